@@ -1,0 +1,48 @@
+# The front door: each line below is a command to remember. CMake and Ninja do the work, in build/.
+#
+#   make            the command build/bin/tutti, the libraries build/lib, the examples build/bin/examples
+#   make run        the main job: installs missing Debian packages, trains a network on 4 ranks, compares with MPI
+#   make test       all tests, also under sanitizers and with clang; closes with "N passed, N failed, N skipped"
+#   make test-long  the same with more cases
+#   make bench      all measurements
+#   make install PREFIX=/usr/local
+#   make format docs clean
+
+PREFIX ?= /usr/local
+.PHONY: all run test test-long bench install format docs deps clean
+
+all: build/build.ninja
+	@cmake --build build
+
+build/build.ninja:
+	@cmake --preset release || { echo "scripts/deps.sh installs all that is needed"; exit 1; }
+
+deps:
+	@scripts/deps.sh
+
+run: deps
+	@scripts/run.sh
+
+test: deps
+	@python3 scripts/test.py
+
+test-long: deps
+	@python3 scripts/test.py --long
+
+bench: deps
+	@$(MAKE) --no-print-directory all
+	@scripts/bench.sh
+
+install:
+	@cmake --preset release -DCMAKE_INSTALL_PREFIX=$(abspath $(PREFIX))
+	@cmake --build build
+	@cmake --install build
+
+format:
+	@scripts/format.sh
+
+docs: all
+	@build/bin/gen_environment > docs/environment.md
+
+clean:
+	@rm -rf build

@@ -1,0 +1,31 @@
+# bench/mpi/*.c: the same loops on other libraries, as build/libexec/tutti/NAME-openmpi and NAME-mpich. tutti itself
+# uses no MPI.
+file(GLOB mpi_sources CONFIGURE_DEPENDS bench/mpi/*.c)
+file(GLOB mpi_headers CONFIGURE_DEPENDS bench/*.h bench/mpi/*.h)
+set(mpi_programs)
+set(TUTTI_MPI_FOUND)
+
+foreach(mpi openmpi mpich)
+  find_program(MPICC_${mpi} mpicc.${mpi})
+  if(TUTTI_MPI STREQUAL "OFF" OR NOT MPICC_${mpi})
+    if(TUTTI_MPI STREQUAL "ON")
+      message(FATAL_ERROR "TUTTI_MPI=ON, but there is no mpicc.${mpi}")
+    endif()
+    continue()
+  endif()
+  string(APPEND TUTTI_MPI_FOUND "${mpi} ")
+  foreach(source ${mpi_sources})
+    get_filename_component(name ${source} NAME_WE)
+    set(program ${CMAKE_BINARY_DIR}/libexec/tutti/${name}-${mpi})
+    add_custom_command(OUTPUT ${program}
+      COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_BINARY_DIR}/libexec/tutti
+      COMMAND ${MPICC_${mpi}} -D_GNU_SOURCE -std=gnu11 -O2 -Wall -Wextra ${source} -o ${program} -lm
+      DEPENDS ${source} ${mpi_headers}
+      COMMENT "Building ${name}-${mpi}" VERBATIM)
+    list(APPEND mpi_programs ${program})
+  endforeach()
+endforeach()
+if(NOT TUTTI_MPI_FOUND)
+  set(TUTTI_MPI_FOUND "none")
+endif()
+add_custom_target(mpi_programs ALL DEPENDS ${mpi_programs})

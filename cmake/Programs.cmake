@@ -1,0 +1,35 @@
+# build/bin/tutti (tools/), build/bin/bench_* (bench/) and build/bin/examples/* (examples/, public headers only).
+file(GLOB_RECURSE tool_sources CONFIGURE_DEPENDS tools/*.c)
+list(FILTER tool_sources EXCLUDE REGEX "_test\\.c$")
+if(tool_sources)
+  add_executable(tutti ${tool_sources})
+  target_include_directories(tutti PRIVATE tools)
+  target_link_libraries(tutti PRIVATE tutti_internals)
+endif()
+
+file(GLOB bench_sources CONFIGURE_DEPENDS bench/*.c)
+foreach(source ${bench_sources})
+  get_filename_component(name ${source} NAME_WE)
+  add_executable(bench_${name} ${source})
+  target_link_libraries(bench_${name} PRIVATE tutti_internals)
+endforeach()
+
+file(GLOB example_sources CONFIGURE_DEPENDS examples/*.c)
+foreach(source ${example_sources})
+  get_filename_component(name ${source} NAME_WE)
+  add_executable(example_${name} ${source})
+  target_link_libraries(example_${name} PRIVATE tutti_shared tutti_flags m)
+  set_target_properties(example_${name} PROPERTIES OUTPUT_NAME ${name}
+    RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin/examples)
+endforeach()
+
+# Writes docs/environment.md from the options table; not installed.
+add_executable(gen_environment scripts/gen_environment.c)
+target_link_libraries(gen_environment PRIVATE tutti_internals)
+
+# Profiles stand beside lib/ in the build folder as they do where tutti is installed.
+file(GLOB profiles CONFIGURE_DEPENDS profiles/*.json)
+foreach(profile ${profiles})
+  get_filename_component(name ${profile} NAME)
+  configure_file(${profile} ${CMAKE_BINARY_DIR}/share/tutti/${name} COPYONLY)
+endforeach()

@@ -1,0 +1,46 @@
+# Every X_test.c, X_test.sh and X_test.py under src/ and tests/ is a test named by its path: src/dtype/kernels_test.c is
+# "dtype/kernels". Its label is its folder. C tests use cmocka and may use the library's internals; scripts find the
+# programs in $TUTTI_BIN and the sources in $TUTTI_SOURCE. Exit code 77 means skipped.
+# Tests of many processes (tests/system, tests/fault) run one at a time.
+pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
+
+function(test_name source result)
+  string(REGEX REPLACE "^(src|tests)/(.*)_test\\.[a-z]+$" "\\2" name ${source})
+  set(${result} ${name} PARENT_SCOPE)
+endfunction()
+
+function(test_register name)
+  add_test(NAME ${name} COMMAND ${ARGN})
+  get_filename_component(folder ${name} DIRECTORY)
+  set_tests_properties(${name} PROPERTIES
+    LABELS "${folder}" SKIP_RETURN_CODE 77 TIMEOUT 600
+    ENVIRONMENT "TUTTI_BIN=${CMAKE_BINARY_DIR}/bin;TUTTI_SOURCE=${CMAKE_SOURCE_DIR}")
+  if(folder MATCHES "^(system|fault)")
+    set_tests_properties(${name} PROPERTIES RUN_SERIAL ON)
+  endif()
+endfunction()
+
+file(GLOB_RECURSE c_tests RELATIVE ${CMAKE_SOURCE_DIR} CONFIGURE_DEPENDS src/*_test.c tests/*_test.c)
+foreach(source ${c_tests})
+  test_name(${source} name)
+  string(REPLACE "/" "_" target test_${name})
+  add_executable(${target} ${source})
+  target_include_directories(${target} PRIVATE tests)
+  target_link_libraries(${target} PRIVATE tutti_internals PkgConfig::CMOCKA)
+  set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+  test_register(${name} ${target})
+endforeach()
+
+find_program(SH sh REQUIRED)
+file(GLOB_RECURSE sh_tests RELATIVE ${CMAKE_SOURCE_DIR} CONFIGURE_DEPENDS tests/*_test.sh)
+foreach(source ${sh_tests})
+  test_name(${source} name)
+  test_register(${name} ${SH} ${CMAKE_SOURCE_DIR}/${source})
+endforeach()
+
+find_program(PYTHON python3 REQUIRED)
+file(GLOB_RECURSE python_tests RELATIVE ${CMAKE_SOURCE_DIR} CONFIGURE_DEPENDS tests/*_test.py)
+foreach(source ${python_tests})
+  test_name(${source} name)
+  test_register(${name} ${PYTHON} ${CMAKE_SOURCE_DIR}/${source})
+endforeach()

@@ -1,0 +1,21 @@
+#!/bin/sh
+# Installs the Debian packages that building, testing and comparing need; does nothing when they are all there.
+set -eu
+
+build="gcc g++ libc6-dev cmake ninja-build pkg-config libjansson-dev"
+tests="libcmocka-dev python3 clang clang-format"
+compare="openmpi-bin libopenmpi-dev mpich libmpich-dev"
+
+missing=
+for package in $build $tests $compare; do
+  state=$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null || true)
+  [ "$state" = installed ] || missing="$missing $package"
+done
+[ -n "$missing" ] || exit 0
+
+command -v apt-get >/dev/null || { echo "please install:$missing"; exit 1; }
+sudo=
+[ "$(id -u)" = 0 ] || sudo=sudo
+echo "installing with apt:$missing"
+$sudo apt-get update -q
+$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends $missing

@@ -1,0 +1,19 @@
+#!/bin/sh
+# Formats all sources in place; with --check names those that are not formatted. Versions of clang-format differ: 14
+# decides.
+set -eu
+cd "$(dirname "$0")/.."
+clang_format=$(command -v clang-format-14 || command -v clang-format) || { echo "there is no clang-format"; exit 77; }
+case $($clang_format --version) in
+*"version 14."*) ;;
+*) echo "$clang_format is not version 14"; exit 77 ;;
+esac
+
+files=$(find . '(' -path './build*' -o -path './.git' ')' -prune -o '(' -name '*.[ch]' -o -name '*.inc' ')' -print)
+[ "${1:-}" = --check ] || exec $clang_format -i $files
+
+wrong=0
+for file in $files; do
+  $clang_format "$file" | cmp -s - "$file" || { echo "$file is not formatted"; wrong=1; }
+done
+exit $wrong

@@ -1,0 +1,30 @@
+/* scripts/gen_environment.c - writes docs/environment.md from the options table, to stdout. */
+#include "base/base.h"
+
+#include <stdio.h>
+
+static const char *const kinds[] = {
+    [TT_OPTION_FLAG] = "0 or 1", [TT_OPTION_INT] = "number", [TT_OPTION_BYTES] = "size",
+    [TT_OPTION_TIME] = "time",   [TT_OPTION_TEXT] = "text",
+};
+
+static void print_row(const tt_option *option) {
+  const char *quote = option->fallback[0] == '\0' ? "" : "`";
+  printf("| `%s` | %s | %s%s%s | %s |\n", option->name, kinds[option->kind], quote, option->fallback, quote,
+         option->help);
+}
+
+int main(void) {
+  puts("# Environment variables\n\n"
+       "Made from the options table by `make docs`. A size is `64`, `8K`, `1M` or `2G` (powers of 1024); a time is\n"
+       "`500us`, `20ms`, `3s` or seconds. Each process reads its environment once; a value that does not parse is "
+       "reported\n"
+       "and replaced by the default.\n\n"
+       "| variable | value | default | meaning |\n"
+       "|---|---|---|---|");
+  size_t count;
+  const tt_option *table = tt_option_table(&count);
+  for (size_t row = 0; row < count; row++)
+    print_row(&table[row]);
+  return 0;
+}

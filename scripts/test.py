@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+"""Builds and tests everything: release, lint, clang, address and undefined sanitizers, and thread sanitizer.
+
+A C test counts each of its cases, a script counts as one. The last line is "N passed, N failed, N skipped". With --long
+the tests see TUTTI_TEST_LONG=1 and do more.
+"""
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import time
+import xml.etree.ElementTree as xml
+
+ROOT = pathlib.Path(__file__).parents[1]
+STAGES = [  # preset, what it is, ctest's choice of tests (None: only build)
+    ("release", "release", ["-LE", "lint"]),
+    ("release", "lint", ["-L", "lint"]),
+    ("clang", "clang, warnings are errors", None),
+    ("asan", "address and undefined sanitizers", ["-LE", "lint"]),
+    ("tsan", "thread sanitizer", ["-R", "^(transport|exec|api|boot|shm)/"]),
+]
+CASES = re.compile(r"\[  (PASSED|FAILED|SKIPPED) *\] (\d+) test\(s\)")
+SKIPPED_CASE = re.compile(r"^\[  SKIPPED \] (\w+)$", re.MULTILINE)
+
+
+class Totals:
+    def __init__(self):
+        self.passed, self.failed, self.skipped = 0, [], []
+
+    def add_test(self, stage, test):
+        """One <testcase> of ctest's report."""
+        name = f"{stage}: {test.get('name')}"
+        status = test.get("status")
+        output = test.findtext("system-out") or ""
+        cases = {"PASSED": 0, "FAILED": 0, "SKIPPED": 0}
+        for word, count in CASES.findall(output):
+            cases[word] += int(count)
+        self.skipped += [f"{name}: {case}" for case in sorted(set(SKIPPED_CASE.findall(output)))]
+        if status == "run":
+            self.passed += cases["PASSED"] if sum(cases.values()) else 1
+        elif status == "fail":
+            self.passed += cases["PASSED"]
+            self.failed += [name] * max(1, cases["FAILED"])
+        else:
+            self.skipped.append(name)
+
+    def print(self):
+        for name in self.skipped:
+            print(f"skipped  {name}")
+        for name in self.failed:
+            print(f"FAILED   {name}")
+        print(f"{self.passed} passed, {len(self.failed)} failed, {len(self.skipped)} skipped")
+
+
+def folder_of(preset):
+    return ROOT / "build" if preset == "release" else ROOT / "build" / preset
+
+
+def build(preset):
+    configured = subprocess.run(["cmake", "--preset", preset], cwd=ROOT, stdout=subprocess.DEVNULL)
+    return configured.returncode == 0 and subprocess.run(["cmake", "--build", folder_of(preset)]).returncode == 0
+
+
+def fixed_addresses(preset):
+    """Thread sanitizer of gcc 12 dislikes strongly randomised addresses: without them where that is allowed."""
+    prefix = ["setarch", "-R"]
+    return prefix if preset == "tsan" and subprocess.run([*prefix, "true"]).returncode == 0 else []
+
+
+def run_tests(stage, preset, choice, totals):
+    report = folder_of(preset) / "report.xml"
+    report.unlink(missing_ok=True)
+    command = [*fixed_addresses(preset), "ctest", "--test-dir", folder_of(preset), "-j", os.cpu_count(), *choice,
+               "--output-on-failure", "--no-tests=ignore", "--test-output-size-passed", 1000000, "--output-junit", report]
+    subprocess.run([str(word) for word in command])
+    if not report.exists():
+        totals.failed.append(f"{stage}: ctest left no report")
+        return
+    for test in xml.parse(report).getroot().iter("testcase"):
+        totals.add_test(stage, test)
+
+
+def run_stage(preset, stage, choice, totals):
+    print(f"== {stage}", flush=True)
+    started = time.monotonic()
+    if not build(preset):
+        totals.failed.append(f"{stage}: build")
+    elif choice is None:
+        totals.passed += 1
+    else:
+        run_tests(stage, preset, choice, totals)
+    print(f"== {stage}: {time.monotonic() - started:.0f} s", flush=True)
+
+
+def main():
+    os.environ.setdefault("UBSAN_OPTIONS", "print_stacktrace=1")
+    if "--long" in sys.argv:
+        os.environ["TUTTI_TEST_LONG"] = "1"
+    totals = Totals()
+    for preset, stage, choice in STAGES:
+        run_stage(preset, stage, choice, totals)
+    totals.print()
+    return bool(totals.failed)
+
+
+sys.exit(main())

@@ -1,0 +1,94 @@
+/* base/base.h - what every folder stands on: errors, log, arena, vectors, options, clock, random. */
+#ifndef TT_BASE_BASE_H
+#define TT_BASE_BASE_H
+
+#include <tutti/status.h>
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define TT_COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#define TT_PRINTF(text, first) __attribute__((format(printf, text, first)))
+
+/* ---- errors: the function that decides an error records it once, callers pass the status on ---- */
+
+/* Records the text for this thread and returns `status`. */
+tutti_status tt_fail(tutti_status status, const char *format, ...) TT_PRINTF(2, 3);
+void tt_fail_clear(void);
+
+/* ---- log: to stderr, one line each, "tutti[rank]: ..."; level from TUTTI_LOG ---- */
+
+typedef enum tt_log_level { TT_LOG_ERROR, TT_LOG_WARN, TT_LOG_INFO, TT_LOG_DEBUG } tt_log_level;
+void tt_log(tt_log_level level, const char *format, ...) TT_PRINTF(2, 3);
+void tt_log_rank(int64_t rank); /* prefix of later lines; -1: none */
+
+/* ---- arena: memory of one compilation, freed at once. Allocations are zeroed and 16-byte aligned. ---- */
+
+typedef struct tt_arena {
+  struct tt_arena_chunk *chunks;
+  size_t used_bytes;     /* in the newest chunk */
+  size_t reserved_bytes; /* in all chunks */
+  bool failed;           /* sticky: an allocation failed and returned NULL */
+} tt_arena;
+
+void tt_arena_init(tt_arena *arena);
+void tt_arena_finish(tt_arena *arena);
+void *tt_arena_alloc(tt_arena *arena, size_t count, size_t size); /* NULL and failed = true where memory is exhausted */
+char *tt_arena_format(tt_arena *arena, const char *format, ...) TT_PRINTF(2, 3);
+
+/* ---- options: every environment variable is a row of this table; docs and `tutti info` are made from it ---- */
+
+typedef enum tt_option_kind {
+  TT_OPTION_FLAG,
+  TT_OPTION_INT,
+  TT_OPTION_BYTES,
+  TT_OPTION_TIME,
+  TT_OPTION_TEXT
+} tt_option_kind;
+
+typedef struct tt_option {
+  const char *name; /* TUTTI_TIMEOUT */
+  tt_option_kind kind;
+  int64_t minimum;      /* of a number */
+  const char *fallback; /* text of the default */
+  const char *help;
+  size_t offset; /* in tt_options */
+} tt_option;
+
+typedef struct tt_options {
+  int64_t log;               /* 0 error .. 3 debug */
+  int64_t timeout_ns;        /* a call that waits longer fails; 0: never */
+  int64_t create_timeout_ns; /* context and communicator creation */
+  int64_t verify;            /* prove every plan before its first use */
+  int64_t spin;              /* polls before yielding, where every rank has a core */
+  int64_t yield_ns;          /* yields so long before sleeping */
+  int64_t slot_bytes;        /* of a stream; 0: chosen by ranks per node */
+  int64_t slot_count;        /* of a stream */
+  int64_t direct_bytes;      /* largest message of the direct executor */
+  const char *params;        /* parameters for every collective, instead of the profile's choice */
+  const char *profile;       /* path of a profile file; "" the shipped one */
+  const char *boot;          /* set by the launcher */
+  int64_t rank, size;        /* set by the launcher; -1: none */
+} tt_options;
+
+const tt_options *tt_options_get(void); /* parsed from the environment once; a value that does not parse is reported */
+const tt_option *tt_option_table(size_t *count);
+tutti_status tt_parse_bytes(const char *text, int64_t *bytes);  /* 64, 8K, 1M, 2G (1024s) */
+tutti_status tt_parse_time(const char *text, int64_t *time_ns); /* 500us, 20ms, 3s, 3 (seconds) */
+void tt_format_bytes(int64_t bytes, char text[static 16]);      /* "64K" where it divides, else "65537" */
+
+/* ---- clock and random ---- */
+
+int64_t tt_clock_ns(void); /* monotonic */
+
+typedef struct tt_random {
+  uint64_t state;
+} tt_random;
+void tt_random_init(tt_random *random, uint64_t seed);
+uint64_t tt_random_next(tt_random *random);
+uint64_t tt_random_below(tt_random *random, uint64_t limit); /* limit > 0 */
+uint64_t tt_hash(uint64_t seed, const void *bytes, size_t size);
+
+#endif

@@ -1,0 +1,10 @@
+/* base/clock.c - the monotonic clock, in nanoseconds. */
+#include "base/base.h"
+
+#include <time.h>
+
+int64_t tt_clock_ns(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}

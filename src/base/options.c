@@ -1,0 +1,104 @@
+/* base/options.c - every environment variable that tutti reads: one row each, parsed once for the process.
+ *
+ * The documentation (docs/environment.md) and `tutti info` are made from this table. A value that does not parse is
+ * reported on stderr and replaced by the default; an empty value is the default. */
+#include "base/base.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ROW(name, kind, minimum, fallback, member, help)                                                               \
+  { name, kind, minimum, fallback, help, offsetof(tt_options, member) }
+
+static const tt_option table[] = {
+    ROW("TUTTI_LOG", TT_OPTION_INT, 0, "1", log, "What to log: 0 errors, 1 warnings too, 2 information, 3 debugging."),
+    ROW("TUTTI_TIMEOUT", TT_OPTION_TIME, 0, "0", timeout_ns, "A call that waits longer for others fails; 0: never."),
+    ROW("TUTTI_CREATE_TIMEOUT", TT_OPTION_TIME, 0, "60s", create_timeout_ns,
+        "Creation of a context or communicator fails after this, naming who is missing."),
+    ROW("TUTTI_VERIFY", TT_OPTION_FLAG, 0, "0", verify, "Prove every plan before its first use."),
+    ROW("TUTTI_SPIN", TT_OPTION_INT, 0, "2000", spin, "Polls before yielding, where every rank has a core of its own."),
+    ROW("TUTTI_YIELD", TT_OPTION_TIME, 0, "200us", yield_ns, "How long to yield before sleeping."),
+    ROW("TUTTI_SLOT_BYTES", TT_OPTION_BYTES, 0, "0", slot_bytes, "Bytes of a slot; 0: chosen by the ranks per node."),
+    ROW("TUTTI_SLOT_COUNT", TT_OPTION_INT, 1, "4", slot_count, "Slots of a stream."),
+    ROW("TUTTI_DIRECT_BYTES", TT_OPTION_BYTES, 0, "4K", direct_bytes, "Largest message of the direct executor."),
+    ROW("TUTTI_PARAMS", TT_OPTION_TEXT, 0, "", params,
+        "Parameters for every collective, instead of the profile's choice."),
+    ROW("TUTTI_PROFILE", TT_OPTION_TEXT, 0, "", profile, "Path of a profile file; empty: the one that is shipped."),
+    ROW("TUTTI_BOOT", TT_OPTION_TEXT, 0, "", boot, "How ranks find each other; set by the launcher."),
+    ROW("TUTTI_RANK", TT_OPTION_INT, -1, "-1", rank, "Number of this rank; set by the launcher."),
+    ROW("TUTTI_SIZE", TT_OPTION_INT, -1, "-1", size, "Number of ranks; set by the launcher."),
+};
+
+const tt_option *tt_option_table(size_t *count) {
+  *count = TT_COUNT(table);
+  return table;
+}
+
+static tutti_status parse_int(const char *text, int64_t minimum, int64_t *value) {
+  char *end;
+  errno = 0;
+  long long number = strtoll(text, &end, 10);
+  if (errno != 0 || end == text || *end != '\0')
+    return tt_fail(TUTTI_ERR_ARGUMENT, "'%s' is no number", text);
+  if (number < minimum)
+    return tt_fail(TUTTI_ERR_ARGUMENT, "%lld is less than %lld", number, (long long)minimum);
+  *value = number;
+  return TUTTI_OK;
+}
+
+static tutti_status parse_flag(const char *text, int64_t *value) {
+  if (strcmp(text, "0") != 0 && strcmp(text, "1") != 0)
+    return tt_fail(TUTTI_ERR_ARGUMENT, "'%s' is neither 0 nor 1", text);
+  *value = text[0] - '0';
+  return TUTTI_OK;
+}
+
+static tutti_status parse_text(const char *text, const char **value) {
+  char *copy = strdup(text);
+  if (copy == NULL)
+    return tt_fail(TUTTI_ERR_MEMORY, "no memory for '%s'", text);
+  *value = copy;
+  return TUTTI_OK;
+}
+
+static tutti_status parse_row(const tt_option *row, const char *text, tt_options *options) {
+  void *member = (char *)options + row->offset;
+  switch (row->kind) {
+  case TT_OPTION_FLAG:
+    return parse_flag(text, member);
+  case TT_OPTION_INT:
+    return parse_int(text, row->minimum, member);
+  case TT_OPTION_BYTES:
+    return tt_parse_bytes(text, member);
+  case TT_OPTION_TIME:
+    return tt_parse_time(text, member);
+  case TT_OPTION_TEXT:
+    return parse_text(text, member);
+  }
+  return TUTTI_ERR_ARGUMENT;
+}
+
+static tt_options options;
+static pthread_once_t options_once = PTHREAD_ONCE_INIT;
+
+static void parse_environment(void) {
+  for (size_t r = 0; r < TT_COUNT(table); r++) {
+    const tt_option *row = &table[r];
+    const char *text = getenv(row->name);
+    if (text != NULL && text[0] != '\0' && parse_row(row, text, &options) == TUTTI_OK)
+      continue;
+    if (text != NULL && text[0] != '\0') {
+      fprintf(stderr, "tutti: %s: %s; using '%s'\n", row->name, tutti_last_error(), row->fallback);
+      tt_fail_clear();
+    }
+    parse_row(row, row->fallback, &options);
+  }
+}
+
+const tt_options *tt_options_get(void) {
+  pthread_once(&options_once, parse_environment);
+  return &options;
+}
