@@ -1,0 +1,166 @@
+/* ir/ir.c - small questions about compositions, their check and their text form. */
+#include "ir/ir.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+int64_t tt_ir_at(tt_affine form, int64_t i, int64_t j) { return form.base + form.i * i + form.j * j; }
+
+static bool list_has(const tt_ends *ends, int64_t rank) {
+  int64_t low = 0, high = ends->list_count;
+  while (low < high) {
+    int64_t middle = low + (high - low) / 2;
+    if (ends->list[middle] < rank)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low < ends->list_count && ends->list[low] == rank;
+}
+
+bool tt_ir_has_end(const tt_family *family, int64_t i, int64_t j, int64_t rank) {
+  switch (family->ends.kind) {
+  case TT_ENDS_ALL:
+    return true;
+  case TT_ENDS_ONE:
+    return tt_ir_at(family->ends.one, i, j) == rank;
+  case TT_ENDS_LIST:
+    return list_has(&family->ends, rank);
+  }
+  return false;
+}
+
+int64_t tt_ir_end_count(const tt_composition *composition, const tt_family *family) {
+  switch (family->ends.kind) {
+  case TT_ENDS_ALL:
+    return composition->rank_count;
+  case TT_ENDS_ONE:
+    return 1;
+  case TT_ENDS_LIST:
+    return family->ends.list_count;
+  }
+  return 0;
+}
+
+/* ---- check ---- */
+
+static bool affine_in_range(tt_affine form, const tt_family *family, int64_t limit) {
+  int64_t last_i = family->count_i - 1, last_j = family->count_j - 1; /* extremes of an affine form are at corners */
+  for (int corner = 0; corner < 4; corner++) {
+    int64_t value = tt_ir_at(form, corner & 1 ? last_i : 0, corner & 2 ? last_j : 0);
+    if (value < 0 || value >= limit)
+      return false;
+  }
+  return true;
+}
+
+static tutti_status check_list(const tt_ends *ends, int64_t rank_count, const char *stage, int number) {
+  for (int64_t n = 0; n < ends->list_count; n++) {
+    bool ascending = n == 0 || ends->list[n - 1] < ends->list[n];
+    if (!ascending || ends->list[n] < 0 || ends->list[n] >= rank_count)
+      return tt_fail(TUTTI_ERR_PLAN, "stage '%s', family %d: ends[%" PRId64 "] = %" PRId64
+                     " is not an ascending rank below %" PRId64, stage, number, n, ends->list[n], rank_count);
+  }
+  return ends->list_count > 0 ? TUTTI_OK
+                              : tt_fail(TUTTI_ERR_PLAN, "stage '%s', family %d: ends are empty", stage, number);
+}
+
+static tutti_status check_family(const tt_composition *composition, const tt_stage *stage, int number) {
+  const tt_family *family = &stage->family[number];
+  if (family->count_i <= 0 || family->count_j <= 0)
+    return tt_fail(TUTTI_ERR_PLAN, "stage '%s', family %d: counts %" PRId64 " x %" PRId64 " are not positive", stage->name,
+                   number, family->count_i, family->count_j);
+  if (!affine_in_range(family->root, family, composition->rank_count))
+    return tt_fail(TUTTI_ERR_PLAN, "stage '%s', family %d: a root is no rank below %" PRId64, stage->name, number,
+                   composition->rank_count);
+  if (!affine_in_range(family->block, family, composition->block_count))
+    return tt_fail(TUTTI_ERR_PLAN, "stage '%s', family %d: a block is not below %" PRId64, stage->name, number,
+                   composition->block_count);
+  if (family->from >= TT_BUFFER_COUNT || family->to >= TT_BUFFER_COUNT || family->to == TT_IN)
+    return tt_fail(TUTTI_ERR_PLAN, "stage '%s', family %d: from buffer %d to buffer %d", stage->name, number,
+                   (int)family->from, (int)family->to);
+  if (family->ends.kind == TT_ENDS_ONE && !affine_in_range(family->ends.one, family, composition->rank_count))
+    return tt_fail(TUTTI_ERR_PLAN, "stage '%s', family %d: an end is no rank below %" PRId64, stage->name, number,
+                   composition->rank_count);
+  if (family->ends.kind == TT_ENDS_LIST)
+    return check_list(&family->ends, composition->rank_count, stage->name, number);
+  return TUTTI_OK;
+}
+
+tutti_status tt_ir_check(const tt_composition *composition) {
+  if (composition->rank_count < 1 || composition->rank_count > INT32_MAX)
+    return tt_fail(TUTTI_ERR_PLAN, "composition of %" PRId64 " ranks", composition->rank_count);
+  if (composition->block_count < 1 || composition->block_count > INT32_MAX)
+    return tt_fail(TUTTI_ERR_PLAN, "composition of %" PRId64 " blocks", composition->block_count);
+  if (composition->stage_count < 1 || composition->stage_count > TT_STAGES)
+    return tt_fail(TUTTI_ERR_PLAN, "composition of %d stages; 1..%d are possible", composition->stage_count, TT_STAGES);
+  for (int s = 0; s < composition->stage_count; s++) {
+    const tt_stage *stage = &composition->stage[s];
+    if (stage->family_count < 1 || stage->family_count > TT_STAGE_FAMILIES)
+      return tt_fail(TUTTI_ERR_PLAN, "stage '%s' has %d families; 1..%d are possible", stage->name, stage->family_count,
+                     TT_STAGE_FAMILIES);
+    for (int n = 0; n < stage->family_count; n++) {
+      tutti_status status = check_family(composition, stage, n);
+      if (status != TUTTI_OK)
+        return status;
+    }
+  }
+  return TUTTI_OK;
+}
+
+/* ---- text ---- */
+
+static const char *const buffer_names[TT_BUFFER_COUNT] = {"in", "out", "mid"};
+
+static void affine_text(tt_affine form, char *text, size_t size) {
+  int used = snprintf(text, size, "%s", "");
+  const struct { int64_t factor; const char *name; } term[] = {{form.i, "i"}, {form.j, "j"}};
+  for (size_t n = 0; n < TT_COUNT(term); n++) {
+    if (term[n].factor == 1)
+      used += snprintf(text + used, size - (size_t)used, "%s%s", used ? "+" : "", term[n].name);
+    else if (term[n].factor != 0)
+      used += snprintf(text + used, size - (size_t)used, "%s%" PRId64 "%s", used ? "+" : "", term[n].factor, term[n].name);
+  }
+  if (form.base != 0 || used == 0)
+    snprintf(text + used, size - (size_t)used, "%s%" PRId64, used ? "+" : "", form.base);
+}
+
+static void ends_text(const tt_ends *ends, char *text, size_t size) {
+  char one[64];
+  affine_text(ends->one, one, sizeof one);
+  if (ends->kind == TT_ENDS_ALL)
+    snprintf(text, size, "all");
+  else if (ends->kind == TT_ENDS_ONE)
+    snprintf(text, size, "{%s}", one);
+  else
+    snprintf(text, size, "{%" PRId64 " ... %" PRId64 ": %" PRId64 " ranks}", ends->list[0],
+             ends->list[ends->list_count - 1], ends->list_count);
+}
+
+static char *family_text(const tt_family *family, tt_arena *arena) {
+  char root[64], block[64], ends[96], loop[64] = "";
+  affine_text(family->root, root, sizeof root);
+  affine_text(family->block, block, sizeof block);
+  ends_text(&family->ends, ends, sizeof ends);
+  if (family->count_j > 1)
+    snprintf(loop, sizeof loop, "for i < %" PRId64 ", j < %" PRId64 ": ", family->count_i, family->count_j);
+  else if (family->count_i > 1)
+    snprintf(loop, sizeof loop, "for i < %" PRId64 ": ", family->count_i);
+  bool multicast = family->primitive == TT_MULTICAST;
+  return tt_arena_format(arena, "%s%s(%s, %s, block %s) %s -> %s", loop, multicast ? "M" : "R", multicast ? root : ends,
+                         multicast ? ends : root, block, buffer_names[family->from], buffer_names[family->to]);
+}
+
+char *tt_ir_print(const tt_composition *composition, tt_arena *arena) {
+  char *text = tt_arena_format(arena, "%" PRId64 " ranks, %" PRId64 " block%s%s\n", composition->rank_count,
+                               composition->block_count, composition->block_count == 1 ? "" : "s",
+                               composition->in_place ? ", in place" : "");
+  for (int s = 0; s < composition->stage_count && text; s++) {
+    const tt_stage *stage = &composition->stage[s];
+    text = tt_arena_format(arena, "%s%s%s:\n", text, s ? "fence\n" : "", stage->name);
+    for (int n = 0; n < stage->family_count && text; n++)
+      text = tt_arena_format(arena, "%s  %s\n", text, family_text(&stage->family[n], arena));
+  }
+  return text;
+}
