@@ -1,0 +1,104 @@
+/* plan/plan.h - one rank's steps: what runs, is proven, simulated, drawn and exported.
+ *
+ * A plan is a few lanes; steps in a lane run in order, lanes run independently. A step moves one block, in slices 0..m-1,
+ * m = ceil(block bytes / slice bytes), known at start only. It may wait for steps in other lanes of its rank: for the same
+ * slice (SLICE: both steps handle the same block) or for all of it. Sends and receives meet in *streams*: steps of the lane
+ * with the same `id` at both ends, in the same order; so a plan is a Kahn network and needs no tags.
+ *
+ * No pointers to user data and no lengths: blocks are numbers. Plan block b = composition block * part_count + part, where
+ * stripe and channels cut a composition block into part_count nearly equal parts. */
+#ifndef TT_PLAN_PLAN_H
+#define TT_PLAN_PLAN_H
+
+#include "base/base.h"
+
+/* Buffers: as in ir.h (in, out, mid: blocks at their place), and tmp: tmp_count cells, each as long as the longest block. */
+typedef enum tt_space { TT_SPACE_IN, TT_SPACE_OUT, TT_SPACE_MID, TT_SPACE_TMP, TT_SPACE_COUNT } tt_space;
+
+typedef struct tt_ref {
+  uint32_t space; /* tt_space */
+  uint32_t index; /* plan block, or cell of tmp */
+} tt_ref;
+
+typedef enum tt_step_kind {
+  TT_STEP_SEND,        /* src -> stream to peer; peer = -1: to all readers of the lane (publish) */
+  TT_STEP_RECV,        /* stream from peer -> dst */
+  TT_STEP_RECV_REDUCE, /* dst = src (op) stream from peer; with TT_STEP_LEFT: dst = stream (op) src */
+  TT_STEP_COPY,        /* dst = src */
+  TT_STEP_KIND_COUNT
+} tt_step_kind;
+
+enum {
+  TT_STEP_LEFT = 1,  /* the received value is the left operand */
+  TT_STEP_FIRST = 2, /* first block of a message */
+  TT_STEP_LAST = 4   /* last block of a message: flush */
+};
+
+typedef struct tt_step {
+  uint8_t kind;  /* tt_step_kind */
+  uint8_t flags; /* TT_STEP_* */
+  uint16_t wait_count;
+  uint32_t wait_first; /* waits are plan->wait[wait_first .. wait_first + wait_count - 1] */
+  int32_t peer;        /* rank; -1: none, or all readers of the lane */
+  uint32_t block;      /* plan block whose length this step has */
+  tt_ref src, dst;     /* unused ones are {0, 0} */
+  uint32_t time;       /* round in the whole plan: equal at both ends of a message, never decreases along a lane */
+  uint32_t finish;     /* > 0: dst is final; an average divides it by this number of contributions */
+} tt_step;
+
+typedef struct tt_wait {
+  uint32_t lane;
+  uint32_t step;  /* index within that lane */
+  uint32_t whole; /* 0: for the same slice; 1: for every slice */
+} tt_wait;
+
+typedef enum tt_role { TT_ROLE_LOCAL, TT_ROLE_SEND, TT_ROLE_RECV } tt_role;
+
+typedef struct tt_lane {
+  uint32_t id;    /* streams join lanes of equal id; says channel, level, way and whether published */
+  uint16_t role;  /* tt_role */
+  uint16_t level; /* of plan->level, for drawing and statistics */
+  uint16_t channel;
+  uint16_t published;                /* 1: streams of this lane have several readers */
+  uint32_t first_step, step_count;   /* plan->step[first_step ..] */
+  uint32_t first_reader, reader_count; /* publishing SEND lanes: plan->reader[first_reader ..], ascending ranks, without self */
+} tt_lane;
+
+#define TT_PLAN_LEVELS 16
+
+typedef struct tt_plan {
+  int64_t rank, rank_count;
+  uint32_t block_count; /* plan blocks */
+  uint32_t part_count;  /* plan blocks a composition block */
+  uint32_t tmp_count;   /* cells of tmp */
+  uint32_t time_count;  /* rounds of the whole plan */
+  int64_t slice_bytes;  /* 0: as large as a slot */
+  uint32_t in_place;    /* (in, b) and (out, b) are the same memory */
+  uint32_t direct;      /* equal on all ranks: one round in which each rank sends what it had at the start */
+  uint32_t lane_count, step_count, wait_count, reader_count, level_count;
+  tt_lane *lane;
+  tt_step *step;
+  tt_wait *wait;
+  int32_t *reader;
+  char level[TT_PLAN_LEVELS][16]; /* names, outermost first */
+  tt_arena arena;                 /* all of the above lives here */
+} tt_plan;
+
+tutti_status tt_plan_create(tt_plan **plan); /* empty */
+void tt_plan_destroy(tt_plan *plan);         /* accepts NULL */
+size_t tt_plan_bytes(const tt_plan *plan);
+
+/* Text form and back; print(parse(text)) == text. Error TUTTI_ERR_PLAN has the line number. The text is malloc'd. */
+char *tt_plan_print(const tt_plan *plan);
+tutti_status tt_plan_parse(const char *text, tt_plan **plan);
+/* Whether every index is in its range: what exec and verify rely on before they touch anything. */
+tutti_status tt_plan_check(const tt_plan *plan);
+bool tt_plan_equal(const tt_plan *a, const tt_plan *b);
+
+/* What a rank sends: messages (runs of steps from FIRST to LAST) and blocks. A published message counts once. */
+typedef struct tt_plan_counts {
+  int64_t messages, blocks;
+} tt_plan_counts;
+tt_plan_counts tt_plan_sent(const tt_plan *plan, int level); /* level -1: all */
+
+#endif

@@ -1,0 +1,119 @@
+/* plan/print.c - a plan as text, for people, tests and golden files.
+ *
+ *     plan rank 0 of 2 blocks 1 parts 1 tmp 1 times 1 slice 0
+ *     level 0 core
+ *     lane 0 id 0 send level 0 channel 0
+ *       0 t0 send ->1 b0 in.0 first last
+ *     lane 1 id 0 recv level 0 channel 0
+ *       0 t0 reduce <-1 b0 in.0 => out.0 first last finish 2 wait 0.0 0.1*
+ *
+ * A step: its number in the lane, round, kind, peer (* is every reader), block, src => dst, flags, waits as lane.step,
+ * with * where the whole step is waited for. The grammar stands in docs/plan.md. */
+#include "plan/names.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const tt_plan_space_name[TT_SPACE_COUNT] = {"in", "out", "mid", "tmp"};
+const char *const tt_plan_kind_name[TT_STEP_KIND_COUNT] = {"send", "recv", "reduce", "copy"};
+const char *const tt_plan_role_name[3] = {"local", "send", "recv"};
+
+enum { LONGEST = 160 }; /* of one put */
+
+typedef struct text {
+  char *data;
+  size_t used, room;
+  bool failed;
+} text;
+
+static void grow(text *out) {
+  size_t room = out->room * 2 + 4096;
+  char *data = realloc(out->data, room);
+  out->failed = data == NULL;
+  if (out->failed)
+    return;
+  out->data = data;
+  out->room = room;
+}
+
+static void put(text *out, const char *format, ...) TT_PRINTF(2, 3);
+static void put(text *out, const char *format, ...) {
+  if (!out->failed && out->room - out->used < LONGEST)
+    grow(out);
+  if (out->failed)
+    return;
+  va_list arguments;
+  va_start(arguments, format);
+  out->used += (size_t)vsnprintf(out->data + out->used, LONGEST, format, arguments);
+  va_end(arguments);
+}
+
+static void put_header(text *out, const tt_plan *plan) {
+  put(out, "plan rank %lld of %lld blocks %u parts %u", (long long)plan->rank, (long long)plan->rank_count,
+      plan->block_count, plan->part_count);
+  put(out, " tmp %u times %u slice %lld%s%s\n", plan->tmp_count, plan->time_count, (long long)plan->slice_bytes,
+      plan->in_place ? " in-place" : "", plan->direct ? " direct" : "");
+  for (uint32_t n = 0; n < plan->level_count; n++)
+    put(out, "level %u %.16s\n", n, plan->level[n]);
+}
+
+static void put_lane(text *out, const tt_plan *plan, uint32_t number) {
+  const tt_lane *lane = &plan->lane[number];
+  put(out, "lane %u id %u %s level %u channel %u%s", number, lane->id, tt_plan_role_name[lane->role], lane->level,
+      lane->channel, lane->published ? " published" : "");
+  for (uint32_t n = 0; n < lane->reader_count; n++)
+    put(out, "%s%d", n == 0 ? " readers " : " ", plan->reader[lane->first_reader + n]);
+  put(out, "\n");
+}
+
+static void put_peer(text *out, const tt_step *step) {
+  if (step->kind == TT_STEP_COPY)
+    return;
+  if (step->peer < 0)
+    put(out, " ->*");
+  else
+    put(out, " %s%d", step->kind == TT_STEP_SEND ? "->" : "<-", step->peer);
+}
+
+static void put_refs(text *out, const tt_step *step) {
+  if (step->kind != TT_STEP_RECV)
+    put(out, " %s.%u", tt_plan_space_name[step->src.space], step->src.index);
+  if (step->kind != TT_STEP_SEND)
+    put(out, " => %s.%u", tt_plan_space_name[step->dst.space], step->dst.index);
+}
+
+static void put_waits(text *out, const tt_plan *plan, const tt_step *step) {
+  for (uint32_t n = 0; n < step->wait_count; n++) {
+    const tt_wait *wait = &plan->wait[step->wait_first + n];
+    put(out, "%s%u.%u%s", n == 0 ? " wait " : " ", wait->lane, wait->step, wait->whole ? "*" : "");
+  }
+}
+
+static void put_step(text *out, const tt_plan *plan, const tt_step *step, uint32_t number) {
+  put(out, "  %u t%u %s", number, step->time, tt_plan_kind_name[step->kind]);
+  put_peer(out, step);
+  put(out, " b%u", step->block);
+  put_refs(out, step);
+  put(out, "%s%s%s", step->flags & TT_STEP_LEFT ? " left" : "", step->flags & TT_STEP_FIRST ? " first" : "",
+      step->flags & TT_STEP_LAST ? " last" : "");
+  if (step->finish > 0)
+    put(out, " finish %u", step->finish);
+  put_waits(out, plan, step);
+  put(out, "\n");
+}
+
+char *tt_plan_print(const tt_plan *plan) {
+  text out = {NULL, 0, 0, false};
+  put_header(&out, plan);
+  for (uint32_t n = 0; n < plan->lane_count; n++) {
+    put_lane(&out, plan, n);
+    for (uint32_t k = 0; k < plan->lane[n].step_count; k++)
+      put_step(&out, plan, &plan->step[plan->lane[n].first_step + k], k);
+  }
+  if (!out.failed)
+    return out.data;
+  free(out.data);
+  tt_fail(TUTTI_ERR_MEMORY, "no memory for the text of a plan with %u steps", plan->step_count);
+  return NULL;
+}
