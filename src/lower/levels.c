@@ -1,0 +1,282 @@
+/* lower/levels.c - topology and parameters -> the levels of one stage; the passes hierarchy, ring(n) and folding. */
+#include "lower/levels.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* ---- which ranks take part ---- */
+
+static void mark_family(const tt_family *family, const tt_composition *composition, int32_t *takes_part) {
+  if (family->ends.kind == TT_ENDS_ALL) {
+    for (int64_t r = 0; r < composition->rank_count; r++)
+      takes_part[r] = 1;
+    return;
+  }
+  for (int64_t n = 0; n < family->ends.list_count && family->ends.kind == TT_ENDS_LIST; n++)
+    takes_part[family->ends.list[n]] = 1;
+  for (int64_t i = 0; i < family->count_i; i++)
+    for (int64_t j = 0; j < family->count_j; j++) {
+      takes_part[tt_ir_at(family->root, i, j)] = 1;
+      if (family->ends.kind == TT_ENDS_ONE)
+        takes_part[tt_ir_at(family->ends.one, i, j)] = 1;
+    }
+}
+
+/* perm in rank order; position[r] = -1 where r takes no part. */
+static void place_ranks(const tt_composition *composition, const tt_stage *stage, tt_lower_stage *out) {
+  memset(out->position, 0, (size_t)composition->rank_count * sizeof *out->position);
+  for (int n = 0; n < stage->family_count; n++)
+    mark_family(&stage->family[n], composition, out->position);
+  out->rank_count = 0;
+  for (int64_t r = 0; r < composition->rank_count; r++)
+    if (out->position[r])
+      out->perm[out->rank_count++] = (int32_t)r;
+    else
+      out->position[r] = -1;
+}
+
+/* Stable sort of perm by the group of each rank at one topology level. */
+static void sort_by_group(tt_lower_stage *out, const tt_topo_level *level, int32_t *count, int32_t *sorted) {
+  memset(count, 0, (size_t)(level->group_count + 1) * sizeof *count);
+  for (int64_t n = 0; n < out->rank_count; n++)
+    count[level->group_of[out->perm[n]] + 1]++;
+  for (int64_t g = 0; g < level->group_count; g++)
+    count[g + 1] += count[g];
+  for (int64_t n = 0; n < out->rank_count; n++)
+    sorted[count[level->group_of[out->perm[n]]]++] = out->perm[n];
+  memcpy(out->perm, sorted, (size_t)out->rank_count * sizeof *sorted);
+}
+
+/* ---- levels from group maps ---- */
+
+/* Fills in a level from the group number at each position: equal neighbours inside one outer group are one group. */
+static bool fill_level(tt_lower_stage *out, int number, const int32_t *key, tt_arena *arena) {
+  tt_lower_level *level = &out->level[number];
+  const tt_lower_level *outer = number ? level - 1 : NULL;
+  int64_t outer_count = outer ? outer->group_count : 1;
+  level->first = tt_arena_alloc(arena, (size_t)outer_count + 1, sizeof *level->first);
+  level->start = tt_arena_alloc(arena, (size_t)out->rank_count + 1, sizeof *level->start);
+  level->group_at = tt_arena_alloc(arena, (size_t)out->rank_count, sizeof *level->group_at);
+  if (arena->failed)
+    return false;
+  int32_t count = 0;
+  for (int32_t n = 0; n < out->rank_count; n++) {
+    bool new_outer = n == 0 || (outer && outer->group_at[n] != outer->group_at[n - 1]);
+    if (new_outer)
+      level->first[outer ? outer->group_at[n] : 0] = count;
+    if (new_outer || key[n] != key[n - 1])
+      level->start[count++] = n;
+    level->group_at[n] = count - 1;
+  }
+  level->start[count] = (int32_t)out->rank_count;
+  level->first[outer_count] = count;
+  level->group_count = count;
+  return true;
+}
+
+static int64_t subgroups(const tt_lower_level *level, int64_t outer_group) {
+  return level->first[outer_group + 1] - level->first[outer_group];
+}
+
+/* What depends on all trees of a level: the most rounds, and whether all of them share partial results. */
+static void look_at_trees(const tt_lower_stage *out, tt_lower_level *level, int64_t outer_count) {
+  const tt_lower_level *inner = level + 1;
+  level->rounds = 0;
+  level->shares = inner == out->level + out->level_count || inner->shares;
+  for (int64_t g = 0; g < outer_count; g++) {
+    tt_tree tree = {&level->params, subgroups(level, g), false};
+    int64_t rounds = tt_shape_rounds(&tree);
+    level->rounds = rounds > level->rounds ? rounds : level->rounds;
+    level->shares = level->shares && tt_shape_shares(&tree);
+  }
+}
+
+/* ---- passes: each gives the group number at each position for a level that it adds ---- */
+
+/* ring(n): n virtual nodes, runs of the outermost groups. */
+static void ring_groups(const tt_lower_stage *out, const int32_t *outer_group, int64_t group_count, int64_t n, int32_t *key) {
+  for (int64_t at = 0; at < out->rank_count; at++)
+    key[at] = (int32_t)((int64_t)outer_group[at] * n / group_count);
+}
+
+static int64_t power_of_two_below(int64_t f) {
+  int64_t power = 1;
+  while (power * 2 <= f)
+    power *= 2;
+  return power;
+}
+
+/* Folding: f groups become a power of two of groups of one or two; the first ones are pairs. */
+static int32_t fold_group(int64_t index, int64_t f) {
+  int64_t pairs = f - power_of_two_below(f);
+  return (int32_t)(index < 2 * pairs ? index / 2 : index - pairs);
+}
+
+static bool needs_fold(const tt_lower_stage *out, int number) {
+  const tt_lower_level *level = &out->level[number];
+  int64_t outer_count = number ? out->level[number - 1].group_count : 1;
+  for (int64_t g = 0; level->params.labelling == TT_XOR && g < outer_count; g++)
+    if (power_of_two_below(subgroups(level, g)) != subgroups(level, g))
+      return true;
+  return false;
+}
+
+static void add_suffix(tt_lower_level *level, const char *suffix) {
+  size_t room = sizeof level->name - strlen(suffix) - 1;
+  level->name[strlen(level->name) < room ? strlen(level->name) : room] = '\0';
+  strcat(level->name, suffix);
+}
+
+/* Puts a level of folded groups in front of level `number`, which continues as a star inside them. */
+static bool fold(tt_lower_stage *out, int number, tt_arena *arena) {
+  tt_lower_level unfolded = out->level[number];
+  int32_t *key = tt_arena_alloc(arena, (size_t)out->rank_count, sizeof *key);
+  if (arena->failed)
+    return false;
+  for (int64_t at = 0; at < out->rank_count; at++) {
+    int64_t outer = number ? out->level[number - 1].group_at[at] : 0;
+    key[at] = fold_group(unfolded.group_at[at] - unfolded.first[outer], subgroups(&unfolded, outer));
+  }
+  out->level[number].fold = true;
+  out->level[number].publish = false;
+  out->level[number + 1] = unfolded;
+  out->level[number + 1].params.shape = TT_STAR;
+  out->level[number + 1].params.labelling = TT_ROTATE;
+  add_suffix(&out->level[number + 1], ".pair");
+  return fill_level(out, number, key, arena) && fill_level(out, number + 1, unfolded.group_at, arena);
+}
+
+/* ---- resolve ---- */
+
+static int find_topo_level(const tt_topo *topo, const char *name) {
+  for (int n = 0; n < topo->level_count; n++)
+    if (strcmp(topo->level[n].name, name) == 0)
+      return n;
+  return -1;
+}
+
+static tutti_status check_levels(const tt_stage_params *stage, const tt_topo *topo) {
+  int last = -1;
+  for (int n = 0; n < stage->level_count; n++) {
+    int found = find_topo_level(topo, stage->level[n].name);
+    if (found < 0)
+      return tt_fail(TUTTI_ERR_PLAN, "the topology has no level '%s'", stage->level[n].name);
+    if (found <= last)
+      return tt_fail(TUTTI_ERR_PLAN, "level '%s' stands inside '%s' in the topology; name levels from the outermost inwards",
+                     stage->level[n - 1].name, stage->level[n].name);
+    last = found;
+  }
+  if (last != topo->level_count - 1)
+    return tt_fail(TUTTI_ERR_PLAN, "the last level must be 'core', not '%s'", stage->level[stage->level_count - 1].name);
+  return TUTTI_OK;
+}
+
+static const tt_stage_params *find_stage(const tt_params *params, const char *name) {
+  static const tt_stage_params flat = {.level_count = 1, .level = {{.name = "core", .shape = TT_STAR, .k = 2}}};
+  const tt_stage_params *found = &flat;
+  for (int n = 0; n < params->stage_count; n++)
+    if (strcmp(params->stage[n].stage, name) == 0)
+      return &params->stage[n];
+    else if (!params->stage[n].stage[0])
+      found = &params->stage[n];
+  return found;
+}
+
+static bool add_level(tt_lower_stage *out, const tt_level_params *params, const tt_topo *topo, bool striped,
+                      const int32_t *key, tt_arena *arena) {
+  int number = out->level_count++, found = find_topo_level(topo, params->name);
+  out->level[number] = (tt_lower_level){.params = *params, .topo_level = found, .striped = striped,
+                                        .publish = topo->level[found].publish && found == topo->level_count - 1};
+  memcpy(out->level[number].name, params->name, sizeof params->name);
+  if (!fill_level(out, number, key, arena))
+    return false;
+  if (!needs_fold(out, number))
+    return true;
+  out->level_count++;
+  return fold(out, number, arena);
+}
+
+/* Group number at each position at a topology level. */
+static void topo_groups(const tt_lower_stage *out, const tt_topo_level *level, int32_t *key) {
+  for (int64_t at = 0; at < out->rank_count; at++)
+    key[at] = level->group_of ? level->group_of[out->perm[at]] : (int32_t)at;
+}
+
+/* Numbers groups 0, 1, ... along the line. */
+static int64_t renumber(const tt_lower_stage *out, int32_t *key) {
+  int32_t next = -1, last = -1;
+  for (int64_t at = 0; at < out->rank_count; at++) {
+    if (at == 0 || key[at] != last)
+      next++;
+    last = key[at];
+    key[at] = next;
+  }
+  return next + 1;
+}
+
+static tutti_status add_outermost(tt_lower_stage *out, const tt_stage_params *stage, const tt_topo *topo,
+                                  const tt_params *params, int32_t *key, int32_t *ring_key, tt_arena *arena) {
+  tt_level_params level = stage->level[0];
+  bool striped = params->stripe > 0;
+  int64_t groups = renumber(out, key);
+  if (params->ring > groups)
+    return tt_fail(TUTTI_ERR_PLAN, "ring=%" PRId64 " is more than the %" PRId64 " groups of level '%s'", params->ring, groups,
+                   level.name);
+  if (params->ring > 0) {
+    tt_level_params chain = level;
+    chain.shape = TT_CHAIN;
+    chain.labelling = TT_ROTATE;
+    if (params->ring == groups)
+      level = chain;
+    else {
+      ring_groups(out, key, groups, params->ring, ring_key);
+      if (!add_level(out, &chain, topo, striped, ring_key, arena))
+        return tt_fail(TUTTI_ERR_MEMORY, "no memory for group tables");
+      out->level[0].publish = false;
+      add_suffix(&out->level[0], ".ring");
+    }
+  }
+  return add_level(out, &level, topo, striped, key, arena) ? TUTTI_OK
+                                                           : tt_fail(TUTTI_ERR_MEMORY, "no memory for group tables");
+}
+
+/* A tree from level n inwards takes: a way to the representative where that may be another rank, its own rounds, the rest. */
+static void count_time(tt_lower_stage *out) {
+  out->time[out->level_count] = 0;
+  for (int n = out->level_count - 1; n >= 0; n--) {
+    tt_lower_level *level = &out->level[n];
+    look_at_trees(out, level, n ? out->level[n - 1].group_count : 1);
+    out->time[n] = level->rounds + out->time[n + 1] * (level->fold || level->striped ? 2 : 1);
+  }
+}
+
+tutti_status tt_lower_resolve(const tt_composition *composition, int stage_number, const tt_topo *topo,
+                              const tt_params *params, tt_arena *arena, tt_lower_stage *out) {
+  const tt_stage *stage = &composition->stage[stage_number];
+  const tt_stage_params *chosen = find_stage(params, stage->name);
+  tutti_status status = check_levels(chosen, topo);
+  if (status != TUTTI_OK)
+    return status;
+  size_t ranks = (size_t)composition->rank_count;
+  memset(out, 0, sizeof *out);
+  out->perm = tt_arena_alloc(arena, ranks, sizeof *out->perm);
+  out->position = tt_arena_alloc(arena, ranks, sizeof *out->position);
+  int32_t *key = tt_arena_alloc(arena, ranks + 1, sizeof *key), *spare = tt_arena_alloc(arena, ranks + 1, sizeof *spare);
+  if (arena->failed)
+    return tt_fail(TUTTI_ERR_MEMORY, "no memory for group tables of %" PRId64 " ranks", composition->rank_count);
+  out->rank_total = composition->rank_count;
+  place_ranks(composition, stage, out);
+  for (int n = chosen->level_count - 2; n >= 0; n--)
+    sort_by_group(out, &topo->level[find_topo_level(topo, chosen->level[n].name)], key, spare);
+  for (int32_t at = 0; at < out->rank_count; at++)
+    out->position[out->perm[at]] = at;
+  topo_groups(out, &topo->level[find_topo_level(topo, chosen->level[0].name)], key);
+  status = add_outermost(out, chosen, topo, params, key, spare, arena);
+  for (int n = 1; n < chosen->level_count && status == TUTTI_OK; n++) {
+    topo_groups(out, &topo->level[find_topo_level(topo, chosen->level[n].name)], key);
+    if (!add_level(out, &chosen->level[n], topo, false, key, arena))
+      status = tt_fail(TUTTI_ERR_MEMORY, "no memory for group tables");
+  }
+  count_time(out);
+  return status;
+}

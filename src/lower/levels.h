@@ -1,0 +1,43 @@
+/* lower/levels.h - the levels of one stage after the passes that add levels: ring(n) and folding.
+ *
+ * The stage's ranks are laid in one line, `perm`, so that every group of every level is a run of it:
+ *
+ *     node   [ 0  2  4 ][ 1  3  5  6 ]      group g of a level: perm[start[g]] .. perm[start[g + 1] - 1]
+ *     core   [0][2][4] [1][3][5][6]         its subgroups one level in: first[g] .. first[g + 1] - 1
+ *
+ * so that a tree is laid over the subgroups of one group, and everything is found by position in the line. */
+#ifndef TT_LOWER_LEVELS_H
+#define TT_LOWER_LEVELS_H
+
+#include "lower/shape.h"
+
+typedef struct tt_lower_level {
+  char name[TT_TOPO_NAME]; /* of the topology's level; with ".ring" or ".pair" where a pass has added it */
+  tt_level_params params;
+  int topo_level;
+  bool fold;    /* groups of one or two; a group is represented in its first subgroup */
+  bool striped; /* part t is represented by member t, in turn; else a primitive's root's own place */
+  bool shares;  /* from here inwards, one partial result may serve several roots */
+  bool publish; /* the topology offers it, and every group has one rank */
+  int64_t group_count;
+  int32_t *first;    /* [groups of the level before + 1]: its groups are first[g] .. first[g + 1] - 1 */
+  int32_t *start;    /* [group_count + 1]: position of the first member */
+  int32_t *group_at; /* [ranks]: group of the rank at a position */
+  int64_t rounds;    /* most rounds of any tree at this level */
+} tt_lower_level;
+
+typedef struct tt_lower_stage {
+  int64_t rank_total;            /* of the communicator */
+  int64_t rank_count;            /* that take part */
+  int32_t *perm;                 /* rank at a position */
+  int32_t *position;             /* of each rank; -1: takes no part */
+  int level_count;
+  tt_lower_level level[TT_PLAN_LEVELS];
+  int64_t time[TT_PLAN_LEVELS + 1]; /* rounds of a whole tree from this level inwards */
+} tt_lower_stage;
+
+/* Resolves parameters for one stage. In the arena. */
+tutti_status tt_lower_resolve(const tt_composition *composition, int stage, const tt_topo *topo, const tt_params *params,
+                              tt_arena *arena, tt_lower_stage *out);
+
+#endif

@@ -1,0 +1,59 @@
+/* lower/lower.h - (composition, topology, parameters, rank) -> that rank's plan. Pure; knows no collective.
+ *
+ * A tt_lowering holds what all ranks share (resolved levels, group tables); tt_lower_rank makes one rank's plan from it. */
+#ifndef TT_LOWER_LOWER_H
+#define TT_LOWER_LOWER_H
+
+#include "ir/ir.h"
+#include "plan/plan.h"
+#include "topo/topo.h"
+
+typedef enum tt_shape { TT_STAR, TT_CHAIN, TT_KNOMIAL, TT_KARY, TT_SHAPE_COUNT } tt_shape;
+typedef enum tt_labelling { TT_ROTATE, TT_XOR, TT_LABELLING_COUNT } tt_labelling;
+typedef enum tt_order { TT_NEAR, TT_FAR, TT_ORDER_COUNT } tt_order;
+
+typedef struct tt_level_params {
+  char name[TT_TOPO_NAME]; /* a level of the topology */
+  tt_shape shape;
+  int k; /* of k-nomial and k-ary */
+  tt_labelling labelling;
+  tt_order order;
+} tt_level_params;
+
+typedef struct tt_stage_params {
+  char stage[TT_STAGE_NAME]; /* "": every stage without its own */
+  int level_count;
+  tt_level_params level[TT_TOPO_LEVELS];
+} tt_stage_params;
+
+/* Parameters. Text form and grammar: docs/plan.md. */
+typedef struct tt_params {
+  char form[2 * TT_STAGE_NAME]; /* "": the collective's first */
+  int stage_count;              /* 0: one level "core", star */
+  tt_stage_params stage[TT_STAGES + 1];
+  int64_t stripe;      /* 0: a primitive's own place represents it in each group; s: parts through s members */
+  int64_t ring;        /* 0, or virtual nodes of the outermost chain */
+  int64_t channels;    /* >= 1 */
+  int64_t slice_bytes; /* 0: as large as a slot */
+} tt_params;
+
+void tt_params_init(tt_params *params);
+/* Text or the name of a preset, or a preset followed by more text ("ring channels=2"). */
+tutti_status tt_params_parse(const char *text, tt_params *params);
+void tt_params_print(const tt_params *params, char *text, size_t size);
+
+typedef struct tt_preset {
+  const char *name;
+  const char *text;
+  const char *help;
+} tt_preset;
+const tt_preset *tt_preset_table(size_t *count);
+
+typedef struct tt_lowering tt_lowering;
+/* Borrows composition and topo until destroyed. TUTTI_ERR_PLAN where parameters do not fit, saying which and why. */
+tutti_status tt_lowering_create(const tt_composition *composition, const tt_topo *topo, const tt_params *params,
+                                tt_lowering **lowering);
+void tt_lowering_destroy(tt_lowering *lowering);
+tutti_status tt_lower_rank(const tt_lowering *lowering, int64_t rank, tt_plan **plan);
+
+#endif

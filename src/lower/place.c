@@ -1,0 +1,136 @@
+/* lower/place.c - where values live.
+ *
+ * A value that must stand in a user's buffer at the end is made there, and so are the partial results that lead to it: a chain of
+ * combinations accumulates in one place. All others live in cells of tmp, reused as soon as nothing reads them. A cell that a
+ * message of round t reads is written by a later round only, so that no receive ever waits for a send of its own round. */
+#include "lower/flow.h"
+
+#include <stdlib.h>
+
+/* Whether the value is only ever an operand of its heir, so that the heir may replace it. */
+static bool merges_into_heir(const tt_value *value) {
+  return value->receive >= 0 && value->left_uses == 1 && value->other_uses == 0;
+}
+
+static int32_t chain_head(const tt_flow *flow, int32_t tail) {
+  int32_t left = flow->value[tail].left;
+  while (left >= 0 && merges_into_heir(&flow->value[left]) && !flow->value[left].placed) {
+    tail = left;
+    left = flow->value[tail].left;
+  }
+  return tail;
+}
+
+static void place_chain(tt_flow *flow, int32_t tail, tt_ref place) {
+  int32_t head = chain_head(flow, tail);
+  for (int32_t n = tail;; n = flow->value[n].left) {
+    flow->value[n].place = place;
+    flow->value[n].placed = true;
+    if (n == head)
+      return;
+  }
+}
+
+/* Whether making the value at its final place would overwrite the rank's own input there while it is still read. */
+static bool overwrites_rival(const tt_flow *flow, const tt_final *final) {
+  if (final->rival < 0)
+    return false;
+  const tt_value *rival = &flow->value[final->rival];
+  int32_t head = chain_head(flow, final->value);
+  bool sent = rival->other_uses > 0 && rival->last_other_use >= flow->value[head].made;
+  bool combined = rival->left_uses > 1 || (rival->left_uses == 1 && rival->heir != head);
+  return sent || combined;
+}
+
+static bool made_there(const tt_flow *flow, const tt_final *final) {
+  const tt_value *value = &flow->value[final->value];
+  bool used = value->other_uses > 0 || value->left_uses > 0;
+  return value->receive >= 0 && !value->placed && !(final->finish && used) && !overwrites_rival(flow, final);
+}
+
+static void place_finals(tt_flow *flow) {
+  for (int64_t n = 0; n < flow->final_count; n++) {
+    tt_final *final = &flow->final[n];
+    final->copies = !made_there(flow, final);
+    if (!final->copies)
+      place_chain(flow, final->value, final->place);
+    else if (flow->value[final->value].receive >= 0)
+      flow->value[final->value].other_uses++; /* the copy: its chain ends here */
+  }
+}
+
+/* ---- cells of tmp ---- */
+
+typedef struct span {
+  uint32_t begin, end; /* rounds in which the cell is written first and read last */
+  int32_t tail;
+} span;
+
+static int by_begin(const void *a, const void *b) {
+  const span *x = a, *y = b;
+  if (x->begin != y->begin)
+    return x->begin < y->begin ? -1 : 1;
+  return x->tail < y->tail ? -1 : x->tail > y->tail;
+}
+
+/* Cells in use as a heap, the one that ends first on top. */
+typedef struct busy {
+  uint32_t end, cell;
+} busy;
+
+static void sift_down(busy *heap, int64_t count) {
+  for (int64_t at = 0;;) {
+    int64_t child = 2 * at + 1;
+    if (child >= count)
+      return;
+    if (child + 1 < count && heap[child + 1].end < heap[child].end)
+      child++;
+    if (heap[at].end <= heap[child].end)
+      return;
+    busy other = heap[at];
+    heap[at] = heap[child];
+    heap[child] = other;
+    at = child;
+  }
+}
+
+static void sift_up(busy *heap, int64_t at) {
+  while (at > 0 && heap[(at - 1) / 2].end > heap[at].end) {
+    busy other = heap[at];
+    heap[at] = heap[(at - 1) / 2];
+    heap[(at - 1) / 2] = other;
+    at = (at - 1) / 2;
+  }
+}
+
+static uint32_t assign_cells(tt_flow *flow, const span *spans, int64_t count, busy *heap) {
+  int64_t cells = 0;
+  for (int64_t n = 0; n < count; n++) {
+    uint32_t cell = (uint32_t)cells;
+    if (cells > 0 && heap[0].end < spans[n].begin) {
+      cell = heap[0].cell;
+      heap[0].end = spans[n].end;
+      sift_down(heap, cells);
+    } else {
+      heap[cells] = (busy){spans[n].end, cell};
+      sift_up(heap, cells++);
+    }
+    place_chain(flow, spans[n].tail, (tt_ref){TT_SPACE_TMP, cell});
+  }
+  return (uint32_t)cells;
+}
+
+bool tt_lower_place(tt_flow *flow, uint32_t *tmp_count) {
+  place_finals(flow);
+  span *spans = tt_arena_alloc(flow->arena, (size_t)flow->value_count + 1, sizeof *spans);
+  busy *heap = tt_arena_alloc(flow->arena, (size_t)flow->value_count + 1, sizeof *heap);
+  if (flow->arena->failed)
+    return false;
+  int64_t count = 0;
+  for (int32_t n = 0; n < flow->value_count; n++)
+    if (!flow->value[n].placed && !merges_into_heir(&flow->value[n]))
+      spans[count++] = (span){flow->value[chain_head(flow, n)].made, flow->value[n].last_use, n};
+  qsort(spans, (size_t)count, sizeof *spans, by_begin);
+  *tmp_count = assign_cells(flow, spans, count, heap);
+  return true;
+}

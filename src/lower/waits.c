@@ -1,0 +1,132 @@
+/* lower/waits.c - dependencies between steps of one rank: read after write, write after read, write after write.
+ *
+ * Steps are taken in the order in which they could run one after the other. For each place in memory we keep the last write and
+ * the reads since. Steps on the same block need each other's slice only; a cell of tmp that changes its block is waited for whole.
+ *
+ * What a step knows to be done is a number for each lane: 2n + 1 after slice s of its step n, 2n + 2 after all of step n. */
+#include "lower/emit.h"
+
+#include <string.h>
+
+typedef struct reader {
+  int64_t step;
+  struct reader *next;
+} reader;
+
+typedef struct spot {
+  int64_t writer; /* step, -1: none yet */
+  reader *readers;
+} spot;
+
+typedef struct watch {
+  tt_plan *plan;
+  tt_arena *arena;
+  const uint32_t *lane_of;
+  spot *spots;
+  uint32_t *known;   /* [step][lane] */
+  uint32_t *at_lane; /* steps of each lane so far */
+  const tt_step **step; /* in the order of lowering */
+  uint32_t *in_lane;    /* index of each within its lane */
+  int64_t wait_room;
+} watch;
+
+static spot *spot_of(const watch *in, tt_ref place) {
+  uint32_t space = place.space;
+  if (in->plan->in_place && space == TT_SPACE_IN)
+    space = TT_SPACE_OUT;
+  return &in->spots[(size_t)space * in->plan->block_count + place.index]; /* tmp comes last and has its own count */
+}
+
+static uint32_t *known_to(const watch *in, int64_t step) { return &in->known[(size_t)step * in->plan->lane_count]; }
+
+static uint32_t whole(uint32_t known) { return known + (known & 1); }
+
+/* `step` will wait for `other`: it knows what that one knew. */
+static void learn(const watch *in, int64_t step, int64_t other, bool all_slices) {
+  uint32_t *mine = known_to(in, step), *theirs = known_to(in, other), lane = in->lane_of[other];
+  for (uint32_t n = 0; n < in->plan->lane_count; n++) {
+    uint32_t known = all_slices ? whole(theirs[n]) : theirs[n];
+    mine[n] = known > mine[n] ? known : mine[n];
+  }
+  uint32_t done = 2 * in->in_lane[other] + (all_slices ? 2 : 1);
+  mine[lane] = done > mine[lane] ? done : mine[lane];
+}
+
+static bool wait_for(watch *in, int64_t step, int64_t other) {
+  tt_plan *plan = in->plan;
+  if (in->lane_of[step] == in->lane_of[other])
+    return true;
+  bool all_slices = in->step[step]->block != in->step[other]->block;
+  uint32_t needs = 2 * in->in_lane[other] + (all_slices ? 2 : 1);
+  if (known_to(in, step)[in->lane_of[other]] >= needs)
+    return true;
+  int64_t count = plan->wait_count;
+  tt_wait *wait = tt_lower_push(&plan->arena, &plan->wait, &count, &in->wait_room, sizeof *wait);
+  if (!wait)
+    return false;
+  plan->wait_count = (uint32_t)count;
+  *wait = (tt_wait){in->lane_of[other], in->in_lane[other], all_slices};
+  learn(in, step, other, all_slices);
+  return true;
+}
+
+static bool read_spot(watch *in, int64_t step, tt_ref place) {
+  spot *at = spot_of(in, place);
+  if (at->writer >= 0 && !wait_for(in, step, at->writer))
+    return false;
+  reader *added = tt_arena_alloc(in->arena, 1, sizeof *added);
+  if (!added)
+    return false;
+  *added = (reader){step, at->readers};
+  at->readers = added;
+  return true;
+}
+
+static bool write_spot(watch *in, int64_t step, tt_ref place) {
+  spot *at = spot_of(in, place);
+  for (const reader *n = at->readers; n; n = n->next) /* the latest first: it often implies the rest */
+    if (n->step != step && !wait_for(in, step, n->step))
+      return false;
+  if (at->writer >= 0 && !wait_for(in, step, at->writer))
+    return false;
+  at->writer = step;
+  at->readers = NULL;
+  return true;
+}
+
+static bool watch_step(watch *in, int64_t number) {
+  uint32_t lane = in->lane_of[number];
+  tt_step *step = &in->plan->step[in->plan->lane[lane].first_step + in->at_lane[lane]];
+  in->step[number] = step;
+  in->in_lane[number] = in->at_lane[lane]++;
+  step->wait_first = in->plan->wait_count;
+  bool reads = step->kind != TT_STEP_RECV, writes = step->kind != TT_STEP_SEND;
+  bool fine = (!reads || read_spot(in, number, step->src)) && (!writes || write_spot(in, number, step->dst));
+  step->wait_count = (uint16_t)(in->plan->wait_count - step->wait_first);
+  return fine;
+}
+
+bool tt_lower_waits(tt_plan *plan, const uint32_t *lane_of, tt_arena *arena) {
+  size_t steps = plan->step_count, spots = 3 * (size_t)plan->block_count + plan->tmp_count;
+  watch in = {.plan = plan, .arena = arena, .lane_of = lane_of};
+  in.spots = tt_arena_alloc(arena, spots + 1, sizeof *in.spots);
+  in.known = tt_arena_alloc(arena, steps * plan->lane_count + 1, sizeof *in.known);
+  in.at_lane = tt_arena_alloc(arena, plan->lane_count + 1, sizeof *in.at_lane);
+  in.step = tt_arena_alloc(arena, steps + 1, sizeof *in.step);
+  in.in_lane = tt_arena_alloc(arena, steps + 1, sizeof *in.in_lane);
+  int64_t *last = tt_arena_alloc(arena, plan->lane_count + 1, sizeof *last);
+  if (arena->failed)
+    return false;
+  for (size_t n = 0; n < spots; n++)
+    in.spots[n].writer = -1;
+  for (size_t n = 0; n < plan->lane_count; n++)
+    last[n] = -1;
+  for (int64_t n = 0; n < (int64_t)steps; n++) {
+    if (last[lane_of[n]] >= 0)
+      learn(&in, n, last[lane_of[n]], true);
+    if (!watch_step(&in, n))
+      return false;
+    last[lane_of[n]] = n;
+  }
+  return true;
+}
