@@ -1,0 +1,36 @@
+/* boot/boot.h - how ranks of `tutti run` find each other: an allgather through the launcher.
+ *
+ * The launcher opens a server on an abstract Unix socket and gives its address, the rank and the size to each process
+ * in the environment; ranks connect to it. Both ends check that the other belongs to the same user. */
+#ifndef TT_BOOT_BOOT_H
+#define TT_BOOT_BOOT_H
+
+#include "base/base.h"
+
+#include <tutti/boot.h>
+
+/* ---- a rank's side ---- */
+
+typedef struct tt_boot tt_boot;
+
+/* From TUTTI_BOOT, TUTTI_RANK, TUTTI_SIZE; none set: a job of one rank. */
+tutti_status tt_boot_open(int64_t timeout_ns, tt_boot **boot);
+/* The same from arguments. address: "unix:@name". */
+tutti_status tt_boot_connect(const char *address, int64_t rank, int64_t rank_count, int64_t timeout_ns, tt_boot **boot);
+const tutti_boot *tt_boot_get(const tt_boot *boot);
+void tt_boot_close(tt_boot *boot); /* accepts NULL */
+
+/* ---- the launcher's side: never blocks ---- */
+
+typedef struct tt_boot_server tt_boot_server;
+
+tutti_status tt_boot_server_open(int64_t rank_count, tt_boot_server **server);
+const char *tt_boot_server_address(const tt_boot_server *server); /* for TUTTI_BOOT */
+int tt_boot_server_fd(const tt_boot_server *server);              /* readable: call tt_boot_server_serve */
+void tt_boot_server_serve(tt_boot_server *server);
+/* That process has ended: ranks that wait for it, now or later, get TUTTI_ERR_PEER at once. how: "exited with code 1".
+ */
+void tt_boot_server_lose(tt_boot_server *server, int64_t rank, const char *how);
+void tt_boot_server_close(tt_boot_server *server); /* accepts NULL */
+
+#endif

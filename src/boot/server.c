@@ -1,0 +1,259 @@
+/* boot/server.c - the launcher's side of the allgather: collects one contribution of each rank, then answers all.
+ *
+ * A round is complete when every rank has contributed; it fails when the earliest deadline passes or when a rank has
+ * ended that has not contributed. A failed round is told to each rank once, also to those that come later. Closing a
+ * connection is no failure: the same rank may come again for its next context. */
+#include "boot/server.h"
+#include "boot/boot.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/random.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+typedef struct seat {
+  tt_boot_link *link; /* where the rank waits for a reply; NULL: it does not */
+  bool missed;        /* a round failed before it came to it */
+  bool lost;
+  char how[64];
+} seat;
+
+struct tt_boot_server {
+  int64_t rank_count;
+  int epoll, listener, timer;
+  char address[TT_BOOT_NAME];
+  tt_boot_link *links;
+  int64_t waiting;      /* ranks that have contributed to this round */
+  int64_t deadline_ns;  /* of this round */
+  uint64_t bytes;       /* of a contribution in this round */
+  tutti_status failure; /* of the last round that failed */
+  char text[256];
+  seat seat[];
+};
+
+static void set_timer(tt_boot_server *server, int64_t at_ns) {
+  struct itimerspec when = {.it_value = {.tv_sec = at_ns / 1000000000, .tv_nsec = at_ns % 1000000000}};
+  timerfd_settime(server->timer, TFD_TIMER_ABSTIME, &when, NULL);
+}
+
+static void watch(tt_boot_server *server, int fd, void *what, bool write_too) {
+  struct epoll_event event = {.events = EPOLLIN | (write_too ? (uint32_t)EPOLLOUT : 0), .data.ptr = what};
+  if (epoll_ctl(server->epoll, EPOLL_CTL_MOD, fd, &event) != 0)
+    epoll_ctl(server->epoll, EPOLL_CTL_ADD, fd, &event);
+}
+
+static void drop(tt_boot_server *server, tt_boot_link *link) {
+  for (int64_t r = 0; r < server->rank_count; r++)
+    if (server->seat[r].link == link) {
+      server->seat[r].link = NULL;
+      server->waiting--;
+    }
+  *(link->before != NULL ? &link->before->after : &server->links) = link->after;
+  if (link->after != NULL)
+    link->after->before = link->before;
+  tt_boot_link_destroy(link);
+}
+
+static void flush(tt_boot_server *server, tt_boot_link *link) {
+  bool waits = false;
+  if (tt_boot_link_send(link, &waits))
+    watch(server, link->fd, link, waits);
+  else
+    drop(server, link);
+}
+
+static void answer(tt_boot_server *server, tt_boot_link *link, tutti_status status, const void *bytes, size_t size) {
+  if (tt_boot_link_reply(link, status, bytes, size))
+    flush(server, link);
+  else
+    drop(server, link);
+}
+
+/* Ends the round: each waiting rank gets the reply, the others are told when they come if it failed. */
+static void end_round(tt_boot_server *server, tutti_status status, const void *bytes, size_t size) {
+  for (int64_t r = 0; r < server->rank_count; r++) {
+    tt_boot_link *link = server->seat[r].link;
+    server->seat[r].link = NULL;
+    server->seat[r].missed = link == NULL && status != TUTTI_OK;
+    if (link != NULL)
+      answer(server, link, status, bytes, size);
+  }
+  server->waiting = 0;
+  set_timer(server, 0);
+}
+
+static void fail_round(tt_boot_server *server, tutti_status status) {
+  server->failure = status;
+  end_round(server, status, server->text, strlen(server->text));
+}
+
+static void fail_late(tt_boot_server *server) {
+  size_t used = 0;
+  server->text[0] = '\0';
+  for (int64_t r = 0; r < server->rank_count && used + 24 < sizeof server->text; r++)
+    if (server->seat[r].link == NULL)
+      used += (size_t)snprintf(server->text + used, sizeof server->text - used, "%s%lld", used > 0 ? ", " : "",
+                               (long long)r);
+  fail_round(server, TUTTI_ERR_TIMEOUT);
+}
+
+static void complete(tt_boot_server *server) {
+  char *all = malloc(server->bytes * (size_t)server->rank_count + 1);
+  if (all == NULL) {
+    snprintf(server->text, sizeof server->text, "no memory in the launcher");
+    fail_round(server, TUTTI_ERR_MEMORY);
+    return;
+  }
+  for (int64_t r = 0; r < server->rank_count; r++)
+    memcpy(all + (size_t)r * server->bytes, server->seat[r].link->in, server->bytes);
+  end_round(server, TUTTI_OK, all, server->bytes * (size_t)server->rank_count);
+  free(all);
+}
+
+/* Ends the round if it can be complete no more, or is. */
+static void check_round(tt_boot_server *server) {
+  if (server->waiting == server->rank_count)
+    complete(server);
+  for (int64_t r = 0; r < server->rank_count && server->waiting > 0; r++)
+    if (server->seat[r].lost && server->seat[r].link == NULL) {
+      snprintf(server->text, sizeof server->text, "rank %lld %s before it joined", (long long)r, server->seat[r].how);
+      fail_round(server, TUTTI_ERR_PEER);
+    }
+}
+
+static void contribute(tt_boot_server *server, tt_boot_link *link) {
+  const tt_boot_request *request = &link->request;
+  seat *own = &server->seat[request->rank];
+  if (own->missed) {
+    own->missed = false;
+    answer(server, link, server->failure, server->text, strlen(server->text));
+    return;
+  }
+  int64_t deadline_ns = tt_clock_ns() + request->timeout_ns;
+  if (own->link != NULL || (server->waiting > 0 && request->bytes != server->bytes)) {
+    snprintf(server->text, sizeof server->text, "rank %u %s", request->rank,
+             own->link != NULL ? "has joined twice" : "contributes another number of bytes than the others");
+    answer(server, link, TUTTI_ERR_MISMATCH, server->text, strlen(server->text));
+    fail_round(server, TUTTI_ERR_MISMATCH);
+    return;
+  }
+  if (server->waiting++ == 0 || deadline_ns < server->deadline_ns)
+    set_timer(server, server->deadline_ns = deadline_ns);
+  server->bytes = request->bytes;
+  own->link = link;
+  check_round(server);
+}
+
+static void accept_link(tt_boot_server *server) {
+  int fd = accept4(server->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+  if (fd < 0)
+    return;
+  tt_boot_link *link = tt_boot_same_user(fd) ? tt_boot_link_create(fd) : NULL;
+  if (link == NULL) {
+    close(fd);
+    return;
+  }
+  link->after = server->links;
+  if (link->after != NULL)
+    link->after->before = link;
+  server->links = link;
+  watch(server, fd, link, false);
+}
+
+static void serve_link(tt_boot_server *server, tt_boot_link *link, uint32_t events) {
+  if (events & (EPOLLIN | EPOLLHUP | EPOLLERR)) {
+    tt_boot_event event = tt_boot_link_receive(link, server->rank_count);
+    if (event == TT_BOOT_CLOSED)
+      drop(server, link);
+    else if (event == TT_BOOT_REQUEST)
+      contribute(server, link);
+  } else if (events & EPOLLOUT) {
+    flush(server, link);
+  }
+}
+
+void tt_boot_server_serve(tt_boot_server *server) {
+  struct epoll_event event; /* one at a time: serving one may drop another */
+  while (epoll_wait(server->epoll, &event, 1, 0) == 1) {
+    uint64_t expired;
+    if (event.data.ptr == &server->listener)
+      accept_link(server);
+    else if (event.data.ptr != &server->timer)
+      serve_link(server, event.data.ptr, event.events);
+    else if (read(server->timer, &expired, sizeof expired) > 0 && server->waiting > 0)
+      fail_late(server);
+  }
+}
+
+void tt_boot_server_lose(tt_boot_server *server, int64_t rank, const char *how) {
+  tt_boot_server_serve(server); /* what it had sent before it ended counts */
+  server->seat[rank].lost = true;
+  snprintf(server->seat[rank].how, sizeof server->seat[rank].how, "%s", how);
+  check_round(server);
+}
+
+static tutti_status fail_call(const char *call) {
+  return tt_fail(TUTTI_ERR_SYSTEM, "%s for the launcher's server failed: %s", call, strerror(errno));
+}
+
+static tutti_status open_listener(tt_boot_server *server) {
+  uint64_t number[2];
+  struct sockaddr_un address;
+  if (getrandom(number, sizeof number, 0) != (ssize_t)sizeof number)
+    return fail_call("getrandom");
+  snprintf(server->address, sizeof server->address, "unix:@tutti-%016llx%016llx", (unsigned long long)number[0],
+           (unsigned long long)number[1]);
+  server->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (server->listener < 0)
+    return fail_call("socket");
+  socklen_t size = tt_boot_address(server->address + strlen("unix:@"), &address);
+  if (bind(server->listener, (struct sockaddr *)&address, size) != 0 || listen(server->listener, 4096) != 0)
+    return fail_call("bind or listen");
+  return TUTTI_OK;
+}
+
+static tutti_status open_all(tt_boot_server *server) {
+  server->epoll = epoll_create1(EPOLL_CLOEXEC);
+  server->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+  if (server->epoll < 0 || server->timer < 0)
+    return fail_call("epoll_create1 or timerfd_create");
+  tutti_status status = open_listener(server);
+  if (status != TUTTI_OK)
+    return status;
+  watch(server, server->listener, &server->listener, false);
+  watch(server, server->timer, &server->timer, false);
+  return TUTTI_OK;
+}
+
+tutti_status tt_boot_server_open(int64_t rank_count, tt_boot_server **server) {
+  tt_boot_server *made = calloc(1, sizeof *made + (size_t)rank_count * sizeof made->seat[0]);
+  if (made == NULL)
+    return tt_fail(TUTTI_ERR_MEMORY, "no memory for the server of %lld ranks", (long long)rank_count);
+  made->rank_count = rank_count;
+  made->epoll = made->listener = made->timer = -1;
+  tutti_status status = open_all(made);
+  if (status == TUTTI_OK)
+    *server = made;
+  else
+    tt_boot_server_close(made);
+  return status;
+}
+
+const char *tt_boot_server_address(const tt_boot_server *server) { return server->address; }
+int tt_boot_server_fd(const tt_boot_server *server) { return server->epoll; }
+
+void tt_boot_server_close(tt_boot_server *server) {
+  if (server == NULL)
+    return;
+  while (server->links != NULL)
+    drop(server, server->links);
+  int fds[] = {server->epoll, server->listener, server->timer};
+  for (size_t f = 0; f < TT_COUNT(fds); f++)
+    if (fds[f] >= 0)
+      close(fds[f]);
+  free(server);
+}

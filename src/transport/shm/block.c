@@ -1,0 +1,104 @@
+/* transport/shm/block.c - memory of the segment: blocks of powers of two, a free list for each size.
+ *
+ * Sizes are address space, which is free: a block's pages become memory when touched and are given back (a hole is
+ * punched) when it is freed, all but its first page, which carries the list. A size without free blocks takes new
+ * space, and when that is used up splits a larger one. Needs the segment's lock where it says so. */
+#include "transport/shm/segment.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
+#define PIECE_BYTES ((uint64_t)16 << 20)
+
+static uint32_t log_of(uint64_t bytes) {
+  uint32_t log = 12;
+  while (log < TT_SHM_CLASSES - 1 && ((uint64_t)1 << log) < bytes)
+    log++;
+  return log;
+}
+
+static tt_shm_block *pop(tt_shm_segment *segment, uint32_t log) {
+  uint64_t offset = segment->head->free[log];
+  if (offset == 0)
+    return NULL;
+  tt_shm_block *block = tt_shm_at(segment, offset);
+  segment->head->free[log] = block->next;
+  return block;
+}
+
+static void push(tt_shm_segment *segment, tt_shm_block *block, uint32_t log) {
+  block->log_bytes = log;
+  block->kind = TT_SHM_FREE;
+  block->next = segment->head->free[log];
+  segment->head->free[log] = tt_shm_offset(segment, block);
+}
+
+static tt_shm_block *take_new(tt_shm_segment *segment, uint32_t log) {
+  uint64_t offset = segment->head->bump;
+  if (segment->bytes - offset < (uint64_t)1 << log)
+    return NULL;
+  segment->head->bump = offset + ((uint64_t)1 << log);
+  return tt_shm_at(segment, offset);
+}
+
+/* In pieces: a signal makes fallocate begin again. */
+tutti_status tt_shm_block_back(tt_shm_segment *segment, const tt_shm_block *block, uint64_t bytes) {
+  uint64_t offset = tt_shm_offset(segment, block);
+  for (uint64_t done = 0; done < bytes;) {
+    uint64_t piece = bytes - done < PIECE_BYTES ? bytes - done : PIECE_BYTES;
+    if (fallocate(segment->fd, 0, (off_t)(offset + done), (off_t)piece) == 0)
+      done += piece;
+    else if (errno != EINTR)
+      return tt_fail(TUTTI_ERR_MEMORY, "fallocate of %llu bytes of shared memory failed: %s", (unsigned long long)bytes,
+                     strerror(errno));
+  }
+  return TUTTI_OK;
+}
+
+/* A larger free block; its upper halves go to their lists. */
+static tt_shm_block *split(tt_shm_segment *segment, uint32_t log) {
+  for (uint32_t larger = log + 1; larger < TT_SHM_CLASSES; larger++) {
+    tt_shm_block *block = pop(segment, larger);
+    if (block == NULL)
+      continue;
+    while (larger > log) {
+      tt_shm_block *upper = (void *)((char *)block + ((uint64_t)1 << --larger));
+      if (tt_shm_block_back(segment, upper, TT_SHM_PAGE) == TUTTI_OK)
+        push(segment, upper, larger);
+    }
+    return block;
+  }
+  return NULL;
+}
+
+tutti_status tt_shm_block_alloc(tt_shm_segment *segment, uint64_t bytes, uint64_t backed, tt_shm_block **block) {
+  uint32_t log = log_of(bytes);
+  tt_shm_block *found = bytes > segment->bytes ? NULL : pop(segment, log);
+  if (found == NULL && bytes <= segment->bytes)
+    found = take_new(segment, log);
+  if (found == NULL && bytes <= segment->bytes)
+    found = split(segment, log);
+  if (found == NULL)
+    return tt_fail(TUTTI_ERR_MEMORY, "the shared segment of %llu MiB has no room for %llu bytes",
+                   (unsigned long long)(segment->bytes >> 20), (unsigned long long)bytes);
+  tutti_status status = tt_shm_block_back(segment, found, backed < TT_SHM_PAGE ? TT_SHM_PAGE : backed);
+  if (status != TUTTI_OK) {
+    if (tt_shm_block_back(segment, found, TT_SHM_PAGE) == TUTTI_OK)
+      push(segment, found, log);
+    return status;
+  }
+  memset(found, 0, TT_SHM_PAGE);
+  found->log_bytes = log;
+  *block = found;
+  return TUTTI_OK;
+}
+
+bool tt_shm_block_empty(tt_shm_segment *segment, tt_shm_block *block) {
+  uint64_t bytes = (uint64_t)1 << block->log_bytes;
+  return bytes <= TT_SHM_PAGE ||
+         fallocate(segment->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                   (off_t)(tt_shm_offset(segment, block) + TT_SHM_PAGE), (off_t)(bytes - TT_SHM_PAGE)) == 0;
+}
+
+void tt_shm_block_free(tt_shm_segment *segment, tt_shm_block *block) { push(segment, block, block->log_bytes); }

@@ -1,0 +1,107 @@
+/* transport/shm/memory.c - shared memory for others: cells that a group maps, buffers that peers read in place.
+ *
+ * Cells are an object of the directory: a line each at least, so that no two ranks write one line. A buffer is a block
+ * whose first line carries the block's own data; all of it is backed by memory before the caller gets it. */
+#include "transport/shm/self.h"
+
+#include <stdlib.h>
+
+struct tt_shm_cells {
+  uint64_t id;
+  tt_shm_block *block;
+  tt_shm_cells *after;
+};
+
+static tutti_status check_ranks(const tt_shm *self, const int64_t *ranks, int64_t count) {
+  if (count < 1 || count > self->rank_count)
+    return tt_fail(TUTTI_ERR_ARGUMENT, "cells of %lld ranks in a job of %lld", (long long)count,
+                   (long long)self->rank_count);
+  for (int64_t n = 0; n < count; n++)
+    if (ranks[n] < 0 || ranks[n] >= self->rank_count)
+      return tt_fail(TUTTI_ERR_ARGUMENT, "cells of rank %lld in a job of %lld", (long long)ranks[n],
+                     (long long)self->rank_count);
+  return TUTTI_OK;
+}
+
+tutti_status tt_shm_cells_open(void *self, uint64_t id, const int64_t *ranks, int64_t count, size_t bytes,
+                               void **cell) {
+  tt_shm *shm = self;
+  tutti_status status = check_ranks(shm, ranks, count);
+  if (status != TUTTI_OK)
+    return status;
+  tt_shm_cells *cells = calloc(1, sizeof *cells);
+  if (cells == NULL)
+    return tt_fail(TUTTI_ERR_MEMORY, "no memory for the handle of cells");
+  uint64_t stride = tt_shm_round(bytes, TT_SHM_LINE);
+  uint64_t size = sizeof(tt_shm_block) + (uint64_t)count * stride;
+  tt_shm_object_spec object = {.kind = TT_SHM_CELLS,
+                               .key = {id, tt_hash(bytes, ranks, (size_t)count * sizeof *ranks)},
+                               .end_count = (uint32_t)count,
+                               .bytes = size,
+                               .backed = size};
+  status = tt_shm_object_open(shm->segment, &object, &cells->block);
+  if (status != TUTTI_OK) {
+    free(cells);
+    return status;
+  }
+  cells->id = id;
+  cells->after = shm->cells;
+  shm->cells = cells;
+  for (int64_t n = 0; n < count; n++)
+    cell[n] = (char *)(cells->block + 1) + (uint64_t)n * stride;
+  return TUTTI_OK;
+}
+
+void tt_shm_cells_close(void *self, uint64_t id) {
+  tt_shm *shm = self;
+  for (tt_shm_cells **link = &shm->cells; *link != NULL;) {
+    tt_shm_cells *cells = *link;
+    if (cells->id != id) {
+      link = &cells->after;
+      continue;
+    }
+    *link = cells->after;
+    tt_shm_object_close(shm->segment, cells->block);
+    free(cells);
+  }
+}
+
+void tt_shm_cells_finish(tt_shm *self) {
+  while (self->cells != NULL)
+    tt_shm_cells_close(self, self->cells->id);
+}
+
+static void give_back(tt_shm_segment *segment, tt_shm_block *block) {
+  if (!tt_shm_block_empty(segment, block) || tt_shm_lock(segment) != TUTTI_OK)
+    return;
+  tt_shm_block_free(segment, block);
+  tt_shm_unlock(segment);
+}
+
+tutti_status tt_shm_alloc(void *self, size_t bytes, void **memory) {
+  tt_shm_segment *segment = ((tt_shm *)self)->segment;
+  if (bytes > segment->bytes)
+    return tt_fail(TUTTI_ERR_MEMORY, "%zu bytes are more than the shared segment of %llu", bytes,
+                   (unsigned long long)segment->bytes);
+  tt_shm_block *block = NULL;
+  tutti_status status = tt_shm_lock(segment);
+  if (status != TUTTI_OK)
+    return status;
+  status = tt_shm_block_alloc(segment, sizeof *block + bytes, sizeof *block, &block);
+  tt_shm_unlock(segment);
+  if (status != TUTTI_OK)
+    return status;
+  block->kind = TT_SHM_MEMORY;
+  status = tt_shm_block_back(segment, block, sizeof *block + bytes);
+  if (status != TUTTI_OK) {
+    give_back(segment, block);
+    return status;
+  }
+  *memory = block + 1;
+  return TUTTI_OK;
+}
+
+void tt_shm_free(void *self, void *memory) {
+  if (memory != NULL)
+    give_back(((tt_shm *)self)->segment, (tt_shm_block *)memory - 1);
+}

@@ -1,0 +1,71 @@
+/* transport/shm/object.c - the directory: what several ranks open by name, made by whoever comes first.
+ *
+ * Buckets of singly linked blocks, under the segment's lock. An object lives until all of its ends have opened and
+ * closed it; it does not matter in which order, or whether the first has left before the last comes. */
+#include "transport/shm/segment.h"
+
+static uint64_t *bucket_of(tt_shm_segment *segment, tt_shm_key key) {
+  return &segment->head->bucket[tt_hash(key.id, &key.group, sizeof key.group) % TT_SHM_BUCKETS];
+}
+
+static tt_shm_block *find(tt_shm_segment *segment, const tt_shm_object_spec *spec) {
+  for (uint64_t offset = *bucket_of(segment, spec->key); offset != 0;) {
+    tt_shm_block *block = tt_shm_at(segment, offset);
+    if (block->kind == spec->kind && block->key.id == spec->key.id && block->key.group == spec->key.group)
+      return block;
+    offset = block->next;
+  }
+  return NULL;
+}
+
+static tutti_status make(tt_shm_segment *segment, const tt_shm_object_spec *spec, tt_shm_block **block) {
+  tutti_status status = tt_shm_block_alloc(segment, spec->bytes, spec->backed, block);
+  if (status != TUTTI_OK)
+    return status;
+  (*block)->kind = spec->kind;
+  (*block)->key = spec->key;
+  (*block)->end_count = spec->end_count;
+  if (spec->init != NULL)
+    spec->init(*block, spec->argument);
+  uint64_t *bucket = bucket_of(segment, spec->key);
+  (*block)->next = *bucket;
+  atomic_thread_fence(memory_order_release); /* a rank killed here leaves a whole object or none */
+  *bucket = tt_shm_offset(segment, *block);
+  return TUTTI_OK;
+}
+
+tutti_status tt_shm_object_open(tt_shm_segment *segment, const tt_shm_object_spec *spec, tt_shm_block **block) {
+  tutti_status status = tt_shm_lock(segment);
+  if (status != TUTTI_OK)
+    return status;
+  tt_shm_block *found = find(segment, spec);
+  if (found == NULL)
+    status = make(segment, spec, &found);
+  if (status == TUTTI_OK && spec->join != NULL)
+    status = spec->join(found, spec->argument);
+  tt_shm_unlock(segment);
+  if (status == TUTTI_OK)
+    *block = found;
+  return status;
+}
+
+static void unlink_block(tt_shm_segment *segment, const tt_shm_block *block) {
+  uint64_t *link = bucket_of(segment, block->key);
+  while (*link != 0 && *link != tt_shm_offset(segment, block))
+    link = &((tt_shm_block *)tt_shm_at(segment, *link))->next;
+  if (*link != 0)
+    *link = block->next;
+}
+
+void tt_shm_object_close(tt_shm_segment *segment, tt_shm_block *block) {
+  if (tt_shm_lock(segment) != TUTTI_OK)
+    return;
+  bool last = ++block->closed == block->end_count;
+  if (last)
+    unlink_block(segment, block);
+  tt_shm_unlock(segment);
+  if (!last || !tt_shm_block_empty(segment, block) || tt_shm_lock(segment) != TUTTI_OK)
+    return;
+  tt_shm_block_free(segment, block);
+  tt_shm_unlock(segment);
+}

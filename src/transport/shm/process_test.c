@@ -1,0 +1,300 @@
+/* The shared memory transport between processes: opening, order and content, sleeping and waking, death, low limits. */
+#include "support/job.h"
+#include "transport/shm/self.h"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <sys/resource.h>
+
+#include <cmocka.h>
+
+#define SECOND ((int64_t)1000000000)
+
+#if defined(__has_feature)
+#define HAS(feature) __has_feature(feature)
+#else
+#define HAS(feature) 0
+#endif
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || HAS(address_sanitizer) || HAS(thread_sanitizer)
+enum { SANITIZED = 1 }; /* its own address space is beyond any limit */
+#else
+enum { SANITIZED = 0 };
+#endif
+
+static void *open_rank(const tutti_boot *boot, const tt_shm_config *config) {
+  void *self = NULL;
+  CHECK(tt_shm_ops()->open(config, boot, &self) == TUTTI_OK);
+  return self;
+}
+
+static tutti_stream *open_end(void *self, uint64_t id, int64_t source, const int64_t *readers, int64_t count) {
+  tutti_stream_spec spec = {.id = id, .source = source, .readers = readers, .reader_count = count};
+  tutti_stream *stream = NULL;
+  CHECK(tt_shm_ops()->stream_open(self, &spec, &stream) == TUTTI_OK);
+  return stream;
+}
+
+static void send_bytes(void *self, tutti_stream *stream, const void *bytes, size_t size, uint64_t call) {
+  tutti_slot_header *header;
+  void *data;
+  size_t room = 0;
+  while (room == 0) {
+    CHECK(tt_shm_ops()->reserve(self, stream, &header, &data, &room) == TUTTI_OK);
+    if (room == 0)
+      tt_shm_ops()->wait(self, SECOND);
+  }
+  header->call = call;
+  memcpy(data, bytes, size);
+  CHECK(tt_shm_ops()->commit(self, stream, size) == TUTTI_OK);
+}
+
+static size_t receive_bytes(void *self, tutti_stream *stream, void *bytes, uint64_t call) {
+  const tutti_slot_header *header = NULL;
+  const void *data;
+  size_t size;
+  while (header == NULL) {
+    CHECK(tt_shm_ops()->peek(self, stream, &header, &data, &size) == TUTTI_OK);
+    if (header == NULL)
+      tt_shm_ops()->wait(self, SECOND);
+  }
+  CHECK(header->call == call);
+  memcpy(bytes, data, size);
+  CHECK(tt_shm_ops()->release(self, stream) == TUTTI_OK);
+  return size;
+}
+
+enum { SLOTS = 3000 };
+
+static size_t make_message(uint64_t seed, uint64_t number, unsigned char *bytes) {
+  tt_random random;
+  tt_random_init(&random, seed + number);
+  size_t size = tt_random_below(&random, 16384);
+  for (size_t b = 0; b < size; b++)
+    bytes[b] = (unsigned char)(tt_random_next(&random) >> 56);
+  return size;
+}
+
+/* Rank 0 publishes to all others, and each other sends to rank 0. */
+static void move_random(const tutti_boot *boot, void *argument) {
+  (void)argument;
+  static unsigned char bytes[16384], wanted[16384];
+  static const int64_t others[] = {1, 2, 3};
+  const int64_t zero = 0;
+  void *self = open_rank(boot, NULL);
+  tutti_stream *down = open_end(self, 5, 0, others, 3), *up[4] = {NULL};
+  for (int64_t r = 1; r < 4; r++)
+    if (boot->rank == 0 || boot->rank == r)
+      up[r] = open_end(self, 6, r, &zero, 1);
+  for (uint64_t n = 0; n < SLOTS; n++) {
+    size_t size = make_message(0, n, wanted);
+    if (boot->rank == 0)
+      send_bytes(self, down, wanted, size, n);
+    else
+      CHECK(receive_bytes(self, down, bytes, n) == size && memcmp(bytes, wanted, size) == 0);
+    for (int64_t r = 1; r < 4; r++) {
+      size = make_message((uint64_t)r << 32, n, wanted);
+      if (boot->rank == r)
+        send_bytes(self, up[r], wanted, size, n);
+      else if (boot->rank == 0)
+        CHECK(receive_bytes(self, up[r], bytes, n) == size && memcmp(bytes, wanted, size) == 0);
+    }
+  }
+  tt_shm_ops()->close(self);
+}
+
+static void test_random_slots_arrive_whole_and_in_order(void **state) {
+  (void)state;
+  assert_int_equal(job_run(4, move_random, NULL), 0);
+}
+
+enum { WAKES = 100000 };
+
+/* Two ranks answer each other and sleep whenever they wait. */
+static void sleep_and_wake(const tutti_boot *boot, void *argument) {
+  (void)argument;
+  int64_t one = 1, zero = 0;
+  uint64_t number = 0;
+  void *self = open_rank(boot, NULL);
+  tutti_stream *there = open_end(self, 1, 0, &one, 1), *back = open_end(self, 1, 1, &zero, 1);
+  for (uint64_t n = 0; n < WAKES; n++) {
+    if (boot->rank == 0)
+      send_bytes(self, there, &n, sizeof n, n);
+    CHECK(receive_bytes(self, boot->rank == 0 ? back : there, &number, n) == sizeof number && number == n);
+    if (boot->rank == 1)
+      send_bytes(self, back, &n, sizeof n, n);
+  }
+  tt_shm_ops()->close(self);
+}
+
+static void test_sleepers_are_woken(void **state) {
+  (void)state;
+  assert_int_equal(job_run(2, sleep_and_wake, NULL), 0);
+}
+
+/* Rank 2 is killed when the others are about to wait for it. */
+static void wait_for_the_dead(const tutti_boot *boot, void *argument) {
+  int descriptors = *(int *)argument;
+  void *self = open_rank(boot, NULL);
+  int64_t zero = 0, two = 2, peer = -1;
+  tutti_stream *stream = boot->rank == 0   ? open_end(self, 1, 2, &zero, 1)
+                         : boot->rank == 1 ? open_end(self, 2, 1, &two, 1)
+                                           : NULL;
+  if (boot->rank == 2)
+    raise(SIGKILL);
+  while (!descriptors && open("/dev/null", O_RDONLY) >= 0)
+    ;
+  const tutti_slot_header *header;
+  const void *data;
+  size_t bytes;
+  while (tt_shm_ops()->progress(self, &peer) == TUTTI_OK)
+    tt_shm_ops()->wait(self, SECOND);
+  CHECK(peer == 2 && strstr(tutti_last_error(), "rank 2") != NULL);
+  CHECK(tt_shm_ops()->peer_dead(self, 2) && !tt_shm_ops()->peer_dead(self, 1 - boot->rank));
+  if (boot->rank == 0)
+    CHECK(tt_shm_ops()->peek(self, stream, &header, &data, &bytes) == TUTTI_ERR_PEER);
+  tt_shm_ops()->close(self);
+}
+
+static void test_killed_rank_is_seen_dead(void **state) {
+  (void)state;
+  int descriptors = 1;
+  job started = job_start(3, wait_for_the_dead, &descriptors); /* rank 2 stays a zombie until job_wait comes to it */
+  assert_int_equal(job_wait(&started), 1);
+}
+
+static void *reap(void *argument) {
+  waitpid(*(pid_t *)argument, NULL, 0);
+  return NULL;
+}
+
+static void test_killed_rank_is_seen_dead_without_descriptors(void **state) {
+  (void)state;
+  int descriptors = 0;
+  job started = job_start(3, wait_for_the_dead, &descriptors);
+  reap(&started.pid[2]);
+  started.count = 2;
+  assert_int_equal(job_wait(&started), 0);
+}
+
+static void stop_and_go(const tutti_boot *boot, void *argument) {
+  (void)argument;
+  int64_t one = 1, peer;
+  uint64_t number = 1;
+  void *self = open_rank(boot, NULL);
+  tutti_stream *stream = open_end(self, 1, 0, &one, 1);
+  if (boot->rank == 0) {
+    raise(SIGSTOP);
+    send_bytes(self, stream, &number, sizeof number, 1);
+  } else {
+    for (int n = 0; n < 4; n++) { /* each sleeps longer than the time between two looks */
+      tt_shm_ops()->wait(self, SECOND);
+      CHECK(tt_shm_ops()->progress(self, &peer) == TUTTI_OK && !tt_shm_ops()->peer_dead(self, 0));
+    }
+    kill(tt_shm_rank_of(self, 0)->pid, SIGCONT);
+    receive_bytes(self, stream, &number, 1);
+  }
+  tt_shm_ops()->close(self);
+}
+
+static void test_stopped_rank_is_not_dead(void **state) {
+  (void)state;
+  job started = job_start(2, stop_and_go, NULL);
+  int status;
+  waitpid(started.pid[0], &status, WUNTRACED);
+  assert_true(WIFSTOPPED(status));
+  assert_int_equal(job_wait(&started), 0);
+}
+
+static void stay_away(const tutti_boot *boot, void *argument) {
+  (void)argument;
+  if (boot->rank == 2) {
+    pause();
+    return;
+  }
+  tt_shm_config config = {.timeout_ns = SECOND / 10};
+  void *self = NULL;
+  tutti_status status = tt_shm_ops()->open(&config, boot, &self);
+  CHECK(status != TUTTI_OK && self == NULL);
+  if (boot->rank == 0)
+    CHECK(status == TUTTI_ERR_TIMEOUT && strstr(tutti_last_error(), "2") != NULL);
+}
+
+static void test_timeout_names_the_missing_rank(void **state) {
+  (void)state;
+  job started = job_start(3, stay_away, NULL);
+  pid_t missing = started.pid[2];
+  started.count = 2;
+  assert_int_equal(job_wait(&started), 0);
+  kill(missing, SIGKILL);
+  reap(&missing);
+}
+
+static void limit_memory(const tutti_boot *boot, void *argument) {
+  rlim_t bytes = *(rlim_t *)argument;
+  struct rlimit limit = {.rlim_cur = bytes, .rlim_max = bytes};
+  if (boot->rank == 1)
+    setrlimit(RLIMIT_AS, &limit);
+  void *self = NULL, *memory;
+  tutti_status status = tt_shm_ops()->open(NULL, boot, &self);
+  if (bytes < 16 << 20) {
+    CHECK(status == TUTTI_ERR_MEMORY && strstr(tutti_last_error(), "address space") != NULL);
+    return;
+  }
+  CHECK(status == TUTTI_OK && ((tt_shm *)self)->segment->bytes <= bytes / 4);
+  CHECK(tt_shm_ops()->alloc(self, bytes, &memory) == TUTTI_ERR_MEMORY);
+  tt_shm_ops()->close(self);
+}
+
+static void test_limited_address_space_is_respected_or_reported(void **state) {
+  (void)state;
+  if (SANITIZED)
+    skip();
+  rlim_t enough = (rlim_t)1 << 30, too_little = 12 << 20;
+  assert_int_equal(job_run(3, limit_memory, &enough), 0);
+  assert_int_equal(job_run(3, limit_memory, &too_little), 0);
+}
+
+static void exhaust_descriptors(const tutti_boot *boot, void *argument) {
+  (void)argument;
+  while (boot->rank == 1 && open("/dev/null", O_RDONLY) >= 0)
+    ;
+  void *self = NULL;
+  CHECK(tt_shm_ops()->open(NULL, boot, &self) == TUTTI_ERR_SYSTEM);
+  CHECK(strstr(tutti_last_error(), "socket") != NULL);
+}
+
+static void test_exhausted_descriptors_are_everyones_error(void **state) {
+  (void)state;
+  assert_int_equal(job_run(2, exhaust_descriptors, NULL), 0);
+}
+
+static void open_often(const tutti_boot *boot, void *argument) {
+  (void)argument;
+  for (int n = 0; n < 50; n++)
+    tt_shm_ops()->close(open_rank(boot, NULL));
+  int fd = dup(0);
+  CHECK(fd < 20);
+}
+
+static void test_jobs_can_be_opened_again_and_leave_no_descriptor(void **state) {
+  (void)state;
+  assert_int_equal(job_run(3, open_often, NULL), 0);
+  assert_int_equal(job_run(1, open_often, NULL), 0);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_random_slots_arrive_whole_and_in_order),
+      cmocka_unit_test(test_sleepers_are_woken),
+      cmocka_unit_test(test_killed_rank_is_seen_dead),
+      cmocka_unit_test(test_killed_rank_is_seen_dead_without_descriptors),
+      cmocka_unit_test(test_stopped_rank_is_not_dead),
+      cmocka_unit_test(test_timeout_names_the_missing_rank),
+      cmocka_unit_test(test_limited_address_space_is_respected_or_reported),
+      cmocka_unit_test(test_exhausted_descriptors_are_everyones_error),
+      cmocka_unit_test(test_jobs_can_be_opened_again_and_leave_no_descriptor),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,137 @@
+/* transport/shm/segment.c - making, mapping and locking the segment.
+ *
+ * Address space is reserved first and mapped over later, so that all ranks can agree on the least of what each may have
+ * (RLIMIT_AS). The file is sealed against shrinking: no rank can take memory from under another. */
+#include "transport/shm/segment.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#define BYTES_MINIMUM (16u << 20)
+
+/* At most a quarter of what a limit allows: the rest is the program's. */
+static uint64_t within_limit(uint64_t bytes, int resource) {
+  struct rlimit limit;
+  if (getrlimit((__rlimit_resource_t)resource, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+    return bytes;
+  while (bytes > BYTES_MINIMUM && bytes > limit.rlim_cur / 4)
+    bytes /= 2;
+  return bytes;
+}
+
+tutti_status tt_shm_reserve(uint64_t *bytes, void **base) {
+  uint64_t size = within_limit(within_limit(*bytes, RLIMIT_AS), RLIMIT_FSIZE);
+  void *address = MAP_FAILED;
+  for (;;) {
+    address = mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (address != MAP_FAILED || size / 2 < BYTES_MINIMUM)
+      break;
+    size /= 2;
+  }
+  if (address == MAP_FAILED)
+    return tt_fail(TUTTI_ERR_MEMORY,
+                   "mmap of %u MiB of address space for the shared segment failed: %s (see ulimit -v)",
+                   BYTES_MINIMUM >> 20, strerror(errno));
+  *bytes = size;
+  *base = address;
+  return TUTTI_OK;
+}
+
+static uint64_t head_bytes(int64_t rank_count) {
+  return tt_shm_round(sizeof(tt_shm_head) + (uint64_t)rank_count * sizeof(tt_shm_rank), TT_SHM_PAGE);
+}
+
+static tutti_status fail_fd(int fd, tutti_status status, const char *call, uint64_t bytes) {
+  int error = errno;
+  close(fd);
+  return tt_fail(status, "%s of %llu bytes of shared memory failed: %s", call, (unsigned long long)bytes,
+                 strerror(error));
+}
+
+tutti_status tt_shm_create(uint64_t bytes, int64_t rank_count, int *fd) {
+  int file = memfd_create("tutti", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+  if (file < 0)
+    return tt_fail(TUTTI_ERR_SYSTEM, "memfd_create of the shared segment failed: %s", strerror(errno));
+  if (ftruncate(file, (off_t)bytes) != 0)
+    return fail_fd(file, TUTTI_ERR_SYSTEM, "ftruncate", bytes);
+  if (fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
+    return fail_fd(file, TUTTI_ERR_SYSTEM, "fcntl(F_ADD_SEALS)", bytes);
+  if (fallocate(file, 0, 0, (off_t)head_bytes(rank_count)) != 0)
+    return fail_fd(file, TUTTI_ERR_MEMORY, "fallocate", head_bytes(rank_count));
+  *fd = file;
+  return TUTTI_OK;
+}
+
+tutti_status tt_shm_map_take(int fd, void *base, uint64_t reserved, uint64_t bytes, tt_shm_segment **segment) {
+  void *address = mmap(base, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, fd, 0);
+  if (address == MAP_FAILED)
+    return fail_fd(fd, TUTTI_ERR_MEMORY, "mmap", bytes);
+  if (reserved > bytes)
+    munmap((char *)base + bytes, reserved - bytes);
+  madvise(address, bytes, MADV_DONTDUMP); /* a core file as long as the segment helps nobody */
+  tt_shm_segment *made = calloc(1, sizeof *made);
+  if (made == NULL) {
+    munmap(address, bytes);
+    close(fd);
+    return tt_fail(TUTTI_ERR_MEMORY, "no memory for the shared segment's handle");
+  }
+  *made = (tt_shm_segment){.head = address, .bytes = bytes, .fd = fd};
+  atomic_init(&made->users, 1);
+  *segment = made;
+  return TUTTI_OK;
+}
+
+tutti_status tt_shm_head_init(tt_shm_segment *segment, int64_t rank_count) {
+  tt_shm_head *head = segment->head;
+  head->bytes = segment->bytes;
+  head->rank_count = rank_count;
+  head->bump = head_bytes(rank_count);
+  pthread_mutexattr_t attribute;
+  pthread_mutexattr_init(&attribute);
+  pthread_mutexattr_setpshared(&attribute, PTHREAD_PROCESS_SHARED);
+  pthread_mutexattr_setrobust(&attribute, PTHREAD_MUTEX_ROBUST);
+  int error = pthread_mutex_init(&head->lock, &attribute);
+  pthread_mutexattr_destroy(&attribute);
+  return error == 0 ? TUTTI_OK : tt_fail(TUTTI_ERR_SYSTEM, "pthread_mutex_init failed: %s", strerror(error));
+}
+
+void tt_shm_unmap(tt_shm_segment *segment) {
+  if (segment == NULL || atomic_fetch_sub_explicit(&segment->users, 1, memory_order_acq_rel) > 1)
+    return;
+  munmap(segment->head, segment->bytes);
+  close(segment->fd);
+  free(segment);
+}
+
+static int lock_until(pthread_mutex_t *lock, int64_t timeout_ns) {
+  if (timeout_ns <= 0)
+    return pthread_mutex_lock(lock);
+  struct timespec until;
+  clock_gettime(CLOCK_REALTIME, &until);
+  int64_t ns = until.tv_nsec + timeout_ns % 1000000000;
+  until.tv_sec += timeout_ns / 1000000000 + ns / 1000000000;
+  until.tv_nsec = ns % 1000000000;
+  return pthread_mutex_timedlock(lock, &until);
+}
+
+tutti_status tt_shm_lock(tt_shm_segment *segment) {
+  pthread_mutex_t *lock = &segment->head->lock;
+  int64_t timeout_ns = tt_options_get()->timeout_ns;
+  int error = lock_until(lock, timeout_ns);
+  if (error == EOWNERDEAD) /* each change is one store: what the dead rank left is whole */
+    error = pthread_mutex_consistent(lock);
+  if (error == ETIMEDOUT)
+    return tt_fail(TUTTI_ERR_TIMEOUT, "a rank holds the lock of the shared segment for %lld ms",
+                   (long long)(timeout_ns / 1000000));
+  if (error != 0)
+    return tt_fail(TUTTI_ERR_SYSTEM, "locking the shared segment failed: %s", strerror(error));
+  return TUTTI_OK;
+}
+
+void tt_shm_unlock(tt_shm_segment *segment) { pthread_mutex_unlock(&segment->head->lock); }

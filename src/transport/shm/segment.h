@@ -1,0 +1,120 @@
+/* transport/shm/segment.h - the segment that all ranks of a job map: layout, lock, blocks, objects.
+ *
+ *     head | rank 0 | rank 1 | ... | blocks: powers of two of at least a page, each begins with a tt_shm_block
+ *
+ * The segment is sparse: its size is address space, only pages that were touched are memory. Positions in it are
+ * offsets, since each process maps it elsewhere. One robust lock guards allocator and directory (opening and closing
+ * only, never the moving of bytes); every change under it is completed by a single store, so that a rank killed
+ * anywhere leaks at most a block.
+ *
+ * Low memory: everything but slot contents is backed by fallocate before use, so that a lack of it is an error and
+ * never SIGBUS. Slot contents are touched on use: there, with strict overcommit (vm.overcommit_memory = 2) and no
+ * memory left, SIGBUS is possible; otherwise the kernel kills a process, which the other ranks see as a dead peer. */
+#ifndef TT_TRANSPORT_SHM_SEGMENT_H
+#define TT_TRANSPORT_SHM_SEGMENT_H
+
+#include "base/base.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#define TT_SHM_LINE 64u
+#define TT_SHM_PAGE 4096u
+#define TT_SHM_CLASSES 48
+#define TT_SHM_BUCKETS 4096
+
+typedef enum tt_shm_state { TT_SHM_ABSENT, TT_SHM_JOINED, TT_SHM_LEFT, TT_SHM_DEAD } tt_shm_state;
+
+/* What a rank shows to the others: one line. */
+typedef struct tt_shm_rank {
+  _Alignas(TT_SHM_LINE) _Atomic uint32_t sleeping; /* 1: ring the doorbell when something changes; see bell.h */
+  _Atomic uint32_t doorbell;                       /* futex */
+  _Atomic uint32_t state;                          /* tt_shm_state */
+  int32_t pid;
+  uint64_t start_time; /* of the process, as in /proc/PID/stat: tells it from a later one with the same pid */
+} tt_shm_rank;
+
+typedef enum tt_shm_kind { TT_SHM_FREE, TT_SHM_MEMORY, TT_SHM_RING, TT_SHM_CELLS } tt_shm_kind;
+
+/* Names an object that several ranks open: equal keys give the same object. */
+typedef struct tt_shm_key {
+  uint64_t id;
+  uint64_t group; /* hash of the source and the ranks at the ends */
+} tt_shm_key;
+
+/* First line of every block. */
+typedef struct tt_shm_block {
+  _Alignas(TT_SHM_LINE) uint32_t log_bytes;
+  uint32_t kind;      /* tt_shm_kind */
+  uint64_t next;      /* of the free list or of the bucket */
+  tt_shm_key key;     /* of objects */
+  uint32_t end_count; /* of objects: how many ranks open it */
+  uint32_t closed;    /* how many of them have closed it */
+} tt_shm_block;
+
+typedef struct tt_shm_head {
+  uint64_t bytes;
+  int64_t rank_count;
+  _Atomic uint32_t deaths;        /* ranks known to be dead */
+  _Atomic uint32_t no_membarrier; /* 1: some rank has none, sleepers must not rely on it */
+  _Alignas(TT_SHM_LINE) pthread_mutex_t lock;
+  uint64_t bump;                 /* blocks lie before it */
+  uint64_t free[TT_SHM_CLASSES]; /* by log2 of the size */
+  uint64_t bucket[TT_SHM_BUCKETS];
+  tt_shm_rank rank[];
+} tt_shm_head;
+
+/* A process's mapping. */
+typedef struct tt_shm_segment {
+  tt_shm_head *head; /* also the base of all offsets */
+  uint64_t bytes;
+  int fd;
+  _Atomic int users; /* transports over this mapping; the last one unmaps */
+} tt_shm_segment;
+
+/* Reserves address space, as much of `bytes` as this process may have; *bytes is what it got. */
+tutti_status tt_shm_reserve(uint64_t *bytes, void **base);
+/* Makes the memfd of the job, `bytes` long. */
+tutti_status tt_shm_create(uint64_t bytes, int64_t rank_count, int *fd);
+/* Maps fd over the reserved space; takes fd. `reserved` may be larger than bytes, the rest is given back. */
+tutti_status tt_shm_map_take(int fd, void *base, uint64_t reserved, uint64_t bytes, tt_shm_segment **segment);
+/* Fills the head of a new segment. */
+tutti_status tt_shm_head_init(tt_shm_segment *segment, int64_t rank_count);
+void tt_shm_unmap(tt_shm_segment *segment); /* one user less; accepts NULL */
+
+tutti_status tt_shm_lock(tt_shm_segment *segment);
+void tt_shm_unlock(tt_shm_segment *segment);
+
+static inline void *tt_shm_at(const tt_shm_segment *segment, uint64_t offset) { return (char *)segment->head + offset; }
+static inline uint64_t tt_shm_offset(const tt_shm_segment *segment, const void *address) {
+  return (uint64_t)((const char *)address - (const char *)segment->head);
+}
+static inline uint64_t tt_shm_round(uint64_t bytes, uint64_t unit) { return (bytes + unit - 1) / unit * unit; }
+
+/* A block of at least `bytes`, its line included, of which the first `backed` are backed by memory; the rest of its
+ * first page is zero and so are later pages. Needs the lock. */
+tutti_status tt_shm_block_alloc(tt_shm_segment *segment, uint64_t bytes, uint64_t backed, tt_shm_block **block);
+/* Backs the first `bytes` of it with memory. Without the lock. */
+tutti_status tt_shm_block_back(tt_shm_segment *segment, const tt_shm_block *block, uint64_t bytes);
+/* Gives the pages after the first back to the system. Without the lock, by whoever alone still knows the block. false:
+ * they are not zero again and the block must not be freed. */
+bool tt_shm_block_empty(tt_shm_segment *segment, tt_shm_block *block);
+/* Needs the lock. */
+void tt_shm_block_free(tt_shm_segment *segment, tt_shm_block *block);
+
+typedef struct tt_shm_object_spec {
+  tt_shm_kind kind;
+  tt_shm_key key;
+  uint32_t end_count;
+  uint64_t bytes, backed;                            /* as in tt_shm_block_alloc */
+  void (*init)(tt_shm_block *block, void *argument); /* of a new object, before anyone else sees it; may be NULL */
+  tutti_status (*join)(tt_shm_block *block, void *argument); /* of every opener, under the lock; may be NULL */
+  void *argument;
+} tt_shm_object_spec;
+
+/* The object of that key, made by whoever comes first. */
+tutti_status tt_shm_object_open(tt_shm_segment *segment, const tt_shm_object_spec *spec, tt_shm_block **block);
+/* One end less; the last one frees it. */
+void tt_shm_object_close(tt_shm_segment *segment, tt_shm_block *block);
+
+#endif

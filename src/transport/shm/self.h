@@ -1,0 +1,49 @@
+/* transport/shm/self.h - one rank's side of the shared memory transport, known to the files of this folder only. */
+#ifndef TT_TRANSPORT_SHM_SELF_H
+#define TT_TRANSPORT_SHM_SELF_H
+
+#include "transport/shm/bell.h"
+#include "transport/shm/shm.h"
+
+typedef struct tt_shm_cells tt_shm_cells;
+
+typedef struct tt_shm {
+  tt_shm_segment *segment;
+  int64_t rank, rank_count;
+  uint64_t slot_bytes, slot_count; /* of new streams */
+  tutti_stream *streams;           /* open ones, linked */
+  tt_shm_cells *cells;             /* open ones, linked */
+  uint32_t calls;                  /* of progress */
+  int64_t *looked_ns;              /* when each peer was last looked at */
+} tt_shm;
+
+static inline tt_shm_rank *tt_shm_rank_of(const tt_shm *self, int64_t rank) { return &self->segment->head->rank[rank]; }
+
+/* open.c, stream.c */
+tutti_status tt_shm_stream_open(void *self, const tutti_stream_spec *spec, tutti_stream **stream);
+void tt_shm_stream_close(void *self, tutti_stream *stream);
+tutti_status tt_shm_reserve_slot(void *self, tutti_stream *stream, tutti_slot_header **header, void **data,
+                                 size_t *room);
+tutti_status tt_shm_commit(void *self, tutti_stream *stream, size_t bytes);
+tutti_status tt_shm_refer(void *self, tutti_stream *stream, const void *data, size_t bytes);
+tutti_status tt_shm_peek(void *self, tutti_stream *stream, const tutti_slot_header **header, const void **data,
+                         size_t *bytes);
+tutti_status tt_shm_release(void *self, tutti_stream *stream);
+uint64_t tt_shm_unreleased(void *self, tutti_stream *stream);
+
+/* memory.c */
+tutti_status tt_shm_cells_open(void *self, uint64_t id, const int64_t *ranks, int64_t count, size_t bytes, void **cell);
+void tt_shm_cells_close(void *self, uint64_t id);
+void tt_shm_cells_finish(tt_shm *self); /* closes all */
+tutti_status tt_shm_alloc(void *self, size_t bytes, void **memory);
+void tt_shm_free(void *self, void *memory);
+
+/* peer.c: who is alive */
+uint64_t tt_shm_start_time(int64_t pid); /* 0: unknown */
+void tt_shm_peers_look(tt_shm *self);    /* at those that have not been looked at for a while */
+int tt_shm_peer_dead(void *self, int64_t peer);
+int64_t tt_shm_peer_first_dead(const tt_shm *self);
+/* The error of a rank that waits for `peer`, which has died or left. */
+tutti_status tt_shm_peer_fail(const tt_shm *self, int64_t peer);
+
+#endif

@@ -1,0 +1,183 @@
+/* transport/shm/shm.c - the shared memory transport's table, opening and closing, progress. */
+#include "transport/shm/join.h"
+#include "transport/shm/self.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#define LOOK_CALLS 1024u       /* of progress, between two looks at the clock */
+#define SLEEP_NS 50000000      /* the longest: deaths are noticed in between */
+#define BUDGET_BYTES (4 << 20) /* of slots, between all pairs of a job */
+
+static uint64_t power_of_two(uint64_t value) {
+  uint64_t power = 1;
+  while (power < value)
+    power *= 2;
+  return power;
+}
+
+static uint64_t first_set(uint64_t a, uint64_t b, uint64_t c) { return a != 0 ? a : b != 0 ? b : c; }
+
+/* 64 KiB: bench_transport finds larger ones no faster, and all of a pair's slots stay in a core's L2. */
+static uint64_t default_slot_bytes(int64_t rank_count, uint64_t slot_count) {
+  uint64_t pairs = (uint64_t)rank_count * (uint64_t)(rank_count > 1 ? rank_count - 1 : 1);
+  uint64_t bytes = 64 << 10;
+  while (bytes > 16 << 10 && bytes * slot_count * pairs > BUDGET_BYTES)
+    bytes /= 2;
+  return bytes;
+}
+
+static void choose_slots(tt_shm *self, const tt_shm_config *config) {
+  const tt_options *options = tt_options_get();
+  self->slot_count = power_of_two(first_set(config->slot_count, (uint64_t)options->slot_count, 4));
+  self->slot_bytes = first_set(config->slot_bytes, (uint64_t)options->slot_bytes,
+                               default_slot_bytes(self->rank_count, self->slot_count));
+}
+
+static void show_rank(const tt_shm *self) {
+  tt_shm_rank *rank = tt_shm_rank_of(self, self->rank);
+  rank->pid = getpid();
+  rank->start_time = tt_shm_start_time(rank->pid);
+  if (!tt_shm_bell_register())
+    atomic_store_explicit(&self->segment->head->no_membarrier, 1, memory_order_relaxed);
+  atomic_store_explicit(&rank->state, TT_SHM_JOINED, memory_order_release);
+}
+
+static tutti_status make_self(tt_shm_segment *segment, const tt_shm_config *config, int64_t rank, tt_shm **self) {
+  tt_shm *made = calloc(1, sizeof *made);
+  int64_t rank_count = segment->head->rank_count;
+  int64_t *looked_ns = calloc((size_t)rank_count, sizeof *looked_ns);
+  if (made == NULL || looked_ns == NULL) {
+    free(made);
+    free(looked_ns);
+    return tt_fail(TUTTI_ERR_MEMORY, "no memory for the shared memory transport of %lld ranks", (long long)rank_count);
+  }
+  *made = (tt_shm){.segment = segment, .rank = rank, .rank_count = rank_count, .looked_ns = looked_ns};
+  choose_slots(made, config);
+  show_rank(made);
+  *self = made;
+  return TUTTI_OK;
+}
+
+static void leave(tt_shm *self) {
+  while (self->streams != NULL)
+    tt_shm_stream_close(self, self->streams);
+  tt_shm_cells_finish(self);
+  atomic_store_explicit(&tt_shm_rank_of(self, self->rank)->state, TT_SHM_LEFT, memory_order_seq_cst);
+  for (int64_t r = 0; r < self->rank_count; r++)
+    tt_shm_ring_bell(tt_shm_rank_of(self, r));
+}
+
+static void close_self(void *self) {
+  tt_shm *shm = self;
+  if (shm == NULL)
+    return;
+  leave(shm);
+  tt_shm_unmap(shm->segment);
+  free(shm->looked_ns);
+  free(shm);
+}
+
+static uint64_t segment_bytes(const tt_shm_config *config) {
+  uint64_t memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+  return power_of_two(config->bytes != 0 ? config->bytes : 4 * memory);
+}
+
+static tutti_status open_self(const void *given, const tutti_boot *boot, void **self) {
+  tt_shm_config config = {0};
+  if (given != NULL)
+    config = *(const tt_shm_config *)given;
+  int64_t timeout_ns = config.timeout_ns > 0 ? config.timeout_ns : tt_options_get()->create_timeout_ns;
+  tt_shm_meeting meeting;
+  tt_shm_segment *segment = NULL;
+  tt_shm *made = NULL;
+  tutti_status status = tt_shm_meet(boot, segment_bytes(&config), timeout_ns, &meeting);
+  if (status != TUTTI_OK)
+    return status;
+  status = tt_shm_join(&meeting, &segment);
+  if (status == TUTTI_OK)
+    status = make_self(segment, &config, boot->rank, &made);
+  status = tt_shm_confirm(&meeting, status);
+  if (status != TUTTI_OK && made != NULL)
+    close_self(made);
+  else if (status != TUTTI_OK)
+    tt_shm_unmap(segment);
+  if (status == TUTTI_OK)
+    *self = made;
+  return status;
+}
+
+static tutti_status make_threads(const tt_shm_config *config, tt_shm_segment *segment, void **self) {
+  tutti_status status = TUTTI_OK;
+  for (int64_t r = 0; r < segment->head->rank_count && status == TUTTI_OK; r++) {
+    tt_shm *made = NULL;
+    status = make_self(segment, config, r, &made);
+    if (status == TUTTI_OK)
+      atomic_fetch_add_explicit(&segment->users, 1, memory_order_relaxed);
+    self[r] = made;
+  }
+  return status;
+}
+
+tutti_status tt_shm_open_threads(const tt_shm_config *given, int64_t rank_count, void **self) {
+  tt_shm_config config = given != NULL ? *given : (tt_shm_config){0};
+  uint64_t bytes = segment_bytes(&config);
+  void *base = NULL;
+  int fd = -1;
+  tt_shm_segment *segment = NULL;
+  tutti_status status = tt_shm_reserve(&bytes, &base);
+  if (status == TUTTI_OK)
+    status = tt_shm_create(bytes, rank_count, &fd);
+  if (status == TUTTI_OK)
+    status = tt_shm_map_take(fd, base, bytes, bytes, &segment);
+  if (status == TUTTI_OK)
+    status = tt_shm_head_init(segment, rank_count);
+  if (status == TUTTI_OK)
+    status = make_threads(&config, segment, self);
+  tt_shm_unmap(segment); /* the ranks have their own use of it */
+  return status;
+}
+
+static tutti_status progress(void *self, int64_t *peer) {
+  tt_shm *shm = self;
+  if (++shm->calls % LOOK_CALLS == 0)
+    tt_shm_peers_look(shm);
+  if (__builtin_expect(atomic_load_explicit(&shm->segment->head->deaths, memory_order_acquire) == 0, 1))
+    return TUTTI_OK;
+  *peer = tt_shm_peer_first_dead(shm);
+  return tt_shm_peer_fail(shm, *peer);
+}
+
+static void wait_self(void *self, int64_t timeout_ns) {
+  tt_shm *shm = self;
+  tt_shm_sleep(shm->segment->head, tt_shm_rank_of(shm, shm->rank), timeout_ns < SLEEP_NS ? timeout_ns : SLEEP_NS);
+  tt_shm_peers_look(shm);
+}
+
+static void wake(void *self, int64_t peer) { tt_shm_wake(tt_shm_rank_of(self, peer)); }
+
+static const tutti_transport_ops table = {
+    .size = sizeof(tutti_transport_ops),
+    .name = "shm",
+    .publish = 1,
+    .open = open_self,
+    .close = close_self,
+    .stream_open = tt_shm_stream_open,
+    .stream_close = tt_shm_stream_close,
+    .reserve = tt_shm_reserve_slot,
+    .commit = tt_shm_commit,
+    .peek = tt_shm_peek,
+    .release = tt_shm_release,
+    .progress = progress,
+    .wait = wait_self,
+    .peer_dead = tt_shm_peer_dead,
+    .wake = wake,
+    .cells_open = tt_shm_cells_open,
+    .cells_close = tt_shm_cells_close,
+    .alloc = tt_shm_alloc,
+    .free = tt_shm_free,
+    .refer = tt_shm_refer,
+    .unreleased = tt_shm_unreleased,
+};
+
+const tutti_transport_ops *tt_shm_ops(void) { return &table; }

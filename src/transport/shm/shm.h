@@ -1,0 +1,26 @@
+/* transport/shm/shm.h - the shared memory transport: ranks of one machine, one memfd segment for the job.
+ *
+ * Nothing of it has a name that outlives the opening: the segment is anonymous, its descriptor travels over a Unix
+ * socket whose ends check that they belong to the same user. docs: include/tutti/transport.h is the contract. */
+#ifndef TT_TRANSPORT_SHM_SHM_H
+#define TT_TRANSPORT_SHM_SHM_H
+
+#include "base/base.h"
+
+#include <tutti/transport.h>
+
+/* What `open` takes as config; NULL or zeros: the defaults. Equal on all ranks. */
+typedef struct tt_shm_config {
+  int64_t timeout_ns;  /* for opening; 0: TUTTI_CREATE_TIMEOUT */
+  uint64_t bytes;      /* address space of the segment, rounded up to a power of two; 0: four times the memory */
+  uint64_t slot_bytes; /* of a stream; 0: TUTTI_SLOT_BYTES, and where that is 0 chosen by the number of ranks */
+  uint64_t slot_count; /* of a stream, rounded up to a power of two; 0: TUTTI_SLOT_COUNT, then chosen */
+} tt_shm_config;
+
+const tutti_transport_ops *tt_shm_ops(void);
+
+/* Opens every rank of a job inside this process, over one mapping: self[r] is rank r's transport, to be used by one
+ * thread at a time and closed like any other. For tests and for jobs of threads. */
+tutti_status tt_shm_open_threads(const tt_shm_config *config, int64_t rank_count, void **self);
+
+#endif

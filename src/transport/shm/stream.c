@@ -1,0 +1,148 @@
+/* transport/shm/stream.c - moving slots: a few instructions each, no system call, no lock.
+ *
+ * Orders: `sequence` is stored with release after the slot is full and loaded with acquire by readers; `released` is
+ * stored with release after the last use of a slot and loaded with acquire by the writer before it fills the slot
+ * again. */
+#include "transport/shm/stream.h"
+
+#include <assert.h>
+#include <string.h>
+
+#define LIKELY(condition) __builtin_expect(!!(condition), 1)
+
+static void wake_peers(const tutti_stream *stream) {
+  for (uint32_t p = 0; p < stream->peer_count; p++)
+    tt_shm_wake(stream->peer[p].rank);
+}
+
+/* A peer of this end that has died or left; NULL: none. */
+static const struct tt_shm_peer *gone_peer(const tutti_stream *stream) {
+  for (uint32_t p = 0; p < stream->peer_count; p++)
+    if (atomic_load_explicit(&stream->peer[p].rank->state, memory_order_acquire) > TT_SHM_JOINED)
+      return &stream->peer[p];
+  return NULL;
+}
+
+static uint64_t least_released(const tt_shm_ring *ring) {
+  uint64_t least = UINT64_MAX;
+  for (uint64_t r = 0; r < ring->reader_count; r++) {
+    uint64_t released = atomic_load_explicit(&ring->reader[r].released, memory_order_acquire);
+    least = released < least ? released : least;
+  }
+  return least;
+}
+
+static bool has_room(tutti_stream *stream) {
+  if (LIKELY(stream->next != stream->limit))
+    return true;
+  stream->limit = least_released(stream->ring) + stream->mask + 1;
+  return stream->next != stream->limit;
+}
+
+static unsigned char *contents_of(const tutti_stream *stream, uint64_t number) {
+  return stream->contents + (number & stream->mask) * stream->slot_bytes;
+}
+
+tutti_status tt_shm_reserve_slot(void *self, tutti_stream *stream, tutti_slot_header **header, void **data,
+                                 size_t *room) {
+  assert(stream->role == TT_SHM_WRITER);
+  if (!has_room(stream)) {
+    *room = 0;
+    const struct tt_shm_peer *gone = gone_peer(stream);
+    return gone == NULL || has_room(stream) ? TUTTI_OK : tt_shm_peer_fail(self, gone->number);
+  }
+  *header = &stream->header;
+  *data = contents_of(stream, stream->next);
+  *room = stream->slot_bytes;
+  return TUTTI_OK;
+}
+
+/* Makes the slot visible: all else in the record is written. */
+static tutti_status publish(tutti_stream *stream, tt_shm_record *record) {
+  record->header = stream->header;
+  atomic_store_explicit(&record->sequence, ++stream->next, memory_order_release);
+  wake_peers(stream);
+  return TUTTI_OK;
+}
+
+static tutti_status fail_unreserved(void) {
+  return tt_fail(TUTTI_ERR_ARGUMENT, "commit of a slot that was not reserved");
+}
+
+tutti_status tt_shm_commit(void *self, tutti_stream *stream, size_t bytes) {
+  (void)self;
+  assert(stream->role == TT_SHM_WRITER);
+  if (!LIKELY(stream->next != stream->limit))
+    return fail_unreserved();
+  if (!LIKELY(bytes <= stream->slot_bytes))
+    return tt_fail(TUTTI_ERR_ARGUMENT, "commit of %zu bytes into a slot of %llu", bytes,
+                   (unsigned long long)stream->slot_bytes);
+  tt_shm_record *record = &stream->record[stream->next & stream->mask];
+  record->bytes = bytes;
+  if (bytes <= TT_SHM_INLINE_BYTES) {
+    const unsigned char *contents = contents_of(stream, stream->next);
+    for (size_t w = 0; w * 8 < bytes; w++)
+      memcpy(&record->data.word[w], contents + w * 8, 8);
+  }
+  return publish(stream, record);
+}
+
+tutti_status tt_shm_refer(void *self, tutti_stream *stream, const void *data, size_t bytes) {
+  const tt_shm_segment *segment = ((tt_shm *)self)->segment;
+  uint64_t offset = tt_shm_offset(segment, data);
+  assert(stream->role == TT_SHM_WRITER);
+  if (offset >= segment->bytes || bytes > segment->bytes - offset)
+    return TUTTI_ERR_UNSUPPORTED;
+  if (stream->next == stream->limit)
+    return fail_unreserved();
+  tt_shm_record *record = &stream->record[stream->next & stream->mask];
+  record->bytes = bytes | TT_SHM_REFERRED;
+  record->data.reference = offset;
+  return publish(stream, record);
+}
+
+static bool has_come(const tutti_stream *stream, const tt_shm_record *record) {
+  return atomic_load_explicit(&record->sequence, memory_order_acquire) == stream->next + 1;
+}
+
+tutti_status tt_shm_peek(void *self, tutti_stream *stream, const tutti_slot_header **header, const void **data,
+                         size_t *bytes) {
+  assert(stream->role == TT_SHM_READER);
+  const tt_shm_record *record = &stream->record[stream->next & stream->mask];
+  if (!has_come(stream, record)) {
+    *header = NULL;
+    const struct tt_shm_peer *gone = gone_peer(stream);
+    if (LIKELY(gone == NULL))
+      return TUTTI_OK;
+    if (!has_come(stream, record)) /* what it sent before it went is used first */
+      return tt_shm_peer_fail(self, gone->number);
+  }
+  *header = &record->header;
+  *bytes = record->bytes;
+  if (record->bytes <= TT_SHM_INLINE_BYTES)
+    *data = record->data.word;
+  else
+    *data = contents_of(stream, stream->next);
+  if (!LIKELY((record->bytes & TT_SHM_REFERRED) == 0)) {
+    *bytes = record->bytes & ~TT_SHM_REFERRED;
+    *data = tt_shm_at(((tt_shm *)self)->segment, record->data.reference);
+  }
+  return TUTTI_OK;
+}
+
+tutti_status tt_shm_release(void *self, tutti_stream *stream) {
+  (void)self;
+  assert(stream->role == TT_SHM_READER);
+  const tt_shm_record *record = &stream->record[stream->next & stream->mask];
+  if (!LIKELY(has_come(stream, record)))
+    return tt_fail(TUTTI_ERR_ARGUMENT, "release of a slot that has not come");
+  atomic_store_explicit(&stream->own->released, ++stream->next, memory_order_release);
+  wake_peers(stream);
+  return TUTTI_OK;
+}
+
+uint64_t tt_shm_unreleased(void *self, tutti_stream *stream) {
+  (void)self;
+  assert(stream->role == TT_SHM_WRITER);
+  return stream->next - least_released(stream->ring);
+}
