@@ -1,0 +1,175 @@
+"""`tutti run`: environment, output, input, binding, exit codes, signals, and that nothing is left behind."""
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+TUTTI = str(pathlib.Path(os.environ["TUTTI_BIN"]) / "tutti")
+DEADLINE_S = 60
+
+
+def run(*arguments, **options):
+    return subprocess.run([TUTTI, "run", *arguments], text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          timeout=DEADLINE_S, **options)
+
+
+def shell(ranks, script, *options, **more):
+    return run("-n", str(ranks), *options, "sh", "-c", script, **more)
+
+
+def processes_with(argument):
+    found = []
+    for entry in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            if argument.encode() in entry.read_bytes().split(b"\0"):
+                found.append(int(entry.parent.name))
+        except OSError:
+            pass
+    return found
+
+
+class Start(unittest.TestCase):
+    def test_every_rank_has_its_number_and_the_address(self):
+        result = shell(5, "echo $TUTTI_RANK of $TUTTI_SIZE at $TUTTI_BOOT")
+        lines = sorted(result.stdout.splitlines())
+        self.assertEqual(result.returncode, 0)
+        self.assertEqual([line.split(" at ")[0] for line in lines], [f"{r} of 5" for r in range(5)])
+        self.assertEqual(len({line.split(" at ")[1] for line in lines}), 1)
+        self.assertRegex(lines[0], "unix:@tutti-[0-9a-f]{32}$")
+
+    def test_ranks_have_a_core_each_where_there_are_enough(self):
+        cores = os.sched_getaffinity(0)
+        script = "grep Cpus_allowed_list /proc/self/status"
+        bound = shell(len(cores), script).stdout.splitlines()
+        self.assertEqual({int(line.split()[1]) for line in bound}, cores)
+        self.assertEqual(len(set(shell(len(cores), script, "--bind", "none").stdout.splitlines())), 1)
+        self.assertEqual(len(set(shell(len(cores) + 1, script).stdout.splitlines())), 1)
+        over = shell(len(cores) + 1, script, "--bind", "core").stdout.splitlines()
+        self.assertEqual({int(line.split()[1]) for line in over}, cores)
+
+    def test_input_goes_to_rank_0(self):
+        result = run("-n", "3", "--label", "cat", input="one\ntwo")
+        self.assertEqual(result.stdout, "[0] one\n[0] two\n")
+
+    def test_program_that_is_not_there(self):
+        result = run("-n", "2", "/no/such/program")
+        self.assertEqual(result.returncode, 127)
+        self.assertEqual(result.stderr, "tutti run: /no/such/program: No such file or directory\n")
+        self.assertEqual(run("-n", "2", "/etc/passwd").returncode, 126)
+
+    def test_wrong_options_are_named(self):
+        for arguments, word in ((["-n", "0", "true"], "'0'"), (["true"], "-n"), (["-n", "2"], "program"),
+                                (["-n", "2", "--bind", "x", "true"], "'x'"), (["-n", "2", "--nonsense"], "nonsense"),
+                                (["-n", "2", "--timeout", "soon", "true"], "'soon'")):
+            result = run(*arguments)
+            self.assertEqual(result.returncode, 2, arguments)
+            self.assertIn(word, result.stderr)
+
+    def test_help(self):
+        self.assertIn("usage: tutti run", run("--help").stdout)
+
+
+class Output(unittest.TestCase):
+    def test_lines_stay_whole_and_in_order(self):
+        program = ("import os,sys\n"
+                   "r = os.environ['TUTTI_RANK']\n"
+                   "for i in range(2000):\n"
+                   "    os.write(1 + i % 2, f'begin {r} '.encode()); os.write(1 + i % 2, f'{i} end\\n'.encode())\n")
+        result = run("-n", "4", "-l", sys.executable, "-c", program)
+        self.assertEqual(result.returncode, 0)
+        for lines, parity in ((result.stdout.splitlines(), 0), (result.stderr.splitlines(), 1)):
+            numbers = {r: [] for r in "0123"}
+            for line in lines:
+                match = re.fullmatch(r"\[(\d)\] begin (\d) (\d+) end", line)
+                self.assertTrue(match and match[1] == match[2], line)
+                numbers[match[1]].append(int(match[3]))
+            self.assertTrue(all(seen == list(range(parity, 2000, 2)) for seen in numbers.values()))
+
+    def test_last_line_without_newline_and_very_long_lines(self):
+        result = shell(1, "head -c 500000 /dev/zero | tr '\\0' x; echo; printf end", "-l")
+        self.assertEqual(result.stdout, "[0] " + "x" * 500000 + "\n[0] end\n")
+
+    def test_reader_that_goes_away_ends_the_job(self):
+        with subprocess.Popen([TUTTI, "run", "-n", "2", "-l", "--grace", "0", "yes"], stdout=subprocess.PIPE,
+                              stderr=subprocess.DEVNULL) as job:
+            job.stdout.read(100)
+            job.stdout.close()
+            self.assertEqual(job.wait(DEADLINE_S), 128 + signal.SIGPIPE)
+
+
+class End(unittest.TestCase):
+    def test_code_of_the_first_rank_that_fails(self):
+        result = shell(3, "test $TUTTI_RANK = 1 && exit 5; exec sleep 1000", "--grace", "0")
+        self.assertEqual(result.returncode, 5)
+        self.assertIn("rank 1 exited with code 5", result.stderr)
+        self.assertNotIn("failed after it", result.stderr)
+
+    def test_signal_that_ends_a_rank(self):
+        result = shell(2, "test $TUTTI_RANK = 1 && kill -KILL $$; exec sleep 1000", "--grace", "0")
+        self.assertEqual(result.returncode, 128 + 9)
+        self.assertIn("rank 1 was ended by signal 9 (Killed)", result.stderr)
+
+    def test_others_may_say_their_own_errors(self):
+        result = shell(2, "test $TUTTI_RANK = 1 && exit 5; while kill -0 $PPID; do echo lost >&2; exit 6; done")
+        self.assertIn("lost", result.stderr)
+        self.assertIn(result.returncode, (5, 6))
+        self.assertIn("failed after it: rank", result.stderr)
+
+    def test_ranks_that_ignore_sigterm_are_killed(self):
+        result = shell(2, "trap '' TERM; test $TUTTI_RANK = 1 && exit 5; while :; do sleep 1; done", "--grace", "0")
+        self.assertEqual(result.returncode, 5)
+
+    def test_stopped_ranks_end_too(self):
+        result = shell(2, "test $TUTTI_RANK = 1 && exit 5; kill -STOP $$", "--grace", "0")
+        self.assertEqual(result.returncode, 5)
+
+    def test_timeout_names_who_still_runs(self):
+        result = shell(3, "test $TUTTI_RANK = 1 && exit 0; exec sleep 1000", "--timeout", "500ms")
+        self.assertEqual(result.returncode, 124)
+        self.assertRegex(result.stderr, "not finished after 0.5 s; still running: rank 0 rank 2")
+
+    def start(self, script, ranks=2):
+        job = subprocess.Popen([TUTTI, "run", "-n", str(ranks), "sh", "-c", script], stdout=subprocess.PIPE,
+                               stderr=subprocess.DEVNULL, text=True, start_new_session=True)
+        ready = [job.stdout.readline() for _ in range(ranks)]
+        self.assertEqual(ready, ["ready\n"] * ranks)
+        return job
+
+    def test_signals_are_passed_on(self):
+        for number, code in ((signal.SIGUSR1, 11), (signal.SIGTERM, 12), (signal.SIGINT, 13), (signal.SIGHUP, 14)):
+            job = self.start("trap 'exit 11' USR1; trap 'exit 12' TERM; trap 'exit 13' INT; trap 'exit 14' HUP;"
+                             "echo ready; while :; do sleep 0.05; done")
+            with job:
+                job.send_signal(number)
+                self.assertEqual(job.wait(DEADLINE_S), code)
+
+    def test_second_signal_kills(self):
+        with self.start("trap 'echo ready' TERM; echo ready; while :; do sleep 0.05; done", 1) as job:
+            job.terminate()
+            self.assertEqual(job.stdout.readline(), "ready\n")
+            job.terminate()
+            self.assertEqual(job.wait(DEADLINE_S), 128 + 9)
+
+    def test_nothing_of_a_rank_survives_the_job(self):
+        mark = f"{90000 + os.getpid()}.25"
+        result = shell(2, f"setsid sleep {mark} & (trap '' TERM; sleep {mark}; true) & exit 0")
+        self.assertEqual(result.returncode, 0)
+        self.assertEqual(processes_with(mark), [])
+
+    def test_ranks_die_with_the_launcher(self):
+        mark = f"{90000 + os.getpid()}.75"
+        with self.start(f"echo ready; exec sleep {mark}", 3) as job:
+            job.kill()
+            job.wait()
+            until = time.monotonic() + DEADLINE_S
+            while processes_with(mark) and time.monotonic() < until:
+                time.sleep(0.01)
+            self.assertEqual(processes_with(mark), [])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,68 @@
+/* tools/main.c - the `tutti` command: a table of subcommands. */
+#include "base/base.h"
+#include "tools.h"
+
+#include <tutti/tutti.h>
+
+#include <stdio.h>
+#include <string.h>
+
+typedef struct command {
+  const char *name;
+  int (*run)(int argc, char **argv);
+  const char *help; /* NULL: not listed */
+} command;
+
+static const command table[] = {
+    {"run", tt_tool_run, "start a program as a job of several ranks on this machine"},
+    {"bench", tt_tool_bench, "measure collectives, against other libraries too"},
+    {"plan", tt_tool_plan, "show what a collective does: levels, rounds, messages; as text or as a picture"},
+    {"verify", tt_tool_verify, "prove the plans of every collective, form and preset"},
+    {"info", tt_tool_info, "show version, machine and every option with its value"},
+    {"bench-worker", tt_tool_bench_worker, NULL},
+};
+
+static void print_help(FILE *to) {
+  fprintf(to, "tutti " TUTTI_VERSION " - collective communication, compiled to proven plans\n\n"
+              "usage: tutti COMMAND [ARGUMENTS]\n\n");
+  for (size_t c = 0; c < TT_COUNT(table); c++)
+    if (table[c].help != NULL)
+      fprintf(to, "  %-8s %s\n", table[c].name, table[c].help);
+  fprintf(to, "\n`tutti COMMAND --help` says more about a command. First steps:\n\n"
+              "  tutti run -n 4 ./program\n"
+              "  tutti bench allreduce -n 2\n");
+}
+
+static const command *find(const char *name) {
+  for (size_t c = 0; c < TT_COUNT(table); c++)
+    if (strcmp(table[c].name, name) == 0)
+      return &table[c];
+  return NULL;
+}
+
+static bool is_any(const char *word, const char *a, const char *b, const char *c) {
+  return strcmp(word, a) == 0 || strcmp(word, b) == 0 || strcmp(word, c) == 0;
+}
+
+int main(int argc, char **argv) {
+  if (argc < 2) {
+    print_help(stderr);
+    return 2;
+  }
+  if (is_any(argv[1], "help", "--help", "-h")) {
+    const command *about = argc > 2 ? find(argv[2]) : NULL;
+    if (about != NULL)
+      return about->run(2, (char *[]){argv[2], "--help", NULL});
+    print_help(stdout);
+    return 0;
+  }
+  if (is_any(argv[1], "version", "--version", "-V")) {
+    puts("tutti " TUTTI_VERSION);
+    return 0;
+  }
+  const command *chosen = find(argv[1]);
+  if (chosen != NULL)
+    return chosen->run(argc - 1, argv + 1);
+  fprintf(stderr, "tutti: there is no command '%s'; `tutti help` lists them\n", argv[1]);
+  return 2;
+}

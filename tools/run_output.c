@@ -1,0 +1,92 @@
+/* tools/run_output.c - output of a rank under --label: "[rank] " before each line, and lines never cut by another's. */
+#include "run.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define READ_BYTES 65536
+#define LINE_MAXIMUM (1 << 20) /* longer ones are broken */
+
+int run_stream_open(run_stream *stream, int64_t rank, int to, int *write_end) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0)
+    return -1;
+  fcntl(ends[0], F_SETFL, O_NONBLOCK);
+  *stream = (run_stream){.from = ends[0], .to = to, .rank = rank};
+  *write_end = ends[1];
+  return 0;
+}
+
+void run_stream_close(run_stream *stream) {
+  if (stream->from >= 0)
+    close(stream->from);
+  free(stream->text);
+  *stream = (run_stream){.from = -1};
+}
+
+/* false: nobody reads it any more. */
+static bool write_all(int fd, const char *text, size_t size) {
+  while (size > 0) {
+    ssize_t count = write(fd, text, size);
+    if (count < 0 && errno != EINTR && errno != EAGAIN)
+      return false;
+    text += count > 0 ? count : 0;
+    size -= count > 0 ? (size_t)count : 0;
+  }
+  return true;
+}
+
+static bool write_line(const run_stream *stream, const char *line, size_t size) {
+  char label[32];
+  int length = snprintf(label, sizeof label, "[%lld] ", (long long)stream->rank);
+  return write_all(stream->to, label, (size_t)length) && write_all(stream->to, line, size) &&
+         write_all(stream->to, "\n", 1);
+}
+
+static bool write_lines(run_stream *stream) {
+  char *begin = stream->text, *end = stream->text + stream->used, *newline;
+  while (begin < end && (newline = memchr(begin, '\n', (size_t)(end - begin))) != NULL) {
+    if (!write_line(stream, begin, (size_t)(newline - begin)))
+      return false;
+    begin = newline + 1;
+  }
+  stream->used = (size_t)(end - begin);
+  memmove(stream->text, begin, stream->used);
+  if (stream->used < LINE_MAXIMUM)
+    return true;
+  size_t used = stream->used;
+  stream->used = 0;
+  return write_line(stream, stream->text, used);
+}
+
+static bool make_room(run_stream *stream) {
+  if (stream->room - stream->used >= READ_BYTES)
+    return true;
+  char *text = realloc(stream->text, stream->used + 2 * READ_BYTES);
+  if (text == NULL)
+    return false;
+  stream->text = text;
+  stream->room = stream->used + 2 * READ_BYTES;
+  return true;
+}
+
+void run_stream_pass(run_stream *stream) {
+  while (stream->from >= 0) {
+    if (!make_room(stream)) {
+      run_stream_close(stream);
+      return;
+    }
+    ssize_t count = read(stream->from, stream->text + stream->used, READ_BYTES);
+    if (count < 0 && (errno == EAGAIN || errno == EINTR))
+      return;
+    if (count <= 0 && stream->used > 0)
+      write_line(stream, stream->text, stream->used);
+    stream->used += count > 0 ? (size_t)count : 0;
+    if (count <= 0 || !write_lines(stream))
+      run_stream_close(stream);
+  }
+}
