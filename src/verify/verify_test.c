@@ -1,0 +1,200 @@
+/* verify/verify_test.c - plans made by hand are proven, and each of them with one thing wrong is refused for the right
+ * reason. */
+#include "verify/examples.h"
+#include "verify/proof.h"
+
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* Example `of` with text `from` of one rank replaced, and a part of the error. */
+static const struct {
+  int of, rank;
+  const char *from, *to, *reason;
+} wrong[] = {
+    /* streams */
+    {EXCHANGE, 0, "  0 t0 send ->1 b0 in.0 first last\n", "", "rank 1 lane 1 step 0 (reduce <-0 b0): rank 0 sends nothing"},
+    {EXCHANGE, 0, "  0 t0 reduce <-1 b0 in.0 => out.0 first last finish 2\n", "", "rank 0 never receives it"},
+    {EXCHANGE, 0, "lane 0 id 0", "lane 0 id 1", "rank 0 sends nothing (more) in lane id 0"},
+    {RING, 1, "  1 t1 send ->2 b0 out.0 first last wait 1.0\n", "", "rank 1 sends nothing (more)"},
+    {RING, 0, "send ->1 b2", "send ->2 b2", "rank 0 sends nothing (more)"},
+    {RING, 0, "recv <-2 b1 => out.1", "recv <-2 b0 => out.0", "what arrives has another block: rank 2"},
+    {RING, 0, "  1 t1 recv", "  1 t0 recv", "what arrives has another round"},
+    {MERGED, 0, "b0 in.0 first\n  1 t0 send ->1 b1 in.1 last", "b0 in.0 first last\n  1 t0 send ->1 b1 in.1 first last",
+     "another place in its message"},
+    {PUBLISH, 1, "readers 0 2", "readers 0", "rank 1 sends nothing (more)"},
+    {PUBLISH, 2, "  0 t0 recv <-1 b0 => out.0 first last\n", "", "rank 2 never receives it"},
+    {PUBLISH, 2, " published", "", "only one of both calls published"},
+    /* messages */
+    {MERGED, 0, "in.1 last", "in.1", "its message has no end"},
+    {MERGED, 0, "in.0 first", "in.0", "no message has begun"},
+    {MERGED, 0, "in.1 last", "in.1 first last", "a message begins within another"},
+    {CHAIN, 0, "->1 b0 in.0 first last\n  1 t1 send ->1 b1 in.1 first last",
+     "->1 b0 in.0 first\n  1 t1 send ->1 b1 in.1 last", "peer or time changes within a message"},
+    /* values */
+    {EXCHANGE, 0, "reduce <-1 b0 in.0 => out.0 first last finish 2", "recv <-1 b0 => out.0 first last",
+     "rank 0 out.0 lacks the input of rank 0"},
+    {EXCHANGE, 0, " finish 2", "", "rank 0 out.0 was never finished"},
+    {EXCHANGE, 0, " finish 2", " finish 1", "it finishes 2 contributions as 1"},
+    {CHAIN, 1, "=> tmp.0 left first last\n", "=> tmp.0 left first last finish 2\n", "it finishes 2 contributions as 2"},
+    {CHAIN, 1, "recv <-2 b0 => out.0 first last", "recv <-2 b0 => out.0 first last finish 3",
+     "it finishes what is fin"},
+    {CHAIN, 1, "recv <-2 b0 =>", "reduce <-2 b0 in.0 =>", "it combines a result that is finished"},
+    {CHAIN, 1, "send ->2 b1 tmp.0 first last wait 0.1", "send ->2 b1 in.1 first last wait 0.1",
+     "it finishes 2 contributions as 3"},
+    {CHAIN, 2, "reduce <-1 b1 in.1 => out.1", "reduce <-1 b1 mid.1 => out.1", "reads what was never written"},
+    {CHAIN, 0, "recv <-1 b1 => out.1", "recv <-1 b1 => mid.1", "rank 0 out.1 is never written"},
+    {RING, 0, "copy b0 in.0", "copy b0 mid.0", "it reads what was never written"},
+    {RING, 0, "copy b0 in.0 => out.0", "copy b1 in.1 => out.1", "reads a block that the rank does not have"},
+    {RING, 0, "copy b0 in.0 => out.0", "copy b0 in.0 => mid.0", "rank 0 out.0 is never written"},
+    {PUBLISH, 0, "=> out.0", "=> in.0", "it writes where the rank may not"},
+    {SCATTER, 0, "send ->1 b1 in.1", "send ->1 b1 out.1", "reads a block that the rank does not have"},
+    {SCATTER, 0, "in.0 => out.0", "in.0 => in.0", "it writes where the rank may not"},
+    {EXCHANGE, 0, "b0 in.0 first last\n", "b0 mid.0 first last\n", "a direct plan sends nothing but in"},
+    /* races */
+    {IN_PLACE, 1, " wait 0.0", "", "race: it writes what another step reads, without waiting for it: rank 1 lane 0"},
+    {RING, 1, " wait 1.0", "", "race: it reads what another step writes"},
+    {RING, 1, "first last wait 1.0\n", "first last wait 2.0*\n", "race: it reads what another step writes"},
+    {CHAIN, 1, " wait 1.0*", "", "race: it writes what another step reads"},
+    {CHAIN, 1, " wait 0.1", "", "reads b0 instead of its own block"},
+    {FAN, 1, "=> mid.0", "=> out.0", "race: it writes what another step writes"},
+    /* deadlocks */
+    {EXCHANGE, 0, "b0 in.0 first last\n", "b0 in.0 first last wait 0.0\n", "deadlock: it waits for itself"},
+    {RING, 0, "copy b0 in.0 => out.0", "copy b0 in.0 => out.0 wait 2.0", "deadlock: it waits for itself"},
+    {RING, 0, "b2 => out.2 first last", "b2 => out.2 first last wait 0.1", "deadlock"},
+    {FAN, 1, "<-0 b0 => out.0 first last", "<-0 b0 => out.0 first last wait 1.0*", "deadlock: it waits for rank"},
+    /* headers */
+    {RING, 1, "times 2", "times 3", "plan of rank 1: parts, times"},
+    {RING, 1, "slice 0", "slice 8", "plan of rank 1: parts, times"},
+    {PUBLISH, 0, "rank 0 of 3", "rank 2 of 3", "plan of rank 0: it is the plan of another rank"},
+    {RING, 1, "slice 0", "slice 0 in-place", "plan of rank 1: one of plan and meaning is in place"},
+};
+
+typedef struct plans {
+  tt_plan *plan[EXAMPLE_RANKS];
+} plans;
+
+/* Text of one rank, with the first `from` replaced; the caller frees it. */
+static char *text_of(const example *of, int rank, const char *from, const char *to) {
+  const char *begin = of->text;
+  for (int n = 0; n < rank; n++)
+    begin = strstr(begin + 1, "plan rank");
+  const char *next = strstr(begin + 1, "plan rank");
+  size_t length = next != NULL ? (size_t)(next - begin) : strlen(begin);
+  const char *at = from != NULL ? memmem(begin, length, from, strlen(from)) : begin;
+  assert_non_null(at);
+  size_t cut = from != NULL ? strlen(from) : 0, before = (size_t)(at - begin);
+  char *made = NULL;
+  int size = asprintf(&made, "%.*s%s%.*s", (int)before, begin, to, (int)(length - before - cut), at + cut);
+  assert_true(size >= 0);
+  return made;
+}
+
+static tutti_status read_plans(const example *of, int changed, const char *from, const char *to, plans *made) {
+  tutti_status status = TUTTI_OK;
+  *made = (plans){{NULL}};
+  for (int rank = 0; rank < of->rank_count && status == TUTTI_OK; rank++) {
+    char *text = text_of(of, rank, rank == changed ? from : NULL, rank == changed ? to : "");
+    status = tt_plan_parse(text, &made->plan[rank]);
+    free(text);
+  }
+  return status;
+}
+
+static tutti_status prove(const example *of, const plans *made, tt_facts *facts) {
+  tt_meaning meaning;
+  assert_int_equal(tt_verify_meaning(of->collective, of->rank_count, of->block_count, of->root, of->in_place, &meaning),
+                   TUTTI_OK);
+  return tt_verify_facts(&meaning, (const tt_plan *const *)made->plan, facts);
+}
+
+static void drop(plans *made) {
+  for (int rank = 0; rank < EXAMPLE_RANKS; rank++)
+    tt_plan_destroy(made->plan[rank]);
+}
+
+static void test_examples_are_proven(void **state) {
+  (void)state;
+  for (int n = 0; n < EXAMPLES; n++) {
+    plans made;
+    tt_facts facts;
+    if (read_plans(&examples[n], -1, NULL, "", &made) != TUTTI_OK || prove(&examples[n], &made, &facts) != TUTTI_OK)
+      fail_msg("example %d: %s", n, tutti_last_error());
+    assert_int_equal(facts.rendezvous, examples[n].rendezvous);
+    assert_int_equal(facts.ordered, examples[n].ordered);
+    drop(&made);
+  }
+}
+
+static void test_each_wrong_step_is_refused_for_its_reason(void **state) {
+  (void)state;
+  for (size_t n = 0; n < TT_COUNT(wrong); n++) {
+    plans made;
+    tt_facts facts;
+    const example *of = &examples[wrong[n].of];
+    tutti_status status = read_plans(of, wrong[n].rank, wrong[n].from, wrong[n].to, &made);
+    if (status == TUTTI_OK)
+      status = prove(of, &made, &facts);
+    if (status != TUTTI_ERR_PLAN || strstr(tutti_last_error(), wrong[n].reason) == NULL)
+      fail_msg("example %d, '%s' for '%s': wanted '%s', got '%s'", wrong[n].of, wrong[n].to, wrong[n].from,
+               wrong[n].reason, status == TUTTI_OK ? "proven" : tutti_last_error());
+    drop(&made);
+  }
+}
+
+/* Each rank sends the second half of its message after it has received the first half: fine where blocks fill slots,
+ * but small blocks share one, which is not sent before it is complete. */
+static void test_message_that_waits_for_its_own_answer_is_a_deadlock(void **state) {
+  (void)state;
+  example late = examples[MERGED];
+  char text[4096] = "";
+  for (const char *at = late.text, *cut; at != NULL; at = cut) {
+    cut = strstr(at, "in.1 last\n");
+    size_t length = cut != NULL ? (size_t)(cut - at) : strlen(at);
+    strncat(text, at, length);
+    if (cut != NULL)
+      strcat(text, "in.1 last wait 1.0*\n");
+    cut = cut != NULL ? cut + strlen("in.1 last\n") : NULL;
+  }
+  late.text = text;
+  plans made;
+  tt_facts facts;
+  assert_int_equal(read_plans(&late, -1, NULL, "", &made), TUTTI_OK);
+  assert_int_equal(prove(&late, &made, &facts), TUTTI_ERR_PLAN);
+  assert_non_null(strstr(tutti_last_error(), "deadlock"));
+  drop(&made);
+}
+
+static void test_plans_for_another_meaning_are_refused(void **state) {
+  (void)state;
+  example other = examples[PUBLISH];
+  other.root = 0;
+  plans made;
+  tt_facts facts;
+  assert_int_equal(read_plans(&other, -1, NULL, "", &made), TUTTI_OK);
+  assert_int_equal(prove(&other, &made, &facts), TUTTI_ERR_PLAN);
+  drop(&made);
+}
+
+static void test_meaning_refuses_what_no_form_has(void **state) {
+  (void)state;
+  tt_meaning meaning;
+  assert_int_equal(tt_verify_meaning("allgather", 3, 1, 0, false, &meaning), TUTTI_ERR_ARGUMENT);
+  assert_int_equal(tt_verify_meaning("allreduce", 3, 2, 0, false, &meaning), TUTTI_ERR_ARGUMENT);
+  assert_int_equal(tt_verify_meaning("broadcast", 3, 1, 3, false, &meaning), TUTTI_ERR_ARGUMENT);
+  assert_int_equal(tt_verify_meaning("gossip", 3, 1, 0, false, &meaning), TUTTI_ERR_ARGUMENT);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_examples_are_proven),
+      cmocka_unit_test(test_each_wrong_step_is_refused_for_its_reason),
+      cmocka_unit_test(test_message_that_waits_for_its_own_answer_is_a_deadlock),
+      cmocka_unit_test(test_plans_for_another_meaning_are_refused),
+      cmocka_unit_test(test_meaning_refuses_what_no_form_has),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
