@@ -20,10 +20,18 @@ kernel_flags(avx2 "x86_64|AMD64" -mavx2 -mfma -mf16c)
 kernel_flags(avx512 "x86_64|AMD64" -mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma -mf16c)
 kernel_flags(neon "armv7" -mfpu=neon)
 
-add_library(tutti_objects OBJECT ${library_sources})
+# The shipped profile is part of the library, so that no rank can miss it or find another one.
+set(profile ${CMAKE_SOURCE_DIR}/profiles/default.json)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${profile})
+file(READ ${profile} profile_text)
+string(REPLACE "\"" "\\\"" profile_text "${profile_text}")
+string(REPLACE "\n" "\\n\"\n  \"" profile_text "${profile_text}")
+file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/shipped.c @ONLY CONTENT
+  "#include \"tune/tune.h\"\nconst char tt_profile_shipped[] =\n  \"@profile_text@\";\n")
+
+add_library(tutti_objects OBJECT ${library_sources} ${CMAKE_BINARY_DIR}/shipped.c)
 set_target_properties(tutti_objects PROPERTIES C_VISIBILITY_PRESET hidden POSITION_INDEPENDENT_CODE ON)
 target_include_directories(tutti_objects PRIVATE include src)
-target_compile_definitions(tutti_objects PRIVATE TT_DATA_DIR="${CMAKE_INSTALL_FULL_DATADIR}/tutti")
 target_link_libraries(tutti_objects PRIVATE tutti_flags PkgConfig::JANSSON ${system_libraries})
 
 add_library(tutti_shared SHARED $<TARGET_OBJECTS:tutti_objects>)

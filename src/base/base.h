@@ -69,6 +69,7 @@ typedef struct tt_options {
   int64_t direct_bytes;      /* largest message of the direct executor */
   const char *params;        /* parameters for every collective, instead of the profile's choice */
   const char *profile;       /* path of a profile file; "" the shipped one */
+  const char *groups;        /* group map of level "node" */
   const char *boot;          /* set by the launcher */
   int64_t rank, size;        /* set by the launcher; -1: none */
 } tt_options;

@@ -27,6 +27,8 @@ static const tt_option table[] = {
     ROW("TUTTI_PARAMS", TT_OPTION_TEXT, 0, "", params,
         "Parameters for every collective, instead of the profile's choice."),
     ROW("TUTTI_PROFILE", TT_OPTION_TEXT, 0, "", profile, "Path of a profile file; empty: the one that is shipped."),
+    ROW("TUTTI_GROUPS", TT_OPTION_TEXT, 0, "", groups,
+        "Group map of level \"node\", to try hierarchical plans on one machine: 2x4, 5,3 or cyclic:2."),
     ROW("TUTTI_BOOT", TT_OPTION_TEXT, 0, "", boot, "How ranks find each other; set by the launcher."),
     ROW("TUTTI_RANK", TT_OPTION_INT, -1, "-1", rank, "Number of this rank; set by the launcher."),
     ROW("TUTTI_SIZE", TT_OPTION_INT, -1, "-1", size, "Number of ranks; set by the launcher."),

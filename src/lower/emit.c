@@ -149,7 +149,7 @@ static void mark_messages(const tt_plan *plan, const tt_lane *lane) {
   }
 }
 
-/* Readers of a publishing lane: the other members of the rank's group at that level. */
+/* Who shares the streams of a published lane: the other members of the rank's group at that level. */
 static bool add_readers(const tt_lowering *lowering, tt_plan *plan, tt_lane *lane, int64_t *room) {
   for (int s = 0; s < lowering->composition->stage_count; s++)
     for (int n = 0; n < lowering->stage[s].level_count; n++) {
@@ -188,8 +188,7 @@ static bool fill_steps(const tt_lowering *lowering, tt_plan *plan, draft *drafts
   int64_t room = 0;
   for (uint32_t n = 0; n < plan->lane_count; n++) {
     mark_messages(plan, &plan->lane[n]);
-    bool publishes = plan->lane[n].published && plan->lane[n].role == TT_ROLE_SEND;
-    if (publishes && !add_readers(lowering, plan, &plan->lane[n], &room))
+    if (plan->lane[n].published && !add_readers(lowering, plan, &plan->lane[n], &room))
       return false;
   }
   return true;

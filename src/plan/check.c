@@ -40,8 +40,8 @@ static const char *check_levels(const tt_plan *plan) {
 static const char *check_readers(const tt_plan *plan, const tt_lane *lane) {
   if (lane->reader_count > plan->reader_count || lane->first_reader > plan->reader_count - lane->reader_count)
     return "its readers are outside the table";
-  if ((lane->reader_count > 0) != (lane->published && lane->role == TT_ROLE_SEND))
-    return "publishing send lanes, and no others, have readers";
+  if ((lane->reader_count > 0) != (lane->published && lane->role != TT_ROLE_LOCAL))
+    return "published lanes, and no others, have readers";
   const int32_t *reader = plan->reader + lane->first_reader;
   for (uint32_t n = 0; n < lane->reader_count; n++)
     if (reader[n] < 0 || reader[n] >= plan->rank_count || reader[n] == plan->rank ||

@@ -61,7 +61,7 @@ typedef struct tt_lane {
   uint16_t channel;
   uint16_t published;                /* 1: streams of this lane have several readers */
   uint32_t first_step, step_count;   /* plan->step[first_step ..] */
-  uint32_t first_reader, reader_count; /* publishing SEND lanes: plan->reader[first_reader ..], ascending ranks, without self */
+  uint32_t first_reader, reader_count; /* published lanes: plan->reader[first_reader ..], ascending ranks, without self */
 } tt_lane;
 
 #define TT_PLAN_LEVELS 16

@@ -1,0 +1,183 @@
+/* api/api.h - contexts, communicators and operations as the files of this folder see them.
+ *
+ *     tutti_allreduce(...)      collective.c: a call, checked
+ *       -> tt_comm_bind         bind.c:       the call's plan, chosen and compiled once; its key
+ *       -> tt_operation_start   operation.c:  a number, a record for the others, direct executor or instance
+ *       -> tt_operation_step    ... until done; wait.c in between: spin, yield, sleep; agree.c: does everyone do the same? */
+#ifndef TT_API_API_H
+#define TT_API_API_H
+
+#include "boot/boot.h"
+#include "compose/compose.h"
+#include "exec/exec.h"
+#include "lower/lower.h"
+#include "tune/tune.h"
+#include "verify/verify.h"
+
+#include <tutti/tutti.h>
+
+/* One collective call, as the user made it. */
+typedef struct tt_call {
+  const void *in;
+  void *out;
+  int64_t count;
+  int32_t root;
+  uint8_t collective; /* tt_collective */
+  uint8_t type;       /* tutti_type */
+  uint8_t op;         /* tutti_op */
+  bool in_place;      /* on this rank: changes nothing that another rank sees */
+} tt_call;
+
+/* A compiled plan of one communicator. Calls with other counts, types and operators share it. */
+typedef struct tt_entry {
+  tt_collective collective;
+  int64_t root;
+  bool in_place;
+  char *text; /* of the parameters */
+  uint64_t hash; /* of the text */
+  tt_composition composition;
+  tt_plan *plan;
+  tt_instance *instance; /* made at the first call that needs it */
+  tt_direct *direct;
+  struct tt_entry *next;
+} tt_entry;
+
+/* A call's plan and all else that repeating it needs; found by what the call is. */
+typedef struct tt_bound {
+  int64_t count;
+  int32_t root;
+  uint8_t collective, type, op;
+  bool in_place, direct;
+  uint64_t key;
+  tt_entry *entry;
+  tt_run run; /* without buffers and call number */
+} tt_bound;
+
+typedef struct tt_operation {
+  const tt_bound *bound;
+  uint64_t number; /* of the call on its communicator */
+} tt_operation;
+
+/* How long nothing has moved. All zero: something just has. */
+typedef struct tt_waiter {
+  int64_t polls, began_ns, checked_ns;
+} tt_waiter;
+
+typedef enum tt_request_state { TT_REQUEST_IDLE, TT_REQUEST_QUEUED, TT_REQUEST_RUNNING, TT_REQUEST_DONE } tt_request_state;
+
+struct tutti_request {
+  tutti_comm *comm;
+  tt_call call;
+  tt_bound bound; /* its own, since others may take the communicator's place */
+  tt_operation operation;
+  tt_request_state state;
+  bool persistent;
+  tutti_status status;
+  tt_waiter waiter; /* of tutti_test */
+  struct tutti_request *next; /* in the communicator's queue, or its pool */
+};
+
+/* What a rank tells the others about a call before its first step: one cache line of shared memory. */
+typedef struct tt_record {
+  uint64_t number; /* written last; 0: none */
+  uint64_t key;
+  int64_t count;
+  int32_t root;
+  uint8_t collective, type, op, padding;
+  uint64_t params; /* hash of the parameters' text */
+  uint64_t unused[3];
+} tt_record;
+
+#define TT_RECORDS 8
+#define TT_VERDICT_TEXT 960
+
+/* A rank's cell of a communicator: all ranks read it. */
+typedef struct tt_board {
+  _Alignas(64) uint32_t poisoned; /* 1: some cell 0's verdict holds for this communicator */
+  _Alignas(64) uint32_t verdict;  /* rank 0's only: 0 none, 1 being written, 2 there */
+  uint32_t status;
+  char text[TT_VERDICT_TEXT];
+  _Alignas(64) tt_record record[TT_RECORDS]; /* of call n: record[n % TT_RECORDS] */
+} tt_board;
+
+#define TT_BOUNDS 64
+
+struct tutti_comm {
+  tutti_context *context;
+  uint64_t id;
+  int64_t rank, size;
+  int64_t *job_rank;
+  tt_arena arena; /* topology */
+  tt_topo *topo;
+  tt_board **board; /* [size]; NULL where the transport has no shared cells */
+  tt_link *link;
+  tt_entry *entries;
+  tt_bound bound[TT_BOUNDS];
+  uint64_t last_number; /* of the calls posted so far */
+  tutti_request *queue_head, *queue_tail, *pool;
+  char *params[TT_COLLECTIVE_COUNT]; /* set by tutti_comm_set_params */
+  tutti_status broken;
+  char broken_text[TT_VERDICT_TEXT];
+  uint64_t token[2]; /* the barrier's block, in and out */
+  tutti_comm *next;  /* in the context's list */
+};
+
+struct tutti_context {
+  tt_boot *boot; /* own one; NULL where the user gave his */
+  int64_t rank, size;
+  const tutti_transport_ops *ops;
+  void *transport;
+  tt_profile *profile;
+  int64_t *node_of; /* of each rank: group map of TUTTI_GROUPS; NULL: one node */
+  bool crowded;     /* more ranks than cores here: spinning would take the core from a rank that could go on */
+  uint64_t next_comm;
+  tutti_comm *control; /* for making communicators */
+  tutti_comm *comms;
+};
+
+/* ---- comm.c ---- */
+tutti_status tt_comm_open(tutti_context *context, uint64_t id, const int64_t *job_rank, int64_t size, int64_t rank,
+                          tutti_comm **comm);
+
+/* ---- bind.c ---- */
+/* The call with its plan, from the communicator's table or made now. */
+tutti_status tt_comm_bind(tutti_comm *comm, const tt_call *call, const tt_bound **bound);
+void tt_comm_unbind(tutti_comm *comm); /* frees all entries */
+uint64_t tt_bound_slot(const tt_call *call);
+
+/* ---- operation.c ---- */
+tutti_status tt_operation_start(tutti_comm *comm, const tt_call *call, const tt_bound *bound, tt_operation *operation);
+tutti_status tt_operation_step(tutti_comm *comm, const tt_operation *operation, bool *done, bool *moved);
+/* Blocks until done, with all that waiting brings. */
+tutti_status tt_operation_finish(tutti_comm *comm, const tt_operation *operation);
+
+/* ---- request.c ---- */
+tutti_status tt_request_post(tutti_comm *comm, const tt_call *call, bool persistent, tutti_request **request);
+/* Moves all outstanding requests of the context. */
+void tt_request_progress(tutti_context *context, bool *moved);
+/* Blocks until nothing is outstanding on the communicator. */
+tutti_status tt_request_drain(tutti_comm *comm);
+
+/* ---- wait.c ---- */
+/* Called when nothing moved: waits a little. An error says that the wait is in vain: mismatch, death, timeout; the
+ * communicator is broken then. */
+tutti_status tt_wait_pause(tutti_comm *comm, uint64_t number, tt_waiter *waiter);
+/* The same without waiting. */
+tutti_status tt_wait_look(tutti_comm *comm, uint64_t number, tt_waiter *waiter);
+
+/* ---- agree.c ---- */
+void tt_agree_publish(tutti_comm *comm, uint64_t number, const tt_bound *bound);
+/* Breaks the communicator if the records of call `number` differ, if a rank is dead, or if another rank has broken it. */
+tutti_status tt_agree_check(tutti_comm *comm, uint64_t number);
+tutti_status tt_agree_timeout(tutti_comm *comm, uint64_t number, int64_t waited_ns);
+/* The slot or cell of `peer` (job rank) belongs to another call. */
+tutti_status tt_agree_mismatch(tutti_comm *comm, uint64_t number, int64_t peer);
+/* Breaks the communicator on all ranks; the first verdict holds. Returns that one's status, with its text recorded. */
+tutti_status tt_agree_break(tutti_comm *comm, tutti_status status, const char *format, ...) TT_PRINTF(3, 4);
+/* Whether another rank has broken it; then takes its verdict over. One load where not. */
+static inline bool tt_agree_poisoned(const tutti_comm *comm) {
+  return comm->board && __atomic_load_n(&comm->board[comm->rank]->poisoned, __ATOMIC_ACQUIRE) != 0; /* pairs with tt_agree_break */
+}
+tutti_status tt_agree_verdict(tutti_comm *comm);
+
+#endif

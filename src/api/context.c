@@ -1,0 +1,191 @@
+/* api/context.c - a process's part of a job: boot, transport, profile, and a hidden communicator that makes the others.
+ *
+ * What must be equal on all ranks for their decisions to be equal (profile, parameters, sizes) is compared once, here. */
+#include "api/api.h"
+#include "transport/transport.h"
+
+#include <inttypes.h>
+#include <unistd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void tutti_context_options_init(tutti_context_options *options) {
+  memset(options, 0, sizeof *options);
+  options->size = sizeof *options;
+}
+
+/* ---- facts that must be equal ---- */
+
+typedef struct facts {
+  char version[16];
+  uint64_t profile, params, groups;
+  int64_t direct_bytes, slot_bytes, slot_count;
+} facts;
+
+static uint64_t text_hash(const char *text) { return tt_hash(0, text, strlen(text)); }
+
+static facts own_facts(const tutti_context *context) {
+  const tt_options *options = tt_options_get();
+  facts mine;
+  memset(&mine, 0, sizeof mine); /* compared as bytes */
+  snprintf(mine.version, sizeof mine.version, "%s", TUTTI_VERSION);
+  mine.profile = context->profile->hash;
+  mine.params = text_hash(options->params);
+  mine.groups = text_hash(options->groups);
+  mine.direct_bytes = options->direct_bytes;
+  mine.slot_bytes = options->slot_bytes;
+  mine.slot_count = options->slot_count;
+  return mine;
+}
+
+static const char *difference(const facts *a, const facts *b) {
+  if (memcmp(a->version, b->version, sizeof a->version) != 0)
+    return "versions of tutti";
+  if (a->profile != b->profile)
+    return "profiles (TUTTI_PROFILE)";
+  if (a->params != b->params)
+    return "parameters (TUTTI_PARAMS)";
+  if (a->groups != b->groups)
+    return "group maps (TUTTI_GROUPS)";
+  return "sizes (TUTTI_DIRECT_BYTES, TUTTI_SLOT_BYTES or TUTTI_SLOT_COUNT)";
+}
+
+static tutti_status compare_facts(const tutti_context *context, const tutti_boot *boot, int64_t timeout_ns) {
+  facts mine = own_facts(context), *all = calloc((size_t)context->size, sizeof *all);
+  char missing[256] = "";
+  if (!all)
+    return tt_fail(TUTTI_ERR_MEMORY, "no memory for a job of %" PRId64 " ranks", context->size);
+  tutti_status status = boot->allgather(boot->user, &mine, all, sizeof mine, timeout_ns, missing, sizeof missing);
+  if (status != TUTTI_OK)
+    status = tt_fail(status, "tutti_context_create: rank %" PRId64 " waited for %s", context->rank, *missing ? missing : "others");
+  for (int64_t r = 1; r < context->size && status == TUTTI_OK; r++)
+    if (memcmp(&all[r], &all[0], sizeof mine) != 0)
+      status = tt_fail(TUTTI_ERR_MISMATCH, "tutti_context_create: ranks 0 and %" PRId64 " have different %s", r,
+                       difference(&all[0], &all[r]));
+  free(all);
+  return status;
+}
+
+/* ---- create ---- */
+
+static tutti_status check_boot(const tutti_boot *boot) {
+  if (boot->size < sizeof *boot || !boot->allgather)
+    return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_context_create: boot has size %zu and %s allgather", boot->size,
+                   boot->allgather ? "an" : "no");
+  if (boot->rank_count < 1 || boot->rank < 0 || boot->rank >= boot->rank_count || boot->rank_count > INT32_MAX)
+    return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_context_create: boot says rank %" PRId64 " of %" PRId64, boot->rank,
+                   boot->rank_count);
+  return TUTTI_OK;
+}
+
+static tutti_status read_groups(tutti_context *context) {
+  const char *text = tt_options_get()->groups;
+  if (!*text)
+    return TUTTI_OK;
+  context->node_of = calloc((size_t)context->size, sizeof *context->node_of);
+  return context->node_of ? tt_topo_parse_map(text, context->size, context->node_of)
+                          : tt_fail(TUTTI_ERR_MEMORY, "no memory for a job of %" PRId64 " ranks", context->size);
+}
+
+/* A local fact; it decides only how this rank waits. */
+static bool has_fewer_cores(int64_t ranks) {
+  long cores = sysconf(_SC_NPROCESSORS_ONLN);
+  return cores > 0 && ranks > cores;
+}
+
+static tutti_status open_control(tutti_context *context) {
+  int64_t *job_rank = malloc((size_t)context->size * sizeof *job_rank);
+  if (!job_rank)
+    return tt_fail(TUTTI_ERR_MEMORY, "no memory for a job of %" PRId64 " ranks", context->size);
+  for (int64_t r = 0; r < context->size; r++)
+    job_rank[r] = r;
+  tutti_status status = tt_comm_open(context, 0, job_rank, context->size, context->rank, &context->control);
+  free(job_rank);
+  context->next_comm = 1;
+  return status;
+}
+
+static tutti_status open_all(tutti_context *context, const tutti_context_options *options) {
+  int64_t timeout_ns = options && options->timeout_ns > 0 ? options->timeout_ns : tt_options_get()->create_timeout_ns;
+  const tutti_boot *boot = options ? options->boot : NULL;
+  tutti_status status = TUTTI_OK;
+  if (!boot) {
+    status = tt_boot_open(timeout_ns, &context->boot);
+    if (status != TUTTI_OK)
+      return status;
+    boot = tt_boot_get(context->boot);
+  }
+  if ((status = check_boot(boot)) != TUTTI_OK)
+    return status;
+  context->rank = boot->rank;
+  context->size = boot->rank_count;
+  context->ops = options && options->transport ? options->transport : tt_shm_ops();
+  context->crowded = has_fewer_cores(context->size);
+  tt_log_rank(context->rank);
+  if ((status = read_groups(context)) != TUTTI_OK ||
+      (status = tt_profile_open(tt_options_get()->profile, &context->profile)) != TUTTI_OK ||
+      (status = compare_facts(context, boot, timeout_ns)) != TUTTI_OK)
+    return status;
+  const tt_shm_config shm = {.timeout_ns = timeout_ns};
+  const void *config = options && options->transport ? options->transport_config : &shm;
+  status = context->ops->open(config, boot, &context->transport);
+  return status == TUTTI_OK ? open_control(context) : status;
+}
+
+tutti_status tutti_context_create(const tutti_context_options *options, tutti_context **context) {
+  if (!context)
+    return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_context_create: context is NULL");
+  if (options && options->size < sizeof *options)
+    return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_context_create: options->size is %zu; call tutti_context_options_init",
+                   options->size);
+  tutti_context *made = calloc(1, sizeof *made);
+  if (!made)
+    return tt_fail(TUTTI_ERR_MEMORY, "no memory for a context");
+  tutti_status status = open_all(made, options);
+  if (status != TUTTI_OK) {
+    tutti_context_destroy(made);
+    return status;
+  }
+  *context = made;
+  return TUTTI_OK;
+}
+
+void tutti_context_destroy(tutti_context *context) {
+  if (!context)
+    return;
+  tutti_comm_destroy(context->control);
+  if (context->transport)
+    context->ops->close(context->transport);
+  tt_profile_close(context->profile);
+  tt_boot_close(context->boot);
+  free(context->node_of);
+  free(context);
+}
+
+int64_t tutti_context_rank(const tutti_context *context) { return context->rank; }
+
+int64_t tutti_context_size(const tutti_context *context) { return context->size; }
+
+/* ---- memory that peers can read ---- */
+
+tutti_status tutti_alloc(tutti_context *context, size_t bytes, void **memory) {
+  if (!context || !memory)
+    return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_alloc: %s is NULL", context ? "memory" : "context");
+  if (context->ops->alloc)
+    return context->ops->alloc(context->transport, bytes, memory);
+  void *made = aligned_alloc(64, (bytes + 63) / 64 * 64);
+  if (!made)
+    return tt_fail(TUTTI_ERR_MEMORY, "tutti_alloc: no memory for %zu bytes", bytes);
+  *memory = made;
+  return TUTTI_OK;
+}
+
+void tutti_free(tutti_context *context, void *memory) {
+  if (!context || !memory)
+    return;
+  if (context->ops->alloc)
+    context->ops->free(context->transport, memory);
+  else
+    free(memory);
+}

@@ -1,0 +1,182 @@
+/* api/request.c - calls that do not block, and persistent ones.
+ *
+ * The calls of one communicator run one after the other, in the order in which they were posted: every rank posts the same order,
+ * so the head of the queue can always go on. Queues of different communicators are independent. Requests are pooled. */
+#include "api/api.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static tutti_request *take_request(tutti_comm *comm) {
+  tutti_request *request = comm->pool;
+  if (!request)
+    return calloc(1, sizeof *request);
+  comm->pool = request->next;
+  memset(request, 0, sizeof *request);
+  return request;
+}
+
+static void put_back(tutti_request *request) {
+  request->next = request->comm->pool;
+  request->comm->pool = request;
+}
+
+static void start_head(tutti_comm *comm) {
+  tutti_request *head = comm->queue_head;
+  head->state = TT_REQUEST_RUNNING;
+  head->status = tt_operation_start(comm, &head->call, &head->bound, &head->operation);
+}
+
+static void enqueue(tutti_request *request) {
+  tutti_comm *comm = request->comm;
+  request->operation.number = ++comm->last_number;
+  request->state = TT_REQUEST_QUEUED;
+  request->status = TUTTI_OK;
+  request->waiter = (tt_waiter){0};
+  request->next = NULL;
+  if (comm->queue_tail)
+    comm->queue_tail->next = request;
+  else
+    comm->queue_head = request;
+  comm->queue_tail = request;
+}
+
+static void finish_head(tutti_comm *comm) {
+  tutti_request *head = comm->queue_head;
+  head->state = TT_REQUEST_DONE;
+  comm->queue_head = head->next;
+  if (!comm->queue_head)
+    comm->queue_tail = NULL;
+}
+
+/* Moves the head as far as it goes, then the next. */
+static void progress_comm(tutti_comm *comm, bool *moved) {
+  while (comm->queue_head) {
+    tutti_request *head = comm->queue_head;
+    bool done = false, some = false;
+    if (head->state == TT_REQUEST_QUEUED)
+      start_head(comm);
+    if (comm->broken != TUTTI_OK)
+      head->status = tt_agree_verdict(comm);
+    if (head->status == TUTTI_OK)
+      head->status = tt_operation_step(comm, &head->operation, &done, &some);
+    *moved = *moved || some || done || head->status != TUTTI_OK;
+    if (!done && head->status == TUTTI_OK)
+      return;
+    finish_head(comm);
+  }
+}
+
+void tt_request_progress(tutti_context *context, bool *moved) {
+  for (tutti_comm *comm = context->comms; comm; comm = comm->next)
+    progress_comm(comm, moved);
+}
+
+tutti_status tt_request_post(tutti_comm *comm, const tt_call *call, bool persistent, tutti_request **request) {
+  const tt_bound *bound;
+  tutti_status status = tt_comm_bind(comm, call, &bound);
+  if (status != TUTTI_OK)
+    return status;
+  tutti_request *made = take_request(comm);
+  if (!made)
+    return tt_fail(TUTTI_ERR_MEMORY, "no memory for a request");
+  made->comm = comm;
+  made->call = *call;
+  made->bound = *bound;
+  made->persistent = persistent;
+  *request = made;
+  if (!persistent) {
+    bool moved;
+    enqueue(made);
+    progress_comm(comm, &moved);
+  }
+  return TUTTI_OK;
+}
+
+tutti_status tt_request_drain(tutti_comm *comm) {
+  tt_waiter waiter = {0};
+  while (comm->queue_head) {
+    bool moved = false;
+    tt_request_progress(comm->context, &moved);
+    if (moved)
+      waiter = (tt_waiter){0};
+    else if (comm->queue_head)
+      tt_wait_pause(comm, comm->queue_head->operation.number, &waiter);
+  }
+  return comm->broken == TUTTI_OK ? TUTTI_OK : tt_agree_verdict(comm);
+}
+
+/* ---- public ---- */
+
+tutti_status tutti_request_start(tutti_request *request) {
+  if (!request || !request->persistent)
+    return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_request_start: the request is %s", request ? "not persistent" : "NULL");
+  if (request->state == TT_REQUEST_QUEUED || request->state == TT_REQUEST_RUNNING)
+    return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_request_start: the request is running");
+  if (request->comm->broken != TUTTI_OK || tt_agree_poisoned(request->comm))
+    return tt_agree_verdict(request->comm);
+  bool moved;
+  enqueue(request);
+  progress_comm(request->comm, &moved);
+  return TUTTI_OK;
+}
+
+static bool is_running(const tutti_request *request) {
+  return request->state == TT_REQUEST_QUEUED || request->state == TT_REQUEST_RUNNING;
+}
+
+/* The request is over: its status, and its end where it is not persistent. */
+static tutti_status collect(tutti_request **request) {
+  tutti_request *done = *request;
+  tutti_status status = done->status;
+  if (status != TUTTI_OK && done->comm->broken != TUTTI_OK)
+    status = tt_agree_verdict(done->comm);
+  if (!done->persistent) {
+    put_back(done);
+    *request = NULL;
+  }
+  return status;
+}
+
+tutti_status tutti_test(tutti_request **request, int *done) {
+  if (!request || !done)
+    return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_test: %s is NULL", request ? "done" : "request");
+  bool moved = false;
+  *done = 1;
+  if (!*request)
+    return TUTTI_OK;
+  tutti_comm *comm = (*request)->comm;
+  tt_request_progress(comm->context, &moved);
+  *done = !is_running(*request);
+  if (*done)
+    return collect(request);
+  if (moved)
+    (*request)->waiter = (tt_waiter){0};
+  else if (tt_wait_look(comm, (*request)->operation.number, &(*request)->waiter) != TUTTI_OK)
+    tt_request_progress(comm->context, &moved);
+  *done = !is_running(*request);
+  return *done ? collect(request) : TUTTI_OK;
+}
+
+tutti_status tutti_wait(tutti_request **request) {
+  if (!request)
+    return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_wait: request is NULL");
+  if (!*request)
+    return TUTTI_OK;
+  tt_waiter waiter = {0};
+  tutti_comm *comm = (*request)->comm;
+  while (is_running(*request)) {
+    bool moved = false;
+    tt_request_progress(comm->context, &moved);
+    if (moved)
+      waiter = (tt_waiter){0};
+    else if (is_running(*request))
+      tt_wait_pause(comm, (*request)->operation.number, &waiter);
+  }
+  return collect(request);
+}
+
+void tutti_request_destroy(tutti_request *request) {
+  if (request && !is_running(request))
+    put_back(request);
+}

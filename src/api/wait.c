@@ -1,0 +1,66 @@
+/* api/wait.c - the waiting ladder: spin where every rank has a core, then yield, then sleep; with a look around from time to time.
+ *
+ * On the way down it asks less and less often whether the wait is in vain (agree.c): every millisecond while it yields, at every
+ * wake-up while it sleeps. */
+#include "api/api.h"
+
+#include <sched.h>
+
+#define CHECK_NS 1000000
+#define SLEEP_NS 20000000
+
+static inline void relax(void) {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#endif
+}
+
+static tutti_status look_around(tutti_comm *comm, uint64_t number, tt_waiter *waiter, int64_t now) {
+  int64_t timeout = tt_options_get()->timeout_ns;
+  waiter->checked_ns = now;
+  tutti_status status = tt_agree_check(comm, number);
+  if (status == TUTTI_OK && timeout > 0 && now - waiter->began_ns > timeout)
+    status = tt_agree_timeout(comm, number, now - waiter->began_ns);
+  return status;
+}
+
+static tutti_status move_transport(tutti_comm *comm, uint64_t number) {
+  int64_t peer = -1;
+  tutti_status status = comm->context->ops->progress(comm->context->transport, &peer);
+  if (status == TUTTI_OK)
+    return TUTTI_OK;
+  if (status == TUTTI_ERR_PEER)
+    return tt_agree_check(comm, number); /* decides whether it is one of ours */
+  return tt_agree_break(comm, status, "%s", tutti_last_error());
+}
+
+tutti_status tt_wait_look(tutti_comm *comm, uint64_t number, tt_waiter *waiter) {
+  int64_t now = tt_clock_ns();
+  if (waiter->began_ns == 0)
+    waiter->began_ns = waiter->checked_ns = now;
+  return now - waiter->checked_ns > CHECK_NS ? look_around(comm, number, waiter, now) : TUTTI_OK;
+}
+
+tutti_status tt_wait_pause(tutti_comm *comm, uint64_t number, tt_waiter *waiter) {
+  const tt_options *options = tt_options_get();
+  if (!comm->context->crowded && waiter->polls++ < options->spin) {
+    relax();
+    return TUTTI_OK;
+  }
+  int64_t now = tt_clock_ns();
+  if (waiter->began_ns == 0)
+    waiter->began_ns = waiter->checked_ns = now;
+  tutti_status status = move_transport(comm, number);
+  if (status != TUTTI_OK)
+    return status;
+  bool sleeps = now - waiter->began_ns > options->yield_ns && comm->context->ops->wait;
+  if (sleeps || now - waiter->checked_ns > CHECK_NS)
+    status = look_around(comm, number, waiter, now);
+  if (status != TUTTI_OK)
+    return status;
+  if (sleeps)
+    comm->context->ops->wait(comm->context->transport, SLEEP_NS);
+  else
+    sched_yield();
+  return TUTTI_OK;
+}

@@ -1,0 +1,30 @@
+/* exec/arith.h - what a run does with elements: combine, copy, finish an average. Shared by both executors. */
+#ifndef TT_EXEC_ARITH_H
+#define TT_EXEC_ARITH_H
+
+#include "exec/exec.h"
+
+/* Bytes of all blocks from which final results are stored past the cache: above a core's share of it. */
+#define TT_NONTEMPORAL_BYTES ((int64_t)16 << 20)
+
+typedef struct tt_arith {
+  tt_combine combine; /* NULL where the plan reduces nothing */
+  tutti_type type;
+  int element_shift; /* log2 of bytes an element */
+  bool average;
+  bool large; /* results that nobody reads soon go past the cache */
+} tt_arith;
+
+typedef struct tt_use { /* what a step does with what comes */
+  bool reduces;         /* else copies */
+  bool left;            /* what comes is the left operand */
+  bool final;           /* no later step of this rank reads the result */
+  uint32_t finish;      /* > 0: final contributions, for an average */
+} tt_use;
+
+/* TUTTI_ERR_ARGUMENT where type or operator is none. */
+tutti_status tt_arith_init(tt_arith *arith, const tt_run *run, bool reduces);
+/* dst = src (op) data, or data; `bytes` of them. */
+void tt_arith_take(const tt_arith *arith, tt_use use, const void *src, const void *data, void *dst, int64_t bytes);
+
+#endif

@@ -1,0 +1,359 @@
+/* exec/direct_test.c - the direct executor between threads: bit for bit what the interpreter gives, for mixed calls in
+ * a row. */
+#include "exec/testing.h"
+
+#include <pthread.h>
+#include <sched.h>
+
+enum { RANKS_MOST = 5, BYTES_MOST = 4096, ROUNDS = 300 };
+
+/* ---- one-round plans ---- */
+
+typedef void (*plan_text)(test_text *text, int rank, int ranks, int root, bool in_place);
+
+static void add_header(test_text *text, int rank, int ranks, int blocks, bool in_place) {
+  text->used = 0;
+  test_add(text, "plan rank %d of %d blocks %d parts 1 tmp 0 times 1 slice 0%s direct\nlevel 0 core\n", rank, ranks,
+           blocks, in_place ? " in-place" : "");
+}
+
+/* Sends one block to each other rank: `block`, or each its own where block = -1. */
+static void add_sends(test_text *text, int rank, int ranks, int block) {
+  test_add(text, "lane 0 id 1 send level 0 channel 0\n");
+  for (int peer = 0, n = 0; peer < ranks; peer++)
+    if (peer != rank)
+      test_add(text, "  %d t0 send ->%d b%d in.%d first last\n", n++, peer, block < 0 ? peer : block,
+               block < 0 ? peer : block);
+}
+
+/* Combines what the others send with the own block, those of lower ranks from the left. */
+static void add_reduces(test_text *text, int rank, int ranks, int block, bool in_place) {
+  test_add(text, "lane 1 id 1 recv level 0 channel 0\n");
+  for (int n = 0; n < ranks - 1; n++) {
+    int peer = n < rank ? rank - 1 - n : n + 1;
+    test_add(text, "  %d t0 reduce <-%d b%d %s.%d => out.%d%s first last", n, peer, block, n ? "out" : "in", block,
+             block, peer < rank ? " left" : "");
+    if (n == ranks - 2)
+      test_add(text, " finish %d", ranks);
+    for (int send = 0; in_place && n == 0 && send < ranks - 1; send++)
+      test_add(text, "%s 0.%d*", send ? "" : " wait", send);
+    test_add(text, "\n");
+  }
+}
+
+static void allreduce_text(test_text *text, int rank, int ranks, int root, bool in_place) {
+  (void)root;
+  add_header(text, rank, ranks, 1, in_place);
+  add_sends(text, rank, ranks, 0);
+  add_reduces(text, rank, ranks, 0, in_place);
+}
+
+static void reduce_scatter_text(test_text *text, int rank, int ranks, int root, bool in_place) {
+  (void)root;
+  add_header(text, rank, ranks, ranks, in_place);
+  add_sends(text, rank, ranks, -1);
+  add_reduces(text, rank, ranks, rank, in_place);
+}
+
+static void broadcast_text(test_text *text, int rank, int ranks, int root, bool in_place) {
+  add_header(text, rank, ranks, 1, in_place);
+  if (rank == root) {
+    add_sends(text, rank, ranks, 0);
+    if (!in_place)
+      test_add(text, "lane 1 id 2 local level 0 channel 0\n  0 t0 copy b0 in.0 => out.0\n");
+  } else {
+    test_add(text, "lane 0 id 1 recv level 0 channel 0\n  0 t0 recv <-%d b0 => out.0 first last\n", root);
+  }
+}
+
+static void allgather_text(test_text *text, int rank, int ranks, int root, bool in_place) {
+  (void)root;
+  add_header(text, rank, ranks, ranks, in_place);
+  add_sends(text, rank, ranks, rank);
+  test_add(text, "lane 1 id 1 recv level 0 channel 0\n");
+  for (int peer = 0, n = 0; peer < ranks; peer++)
+    if (peer != rank)
+      test_add(text, "  %d t0 recv <-%d b%d => out.%d first last\n", n++, peer, peer, peer);
+  if (!in_place)
+    test_add(text, "lane 2 id 2 local level 0 channel 0\n  0 t0 copy b%d in.%d => out.%d\n", rank, rank, rank);
+}
+
+static const struct {
+  plan_text text;
+  bool in_own, out_own; /* the buffer has only the own block */
+  bool blocks;          /* as many as ranks, else one */
+} family[] = {{allreduce_text, false, false, false},
+              {broadcast_text, false, false, false},
+              {allgather_text, true, false, true},
+              {reduce_scatter_text, false, true, true}};
+
+/* ---- a rank's thread: the same random calls on every rank, each by both executors ---- */
+
+typedef struct table { /* of plans, made when first needed */
+  tt_plan *plan[TT_COUNT(family)][RANKS_MOST][2];
+  tt_direct *direct[TT_COUNT(family)][RANKS_MOST][2];
+  tt_instance *instance[TT_COUNT(family)][RANKS_MOST][2];
+} table;
+
+typedef struct rank {
+  test_job *job;
+  int number;
+  uint64_t seed;
+  int bad_call; /* the first whose results differ; 0: none */
+  pthread_t thread;
+} rank;
+
+typedef struct deed {
+  size_t family;
+  int root;
+  bool in_place;
+  tutti_type type;
+  tutti_op op;
+  int64_t total;
+} deed;
+
+static deed random_deed(tt_random *random, int ranks) {
+  static const int64_t totals[] = {0, 1, 2, 5, 12, 13, 100, 500, 512};
+  return (deed){.family = tt_random_below(random, TT_COUNT(family)),
+                .root = (int)tt_random_below(random, (uint64_t)ranks),
+                .in_place = tt_random_below(random, 3) == 0,
+                .type = (tutti_type)tt_random_below(random, TUTTI_TYPE_COUNT),
+                .op = (tutti_op)tt_random_below(random, TUTTI_OP_COUNT),
+                .total = totals[tt_random_below(random, TT_COUNT(totals))]};
+}
+
+static void make_plan(const rank *self, table *of, const deed *c) {
+  if (of->plan[c->family][c->root][c->in_place])
+    return;
+  test_text *text = malloc(sizeof *text);
+  assert_non_null(text);
+  family[c->family].text(text, self->number, (int)self->job->rank_count, c->root, c->in_place);
+  tt_plan **plan = &of->plan[c->family][c->root][c->in_place];
+  tt_link *link = self->job->link[self->number];
+  test_ok(tt_plan_parse(text->data, plan));
+  test_ok(tt_direct_create(*plan, link, &of->direct[c->family][c->root][c->in_place]));
+  test_ok(tt_instance_create(*plan, link, &of->instance[c->family][c->root][c->in_place]));
+  free(text);
+}
+
+static void free_plans(table *of) {
+  for (size_t f = 0; f < TT_COUNT(family); f++)
+    for (size_t n = 0; n < 2 * (size_t)RANKS_MOST; n++) {
+      tt_direct_destroy(of->direct[f][n / 2][n % 2]);
+      tt_instance_destroy(of->instance[f][n / 2][n % 2]);
+      tt_plan_destroy(of->plan[f][n / 2][n % 2]);
+    }
+}
+
+static void run_direct(tt_direct *direct, const tt_run *run) {
+  bool done = false, moved;
+  int64_t peer;
+  test_ok(tt_direct_start(direct, run));
+  for (;;) {
+    test_ok(tt_direct_step(direct, &done, &moved, &peer));
+    if (done)
+      return;
+    sched_yield();
+  }
+}
+
+static void run_instance(tt_instance *instance, const tt_run *run) {
+  bool done = false, moved;
+  int64_t peer;
+  test_ok(tt_instance_start(instance, run));
+  for (;;) {
+    test_ok(tt_instance_step(instance, &done, &moved, &peer));
+    if (done)
+      return;
+    sched_yield();
+  }
+}
+
+/* Fills the input with numbers whose sums depend on their order. */
+static void fill(unsigned char *in, const deed *c, tt_random *random) {
+  for (int64_t n = 0; n < c->total; n++)
+    test_put(c->type, in, n, (double)(1 + tt_random_below(random, 2000)) / 3);
+}
+
+/* In place means that the own block of `in` lies where it lies in `out`. */
+static unsigned char *aliased(unsigned char *out, const deed *c, int number, int ranks) {
+  int64_t base = c->total / ranks, extra = c->total % ranks;
+  int64_t before = number * base + (number < extra ? number : extra);
+  return family[c->family].in_own ? out + before * (int64_t)tutti_type_size(c->type) : out;
+}
+
+static bool same_both_ways(rank *self, table *of, const deed *c, uint64_t number) {
+  enum { ROOM = BYTES_MOST + 64 };
+  static _Thread_local unsigned char input[ROOM], in[ROOM], out[2][ROOM];
+  tt_random random;
+  int ranks = (int)self->job->rank_count;
+  tt_random_init(&random, self->seed * 1000 + number * 10 + (uint64_t)self->number);
+  fill(input, c, &random);
+  for (int n = 0; n < 2; n++) {
+    memset(out[n], 0x55, ROOM);
+    unsigned char *from = c->in_place ? aliased(out[n], c, self->number, ranks) : in;
+    memcpy(from, input, (size_t)(BYTES_MOST - (from - (c->in_place ? out[n] : in))));
+    tt_run run = {.in = from,
+                  .out = out[n],
+                  .in_own = family[c->family].in_own,
+                  .out_own = family[c->family].out_own && !c->in_place,
+                  .blocks = {.block_count = family[c->family].blocks ? ranks : 1, .total = c->total},
+                  .type = c->type,
+                  .op = c->op,
+                  .call = 2 * number + (uint64_t)n,
+                  .key = 5};
+    if (n == 0)
+      run_direct(of->direct[c->family][c->root][c->in_place], &run);
+    else
+      run_instance(of->instance[c->family][c->root][c->in_place], &run);
+  }
+  return memcmp(out[0], out[1], ROOM) == 0;
+}
+
+static void *run_rank(void *argument) {
+  rank *self = argument;
+  table *of = calloc(1, sizeof *of);
+  assert_non_null(of);
+  tt_random random;
+  tt_random_init(&random, self->seed);
+  for (int n = 1; n <= ROUNDS; n++) {
+    deed c = random_deed(&random, (int)self->job->rank_count);
+    make_plan(self, of, &c);
+    if (!same_both_ways(self, of, &c, (uint64_t)n) && !self->bad_call)
+      self->bad_call = n;
+  }
+  free_plans(of);
+  free(of);
+  return NULL;
+}
+
+static void open_job(test_job *job, int64_t ranks) {
+  tt_loop_options options = {.rank_count = ranks, .slot_bytes = 1024, .slot_count = 2, .threads = true};
+  test_job_open(job, &options, 1024);
+}
+
+static void test_direct_gives_the_bits_of_the_interpreter(void **state) {
+  (void)state;
+  for (int64_t ranks = 2; ranks <= RANKS_MOST; ranks++) {
+    test_job job;
+    rank of[RANKS_MOST];
+    open_job(&job, ranks);
+    for (int r = 0; r < ranks; r++) {
+      of[r] = (rank){.job = &job, .number = r, .seed = 77 + (uint64_t)ranks};
+      assert_int_equal(pthread_create(&of[r].thread, NULL, run_rank, &of[r]), 0);
+    }
+    for (int r = 0; r < ranks; r++)
+      pthread_join(of[r].thread, NULL);
+    for (int r = 0; r < ranks; r++)
+      assert_int_equal(of[r].bad_call, 0);
+    test_job_close(&job);
+  }
+}
+
+/* ---- one thread: who waits for whom, and mismatches ---- */
+
+typedef struct pair {
+  test_job job;
+  tt_direct *direct[2];
+  int32_t in[2], out[2];
+} pair;
+
+static void open_pair(pair *of, plan_text text) {
+  test_text *plan = malloc(sizeof *plan);
+  assert_non_null(plan);
+  memset(of, 0, sizeof *of);
+  open_job(&of->job, 2);
+  for (int r = 0; r < 2; r++) {
+    text(plan, r, 2, 0, false);
+    test_job_plan(&of->job, r, plan->data);
+    test_ok(tt_direct_create(of->job.plan[r], of->job.link[r], &of->direct[r]));
+  }
+  free(plan);
+}
+
+static void close_pair(pair *of) {
+  for (int r = 0; r < 2; r++)
+    tt_direct_destroy(of->direct[r]);
+  test_job_close(&of->job);
+}
+
+static void start(pair *of, int r, uint64_t call, uint64_t key) {
+  tt_run run = {.in = &of->in[r],
+                .out = &of->out[r],
+                .blocks = {.block_count = 1, .total = 1},
+                .type = TUTTI_INT32,
+                .call = call,
+                .key = key};
+  test_ok(tt_direct_start(of->direct[r], &run));
+}
+
+static bool step(pair *of, int r) {
+  bool done, moved;
+  int64_t peer;
+  test_ok(tt_direct_step(of->direct[r], &done, &moved, &peer));
+  return done;
+}
+
+static void test_publisher_does_not_overtake_its_readers(void **state) {
+  (void)state;
+  pair of;
+  open_pair(&of, broadcast_text);
+  int ahead = 0;
+  do {
+    of.in[0] = ahead;
+    start(&of, 0, (uint64_t)++ahead, 1);
+  } while (step(&of, 0));
+  assert_in_range(ahead, 3, 16); /* some calls ahead, and then it waits */
+  for (int n = 1; n <= ahead; n++) {
+    start(&of, 1, (uint64_t)n, 1);
+    if (n == ahead)
+      assert_true(step(&of, 0));
+    assert_true(step(&of, 1));
+    assert_int_equal(of.out[1], n - 1);
+  }
+  close_pair(&of);
+}
+
+static void test_other_key_or_call_is_a_mismatch_that_names_the_peer(void **state) {
+  (void)state;
+  static const struct { uint64_t call, key; } other[] = {{7, 2}, {8, 1}};
+  for (size_t n = 0; n < TT_COUNT(other); n++) {
+    pair of;
+    bool done, moved;
+    int64_t peer = -1;
+    open_pair(&of, allreduce_text);
+    start(&of, 0, 7, 1);
+    start(&of, 1, other[n].call, other[n].key);
+    assert_int_equal(tt_direct_step(of.direct[1], &done, &moved, &peer), TUTTI_ERR_MISMATCH);
+    assert_int_equal(peer, 0);
+    assert_non_null(strstr(tutti_last_error(), "rank 0"));
+    assert_int_equal(tt_direct_step(of.direct[1], &done, &moved, &peer), TUTTI_ERR_MISMATCH);
+    assert_int_equal(of.out[1], 0);
+    close_pair(&of);
+  }
+}
+
+static void test_plan_of_two_rounds_is_refused(void **state) {
+  (void)state;
+  pair of;
+  open_pair(&of, allreduce_text);
+  static const char text[] = "plan rank 0 of 2 blocks 1 parts 1 tmp 0 times 2 slice 0 direct\nlevel 0 core\n"
+                             "lane 0 id 1 recv level 0 channel 0\n  0 t0 recv <-1 b0 => out.0 first last\n"
+                             "lane 1 id 1 send level 0 channel 0\n  0 t1 send ->1 b0 out.0 first last wait 0.0\n";
+  tt_plan *plan;
+  tt_direct *direct;
+  test_ok(tt_plan_parse(text, &plan));
+  assert_int_equal(tt_direct_create(plan, of.job.link[0], &direct), TUTTI_ERR_PLAN);
+  tt_plan_destroy(plan);
+  close_pair(&of);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_direct_gives_the_bits_of_the_interpreter),
+      cmocka_unit_test(test_publisher_does_not_overtake_its_readers),
+      cmocka_unit_test(test_other_key_or_call_is_a_mismatch_that_names_the_peer),
+      cmocka_unit_test(test_plan_of_two_rounds_is_refused),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

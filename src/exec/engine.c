@@ -1,0 +1,158 @@
+/* exec/engine.c - the interpreter: each lane goes on as far as it can, a slice at a time, and never blocks.
+ *
+ * Of a lane's current step, `done` bytes are moved, `granted` bytes are allowed by its waits, and `length` are all.
+ * Lanes take turns slice by slice, so that they overlap; a call goes round until nothing moves or BYTES_A_CALL have
+ * moved. Blocks of no length leave no trace in a stream and a message of such blocks is not sent: both ends know. */
+#include "exec/engine.h"
+
+#include <stdio.h>
+
+enum { BYTES_A_CALL = 512 << 10 };
+
+static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+
+/* Sets the lane to the beginning of its current step. */
+static void enter(tt_instance *instance, tt_lane_run *lane) {
+  const tt_op *op = lane->op;
+  lane->length = tt_blocks_span(&instance->blocks, op->block).bytes;
+  lane->done = lane->granted = 0;
+  lane->dst = op->kind == TT_STEP_SEND ? NULL : tt_memory_at(&instance->memory, op->dst, &instance->blocks);
+  lane->src = op->kind == TT_STEP_RECV ? lane->dst : tt_memory_at(&instance->memory, op->src, &instance->blocks);
+  lane->refers = op->may_refer;
+  lane->entered = true;
+}
+
+/* Grants the lane more bytes of its step, at least up to the end of a slice; false where its waits allow no more. */
+static bool grant(const tt_instance *instance, tt_lane_run *lane) {
+  const tt_wait_on *wait = &instance->wait[lane->op->wait_first];
+  int64_t limit = lane->length;
+  for (uint32_t n = 0; n < lane->op->wait_count; n++) {
+    const tt_lane_run *other = wait[n].lane;
+    if (other->op > wait[n].op)
+      continue;
+    if (other->op < wait[n].op || wait[n].whole || limit == 0)
+      return false;
+    limit = least(limit, other->done);
+  }
+  if (limit < lane->length && limit - lane->done < instance->slice)
+    return false;
+  lane->granted = limit == lane->length ? limit : lane->done + instance->slice;
+  return true;
+}
+
+/* The lane has to wait: what it has put into a slot goes out. */
+static tutti_status hold(tt_instance *instance, tt_lane_run *lane, bool *moved) {
+  if (lane->op->kind != TT_STEP_SEND || !lane->slot)
+    return TUTTI_OK;
+  *moved = true;
+  return tt_move_flush(instance, lane);
+}
+
+/* The lane's step is complete. */
+static tutti_status leave(tt_instance *instance, tt_lane_run *lane) {
+  const tt_op *op = lane->op;
+  tutti_status status = TUTTI_OK;
+  if (op->ends_message && op->kind == TT_STEP_SEND)
+    status = tt_move_flush(instance, lane);
+  else if (op->ends_message && lane->slot)
+    status = tt_move_mismatch(instance, lane, "sent another message");
+  lane->entered = false;
+  lane->done = lane->granted = 0;
+  lane->op++;
+  return status;
+}
+
+static void note(const tt_instance *instance, const tt_lane_run *lane, int64_t bytes) {
+  tt_access access = {.rank = instance->plan->rank,
+                      .lane = (uint32_t)(lane - instance->lane),
+                      .step = (uint32_t)(lane->op - lane->first),
+                      .bytes = (size_t)bytes};
+  if (lane->op->kind != TT_STEP_RECV) {
+    access.address = lane->src + lane->done;
+    instance->log(instance->log_user, &access);
+  }
+  if (lane->op->kind != TT_STEP_SEND) {
+    access.address = lane->dst + lane->done;
+    access.write = true;
+    instance->log(instance->log_user, &access);
+  }
+}
+
+/* One turn of a lane: until it has to wait, is through, or has moved a slice. */
+static tutti_status visit(tt_instance *instance, tt_lane_run *lane, int64_t *moved_bytes, bool *moved) {
+  int64_t turn = instance->slice;
+  tutti_status status = TUTTI_OK;
+  while (!status && lane->op != lane->end && turn > 0) {
+    if (!lane->entered)
+      enter(instance, lane);
+    if (lane->done == lane->granted && !grant(instance, lane))
+      return hold(instance, lane, moved);
+    int64_t bytes = 0;
+    if (lane->length > 0)
+      status = tt_move(instance, lane, &bytes);
+    if (status || (bytes == 0 && lane->length > 0))
+      return status;
+    if (instance->log)
+      note(instance, lane, bytes);
+    *moved = true;
+    *moved_bytes += bytes;
+    turn -= bytes;
+    lane->done += bytes;
+    if (lane->done == lane->length)
+      status = leave(instance, lane);
+  }
+  return status;
+}
+
+/* One turn of every lane that is not through. */
+static tutti_status go_round(tt_instance *instance, int64_t *moved_bytes, bool *moved) {
+  uint32_t n = 0;
+  while (n < instance->active_count) {
+    tt_lane_run *lane = &instance->lane[instance->active[n]];
+    tutti_status status = visit(instance, lane, moved_bytes, moved);
+    if (status)
+      return status;
+    if (lane->op == lane->end)
+      instance->active[n] = instance->active[--instance->active_count];
+    else
+      n++;
+  }
+  return TUTTI_OK;
+}
+
+/* Whether everything that was sent by reference has been released, so that the buffers are free. */
+static bool settled(tt_instance *instance) {
+  for (uint32_t n = 0; instance->referred && n < instance->refer_count; n++)
+    if (instance->ops->unreleased(instance->transport, instance->refer_stream[n]) > 0)
+      return false;
+  instance->referred = false;
+  return true;
+}
+
+static tutti_status keep_error(tt_instance *instance, tutti_status status) {
+  instance->status = status;
+  snprintf(instance->error, sizeof instance->error, "%s", tutti_last_error());
+  return status;
+}
+
+tutti_status tt_instance_step(tt_instance *instance, bool *done, bool *moved, int64_t *peer) {
+  *done = *moved = false;
+  tutti_status status = instance->status;
+  if (status)
+    tt_fail(status, "%s", instance->error);
+  bool again = !status;
+  for (int64_t bytes = 0; again && bytes < BYTES_A_CALL;) {
+    again = false;
+    status = go_round(instance, &bytes, &again);
+    *moved |= again;
+    if (status)
+      again = false;
+  }
+  if (status && !instance->status)
+    keep_error(instance, status);
+  if (status)
+    *peer = instance->bad_peer;
+  else
+    *done = instance->active_count == 0 && settled(instance);
+  return status;
+}

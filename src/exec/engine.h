@@ -1,0 +1,85 @@
+/* exec/engine.h - an instance as its files see it: bind.c makes it from a plan, instance.c starts it, engine.c and
+ * move.c move it.
+ *
+ * A plan's steps are bound once to ops, with streams and places found beforehand; lanes then walk over ops. All of it
+ * is in the instance's arena, so that a start allocates nothing. */
+#ifndef TT_EXEC_ENGINE_H
+#define TT_EXEC_ENGINE_H
+
+#include "exec/arith.h"
+#include "exec/link.h"
+#include "exec/memory.h"
+
+/* Bytes of a piece from which a reference is cheaper than a copy into the slot. */
+#define TT_REFER_BYTES 4096
+
+typedef struct tt_op { /* a step, bound */
+  uint8_t kind;        /* tt_step_kind */
+  bool ends_message;   /* SEND: commit after it; receives: the slot is used up after it */
+  bool may_refer;      /* SEND: nothing waits for it here, so that it may complete when it is released */
+  uint16_t wait_count;
+  uint32_t wait_first; /* of instance->wait */
+  tt_use use;
+  tt_place block, src, dst;
+  tutti_stream *stream;
+} tt_op;
+
+typedef struct tt_lane_run {     /* where a lane is */
+  const tt_op *op, *end;         /* the current step; op == end: the lane is through */
+  unsigned char *src, *dst;      /* of the current step; RECV: src is dst; SEND: dst is NULL */
+  int64_t length;                /* bytes of the current step */
+  int64_t done, granted;         /* bytes moved; bytes that its waits allow */
+  unsigned char *slot;           /* NULL: none. A sender's reserved one, a receiver's peeked one */
+  int64_t slot_used, slot_bytes; /* slot_bytes: of a peeked one */
+  const tt_op *first;
+  bool entered; /* src, dst and length are set */
+  bool refers;  /* try to refer in this step */
+} tt_lane_run;
+
+typedef struct tt_wait_on {
+  const tt_lane_run *lane;
+  const tt_op *op;
+  bool whole;
+} tt_wait_on;
+
+struct tt_instance {
+  const tutti_transport_ops *ops;
+  void *transport;
+  tt_op *op; /* parallel to plan->step */
+  tt_wait_on *wait;
+  tt_lane_run *lane;
+  uint32_t *active; /* lanes that are not through */
+  uint32_t active_count;
+  int64_t slice; /* bytes, a multiple of 64 */
+
+  uint64_t call, key;
+  tt_arith arith;
+  tt_blocks blocks;
+  tt_memory memory;
+
+  tutti_stream **refer_stream; /* of all ops that may refer */
+  uint32_t refer_count;
+  bool referred; /* something was, in this run */
+  bool reduces, uses_mid;
+
+  tutti_status status; /* of the run; an error stays */
+  int64_t bad_peer;    /* job rank that it names, -1: none */
+  char error[256];
+  tt_access_log log;
+  void *log_user;
+  const tt_plan *plan;
+  tt_link *link;
+  tt_arena arena;
+};
+
+/* bind.c: fills op, wait, lane, active, refer_stream and what else depends on the plan alone. */
+tutti_status tt_bind(tt_instance *instance);
+
+/* move.c: moves one piece of the lane's current step, at most to `granted`. *moved = 0: it cannot go on now. */
+tutti_status tt_move(tt_instance *instance, tt_lane_run *lane, int64_t *moved);
+/* Commits the slot that a sending lane holds, if any. */
+tutti_status tt_move_flush(tt_instance *instance, tt_lane_run *lane);
+/* TUTTI_ERR_MISMATCH: the peer of the lane's current step `what`. */
+tutti_status tt_move_mismatch(tt_instance *instance, const tt_lane_run *lane, const char *what);
+
+#endif

@@ -1,0 +1,472 @@
+/* exec/engine_test.c - hand-made plans on the loop transport: every type and operator, many schedules, slots, slices
+ * and counts, both modes; and what happens when ranks differ. */
+#include "exec/testing.h"
+
+#include <pthread.h>
+#include <sched.h>
+
+enum { CALLS = 3, GUARD = 64 };
+
+/* Read by the sanitizers: an allocation that is too large fails, as it does without them. */
+const char *__asan_default_options(void);
+const char *__tsan_default_options(void);
+const char *__asan_default_options(void) { return "allocator_may_return_null=1"; }
+const char *__tsan_default_options(void) { return "allocator_may_return_null=1"; }
+
+/* ---- plans ---- */
+
+typedef struct shape { /* of a case */
+  int64_t rank_count, blocks, parts, slice;
+  bool in_place;
+} shape;
+
+static void add_header(test_text *text, const shape *of, int64_t rank, int64_t tmp, int64_t times) {
+  text->used = 0;
+  test_add(text, "plan rank %d of %d blocks %d parts %d tmp %d times %d slice %d%s\nlevel 0 core\n", (int)rank,
+           (int)of->rank_count, (int)(of->blocks * of->parts), (int)of->parts, (int)tmp, (int)times, (int)of->slice,
+           of->in_place ? " in-place" : "");
+}
+
+/* Allreduce of two ranks: both send all of their blocks in one message and combine what comes, left operand first. */
+static void exchange_plan(test_text *text, const shape *of, int64_t rank) {
+  int blocks = (int)(of->blocks * of->parts), peer = (int)(1 - rank);
+  add_header(text, of, rank, 0, 1);
+  test_add(text, "lane 0 id 3 send level 0 channel 0\n");
+  for (int n = 0; n < blocks; n++)
+    test_add(text, "  %d t0 send ->%d b%d in.%d%s%s\n", n, peer, n, n, n == 0 ? " first" : "",
+             n == blocks - 1 ? " last" : "");
+  test_add(text, "lane 1 id 3 recv level 0 channel 0\n");
+  for (int n = 0; n < blocks; n++)
+    test_add(text, "  %d t0 reduce <-%d b%d in.%d => out.%d%s%s%s finish 2 wait 0.%d\n", n, peer, n, n, n,
+             rank == 1 ? " left" : "", n == 0 ? " first" : "", n == blocks - 1 ? " last" : "", n);
+}
+
+/* Where round t of the ring's reduction leaves the partial sum of a block: a cell for each round, out at the end. */
+static void add_partial(test_text *text, int block, int round, int last) {
+  if (round == last)
+    test_add(text, "out.%d", block);
+  else
+    test_add(text, "tmp.%d", round);
+}
+
+/* Ring allreduce, one part: reduce-scatter, then allgather, slices forwarded as they come. */
+static void ring_plan(test_text *text, const shape *of, int64_t rank) {
+  int p = (int)of->rank_count, r = (int)rank, rounds = 2 * (p - 1), last = p - 2;
+  add_header(text, of, rank, p - 2, rounds);
+  test_add(text, "lane 0 id 1 send level 0 channel 0\n");
+  for (int t = 0; t < rounds; t++) {
+    int block = (r - t + 2 * p) % p;
+    test_add(text, "  %d t%d send ->%d b%d ", t, t, (r + 1) % p, block);
+    if (t == 0)
+      test_add(text, "in.%d", block);
+    else if (t - 1 < last)
+      add_partial(text, block, t - 1, last);
+    else
+      test_add(text, "out.%d", block);
+    test_add(text, " first last");
+    if (t > 0)
+      test_add(text, " wait 1.%d", t - 1);
+    test_add(text, "\n");
+  }
+  test_add(text, "lane 1 id 1 recv level 0 channel 0\n");
+  for (int t = 0; t < rounds; t++) {
+    int block = (r - t - 1 + 3 * p) % p;
+    test_add(text, "  %d t%d %s <-%d b%d ", t, t, t <= last ? "reduce" : "recv", (r + p - 1) % p, block);
+    if (t <= last)
+      test_add(text, "in.%d ", block);
+    test_add(text, "=> ");
+    if (t <= last)
+      add_partial(text, block, t, last);
+    else
+      test_add(text, "out.%d", block);
+    test_add(text, " first last");
+    if (t == last)
+      test_add(text, " finish %d", p);
+    if (t > last)
+      test_add(text, " wait 0.%d*", t - last - 1);
+    test_add(text, "\n");
+  }
+}
+
+/* Broadcast along a chain, all blocks in one message; a rank forwards what it has while more comes. */
+static void chain_plan(test_text *text, const shape *of, int64_t rank) {
+  int blocks = (int)(of->blocks * of->parts), lane = 0;
+  add_header(text, of, rank, 0, of->rank_count);
+  if (rank == 0) {
+    test_add(text, "lane %d id 9 local level 0 channel 0\n", lane++);
+    for (int n = 0; n < blocks; n++)
+      test_add(text, "  %d t0 copy b%d in.%d => out.%d finish 1\n", n, n, n, n);
+  } else {
+    test_add(text, "lane %d id 5 recv level 0 channel 0\n", lane++);
+    for (int n = 0; n < blocks; n++)
+      test_add(text, "  %d t%d recv <-%d b%d => out.%d%s%s\n", n, (int)rank - 1, (int)rank - 1, n, n,
+               n == 0 ? " first" : "", n == blocks - 1 ? " last" : "");
+  }
+  if (rank == of->rank_count - 1)
+    return;
+  test_add(text, "lane %d id 5 send level 0 channel 0\n", lane);
+  for (int n = 0; n < blocks; n++) {
+    test_add(text, "  %d t%d send ->%d b%d %s.%d%s%s", n, (int)rank, (int)rank + 1, n, rank == 0 ? "in" : "out", n,
+             n == 0 ? " first" : "", n == blocks - 1 ? " last" : "");
+    test_add(text, rank == 0 ? "\n" : " wait 0.%d\n", n);
+  }
+}
+
+static const struct {
+  const char *name;
+  void (*plan)(test_text *text, const shape *of, int64_t rank);
+  bool reduces;
+} family[] = {{"exchange", exchange_plan, true}, {"ring", ring_plan, true}, {"chain", chain_plan, false}};
+
+/* ---- a case: buffers, calls, results ---- */
+
+typedef struct test_case {
+  shape of;
+  size_t family;
+  size_t slot_bytes, slot_count;
+  int64_t total; /* elements */
+  tutti_type type;
+  tutti_op op;
+  uint64_t seed;
+  bool threads, allocates; /* buffers from the transport */
+  test_job job;
+  unsigned char *in[TEST_RANKS], *out[TEST_RANKS];
+  bool bad[TEST_RANKS];
+} test_case;
+
+static size_t bytes_of(const test_case *at) { return (size_t)at->total * tutti_type_size(at->type); }
+
+static int64_t scale_of(const test_case *at) {
+  return family[at->family].reduces ? test_scale(at->op, at->of.rank_count) : 1;
+}
+
+static void describe(const test_case *at, int64_t rank, int64_t index) {
+  print_error(
+      "%s ranks %lld blocks %lld parts %lld slice %lld%s slots %zu x %zu total %lld %s %s seed %llu%s: rank %lld "
+      "element %lld\n",
+      family[at->family].name, (long long)at->of.rank_count, (long long)at->of.blocks, (long long)at->of.parts,
+      (long long)at->of.slice, at->of.in_place ? " in place" : "", at->slot_count, at->slot_bytes, (long long)at->total,
+      tutti_type_name(at->type), tutti_op_name(at->op), (unsigned long long)at->seed, at->threads ? " threads" : "",
+      (long long)rank, (long long)index);
+}
+
+static unsigned char *make_buffer(const test_case *at, int64_t rank) {
+  void *memory = NULL;
+  if (at->allocates)
+    test_ok(tt_loop_ops()->alloc(at->job.transport[rank], bytes_of(at) + GUARD, &memory));
+  else
+    memory = malloc(bytes_of(at) + GUARD);
+  assert_non_null(memory);
+  return memory;
+}
+
+static void free_buffer(const test_case *at, int64_t rank, void *memory) {
+  if (at->allocates)
+    tt_loop_ops()->free(at->job.transport[rank], memory);
+  else
+    free(memory);
+}
+
+static void fill(test_case *at, int64_t rank) {
+  memset(at->out[rank], 0x77, bytes_of(at) + GUARD);
+  for (int64_t n = 0; n < at->total; n++)
+    test_put(at->type, at->in[rank], n, test_value(rank, n, scale_of(at)));
+}
+
+/* Whether the rank's result is right and nothing behind it was touched. */
+static bool right(const test_case *at, int64_t rank) {
+  for (int64_t n = 0; n < at->total; n++) {
+    double want = family[at->family].reduces ? test_combined(at->op, at->of.rank_count, n, scale_of(at))
+                                             : test_value(0, n, scale_of(at));
+    if (test_get(at->type, at->out[rank], n) != want) {
+      describe(at, rank, n);
+      return false;
+    }
+  }
+  for (size_t n = 0; n < GUARD; n++)
+    if (at->out[rank][bytes_of(at) + n] != 0x77)
+      return false;
+  return true;
+}
+
+static tutti_status start(test_case *at, int64_t rank, uint64_t call) {
+  fill(at, rank);
+  tt_run run = {.in = at->in[rank],
+                .out = at->out[rank],
+                .blocks = {.block_count = at->of.blocks, .total = at->total},
+                .type = at->type,
+                .op = at->op,
+                .call = call,
+                .key = 42};
+  return tt_instance_start(at->job.instance[rank], &run);
+}
+
+static void open_case(test_case *at) {
+  tt_loop_options options = {at->of.rank_count, at->slot_bytes, at->slot_count, at->threads, at->seed};
+  test_job_open(&at->job, &options, at->slot_bytes);
+  test_text *text = malloc(sizeof *text);
+  assert_non_null(text);
+  for (int64_t rank = 0; rank < at->of.rank_count; rank++) {
+    family[at->family].plan(text, &at->of, rank);
+    test_job_plan(&at->job, rank, text->data);
+    at->out[rank] = make_buffer(at, rank);
+    at->in[rank] = at->of.in_place ? at->out[rank] : make_buffer(at, rank);
+    at->bad[rank] = false;
+  }
+  free(text);
+}
+
+static void close_case(test_case *at) {
+  for (int64_t rank = 0; rank < at->of.rank_count; rank++) {
+    if (!at->of.in_place)
+      free_buffer(at, rank, at->in[rank]);
+    free_buffer(at, rank, at->out[rank]);
+  }
+  test_job_close(&at->job);
+}
+
+/* Steps the rank's instance; true when it is complete, after checking its result and starting the next call, if any. */
+static bool step_rank(test_case *at, int64_t rank, uint64_t *call) {
+  bool done, moved;
+  int64_t peer = -1;
+  test_ok(tt_instance_step(at->job.instance[rank], &done, &moved, &peer));
+  if (!done)
+    return false;
+  at->bad[rank] |= !right(at, rank);
+  if (*call == CALLS)
+    return true;
+  test_ok(start(at, rank, ++*call));
+  return false;
+}
+
+static void run_scheduled(test_case *at) {
+  uint64_t call[TEST_RANKS];
+  bool done[TEST_RANKS] = {false};
+  int64_t left = at->of.rank_count;
+  for (int64_t rank = 0; rank < left; rank++)
+    test_ok(start(at, rank, call[rank] = 1));
+  for (int64_t turns = 0; left > 0; turns++) {
+    if (turns > 10000000)
+      describe(at, -1, -1);
+    assert_true(turns <= 10000000);
+    int64_t rank = (int64_t)tt_loop_pick(at->job.loop, (uint64_t)at->of.rank_count);
+    if (!done[rank] && step_rank(at, rank, &call[rank])) {
+      done[rank] = true;
+      left--;
+    }
+  }
+}
+
+typedef struct thread {
+  test_case *at;
+  int64_t rank;
+  pthread_t id;
+} thread;
+
+static void *run_rank(void *argument) {
+  thread *self = argument;
+  uint64_t call = 1;
+  test_ok(start(self->at, self->rank, call));
+  while (!step_rank(self->at, self->rank, &call))
+    sched_yield();
+  return NULL;
+}
+
+static void run_threads(test_case *at) {
+  thread of[TEST_RANKS];
+  for (int64_t rank = 0; rank < at->of.rank_count; rank++) {
+    of[rank] = (thread){.at = at, .rank = rank};
+    assert_int_equal(pthread_create(&of[rank].id, NULL, run_rank, &of[rank]), 0);
+  }
+  for (int64_t rank = 0; rank < at->of.rank_count; rank++)
+    pthread_join(of[rank].id, NULL);
+}
+
+static void run_case(test_case *at) {
+  open_case(at);
+  if (at->threads)
+    run_threads(at);
+  else
+    run_scheduled(at);
+  for (int64_t rank = 0; rank < at->of.rank_count; rank++)
+    assert_false(at->bad[rank]);
+  close_case(at);
+}
+
+static int64_t one_of(tt_random *random, const int64_t *choice, size_t count) {
+  return choice[tt_random_below(random, count)];
+}
+
+#define ONE_OF(random, ...)                                                                                            \
+  one_of(random, (const int64_t[]){__VA_ARGS__}, sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t))
+
+static void random_case(test_case *at, uint64_t seed, bool threads) {
+  tt_random random;
+  tt_random_init(&random, seed);
+  memset(at, 0, sizeof *at);
+  at->seed = seed;
+  at->threads = threads;
+  at->family = tt_random_below(&random, TT_COUNT(family));
+  at->of.rank_count = family[at->family].plan == exchange_plan ? 2 : ONE_OF(&random, 2, 3, 4, 5);
+  bool ring = family[at->family].plan == ring_plan;
+  at->of.blocks = ring ? at->of.rank_count : ONE_OF(&random, 1, 2, 5, 9);
+  at->of.parts = ring ? 1 : ONE_OF(&random, 1, 1, 2, 3);
+  at->of.slice = ONE_OF(&random, 0, 64, 200, 512);
+  at->of.in_place = ONE_OF(&random, 0, 0, 1) && family[at->family].reduces;
+  at->slot_bytes = (size_t)ONE_OF(&random, 64, 128, 1024, 16384);
+  at->slot_count = (size_t)ONE_OF(&random, 1, 2, 4);
+  at->total = ONE_OF(&random, 0, 1, 2, 17, 64, 200, 1000, 5000) + (int64_t)tt_random_below(&random, 3);
+  at->type = (tutti_type)tt_random_below(&random, TUTTI_TYPE_COUNT);
+  at->op = (tutti_op)tt_random_below(&random, TUTTI_OP_COUNT);
+  at->allocates = ONE_OF(&random, 0, 1);
+}
+
+static void test_plans_give_right_results_under_every_schedule(void **state) {
+  (void)state;
+  for (uint64_t seed = 0; seed < 400; seed++) {
+    test_case at;
+    random_case(&at, seed, false);
+    run_case(&at);
+  }
+}
+
+static void test_plans_give_right_results_between_threads(void **state) {
+  (void)state;
+  for (uint64_t seed = 1000; seed < 1060; seed++) {
+    test_case at;
+    random_case(&at, seed, true);
+    run_case(&at);
+  }
+}
+
+/* One slot, many small blocks and a message longer than all slots: nothing hangs, for 200 schedules. */
+static void test_one_slot_is_enough_for_long_messages(void **state) {
+  (void)state;
+  for (uint64_t seed = 0; seed < 200; seed++) {
+    test_case at = {.of = {.rank_count = 3, .blocks = 7, .parts = 2, .slice = 64},
+                    .family = 2,
+                    .slot_bytes = 128,
+                    .slot_count = 1,
+                    .total = 3001,
+                    .type = TUTTI_INT32,
+                    .seed = seed};
+    run_case(&at);
+  }
+}
+
+static void test_large_pieces_of_shared_memory_travel_as_references(void **state) {
+  (void)state;
+  for (uint64_t seed = 0; seed < 20; seed++) {
+    test_case at = {.of = {.rank_count = 3, .blocks = 2, .parts = 1},
+                    .family = 2,
+                    .slot_bytes = 8192,
+                    .slot_count = 2,
+                    .total = 50000,
+                    .type = TUTTI_FLOAT32,
+                    .seed = seed,
+                    .allocates = true};
+    run_case(&at);
+  }
+}
+
+/* ---- ranks that differ ---- */
+
+static void test_other_key_is_a_mismatch_that_names_the_peer(void **state) {
+  (void)state;
+  test_case at = {.of = {.rank_count = 2, .blocks = 1, .parts = 1},
+                  .slot_bytes = 1024,
+                  .slot_count = 2,
+                  .total = 10,
+                  .type = TUTTI_INT32,
+                  .threads = true};
+  open_case(&at);
+  test_ok(start(&at, 0, 7));
+  test_ok(start(&at, 1, 8));
+  bool done, moved;
+  int64_t peer = -1;
+  test_ok(tt_instance_step(at.job.instance[0], &done, &moved, &peer));
+  assert_true(moved);
+  assert_int_equal(tt_instance_step(at.job.instance[1], &done, &moved, &peer), TUTTI_ERR_MISMATCH);
+  assert_int_equal(peer, 0);
+  assert_non_null(strstr(tutti_last_error(), "rank 0"));
+  assert_int_equal(tt_instance_step(at.job.instance[1], &done, &moved, &peer), TUTTI_ERR_MISMATCH);
+  assert_false(done);
+  for (size_t n = 0; n < bytes_of(&at); n++)
+    assert_int_equal(at.out[1][n], 0x77);
+  close_case(&at);
+}
+
+static void test_more_bytes_than_expected_are_a_mismatch(void **state) {
+  (void)state;
+  test_case at = {.of = {.rank_count = 2, .blocks = 1, .parts = 1},
+                  .slot_bytes = 1024,
+                  .slot_count = 2,
+                  .total = 10,
+                  .type = TUTTI_INT32,
+                  .threads = true};
+  open_case(&at);
+  test_ok(start(&at, 0, 1));
+  at.total = 8;
+  test_ok(start(&at, 1, 1));
+  bool done, moved;
+  int64_t peer = -1;
+  test_ok(tt_instance_step(at.job.instance[0], &done, &moved, &peer));
+  assert_int_equal(tt_instance_step(at.job.instance[1], &done, &moved, &peer), TUTTI_ERR_MISMATCH);
+  at.total = 10;
+  close_case(&at);
+}
+
+static void test_absurd_sizes_are_errors(void **state) {
+  (void)state;
+  test_case at = {.of = {.rank_count = 3, .blocks = 3, .parts = 1},
+                  .family = 1,
+                  .slot_bytes = 1024,
+                  .slot_count = 2,
+                  .total = 10,
+                  .type = TUTTI_FLOAT64};
+  open_case(&at);
+  tt_run run = {.blocks = {.block_count = 3, .total = INT64_MAX / 4}, .type = TUTTI_FLOAT64, .op = TUTTI_SUM};
+  assert_int_equal(tt_instance_start(at.job.instance[0], &run), TUTTI_ERR_MEMORY);
+  run.blocks.total = INT64_MAX / 8;
+  assert_int_equal(tt_instance_start(at.job.instance[0], &run), TUTTI_ERR_MEMORY);
+  run.blocks.block_count = 2;
+  assert_int_equal(tt_instance_start(at.job.instance[0], &run), TUTTI_ERR_ARGUMENT);
+  close_case(&at);
+}
+
+/* ---- what the log sees ---- */
+
+static void count_bytes(void *user, const tt_access *access) {
+  int64_t *bytes = user; /* read, written */
+  bytes[access->write] += (int64_t)access->bytes;
+}
+
+static void test_log_sees_every_byte(void **state) {
+  (void)state;
+  test_case at = {.of = {.rank_count = 2, .blocks = 3, .parts = 1},
+                  .slot_bytes = 128,
+                  .slot_count = 2,
+                  .total = 100,
+                  .type = TUTTI_INT32};
+  int64_t bytes[2] = {0, 0};
+  open_case(&at);
+  tt_instance_log(at.job.instance[0], count_bytes, bytes);
+  run_scheduled(&at);
+  assert_int_equal(bytes[0], CALLS * 2 * 400); /* sends, and operands of the reduction */
+  assert_int_equal(bytes[1], CALLS * 400);
+  close_case(&at);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_plans_give_right_results_under_every_schedule),
+      cmocka_unit_test(test_plans_give_right_results_between_threads),
+      cmocka_unit_test(test_one_slot_is_enough_for_long_messages),
+      cmocka_unit_test(test_large_pieces_of_shared_memory_travel_as_references),
+      cmocka_unit_test(test_other_key_is_a_mismatch_that_names_the_peer),
+      cmocka_unit_test(test_more_bytes_than_expected_are_a_mismatch),
+      cmocka_unit_test(test_absurd_sizes_are_errors),
+      cmocka_unit_test(test_log_sees_every_byte),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

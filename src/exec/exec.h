@@ -1,0 +1,82 @@
+/* exec/exec.h - runs plans: plan + buffers + streams + kernels, without ever blocking by itself.
+ *
+ *     tt_link      one communicator's streams on one transport (lane id x peer -> stream, opened on first need)
+ *     tt_instance  one outstanding run of a plan: lane positions, waits, scratch; reused, starts allocate nothing
+ *     tt_direct    the same for small messages of a one-round plan: over shared cells, without streams and without
+ * lanes
+ *
+ * At one time at most one run is under way on a link, and every rank starts the same runs in the same order.
+ * The caller loops tt_instance_step or tt_direct_step until it says done and decides how to wait in between. */
+#ifndef TT_EXEC_EXEC_H
+#define TT_EXEC_EXEC_H
+
+#include "dtype/dtype.h"
+#include "plan/plan.h"
+
+#include <tutti/transport.h>
+
+typedef struct tt_link tt_link;
+typedef struct tt_instance tt_instance;
+typedef struct tt_direct tt_direct;
+
+typedef struct tt_link_spec {
+  const tutti_transport_ops *ops; /* borrowed */
+  void *transport;                /* opened; borrowed */
+  const int64_t *job_rank;        /* of each rank of the communicator; borrowed */
+  int64_t rank, rank_count;       /* in the communicator */
+  uint64_t stream_base;           /* ids of this link's streams are stream_base + lane id: equal on all ranks */
+  size_t slot_bytes_minimum;      /* equal on all ranks: blocks are cut into slices of at most this */
+} tt_link_spec;
+
+tutti_status tt_link_create(const tt_link_spec *spec, tt_link **link);
+void tt_link_destroy(tt_link *link);
+
+/* Where the composition's blocks lie, made at each start without allocation: block b has count[b] elements at element
+ * offset[b] of a buffer that holds all blocks. A buffer that holds only the rank's own block has it at offset 0. */
+typedef struct tt_block_table {
+  int64_t block_count;  /* composition blocks */
+  const int64_t *count; /* NULL: uniform: total cut into block_count parts that differ by at most one element */
+  const int64_t *offset;
+  int64_t total; /* elements of all blocks */
+} tt_block_table;
+
+typedef struct tt_run {
+  const void *in;
+  void *out;
+  bool in_own, out_own; /* the buffer holds only the own block */
+  tt_block_table blocks;
+  tutti_type type;
+  tutti_op op;
+  uint64_t call, key; /* for the slot headers */
+} tt_run;
+
+tutti_status tt_instance_create(const tt_plan *plan, tt_link *link, tt_instance **instance); /* plan: borrowed */
+void tt_instance_destroy(tt_instance *instance);
+/* Sets everything to the beginning. Allocates only where a larger scratch than ever before is needed. */
+tutti_status tt_instance_start(tt_instance *instance, const tt_run *run);
+/* Does what can be done now. *done: complete, buffers are free. *moved: something was done. TUTTI_ERR_MISMATCH (peer
+ * named by job rank in *peer) when a slot of another call arrives. */
+tutti_status tt_instance_step(tt_instance *instance, bool *done, bool *moved, int64_t *peer);
+
+/* Whether the direct executor runs the plan: it is made for that, and all blocks together have at most direct_bytes.
+ * Equal on all ranks. Which one runs changes neither the result nor a bit of it. */
+bool tt_direct_fits(const tt_plan *plan, int64_t bytes);
+/* plan: borrowed. TUTTI_ERR_UNSUPPORTED where the transport has no shared cells. */
+tutti_status tt_direct_create(const tt_plan *plan, tt_link *link, tt_direct **direct);
+void tt_direct_destroy(tt_direct *direct);
+tutti_status tt_direct_start(tt_direct *direct, const tt_run *run);
+tutti_status tt_direct_step(tt_direct *direct, bool *done, bool *moved, int64_t *peer);
+
+/* For tests: every range of the plan's memory that a step reads or writes, in the order of execution. */
+typedef struct tt_access {
+  int64_t rank;
+  uint32_t lane, step; /* of the plan; step within its lane */
+  const void *address;
+  size_t bytes;
+  bool write;
+} tt_access;
+
+typedef void (*tt_access_log)(void *user, const tt_access *access);
+void tt_instance_log(tt_instance *instance, tt_access_log log, void *user); /* NULL: off */
+
+#endif

@@ -1,0 +1,148 @@
+/* exec/link.c - the streams of one communicator on one transport, opened when a plan first needs them.
+ *
+ * An open hash table from (lane id, direction, peer, readers) to stream. Both ends of a stream have to name the same
+ * readers: those of a published lane are the ranks at its ends, without the source. */
+#include "exec/link.h"
+
+#include "exec/cells.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct name {
+  uint32_t lane_id;
+  int32_t peer;
+  uint64_t sends;
+  uint64_t readers; /* hash of a published lane's list */
+} name;
+
+typedef struct entry {
+  tutti_stream *stream; /* NULL: free */
+  name name;
+} entry;
+
+struct tt_link {
+  tt_link_spec spec;
+  size_t used, size; /* size: a power of two, or 0 */
+  entry *table;
+  tt_cells *cells; /* NULL until the direct executor needs them */
+};
+
+tutti_status tt_link_create(const tt_link_spec *spec, tt_link **link) {
+  tt_link *made = calloc(1, sizeof *made);
+  if (!made)
+    return tt_fail(TUTTI_ERR_MEMORY, "no memory for a communicator's table of streams");
+  made->spec = *spec;
+  *link = made;
+  return TUTTI_OK;
+}
+
+void tt_link_destroy(tt_link *link) {
+  if (!link)
+    return;
+  for (size_t n = 0; n < link->size; n++)
+    if (link->table[n].stream)
+      link->spec.ops->stream_close(link->spec.transport, link->table[n].stream);
+  tt_cells_close(link->cells);
+  free(link->table);
+  free(link);
+}
+
+const tt_link_spec *tt_link_get(const tt_link *link) { return &link->spec; }
+
+static name name_of(const tt_link_end *end) {
+  uint64_t readers = end->published ? tt_hash(0, end->reader, end->reader_count * sizeof *end->reader) : 0;
+  return (name){end->lane_id, end->peer, end->sends, readers};
+}
+
+/* Where `wanted` is or would be. */
+static entry *find(entry *table, size_t size, const name *wanted) {
+  size_t n = (size_t)tt_hash(0, wanted, sizeof *wanted) & (size - 1);
+  while (table[n].stream && memcmp(&table[n].name, wanted, sizeof *wanted) != 0)
+    n = (n + 1) & (size - 1);
+  return &table[n];
+}
+
+static tutti_status grow(tt_link *link) {
+  size_t size = link->size ? 2 * link->size : 16;
+  entry *table = calloc(size, sizeof *table);
+  if (!table)
+    return tt_fail(TUTTI_ERR_MEMORY, "no memory for a table of %zu streams", size);
+  for (size_t n = 0; n < link->size; n++)
+    if (link->table[n].stream)
+      *find(table, size, &link->table[n].name) = link->table[n];
+  free(link->table);
+  link->table = table;
+  link->size = size;
+  return TUTTI_OK;
+}
+
+static int ascending(const void *a, const void *b) {
+  int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+  return (x > y) - (x < y);
+}
+
+/* Job ranks that read a published stream, ascending: the lane's, without the source, and this one if it reads; both may
+ * be in the list or not. Returns how many. */
+static int64_t list_readers(const tt_link *link, const tt_link_end *end, int64_t source, int64_t *readers) {
+  bool listed = end->sends;
+  int64_t count = 0;
+  for (uint32_t n = 0; n < end->reader_count; n++) {
+    listed |= end->reader[n] == link->spec.rank;
+    if (end->reader[n] != source)
+      readers[count++] = link->spec.job_rank[end->reader[n]];
+  }
+  if (!listed)
+    readers[count++] = link->spec.job_rank[link->spec.rank];
+  qsort(readers, (size_t)count, sizeof *readers, ascending);
+  return count;
+}
+
+/* readers: room for one more than the end has. */
+static tutti_status open_stream(tt_link *link, const tt_link_end *end, int64_t *readers, tutti_stream **stream) {
+  int64_t source = end->sends ? link->spec.rank : end->peer;
+  int64_t count = 1;
+  readers[0] = link->spec.job_rank[end->sends && end->peer >= 0 ? end->peer : link->spec.rank];
+  if (end->published)
+    count = list_readers(link, end, source, readers);
+  tutti_stream_spec spec = {.id = link->spec.stream_base + end->lane_id,
+                            .source = link->spec.job_rank[source],
+                            .readers = readers,
+                            .reader_count = count,
+                            .slot_bytes_minimum = link->spec.slot_bytes_minimum};
+  return link->spec.ops->stream_open(link->spec.transport, &spec, stream);
+}
+
+static tutti_status add(tt_link *link, const tt_link_end *end, entry *at) {
+  size_t most = (size_t)end->reader_count + 1;
+  int64_t *readers = malloc(most * sizeof *readers);
+  if (!readers)
+    return tt_fail(TUTTI_ERR_MEMORY, "no memory for %zu readers of a stream", most);
+  tutti_status status = open_stream(link, end, readers, &at->stream);
+  free(readers);
+  if (status)
+    return status;
+  at->name = name_of(end);
+  link->used++;
+  return TUTTI_OK;
+}
+
+tutti_status tt_link_stream(tt_link *link, const tt_link_end *end, tutti_stream **stream) {
+  tutti_status status = 2 * link->used >= link->size ? grow(link) : TUTTI_OK;
+  if (status)
+    return status;
+  name wanted = name_of(end);
+  entry *at = find(link->table, link->size, &wanted);
+  if (!at->stream)
+    status = add(link, end, at);
+  if (!status)
+    *stream = at->stream;
+  return status;
+}
+
+tutti_status tt_link_cells(tt_link *link, tt_cells **cells) {
+  tutti_status status = link->cells ? TUTTI_OK : tt_cells_open(&link->spec, &link->cells);
+  if (!status)
+    *cells = link->cells;
+  return status;
+}

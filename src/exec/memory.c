@@ -1,0 +1,54 @@
+/* exec/memory.c - scratch for mid and tmp: one allocation that only ever grows, mid first, then the cells of tmp. */
+#include "exec/memory.h"
+
+#include <stdlib.h>
+
+enum { LINE = 64 };
+
+static int64_t round_up(int64_t bytes) { return (bytes + LINE - 1) & -(int64_t)LINE; }
+
+static tutti_status grow(tt_memory *memory, size_t bytes) {
+  if (bytes <= memory->scratch_bytes)
+    return TUTTI_OK;
+  tt_memory_finish(memory);
+  memory->scratch = aligned_alloc(LINE, bytes);
+  if (!memory->scratch)
+    return tt_fail(TUTTI_ERR_MEMORY, "no memory for %zu bytes of scratch", bytes);
+  memory->scratch_bytes = bytes;
+  return TUTTI_OK;
+}
+
+static tutti_status lend_scratch(tt_memory *memory, int64_t mid, int64_t cell, uint32_t cell_count) {
+  int64_t bytes;
+  if (mid > INT64_MAX - LINE || cell > INT64_MAX - LINE ||
+      __builtin_mul_overflow(round_up(cell), (int64_t)cell_count, &bytes) ||
+      __builtin_add_overflow(bytes, round_up(mid), &bytes))
+    return tt_fail(TUTTI_ERR_MEMORY, "scratch of %lld bytes and %u cells of %lld bytes cannot be addressed",
+                   (long long)mid, cell_count, (long long)cell);
+  tutti_status status = grow(memory, (size_t)bytes);
+  if (status)
+    return status;
+  memory->cell_bytes = round_up(cell);
+  memory->base[TT_SPACE_MID] = memory->scratch;
+  memory->base[TT_SPACE_TMP] = memory->scratch ? memory->scratch + round_up(mid) : NULL;
+  return TUTTI_OK;
+}
+
+tutti_status tt_memory_lend(tt_memory *memory, const tt_plan *plan, bool uses_mid, const tt_run *run,
+                            const tt_blocks *blocks) {
+  memory->base[TT_SPACE_IN] = (unsigned char *)(uintptr_t)run->in;
+  memory->base[TT_SPACE_OUT] = run->out;
+  memory->own[TT_SPACE_IN] = run->in_own;
+  memory->own[TT_SPACE_OUT] = run->out_own;
+  if (!uses_mid && plan->tmp_count == 0)
+    return TUTTI_OK;
+  int64_t mid = uses_mid ? tt_blocks_total_bytes(blocks) : 0;
+  int64_t cell = plan->tmp_count ? tt_blocks_longest_part(blocks, run->blocks.block_count) : 0;
+  return lend_scratch(memory, mid, cell, plan->tmp_count);
+}
+
+void tt_memory_finish(tt_memory *memory) {
+  free(memory->scratch);
+  memory->scratch = NULL;
+  memory->scratch_bytes = 0;
+}

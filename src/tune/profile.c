@@ -1,0 +1,155 @@
+/* tune/profile.c - reads a profile: a JSON file with one rule for each region.
+ *
+ *   {"name": "...", "rules": [{"collective": "allreduce", "ranks": [2, 2], "nodes": [1, 1], "bytes": "8K",
+ *                              "params": "linear"}, ...]}
+ *
+ * "bytes" is the largest vector that the rule is for; what a rule leaves out holds for any. The first rule that fits is taken. */
+#include "tune/tune.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+static tutti_status bad_rule(int64_t number, const char *member, const char *why) {
+  return tt_fail(TUTTI_ERR_ARGUMENT, "profile: rule %" PRId64 ", \"%s\": %s", number, member, why);
+}
+
+/* [least, most], or absent: any. */
+static tutti_status read_range(const json_t *rule, const char *member, int64_t number, int64_t *least, int64_t *most) {
+  const json_t *range = json_object_get(rule, member);
+  *least = 1;
+  *most = INT64_MAX;
+  if (!range)
+    return TUTTI_OK;
+  if (!json_is_array(range) || json_array_size(range) != 2 || !json_is_integer(json_array_get(range, 0)) ||
+      !json_is_integer(json_array_get(range, 1)))
+    return bad_rule(number, member, "is not [least, most]");
+  *least = json_integer_value(json_array_get(range, 0));
+  *most = json_integer_value(json_array_get(range, 1));
+  return *least <= *most ? TUTTI_OK : bad_rule(number, member, "has its least above its most");
+}
+
+static tutti_status read_bytes(const json_t *rule, int64_t number, int64_t *bytes) {
+  const json_t *text = json_object_get(rule, "bytes");
+  *bytes = INT64_MAX;
+  if (!text)
+    return TUTTI_OK;
+  if (!json_is_string(text) || tt_parse_bytes(json_string_value(text), bytes) != TUTTI_OK)
+    return bad_rule(number, "bytes", "is no size such as \"64K\"");
+  return TUTTI_OK;
+}
+
+static bool is_member(const char *name) {
+  static const char *const members[] = {"collective", "ranks", "nodes", "bytes", "params"};
+  for (size_t n = 0; n < TT_COUNT(members); n++)
+    if (strcmp(members[n], name) == 0)
+      return true;
+  return false;
+}
+
+static tutti_status check_members(json_t *rule, int64_t number) {
+  const char *name;
+  json_t *value;
+  json_object_foreach(rule, name, value) {
+    if (!is_member(name))
+      return bad_rule(number, name, "is not known; members are collective, ranks, nodes, bytes, params");
+  }
+  return TUTTI_OK;
+}
+
+static tutti_status read_rule(json_t *from, int64_t number, tt_rule *rule) {
+  const char *collective = json_string_value(json_object_get(from, "collective"));
+  const char *params = json_string_value(json_object_get(from, "params"));
+  tutti_status status = check_members(from, number);
+  if (status != TUTTI_OK)
+    return status;
+  rule->line = number;
+  rule->collective = collective ? tt_compose_find(collective) : TT_COLLECTIVE_COUNT;
+  if (rule->collective == TT_COLLECTIVE_COUNT)
+    return bad_rule(number, "collective", "names no collective");
+  if (!params)
+    return bad_rule(number, "params", "is missing");
+  status = tt_params_parse(params, &rule->params);
+  if (status == TUTTI_OK)
+    status = read_range(from, "ranks", number, &rule->ranks_min, &rule->ranks_max);
+  if (status == TUTTI_OK)
+    status = read_range(from, "nodes", number, &rule->nodes_min, &rule->nodes_max);
+  if (status == TUTTI_OK)
+    status = read_bytes(from, number, &rule->bytes_max);
+  if (status == TUTTI_OK && !(rule->text = strdup(params)))
+    status = tt_fail(TUTTI_ERR_MEMORY, "no memory for a profile");
+  return status;
+}
+
+static tutti_status read_rules(json_t *root, tt_profile *profile) {
+  json_t *rules = json_object_get(root, "rules");
+  if (!json_is_array(rules))
+    return tt_fail(TUTTI_ERR_ARGUMENT, "profile: it has no \"rules\" array");
+  profile->rule = calloc(json_array_size(rules) + 1, sizeof *profile->rule);
+  if (!profile->rule)
+    return tt_fail(TUTTI_ERR_MEMORY, "no memory for a profile");
+  for (size_t n = 0; n < json_array_size(rules); n++) {
+    tutti_status status = read_rule(json_array_get(rules, n), (int64_t)n + 1, &profile->rule[n]);
+    if (status != TUTTI_OK)
+      return status;
+    profile->rule_count++;
+  }
+  return TUTTI_OK;
+}
+
+static json_t *load(const char *path, json_error_t *error) {
+  bool shipped = !path || !*path;
+  return shipped ? json_loads(tt_profile_shipped, 0, error) : json_load_file(path, 0, error);
+}
+
+/* What two ranks compare: independent of spacing. */
+static uint64_t hash_of(const json_t *root) {
+  char *text = json_dumps(root, JSON_COMPACT | JSON_SORT_KEYS);
+  uint64_t hash = text ? tt_hash(0, text, strlen(text)) : 0;
+  free(text);
+  return hash;
+}
+
+tutti_status tt_profile_open(const char *path, tt_profile **profile) {
+  json_error_t error;
+  json_t *root = load(path, &error);
+  if (!root)
+    return tt_fail(TUTTI_ERR_ARGUMENT, "profile '%s', line %d: %s", path ? path : "", error.line, error.text);
+  tt_profile *made = calloc(1, sizeof *made);
+  const char *name = json_string_value(json_object_get(root, "name"));
+  tutti_status status = TUTTI_OK;
+  if (!made || !(made->name = strdup(name ? name : path ? path : "shipped")))
+    status = tt_fail(TUTTI_ERR_MEMORY, "no memory for a profile");
+  if (status == TUTTI_OK)
+    status = read_rules(root, made);
+  if (status == TUTTI_OK)
+    made->hash = hash_of(root);
+  json_decref(root);
+  if (status == TUTTI_OK)
+    *profile = made;
+  else
+    tt_profile_close(made);
+  return status;
+}
+
+void tt_profile_close(tt_profile *profile) {
+  if (!profile)
+    return;
+  for (int64_t n = 0; profile->rule && n <= profile->rule_count; n++)
+    free(profile->rule[n].text);
+  free(profile->rule);
+  free(profile->name);
+  free(profile);
+}
+
+const tt_rule *tt_profile_find(const tt_profile *profile, const tt_region *region) {
+  for (int64_t n = 0; n < profile->rule_count; n++) {
+    const tt_rule *rule = &profile->rule[n];
+    if (rule->collective == region->collective && region->bytes <= rule->bytes_max &&
+        region->rank_count >= rule->ranks_min && region->rank_count <= rule->ranks_max &&
+        region->node_count >= rule->nodes_min && region->node_count <= rule->nodes_max)
+      return rule;
+  }
+  return NULL;
+}

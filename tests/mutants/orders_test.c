@@ -1,0 +1,193 @@
+/* tests/mutants/orders_test.c - every ordering that a run relies on is one that the plan demands.
+ *
+ * Random compiled plans run under a random schedule, with each access to memory logged. Two accesses to one place, one
+ * of them a write, must be ordered by lanes and waits alone. What lanes and waits order is worked out here as sets of
+ * steps, apart from the verifier's clocks; and what the verifier calls ordered must be in those sets. */
+#include "cases.h"
+#include "interpreter.h"
+#include "verify/races.h"
+
+#include <setjmp.h>
+
+#include <cmocka.h>
+
+enum { PLANS = 1000, STEPS = 512, ACCESSES = 1 << 16 };
+
+typedef struct access_entry {
+  uint32_t rank, step, slice, block;
+  tt_ref at;
+  bool write;
+} access_entry;
+
+typedef struct step_set {
+  uint64_t word[STEPS / 64];
+} step_set;
+
+/* Steps of one rank: which are complete before a step begins, and of which slice s is complete before its slice s
+ * begins. */
+typedef struct orders {
+  const tt_plan *plan;
+  bool known[STEPS];
+  step_set whole[STEPS], slice[STEPS];
+} orders;
+
+static struct {
+  access_entry entry[ACCESSES];
+  uint32_t count;
+} journal;
+
+static void note(void *user, uint32_t rank, uint32_t step, tt_ref at, uint32_t slice, bool write) {
+  const plan_case *of = user;
+  if (of->meaning.in_place && at.space == TT_SPACE_IN)
+    at.space = TT_SPACE_OUT;
+  assert_true(journal.count < ACCESSES);
+  journal.entry[journal.count++] = (access_entry){rank, step, slice, of->plan[rank]->step[step].block, at, write};
+}
+
+static void unite(step_set *set, const step_set *with) {
+  for (uint32_t n = 0; n < STEPS / 64; n++)
+    set->word[n] |= with->word[n];
+}
+
+static void put(step_set *set, uint32_t step) { set->word[step / 64] |= UINT64_C(1) << step % 64; }
+static bool has(const step_set *set, uint32_t step) { return (set->word[step / 64] >> step % 64 & 1) != 0; }
+
+static void know(orders *of, uint32_t step);
+
+static void after(orders *of, uint32_t step, uint32_t before, bool whole) {
+  know(of, before);
+  unite(&of->whole[step], whole ? &of->slice[before] : &of->whole[before]);
+  unite(&of->slice[step], &of->slice[before]);
+  put(&of->slice[step], before);
+  if (whole)
+    put(&of->whole[step], before);
+}
+
+static void know(orders *of, uint32_t step) {
+  if (of->known[step])
+    return;
+  of->known[step] = true;
+  const tt_step *at = &of->plan->step[step];
+  for (uint32_t n = 0; n < of->plan->lane_count; n++)
+    if (step > of->plan->lane[n].first_step && step < of->plan->lane[n].first_step + of->plan->lane[n].step_count)
+      after(of, step, step - 1, true);
+  for (uint32_t n = 0; n < at->wait_count; n++) {
+    const tt_wait *wait = &of->plan->wait[at->wait_first + n];
+    after(of, step, of->plan->lane[wait->lane].first_step + wait->step, wait->whole);
+  }
+}
+
+static void know_all(const tt_plan *plan, orders *of) {
+  memset(of, 0, sizeof *of);
+  of->plan = plan;
+  for (uint32_t step = 0; step < plan->step_count; step++)
+    know(of, step);
+}
+
+static bool conflict(const access_entry *a, const access_entry *b) {
+  bool same_place = a->rank == b->rank && a->at.space == b->at.space && a->at.index == b->at.index;
+  return same_place && (a->write || b->write) && a->step != b->step && (a->block != b->block || a->slice == b->slice);
+}
+
+static bool is_ordered(const orders *of, const access_entry *a, const access_entry *b) {
+  return has(a->block == b->block ? &of->slice[b->step] : &of->whole[b->step], a->step);
+}
+
+static int check_rank(const plan_case *of, uint32_t rank) {
+  static orders known;
+  int relied = 0;
+  know_all(of->plan[rank], &known);
+  for (uint32_t later = 0; later < journal.count; later++)
+    for (uint32_t earlier = 0; journal.entry[later].rank == rank && earlier < later; earlier++)
+      if (conflict(&journal.entry[earlier], &journal.entry[later])) {
+        relied++;
+        if (!is_ordered(&known, &journal.entry[earlier], &journal.entry[later]))
+          fail_msg("%s: rank %u: steps %u and %u are not ordered", of->text, rank, journal.entry[earlier].step,
+                   journal.entry[later].step);
+      }
+  return relied;
+}
+
+static bool draw_small(tt_random *random, plan_case *into) {
+  uint32_t lanes = 0, steps = 0;
+  if (!case_draw(random, into))
+    return false;
+  for (int64_t rank = 0; rank < into->meaning.rank_count; rank++) {
+    lanes += into->plan[rank]->lane_count;
+    steps += into->plan[rank]->step_count;
+  }
+  if (lanes <= LANES && steps < STEPS)
+    return true;
+  case_finish(into);
+  return false;
+}
+
+static void test_runs_rely_on_no_order_but_the_plan_s(void **state) {
+  (void)state;
+  tt_random random;
+  tt_random_init(&random, 21);
+  int relied = 0;
+  for (int done = 0; done < PLANS;) {
+    plan_case drawn;
+    if (!draw_small(&random, &drawn))
+      continue;
+    journal.count = 0;
+    assert_int_equal(
+        interpret(&drawn.meaning, (const tt_plan *const *)drawn.plan, (uint64_t)done, 0, false, note, &drawn), RIGHT);
+    for (uint32_t rank = 0; rank < (uint32_t)drawn.meaning.rank_count; rank++)
+      relied += check_rank(&drawn, rank);
+    case_finish(&drawn);
+    done++;
+  }
+  assert_true(relied > PLANS);
+  print_message("%d plans, %d pairs of accesses that had to be ordered\n", PLANS, relied);
+}
+
+/* ---- the verifier's clocks ---- */
+
+static void compare_clocks(const tt_proof *proof, const tt_races *races) {
+  static orders known;
+  for (uint32_t rank = 0, first = 0; rank < proof->rank_count; first += proof->plan[rank++]->step_count) {
+    know_all(proof->plan[rank], &known);
+    for (uint32_t a = 0; a < proof->plan[rank]->step_count; a++)
+      for (uint32_t b = 0; b < proof->plan[rank]->step_count; b++)
+        if (a != b)
+          assert_int_equal(tt_verify_ordered(races, first + a, first + b), has(&known.slice[b], a));
+  }
+}
+
+static void test_clocks_order_what_lanes_and_waits_order_and_nothing_else(void **state) {
+  (void)state;
+  tt_random random;
+  tt_random_init(&random, 22);
+  for (int done = 0; done < PLANS / 10;) {
+    plan_case drawn;
+    if (!draw_small(&random, &drawn))
+      continue;
+    tt_proof proof = {.meaning = &drawn.meaning,
+                      .plan = (const tt_plan *const *)drawn.plan,
+                      .rank_count = (uint32_t)drawn.meaning.rank_count,
+                      .block_count = drawn.plan[0]->block_count,
+                      .part_count = drawn.plan[0]->part_count};
+    tt_races races;
+    tt_arena_init(&proof.arena);
+    assert_int_equal(tt_verify_index(&proof), TUTTI_OK);
+    assert_int_equal(tt_verify_match(&proof), TUTTI_OK);
+    assert_int_equal(tt_verify_order(&proof), TUTTI_OK);
+    assert_int_equal(tt_verify_races_init(&races, &proof), TUTTI_OK);
+    for (uint32_t n = 0; n < proof.step_count; n++)
+      tt_verify_tick(&races, proof.order[n]);
+    compare_clocks(&proof, &races);
+    tt_arena_finish(&proof.arena);
+    case_finish(&drawn);
+    done++;
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_runs_rely_on_no_order_but_the_plan_s),
+      cmocka_unit_test(test_clocks_order_what_lanes_and_waits_order_and_nothing_else),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,83 @@
+# `tutti plan`: what it prints, draws and refuses.
+set -u
+tutti=$TUTTI_BIN/tutti
+folder=$(mktemp -d) || exit 1
+trap 'rm -rf "$folder"' EXIT
+failed=0
+
+# expect TEXT ARGUMENTS...: the output, blanks squeezed, contains TEXT
+expect() {
+  text=$1
+  shift
+  "$tutti" plan "$@" 2>&1 | tr -s ' ' | grep -qF -e "$text" && return
+  echo "tutti plan $*: expected '$text', got:"
+  "$tutti" plan "$@" 2>&1
+  failed=1
+}
+
+# refuse CODE TEXT ARGUMENTS...: exit code and error text
+refuse() {
+  code=$1 text=$2
+  shift 2
+  "$tutti" plan "$@" > "$folder/out" 2> "$folder/error"
+  [ $? -eq "$code" ] && grep -qF -e "$text" "$folder/error" && return
+  echo "tutti plan $*: expected exit $code and '$text', got:"
+  cat "$folder/error"
+  failed=1
+}
+
+# messages, blocks and bytes that each rank sends; then all of them
+expect " core 3 3 3 n 24 24 n" allreduce -n 8 --params recursive-doubling
+expect " rounds in total: 3" allreduce -n 8 --params recursive-doubling
+expect " core 6 14 1.75 n 48 14 n" allreduce -n 8 --params rabenseifner
+expect " core 14 14 1.75 n 112 14 n" allreduce -n 8 --params "ring form=allgather.reduce-scatter"
+expect " core 4 15 0.9375 n 64 15 n" allgather -n 16 --params bruck
+expect " core 0 .. 3 0 .. 3 0 .. 3 n 7 7 n" broadcast -n 8 --root 5 --params binomial
+expect " all levels 4 7 0.875 n 32 7 n" allgather -n 8 --nodes 2 --params two-level-ring
+expect " node 4 4 chain rotate - 3" allgather --groups 7,8,3,1 --params two-level-ring
+expect " core 1 1 1 n 4 4 n" allreduce -n 4 --publish
+expect "only 16 evenly spaced ones" allreduce -n 1000 --params recursive-doubling
+expect "for i < 4: R(all, i, block i) in -> out" allreduce -n 4 --params rabenseifner --composition
+expect "plan rank 3 of 4 blocks 1 parts 1" allreduce -n 4 --rank 3
+expect " rabenseifner 6 6 14 1.75 n" allreduce -n 8 --params all
+expect " two-level-ring makes no plan: the topology has no level 'node'" allreduce -n 8 --params all
+expect "usage: tutti plan" --help
+
+refuse 2 "allreduce, broadcast, allgather, reduce-scatter, barrier" sing -n 4
+refuse 2 "-n N" allreduce
+refuse 2 "has no root" allreduce -n 4 --root 1
+refuse 2 "--root 4 is no rank below 4" broadcast -n 4 --root 4
+refuse 1 "presets: linear" allreduce -n 4 --params fugue
+refuse 1 "levels here: core" allreduce -n 4 --params two-level-ring
+refuse 1 "it has one, allgather.scatter" broadcast -n 4 --params rabenseifner
+refuse 1 "2x3" allreduce -n 4 --groups 2x3
+refuse 1 "at most 64" allreduce -n 65 --svg "$folder/large.svg"
+refuse 1 "cannot write" allreduce -n 4 --svg "$folder/missing/picture.svg"
+
+"$tutti" plan allreduce -n 8 --params recursive-doubling --svg "$folder/picture.svg" --dot "$folder/graph.dot" > /dev/null || failed=1
+[ "$(grep -c 'class="message"' "$folder/picture.svg")" = 24 ] || { echo "the picture has not 24 arrows"; failed=1; }
+[ "$(grep -c 'style=bold' "$folder/graph.dot")" = 24 ] || { echo "the graph has not 24 messages"; failed=1; }
+
+# the documentation shows what the command does now
+current() {
+  picture=docs/pictures/$1.svg
+  shift
+  "$tutti" plan "$@" --svg "$folder/current.svg" > /dev/null || failed=1
+  cmp -s "$folder/current.svg" "$TUTTI_SOURCE/$picture" && return
+  echo "$picture is out of date; docs/plan.md has the command that makes it"
+  failed=1
+}
+current ring-allreduce-4 allreduce -n 4 --params "ring form=allgather.reduce-scatter"
+current recursive-doubling-8 allreduce -n 8 --params recursive-doubling
+current two-level-2x4 allreduce --groups 2x4 --params "two-level-ring form=allgather.reduce-scatter"
+
+"$tutti" plan --help | sed -n '/^presets:/,$ s/^  \([a-z][a-z-]*\) *\([[f].*\)/| `\1` | `\2` |/p' > "$folder/presets"
+[ -s "$folder/presets" ] || { echo "tutti plan --help lists no presets"; failed=1; }
+while read -r row; do
+  grep -qF -e "$row" "$TUTTI_SOURCE/docs/plan.md" || { echo "docs/plan.md lacks $row"; failed=1; }
+done < "$folder/presets"
+
+"$tutti" plan allreduce -n 8 --params rabenseifner | grep -v 'bytes of memory' > "$folder/shown"
+sed -n '/^    allreduce of 8 ranks/,/into 8 blocks/p' "$TUTTI_SOURCE/README.md" | sed 's/^    //' |
+  diff - "$folder/shown" || { echo "README.md shows another output"; failed=1; }
+exit $failed

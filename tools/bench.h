@@ -1,0 +1,148 @@
+/* tools/bench.h - the parts of `tutti bench`.
+ *
+ *     options   what the user asked for
+ *     group     the ranks of one library: started once, told point by point what to run, asleep in between
+ *     point     one row: calibration, interleaved rounds, statistics
+ *     print     the table, its header and its summary; json writes the same to a file
+ *
+ * Errors: functions return 0 or -1; whoever decides an error prints it (bench_fail). */
+#ifndef TUTTI_TOOLS_BENCH_H
+#define TUTTI_TOOLS_BENCH_H
+
+#include "base/base.h"
+
+#include "../bench/protocol.h"
+
+#include <sys/types.h>
+
+#define BENCH_GROUPS 3 /* the library that is measured and at most two others */
+#define BENCH_SIZES 64
+#define BENCH_PARAMS 32
+
+/* ---- libraries and collectives: rows of tables ---- */
+
+typedef struct bench_launcher {
+  const char *name;
+  const char *program[2]; /* commands to look for; NULL: this executable */
+  const char *arguments;  /* before "-n N", separated by blanks */
+  const char *yielding;   /* more of them where ranks share cores */
+  const char *worker;     /* in libexec/tutti; NULL: this executable's bench-worker */
+  const char *rank_variable;
+} bench_launcher;
+
+const bench_launcher *bench_launcher_find(const char *name); /* NULL where there is none */
+
+typedef struct bench_collective_info {
+  const char *name;
+  bool parts; /* the vector is made of one part a rank */
+} bench_collective_info;
+
+extern const bench_collective_info bench_collectives[BENCH_COLLECTIVE_COUNT];
+
+/* ---- options ---- */
+
+typedef struct bench_options {
+  bench_collective collective[BENCH_COLLECTIVE_COUNT];
+  int collective_count;
+  int64_t rank_count;
+  int64_t size[BENCH_SIZES];
+  int size_count;
+  const char *params[BENCH_PARAMS]; /* "": the profile's choice */
+  int params_count;
+  bool params_all;                             /* rows whose parameters make no plan are no failure */
+  const bench_launcher *library[BENCH_GROUPS]; /* [0] is measured, the others are compared with */
+  int library_count;
+  const char *json; /* path or NULL */
+  double seconds;   /* a point */
+  bool check, shared_memory;
+  bench_mode mode;
+} bench_options;
+
+/* 0: go on; 1: help was printed; -1: an error was printed. */
+int bench_options_parse(int argc, char **argv, bench_options *options);
+
+/* ---- groups ---- */
+
+typedef struct bench_rank {
+  int link;  /* socket; -1: not there yet */
+  int pidfd; /* of the worker */
+} bench_rank;
+
+typedef struct bench_group {
+  const bench_launcher *launcher;
+  int number;
+  int64_t rank_count;
+  pid_t pid;  /* of the launcher; 0: gone */
+  int output; /* what launcher and ranks print; memfd */
+  bool stopped;
+  char command[1024];       /* as a person would type it */
+  char version[BENCH_TEXT]; /* library and version, as rank 0 says */
+  bench_rank *rank;
+} bench_group;
+
+typedef struct bench_job {
+  const bench_options *options;
+  int listener, signals; /* socket the ranks connect to; signalfd of SIGINT, SIGTERM, SIGHUP, SIGCHLD */
+  char address[32];
+  int core_count;
+  int core[1024]; /* numbers of the cores that this process may use; rank r runs on core[r mod core_count] */
+  int group_count;
+  bench_group group[BENCH_GROUPS];
+} bench_job;
+
+/* What all ranks of a group answered. `slowest_ns`: of each batch, the longest time over the ranks. */
+typedef struct bench_answer {
+  int result; /* the worst bench_result */
+  int batch_count;
+  int64_t slowest_ns[BENCH_BATCHES];
+  char text[BENCH_TEXT]; /* of the first rank that has one */
+} bench_answer;
+
+/* Starts every library and waits until all ranks are ready. bench_job_close is always called afterwards. */
+int bench_job_open(const bench_options *options, bench_job *job);
+/* Ends everything: politely after success, by force otherwise. */
+void bench_job_close(bench_job *job, bool success);
+/* Tells ranks 0..rank_count-1 of the group and waits for their answers. -1: the job is over, the reason has been
+ * printed. */
+int bench_group_ask(bench_job *job, bench_group *group, const bench_command *command, int64_t rank_count,
+                    bench_answer *answer);
+
+/* ---- points ---- */
+
+typedef struct bench_stats {
+  double median_ns, p99_ns; /* of a call */
+  double ratio;             /* its time / the measured library's: median over rounds; 1 for group 0 */
+  int64_t calls;            /* in a batch */
+  int64_t batch_count;
+} bench_stats;
+
+typedef struct bench_row {
+  bench_collective collective;
+  const char *params;
+  int64_t bytes;
+  int result; /* bench_result of the measured library or of the peer that failed */
+  char text[BENCH_TEXT];
+  int64_t round_count;
+  double copy_ns; /* all ranks copy the vector: the bound; 0 for a barrier */
+  bench_stats stats[BENCH_GROUPS];
+} bench_row;
+
+/* Measures one row. -1: the job is over. */
+int bench_point_run(bench_job *job, bench_row *row);
+
+/* ---- output ---- */
+
+void bench_print_header(const bench_job *job);
+void bench_print_row(const bench_job *job, const bench_row *row);
+void bench_print_summary(const bench_job *job, const bench_row *row, int row_count);
+/* One line on stderr, replaced by the next where that is a terminal; NULL clears it. */
+void bench_progress(const char *format, ...) TT_PRINTF(1, 2);
+void bench_progress_clear(void);
+int bench_fail(const char *format, ...) TT_PRINTF(1, 2); /* prints a red line to stderr, returns -1 */
+int bench_json_write(const bench_job *job, const bench_row *row, int row_count);
+
+/* Bandwidths in GB/s by nccl-tests' definitions. */
+double bench_algorithm_bandwidth(const bench_row *row);
+double bench_bus_bandwidth(const bench_row *row, int64_t rank_count);
+
+#endif

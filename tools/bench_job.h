@@ -1,0 +1,19 @@
+/* tools/bench_job.h - what starting, talking and ending share: signals, output of launchers, answers. */
+#ifndef TUTTI_TOOLS_BENCH_JOB_H
+#define TUTTI_TOOLS_BENCH_JOB_H
+
+#include "bench.h"
+
+/* Reads what signals have come: 0 where none of them ends the job, else -1 after saying what happened. */
+int bench_job_signals(bench_job *job);
+/* Prints the last lines that the group's launcher and ranks have printed. Returns -1. */
+int bench_job_show_output(const bench_group *group);
+/* Waits for one answer of each rank. */
+int bench_group_collect(bench_job *job, bench_group *group, int64_t rank_count, bench_answer *answer);
+
+/* Finds the launcher and starts it, without waiting. 0; 1: it is not installed, which has been said; -1. */
+int bench_launch(bench_job *job, bench_group *group);
+/* Ends the group: its launcher, its ranks, and what it holds open. */
+void bench_group_end(bench_group *group, bool success);
+
+#endif

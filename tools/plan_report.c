@@ -1,0 +1,225 @@
+/* tools/plan_report.c - what `tutti plan` prints: composition, resolved levels, and what each rank sends. */
+#include "plan.h"
+
+#include "lower/flow.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- small texts ---- */
+
+static void shape_text(const tt_level_params *level, char text[static 32]) {
+  if (level->shape == TT_KNOMIAL || level->shape == TT_KARY)
+    snprintf(text, 32, "%d-%s", level->k, tt_shape_name(level->shape));
+  else
+    snprintf(text, 32, "%s", tt_shape_name(level->shape));
+}
+
+static const char *order_text(const tt_level_params *level) {
+  return level->shape == TT_KNOMIAL ? tt_order_name(level->order) : "-";
+}
+
+void plan_level_text(const tt_level_params *level, char *text, size_t size) {
+  char shape[32];
+  shape_text(level, shape);
+  snprintf(text, size, "%s%s%s%s", shape, level->labelling == TT_XOR ? ", xor" : "",
+           level->shape == TT_KNOMIAL ? ", " : "", level->shape == TT_KNOMIAL ? order_text(level) : "");
+}
+
+void plan_title(const plan_work *work, char *text, size_t size) {
+  const tt_problem *problem = &work->options->problem;
+  tt_collective_info info = tt_compose_info(problem->collective);
+  int used = snprintf(text, size, "%s of %" PRId64 " rank%s", info.name, problem->rank_count,
+                      problem->rank_count == 1 ? "" : "s");
+  if (work->topo->level_count > 1)
+    used += snprintf(text + used, size - (size_t)used, " on %" PRId64 " nodes", work->topo->level[0].group_count);
+  if (info.has_root)
+    used += snprintf(text + used, size - (size_t)used, ", root %" PRId64, problem->root);
+  snprintf(text + used, size - (size_t)used, "%s", problem->in_place ? ", in place" : "");
+}
+
+void plan_vector_part(const tt_plan *plan, int64_t blocks, char text[static 32]) {
+  snprintf(text, 32, "%.4g", (double)blocks / plan->block_count);
+}
+
+static void format_range(int64_t low, int64_t high, char text[static 48]) {
+  if (low == high)
+    snprintf(text, 48, "%" PRId64, low);
+  else
+    snprintf(text, 48, "%" PRId64 " .. %" PRId64, low, high);
+}
+
+/* ---- composition ---- */
+
+static void print_indented(const char *text) {
+  for (const char *line = text; line && *line;) {
+    size_t length = strcspn(line, "\n");
+    printf("  %.*s\n", (int)length, line);
+    line += length + (line[length] == '\n');
+  }
+}
+
+static void print_composition(const plan_work *work) {
+  tt_arena scratch;
+  tt_arena_init(&scratch);
+  printf("\ncomposition, form %s\n",
+         work->params.form[0] ? work->params.form : tt_compose_info(work->options->problem.collective).form[0]);
+  print_indented(tt_ir_print(&work->composition, &scratch));
+  tt_arena_finish(&scratch);
+}
+
+/* ---- levels ---- */
+
+/* How many groups a tree of this level joins, fewest and most. */
+static void tree_sizes(const tt_lower_stage *stage, int number, char text[static 48]) {
+  const tt_lower_level *level = &stage->level[number];
+  int64_t outer = number ? stage->level[number - 1].group_count : 1, low = INT64_MAX, high = 0;
+  for (int64_t g = 0; g < outer; g++) {
+    int64_t f = level->first[g + 1] - level->first[g];
+    low = f < low ? f : low;
+    high = f > high ? f : high;
+  }
+  format_range(low, high, text);
+}
+
+static void print_level(const tt_lower_stage *stage, int number, const char *stage_name) {
+  const tt_lower_level *level = &stage->level[number];
+  const tt_level_params *params = &level->params;
+  char shape[32], trees[48];
+  shape_text(params, shape);
+  tree_sizes(stage, number, trees);
+  printf("  %-15s %-11s %6" PRId64 "  %-9s %-9s %-9s %-5s %6" PRId64 "%s%s%s\n", number ? "" : stage_name, level->name,
+         level->group_count, trees, shape, tt_labelling_name(params->labelling), order_text(params), level->rounds,
+         level->fold ? "  folded to a power of two" : "", level->striped ? "  striped" : "",
+         level->publish ? "  may publish" : "");
+}
+
+static void print_levels(const plan_work *work) {
+  const tt_lowering *lowering = work->lowering;
+  printf("\n  %-15s %-11s %6s  %-9s %-9s %-9s %-5s %6s\n", "stage", "level", "groups", "in a tree", "shape",
+         "labelling", "order", "rounds");
+  for (int s = 0; s < work->composition.stage_count; s++)
+    for (int n = 0; n < lowering->stage[s].level_count; n++)
+      print_level(&lowering->stage[s], n, work->composition.stage[s].name);
+  printf("  rounds in total: %u\n", lowering->stage_time[work->composition.stage_count]);
+}
+
+/* ---- counts ---- */
+
+typedef struct counts {
+  tt_plan_counts low, high, sum;
+} counts;
+
+static counts count_level(const plan_work *work, int level) {
+  counts all = {{INT64_MAX, INT64_MAX}, {0, 0}, {0, 0}};
+  for (int64_t n = 0; n < work->plan_count; n++) {
+    tt_plan_counts sent = tt_plan_sent(work->plan[n], level);
+    all.low.messages = sent.messages < all.low.messages ? sent.messages : all.low.messages;
+    all.low.blocks = sent.blocks < all.low.blocks ? sent.blocks : all.low.blocks;
+    all.high.messages = sent.messages > all.high.messages ? sent.messages : all.high.messages;
+    all.high.blocks = sent.blocks > all.high.blocks ? sent.blocks : all.high.blocks;
+    all.sum.messages += sent.messages;
+    all.sum.blocks += sent.blocks;
+  }
+  return all;
+}
+
+static void format_bytes(const tt_plan *plan, int64_t low, int64_t high, char text[static 72]) {
+  char from[32], to[32];
+  plan_vector_part(plan, low, from);
+  plan_vector_part(plan, high, to);
+  if (low == high)
+    snprintf(text, 72, "%s n", to);
+  else
+    snprintf(text, 72, "%s .. %s n", from, to);
+}
+
+static void print_counts(const plan_work *work, const char *name, int level) {
+  const tt_plan *plan = work->plan[0];
+  counts sent = count_level(work, level);
+  char messages[48], blocks[48], bytes[72], total[72];
+  format_range(sent.low.messages, sent.high.messages, messages);
+  format_range(sent.low.blocks, sent.high.blocks, blocks);
+  format_bytes(plan, sent.low.blocks, sent.high.blocks, bytes);
+  format_bytes(plan, sent.sum.blocks, sent.sum.blocks, total);
+  printf("  %-15s %12s %14s %18s", name, messages, blocks, bytes);
+  if (work->plan_count == work->composition.rank_count)
+    printf(" %17" PRId64 " %11s", sent.sum.messages, total);
+  putchar('\n');
+}
+
+static bool publishes(const plan_work *work) {
+  for (int64_t n = 0; n < work->plan_count; n++)
+    for (uint32_t lane = 0; lane < work->plan[n]->lane_count; lane++)
+      if (work->plan[n]->lane[lane].published)
+        return true;
+  return false;
+}
+
+static void print_notes(const plan_work *work) {
+  const tt_plan *plan = work->plan[0];
+  printf("\n  n: the whole vector, cut into %u block%s\n", plan->block_count, plan->block_count == 1 ? "" : "s");
+  if (publishes(work))
+    puts("  a published message counts once, however many ranks read it");
+  if (work->plan_count < work->composition.rank_count)
+    printf("  of %" PRId64 " ranks, only %" PRId64 " evenly spaced ones were compiled\n", work->composition.rank_count,
+           work->plan_count);
+  printf("  rank 0's plan: steps %u, lanes %u, cells of tmp %u, bytes of memory %zu\n", plan->step_count,
+         plan->lane_count, plan->tmp_count, tt_plan_bytes(plan));
+}
+
+static void print_table(const plan_work *work) {
+  const tt_plan *plan = work->plan[0];
+  bool all = work->plan_count == work->composition.rank_count;
+  printf("\n  %-15s %12s %14s %18s%s\n", "each rank sends", "messages", "blocks", "bytes",
+         all ? "  in all: messages       bytes" : "");
+  for (uint32_t n = 0; n < plan->level_count; n++)
+    print_counts(work, plan->level[n], (int)n);
+  if (plan->level_count > 1)
+    print_counts(work, "all levels", -1);
+}
+
+void plan_report_print(const plan_work *work) {
+  char title[160], params[512];
+  plan_title(work, title, sizeof title);
+  tt_params_print(&work->params, params, sizeof params);
+  printf("%s\nparameters: %s\n", title, params);
+  print_composition(work);
+  print_levels(work);
+  print_table(work);
+  print_notes(work);
+}
+
+/* ---- presets ---- */
+
+static tutti_status print_preset(const plan_options *options, const tt_preset *preset) {
+  plan_work work;
+  tutti_status status = plan_work_open(options, preset->name, &work);
+  if (status == TUTTI_OK)
+    status = plan_work_lower(&work);
+  if (status == TUTTI_OK) {
+    counts sent = count_level(&work, -1);
+    char bytes[32];
+    plan_vector_part(work.plan[0], sent.high.blocks, bytes);
+    printf("  %-18s %7u %9" PRId64 " %8" PRId64 " %8s n   %s\n", preset->name, work.plan[0]->time_count,
+           sent.high.messages, sent.high.blocks, bytes, preset->text);
+  } else if (status == TUTTI_ERR_PLAN)
+    printf("  %-18s makes no plan: %s\n", preset->name, tutti_last_error());
+  else
+    fprintf(stderr, "tutti plan: %s\n", tutti_last_error());
+  plan_work_close(&work);
+  return status == TUTTI_ERR_PLAN ? TUTTI_OK : status;
+}
+
+tutti_status plan_presets_print(const plan_options *options) {
+  size_t count;
+  const tt_preset *preset = tt_preset_table(&count);
+  printf("%s of %" PRId64 " ranks; messages, blocks and bytes: the most that one rank sends\n\n",
+         tt_compose_info(options->problem.collective).name, options->problem.rank_count);
+  printf("  %-18s %7s %9s %8s %10s   %s\n", "preset", "rounds", "messages", "blocks", "bytes", "parameters");
+  tutti_status status = TUTTI_OK;
+  for (size_t n = 0; n < count && status == TUTTI_OK; n++)
+    status = print_preset(options, &preset[n]);
+  return status;
+}
