@@ -228,8 +228,8 @@ static void *run_rank(void *argument) {
 }
 
 static void open_job(test_job *job, int64_t ranks) {
-  tt_loop_options options = {.rank_count = ranks, .slot_bytes = 1024, .slot_count = 2, .threads = true};
-  test_job_open(job, &options, 1024);
+  tt_loop_options options = {.rank_count = ranks, .slot_bytes = BYTES_MOST, .slot_count = 2, .threads = true};
+  test_job_open(job, &options, BYTES_MOST);
 }
 
 static void test_direct_gives_the_bits_of_the_interpreter(void **state) {

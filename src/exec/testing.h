@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#define TEST_RANKS 8
+#define TEST_RANKS 16
 
 typedef struct test_job {
   int64_t rank_count;

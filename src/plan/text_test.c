@@ -59,7 +59,7 @@ static const struct {
     {"readers 1", "readers", "line 12"},
     {"readers 1", "readers 0", "lane 3: its readers"},
     {"readers 1", "readers 1 1", "lane 3: its readers"},
-    {" published readers 1", " published", "lane 3: publishing"},
+    {" published readers 1", " published", "lane 3: published lanes, and no others"},
     {"channel 3", "channel 65536", "line 10"},
     {"wait 2.0\n", "wait 2.0", "line 13"},
 };

@@ -4,6 +4,8 @@
 
 #include "verify/verify.h"
 
+#include <string.h>
+
 enum { EXAMPLE_RANKS = 3 };
 
 typedef struct example {
@@ -83,7 +85,7 @@ static const example examples[EXAMPLES] = {
     [PUBLISH] = {"broadcast", 3, 1, 1, false, true, true,
                  "plan rank 0 of 3 blocks 1 parts 1 tmp 0 times 1 slice 0\n"
                  "level 0 core\n"
-                 "lane 0 id 9 recv level 0 channel 0 published\n"
+                 "lane 0 id 9 recv level 0 channel 0 published readers 1 2\n"
                  "  0 t0 recv <-1 b0 => out.0 first last\n"
                  "plan rank 1 of 3 blocks 1 parts 1 tmp 0 times 1 slice 0\n"
                  "level 0 core\n"
@@ -93,7 +95,7 @@ static const example examples[EXAMPLES] = {
                  "  0 t0 copy b0 in.0 => out.0\n"
                  "plan rank 2 of 3 blocks 1 parts 1 tmp 0 times 1 slice 0\n"
                  "level 0 core\n"
-                 "lane 0 id 9 recv level 0 channel 0 published\n"
+                 "lane 0 id 9 recv level 0 channel 0 published readers 0 1\n"
                  "  0 t0 recv <-1 b0 => out.0 first last\n"},
 
     /* Up a chain through one tmp cell for both parts, and the result down again. */
@@ -182,5 +184,14 @@ static const example examples[EXAMPLES] = {
                  "lane 1 id 0 recv level 0 channel 0\n"
                  "  0 t0 reduce <-0 b1 in.1 => out.1 left first last finish 2\n"},
 };
+
+/* The plan of one rank; the caller frees it. */
+static inline char *example_text(const example *of, int rank) {
+  const char *begin = of->text;
+  for (int n = 0; n < rank; n++)
+    begin = strstr(begin + 1, "plan rank");
+  const char *next = strstr(begin + 1, "plan rank");
+  return strndup(begin, next != NULL ? (size_t)(next - begin) : strlen(begin));
+}
 
 #endif

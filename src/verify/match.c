@@ -124,6 +124,36 @@ static tutti_status join(tt_proof *proof, uint32_t recv, uint32_t send) {
   return TUTTI_OK;
 }
 
+/* Whether both ends name the same group: the reader's others without the source, and itself, are the source's. */
+static bool same_readers(const tt_proof *proof, const stream *from, uint32_t recv_lane) {
+  const tt_proof_lane *a = &proof->lane[from->send_lane], *b = &proof->lane[recv_lane];
+  const int32_t *wanted = proof->plan[a->rank]->reader + a->lane->first_reader;
+  const int32_t *named = proof->plan[b->rank]->reader + b->lane->first_reader;
+  uint32_t at = 0, common = 1;
+  for (uint32_t n = 0; n < b->lane->reader_count; n++) {
+    if (named[n] == (int32_t)a->rank)
+      continue;
+    while (at < a->lane->reader_count && wanted[at] < named[n])
+      at++;
+    if (at == a->lane->reader_count || wanted[at] != named[n])
+      return false;
+    common++;
+  }
+  return common == a->lane->reader_count;
+}
+
+/* The first receive of a lane from this stream. */
+static tutti_status open_reader(const matcher *match, stream *from, uint32_t lane, uint32_t step) {
+  const tt_proof *proof = match->proof;
+  if (from->recv_lane != TT_NONE)
+    return tt_verify_fail(proof, step, "two lanes of the rank receive from rank %u with id %u", from->source, from->id);
+  const tt_lane *at = proof->lane[lane].lane;
+  if (at->published && proof->lane[from->send_lane].lane->published && !same_readers(proof, from, lane))
+    return tt_verify_fail(proof, step, "its lane names other readers than that of rank %u", from->source);
+  from->recv_lane = lane;
+  return TUTTI_OK;
+}
+
 static tutti_status receive(const matcher *match, uint32_t lane, uint32_t step) {
   tt_proof *proof = match->proof;
   const tt_proof_lane *of = &proof->lane[lane];
@@ -131,9 +161,9 @@ static tutti_status receive(const matcher *match, uint32_t lane, uint32_t step) 
   if (from->send_lane == TT_NONE || from->next == TT_NONE)
     return tt_verify_fail(proof, step, "rank %d sends nothing (more) in lane id %u", proof->step[step]->peer,
                           of->lane->id);
-  if (from->recv_lane != TT_NONE && from->recv_lane != lane)
-    return tt_verify_fail(proof, step, "two lanes of the rank receive from rank %u with id %u", from->source, from->id);
-  from->recv_lane = lane;
+  tutti_status status = from->recv_lane != lane ? open_reader(match, from, lane, step) : TUTTI_OK;
+  if (status != TUTTI_OK)
+    return status;
   uint32_t send = from->next;
   from->next = match->next_send[send];
   return join(proof, step, send);

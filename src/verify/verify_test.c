@@ -16,7 +16,8 @@ static const struct {
   const char *from, *to, *reason;
 } wrong[] = {
     /* streams */
-    {EXCHANGE, 0, "  0 t0 send ->1 b0 in.0 first last\n", "", "rank 1 lane 1 step 0 (reduce <-0 b0): rank 0 sends nothing"},
+    {EXCHANGE, 0, "  0 t0 send ->1 b0 in.0 first last\n", "",
+     "rank 1 lane 1 step 0 (reduce <-0 b0): rank 0 sends nothing"},
     {EXCHANGE, 0, "  0 t0 reduce <-1 b0 in.0 => out.0 first last finish 2\n", "", "rank 0 never receives it"},
     {EXCHANGE, 0, "lane 0 id 0", "lane 0 id 1", "rank 0 sends nothing (more) in lane id 0"},
     {RING, 1, "  1 t1 send ->2 b0 out.0 first last wait 1.0\n", "", "rank 1 sends nothing (more)"},
@@ -25,9 +26,10 @@ static const struct {
     {RING, 0, "  1 t1 recv", "  1 t0 recv", "what arrives has another round"},
     {MERGED, 0, "b0 in.0 first\n  1 t0 send ->1 b1 in.1 last", "b0 in.0 first last\n  1 t0 send ->1 b1 in.1 first last",
      "another place in its message"},
-    {PUBLISH, 1, "readers 0 2", "readers 0", "rank 1 sends nothing (more)"},
+    {PUBLISH, 1, "readers 0 2", "readers 0", "names other readers than that of rank 1"},
     {PUBLISH, 2, "  0 t0 recv <-1 b0 => out.0 first last\n", "", "rank 2 never receives it"},
-    {PUBLISH, 2, " published", "", "only one of both calls published"},
+    {PUBLISH, 2, " published readers 0 1", "", "only one of both calls published"},
+    {PUBLISH, 2, "readers 0 1", "readers 1", "names other readers than that of rank 1"},
     /* messages */
     {MERGED, 0, "in.1 last", "in.1", "its message has no end"},
     {MERGED, 0, "in.0 first", "in.0", "no message has begun"},
@@ -69,7 +71,7 @@ static const struct {
     /* headers */
     {RING, 1, "times 2", "times 3", "plan of rank 1: parts, times"},
     {RING, 1, "slice 0", "slice 8", "plan of rank 1: parts, times"},
-    {PUBLISH, 0, "rank 0 of 3", "rank 2 of 3", "plan of rank 0: it is the plan of another rank"},
+    {CHAIN, 0, "rank 0 of 3", "rank 2 of 3", "plan of rank 0: it is the plan of another rank"},
     {RING, 1, "slice 0", "slice 0 in-place", "plan of rank 1: one of plan and meaning is in place"},
 };
 
@@ -79,17 +81,12 @@ typedef struct plans {
 
 /* Text of one rank, with the first `from` replaced; the caller frees it. */
 static char *text_of(const example *of, int rank, const char *from, const char *to) {
-  const char *begin = of->text;
-  for (int n = 0; n < rank; n++)
-    begin = strstr(begin + 1, "plan rank");
-  const char *next = strstr(begin + 1, "plan rank");
-  size_t length = next != NULL ? (size_t)(next - begin) : strlen(begin);
-  const char *at = from != NULL ? memmem(begin, length, from, strlen(from)) : begin;
+  char *text = example_text(of, rank), *made = NULL;
+  const char *at = from != NULL ? strstr(text, from) : text;
   assert_non_null(at);
-  size_t cut = from != NULL ? strlen(from) : 0, before = (size_t)(at - begin);
-  char *made = NULL;
-  int size = asprintf(&made, "%.*s%s%.*s", (int)before, begin, to, (int)(length - before - cut), at + cut);
+  int size = asprintf(&made, "%.*s%s%s", (int)(at - text), text, to, at + (from != NULL ? strlen(from) : 0));
   assert_true(size >= 0);
+  free(text);
   return made;
 }
 
@@ -149,16 +146,17 @@ static void test_each_wrong_step_is_refused_for_its_reason(void **state) {
  * but small blocks share one, which is not sent before it is complete. */
 static void test_message_that_waits_for_its_own_answer_is_a_deadlock(void **state) {
   (void)state;
+  static const char found[] = "in.1 last\n", put[] = "in.1 last wait 1.0*\n";
   example late = examples[MERGED];
-  char text[4096] = "";
-  for (const char *at = late.text, *cut; at != NULL; at = cut) {
-    cut = strstr(at, "in.1 last\n");
-    size_t length = cut != NULL ? (size_t)(cut - at) : strlen(at);
-    strncat(text, at, length);
-    if (cut != NULL)
-      strcat(text, "in.1 last wait 1.0*\n");
-    cut = cut != NULL ? cut + strlen("in.1 last\n") : NULL;
+  char text[4096];
+  size_t used = 0;
+  for (const char *at = late.text; *at != '\0';) {
+    bool here = strncmp(at, found, strlen(found)) == 0;
+    memcpy(text + used, here ? put : at, here ? strlen(put) : 1);
+    used += here ? strlen(put) : 1;
+    at += here ? strlen(found) : 1;
   }
+  text[used] = '\0';
   late.text = text;
   plans made;
   tt_facts facts;

@@ -50,8 +50,8 @@ static inline void case_params(tt_random *random, const char *form, char text[st
   static const char *const more[] = {"", "", " channels=2", " stripe=2", " stripe=2 channels=2", " slice=4K"};
   size_t count;
   const tt_preset *preset = tt_preset_table(&count);
-  snprintf(text, 160, "%s form=%s%s", preset[tt_random_below(random, count)].name, form,
-           more[tt_random_below(random, TT_COUNT(more))]);
+  const char *name = preset[tt_random_below(random, count)].name;
+  snprintf(text, 160, "%s form=%s%s", name, form, more[tt_random_below(random, TT_COUNT(more))]);
 }
 
 /* False where what was drawn does not fit together. */

@@ -23,6 +23,7 @@ typedef struct engine_rank {
 
 typedef struct engine {
   const tt_meaning *meaning;
+  tt_access_log log;
   tt_loop *loop;
   int64_t rank_count, total, job_rank[RANKS];
   engine_rank rank[RANKS];
@@ -85,14 +86,15 @@ static inline bool open_rank(engine *on, const tt_plan *plan, int64_t rank) {
     status = tt_link_create(&spec, &of->link);
   if (status == TUTTI_OK)
     status = tt_instance_create(plan, of->link, &of->instance);
+  if (status == TUTTI_OK)
+    tt_instance_log(of->instance, on->log, NULL);
   return status == TUTTI_OK && tt_instance_start(of->instance, &run) == TUTTI_OK;
 }
 
 static inline bool open_all(engine *on, const tt_plan *const *plan, tt_random *random, int slots) {
-  tt_loop_options options = {.rank_count = on->rank_count,
-                             .slot_bytes = 64u << tt_random_below(random, 4),
-                             .slot_count = slots > 0 ? (size_t)slots : 1 + tt_random_below(random, 3),
-                             .seed = tt_random_next(random)};
+  tt_loop_options options = {.rank_count = on->rank_count, .slot_bytes = 64u << tt_random_below(random, 4)};
+  options.slot_count = slots > 0 ? (size_t)slots : 1 + tt_random_below(random, 3);
+  options.seed = tt_random_next(random);
   bool open = tt_loop_create(&options, &on->loop) == TUTTI_OK;
   for (int64_t rank = 0; rank < on->rank_count && open; rank++)
     open = open_rank(on, plan[rank], rank);
@@ -159,12 +161,14 @@ static inline outcome check_all(const engine *on) {
   return RIGHT;
 }
 
-/* As interpret(); needs slots, and does not look at operand order. */
-static inline outcome run_on_loop(const tt_meaning *meaning, const tt_plan *const *plan, uint64_t seed, int slots) {
+/* As interpret(); log may be NULL. It needs slots, and does not look at operand order. */
+static inline outcome run_on_loop(const tt_meaning *meaning, const tt_plan *const *plan, uint64_t seed, int slots,
+                                  tt_access_log log) {
   static engine on;
   tt_random random;
   tt_random_init(&random, seed);
   on.meaning = meaning;
+  on.log = log;
   on.loop = NULL;
   on.rank_count = meaning->rank_count;
   on.total = (int64_t)tt_random_below(&random, ELEMENTS);

@@ -118,7 +118,7 @@ static inline void fill_memory(interpreter *in) {
       uint32_t count = (space == TT_SPACE_TMP ? in->plan[rank]->tmp_count : in->block_count) * SLICES;
       in->memory[rank][space] = own(in, count, sizeof(element));
       for (uint32_t n = 0; n < count; n++)
-        in->memory[rank][space][n] = (element){tt_random_next(&in->random), 3, tt_random_next(&in->random)};
+        in->memory[rank][space][n] = (element){tt_random_next(&in->random), 3, n};
     }
   for (uint32_t rank = 0; rank < in->rank_count; rank++)
     for (uint32_t n = 0; n < in->block_count * SLICES; n++) {
@@ -173,6 +173,14 @@ static inline channel *channel_to(interpreter *in, lane_state *lane, int32_t pee
   return lane->to[at];
 }
 
+/* Ranks of a published lane's group; of another lane, its own two ends. */
+static inline uint32_t group_of(const lane_state *lane, int32_t peer) {
+  uint32_t group = 1u << lane->rank | (peer < 0 ? 0 : 1u << peer);
+  for (uint32_t n = 0; n < lane->lane->reader_count; n++)
+    group |= 1u << lane->plan->reader[lane->lane->first_reader + n];
+  return group;
+}
+
 /* NULL where the peer has no such lane for this rank. */
 static inline channel *channel_from(interpreter *in, const lane_state *lane, int32_t peer) {
   for (uint32_t n = 0; n < in->lane_count; n++) {
@@ -180,7 +188,9 @@ static inline channel *channel_from(interpreter *in, const lane_state *lane, int
     if (other->rank != (uint32_t)peer || other->lane->role != TT_ROLE_SEND || other->lane->id != lane->lane->id)
       continue;
     channel *from = channel_to(in, other, other->lane->published ? -1 : (int32_t)lane->rank);
-    return (from->readers >> lane->rank & 1) != 0 ? from : NULL;
+    bool same = other->lane->published == lane->lane->published &&
+                (!lane->lane->published || group_of(other, -1) == group_of(lane, peer));
+    return same && (from->readers >> lane->rank & 1) != 0 ? from : NULL;
   }
   return NULL;
 }

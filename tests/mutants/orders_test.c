@@ -1,9 +1,11 @@
 /* tests/mutants/orders_test.c - every ordering that a run relies on is one that the plan demands.
  *
- * Random compiled plans run under a random schedule, with each access to memory logged. Two accesses to one place, one
- * of them a write, must be ordered by lanes and waits alone. What lanes and waits order is worked out here as sets of
- * steps, apart from the verifier's clocks; and what the verifier calls ordered must be in those sets. */
+ * Random compiled plans run under a random schedule, on numbers and with the engine, with each access to memory logged.
+ * Two accesses to one place, one of them a write, must be ordered by lanes and waits alone. What lanes and waits order
+ * is worked out here as sets of steps, apart from the verifier's clocks; and what the verifier calls ordered must be in
+ * those sets. */
 #include "cases.h"
+#include "engine.h"
 #include "interpreter.h"
 #include "verify/races.h"
 
@@ -11,11 +13,11 @@
 
 #include <cmocka.h>
 
-enum { PLANS = 1000, STEPS = 512, ACCESSES = 1 << 16 };
+enum { PLANS = 1000, STEPS = 512, ACCESSES = 1 << 14 };
 
 typedef struct access_entry {
-  uint32_t rank, step, slice, block;
-  tt_ref at;
+  uint32_t step;
+  uintptr_t begin, end;
   bool write;
 } access_entry;
 
@@ -32,16 +34,29 @@ typedef struct orders {
 } orders;
 
 static struct {
-  access_entry entry[ACCESSES];
-  uint32_t count;
+  access_entry entry[RANKS][ACCESSES];
+  uint32_t count[RANKS];
+  const plan_case *of;
 } journal;
 
-static void note(void *user, uint32_t rank, uint32_t step, tt_ref at, uint32_t slice, bool write) {
-  const plan_case *of = user;
-  if (of->meaning.in_place && at.space == TT_SPACE_IN)
+static void note(int64_t rank, access_entry entry) {
+  assert_true(journal.count[rank] < ACCESSES);
+  journal.entry[rank][journal.count[rank]++] = entry;
+}
+
+static void note_number(void *user, uint32_t rank, uint32_t step, tt_ref at, uint32_t slice, bool write) {
+  (void)user;
+  if (journal.of->meaning.in_place && at.space == TT_SPACE_IN)
     at.space = TT_SPACE_OUT;
-  assert_true(journal.count < ACCESSES);
-  journal.entry[journal.count++] = (access_entry){rank, step, slice, of->plan[rank]->step[step].block, at, write};
+  uintptr_t place = ((uintptr_t)at.space << 16 | at.index) * SLICES + slice;
+  note(rank, (access_entry){step, place, place + 1, write});
+}
+
+static void note_bytes(void *user, const tt_access *access) {
+  (void)user;
+  uint32_t first = journal.of->plan[access->rank]->lane[access->lane].first_step;
+  uintptr_t begin = (uintptr_t)access->address;
+  note(access->rank, (access_entry){first + access->step, begin, begin + access->bytes, access->write});
 }
 
 static void unite(step_set *set, const step_set *with) {
@@ -85,26 +100,42 @@ static void know_all(const tt_plan *plan, orders *of) {
 }
 
 static bool conflict(const access_entry *a, const access_entry *b) {
-  bool same_place = a->rank == b->rank && a->at.space == b->at.space && a->at.index == b->at.index;
-  return same_place && (a->write || b->write) && a->step != b->step && (a->block != b->block || a->slice == b->slice);
+  return a->begin < b->end && b->begin < a->end && (a->write || b->write) && a->step != b->step;
 }
 
-static bool is_ordered(const orders *of, const access_entry *a, const access_entry *b) {
-  return has(a->block == b->block ? &of->slice[b->step] : &of->whole[b->step], a->step);
+/* Steps of one block have the same slices at the same places; others must not overlap at all. */
+static bool is_ordered(const orders *of, uint32_t a, uint32_t b) {
+  return has(of->plan->step[a].block == of->plan->step[b].block ? &of->slice[b] : &of->whole[b], a);
 }
 
-static int check_rank(const plan_case *of, uint32_t rank) {
+static int check_rank(uint32_t rank) {
   static orders known;
   int relied = 0;
-  know_all(of->plan[rank], &known);
-  for (uint32_t later = 0; later < journal.count; later++)
-    for (uint32_t earlier = 0; journal.entry[later].rank == rank && earlier < later; earlier++)
-      if (conflict(&journal.entry[earlier], &journal.entry[later])) {
+  const access_entry *entry = journal.entry[rank];
+  know_all(journal.of->plan[rank], &known);
+  for (uint32_t later = 0; later < journal.count[rank]; later++)
+    for (uint32_t earlier = 0; earlier < later; earlier++)
+      if (conflict(&entry[earlier], &entry[later])) {
         relied++;
-        if (!is_ordered(&known, &journal.entry[earlier], &journal.entry[later]))
-          fail_msg("%s: rank %u: steps %u and %u are not ordered", of->text, rank, journal.entry[earlier].step,
-                   journal.entry[later].step);
+        if (!is_ordered(&known, entry[earlier].step, entry[later].step))
+          fail_msg("%s: rank %u: steps %u and %u are not ordered", journal.of->text, rank, entry[earlier].step,
+                   entry[later].step);
       }
+  return relied;
+}
+
+/* Pairs of accesses in one run, by numbers or on loop, that had to be ordered. */
+static int check_run(const plan_case *of, uint64_t seed, bool on_loop) {
+  const tt_plan *const *plan = (const tt_plan *const *)of->plan;
+  memset(journal.count, 0, sizeof journal.count);
+  journal.of = of;
+  outcome got = on_loop ? run_on_loop(&of->meaning, plan, seed, 0, note_bytes)
+                        : interpret(&of->meaning, plan, seed, 0, false, note_number, NULL);
+  if (got != RIGHT)
+    fail_msg("%s: a run shows %d", of->text, (int)got);
+  int relied = 0;
+  for (uint32_t rank = 0; rank < (uint32_t)of->meaning.rank_count; rank++)
+    relied += check_rank(rank);
   return relied;
 }
 
@@ -126,21 +157,19 @@ static void test_runs_rely_on_no_order_but_the_plan_s(void **state) {
   (void)state;
   tt_random random;
   tt_random_init(&random, 21);
-  int relied = 0;
+  int numbers = 0, bytes = 0;
   for (int done = 0; done < PLANS;) {
     plan_case drawn;
     if (!draw_small(&random, &drawn))
       continue;
-    journal.count = 0;
-    assert_int_equal(
-        interpret(&drawn.meaning, (const tt_plan *const *)drawn.plan, (uint64_t)done, 0, false, note, &drawn), RIGHT);
-    for (uint32_t rank = 0; rank < (uint32_t)drawn.meaning.rank_count; rank++)
-      relied += check_rank(&drawn, rank);
+    numbers += check_run(&drawn, (uint64_t)done, false);
+    bytes += check_run(&drawn, (uint64_t)done, true);
     case_finish(&drawn);
     done++;
   }
-  assert_true(relied > PLANS);
-  print_message("%d plans, %d pairs of accesses that had to be ordered\n", PLANS, relied);
+  assert_true(numbers > PLANS && bytes > PLANS);
+  print_message("%d plans; pairs of accesses that had to be ordered: %d on numbers, %d on loop\n", PLANS, numbers,
+                bytes);
 }
 
 /* ---- the verifier's clocks ---- */
