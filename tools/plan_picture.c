@@ -2,7 +2,6 @@
 #include "plan.h"
 
 #include "draw/draw.h"
-#include "lower/flow.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -28,22 +27,23 @@ static bool same_use(const tt_level_params *a, const tt_level_params *b) {
 
 /* The legend of plan level `number`. */
 static void describe_level(const plan_work *work, int number, char *text) {
-  const tt_lowering *lowering = work->lowering;
-  const tt_level_params *use[TT_STAGES];
+  tt_level_info use[TT_STAGES];
   const char *stage[TT_STAGES];
   int count = 0;
   bool one_way = true;
   for (int s = 0; s < work->composition.stage_count; s++)
-    for (int n = 0; n < lowering->stage[s].level_count; n++)
-      if (lowering->level_number[s][n] == number) {
-        use[count] = &lowering->stage[s].level[n].params;
-        stage[count] = work->composition.stage[s].name;
-        one_way = one_way && same_use(use[0], use[count]);
-        count++;
-      }
-  snprintf(text, TEXT, "%s", lowering->level_name[number]);
+    for (int n = 0; n < tt_lowering_level_count(work->lowering, s); n++) {
+      tt_level_info level = tt_lowering_level(work->lowering, s, n);
+      if (level.plan_level != number)
+        continue;
+      use[count] = level;
+      stage[count] = work->composition.stage[s].name;
+      one_way = one_way && same_use(&use[0].params, &use[count].params);
+      count++;
+    }
+  snprintf(text, TEXT, "%s", work->plan[0]->level[number]);
   for (int n = 0; n < (one_way ? 1 : count); n++)
-    add_use(text, stage[n], use[n], one_way);
+    add_use(text, stage[n], &use[n].params, one_way);
 }
 
 static tutti_status write_file(const tt_draw_picture *picture, const char *path,
@@ -78,12 +78,12 @@ tutti_status plan_picture_write(const plan_work *work) {
                              .note = params,
                              .stage = stages,
                              .stage_count = work->composition.stage_count};
-  for (int n = 0; n < work->lowering->level_count; n++) {
+  for (int n = 0; n < (int)work->plan[0]->level_count; n++) {
     describe_level(work, n, levels[n]);
     picture.level_text[n] = levels[n];
   }
   for (int s = 0; s < picture.stage_count; s++)
-    stages[s] = (tt_draw_stage){work->composition.stage[s].name, work->lowering->stage_time[s]};
+    stages[s] = (tt_draw_stage){work->composition.stage[s].name, tt_lowering_round(work->lowering, s)};
   tutti_status status = options->svg ? write_file(&picture, options->svg, tt_draw_svg) : TUTTI_OK;
   return status == TUTTI_OK && options->dot ? write_file(&picture, options->dot, tt_draw_dot) : status;
 }

@@ -1,8 +1,6 @@
 /* tools/plan_report.c - what `tutti plan` prints: composition, resolved levels, and what each rank sends. */
 #include "plan.h"
 
-#include "lower/flow.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -63,46 +61,33 @@ static void print_indented(const char *text) {
 static void print_composition(const plan_work *work) {
   tt_arena scratch;
   tt_arena_init(&scratch);
-  printf("\ncomposition, form %s\n",
-         work->params.form[0] ? work->params.form : tt_compose_info(work->options->problem.collective).form[0]);
+  printf("\ncomposition, form %s\n", tt_compose_form(work->options->problem.collective, work->params.form));
   print_indented(tt_ir_print(&work->composition, &scratch));
   tt_arena_finish(&scratch);
 }
 
 /* ---- levels ---- */
 
-/* How many groups a tree of this level joins, fewest and most. */
-static void tree_sizes(const tt_lower_stage *stage, int number, char text[static 48]) {
-  const tt_lower_level *level = &stage->level[number];
-  int64_t outer = number ? stage->level[number - 1].group_count : 1, low = INT64_MAX, high = 0;
-  for (int64_t g = 0; g < outer; g++) {
-    int64_t f = level->first[g + 1] - level->first[g];
-    low = f < low ? f : low;
-    high = f > high ? f : high;
-  }
-  format_range(low, high, text);
-}
-
-static void print_level(const tt_lower_stage *stage, int number, const char *stage_name) {
-  const tt_lower_level *level = &stage->level[number];
-  const tt_level_params *params = &level->params;
+static void print_level(const tt_level_info *level, const char *stage_name) {
   char shape[32], trees[48];
-  shape_text(params, shape);
-  tree_sizes(stage, number, trees);
-  printf("  %-15s %-11s %6" PRId64 "  %-9s %-9s %-9s %-5s %6" PRId64 "%s%s%s\n", number ? "" : stage_name, level->name,
-         level->group_count, trees, shape, tt_labelling_name(params->labelling), order_text(params), level->rounds,
-         level->fold ? "  folded to a power of two" : "", level->striped ? "  striped" : "",
+  shape_text(&level->params, shape);
+  format_range(level->fewest, level->most, trees);
+  printf("  %-15s %-11s %6" PRId64 "  %-9s %-9s %-9s %-5s %6" PRId64 "%s%s%s\n", stage_name, level->name,
+         level->group_count, trees, shape, tt_labelling_name(level->params.labelling), order_text(&level->params),
+         level->rounds, level->fold ? "  folded to a power of two" : "", level->striped ? "  striped" : "",
          level->publish ? "  may publish" : "");
 }
 
 static void print_levels(const plan_work *work) {
-  const tt_lowering *lowering = work->lowering;
+  int stages = work->composition.stage_count;
   printf("\n  %-15s %-11s %6s  %-9s %-9s %-9s %-5s %6s\n", "stage", "level", "groups", "in a tree", "shape",
          "labelling", "order", "rounds");
-  for (int s = 0; s < work->composition.stage_count; s++)
-    for (int n = 0; n < lowering->stage[s].level_count; n++)
-      print_level(&lowering->stage[s], n, work->composition.stage[s].name);
-  printf("  rounds in total: %u\n", lowering->stage_time[work->composition.stage_count]);
+  for (int s = 0; s < stages; s++)
+    for (int n = 0; n < tt_lowering_level_count(work->lowering, s); n++) {
+      tt_level_info level = tt_lowering_level(work->lowering, s, n);
+      print_level(&level, n ? "" : work->composition.stage[s].name);
+    }
+  printf("  rounds in total: %u\n", tt_lowering_round(work->lowering, stages));
 }
 
 /* ---- counts ---- */

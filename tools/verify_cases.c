@@ -14,7 +14,8 @@ static const int64_t channel_counts[] = {1, 2};
 enum { MAP_FLAT, MAP_EQUAL, MAP_UNEVEN, MAP_INTERLEAVED, MAPS };
 static const char *const map_names[MAPS] = {"flat", "equal", "uneven", "interleaved"};
 
-/* Node of a rank: equal ones of 4 (fewer in the last), uneven ones of 1, 2, 3, 4, 5, 1, ... and interleaved ones in turn. */
+/* Node of a rank: equal ones of 4 (fewer in the last), uneven ones of 1, 2, 3, 4, 5, 1, ... and interleaved ones in
+ * turn. */
 static int64_t node_of(int map, int64_t rank, int64_t rank_count) {
   switch (map) {
   case MAP_EQUAL:
@@ -37,7 +38,8 @@ static int64_t node_of(int map, int64_t rank, int64_t rank_count) {
 /* Root 0, the last, the first rank of the last node (a leader) and one that is none. */
 static int64_t root_of(const tt_case *one) {
   int64_t last = one->rank_count - 1;
-  const int64_t roots[] = {0, last, one->rank_count / 4 * 4 < one->rank_count ? one->rank_count / 4 * 4 : last / 2, last / 3};
+  const int64_t roots[] = {0, last, one->rank_count / 4 * 4 < one->rank_count ? one->rank_count / 4 * 4 : last / 2,
+                           last / 3};
   return roots[one->root_at];
 }
 
@@ -150,7 +152,8 @@ static tutti_status make_params(const tt_case *one, tt_params *params) {
   tutti_status status = tt_params_parse(preset->text, params);
   params->stripe = stripes[one->stripe_at];
   params->channels = channel_counts[one->channels_at];
-  if (status == TUTTI_OK && params->form[0] && strcmp(params->form, one->form) != 0)
+  bool bound = params->form[0] && strcmp(params->form, "split") != 0; /* split: whatever fits; the cell decides */
+  if (status == TUTTI_OK && bound && strcmp(params->form, one->form) != 0)
     return tt_fail(TUTTI_ERR_PLAN, "preset %s has a form of its own, %s", preset->name, params->form);
   return status;
 }
@@ -170,8 +173,8 @@ static tutti_status make_topo(const tt_case *one, tt_arena *arena, tt_topo **top
 static tutti_status prove(const tt_case *one, const tt_composition *composition, const tt_lowering *lowering) {
   tt_plan *plan[TT_CASE_RANKS] = {NULL};
   tt_meaning meaning;
-  tutti_status status = tt_verify_meaning(tt_compose_info(one->collective).name, one->rank_count, composition->block_count,
-                                          one->root, one->in_place, &meaning);
+  tutti_status status = tt_verify_meaning(tt_compose_info(one->collective).name, one->rank_count,
+                                          composition->block_count, one->root, one->in_place, &meaning);
   for (int64_t r = 0; r < one->rank_count && status == TUTTI_OK; r++)
     status = tt_lower_rank(lowering, r, &plan[r]);
   if (status == TUTTI_OK)

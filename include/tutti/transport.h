@@ -65,7 +65,7 @@ typedef struct tutti_transport_ops {
   tutti_status (*progress)(void *self, int64_t *peer);
   /* Sleeps until something may have changed or the time is over; may return early. NULL: the engine yields instead. */
   void (*wait)(void *self, int64_t timeout_ns);
-  /* Whether a peer is known to be dead; NULL: never known. Must not block. */
+  /* 1: the peer is known to be dead; 2: it has closed its transport; 0: neither. NULL: never known. Must not block. */
   int (*peer_dead)(void *self, int64_t peer);
   /* Wakes a peer that may sleep in `wait`; cheap where it does not. Streams do this themselves; needed after writing to shared
    * cells. NULL where there are none. */

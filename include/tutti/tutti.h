@@ -43,6 +43,7 @@ TUTTI_API void tutti_context_options_init(tutti_context_options *options);
 TUTTI_API tutti_status tutti_context_create(const tutti_context_options *options, tutti_context **context);
 /* Leaves the job. Its communicators must have been destroyed. Accepts NULL. Never blocks for others. */
 TUTTI_API void tutti_context_destroy(tutti_context *context);
+/* -1 where context is NULL. */
 TUTTI_API int64_t tutti_context_rank(const tutti_context *context);
 TUTTI_API int64_t tutti_context_size(const tutti_context *context);
 
@@ -52,14 +53,16 @@ TUTTI_API void tutti_free(tutti_context *context, void *memory);
 
 /* ---- communicator -------------------------------------------------------------------------------------------------- */
 
-/* A communicator of all ranks. Collective. */
+/* A communicator of all ranks. Collective; like tutti_comm_split bounded by the time that creation may take. */
 TUTTI_API tutti_status tutti_comm_create(tutti_context *context, tutti_comm **comm);
 /* New communicators of the ranks with equal color >= 0, ordered by (key, rank). color < 0: *part = NULL. Collective. */
 TUTTI_API tutti_status tutti_comm_split(tutti_comm *comm, int64_t color, int64_t key, tutti_comm **part);
-/* Frees it. Outstanding requests on it must have completed. Not collective, never blocks. Accepts NULL. */
+/* Frees it. Outstanding requests on it must have completed. Not collective, never blocks. Accepts NULL. A mismatch that no call has
+ * told this rank is logged, and in tutti_last_error. */
 TUTTI_API void tutti_comm_destroy(tutti_comm *comm);
 /* Breaks it on all ranks: outstanding and later calls return TUTTI_ERR_ABORTED, with this rank's reason in the text. */
 TUTTI_API void tutti_comm_abort(tutti_comm *comm, const char *reason);
+/* -1 where comm is NULL. */
 TUTTI_API int64_t tutti_comm_rank(const tutti_comm *comm);
 TUTTI_API int64_t tutti_comm_size(const tutti_comm *comm);
 /* Parameters (docs/plan.md) for every later call of one collective ("allreduce", ...), instead of the profile's choice; NULL

@@ -1,19 +1,23 @@
 /* api/agree.c - all ranks do the same, or all get an error that says who differs.
  *
- * Each rank writes a record of a call before its first step. Whoever receives another call's key, or has waited a while, compares the
- * records. The first to find something wrong writes the verdict in rank 0's cell and flags every rank's own cell, so that
- * ranks inside the call and ranks that have long returned get the same text. */
+ * Each rank writes a record of a call before its first step. Whoever receives another call's key, or has waited a
+ * while, compares the records. The first to find something wrong writes the verdict in rank 0's cell and flags every
+ * rank's own cell, so that ranks inside the call and ranks that have long returned get the same text. */
 #include "api/api.h"
 
 #include <inttypes.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
+
+#define VERDICT_NS 100000000
 
 void tt_agree_publish(tutti_comm *comm, uint64_t number, const tt_bound *bound) {
   if (!comm->board)
     return;
   tt_record *record = &comm->board[comm->rank]->record[number % TT_RECORDS];
-  __atomic_store_n(&record->number, 0, __ATOMIC_RELAXED); /* readers that see 0 or change skip it; pairs with read_record */
+  __atomic_store_n(&record->number, 0,
+                   __ATOMIC_RELAXED); /* readers that see 0 or change skip it; pairs with read_record */
   __atomic_thread_fence(__ATOMIC_RELEASE);
   __atomic_store_n(&record->key, bound->key, __ATOMIC_RELAXED);
   record->count = bound->count;
@@ -126,11 +130,20 @@ static void describe_difference(text *to, const tutti_comm *comm, uint64_t numbe
 
 /* ---- breaking a communicator ---- */
 
+/* Another rank writes the verdict: a moment for it, but no more, since it may be dead. */
+static void await_verdict(const tt_board *head) {
+  int64_t until_ns = tt_clock_ns() + VERDICT_NS;
+  while (__atomic_load_n(&head->verdict, __ATOMIC_ACQUIRE) == 1 && tt_clock_ns() < until_ns)
+    sched_yield();
+}
+
 static void write_verdict(tutti_comm *comm, tutti_status status, const char *why) {
   tt_board *head = comm->board[0];
   uint32_t none = 0;
-  if (!__atomic_compare_exchange_n(&head->verdict, &none, 1, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+  if (!__atomic_compare_exchange_n(&head->verdict, &none, 1, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+    await_verdict(head);
     return;
+  }
   head->status = (uint32_t)status;
   snprintf(head->text, sizeof head->text, "%s", why);
   __atomic_store_n(&head->verdict, 2, __ATOMIC_RELEASE); /* pairs with take_verdict */
@@ -186,6 +199,15 @@ static bool records_differ(const tutti_comm *comm, uint64_t number) {
   return false;
 }
 
+/* The first call up to `number` of which records differ; 0: none that is still known. */
+static uint64_t first_difference(const tutti_comm *comm, uint64_t number) {
+  uint64_t oldest = number > TT_RECORDS ? number - TT_RECORDS + 1 : 1;
+  for (uint64_t n = oldest; comm->board && n <= number; n++)
+    if (records_differ(comm, n))
+      return n;
+  return 0;
+}
+
 static tutti_status break_for_difference(tutti_comm *comm, uint64_t number) {
   char why[TT_VERDICT_TEXT] = "";
   text to = {why, sizeof why, 0};
@@ -193,12 +215,40 @@ static tutti_status break_for_difference(tutti_comm *comm, uint64_t number) {
   return tt_agree_break(comm, TUTTI_ERR_MISMATCH, "%s", why);
 }
 
-static tutti_status check_deaths(tutti_comm *comm) {
-  const tutti_transport_ops *ops = comm->context->ops;
-  for (int64_t r = 0; r < comm->size && ops->peer_dead; r++)
-    if (r != comm->rank && ops->peer_dead(comm->context->transport, comm->job_rank[r]))
-      return tt_agree_break(comm, TUTTI_ERR_PEER, "rank %" PRId64 " died (rank %" PRId64 " of the job)", r, comm->job_rank[r]);
+static int peer_gone(const tutti_context *context, int64_t job_rank) {
+  return context->ops->peer_dead && job_rank != context->rank ? context->ops->peer_dead(context->transport, job_rank)
+                                                              : 0;
+}
+
+/* A rank has left, perhaps because another one, which need not be in this communicator, has died. */
+static tutti_status break_for_leaver(tutti_comm *comm, uint64_t number, int64_t peer) {
+  const tutti_context *context = comm->context;
+  char why[TT_VERDICT_TEXT] = "";
+  text to = {why, sizeof why, 0};
+  add(&to, "rank %" PRId64 " (rank %" PRId64 " of the job) has left the job and never came to call %" PRIu64, peer,
+      comm->job_rank[peer], number);
+  for (int64_t r = 0; r < context->size; r++)
+    if (peer_gone(context, r) == 1)
+      add(&to, "; rank %" PRId64 " of the job died", r);
+  return tt_agree_break(comm, TUTTI_ERR_PEER, "%s", why);
+}
+
+/* Whoever is dead breaks the communicator; whoever has left the job only when it had not come to this call. */
+static tutti_status check_peer(tutti_comm *comm, uint64_t number, int64_t peer) {
+  int gone = peer_gone(comm->context, comm->job_rank[peer]);
+  if (gone == 1)
+    return tt_agree_break(comm, TUTTI_ERR_PEER, "rank %" PRId64 " (rank %" PRId64 " of the job) died", peer,
+                          comm->job_rank[peer]);
+  if (gone == 2 && comm->board && last_number(comm, peer) < number)
+    return break_for_leaver(comm, number, peer);
   return TUTTI_OK;
+}
+
+static tutti_status check_peers(tutti_comm *comm, uint64_t number) {
+  tutti_status status = TUTTI_OK;
+  for (int64_t r = 0; r < comm->size && status == TUTTI_OK; r++)
+    status = check_peer(comm, number, r);
+  return status;
 }
 
 tutti_status tt_agree_check(tutti_comm *comm, uint64_t number) {
@@ -206,22 +256,46 @@ tutti_status tt_agree_check(tutti_comm *comm, uint64_t number) {
     return tt_agree_verdict(comm);
   if (comm->board && records_differ(comm, number))
     return break_for_difference(comm, number);
-  return check_deaths(comm);
+  return check_peers(comm, number);
+}
+
+/* The same where one is known to be: a rank's record may come a moment after its data. */
+static uint64_t await_difference(const tutti_comm *comm, uint64_t number) {
+  int64_t until_ns = tt_clock_ns() + VERDICT_NS;
+  uint64_t different = first_difference(comm, number);
+  while (different == 0 && comm->board && tt_clock_ns() < until_ns) {
+    sched_yield();
+    different = first_difference(comm, number);
+  }
+  return different;
 }
 
 tutti_status tt_agree_mismatch(tutti_comm *comm, uint64_t number, int64_t peer) {
   if (tt_agree_poisoned(comm))
     return tt_agree_verdict(comm);
-  if (comm->board && records_differ(comm, number))
-    return break_for_difference(comm, number);
-  return tt_agree_break(comm, TUTTI_ERR_MISMATCH, "call %" PRIu64 ": rank %" PRId64 " of the job sent data of another call than "
-                        "rank %" PRId64 " made", number, peer, comm->job_rank[comm->rank]);
+  uint64_t different = await_difference(comm, number);
+  if (different > 0)
+    return break_for_difference(comm, different);
+  return tt_agree_break(comm, TUTTI_ERR_MISMATCH,
+                        "call %" PRIu64 ": rank %" PRId64 " of the job sent data of another call than "
+                        "rank %" PRId64 " made",
+                        number, peer, comm->job_rank[comm->rank]);
+}
+
+tutti_status tt_agree_leave(tutti_comm *comm) {
+  if (comm->broken != TUTTI_OK)
+    return TUTTI_OK; /* told before */
+  if (tt_agree_poisoned(comm))
+    return tt_agree_verdict(comm);
+  uint64_t different = first_difference(comm, comm->last_number);
+  return different > 0 ? break_for_difference(comm, different) : TUTTI_OK;
 }
 
 tutti_status tt_agree_timeout(tutti_comm *comm, uint64_t number, int64_t waited_ns) {
   char why[TT_VERDICT_TEXT] = "";
   text to = {why, sizeof why, 0};
-  add(&to, "call %" PRIu64 " waited %.3f s (TUTTI_TIMEOUT)", number, (double)waited_ns * 1e-9);
+  add(&to, "call %" PRIu64 " waited %.3f s (%s)", number, (double)waited_ns * 1e-9,
+      comm->creates ? "TUTTI_CREATE_TIMEOUT" : "TUTTI_TIMEOUT");
   int shown = 0;
   for (int64_t r = 0; comm->board && r < comm->size && shown < 8; r++) {
     uint64_t last = last_number(comm, r);

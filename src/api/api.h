@@ -21,11 +21,10 @@ typedef struct tt_call {
   const void *in;
   void *out;
   int64_t count;
-  int32_t root;
-  uint8_t collective; /* tt_collective */
-  uint8_t type;       /* tutti_type */
-  uint8_t op;         /* tutti_op */
-  bool in_place;      /* on this rank: changes nothing that another rank sees */
+  int64_t root;
+  tt_collective collective;
+  int32_t type, op; /* tutti_type, tutti_op; unchecked at first, as all else */
+  bool in_place;    /* on this rank: changes nothing that another rank sees */
 } tt_call;
 
 /* A compiled plan of one communicator. Calls with other counts, types and operators share it. */
@@ -48,14 +47,18 @@ typedef struct tt_bound {
   int32_t root;
   uint8_t collective, type, op;
   bool in_place, direct;
+  bool reads;                  /* this rank's `in` is read */
+  int64_t in_bytes, out_bytes; /* of its buffers */
+  int64_t in_own, out_own;     /* in place: in + in_own == out + out_own */
   uint64_t key;
   tt_entry *entry;
-  tt_run run; /* without buffers and call number */
+  tt_run run; /* buffers and call number are set at each start */
 } tt_bound;
 
 typedef struct tt_operation {
-  const tt_bound *bound;
+  tt_bound *bound;
   uint64_t number; /* of the call on its communicator */
+  uint64_t key;    /* of this call and all before it */
 } tt_operation;
 
 /* How long nothing has moved. All zero: something just has. */
@@ -114,6 +117,8 @@ struct tutti_comm {
   tt_entry *entries;
   tt_bound bound[TT_BOUNDS];
   uint64_t last_number; /* of the calls posted so far */
+  uint64_t history;     /* hash of their keys: ranks that once called different things never agree again */
+  bool creates;         /* the call under way makes a communicator */
   tutti_request *queue_head, *queue_tail, *pool;
   char *params[TT_COLLECTIVE_COUNT]; /* set by tutti_comm_set_params */
   tutti_status broken;
@@ -131,8 +136,11 @@ struct tutti_context {
   int64_t *node_of; /* of each rank: group map of TUTTI_GROUPS; NULL: one node */
   bool crowded;     /* more ranks than cores here: spinning would take the core from a rank that could go on */
   uint64_t next_comm;
+  uint64_t last_shape; /* tt_run.shape of the last bound call */
   tutti_comm *control; /* for making communicators */
   tutti_comm *comms;
+  int64_t outstanding; /* requests that are queued or running */
+  int64_t create_timeout_ns;
 };
 
 /* ---- comm.c ---- */
@@ -141,12 +149,20 @@ tutti_status tt_comm_open(tutti_context *context, uint64_t id, const int64_t *jo
 
 /* ---- bind.c ---- */
 /* The call with its plan, from the communicator's table or made now. */
-tutti_status tt_comm_bind(tutti_comm *comm, const tt_call *call, const tt_bound **bound);
-void tt_comm_unbind(tutti_comm *comm); /* frees all entries */
-uint64_t tt_bound_slot(const tt_call *call);
+tutti_status tt_comm_bind(tutti_comm *comm, const tt_call *call, tt_bound **bound);
+/* Calls of the collective are to choose their parameters anew. */
+void tt_comm_forget(tutti_comm *comm, tt_collective collective);
+void tt_comm_unbind(tutti_comm *comm); /* frees all entries; no call follows */
+/* The call if it was made before and its buffers are in order now; NULL: it must be checked and bound. */
+tt_bound *tt_comm_recall(tutti_comm *comm, const tt_call *call);
 
 /* ---- operation.c ---- */
-tutti_status tt_operation_start(tutti_comm *comm, const tt_call *call, const tt_bound *bound, tt_operation *operation);
+/* The call's place in the communicator's order, which is the same on all ranks. */
+static inline void tt_operation_number(tutti_comm *comm, uint64_t key, tt_operation *operation) {
+  operation->number = ++comm->last_number;
+  operation->key = comm->history = ((comm->history ^ key) * 0x9e3779b97f4a7c15u) ^ key >> 32;
+}
+tutti_status tt_operation_start(tutti_comm *comm, const tt_call *call, tt_operation *operation);
 tutti_status tt_operation_step(tutti_comm *comm, const tt_operation *operation, bool *done, bool *moved);
 /* Blocks until done, with all that waiting brings. */
 tutti_status tt_operation_finish(tutti_comm *comm, const tt_operation *operation);
@@ -162,13 +178,16 @@ tutti_status tt_request_drain(tutti_comm *comm);
 /* Called when nothing moved: waits a little. An error says that the wait is in vain: mismatch, death, timeout; the
  * communicator is broken then. */
 tutti_status tt_wait_pause(tutti_comm *comm, uint64_t number, tt_waiter *waiter);
-/* The same without waiting. */
+/* The same for one who polls: without waiting, but others get the core where it is short of them. */
 tutti_status tt_wait_look(tutti_comm *comm, uint64_t number, tt_waiter *waiter);
 
 /* ---- agree.c ---- */
 void tt_agree_publish(tutti_comm *comm, uint64_t number, const tt_bound *bound);
-/* Breaks the communicator if the records of call `number` differ, if a rank is dead, or if another rank has broken it. */
+/* Breaks the communicator if the records of call `number` differ, if a rank is dead or has left without coming to it, or if another
+ * rank has broken it. */
 tutti_status tt_agree_check(tutti_comm *comm, uint64_t number);
+/* An error that this rank has not been told yet, at the end of the communicator. */
+tutti_status tt_agree_leave(tutti_comm *comm);
 tutti_status tt_agree_timeout(tutti_comm *comm, uint64_t number, int64_t waited_ns);
 /* The slot or cell of `peer` (job rank) belongs to another call. */
 tutti_status tt_agree_mismatch(tutti_comm *comm, uint64_t number, int64_t peer);

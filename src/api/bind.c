@@ -15,13 +15,16 @@ static int64_t vector_bytes(const tutti_comm *comm, const tt_call *call) {
   return call->count * (per_rank ? comm->size : 1) * (int64_t)tutti_type_size((tutti_type)call->type);
 }
 
-/* Parameters of a call: what the user set for the communicator, TUTTI_PARAMS, the profile; else the star, which fits always. */
+/* Parameters of a call: what the user set for the communicator, TUTTI_PARAMS, the profile; else the star, which fits always. The
+ * making of communicators does not depend on what the user sets. */
 static const char *choose(const tutti_comm *comm, const tt_call *call) {
+  if (comm->creates)
+    return "linear";
   if (comm->params[call->collective])
     return comm->params[call->collective];
   if (*tt_options_get()->params)
     return tt_options_get()->params;
-  tt_region region = {(tt_collective)call->collective, vector_bytes(comm, call), comm->size,
+  tt_region region = {call->collective, vector_bytes(comm, call), comm->size,
                       comm->topo->level[0].group_count};
   const tt_rule *rule = tt_profile_find(comm->context->profile, &region);
   return rule ? rule->text : "linear";
@@ -79,7 +82,7 @@ static tutti_status entry_create(tutti_comm *comm, const tt_call *call, const ch
     entry_destroy(made);
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for a plan");
   }
-  made->collective = (tt_collective)call->collective;
+  made->collective = call->collective;
   made->root = call->root;
   made->in_place = call->in_place;
   made->hash = tt_hash(0, text, strlen(text));
@@ -97,7 +100,7 @@ static tutti_status entry_create(tutti_comm *comm, const tt_call *call, const ch
 static tutti_status find_entry(tutti_comm *comm, const tt_call *call, tt_entry **entry) {
   const char *text = choose(comm, call);
   for (tt_entry *n = comm->entries; n; n = n->next)
-    if (n->collective == (tt_collective)call->collective && n->root == call->root && n->in_place == call->in_place &&
+    if (n->collective == call->collective && n->root == call->root && n->in_place == call->in_place &&
         strcmp(n->text, text) == 0) {
       *entry = n;
       return TUTTI_OK;
@@ -105,8 +108,13 @@ static tutti_status find_entry(tutti_comm *comm, const tt_call *call, tt_entry *
   return entry_create(comm, call, text, entry);
 }
 
+void tt_comm_forget(tutti_comm *comm, tt_collective collective) {
+  for (int n = 0; n < TT_BOUNDS; n++)
+    if (comm->bound[n].collective == collective)
+      comm->bound[n].entry = NULL;
+}
+
 void tt_comm_unbind(tutti_comm *comm) {
-  memset(comm->bound, 0, sizeof comm->bound);
   while (comm->entries) {
     tt_entry *next = comm->entries->next;
     entry_destroy(comm->entries);
@@ -118,15 +126,16 @@ void tt_comm_unbind(tutti_comm *comm) {
 
 /* What all ranks must agree on. In place is no part of it: it changes nothing that another rank sees. */
 static uint64_t key_of(const tutti_comm *comm, const tt_call *call, const tt_entry *entry) {
-  const uint64_t facts[] = {comm->id, call->collective, call->type, call->op, (uint64_t)call->root, (uint64_t)call->count,
+  const uint64_t facts[] = {comm->id, call->collective, (uint64_t)call->type, (uint64_t)call->op, (uint64_t)call->root, (uint64_t)call->count,
                             entry->hash};
   return tt_hash(1, facts, sizeof facts);
 }
 
-uint64_t tt_bound_slot(const tt_call *call) {
-  uint64_t mixed = (uint64_t)call->count * 0x9e3779b97f4a7c15u + call->collective * 31u + call->type * 7u + call->op +
-                   (uint64_t)call->root * 131u + call->in_place;
-  return (mixed ^ mixed >> 32) % TT_BOUNDS;
+static tt_bound *slot_of(tutti_comm *comm, const tt_call *call) {
+  uint64_t mixed = ((uint64_t)call->count ^ (uint64_t)call->collective << 56 ^ (uint64_t)call->type << 48 ^
+                    (uint64_t)call->op << 40 ^ (uint64_t)call->root << 20 ^ (uint64_t)(call->in == call->out)) *
+                   0x9e3779b97f4a7c15u;
+  return &comm->bound[mixed >> 58]; /* TT_BOUNDS entries */
 }
 
 /* An executor for the entry's plan, made when first needed. */
@@ -140,6 +149,17 @@ static tutti_status make_executor(tutti_comm *comm, tt_bound *bound) {
   return entry->instance ? TUTTI_OK : tt_instance_create(entry->plan, comm->link, &entry->instance);
 }
 
+/* Sizes of the buffers, and where they meet when they are one. */
+static void bind_buffers(const tutti_comm *comm, tt_bound *bound) {
+  int64_t bytes = bound->count * (int64_t)tutti_type_size((tutti_type)bound->type);
+  bool gathers = bound->collective == TT_ALLGATHER, scatters = bound->collective == TT_REDUCE_SCATTER;
+  bound->reads = bound->collective != TT_BROADCAST || bound->root == comm->rank;
+  bound->in_bytes = scatters ? comm->size * bytes : bytes;
+  bound->out_bytes = gathers ? comm->size * bytes : bytes;
+  bound->in_own = scatters ? comm->rank * bytes : 0;
+  bound->out_own = gathers ? comm->rank * bytes : 0;
+}
+
 static tutti_status bind_call(tutti_comm *comm, const tt_call *call, tt_bound *bound) {
   tt_entry *entry = NULL;
   tutti_status status = find_entry(comm, call, &entry);
@@ -147,10 +167,10 @@ static tutti_status bind_call(tutti_comm *comm, const tt_call *call, tt_bound *b
     return status;
   bool per_rank = call->collective == TT_ALLGATHER || call->collective == TT_REDUCE_SCATTER;
   *bound = (tt_bound){.count = call->count,
-                      .root = call->root,
-                      .collective = call->collective,
-                      .type = call->type,
-                      .op = call->op,
+                      .root = (int32_t)call->root,
+                      .collective = (uint8_t)call->collective,
+                      .type = (uint8_t)call->type,
+                      .op = (uint8_t)call->op,
                       .in_place = call->in_place,
                       .key = key_of(comm, call, entry),
                       .entry = entry,
@@ -160,23 +180,55 @@ static tutti_status bind_call(tutti_comm *comm, const tt_call *call, tt_bound *b
                                          .total = call->count * (per_rank ? comm->size : 1)},
                               .type = (tutti_type)call->type,
                               .op = (tutti_op)call->op}};
-  bound->run.key = bound->key;
+  bound->run.shape = ++comm->context->last_shape;
+  bind_buffers(comm, bound);
   return make_executor(comm, bound);
 }
 
 static bool is_call(const tt_bound *bound, const tt_call *call) {
   return bound->entry && bound->count == call->count && bound->root == call->root &&
-         bound->collective == call->collective && bound->type == call->type && bound->op == call->op &&
-         bound->in_place == call->in_place;
+         bound->collective == call->collective && bound->type == call->type && bound->op == call->op;
 }
 
-tutti_status tt_comm_bind(tutti_comm *comm, const tt_call *call, const tt_bound **bound) {
-  tt_bound *slot = &comm->bound[tt_bound_slot(call)];
-  if (!is_call(slot, call)) {
+/* Whether the buffers need no look: they are there, and apart or one as they were before. */
+static bool buffers_fit(const tt_bound *bound, const tt_call *call) {
+  const char *in = call->in, *out = call->out;
+  if (!bound->reads)
+    return out != NULL;
+  if (in + bound->in_own == out + bound->out_own)
+    return bound->in_place && in;
+  return !bound->in_place && in && out && (in + bound->in_bytes <= out || out + bound->out_bytes <= in);
+}
+
+tt_bound *tt_comm_recall(tutti_comm *comm, const tt_call *call) {
+  tt_bound *slot = slot_of(comm, call);
+  return is_call(slot, call) && buffers_fit(slot, call) ? slot : NULL;
+}
+
+/* Parameters that make no plan make none on any rank; else the others learn from this call's record that they differ. */
+static tutti_status refuse_params(tutti_comm *comm, const tt_call *call) {
+  const char *text = choose(comm, call);
+  tt_entry entry = {.hash = tt_hash(0, text, strlen(text))};
+  tt_bound bound = {.count = call->count,
+                    .root = (int32_t)call->root,
+                    .collective = (uint8_t)call->collective,
+                    .type = (uint8_t)call->type,
+                    .op = (uint8_t)call->op,
+                    .key = key_of(comm, call, &entry),
+                    .entry = &entry};
+  tt_operation operation;
+  tt_operation_number(comm, bound.key, &operation);
+  tt_agree_publish(comm, operation.number, &bound);
+  return TUTTI_ERR_PLAN;
+}
+
+tutti_status tt_comm_bind(tutti_comm *comm, const tt_call *call, tt_bound **bound) {
+  tt_bound *slot = slot_of(comm, call);
+  if (!is_call(slot, call) || slot->in_place != call->in_place) {
     tt_bound made;
     tutti_status status = bind_call(comm, call, &made);
-    if (status == TUTTI_ERR_PLAN) /* the same on every rank: nobody waits */
-      return status;
+    if (status == TUTTI_ERR_PLAN)
+      return refuse_params(comm, call);
     if (status != TUTTI_OK)
       return tt_agree_break(comm, status, "rank %" PRId64 ": %s", comm->rank, tutti_last_error());
     *slot = made;

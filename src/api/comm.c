@@ -1,10 +1,13 @@
-/* api/comm.c - communicators: made by one allgather on the parent, cheap until their first call.
+/* api/comm.c - communicators: made by two allgathers on the parent (numbers; who could make its part), cheap until
+ * their first call.
  *
- * A communicator's number comes from the allgather too: the largest that any rank of the parent could use next. The parts of one
- * split share it; they have no rank in common, and streams and cells are told apart by their ranks as well. */
+ * A communicator's number comes from the allgather too: the largest that any rank of the parent could use next. The
+ * parts of one split share it; they have no rank in common, and streams and cells are told apart by their ranks as
+ * well. */
 #include "api/api.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,13 +33,21 @@ static tutti_status open_board(tutti_comm *comm) {
   tt_board **board = calloc((size_t)comm->size, sizeof(tt_board *));
   if (!board)
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for a communicator of %" PRId64 " ranks", comm->size);
-  tutti_status status = ops->cells_open(comm->context->transport, comm->id << 32, comm->job_rank, comm->size, sizeof(tt_board),
-                                        (void **)board);
+  tutti_status status = ops->cells_open(comm->context->transport, comm->id << 32, comm->job_rank, comm->size,
+                                        sizeof(tt_board), (void **)board);
   if (status == TUTTI_OK)
     comm->board = board;
   else
     free(board);
   return status == TUTTI_ERR_UNSUPPORTED ? TUTTI_OK : status;
+}
+
+/* All streams of a communicator should lie in the cache together: the more ranks, the smaller. */
+static size_t slot_bytes(int64_t ranks) {
+  int64_t bytes = tt_options_get()->slot_bytes;
+  if (bytes <= 0)
+    bytes = ranks <= 4 ? 32 << 10 : 16 << 10;
+  return (size_t)(bytes + 63) / 64 * 64;
 }
 
 static tutti_status open_link(tutti_comm *comm) {
@@ -46,7 +57,8 @@ static tutti_status open_link(tutti_comm *comm) {
                        .rank = comm->rank,
                        .rank_count = comm->size,
                        .stream_base = comm->id << 32,
-                       .slot_bytes_minimum = 4096};
+                       .patient = !comm->context->crowded,
+                       .slot_bytes_minimum = slot_bytes(comm->size)};
   return tt_link_create(&spec, &comm->link);
 }
 
@@ -100,7 +112,8 @@ static int64_t keep_color(member *all, int64_t count, int64_t color) {
   return kept;
 }
 
-static tutti_status open_part(tutti_comm *parent, const member *members, int64_t count, uint64_t id, tutti_comm **part) {
+static tutti_status open_part(tutti_comm *parent, const member *members, int64_t count, uint64_t id,
+                              tutti_comm **part) {
   int64_t *job_rank = malloc((size_t)count * sizeof *job_rank), rank = -1;
   if (!job_rank)
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for a communicator of %" PRId64 " ranks", count);
@@ -114,26 +127,64 @@ static tutti_status open_part(tutti_comm *parent, const member *members, int64_t
   return status;
 }
 
+/* Everyone's numbers; waits no longer than creation may take. */
+static tutti_status exchange(tutti_comm *comm, const void *mine, void *all, size_t bytes) {
+  comm->creates = true;
+  tt_comm_forget(comm, TT_ALLGATHER);
+  tutti_status status = tutti_allgather(mine, all, (int64_t)(bytes / sizeof(int64_t)), TUTTI_INT64, comm);
+  comm->creates = false;
+  tt_comm_forget(comm, TT_ALLGATHER);
+  return status;
+}
+
+static uint64_t next_number(const tutti_comm *comm, const member *all) {
+  uint64_t number = comm->context->next_comm;
+  for (int64_t n = 0; n < comm->size; n++)
+    number = (uint64_t)all[n].next_comm > number ? (uint64_t)all[n].next_comm : number;
+  return number;
+}
+
+/* All have made their parts, or nobody gets one. `status`: this rank's. all: room for a number of each rank. */
+static tutti_status confirm(tutti_comm *comm, tutti_status status, int64_t *all) {
+  int64_t mine = status;
+  char why[400];
+  snprintf(why, sizeof why, "%s", tutti_last_error());
+  tutti_status met = exchange(comm, &mine, all, sizeof mine);
+  if (met != TUTTI_OK)
+    return met;
+  for (int64_t r = 0; r < comm->size; r++)
+    if (all[r] != TUTTI_OK)
+      return tt_fail((tutti_status)all[r], "tutti_comm_split: rank %" PRId64 " could not make its part: %s", r,
+                     r == comm->rank ? why : tutti_status_name((tutti_status)all[r]));
+  return TUTTI_OK;
+}
+
+static tutti_status split(tutti_comm *comm, int64_t color, int64_t key, member *all, tutti_comm **part) {
+  member mine = {color < 0 ? -1 : color, key, (int64_t)comm->context->next_comm, comm->rank};
+  tutti_comm *made = NULL;
+  tutti_status status = exchange(comm, &mine, all, sizeof mine);
+  if (status != TUTTI_OK)
+    return status;
+  uint64_t id = next_number(comm, all);
+  comm->context->next_comm = id + 1;
+  if (color >= 0)
+    status = open_part(comm, all, keep_color(all, comm->size, color), id, &made);
+  status = confirm(comm, status, &all->color);
+  if (status == TUTTI_OK)
+    *part = made;
+  else
+    tutti_comm_destroy(made);
+  return status;
+}
+
 tutti_status tutti_comm_split(tutti_comm *comm, int64_t color, int64_t key, tutti_comm **part) {
   if (!comm || !part)
     return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_comm_split: %s is NULL", comm ? "part" : "comm");
   member *all = calloc((size_t)comm->size, sizeof *all);
   if (!all)
-    return tt_fail(TUTTI_ERR_MEMORY, "no memory to split a communicator of %" PRId64 " ranks", comm->size);
-  member mine = {color < 0 ? -1 : color, key, (int64_t)comm->context->next_comm, comm->rank};
-  tutti_status status = tutti_allgather(&mine, all, sizeof mine / sizeof(int64_t), TUTTI_INT64, comm);
-  tutti_comm *made = NULL;
-  if (status == TUTTI_OK) {
-    uint64_t id = comm->context->next_comm;
-    for (int64_t n = 0; n < comm->size; n++)
-      id = (uint64_t)all[n].next_comm > id ? (uint64_t)all[n].next_comm : id;
-    comm->context->next_comm = id + 1;
-    if (color >= 0)
-      status = open_part(comm, all, keep_color(all, comm->size, color), id, &made);
-  }
+    return tt_agree_break(comm, TUTTI_ERR_MEMORY, "rank %" PRId64 ": no memory to split a communicator", comm->rank);
+  tutti_status status = split(comm, color, key, all, part);
   free(all);
-  if (status == TUTTI_OK)
-    *part = made;
   return status;
 }
 
@@ -164,6 +215,8 @@ static void free_requests(tutti_comm *comm) {
 void tutti_comm_destroy(tutti_comm *comm) {
   if (!comm)
     return;
+  if (tt_agree_leave(comm) == TUTTI_ERR_MISMATCH) /* what calls have delivered may be wrong, and no call will say so */
+    tt_log(TT_LOG_ERROR, "a communicator ends with an error: %s", tutti_last_error());
   unlink_comm(comm);
   tt_comm_unbind(comm);
   tt_link_destroy(comm->link);
@@ -180,12 +233,18 @@ void tutti_comm_destroy(tutti_comm *comm) {
 
 void tutti_comm_abort(tutti_comm *comm, const char *reason) {
   if (comm)
-    tt_agree_break(comm, TUTTI_ERR_ABORTED, "rank %" PRId64 " aborted: %s", comm->rank, reason ? reason : "no reason given");
+    tt_agree_break(comm, TUTTI_ERR_ABORTED, "rank %" PRId64 " aborted: %s", comm->rank,
+                   reason ? reason : "no reason given");
 }
 
-int64_t tutti_comm_rank(const tutti_comm *comm) { return comm->rank; }
+static int64_t no_comm(const char *function) {
+  tt_fail(TUTTI_ERR_ARGUMENT, "%s: comm is NULL", function);
+  return -1;
+}
 
-int64_t tutti_comm_size(const tutti_comm *comm) { return comm->size; }
+int64_t tutti_comm_rank(const tutti_comm *comm) { return comm ? comm->rank : no_comm("tutti_comm_rank"); }
+
+int64_t tutti_comm_size(const tutti_comm *comm) { return comm ? comm->size : no_comm("tutti_comm_size"); }
 
 tutti_status tutti_comm_set_params(tutti_comm *comm, const char *collective, const char *text) {
   if (!comm || !collective)
@@ -202,6 +261,6 @@ tutti_status tutti_comm_set_params(tutti_comm *comm, const char *collective, con
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for parameters");
   free(comm->params[which]);
   comm->params[which] = copy;
-  memset(comm->bound, 0, sizeof comm->bound);
+  tt_comm_forget(comm, which);
   return TUTTI_OK;
 }

@@ -1,14 +1,15 @@
 /* api/context.c - a process's part of a job: boot, transport, profile, and a hidden communicator that makes the others.
  *
- * What must be equal on all ranks for their decisions to be equal (profile, parameters, sizes) is compared once, here. */
+ * What must be equal on all ranks for their decisions to be equal (profile, parameters, sizes) is compared once, here.
+ */
 #include "api/api.h"
 #include "transport/transport.h"
 
 #include <inttypes.h>
-#include <unistd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 void tutti_context_options_init(tutti_context_options *options) {
   memset(options, 0, sizeof *options);
@@ -21,16 +22,21 @@ typedef struct facts {
   char version[16];
   uint64_t profile, params, groups;
   int64_t direct_bytes, slot_bytes, slot_count;
+  int64_t status; /* what went wrong on this rank so far */
+  char text[200];
 } facts;
 
 static uint64_t text_hash(const char *text) { return tt_hash(0, text, strlen(text)); }
 
-static facts own_facts(const tutti_context *context) {
+static facts own_facts(const tutti_context *context, tutti_status status) {
   const tt_options *options = tt_options_get();
   facts mine;
   memset(&mine, 0, sizeof mine); /* compared as bytes */
+  mine.status = status;
+  if (status != TUTTI_OK)
+    snprintf(mine.text, sizeof mine.text, "%s", tutti_last_error());
   snprintf(mine.version, sizeof mine.version, "%s", TUTTI_VERSION);
-  mine.profile = context->profile->hash;
+  mine.profile = context->profile ? context->profile->hash : 0;
   mine.params = text_hash(options->params);
   mine.groups = text_hash(options->groups);
   mine.direct_bytes = options->direct_bytes;
@@ -51,20 +57,39 @@ static const char *difference(const facts *a, const facts *b) {
   return "sizes (TUTTI_DIRECT_BYTES, TUTTI_SLOT_BYTES or TUTTI_SLOT_COUNT)";
 }
 
-static tutti_status compare_facts(const tutti_context *context, const tutti_boot *boot, int64_t timeout_ns) {
-  facts mine = own_facts(context), *all = calloc((size_t)context->size, sizeof *all);
+static tutti_status find_difference(const tutti_context *context, const facts *all) {
+  for (int64_t r = 0; r < context->size; r++)
+    if (all[r].status != TUTTI_OK)
+      return tt_fail((tutti_status)all[r].status, "tutti_context_create: rank %" PRId64 ": %s", r, all[r].text);
+  for (int64_t r = 1; r < context->size; r++)
+    if (memcmp(&all[r], &all[0], sizeof *all) != 0)
+      return tt_fail(TUTTI_ERR_MISMATCH, "tutti_context_create: ranks 0 and %" PRId64 " have different %s", r,
+                     difference(&all[0], &all[r]));
+  return TUTTI_OK;
+}
+
+/* The boot's own words, where it has some. */
+static tutti_status fail_boot(const tutti_context *context, tutti_status status, const char *missing) {
+  char why[400];
+  snprintf(why, sizeof why, "%s", tutti_last_error());
+  if (*missing)
+    return tt_fail(status, "tutti_context_create: rank %" PRId64 " waited in vain for: %s", context->rank, missing);
+  return tt_fail(status, "tutti_context_create: rank %" PRId64 ": %s", context->rank,
+                 *why ? why : "the boot's allgather failed");
+}
+
+/* `status`: what this rank has come to so far. It takes part in any case, so that nobody waits for it. */
+static tutti_status compare_facts(const tutti_context *context, const tutti_boot *boot, tutti_status status,
+                                  int64_t timeout_ns) {
+  facts mine = own_facts(context, status), *all = calloc((size_t)context->size, sizeof *all);
   char missing[256] = "";
   if (!all)
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for a job of %" PRId64 " ranks", context->size);
-  tutti_status status = boot->allgather(boot->user, &mine, all, sizeof mine, timeout_ns, missing, sizeof missing);
-  if (status != TUTTI_OK)
-    status = tt_fail(status, "tutti_context_create: rank %" PRId64 " waited for %s", context->rank, *missing ? missing : "others");
-  for (int64_t r = 1; r < context->size && status == TUTTI_OK; r++)
-    if (memcmp(&all[r], &all[0], sizeof mine) != 0)
-      status = tt_fail(TUTTI_ERR_MISMATCH, "tutti_context_create: ranks 0 and %" PRId64 " have different %s", r,
-                       difference(&all[0], &all[r]));
+  tt_fail_clear();
+  tutti_status met = boot->allgather(boot->user, &mine, all, sizeof mine, timeout_ns, missing, sizeof missing);
+  met = met == TUTTI_OK ? find_difference(context, all) : fail_boot(context, met, missing);
   free(all);
-  return status;
+  return met;
 }
 
 /* ---- create ---- */
@@ -76,6 +101,18 @@ static tutti_status check_boot(const tutti_boot *boot) {
   if (boot->rank_count < 1 || boot->rank < 0 || boot->rank >= boot->rank_count || boot->rank_count > INT32_MAX)
     return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_context_create: boot says rank %" PRId64 " of %" PRId64, boot->rank,
                    boot->rank_count);
+  return TUTTI_OK;
+}
+
+static tutti_status check_options(const tutti_context_options *options) {
+  if (options->size < sizeof *options)
+    return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_context_create: options->size is %zu; call tutti_context_options_init",
+                   options->size);
+  if (options->timeout_ns < 0)
+    return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_context_create: options->timeout_ns is %" PRId64, options->timeout_ns);
+  if (options->transport && options->transport->size < sizeof *options->transport)
+    return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_context_create: options->transport->size is %zu, at least %zu is needed",
+                   options->transport->size, sizeof *options->transport);
   return TUTTI_OK;
 }
 
@@ -123,9 +160,12 @@ static tutti_status open_all(tutti_context *context, const tutti_context_options
   context->ops = options && options->transport ? options->transport : tt_shm_ops();
   context->crowded = has_fewer_cores(context->size);
   tt_log_rank(context->rank);
-  if ((status = read_groups(context)) != TUTTI_OK ||
-      (status = tt_profile_open(tt_options_get()->profile, &context->profile)) != TUTTI_OK ||
-      (status = compare_facts(context, boot, timeout_ns)) != TUTTI_OK)
+  context->create_timeout_ns = timeout_ns;
+  status = read_groups(context);
+  if (status == TUTTI_OK)
+    status = tt_profile_open(tt_options_get()->profile, &context->profile);
+  status = compare_facts(context, boot, status, timeout_ns);
+  if (status != TUTTI_OK)
     return status;
   const tt_shm_config shm = {.timeout_ns = timeout_ns};
   const void *config = options && options->transport ? options->transport_config : &shm;
@@ -136,13 +176,13 @@ static tutti_status open_all(tutti_context *context, const tutti_context_options
 tutti_status tutti_context_create(const tutti_context_options *options, tutti_context **context) {
   if (!context)
     return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_context_create: context is NULL");
-  if (options && options->size < sizeof *options)
-    return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_context_create: options->size is %zu; call tutti_context_options_init",
-                   options->size);
+  tutti_status status = options ? check_options(options) : TUTTI_OK;
+  if (status != TUTTI_OK)
+    return status;
   tutti_context *made = calloc(1, sizeof *made);
   if (!made)
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for a context");
-  tutti_status status = open_all(made, options);
+  status = open_all(made, options);
   if (status != TUTTI_OK) {
     tutti_context_destroy(made);
     return status;
@@ -163,9 +203,18 @@ void tutti_context_destroy(tutti_context *context) {
   free(context);
 }
 
-int64_t tutti_context_rank(const tutti_context *context) { return context->rank; }
+static int64_t no_context(const char *function) {
+  tt_fail(TUTTI_ERR_ARGUMENT, "%s: context is NULL", function);
+  return -1;
+}
 
-int64_t tutti_context_size(const tutti_context *context) { return context->size; }
+int64_t tutti_context_rank(const tutti_context *context) {
+  return context ? context->rank : no_context("tutti_context_rank");
+}
+
+int64_t tutti_context_size(const tutti_context *context) {
+  return context ? context->size : no_context("tutti_context_size");
+}
 
 /* ---- memory that peers can read ---- */
 
@@ -174,7 +223,7 @@ tutti_status tutti_alloc(tutti_context *context, size_t bytes, void **memory) {
     return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_alloc: %s is NULL", context ? "memory" : "context");
   if (context->ops->alloc)
     return context->ops->alloc(context->transport, bytes, memory);
-  void *made = aligned_alloc(64, (bytes + 63) / 64 * 64);
+  void *made = bytes <= PTRDIFF_MAX ? aligned_alloc(64, (bytes + 63) / 64 * 64) : NULL;
   if (!made)
     return tt_fail(TUTTI_ERR_MEMORY, "tutti_alloc: no memory for %zu bytes", bytes);
   *memory = made;

@@ -1,16 +1,32 @@
 /* api/operation.c - one call on its way: started, stepped, finished. Errors that concern everyone break the communicator. */
 #include "api/api.h"
 
-tutti_status tt_operation_start(tutti_comm *comm, const tt_call *call, const tt_bound *bound, tt_operation *operation) {
-  tt_run run = bound->run;
-  run.in = call->in;
-  run.out = call->out;
-  run.call = operation->number;
-  operation->bound = bound;
-  tt_agree_publish(comm, operation->number, bound);
+#include <inttypes.h>
+
+/* The executor's error becomes everyone's, with the cause as all ranks together know it. peer: job rank that it names, or -1. */
+static tutti_status fail(tutti_comm *comm, const tt_operation *operation, tutti_status status, int64_t peer) {
+  tutti_status known = TUTTI_OK;
+  if (status == TUTTI_ERR_MISMATCH)
+    return tt_agree_mismatch(comm, operation->number, peer);
+  if (status == TUTTI_ERR_PEER)
+    known = tt_agree_check(comm, operation->number);
+  return known != TUTTI_OK ? known : tt_agree_break(comm, status, "rank %" PRId64 ": %s", comm->rank, tutti_last_error());
+}
+
+tutti_status tt_operation_start(tutti_comm *comm, const tt_call *call, tt_operation *operation) {
+  tt_bound *bound = operation->bound;
+  tt_run *run = &bound->run;
+  run->in = call->in;
+  run->out = call->out;
+  run->call = operation->number;
+  run->key = operation->key;
+  if (!bound->direct)
+    tt_agree_publish(comm, operation->number, bound);
   tutti_status status =
-      bound->direct ? tt_direct_start(bound->entry->direct, &run) : tt_instance_start(bound->entry->instance, &run);
-  return status == TUTTI_OK ? TUTTI_OK : tt_agree_break(comm, status, "%s", tutti_last_error());
+      bound->direct ? tt_direct_start(bound->entry->direct, run) : tt_instance_start(bound->entry->instance, run);
+  if (bound->direct) /* while others' data is on its way; whoever finds a difference waits for the record */
+    tt_agree_publish(comm, operation->number, bound);
+  return status == TUTTI_OK ? TUTTI_OK : fail(comm, operation, status, -1);
 }
 
 tutti_status tt_operation_step(tutti_comm *comm, const tt_operation *operation, bool *done, bool *moved) {
@@ -18,11 +34,7 @@ tutti_status tt_operation_step(tutti_comm *comm, const tt_operation *operation, 
   int64_t peer = -1;
   tutti_status status = operation->bound->direct ? tt_direct_step(entry->direct, done, moved, &peer)
                                                  : tt_instance_step(entry->instance, done, moved, &peer);
-  if (status == TUTTI_OK)
-    return TUTTI_OK;
-  if (status == TUTTI_ERR_MISMATCH)
-    return tt_agree_mismatch(comm, operation->number, peer);
-  return tt_agree_break(comm, status, "%s", tutti_last_error());
+  return status == TUTTI_OK ? TUTTI_OK : fail(comm, operation, status, peer);
 }
 
 tutti_status tt_operation_finish(tutti_comm *comm, const tt_operation *operation) {
@@ -32,6 +44,8 @@ tutti_status tt_operation_finish(tutti_comm *comm, const tt_operation *operation
     tutti_status status = tt_operation_step(comm, operation, &done, &moved);
     if (status != TUTTI_OK || done)
       return status;
+    if (!moved && comm->context->outstanding > 0) /* others may wait for these before they come here */
+      tt_request_progress(comm->context, &moved);
     if (moved)
       waiter = (tt_waiter){0};
     else if ((status = tt_wait_pause(comm, operation->number, &waiter)) != TUTTI_OK)

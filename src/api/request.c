@@ -4,6 +4,7 @@
  * so the head of the queue can always go on. Queues of different communicators are independent. Requests are pooled. */
 #include "api/api.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,12 +25,14 @@ static void put_back(tutti_request *request) {
 static void start_head(tutti_comm *comm) {
   tutti_request *head = comm->queue_head;
   head->state = TT_REQUEST_RUNNING;
-  head->status = tt_operation_start(comm, &head->call, &head->bound, &head->operation);
+  head->operation.bound = &head->bound;
+  head->status = tt_operation_start(comm, &head->call, &head->operation);
 }
 
 static void enqueue(tutti_request *request) {
   tutti_comm *comm = request->comm;
-  request->operation.number = ++comm->last_number;
+  tt_operation_number(comm, request->bound.key, &request->operation);
+  comm->context->outstanding++;
   request->state = TT_REQUEST_QUEUED;
   request->status = TUTTI_OK;
   request->waiter = (tt_waiter){0};
@@ -44,6 +47,7 @@ static void enqueue(tutti_request *request) {
 static void finish_head(tutti_comm *comm) {
   tutti_request *head = comm->queue_head;
   head->state = TT_REQUEST_DONE;
+  comm->context->outstanding--;
   comm->queue_head = head->next;
   if (!comm->queue_head)
     comm->queue_tail = NULL;
@@ -68,25 +72,25 @@ static void progress_comm(tutti_comm *comm, bool *moved) {
 }
 
 void tt_request_progress(tutti_context *context, bool *moved) {
-  for (tutti_comm *comm = context->comms; comm; comm = comm->next)
+  for (tutti_comm *comm = context->comms; comm && context->outstanding > 0; comm = comm->next)
     progress_comm(comm, moved);
 }
 
 tutti_status tt_request_post(tutti_comm *comm, const tt_call *call, bool persistent, tutti_request **request) {
-  const tt_bound *bound;
+  tt_bound *bound;
   tutti_status status = tt_comm_bind(comm, call, &bound);
   if (status != TUTTI_OK)
     return status;
   tutti_request *made = take_request(comm);
   if (!made)
-    return tt_fail(TUTTI_ERR_MEMORY, "no memory for a request");
+    return tt_agree_break(comm, TUTTI_ERR_MEMORY, "rank %" PRId64 ": no memory for a request", comm->rank);
   made->comm = comm;
   made->call = *call;
   made->bound = *bound;
   made->persistent = persistent;
   *request = made;
   if (!persistent) {
-    bool moved;
+    bool moved = false;
     enqueue(made);
     progress_comm(comm, &moved);
   }
@@ -115,7 +119,7 @@ tutti_status tutti_request_start(tutti_request *request) {
     return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_request_start: the request is running");
   if (request->comm->broken != TUTTI_OK || tt_agree_poisoned(request->comm))
     return tt_agree_verdict(request->comm);
-  bool moved;
+  bool moved = false;
   enqueue(request);
   progress_comm(request->comm, &moved);
   return TUTTI_OK;
@@ -125,11 +129,12 @@ static bool is_running(const tutti_request *request) {
   return request->state == TT_REQUEST_QUEUED || request->state == TT_REQUEST_RUNNING;
 }
 
-/* The request is over: its status, and its end where it is not persistent. */
+/* The request is over: its status, and its end where it is not persistent. That of a call which others found wrong after this
+ * rank had done its part is theirs. */
 static tutti_status collect(tutti_request **request) {
   tutti_request *done = *request;
   tutti_status status = done->status;
-  if (status != TUTTI_OK && done->comm->broken != TUTTI_OK)
+  if (status != TUTTI_OK || tt_agree_poisoned(done->comm))
     status = tt_agree_verdict(done->comm);
   if (!done->persistent) {
     put_back(done);
@@ -152,7 +157,7 @@ tutti_status tutti_test(tutti_request **request, int *done) {
     return collect(request);
   if (moved)
     (*request)->waiter = (tt_waiter){0};
-  else if (tt_wait_look(comm, (*request)->operation.number, &(*request)->waiter) != TUTTI_OK)
+  else if (tt_wait_look(comm, comm->queue_head->operation.number, &(*request)->waiter) != TUTTI_OK)
     tt_request_progress(comm->context, &moved);
   *done = !is_running(*request);
   return *done ? collect(request) : TUTTI_OK;
@@ -170,8 +175,8 @@ tutti_status tutti_wait(tutti_request **request) {
     tt_request_progress(comm->context, &moved);
     if (moved)
       waiter = (tt_waiter){0};
-    else if (is_running(*request))
-      tt_wait_pause(comm, (*request)->operation.number, &waiter);
+    else if (is_running(*request)) /* what it waits for is the call at the head of the queue */
+      tt_wait_pause(comm, comm->queue_head->operation.number, &waiter);
   }
   return collect(request);
 }

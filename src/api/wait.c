@@ -1,9 +1,11 @@
-/* api/wait.c - the waiting ladder: spin where every rank has a core, then yield, then sleep; with a look around from time to time.
+/* api/wait.c - the waiting ladder: spin where every rank has a core, then yield, then sleep; with a look around from
+ * time to time.
  *
- * On the way down it asks less and less often whether the wait is in vain (agree.c): every millisecond while it yields, at every
- * wake-up while it sleeps. */
+ * On the way down it asks less and less often whether the wait is in vain (agree.c): every millisecond while it yields,
+ * at every wake-up while it sleeps. */
 #include "api/api.h"
 
+#include <inttypes.h>
 #include <sched.h>
 
 #define CHECK_NS 1000000
@@ -15,8 +17,13 @@ static inline void relax(void) {
 #endif
 }
 
+/* 0: none. */
+static int64_t timeout_of(const tutti_comm *comm) {
+  return comm->creates ? comm->context->create_timeout_ns : tt_options_get()->timeout_ns;
+}
+
 static tutti_status look_around(tutti_comm *comm, uint64_t number, tt_waiter *waiter, int64_t now) {
-  int64_t timeout = tt_options_get()->timeout_ns;
+  int64_t timeout = timeout_of(comm);
   waiter->checked_ns = now;
   tutti_status status = tt_agree_check(comm, number);
   if (status == TUTTI_OK && timeout > 0 && now - waiter->began_ns > timeout)
@@ -24,13 +31,22 @@ static tutti_status look_around(tutti_comm *comm, uint64_t number, tt_waiter *wa
   return status;
 }
 
+static bool is_member(const tutti_comm *comm, int64_t job_rank) {
+  for (int64_t r = 0; r < comm->size; r++)
+    if (comm->job_rank[r] == job_rank)
+      return true;
+  return false;
+}
+
 static tutti_status move_transport(tutti_comm *comm, uint64_t number) {
   int64_t peer = -1;
   tutti_status status = comm->context->ops->progress(comm->context->transport, &peer);
   if (status == TUTTI_OK)
     return TUTTI_OK;
-  if (status == TUTTI_ERR_PEER)
+  if (status == TUTTI_ERR_PEER && comm->context->ops->peer_dead)
     return tt_agree_check(comm, number); /* decides whether it is one of ours */
+  if (status == TUTTI_ERR_PEER)
+    return is_member(comm, peer) ? tt_agree_break(comm, status, "rank %" PRId64 " of the job is lost", peer) : TUTTI_OK;
   return tt_agree_break(comm, status, "%s", tutti_last_error());
 }
 
@@ -38,7 +54,12 @@ tutti_status tt_wait_look(tutti_comm *comm, uint64_t number, tt_waiter *waiter) 
   int64_t now = tt_clock_ns();
   if (waiter->began_ns == 0)
     waiter->began_ns = waiter->checked_ns = now;
-  return now - waiter->checked_ns > CHECK_NS ? look_around(comm, number, waiter, now) : TUTTI_OK;
+  tutti_status status = move_transport(comm, number);
+  if (status == TUTTI_OK && now - waiter->checked_ns > CHECK_NS)
+    status = look_around(comm, number, waiter, now);
+  if (comm->context->crowded)
+    sched_yield();
+  return status;
 }
 
 tutti_status tt_wait_pause(tutti_comm *comm, uint64_t number, tt_waiter *waiter) {

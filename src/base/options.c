@@ -58,12 +58,10 @@ static tutti_status parse_flag(const char *text, int64_t *value) {
   return TUTTI_OK;
 }
 
-static tutti_status parse_text(const char *text, const char **value) {
+static tutti_status parse_text(const char *text, const char *fallback, const char **value) {
   char *copy = strdup(text);
-  if (copy == NULL)
-    return tt_fail(TUTTI_ERR_MEMORY, "no memory for '%s'", text);
-  *value = copy;
-  return TUTTI_OK;
+  *value = copy != NULL ? copy : fallback;
+  return copy != NULL ? TUTTI_OK : tt_fail(TUTTI_ERR_MEMORY, "no memory for '%s'", text);
 }
 
 static tutti_status parse_row(const tt_option *row, const char *text, tt_options *options) {
@@ -78,7 +76,7 @@ static tutti_status parse_row(const tt_option *row, const char *text, tt_options
   case TT_OPTION_TIME:
     return tt_parse_time(text, member);
   case TT_OPTION_TEXT:
-    return parse_text(text, member);
+    return parse_text(text, row->fallback, member);
   }
   return TUTTI_ERR_ARGUMENT;
 }

@@ -32,7 +32,10 @@ static tutti_status move(int fd, void *bytes, size_t size, bool write_it, int64_
     if (left_ms < 0)
       return tt_fail(TUTTI_ERR_TIMEOUT, "the launcher does not answer");
     struct pollfd ready = {.fd = fd, .events = write_it ? POLLOUT : POLLIN};
-    if (poll(&ready, 1, left_ms < 1000000 ? (int)left_ms + 1 : 1000000) <= 0)
+    int count = poll(&ready, 1, left_ms < 1000000 ? (int)left_ms + 1 : 1000000);
+    if (count < 0 && errno != EINTR)
+      return tt_fail(TUTTI_ERR_SYSTEM, "poll of the launcher's connection failed: %s", strerror(errno));
+    if (count <= 0)
       continue;
     size_t moved = 0;
     tutti_status status = move_some(fd, (char *)bytes + done, size - done, write_it, &moved);

@@ -1,7 +1,7 @@
 /* compose/compose.c - the collectives as compositions: the first stage of the flow, and the only place that knows them.
  *
- * A form is a list of stages; each stage is one family, a row of the table below. In a stage "all" means every rank, "root" the
- * collective's root (0 where it has none) and "each" the rank that owns the block:
+ * A form is a list of stages; each stage is one family, a row of the table below. In a stage "all" means every rank,
+ * "root" the collective's root (0 where it has none) and "each" the rank that owns the block:
  *
  *     scatter         for j: M(root, {j}, block j)        gather          for j: M(j, {root}, block j)
  *     allgather       for j: M(j, all, block j)           broadcast       for j: M(root, all, block j)
@@ -51,22 +51,43 @@ static const struct {
   tt_layout in, out;
   struct form form[FORMS];
 } collectives[TT_COLLECTIVE_COUNT] = {
-    [TT_ALLREDUCE] = {"allreduce", false, true, TT_LAYOUT_ALL, TT_LAYOUT_ALL,
-        {{"one", false, 1, {{ALLREDUCE, TT_IN, TT_OUT}}},
-         {"allgather.reduce-scatter", true, 2, {{REDUCE_SCATTER, TT_IN, TT_OUT}, {ALLGATHER, TT_OUT, TT_OUT}}},
-         {"broadcast.reduce", false, 2, {{REDUCE, TT_IN, TT_OUT}, {BROADCAST, TT_OUT, TT_OUT}}}}},
-    [TT_BROADCAST] = {"broadcast", true, false, TT_LAYOUT_ALL, TT_LAYOUT_ALL,
-        {{"one", false, 1, {{BROADCAST, TT_IN, TT_OUT}}},
-         {"allgather.scatter", true, 2, {{SCATTER, TT_IN, TT_OUT}, {ALLGATHER, TT_OUT, TT_OUT}}}}},
-    [TT_ALLGATHER] = {"allgather", false, false, TT_LAYOUT_OWN, TT_LAYOUT_ALL,
-        {{"one", true, 1, {{ALLGATHER, TT_IN, TT_OUT}}},
-         {"broadcast.gather", true, 2, {{GATHER, TT_IN, TT_OUT}, {BROADCAST, TT_OUT, TT_OUT}}}}},
-    [TT_REDUCE_SCATTER] = {"reduce-scatter", false, true, TT_LAYOUT_ALL, TT_LAYOUT_OWN,
-        {{"one", true, 1, {{REDUCE_SCATTER, TT_IN, TT_OUT}}},
-         {"scatter.reduce", true, 2, {{REDUCE, TT_IN, TT_MID}, {SCATTER, TT_MID, TT_OUT}}}}},
-    [TT_BARRIER] = {"barrier", false, true, TT_LAYOUT_ALL, TT_LAYOUT_ALL,
-        {{"one", false, 1, {{ALLREDUCE, TT_IN, TT_OUT}}},
-         {"broadcast.reduce", false, 2, {{REDUCE, TT_IN, TT_OUT}, {BROADCAST, TT_OUT, TT_OUT}}}}},
+    [TT_ALLREDUCE] =
+        {"allreduce",
+         false,
+         true,
+         TT_LAYOUT_ALL,
+         TT_LAYOUT_ALL,
+         {{"one", false, 1, {{ALLREDUCE, TT_IN, TT_OUT}}},
+          {"allgather.reduce-scatter", true, 2, {{REDUCE_SCATTER, TT_IN, TT_OUT}, {ALLGATHER, TT_OUT, TT_OUT}}},
+          {"broadcast.reduce", false, 2, {{REDUCE, TT_IN, TT_OUT}, {BROADCAST, TT_OUT, TT_OUT}}}}},
+    [TT_BROADCAST] = {"broadcast",
+                      true,
+                      false,
+                      TT_LAYOUT_ALL,
+                      TT_LAYOUT_ALL,
+                      {{"one", false, 1, {{BROADCAST, TT_IN, TT_OUT}}},
+                       {"allgather.scatter", true, 2, {{SCATTER, TT_IN, TT_OUT}, {ALLGATHER, TT_OUT, TT_OUT}}}}},
+    [TT_ALLGATHER] = {"allgather",
+                      false,
+                      false,
+                      TT_LAYOUT_OWN,
+                      TT_LAYOUT_ALL,
+                      {{"one", true, 1, {{ALLGATHER, TT_IN, TT_OUT}}},
+                       {"broadcast.gather", true, 2, {{GATHER, TT_IN, TT_OUT}, {BROADCAST, TT_OUT, TT_OUT}}}}},
+    [TT_REDUCE_SCATTER] = {"reduce-scatter",
+                           false,
+                           true,
+                           TT_LAYOUT_ALL,
+                           TT_LAYOUT_OWN,
+                           {{"one", true, 1, {{REDUCE_SCATTER, TT_IN, TT_OUT}}},
+                            {"scatter.reduce", true, 2, {{REDUCE, TT_IN, TT_MID}, {SCATTER, TT_MID, TT_OUT}}}}},
+    [TT_BARRIER] = {"barrier",
+                    false,
+                    true,
+                    TT_LAYOUT_ALL,
+                    TT_LAYOUT_ALL,
+                    {{"one", false, 1, {{ALLREDUCE, TT_IN, TT_OUT}}},
+                     {"broadcast.reduce", false, 2, {{REDUCE, TT_IN, TT_OUT}, {BROADCAST, TT_OUT, TT_OUT}}}}},
 };
 
 static int form_count(tt_collective collective) {
@@ -80,8 +101,11 @@ tt_collective_info tt_compose_info(tt_collective collective) {
   tt_collective_info info = {.name = NULL};
   if ((int)collective < 0 || collective >= TT_COLLECTIVE_COUNT)
     return info;
-  info = (tt_collective_info){collectives[collective].name, collectives[collective].has_root,
-                              collectives[collective].reduces, form_count(collective), {NULL}};
+  info = (tt_collective_info){collectives[collective].name,
+                              collectives[collective].has_root,
+                              collectives[collective].reduces,
+                              form_count(collective),
+                              {NULL}};
   for (int n = 0; n < info.form_count; n++)
     info.form[n] = collectives[collective].form[n].name;
   return info;
@@ -117,10 +141,17 @@ static void add_stage(tt_composition *composition, const struct step *step, cons
 }
 
 static const struct form *find_form(tt_collective collective, const char *name) {
+  const struct form *forms = collectives[collective].form;
+  bool any = !name || !*name, split = !any && strcmp(name, "split") == 0;
   for (int n = 0; n < form_count(collective); n++)
-    if (!name || !*name || strcmp(collectives[collective].form[n].name, name) == 0)
-      return &collectives[collective].form[n];
-  return NULL;
+    if (any || (split ? forms[n].split : strcmp(forms[n].name, name) == 0))
+      return &forms[n];
+  return split ? &forms[0] : NULL;
+}
+
+const char *tt_compose_form(tt_collective collective, const char *name) {
+  const struct form *form = find_form(collective, name);
+  return form ? form->name : NULL;
 }
 
 static tutti_status no_form(tt_collective collective, const char *name) {

@@ -29,7 +29,10 @@ typedef struct tt_collective_info {
 
 tt_collective_info tt_compose_info(tt_collective collective); /* name NULL where there is none */
 tt_collective tt_compose_find(const char *name);              /* TT_COLLECTIVE_COUNT where there is none */
-/* Writes the composition of `form` (NULL or "": the first). Error TUTTI_ERR_PLAN names the forms there are. */
+/* The form that a name stands for: NULL or "" for the first, "split" for the first that cuts the vector into one block
+ * a rank (the first where none does); NULL where there is none. */
+const char *tt_compose_form(tt_collective collective, const char *name);
+/* Writes the composition of `form`, a name as above. Error TUTTI_ERR_PLAN names the forms there are. */
 tutti_status tt_compose(const tt_problem *problem, const char *form, tt_composition *composition);
 
 #endif

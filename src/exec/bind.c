@@ -47,6 +47,10 @@ static bool ends_message(const tt_step *step, bool last_of_lane) {
   return (step->flags & TT_STEP_LAST) || last_of_lane || step[1].peer != step->peer;
 }
 
+static bool combines(const tt_step *step) {
+  return step->kind == TT_STEP_RECV_REDUCE || step->flags & TT_STEP_ONTO;
+}
+
 static void bind_step(tt_instance *instance, uint32_t number, bool last_of_lane, const uint32_t *last) {
   const tt_plan *plan = instance->plan;
   const tt_step *step = &plan->step[number];
@@ -54,14 +58,14 @@ static void bind_step(tt_instance *instance, uint32_t number, bool last_of_lane,
                                  .ends_message = ends_message(step, last_of_lane),
                                  .wait_count = step->wait_count,
                                  .wait_first = step->wait_first,
-                                 .use = {.reduces = step->kind == TT_STEP_RECV_REDUCE,
+                                 .use = {.reduces = combines(step),
                                          .left = step->flags & TT_STEP_LEFT,
                                          .final = is_final(plan, step, last),
                                          .finish = step->finish},
                                  .block = tt_blocks_place((tt_ref){TT_SPACE_IN, step->block}, plan->part_count),
                                  .src = tt_blocks_place(step->src, plan->part_count),
                                  .dst = tt_blocks_place(step->dst, plan->part_count)};
-  instance->reduces |= step->kind == TT_STEP_RECV_REDUCE;
+  instance->reduces |= combines(step);
   instance->uses_mid |=
       (has_src(step) && step->src.space == TT_SPACE_MID) || (has_dst(step) && step->dst.space == TT_SPACE_MID);
 }

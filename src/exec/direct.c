@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { PATIENT_POLLS = 200 };
+
 bool tt_direct_fits(const tt_plan *plan, int64_t bytes) {
   return plan->direct && bytes <= tt_options_get()->direct_bytes;
 }
@@ -27,6 +29,8 @@ tutti_status tt_direct_create(const tt_plan *plan, tt_link *link, tt_direct **di
   status = tt_link_cells(link, &made->cells);
   if (!status)
     status = tt_flatten(made);
+  if (!status)
+    made->polls = made->cells->spec->patient ? PATIENT_POLLS : 1;
   if (status)
     tt_direct_destroy(made);
   else
@@ -45,6 +49,8 @@ void tt_direct_destroy(tt_direct *direct) {
 /* ---- shape: what depends on type, operator and block lengths ---- */
 
 static bool same_shape(const tt_run *a, const tt_run *b) {
+  if (a->shape && a->shape == b->shape)
+    return true;
   return a->type == b->type && a->op == b->op && a->in_own == b->in_own && a->out_own == b->out_own &&
          a->blocks.total == b->blocks.total && a->blocks.block_count == b->blocks.block_count && !a->blocks.count &&
          !b->blocks.count;
@@ -84,6 +90,7 @@ static void shape_ops(tt_direct *direct) {
 }
 
 static tutti_status set_shape(tt_direct *direct, const tt_run *run) {
+  direct->shape = (tt_run){.type = TUTTI_TYPE_COUNT};
   tutti_status status = tt_arith_init(&direct->arith, run, direct->reduces);
   if (!status)
     status = tt_blocks_init(&direct->blocks, &run->blocks, run->type, direct->plan);
@@ -107,17 +114,26 @@ static tutti_status set_shape(tt_direct *direct, const tt_run *run) {
 
 static unsigned char *data_of(const tt_direct *direct, tt_half *half) { return direct->near ? half->near : half->far; }
 
+/* memcpy without a call for the commonest sizes. */
+static inline void copy_range(unsigned char *to, const unsigned char *from, int64_t bytes) {
+  if (bytes == 8)
+    memcpy(to, from, 8);
+  else if (bytes == 4)
+    memcpy(to, from, 4);
+  else if (bytes > 0)
+    memcpy(to, from, (size_t)bytes);
+}
+
 /* Publishes what the plan sends, unless some rank may still read what the half held. */
 static bool publish(tt_direct *direct) {
   tt_cells *cells = direct->cells;
   if (!tt_cells_writable(cells, direct->sequence))
     return false;
   tt_half *half = tt_cells_half(cells, direct->plan->rank, direct->sequence);
+  unsigned char *data = data_of(direct, half);
   const unsigned char *in = direct->memory.base[TT_SPACE_IN];
   for (uint32_t n = 0; n < direct->range_count; n++)
-    if (direct->range[n].bytes > 0)
-      memcpy(data_of(direct, half) + direct->range[n].begin, in + direct->range[n].begin,
-             (size_t)direct->range[n].bytes);
+    copy_range(data + direct->range[n].begin, in + direct->range[n].begin, direct->range[n].bytes);
   half->key = direct->key;
   atomic_store_explicit(&half->sequence, direct->sequence, memory_order_release); /* pairs with take */
   tt_cells_wake(cells);
@@ -125,10 +141,17 @@ static bool publish(tt_direct *direct) {
   return true;
 }
 
+/* Takes the buffers of a run, whose shape is the last one's or a new one. */
+static tutti_status lend(tt_direct *direct, const tt_run *run) {
+  if (!same_shape(run, &direct->shape))
+    return set_shape(direct, run);
+  direct->memory.base[TT_SPACE_IN] = (unsigned char *)(uintptr_t)run->in;
+  direct->memory.base[TT_SPACE_OUT] = run->out;
+  return TUTTI_OK; /* scratch is as large as the shape needs */
+}
+
 tutti_status tt_direct_start(tt_direct *direct, const tt_run *run) {
-  tutti_status status = same_shape(run, &direct->shape)
-                            ? tt_memory_lend(&direct->memory, direct->plan, direct->uses_mid, run, &direct->blocks)
-                            : set_shape(direct, run);
+  tutti_status status = lend(direct, run);
   if (status)
     return status;
   direct->sequence = ++direct->cells->sequence;
@@ -147,21 +170,31 @@ static tutti_status mismatch(tt_direct *direct, int32_t peer) {
   return direct->status;
 }
 
+/* Whether the peer has published its half of this call; polls for a while where that keeps no other rank from running. */
+static inline bool has_come(const tt_direct *direct, tt_half *half) {
+  for (int n = 0; n < direct->polls; n++)
+    if (atomic_load_explicit(&half->sequence, memory_order_acquire) == direct->sequence) /* pairs with publish */
+      return true;
+  return false;
+}
+
 /* Does one op; *ready = false where what it takes has not come. */
 static tutti_status take(tt_direct *direct, const tt_direct_op *of, bool *ready) {
+  unsigned char *dst = direct->memory.base[of->dst.space] + of->dst_at;
   const unsigned char *src = direct->memory.base[of->src.space] + of->src_at, *data = src;
   if (of->peer >= 0) {
     tt_half *half = tt_cells_half(direct->cells, of->peer, direct->sequence);
-    *ready = atomic_load_explicit(&half->sequence, memory_order_acquire) == direct->sequence; /* pairs with publish */
+    *ready = has_come(direct, half);
     if (!*ready)
       return TUTTI_OK;
     if (half->key != direct->key)
       return mismatch(direct, of->peer);
     direct->cells->completed[of->peer] = direct->sequence - 1;
     data = data_of(direct, half) + of->data_at;
-  }
+  } else if (of->use.reduces)
+    src = dst; /* a copy that combines */
   if (of->bytes > 0)
-    tt_arith_take(&direct->arith, of->use, src, data, direct->memory.base[of->dst.space] + of->dst_at, of->bytes);
+    tt_arith_take(&direct->arith, of->use, src, data, dst, of->bytes);
   return TUTTI_OK;
 }
 

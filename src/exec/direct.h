@@ -29,6 +29,7 @@ struct tt_direct {
   bool near;                 /* data are in the lines that readers wait for */
   bool reads_all;            /* takes something from every other rank */
   uint64_t sequence, key;
+  int polls; /* for one rank's data, before a step returns */
   tt_memory memory;
   tt_blocks blocks;
   tt_arith arith;

@@ -52,7 +52,7 @@ struct tt_instance {
   uint32_t active_count;
   int64_t slice; /* bytes, a multiple of 64 */
 
-  uint64_t call, key;
+  uint64_t call, key, shape; /* of the run, as in tt_run */
   tt_arith arith;
   tt_blocks blocks;
   tt_memory memory;

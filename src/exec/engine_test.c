@@ -112,11 +112,38 @@ static void chain_plan(test_text *text, const shape *of, int64_t rank) {
   }
 }
 
+/* Allreduce by publishing: each rank's blocks go to all others at once, who take them in the order of ranks. Not in
+ * place: a rank that could take no more before it has sent more would hold up a stream that others read before this
+ * rank's. */
+static void publish_plan(test_text *text, const shape *of, int64_t rank) {
+  int blocks = (int)(of->blocks * of->parts), p = (int)of->rank_count, r = (int)rank, step = 0;
+  char readers[64] = "";
+  for (int peer = 0; peer < p; peer++)
+    if (peer != r)
+      snprintf(readers + strlen(readers), sizeof readers - strlen(readers), " %d", peer);
+  add_header(text, of, rank, 0, 1);
+  test_add(text, "lane 0 id 6 send level 0 channel 0 published readers%s\n", readers);
+  for (int n = 0; n < blocks; n++)
+    test_add(text, "  %d t0 send ->* b%d in.%d%s%s\n", n, n, n, n == 0 ? " first" : "", n == blocks - 1 ? " last" : "");
+  test_add(text, "lane 1 id 6 recv level 0 channel 0 published readers%s\n", readers);
+  for (int peer = 0; peer < p; peer++)
+    for (int n = 0; n < blocks && peer != r; n++, step++) {
+      test_add(text, "  %d t0 reduce <-%d b%d %s.%d => out.%d%s%s", step, peer, n, step < blocks ? "in" : "out", n, n,
+               n == 0 ? " first" : "", n == blocks - 1 ? " last" : "");
+      if (step >= (p - 2) * blocks)
+        test_add(text, " finish %d", p);
+      test_add(text, "\n");
+    }
+}
+
 static const struct {
   const char *name;
   void (*plan)(test_text *text, const shape *of, int64_t rank);
-  bool reduces;
-} family[] = {{"exchange", exchange_plan, true}, {"ring", ring_plan, true}, {"chain", chain_plan, false}};
+  bool reduces, in_place;
+} family[] = {{"exchange", exchange_plan, true, true},
+              {"ring", ring_plan, true, true},
+              {"chain", chain_plan, false, false},
+              {"publish", publish_plan, true, false}};
 
 /* ---- a case: buffers, calls, results ---- */
 
@@ -312,7 +339,7 @@ static void random_case(test_case *at, uint64_t seed, bool threads) {
   at->of.blocks = ring ? at->of.rank_count : ONE_OF(&random, 1, 2, 5, 9);
   at->of.parts = ring ? 1 : ONE_OF(&random, 1, 1, 2, 3);
   at->of.slice = ONE_OF(&random, 0, 64, 200, 512);
-  at->of.in_place = ONE_OF(&random, 0, 0, 1) && family[at->family].reduces;
+  at->of.in_place = ONE_OF(&random, 0, 0, 1) && family[at->family].in_place;
   at->slot_bytes = (size_t)ONE_OF(&random, 64, 128, 1024, 16384);
   at->slot_count = (size_t)ONE_OF(&random, 1, 2, 4);
   at->total = ONE_OF(&random, 0, 1, 2, 17, 64, 200, 1000, 5000) + (int64_t)tt_random_below(&random, 3);

@@ -25,6 +25,7 @@ typedef struct tt_link_spec {
   const int64_t *job_rank;        /* of each rank of the communicator; borrowed */
   int64_t rank, rank_count;       /* in the communicator */
   uint64_t stream_base;           /* ids of this link's streams are stream_base + lane id: equal on all ranks */
+  bool patient;                   /* a step may poll a little for what will come soon: every rank has a core */
   size_t slot_bytes_minimum;      /* equal on all ranks: blocks are cut into slices of at most this */
 } tt_link_spec;
 
@@ -48,6 +49,7 @@ typedef struct tt_run {
   tutti_type type;
   tutti_op op;
   uint64_t call, key; /* for the slot headers */
+  uint64_t shape;     /* equal and not 0: nothing but buffers and call number differs from the run before */
 } tt_run;
 
 tutti_status tt_instance_create(const tt_plan *plan, tt_link *link, tt_instance **instance); /* plan: borrowed */

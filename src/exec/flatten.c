@@ -34,7 +34,7 @@ static void add_op(tt_direct *direct, const tt_step *step) {
   tt_direct_op *made = &direct->op[direct->op_count++];
   *made = (tt_direct_op){
       .peer = step->kind == TT_STEP_COPY ? -1 : step->peer,
-      .use = {.reduces = step->kind == TT_STEP_RECV_REDUCE, .left = step->flags & TT_STEP_LEFT, .finish = step->finish},
+      .use = {.reduces = step->kind == TT_STEP_RECV_REDUCE || step->flags & TT_STEP_ONTO, .left = step->flags & TT_STEP_LEFT, .finish = step->finish},
       .block = tt_blocks_place((tt_ref){TT_SPACE_IN, step->block}, parts),
       .dst = tt_blocks_place(step->dst, parts)};
   made->src = step->kind == TT_STEP_RECV ? made->dst : tt_blocks_place(step->src, parts);

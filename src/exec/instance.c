@@ -58,10 +58,21 @@ static void rewind_lanes(tt_instance *instance) {
   }
 }
 
-tutti_status tt_instance_start(tt_instance *instance, const tt_run *run) {
+/* Type, operator and block lengths, unless they are those of the run before. */
+static tutti_status set_shape(tt_instance *instance, const tt_run *run) {
+  if (run->shape && run->shape == instance->shape)
+    return TUTTI_OK;
+  instance->shape = 0;
   tutti_status status = tt_arith_init(&instance->arith, run, instance->reduces);
   if (!status)
     status = tt_blocks_init(&instance->blocks, &run->blocks, run->type, instance->plan);
+  if (!status)
+    instance->shape = run->shape;
+  return status;
+}
+
+tutti_status tt_instance_start(tt_instance *instance, const tt_run *run) {
+  tutti_status status = set_shape(instance, run);
   if (!status)
     status = tt_memory_lend(&instance->memory, instance->plan, instance->uses_mid, run, &instance->blocks);
   if (status)

@@ -128,7 +128,8 @@ static tutti_status move_recv(tt_instance *instance, tt_lane_run *lane, int64_t 
 
 static void move_copy(tt_instance *instance, tt_lane_run *lane, int64_t *moved) {
   *moved = piece_of(instance, lane);
-  tt_arith_take(&instance->arith, lane->op->use, NULL, lane->src + lane->done, lane->dst + lane->done, *moved);
+  unsigned char *dst = lane->dst + lane->done; /* also the left operand, where it combines */
+  tt_arith_take(&instance->arith, lane->op->use, dst, lane->src + lane->done, dst, *moved);
 }
 
 tutti_status tt_move(tt_instance *instance, tt_lane_run *lane, int64_t *moved) {

@@ -59,8 +59,9 @@ static tutti_status check_list(const tt_ends *ends, int64_t rank_count, const ch
   for (int64_t n = 0; n < ends->list_count; n++) {
     bool ascending = n == 0 || ends->list[n - 1] < ends->list[n];
     if (!ascending || ends->list[n] < 0 || ends->list[n] >= rank_count)
-      return tt_fail(TUTTI_ERR_PLAN, "stage '%s', family %d: ends[%" PRId64 "] = %" PRId64
-                     " is not an ascending rank below %" PRId64, stage, number, n, ends->list[n], rank_count);
+      return tt_fail(TUTTI_ERR_PLAN,
+                     "stage '%s', family %d: ends[%" PRId64 "] = %" PRId64 " is not an ascending rank below %" PRId64,
+                     stage, number, n, ends->list[n], rank_count);
   }
   return ends->list_count > 0 ? TUTTI_OK
                               : tt_fail(TUTTI_ERR_PLAN, "stage '%s', family %d: ends are empty", stage, number);
@@ -69,8 +70,8 @@ static tutti_status check_list(const tt_ends *ends, int64_t rank_count, const ch
 static tutti_status check_family(const tt_composition *composition, const tt_stage *stage, int number) {
   const tt_family *family = &stage->family[number];
   if (family->count_i <= 0 || family->count_j <= 0)
-    return tt_fail(TUTTI_ERR_PLAN, "stage '%s', family %d: counts %" PRId64 " x %" PRId64 " are not positive", stage->name,
-                   number, family->count_i, family->count_j);
+    return tt_fail(TUTTI_ERR_PLAN, "stage '%s', family %d: counts %" PRId64 " x %" PRId64 " are not positive",
+                   stage->name, number, family->count_i, family->count_j);
   if (!affine_in_range(family->root, family, composition->rank_count))
     return tt_fail(TUTTI_ERR_PLAN, "stage '%s', family %d: a root is no rank below %" PRId64, stage->name, number,
                    composition->rank_count);
@@ -113,49 +114,65 @@ tutti_status tt_ir_check(const tt_composition *composition) {
 
 static const char *const buffer_names[TT_BUFFER_COUNT] = {"in", "out", "mid"};
 
-static void affine_text(tt_affine form, char *text, size_t size) {
-  int used = snprintf(text, size, "%s", "");
-  const struct { int64_t factor; const char *name; } term[] = {{form.i, "i"}, {form.j, "j"}};
-  for (size_t n = 0; n < TT_COUNT(term); n++) {
-    if (term[n].factor == 1)
-      used += snprintf(text + used, size - (size_t)used, "%s%s", used ? "+" : "", term[n].name);
-    else if (term[n].factor != 0)
-      used += snprintf(text + used, size - (size_t)used, "%s%" PRId64 "%s", used ? "+" : "", term[n].factor, term[n].name);
-  }
-  if (form.base != 0 || used == 0)
-    snprintf(text + used, size - (size_t)used, "%s%" PRId64, used ? "+" : "", form.base);
+/* Adds "+3i", "-i", "+2": a factor and what it multiplies. The first term has no plus. */
+static void add_term(char *text, size_t size, int64_t factor, const char *name) {
+  size_t used = strlen(text);
+  const char *sign = factor < 0 ? "-" : used ? "+" : "";
+  if (*name && (factor == 1 || factor == -1))
+    snprintf(text + used, size - used, "%s%s", sign, name);
+  else if (factor != 0)
+    snprintf(text + used, size - used, "%s%" PRIu64 "%s", sign, factor < 0 ? -(uint64_t)factor : (uint64_t)factor,
+             name);
 }
 
-static void ends_text(const tt_ends *ends, char *text, size_t size) {
+/* An index that takes one value only is not written. */
+static void affine_text(const tt_family *family, tt_affine form, char *text, size_t size) {
+  *text = '\0';
+  add_term(text, size, family->count_i > 1 ? form.i : 0, "i");
+  add_term(text, size, family->count_j > 1 ? form.j : 0, "j");
+  add_term(text, size, form.base, "");
+  if (!*text)
+    snprintf(text, size, "0");
+}
+
+static void ends_text(const tt_family *family, char *text, size_t size) {
+  const tt_ends *ends = &family->ends;
   char one[64];
-  affine_text(ends->one, one, sizeof one);
+  affine_text(family, ends->one, one, sizeof one);
   if (ends->kind == TT_ENDS_ALL)
     snprintf(text, size, "all");
   else if (ends->kind == TT_ENDS_ONE)
     snprintf(text, size, "{%s}", one);
   else
-    snprintf(text, size, "{%" PRId64 " ... %" PRId64 ": %" PRId64 " ranks}", ends->list[0],
-             ends->list[ends->list_count - 1], ends->list_count);
+    snprintf(text, size, "{%" PRId64 " ... %" PRId64 ": %" PRId64 " rank%s}", ends->list[0],
+             ends->list[ends->list_count - 1], ends->list_count, ends->list_count == 1 ? "" : "s");
+}
+
+static void loop_text(const tt_family *family, char *text, size_t size) {
+  *text = '\0';
+  if (family->count_i > 1 && family->count_j > 1)
+    snprintf(text, size, "for i < %" PRId64 ", j < %" PRId64 ": ", family->count_i, family->count_j);
+  else if (family->count_i > 1)
+    snprintf(text, size, "for i < %" PRId64 ": ", family->count_i);
+  else if (family->count_j > 1)
+    snprintf(text, size, "for j < %" PRId64 ": ", family->count_j);
 }
 
 static char *family_text(const tt_family *family, tt_arena *arena) {
-  char root[64], block[64], ends[96], loop[64] = "";
-  affine_text(family->root, root, sizeof root);
-  affine_text(family->block, block, sizeof block);
-  ends_text(&family->ends, ends, sizeof ends);
-  if (family->count_j > 1)
-    snprintf(loop, sizeof loop, "for i < %" PRId64 ", j < %" PRId64 ": ", family->count_i, family->count_j);
-  else if (family->count_i > 1)
-    snprintf(loop, sizeof loop, "for i < %" PRId64 ": ", family->count_i);
+  char root[64], block[64], ends[160], loop[64];
+  affine_text(family, family->root, root, sizeof root);
+  affine_text(family, family->block, block, sizeof block);
+  ends_text(family, ends, sizeof ends);
+  loop_text(family, loop, sizeof loop);
   bool multicast = family->primitive == TT_MULTICAST;
   return tt_arena_format(arena, "%s%s(%s, %s, block %s) %s -> %s", loop, multicast ? "M" : "R", multicast ? root : ends,
                          multicast ? ends : root, block, buffer_names[family->from], buffer_names[family->to]);
 }
 
 char *tt_ir_print(const tt_composition *composition, tt_arena *arena) {
-  char *text = tt_arena_format(arena, "%" PRId64 " ranks, %" PRId64 " block%s%s\n", composition->rank_count,
-                               composition->block_count, composition->block_count == 1 ? "" : "s",
-                               composition->in_place ? ", in place" : "");
+  char *text = tt_arena_format(arena, "%" PRId64 " rank%s, %" PRId64 " block%s%s\n", composition->rank_count,
+                               composition->rank_count == 1 ? "" : "s", composition->block_count,
+                               composition->block_count == 1 ? "" : "s", composition->in_place ? ", in place" : "");
   for (int s = 0; s < composition->stage_count && text; s++) {
     const tt_stage *stage = &composition->stage[s];
     text = tt_arena_format(arena, "%s%s%s:\n", text, s ? "fence\n" : "", stage->name);

@@ -1,7 +1,8 @@
 /* lower/flow.h - what one rank receives, combines, sends and keeps, as values; no lanes, no memory yet.
  *
- * A value is made once and never changes: a block of the rank's own, what came in a message, or the combination of a value with what
- * came. The passes merge (messages of one round to one peer) and common payloads (equal ones once) work here. */
+ * A value is made once and never changes: a block of the rank's own, what came in a message, or the combination of a
+ * value with what came. The passes merge (messages of one round to one peer) and common payloads (equal ones once) work
+ * here. */
 #ifndef TT_LOWER_FLOW_H
 #define TT_LOWER_FLOW_H
 
@@ -9,21 +10,23 @@
 
 typedef struct tt_value {
   uint32_t block;
-  int32_t left;      /* COMBINED: value that the received one is combined with; else -1 */
-  int32_t receive;   /* event that brings it; -1: the rank's own block */
-  tt_ref place;      /* own: where it is; others: chosen by tt_lower_place */
-  uint32_t made;     /* time at which it exists, in the whole plan */
-  uint32_t last_use; /* time of the last use, in the whole plan */
-  uint32_t last_other_use; /* the same without uses as left operand */
+  int32_t left;                  /* COMBINED: value that the received one is combined with; else -1 */
+  int32_t receive;               /* event that brings it; -1: the rank's own block */
+  tt_ref place;                  /* own: where it is; others: chosen by tt_lower_place */
+  uint32_t made;                 /* time at which it exists, in the whole plan */
+  uint32_t last_use;             /* time of the last use, in the whole plan */
+  uint32_t last_other_use;       /* the same without uses as left operand */
   int32_t left_uses, other_uses; /* as left operand of combinations; in sends and final copies */
-  int32_t heir;      /* the combination that it is left operand of, the last one */
+  int32_t heir;                  /* the combination that it is left operand of, the last one */
+  int32_t then;                  /* value that is combined onto it right after the message; -1: none */
+  uint32_t finish;               /* contributions, where the value is made at its final place; else 0 */
   bool placed;
 } tt_value;
 
+/* Events are numbered in the order of their primitives, which is alike at both ends of a message. */
 typedef struct tt_event {
   uint32_t time, tie;
-  uint64_t order; /* among the blocks of one message: alike at both ends */
-  int32_t peer;   /* -1: published to all */
+  int32_t peer; /* -1: published to all */
   int32_t value;
   uint16_t channel, level, way;
   bool sends, published;
@@ -60,7 +63,7 @@ struct tt_lowering {
   tt_params params;
   uint32_t part_count;
   tt_lower_stage stage[TT_STAGES];
-  uint32_t stage_time[TT_STAGES + 1]; /* round in which each stage begins */
+  uint32_t stage_time[TT_STAGES + 1];               /* round in which each stage begins */
   uint16_t level_number[TT_STAGES][TT_PLAN_LEVELS]; /* level of a stage -> level of the plan */
   int level_count;
   char level_name[TT_PLAN_LEVELS][TT_TOPO_NAME];
@@ -74,5 +77,7 @@ bool tt_lower_place(tt_flow *flow, uint32_t *tmp_count);
 
 /* Room for one more element at the end of a vector in the arena; NULL where memory is exhausted. */
 void *tt_lower_push(tt_arena *arena, void *vector, int64_t *count, int64_t *room, size_t size);
+/* A copy of a finished vector, of just its size. */
+void *tt_lower_keep(tt_arena *arena, const void *vector, int64_t count, size_t size);
 
 #endif

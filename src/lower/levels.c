@@ -94,7 +94,8 @@ static void look_at_trees(const tt_lower_stage *out, tt_lower_level *level, int6
 /* ---- passes: each gives the group number at each position for a level that it adds ---- */
 
 /* ring(n): n virtual nodes, runs of the outermost groups. */
-static void ring_groups(const tt_lower_stage *out, const int32_t *outer_group, int64_t group_count, int64_t n, int32_t *key) {
+static void ring_groups(const tt_lower_stage *out, const int32_t *outer_group, int64_t group_count, int64_t n,
+                        int32_t *key) {
   for (int64_t at = 0; at < out->rank_count; at++)
     key[at] = (int32_t)((int64_t)outer_group[at] * n / group_count);
 }
@@ -162,12 +163,14 @@ static tutti_status check_levels(const tt_stage_params *stage, const tt_topo *to
     if (found < 0)
       return tt_fail(TUTTI_ERR_PLAN, "the topology has no level '%s'", stage->level[n].name);
     if (found <= last)
-      return tt_fail(TUTTI_ERR_PLAN, "level '%s' stands inside '%s' in the topology; name levels from the outermost inwards",
+      return tt_fail(TUTTI_ERR_PLAN,
+                     "level '%s' stands inside '%s' in the topology; name levels from the outermost inwards",
                      stage->level[n - 1].name, stage->level[n].name);
     last = found;
   }
   if (last != topo->level_count - 1)
-    return tt_fail(TUTTI_ERR_PLAN, "the last level must be 'core', not '%s'", stage->level[stage->level_count - 1].name);
+    return tt_fail(TUTTI_ERR_PLAN, "the last level must be 'core', not '%s'",
+                   stage->level[stage->level_count - 1].name);
   return TUTTI_OK;
 }
 
@@ -185,7 +188,9 @@ static const tt_stage_params *find_stage(const tt_params *params, const char *na
 static bool add_level(tt_lower_stage *out, const tt_level_params *params, const tt_topo *topo, bool striped,
                       const int32_t *key, tt_arena *arena) {
   int number = out->level_count++, found = find_topo_level(topo, params->name);
-  out->level[number] = (tt_lower_level){.params = *params, .topo_level = found, .striped = striped,
+  out->level[number] = (tt_lower_level){.params = *params,
+                                        .topo_level = found,
+                                        .striped = striped,
                                         .publish = topo->level[found].publish && found == topo->level_count - 1};
   memcpy(out->level[number].name, params->name, sizeof params->name);
   if (!fill_level(out, number, key, arena))
@@ -220,8 +225,8 @@ static tutti_status add_outermost(tt_lower_stage *out, const tt_stage_params *st
   bool striped = params->stripe > 0;
   int64_t groups = renumber(out, key);
   if (params->ring > groups)
-    return tt_fail(TUTTI_ERR_PLAN, "ring=%" PRId64 " is more than the %" PRId64 " groups of level '%s'", params->ring, groups,
-                   level.name);
+    return tt_fail(TUTTI_ERR_PLAN, "ring=%" PRId64 " is more than the %" PRId64 " groups of level '%s'", params->ring,
+                   groups, level.name);
   if (params->ring > 0) {
     tt_level_params chain = level;
     chain.shape = TT_CHAIN;
@@ -240,7 +245,8 @@ static tutti_status add_outermost(tt_lower_stage *out, const tt_stage_params *st
                                                            : tt_fail(TUTTI_ERR_MEMORY, "no memory for group tables");
 }
 
-/* A tree from level n inwards takes: a way to the representative where that may be another rank, its own rounds, the rest. */
+/* A tree from level n inwards takes: a way to the representative where that may be another rank, its own rounds, the
+ * rest. */
 static void count_time(tt_lower_stage *out) {
   out->time[out->level_count] = 0;
   for (int n = out->level_count - 1; n >= 0; n--) {
@@ -261,7 +267,8 @@ tutti_status tt_lower_resolve(const tt_composition *composition, int stage_numbe
   memset(out, 0, sizeof *out);
   out->perm = tt_arena_alloc(arena, ranks, sizeof *out->perm);
   out->position = tt_arena_alloc(arena, ranks, sizeof *out->position);
-  int32_t *key = tt_arena_alloc(arena, ranks + 1, sizeof *key), *spare = tt_arena_alloc(arena, ranks + 1, sizeof *spare);
+  int32_t *key = tt_arena_alloc(arena, ranks + 1, sizeof *key),
+          *spare = tt_arena_alloc(arena, ranks + 1, sizeof *spare);
   if (arena->failed)
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for group tables of %" PRId64 " ranks", composition->rank_count);
   out->rank_total = composition->rank_count;

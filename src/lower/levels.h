@@ -27,17 +27,17 @@ typedef struct tt_lower_level {
 } tt_lower_level;
 
 typedef struct tt_lower_stage {
-  int64_t rank_total;            /* of the communicator */
-  int64_t rank_count;            /* that take part */
-  int32_t *perm;                 /* rank at a position */
-  int32_t *position;             /* of each rank; -1: takes no part */
+  int64_t rank_total; /* of the communicator */
+  int64_t rank_count; /* that take part */
+  int32_t *perm;      /* rank at a position */
+  int32_t *position;  /* of each rank; -1: takes no part */
   int level_count;
   tt_lower_level level[TT_PLAN_LEVELS];
   int64_t time[TT_PLAN_LEVELS + 1]; /* rounds of a whole tree from this level inwards */
 } tt_lower_stage;
 
 /* Resolves parameters for one stage. In the arena. */
-tutti_status tt_lower_resolve(const tt_composition *composition, int stage, const tt_topo *topo, const tt_params *params,
-                              tt_arena *arena, tt_lower_stage *out);
+tutti_status tt_lower_resolve(const tt_composition *composition, int stage, const tt_topo *topo,
+                              const tt_params *params, tt_arena *arena, tt_lower_stage *out);
 
 #endif

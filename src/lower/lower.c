@@ -1,7 +1,8 @@
 /* lower/lower.c - the compiler: composition, topology and parameters -> what all ranks share -> one rank's plan.
  *
- *     tt_lowering_create   levels of each stage, with ring(n) and folding (levels.c); stripe and channels cut blocks into parts
- *     tt_lower_rank        primitives -> values and events (walk.c, flow.c) -> places (place.c) -> lanes, steps, waits (emit.c)
+ *     tt_lowering_create   levels of each stage, with ring(n) and folding (levels.c); stripe and channels cut blocks
+ * into parts tt_lower_rank        primitives -> values and events (walk.c, flow.c) -> places (place.c) -> lanes, steps,
+ * waits (emit.c)
  *
  * Nothing here knows which collective it compiles: a composition has no such field. */
 #include "lower/emit.h"
@@ -14,7 +15,8 @@
 
 /* ---- levels of stages -> levels of the plan ---- */
 
-/* Whether level n of two stages is the same: same name, same groups around it. Streams of one plan level have one set of readers. */
+/* Whether level n of two stages is the same: same name, same groups around it. Streams of one plan level have one set
+ * of readers. */
 static bool same_level(const tt_lower_stage *a, const tt_lower_stage *b, int n) {
   if (a->rank_count != b->rank_count || memcmp(a->perm, b->perm, (size_t)a->rank_count * sizeof *a->perm) != 0)
     return false;
@@ -74,8 +76,8 @@ static tutti_status resolve_stages(tt_lowering *lowering) {
 tutti_status tt_lowering_create(const tt_composition *composition, const tt_topo *topo, const tt_params *params,
                                 tt_lowering **lowering) {
   if (composition->rank_count != topo->rank_count)
-    return tt_fail(TUTTI_ERR_PLAN, "composition of %" PRId64 " ranks on a topology of %" PRId64, composition->rank_count,
-                   topo->rank_count);
+    return tt_fail(TUTTI_ERR_PLAN, "composition of %" PRId64 " ranks on a topology of %" PRId64,
+                   composition->rank_count, topo->rank_count);
   tt_lowering *made = calloc(1, sizeof *made);
   if (!made)
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for a lowering");
@@ -100,6 +102,31 @@ void tt_lowering_destroy(tt_lowering *lowering) {
   tt_arena_finish(&lowering->arena);
   free(lowering);
 }
+
+/* ---- for people ---- */
+
+int tt_lowering_level_count(const tt_lowering *lowering, int stage) { return lowering->stage[stage].level_count; }
+
+tt_level_info tt_lowering_level(const tt_lowering *lowering, int stage, int number) {
+  const tt_lower_level *level = &lowering->stage[stage].level[number];
+  tt_level_info info = {.params = level->params,
+                        .plan_level = lowering->level_number[stage][number],
+                        .group_count = level->group_count,
+                        .fewest = INT64_MAX,
+                        .rounds = level->rounds,
+                        .fold = level->fold,
+                        .striped = level->striped,
+                        .publish = level->publish};
+  memcpy(info.name, level->name, sizeof info.name);
+  for (int64_t g = 0; g < (number ? level[-1].group_count : 1); g++) {
+    int64_t joined = level->first[g + 1] - level->first[g];
+    info.fewest = joined < info.fewest ? joined : info.fewest;
+    info.most = joined > info.most ? joined : info.most;
+  }
+  return info;
+}
+
+uint32_t tt_lowering_round(const tt_lowering *lowering, int stage) { return lowering->stage_time[stage]; }
 
 /* ---- one rank ---- */
 

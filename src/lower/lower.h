@@ -1,6 +1,7 @@
 /* lower/lower.h - (composition, topology, parameters, rank) -> that rank's plan. Pure; knows no collective.
  *
- * A tt_lowering holds what all ranks share (resolved levels, group tables); tt_lower_rank makes one rank's plan from it. */
+ * A tt_lowering holds what all ranks share (resolved levels, group tables); tt_lower_rank makes one rank's plan from
+ * it. */
 #ifndef TT_LOWER_LOWER_H
 #define TT_LOWER_LOWER_H
 
@@ -26,9 +27,13 @@ typedef struct tt_stage_params {
   tt_level_params level[TT_TOPO_LEVELS];
 } tt_stage_params;
 
+const char *tt_shape_name(tt_shape shape); /* "2-nomial" is k, '-', "nomial" */
+const char *tt_labelling_name(tt_labelling labelling);
+const char *tt_order_name(tt_order order);
+
 /* Parameters. Text form and grammar: docs/plan.md. */
 typedef struct tt_params {
-  char form[2 * TT_STAGE_NAME]; /* "": the collective's first */
+  char form[2 * TT_STAGE_NAME]; /* of the composition, for whoever makes it; "": the first */
   int stage_count;              /* 0: one level "core", star */
   tt_stage_params stage[TT_STAGES + 1];
   int64_t stripe;      /* 0: a primitive's own place represents it in each group; s: parts through s members */
@@ -55,5 +60,21 @@ tutti_status tt_lowering_create(const tt_composition *composition, const tt_topo
                                 tt_lowering **lowering);
 void tt_lowering_destroy(tt_lowering *lowering);
 tutti_status tt_lower_rank(const tt_lowering *lowering, int64_t rank, tt_plan **plan);
+
+/* What parameters came to at one level of one stage, after the passes that add levels; for people. */
+typedef struct tt_level_info {
+  char name[TT_TOPO_NAME]; /* with ".ring" or ".pair" where a pass has added it */
+  tt_level_params params;
+  int plan_level; /* its number in plans */
+  int64_t group_count;
+  int64_t fewest, most; /* groups that a tree of this level joins */
+  int64_t rounds;
+  bool fold, striped, publish;
+} tt_level_info;
+
+int tt_lowering_level_count(const tt_lowering *lowering, int stage);
+tt_level_info tt_lowering_level(const tt_lowering *lowering, int stage, int level);
+/* Round in which a stage begins; the number of all rounds for stage = stage_count. */
+uint32_t tt_lowering_round(const tt_lowering *lowering, int stage);
 
 #endif

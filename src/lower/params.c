@@ -15,6 +15,7 @@
 
 #define TEXT_LIMIT 512
 #define NUMBER_LIMIT 4096
+#define SLICE_LIMIT ((int64_t)1 << 40)
 
 void tt_params_init(tt_params *params) { *params = (tt_params){.channels = 1}; }
 
@@ -121,6 +122,14 @@ static tutti_status parse_number(const char *word, const char *text, int64_t lea
   return TUTTI_OK;
 }
 
+static tutti_status parse_slice(const char *word, const char *text, int64_t *bytes) {
+  int64_t parsed;
+  if (tt_parse_bytes(text, &parsed) != TUTTI_OK || parsed > SLICE_LIMIT)
+    return bad(word, "needs bytes up to 1024G, for example 64K");
+  *bytes = parsed;
+  return TUTTI_OK;
+}
+
 static tutti_status parse_text(const char *text, tt_params *params, int depth);
 
 static tutti_status parse_preset(const char *word, tt_params *params, int depth) {
@@ -134,7 +143,8 @@ static tutti_status parse_preset(const char *word, tt_params *params, int depth)
 
 static tutti_status parse_word(char *word, tt_params *params, int depth) {
   if (strncmp(word, "form=", 5) == 0)
-    return copy_name(params->form, sizeof params->form, word + 5, strlen(word + 5)) ? TUTTI_OK : bad(word, "names no form");
+    return copy_name(params->form, sizeof params->form, word + 5, strlen(word + 5)) ? TUTTI_OK
+                                                                                    : bad(word, "names no form");
   if (strncmp(word, "stripe=", 7) == 0)
     return parse_number(word, word + 7, 0, &params->stripe);
   if (strncmp(word, "ring=", 5) == 0)
@@ -142,7 +152,7 @@ static tutti_status parse_word(char *word, tt_params *params, int depth) {
   if (strncmp(word, "channels=", 9) == 0)
     return parse_number(word, word + 9, 1, &params->channels);
   if (strncmp(word, "slice=", 6) == 0)
-    return tt_parse_bytes(word + 6, &params->slice_bytes) == TUTTI_OK ? TUTTI_OK : bad(word, "needs bytes, for example 64K");
+    return parse_slice(word, word + 6, &params->slice_bytes);
   return strchr(word, '[') ? parse_stage(word, params) : parse_preset(word, params, depth);
 }
 

@@ -1,8 +1,9 @@
 /* lower/place.c - where values live.
  *
- * A value that must stand in a user's buffer at the end is made there, and so are the partial results that lead to it: a chain of
- * combinations accumulates in one place. All others live in cells of tmp, reused as soon as nothing reads them. A cell that a
- * message of round t reads is written by a later round only, so that no receive ever waits for a send of its own round. */
+ * A value that must stand in a user's buffer at the end is made there, and so are the partial results that lead to it:
+ * a chain of combinations accumulates in one place. All others live in cells of tmp, reused as soon as nothing reads
+ * them. A cell that a message of round t reads is written by a later round only, so that no receive ever waits for a
+ * send of its own round. */
 #include "lower/flow.h"
 
 #include <stdlib.h>
@@ -52,9 +53,10 @@ static void place_finals(tt_flow *flow) {
   for (int64_t n = 0; n < flow->final_count; n++) {
     tt_final *final = &flow->final[n];
     final->copies = !made_there(flow, final);
-    if (!final->copies)
+    if (!final->copies) {
       place_chain(flow, final->value, final->place);
-    else if (flow->value[final->value].receive >= 0)
+      flow->value[final->value].finish = final->finish;
+    } else if (flow->value[final->value].receive >= 0)
       flow->value[final->value].other_uses++; /* the copy: its chain ends here */
   }
 }

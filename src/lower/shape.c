@@ -3,8 +3,8 @@
  *   star          chain            2-nomial, near first     2-nomial, far first      2-ary
  *   0 -> 1 2 3    0 -> 1 -> 2 -> 3  0 -> 1 2 4, 1 -> 3 5     0 -> 4 2 1, 4 -> 6 5     0 -> 1 2, 1 -> 3 4
  *
- * A k-nomial label is a number in base k. Near first: the parent drops the highest digit, so that distances grow with the rounds;
- * far first: the parent drops the lowest nonzero digit. */
+ * A k-nomial label is a number in base k. Near first: the parent drops the highest digit, so that distances grow with
+ * the rounds; far first: the parent drops the lowest nonzero digit. */
 #include "lower/shape.h"
 
 /* k^m <= v < k^(m+1): gives k^m and m. v >= 1. */
@@ -68,7 +68,9 @@ static bool near_next(const tt_tree *tree, int64_t v, int64_t *child) {
   return *child < tree->f;
 }
 
-static bool near_under(const tt_tree *tree, int64_t v, int64_t u) { return u >= v && (u - v) % near_stride(tree, v) == 0; }
+static bool near_under(const tt_tree *tree, int64_t v, int64_t u) {
+  return u >= v && (u - v) % near_stride(tree, v) == 0;
+}
 
 static int64_t near_toward(const tt_tree *tree, int64_t v, int64_t u) {
   int64_t m, k = tree->level->k, step = lowest_power(u - v, k, &m);
@@ -230,13 +232,14 @@ int64_t tt_shape_label(const tt_tree *tree, int64_t group, int64_t home) {
   if (tree->level->labelling == TT_XOR)
     return group ^ home;
   int64_t distance = tree->backward ? home - group : group - home;
-  return (distance + tree->f) % tree->f;
+  return distance < 0 ? distance + tree->f : distance;
 }
 
 int64_t tt_shape_group(const tt_tree *tree, int64_t v, int64_t home) {
   if (tree->level->labelling == TT_XOR)
     return v ^ home;
-  return (home + (tree->backward ? tree->f - v : v)) % tree->f;
+  int64_t group = tree->backward ? home - v : home + v;
+  return group < 0 ? group + tree->f : group < tree->f ? group : group - tree->f;
 }
 
 /* Labels of v and those below as a strided range; false where the shape has none. */

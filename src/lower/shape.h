@@ -1,7 +1,7 @@
 /* lower/shape.h - tree shapes over labels 0..f-1 and labellings between labels and groups, all in closed form.
  *
- * The tree's root has label 0. A label v > 0 has a parent and a round in which the parent sends to it; rounds grow along every
- * path. The labels below v are a strided range where the shape has one (docs/adding-a-shape.md). */
+ * The tree's root has label 0. A label v > 0 has a parent and a round in which the parent sends to it; rounds grow
+ * along every path. The labels below v are a strided range where the shape has one (docs/adding-a-shape.md). */
 #ifndef TT_LOWER_SHAPE_H
 #define TT_LOWER_SHAPE_H
 
@@ -28,18 +28,15 @@ int64_t tt_shape_way(const tt_tree *tree, int64_t v);
 int64_t tt_shape_label(const tt_tree *tree, int64_t group, int64_t home);
 int64_t tt_shape_group(const tt_tree *tree, int64_t v, int64_t home);
 
-/* The groups below v (v included) as first, first + stride, ...: equal for equal sets, whatever the root. Where the shape
- * has no strided form, numbers that are unique to (home, v), with stride 0. */
+/* The groups below v (v included) as first, first + stride, ...: equal for equal sets, whatever the root. Where the
+ * shape has no strided form, numbers that are unique to (home, v), with stride 0. */
 typedef struct tt_subset {
   int64_t first, stride, count;
 } tt_subset;
 tt_subset tt_shape_subset(const tt_tree *tree, int64_t v, int64_t home);
 
-/* Whether ranks reduce in the same order whatever the root, so that one partial result serves the trees of several roots. */
+/* Whether ranks reduce in the same order whatever the root, so that one partial result serves the trees of several
+ * roots. */
 bool tt_shape_shares(const tt_tree *tree);
-
-const char *tt_shape_name(tt_shape shape);         /* "2-nomial" is k, '-', "nomial" */
-const char *tt_labelling_name(tt_labelling labelling);
-const char *tt_order_name(tt_order order);
 
 #endif

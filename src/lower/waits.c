@@ -1,9 +1,11 @@
 /* lower/waits.c - dependencies between steps of one rank: read after write, write after read, write after write.
  *
- * Steps are taken in the order in which they could run one after the other. For each place in memory we keep the last write and
- * the reads since. Steps on the same block need each other's slice only; a cell of tmp that changes its block is waited for whole.
+ * Steps are taken in the order in which they could run one after the other. For each place in memory we keep the last
+ * write and the reads since. Steps on the same block need each other's slice only; a cell of tmp that changes its block
+ * is waited for whole.
  *
- * What a step knows to be done is a number for each lane: 2n + 1 after slice s of its step n, 2n + 2 after all of step n. */
+ * What a step knows to be done is a number for each lane: 2n + 1 after slice s of its step n, 2n + 2 after all of step
+ * n. */
 #include "lower/emit.h"
 
 #include <string.h>
@@ -23,11 +25,12 @@ typedef struct watch {
   tt_arena *arena;
   const uint32_t *lane_of;
   spot *spots;
-  uint32_t *known;   /* [step][lane] */
-  uint32_t *at_lane; /* steps of each lane so far */
+  uint32_t *known;      /* [step][lane] */
+  uint32_t *at_lane;    /* steps of each lane so far */
   const tt_step **step; /* in the order of lowering */
   uint32_t *in_lane;    /* index of each within its lane */
-  int64_t wait_room;
+  tt_wait *wait;
+  int64_t wait_count, wait_room;
 } watch;
 
 static spot *spot_of(const watch *in, tt_ref place) {
@@ -53,18 +56,15 @@ static void learn(const watch *in, int64_t step, int64_t other, bool all_slices)
 }
 
 static bool wait_for(watch *in, int64_t step, int64_t other) {
-  tt_plan *plan = in->plan;
   if (in->lane_of[step] == in->lane_of[other])
     return true;
   bool all_slices = in->step[step]->block != in->step[other]->block;
   uint32_t needs = 2 * in->in_lane[other] + (all_slices ? 2 : 1);
   if (known_to(in, step)[in->lane_of[other]] >= needs)
     return true;
-  int64_t count = plan->wait_count;
-  tt_wait *wait = tt_lower_push(&plan->arena, &plan->wait, &count, &in->wait_room, sizeof *wait);
+  tt_wait *wait = tt_lower_push(in->arena, &in->wait, &in->wait_count, &in->wait_room, sizeof *wait);
   if (!wait)
     return false;
-  plan->wait_count = (uint32_t)count;
   *wait = (tt_wait){in->lane_of[other], in->in_lane[other], all_slices};
   learn(in, step, other, all_slices);
   return true;
@@ -99,10 +99,10 @@ static bool watch_step(watch *in, int64_t number) {
   tt_step *step = &in->plan->step[in->plan->lane[lane].first_step + in->at_lane[lane]];
   in->step[number] = step;
   in->in_lane[number] = in->at_lane[lane]++;
-  step->wait_first = in->plan->wait_count;
+  step->wait_first = (uint32_t)in->wait_count;
   bool reads = step->kind != TT_STEP_RECV, writes = step->kind != TT_STEP_SEND;
   bool fine = (!reads || read_spot(in, number, step->src)) && (!writes || write_spot(in, number, step->dst));
-  step->wait_count = (uint16_t)(in->plan->wait_count - step->wait_first);
+  step->wait_count = (uint16_t)(in->wait_count - step->wait_first);
   return fine;
 }
 
@@ -128,5 +128,7 @@ bool tt_lower_waits(tt_plan *plan, const uint32_t *lane_of, tt_arena *arena) {
       return false;
     last[lane_of[n]] = n;
   }
-  return true;
+  plan->wait = tt_lower_keep(&plan->arena, in.wait, in.wait_count, sizeof *plan->wait);
+  plan->wait_count = (uint32_t)in.wait_count;
+  return plan->wait != NULL;
 }

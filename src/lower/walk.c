@@ -1,21 +1,23 @@
 /* lower/walk.c - one primitive -> its tree, level by level, as far as it touches one rank.
  *
- * A multicast enters a level at its root's group (home), goes over the tree to the other groups' representatives, and continues
- * inside each group from there. Where another rank than the root represents home, the block first goes to it:
+ * A multicast enters a level at its root's group (home), goes over the tree to the other groups' representatives, and
+ * continues inside each group from there. Where another rank than the root represents home, the block first goes to it:
  *
  *     root --up--> representative of home ==tree==> representatives --inner level--> everyone else
  *
- * A reduction is the same backwards: inner level, tree toward home, and its representative hands the complete result down to
- * the root. Costs a rank O(levels + own edges) for each primitive. */
+ * A reduction is the same backwards: inner level, tree toward home, and its representative hands the complete result
+ * down to the root. Costs a rank O(levels + own edges) for each primitive. */
 #include "lower/walk.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* The ends that one visit still has to reach. */
 typedef struct reach {
-  bool every;      /* every rank of the group, without `except` */
-  int64_t one;     /* else this rank; -1: those in the family's list */
-  int64_t except;  /* -1: none */
+  bool every;     /* every rank of the group */
+  int64_t one;    /* else this rank; -1: those in the family's list */
+  int64_t except; /* has the block already; -1: nobody */
+  bool others;    /* so have others */
 } reach;
 
 /* Where a visit stands. */
@@ -24,7 +26,7 @@ typedef struct visit {
   int64_t group; /* the group whose subgroups the tree joins */
   int64_t root;
   reach ends;
-  int64_t base; /* time at which it begins */
+  int64_t base;         /* time at which it begins */
   tt_payload_kind kind; /* BLOCK and COMPLETE go away from the root, PARTIAL toward it */
   int complete_level;   /* COMPLETE: of which level and group it is the result */
   int64_t complete_group;
@@ -39,7 +41,8 @@ static int64_t home_of(const tt_walk *walk, const visit *at, int64_t rank) {
   return level->group_at[walk->stage->position[rank]] - level->first[at->group];
 }
 
-/* The run of positions out of which `sub` (a group of this level) is represented: a folded one by its first subgroup. */
+/* The run of positions out of which `sub` (a group of this level) is represented: a folded one by its first subgroup.
+ */
 static void candidates(const tt_walk *walk, int level, int64_t sub, int64_t *start, int64_t *size) {
   const tt_lower_level *in = &walk->stage->level[level];
   if (in->fold) {
@@ -62,9 +65,9 @@ static int64_t place_of(const tt_walk *walk, const visit *at) {
 }
 
 static int64_t representative(const tt_walk *walk, const visit *at, int64_t index) {
-  int64_t start, size;
+  int64_t start, size, place = place_of(walk, at);
   candidates(walk, at->level, walk->stage->level[at->level].first[at->group] + index, &start, &size);
-  return walk->stage->perm[start + place_of(walk, at) % size];
+  return walk->stage->perm[start + (place < size ? place : place % size)];
 }
 
 /* ---- which subgroups the tree must reach ---- */
@@ -88,14 +91,9 @@ static bool lists_under(const tt_walk *walk, const visit *at, const tt_tree *tre
   return false;
 }
 
-/* Whether v holds nobody but the excepted rank and has nobody below. */
-static bool only_excepted(const tt_walk *walk, const visit *at, const tt_tree *tree, int64_t home, int64_t v) {
-  if (at->ends.except < 0)
-    return false;
-  const tt_lower_level *level = &walk->stage->level[at->level];
-  int64_t sub = level->first[at->group] + tt_shape_group(tree, v, home), child = -1;
-  bool alone = level->start[sub + 1] - level->start[sub] == 1 && walk->stage->perm[level->start[sub]] == at->ends.except;
-  return alone && !tt_shape_next_child(tree, v, &child);
+/* Whether v is represented by the excepted rank, which has the block. */
+static bool has_block(const tt_walk *walk, const visit *at, const tt_tree *tree, int64_t home, int64_t v) {
+  return at->ends.except >= 0 && representative(walk, at, tt_shape_group(tree, v, home)) == at->ends.except;
 }
 
 static bool in_group(const tt_walk *walk, const visit *at, int64_t rank) {
@@ -107,7 +105,7 @@ static bool in_group(const tt_walk *walk, const visit *at, int64_t rank) {
 
 static bool needed(const tt_walk *walk, const visit *at, const tt_tree *tree, int64_t home, int64_t v) {
   if (at->ends.every)
-    return !only_excepted(walk, at, tree, home, v);
+    return true;
   if (at->ends.one < 0)
     return lists_under(walk, at, tree, home, v);
   return in_group(walk, at, at->ends.one) &&
@@ -116,18 +114,19 @@ static bool needed(const tt_walk *walk, const visit *at, const tt_tree *tree, in
 
 /* ---- edges ---- */
 
-static void add_edge(tt_walk *walk, tt_edge edge) {
+/* Room for one more edge; NULL where memory is exhausted. */
+static tt_edge *new_edge(tt_walk *walk) {
   if (walk->edge_count == walk->edge_room) {
     int64_t room = walk->edge_room ? 2 * walk->edge_room : 64;
     tt_edge *grown = tt_arena_alloc(walk->arena, (size_t)room, sizeof *grown);
     if (!grown)
-      return;
-    for (int64_t n = 0; n < walk->edge_count; n++)
-      grown[n] = walk->edge[n];
+      return NULL;
+    if (walk->edge_count)
+      memcpy(grown, walk->edge, (size_t)walk->edge_count * sizeof *grown);
     walk->edge = grown;
     walk->edge_room = room;
   }
-  walk->edge[walk->edge_count++] = edge;
+  return &walk->edge[walk->edge_count++];
 }
 
 static tt_payload payload_of(const tt_walk *walk, const visit *at, const tt_tree *tree, int64_t home, int64_t v) {
@@ -141,6 +140,10 @@ static tt_payload payload_of(const tt_walk *walk, const visit *at, const tt_tree
     payload.owner = -1 - walk->family_id;
   if (complete)
     return payload;
+  if (payload.owner >= 0) { /* one tree: a label says it */
+    payload.first = v;
+    return payload;
+  }
   tt_subset set = tt_shape_subset(tree, v, home);
   payload.first = set.first;
   payload.stride = set.stride;
@@ -154,13 +157,16 @@ static bool may_publish(const tt_walk *walk, const visit *at, const tt_tree *tre
          at->ends.except < 0 && at->kind != TT_PAYLOAD_COMPLETE;
 }
 
-/* Messages of one round are taken in the order of their distance, so that not all go to one rank at once; readers of published
- * ones all take them in the order of their sources (any other order could leave two waiting for each other). */
-static uint32_t tie_of(const tt_walk *walk, int64_t me, const tt_edge *edge, bool sends) {
-  int64_t ranks = walk->stage->rank_total, distance = sends ? edge->peer - me : me - edge->peer;
-  if (edge->published)
-    return (uint32_t)(sends ? me : edge->peer);
-  return (uint32_t)((distance + ranks) % ranks);
+/* Messages of one round are taken in the order of their distance, so that not all go to one rank at once; readers of
+ * published or shared ones all take them in the order of their sources (any other order could leave two waiting for
+ * each other).
+ */
+static uint32_t tie_of(const tt_walk *walk, int64_t me, const tt_edge *edge) {
+  int64_t ranks = walk->stage->rank_total, distance = edge->sends ? edge->peer - me : me - edge->peer;
+  bool shared = edge->payload.kind == TT_PAYLOAD_PARTIAL && edge->payload.owner < 0;
+  if (edge->published || shared)
+    return (uint32_t)walk->stage->position[edge->sends ? me : edge->peer];
+  return (uint32_t)(distance < 0 ? distance + ranks : distance);
 }
 
 /* The edge between label v and its parent, as rank `me` at one of its ends sees it. */
@@ -170,9 +176,11 @@ static void tree_edge(tt_walk *walk, int64_t me, const visit *at, const tt_tree 
   bool away = at->kind != TT_PAYLOAD_PARTIAL;
   int64_t round = tt_shape_round(tree, v), other = me_is_child ? tt_shape_parent(tree, v) : v;
   int64_t up = level->fold || level->striped ? walk->stage->time[at->level + 1] : 0;
-  int64_t time = away ? at->base + up + round
-                      : at->base + walk->stage->time[at->level + 1] + level->rounds - 1 - round;
-  tt_edge edge = {
+  int64_t time = away ? at->base + up + round : at->base + walk->stage->time[at->level + 1] + level->rounds - 1 - round;
+  tt_edge *edge = new_edge(walk);
+  if (!edge)
+    return;
+  *edge = (tt_edge){
       .time = (uint32_t)time,
       .peer = (int32_t)representative(walk, at, tt_shape_group(tree, other, home)),
       .level = (uint16_t)at->level,
@@ -181,12 +189,11 @@ static void tree_edge(tt_walk *walk, int64_t me, const visit *at, const tt_tree 
       .published = may_publish(walk, at, tree),
       .payload = payload_of(walk, at, tree, home, v),
   };
-  edge.tie = tie_of(walk, me, &edge, edge.sends);
-  add_edge(walk, edge);
+  edge->tie = tie_of(walk, me, edge);
 }
 
 static void tree_edges(tt_walk *walk, int64_t me, const visit *at, const tt_tree *tree, int64_t home, int64_t v) {
-  if (v != 0)
+  if (v != 0 && me != at->ends.except)
     tree_edge(walk, me, at, tree, home, v, true);
   if (!at->ends.every && at->ends.one >= 0) { /* one end: at most one child leads to it */
     int64_t end = tt_shape_label(tree, home_of(walk, at, at->ends.one), home);
@@ -195,7 +202,7 @@ static void tree_edges(tt_walk *walk, int64_t me, const visit *at, const tt_tree
     return;
   }
   for (int64_t child = -1; tt_shape_next_child(tree, v, &child);)
-    if (needed(walk, at, tree, home, child))
+    if (needed(walk, at, tree, home, child) && !has_block(walk, at, tree, home, child))
       tree_edge(walk, me, at, tree, home, child, false);
 }
 
@@ -214,7 +221,7 @@ static visit inside(const visit *at, const tt_lower_level *level, int64_t index,
 static void home_way(tt_walk *walk, int64_t me, const visit *at, int64_t home, int64_t from, int64_t to, int64_t base) {
   const tt_lower_level *level = &walk->stage->level[at->level];
   visit way = inside(at, level, home, from, base);
-  way.ends = (reach){false, to, -1};
+  way.ends = (reach){.one = to, .except = -1};
   if (at->kind == TT_PAYLOAD_PARTIAL) {
     way.kind = TT_PAYLOAD_COMPLETE;
     way.complete_level = at->level;
@@ -223,22 +230,37 @@ static void home_way(tt_walk *walk, int64_t me, const visit *at, int64_t home, i
   walk_visit(walk, me, way);
 }
 
+/* The root gave its block to another rank that represents its group, and has it no less. */
+static void add_holder(const tt_walk *walk, const visit *at, int64_t home, reach *ends) {
+  bool here = ends->except >= 0 && home_of(walk, at, ends->except) == home;
+  ends->others = ends->others || here;
+  if (!here)
+    ends->except = at->root;
+}
+
+/* Inside subgroup `sub` it matters who holds the block there, besides the rank that goes on with it. */
+static void drop_holder(const tt_walk *walk, const visit *at, int64_t sub, visit *inner) {
+  int64_t holder = inner->ends.except;
+  if (!inner->ends.others && holder >= 0 && (holder == inner->root || home_of(walk, at, holder) != sub))
+    inner->ends.except = -1;
+}
+
 static void visit_away(tt_walk *walk, int64_t me, const visit *at, int64_t home, int64_t mine, const tt_tree *tree) {
   const tt_lower_level *level = &walk->stage->level[at->level];
   int64_t leader = representative(walk, at, home), v = tt_shape_label(tree, mine, home);
   int64_t deep = walk->stage->time[at->level + 1], up = level->fold || level->striped ? deep : 0;
-  bool reached = v == 0 || needed(walk, at, tree, home, v);
-  visit rest = *at;
-  if (leader != at->root && mine == home) {
+  bool gives_up = leader != at->root && mine == home;
+  if (gives_up)
     home_way(walk, me, at, home, at->root, leader, at->base);
-    if (rest.ends.except < 0)
-      rest.ends.except = at->root;
-  }
-  int64_t mine_leader = representative(walk, at, mine);
-  if (reached && me == mine_leader)
-    tree_edges(walk, me, &rest, tree, home, v);
-  if (reached)
-    walk_visit(walk, me, inside(&rest, level, mine, mine_leader, at->base + up + level->rounds));
+  if (v != 0 && !needed(walk, at, tree, home, v))
+    return;
+  visit inner = inside(at, level, mine, representative(walk, at, mine), at->base + up + level->rounds);
+  if (gives_up)
+    add_holder(walk, at, home, &inner.ends);
+  drop_holder(walk, at, mine, &inner);
+  if (me == inner.root)
+    tree_edges(walk, me, at, tree, home, v);
+  walk_visit(walk, me, inner);
 }
 
 static void visit_toward(tt_walk *walk, int64_t me, const visit *at, int64_t home, int64_t mine, const tt_tree *tree) {
@@ -254,15 +276,32 @@ static void visit_toward(tt_walk *walk, int64_t me, const visit *at, int64_t hom
     home_way(walk, me, at, home, leader, at->root, at->base + deep + level->rounds);
 }
 
+/* Whether root and end lie together where another rank represents them: they do without it. */
+static bool stays_home(const tt_walk *walk, const visit *at, int64_t home) {
+  const tt_lower_level *level = &walk->stage->level[at->level], *in = level->fold ? level + 1 : level;
+  const int32_t *position = walk->stage->position;
+  return in->group_at[position[at->root]] == in->group_at[position[at->ends.one]] &&
+         representative(walk, at, home) != at->root;
+}
+
+/* In the round in which others go to the representative, if it is the end, or in which it goes on inside. */
+static void visit_home(tt_walk *walk, int64_t me, const visit *at, int64_t home) {
+  const tt_lower_stage *stage = walk->stage;
+  bool early = at->kind == TT_PAYLOAD_PARTIAL || at->ends.one == representative(walk, at, home);
+  int64_t base = early ? at->base : at->base + stage->time[at->level] - stage->time[at->level + 1];
+  if (home_of(walk, at, me) == home)
+    walk_visit(walk, me, inside(at, &stage->level[at->level], home, at->root, base));
+}
+
 static void walk_visit(tt_walk *walk, int64_t me, visit at) {
-  if (at.level == walk->stage->level_count)
-    return;
-  bool one_elsewhere = !at.ends.every && at.ends.one >= 0 && !in_group(walk, &at, at.ends.one);
-  if (one_elsewhere)
+  bool one = !at.ends.every && at.ends.one >= 0;
+  if (at.level == walk->stage->level_count || (one && (at.ends.one == at.root || !in_group(walk, &at, at.ends.one))))
     return;
   tt_tree tree = tree_of(walk, &at);
   int64_t home = home_of(walk, &at, at.root), mine = home_of(walk, &at, me);
-  if (at.kind == TT_PAYLOAD_PARTIAL)
+  if (one && stays_home(walk, &at, home))
+    visit_home(walk, me, &at, home);
+  else if (at.kind == TT_PAYLOAD_PARTIAL)
     visit_toward(walk, me, &at, home, mine, &tree);
   else
     visit_away(walk, me, &at, home, mine, &tree);
@@ -277,14 +316,28 @@ static int by_time(const void *a, const void *b) {
   return x->tie < y->tie ? -1 : x->tie > y->tie;
 }
 
+#define FEW 8
+
+static void sort_edges(tt_edge *edge, int64_t count) {
+  if (count > FEW) {
+    qsort(edge, (size_t)count, sizeof *edge, by_time);
+    return;
+  }
+  for (int64_t n = 1; n < count; n++)
+    for (int64_t at = n; at > 0 && by_time(&edge[at - 1], &edge[at]) > 0; at--) {
+      tt_edge other = edge[at];
+      edge[at] = edge[at - 1];
+      edge[at - 1] = other;
+    }
+}
+
 bool tt_walk_edges(tt_walk *walk, int64_t me) {
   bool lists = walk->family->ends.kind == TT_ENDS_LIST, one = walk->family->ends.kind == TT_ENDS_ONE;
   visit at = {.root = walk->root,
-              .ends = {!lists && !one, one ? walk->one : -1, -1},
+              .ends = {.every = !lists && !one, .one = one ? walk->one : -1, .except = -1},
               .kind = walk->family->primitive == TT_REDUCTION ? TT_PAYLOAD_PARTIAL : TT_PAYLOAD_BLOCK};
   walk->edge_count = 0;
   walk_visit(walk, me, at);
-  if (walk->edge_count > 1)
-    qsort(walk->edge, (size_t)walk->edge_count, sizeof *walk->edge, by_time);
+  sort_edges(walk->edge, walk->edge_count);
   return !walk->arena->failed;
 }

@@ -24,6 +24,7 @@ typedef struct tt_edge {
   bool sends;     /* this rank sends; else receives */
   bool published; /* one of the same payload to all in the group */
   tt_payload payload;
+  int32_t event; /* that carries it, once known (flow.c) */
 } tt_edge;
 
 /* One part of one primitive. */

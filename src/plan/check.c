@@ -86,7 +86,7 @@ static const char *check_peer(const tt_plan *plan, const tt_lane *lane, const tt
 }
 
 static const char *check_flags(const tt_step *step) {
-  int allowed = step->kind == TT_STEP_COPY ? 0 : TT_STEP_FIRST | TT_STEP_LAST;
+  int allowed = step->kind == TT_STEP_COPY ? TT_STEP_ONTO : TT_STEP_FIRST | TT_STEP_LAST;
   if (step->kind == TT_STEP_RECV_REDUCE)
     allowed |= TT_STEP_LEFT;
   if ((step->flags & ~allowed) != 0)

@@ -154,6 +154,7 @@ static uint8_t read_flags(reader *in) {
   int flags = take(in, " left") ? TT_STEP_LEFT : 0;
   flags |= take(in, " first") ? TT_STEP_FIRST : 0;
   flags |= take(in, " last") ? TT_STEP_LAST : 0;
+  flags |= take(in, " onto") ? TT_STEP_ONTO : 0;
   return (uint8_t)flags;
 }
 

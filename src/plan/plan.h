@@ -24,14 +24,15 @@ typedef enum tt_step_kind {
   TT_STEP_SEND,        /* src -> stream to peer; peer = -1: to all readers of the lane (publish) */
   TT_STEP_RECV,        /* stream from peer -> dst */
   TT_STEP_RECV_REDUCE, /* dst = src (op) stream from peer; with TT_STEP_LEFT: dst = stream (op) src */
-  TT_STEP_COPY,        /* dst = src */
+  TT_STEP_COPY,        /* dst = src; with TT_STEP_ONTO: dst = dst (op) src */
   TT_STEP_KIND_COUNT
 } tt_step_kind;
 
 enum {
   TT_STEP_LEFT = 1,  /* the received value is the left operand */
   TT_STEP_FIRST = 2, /* first block of a message */
-  TT_STEP_LAST = 4   /* last block of a message: flush */
+  TT_STEP_LAST = 4,  /* last block of a message: flush */
+  TT_STEP_ONTO = 8   /* a copy that combines */
 };
 
 typedef struct tt_step {

@@ -95,8 +95,8 @@ static void put_step(text *out, const tt_plan *plan, const tt_step *step, uint32
   put_peer(out, step);
   put(out, " b%u", step->block);
   put_refs(out, step);
-  put(out, "%s%s%s", step->flags & TT_STEP_LEFT ? " left" : "", step->flags & TT_STEP_FIRST ? " first" : "",
-      step->flags & TT_STEP_LAST ? " last" : "");
+  put(out, "%s%s%s%s", step->flags & TT_STEP_LEFT ? " left" : "", step->flags & TT_STEP_FIRST ? " first" : "",
+      step->flags & TT_STEP_LAST ? " last" : "", step->flags & TT_STEP_ONTO ? " onto" : "");
   if (step->finish > 0)
     put(out, " finish %u", step->finish);
   put_waits(out, plan, step);

@@ -1,6 +1,8 @@
 /* topo/topo.c - topologies from group maps, and group maps from text. */
 #include "topo/topo.h"
 
+#include <ctype.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,14 +53,16 @@ static int64_t number_groups(const int64_t *group_of, int64_t count, numbered *w
   return groups;
 }
 
-static tutti_status check_nesting(const tt_topo_level *outer, const tt_topo_level *inner, int64_t rank_count, int32_t *seen) {
+static tutti_status check_nesting(const tt_topo_level *outer, const tt_topo_level *inner, int64_t rank_count,
+                                  int32_t *seen) {
   for (int64_t g = 0; g < inner->group_count; g++)
     seen[g] = -1;
   for (int64_t r = 0; r < rank_count; r++) {
     int32_t *first = &seen[inner->group_of[r]];
     if (*first >= 0 && *first != outer->group_of[r])
-      return tt_fail(TUTTI_ERR_ARGUMENT, "rank %" PRId64 ": its group of level '%s' is not inside one group of level '%s'", r,
-                     inner->name, outer->name);
+      return tt_fail(TUTTI_ERR_ARGUMENT,
+                     "rank %" PRId64 ": its group of level '%s' is not inside one group of level '%s'", r, inner->name,
+                     outer->name);
     *first = outer->group_of[r];
   }
   return TUTTI_OK;
@@ -87,13 +91,24 @@ tutti_status tt_topo_add(tt_topo *topo, tt_arena *arena, const char *name, const
 
 /* ---- group maps as text ---- */
 
+/* A number from 0 to INT32_MAX; *rest is what follows it. -1 where none stands there. */
+static int64_t read_number(const char *text, const char **rest) {
+  char *end;
+  if (!isdigit((unsigned char)*text))
+    return -1;
+  errno = 0;
+  long long number = strtoll(text, &end, 10);
+  *rest = end;
+  return errno == 0 && number <= INT32_MAX ? number : -1;
+}
+
 /* Numbers separated by commas; returns how many, -1 where something else stands there. */
 static int64_t read_list(const char *text, char end, int64_t limit, int64_t *numbers) {
   int64_t count = 0;
   for (;;) {
-    char *rest;
-    long long number = strtoll(text, &rest, 10);
-    if (rest == text || number < 0)
+    const char *rest;
+    int64_t number = read_number(text, &rest);
+    if (number < 0)
       return -1;
     if (count < limit && numbers)
       numbers[count] = number;
@@ -107,18 +122,18 @@ static int64_t read_list(const char *text, char end, int64_t limit, int64_t *num
 }
 
 static tutti_status bad_map(const char *text, int64_t rank_count) {
-  return tt_fail(TUTTI_ERR_ARGUMENT, "group map '%s' does not give %" PRId64 " ranks a group; write 4x8, 7,8,3,1, cyclic:4 or 0,0,1,1:",
+  return tt_fail(TUTTI_ERR_ARGUMENT,
+                 "group map '%s' does not give %" PRId64 " ranks a group; write 4x8, 7,8,3,1, cyclic:4 or 0,0,1,1:",
                  text, rank_count);
 }
 
 static bool read_product(const char *text, int64_t *groups, int64_t *size) {
-  char *rest;
-  *groups = strtoll(text, &rest, 10);
-  if (rest == text || *rest != 'x')
+  const char *rest;
+  *groups = read_number(text, &rest);
+  if (*groups <= 0 || *rest != 'x')
     return false;
-  text = rest + 1;
-  *size = strtoll(text, &rest, 10);
-  return rest != text && !*rest && *groups > 0 && *size > 0;
+  *size = read_number(rest + 1, &rest);
+  return *size > 0 && !*rest;
 }
 
 static tutti_status parse_sizes(const char *text, int64_t rank_count, int64_t *map) {
@@ -147,8 +162,8 @@ tutti_status tt_topo_parse_map(const char *text, int64_t rank_count, int64_t *ma
     return groups * size == rank_count ? TUTTI_OK : bad_map(text, rank_count);
   }
   if (strncmp(text, "cyclic:", 7) == 0) {
-    char *rest;
-    groups = strtoll(text + 7, &rest, 10);
+    const char *rest;
+    groups = read_number(text + 7, &rest);
     for (int64_t r = 0; r < rank_count && groups > 0; r++)
       map[r] = r % groups;
     return groups > 0 && !*rest ? TUTTI_OK : bad_map(text, rank_count);
@@ -162,9 +177,16 @@ int64_t tt_topo_map_size(const char *text) {
   int64_t groups, size, total = 0;
   if (read_product(text, &groups, &size))
     return groups * size;
-  if (strchr(text, ':'))
-    return strncmp(text, "cyclic:", 7) == 0 ? 0 : (read_list(text, ':', 0, NULL) > 0 ? read_list(text, ':', 0, NULL) : 0);
-  for (const char *at = text; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL)
-    total += strtoll(at, NULL, 10);
-  return total;
+  if (strncmp(text, "cyclic:", 7) == 0)
+    return 0;
+  int64_t listed = read_list(text, ':', 0, NULL);
+  if (listed > 0)
+    return listed;
+  if (read_list(text, '\0', 0, NULL) < 0)
+    return 0;
+  for (const char *rest = text;; rest++) {
+    total += read_number(rest, &rest);
+    if (!*rest)
+      return total;
+  }
 }

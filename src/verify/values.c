@@ -4,10 +4,9 @@
  * schedule, so one run, in the order of the proof, is enough. */
 #include "verify/machine.h"
 
-static tutti_status read_src(tt_machine *machine, uint32_t step, uint32_t *content) {
+static tutti_status read_place(tt_machine *machine, uint32_t step, tt_ref src, uint32_t *content) {
   const tt_proof *proof = machine->proof;
   uint32_t rank = tt_verify_rank_of(proof, step);
-  tt_ref src = proof->step[step]->src;
   if (!tt_verify_exists(proof, rank, src, false))
     return tt_verify_fail(proof, step, "it reads a block that the rank does not have");
   uint32_t held = tt_verify_held(machine, rank, src);
@@ -17,6 +16,10 @@ static tutti_status read_src(tt_machine *machine, uint32_t step, uint32_t *conte
     return tt_verify_fail(proof, step, "it reads b%u instead of its own block", machine->content[held].block);
   *content = held;
   return tt_verify_read(&machine->races, step, &tt_verify_location(machine, rank, src)->accesses);
+}
+
+static tutti_status read_src(tt_machine *machine, uint32_t step, uint32_t *content) {
+  return read_place(machine, step, machine->proof->step[step]->src, content);
 }
 
 static tutti_status finish(tt_machine *machine, uint32_t step, uint32_t *content) {
@@ -43,9 +46,10 @@ static tutti_status write_dst(tt_machine *machine, uint32_t step, uint32_t conte
   return tt_verify_write(&machine->races, step, &location->accesses);
 }
 
-static tutti_status reduce(tt_machine *machine, uint32_t step, uint32_t received) {
+/* dst = what is at `place` (op) other, or the other way round. */
+static tutti_status reduce(tt_machine *machine, uint32_t step, tt_ref place, uint32_t received) {
   uint32_t own;
-  tutti_status status = read_src(machine, step, &own);
+  tutti_status status = read_place(machine, step, place, &own);
   if (status != TUTTI_OK)
     return status;
   if (machine->content[own].finished || machine->content[received].finished)
@@ -60,8 +64,11 @@ static tutti_status reduce(tt_machine *machine, uint32_t step, uint32_t received
 
 static tutti_status copy(tt_machine *machine, uint32_t step) {
   uint32_t content;
+  const tt_step *at = machine->proof->step[step];
   tutti_status status = read_src(machine, step, &content);
-  return status == TUTTI_OK ? write_dst(machine, step, content) : status;
+  if (status != TUTTI_OK)
+    return status;
+  return at->flags & TT_STEP_ONTO ? reduce(machine, step, at->dst, content) : write_dst(machine, step, content);
 }
 
 static tutti_status send(tt_machine *machine, uint32_t step) {
@@ -80,7 +87,7 @@ static tutti_status run(tt_machine *machine, uint32_t step) {
   case TT_STEP_RECV:
     return write_dst(machine, step, machine->sent[from]);
   case TT_STEP_RECV_REDUCE:
-    return reduce(machine, step, machine->sent[from]);
+    return reduce(machine, step, machine->proof->step[step]->src, machine->sent[from]);
   default:
     return copy(machine, step);
   }

@@ -265,6 +265,11 @@ static inline bool flush_all(lane_state *lane) {
   return moved;
 }
 
+static inline element copied(interpreter *in, lane_state *lane, const tt_step *step) {
+  element value = *touch(in, lane, step->src, false);
+  return step->flags & TT_STEP_ONTO ? combined(*touch(in, lane, step->dst, false), value) : value;
+}
+
 /* One slice of the lane's current step; false where it cannot go on now. */
 static inline bool advance(interpreter *in, lane_state *lane) {
   const tt_step *step = current(lane);
@@ -274,7 +279,7 @@ static inline bool advance(interpreter *in, lane_state *lane) {
   if (step->kind == TT_STEP_SEND)
     moved = send_slice(in, lane, step);
   else if (step->kind == TT_STEP_COPY)
-    store(in, lane, step, *touch(in, lane, step->src, false)), moved = true;
+    store(in, lane, step, copied(in, lane, step)), moved = true;
   else
     moved = recv_slice(in, lane, step);
   if (moved && ++lane->done == in->slices[step->block]) {

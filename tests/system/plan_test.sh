@@ -30,7 +30,7 @@ refuse() {
 expect " core 3 3 3 n 24 24 n" allreduce -n 8 --params recursive-doubling
 expect " rounds in total: 3" allreduce -n 8 --params recursive-doubling
 expect " core 6 14 1.75 n 48 14 n" allreduce -n 8 --params rabenseifner
-expect " core 14 14 1.75 n 112 14 n" allreduce -n 8 --params "ring form=allgather.reduce-scatter"
+expect " core 14 14 1.75 n 112 14 n" allreduce -n 8 --params ring
 expect " core 4 15 0.9375 n 64 15 n" allgather -n 16 --params bruck
 expect " core 0 .. 3 0 .. 3 0 .. 3 n 7 7 n" broadcast -n 8 --root 5 --params binomial
 expect " all levels 4 7 0.875 n 32 7 n" allgather -n 8 --nodes 2 --params two-level-ring
@@ -67,9 +67,9 @@ current() {
   echo "$picture is out of date; docs/plan.md has the command that makes it"
   failed=1
 }
-current ring-allreduce-4 allreduce -n 4 --params "ring form=allgather.reduce-scatter"
+current ring-allreduce-4 allreduce -n 4 --params ring
 current recursive-doubling-8 allreduce -n 8 --params recursive-doubling
-current two-level-2x4 allreduce --groups 2x4 --params "two-level-ring form=allgather.reduce-scatter"
+current two-level-2x4 allreduce --groups 2x4 --params two-level-ring
 
 "$tutti" plan --help | sed -n '/^presets:/,$ s/^  \([a-z][a-z-]*\) *\([[f].*\)/| `\1` | `\2` |/p' > "$folder/presets"
 [ -s "$folder/presets" ] || { echo "tutti plan --help lists no presets"; failed=1; }

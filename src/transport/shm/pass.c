@@ -99,19 +99,22 @@ static tutti_status fail_missing(const bool *served, int64_t rank_count) {
   return tt_fail(TUTTI_ERR_TIMEOUT, "these ranks did not fetch the shared segment in time: %s", missing);
 }
 
-/* Serves one connection; true: another rank has it. */
-static bool serve_one(int listener, int fd, int64_t rank_count, int64_t until_ns, bool *served) {
+/* Serves one connection; *count grows when another rank has it. A stranger's connection, or a lost one, is no error. */
+static tutti_status serve_one(int listener, int fd, int64_t rank_count, int64_t until_ns, bool *served,
+                              int64_t *count) {
   int connection = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
   if (connection < 0)
-    return false;
+    return errno == EINTR || errno == ECONNABORTED ? TUTTI_OK : fail_call("accept");
   int64_t rank = -1;
   bool done = same_user(connection) && readable(connection, until_ns) &&
               recv(connection, &rank, sizeof rank, 0) == (ssize_t)sizeof rank && rank > 0 && rank < rank_count &&
               !served[rank] && send_fd(connection, fd);
-  if (done)
+  if (done) {
     served[rank] = true;
+    ++*count;
+  }
   close(connection);
-  return done;
+  return TUTTI_OK;
 }
 
 tutti_status tt_shm_pass_serve(int listener, int fd, int64_t rank_count, int64_t until_ns) {
@@ -122,8 +125,8 @@ tutti_status tt_shm_pass_serve(int listener, int fd, int64_t rank_count, int64_t
   for (int64_t count = 1; count < rank_count && status == TUTTI_OK;) {
     if (!readable(listener, until_ns))
       status = fail_missing(served, rank_count);
-    else if (serve_one(listener, fd, rank_count, until_ns, served))
-      count++;
+    else
+      status = serve_one(listener, fd, rank_count, until_ns, served, &count);
   }
   free(served);
   return status;

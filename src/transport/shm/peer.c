@@ -1,8 +1,8 @@
 /* transport/shm/peer.c - who is alive: a look at /proc/PID/stat now and then.
  *
  * A process is dead when there is none with its pid and start time, or a zombie is left of it. Whoever finds a dead
- * rank marks it in the segment and rings everybody, so that all learn it at once. Without a free descriptor (or without
- * /proc) kill(pid, 0) answers, which sees zombies as alive. */
+ * rank marks it in the segment and rings everybody, so that all learn it at once. Without a free descriptor a missing
+ * program (readlink needs none) tells a zombie, and without /proc kill(pid, 0) answers, which sees zombies as alive. */
 #include "transport/shm/self.h"
 
 #include <errno.h>
@@ -47,10 +47,18 @@ uint64_t tt_shm_start_time(int64_t pid) {
   return read_process(pid, &found) ? found.start_time : 0;
 }
 
+/* What a zombie has lost, and a process whose main thread has ended. Needs no descriptor. */
+static bool has_no_program(int64_t pid) {
+  char path[32], program[8];
+  snprintf(path, sizeof path, "/proc/%lld/exe", (long long)pid);
+  return readlink("/proc/self/exe", program, sizeof program) > 0 && readlink(path, program, sizeof program) < 0 &&
+         errno == ENOENT;
+}
+
 static bool has_died(const tt_shm_rank *rank) {
   process found;
   if (!read_process(rank->pid, &found))
-    return kill(rank->pid, 0) != 0 && errno == ESRCH;
+    return (kill(rank->pid, 0) != 0 && errno == ESRCH) || has_no_program(rank->pid);
   if (rank->start_time != 0 && found.start_time != rank->start_time)
     return true;
   /* A zombie with threads is a process whose main thread has ended. */
@@ -89,7 +97,8 @@ int tt_shm_peer_dead(void *self, int64_t peer) {
   if (peer < 0 || peer >= shm->rank_count)
     return 0;
   look(shm, peer, tt_clock_ns());
-  return state_of(tt_shm_rank_of(shm, peer)) == TT_SHM_DEAD;
+  uint32_t state = state_of(tt_shm_rank_of(shm, peer));
+  return state == TT_SHM_DEAD ? 1 : state == TT_SHM_LEFT ? 2 : 0;
 }
 
 int64_t tt_shm_peer_first_dead(const tt_shm *self) {

@@ -54,7 +54,20 @@ static tutti_status fail_fd(int fd, tutti_status status, const char *call, uint6
                  strerror(error));
 }
 
+/* A file longer than the limit is a signal, which ends the process. */
+static tutti_status check_file_limit(uint64_t bytes) {
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY || bytes <= limit.rlim_cur)
+    return TUTTI_OK;
+  return tt_fail(TUTTI_ERR_MEMORY,
+                 "the shared segment of %llu bytes is larger than a file may be: %llu (see ulimit -f)",
+                 (unsigned long long)bytes, (unsigned long long)limit.rlim_cur);
+}
+
 tutti_status tt_shm_create(uint64_t bytes, int64_t rank_count, int *fd) {
+  tutti_status status = check_file_limit(bytes);
+  if (status != TUTTI_OK)
+    return status;
   int file = memfd_create("tutti", MFD_CLOEXEC | MFD_ALLOW_SEALING);
   if (file < 0)
     return tt_fail(TUTTI_ERR_SYSTEM, "memfd_create of the shared segment failed: %s", strerror(errno));

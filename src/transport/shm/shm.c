@@ -18,10 +18,10 @@ static uint64_t power_of_two(uint64_t value) {
 
 static uint64_t first_set(uint64_t a, uint64_t b, uint64_t c) { return a != 0 ? a : b != 0 ? b : c; }
 
-/* 64 KiB: bench_transport finds larger ones no faster, and all of a pair's slots stay in a core's L2. */
+/* 32 KiB: larger ones are no faster, and those of a pair stay in a core's L2. */
 static uint64_t default_slot_bytes(int64_t rank_count, uint64_t slot_count) {
   uint64_t pairs = (uint64_t)rank_count * (uint64_t)(rank_count > 1 ? rank_count - 1 : 1);
-  uint64_t bytes = 64 << 10;
+  uint64_t bytes = 32 << 10;
   while (bytes > 16 << 10 && bytes * slot_count * pairs > BUDGET_BYTES)
     bytes /= 2;
   return bytes;

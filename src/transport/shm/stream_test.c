@@ -221,7 +221,7 @@ static void test_rank_that_left_is_an_error_once_its_data_is_used(void **state) 
   size_t bytes;
   int64_t peer;
   assert_int_equal(ops->progress(rank[1], &peer), TUTTI_OK);
-  assert_false(ops->peer_dead(rank[1], 0));
+  assert_int_equal(ops->peer_dead(rank[1], 0), 2);
   assert_int_equal(take(1, other, 50, 1), 1);
   assert_int_equal(ops->peek(rank[1], other, &header, &data, &bytes), TUTTI_ERR_PEER);
   assert_non_null(strstr(tutti_last_error(), "rank 0"));

@@ -1,0 +1,190 @@
+/* The public API between processes: every collective, type, operator, mode, place, root and parameter, with counts that
+ * are likely to be special, against results computed here.
+ *
+ * The product of all of them is large, so calls are drawn from it at random, with a seed that is printed and that
+ * TUTTI_TEST_SEED sets; TUTTI_TEST_LONG=1 draws many more. */
+#include "conformance/choose.h"
+#include "support/job.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+enum { RANKS = 9, MOST = 65537, ROUNDS = 3 };
+
+static uint64_t seed;
+static int calls_a_job;
+
+typedef struct job_setting { /* of a job's environment; "" keeps the default */
+  const char *name;
+  const char *groups, *slot_count, *direct_bytes;
+} job_setting;
+
+typedef struct job_memory { /* between all processes of a job */
+  call_barriers barriers;
+  _Atomic int64_t right, invalid;
+} job_memory;
+
+typedef struct work { /* of one rank */
+  tutti_context *context;
+  tutti_comm *comm;
+  job_memory *shared;
+  unsigned char *memory[4]; /* regions 0 and 1 of ordinary memory, then of tutti_alloc */
+  unsigned char *scratch;
+  tt_random common, own; /* common: equal on all ranks */
+} work;
+
+static size_t region_bytes(int64_t size) {
+  call largest = {.type = TUTTI_FLOAT64, .count = MOST};
+  return call_region_bytes(&largest, size);
+}
+
+static void open_work(work *at, const tutti_boot *boot, const job_setting *setting, job_memory *shared) {
+  size_t bytes = region_bytes(boot->rank_count);
+  tutti_context_options options;
+  tutti_context_options_init(&options);
+  options.boot = boot;
+  CHECK(tutti_context_create(&options, &at->context) == TUTTI_OK);
+  CHECK(tutti_comm_create(at->context, &at->comm) == TUTTI_OK);
+  CHECK(tutti_comm_rank(at->comm) == boot->rank && tutti_comm_size(at->comm) == boot->rank_count);
+  for (int n = 0; n < 2; n++) {
+    CHECK((at->memory[n] = malloc(bytes)) != NULL);
+    CHECK(tutti_alloc(at->context, bytes, (void **)&at->memory[2 + n]) == TUTTI_OK);
+  }
+  CHECK((at->scratch = malloc(2 * bytes)) != NULL);
+  at->shared = shared;
+  tt_random_init(&at->common, tt_hash(seed + (uint64_t)boot->rank_count, setting->name, strlen(setting->name)));
+  tt_random_init(&at->own, seed + (uint64_t)boot->rank);
+}
+
+static void close_work(work *at) {
+  for (int n = 0; n < 2; n++) {
+    free(at->memory[n]);
+    tutti_free(at->context, at->memory[2 + n]);
+  }
+  free(at->scratch);
+  tutti_comm_destroy(at->comm);
+  tutti_context_destroy(at->context);
+}
+
+static void run_rounds(work *at, call_side *side) {
+  int64_t rounds = side->of.mode == CALL_INIT ? ROUNDS : 1;
+  for (int64_t round = 0; round < rounds; round++) {
+    call_fill(side, round);
+    tutti_status status = call_begin(side, at->comm);
+    if (status != TUTTI_OK && !choose_valid(&side->of, side->size)) {
+      CHECK(status == TUTTI_ERR_PLAN);
+      at->shared->invalid += side->rank == 0;
+      return;
+    }
+    if (status != TUTTI_OK)
+      call_describe(side, tutti_last_error(), 0);
+    CHECK(status == TUTTI_OK);
+    CHECK(call_end(side) == TUTTI_OK);
+    CHECK(call_right(side, at->scratch));
+    at->shared->right += side->rank == 0;
+  }
+  call_finish(side);
+}
+
+static void run_call(work *at) {
+  call_side side = {
+      .rank = tutti_comm_rank(at->comm), .size = tutti_comm_size(at->comm), .barriers = &at->shared->barriers};
+  side.of = choose_call(&at->common, side.size, MOST);
+  size_t shift = (size_t)tt_random_below(&at->own, 8), memory = 2 * (size_t)tt_random_below(&at->own, 2);
+  if (memory == 2)
+    shift &= tt_random_below(&at->own, 2) ? 7 : 0;
+  call_lay(&side, at->memory[memory], at->memory[memory + 1], shift);
+  const char *params = *side.of.params ? side.of.params : NULL;
+  CHECK(tutti_comm_set_params(at->comm, tt_compose_info(side.of.collective).name, params) == TUTTI_OK);
+  run_rounds(at, &side);
+}
+
+typedef struct job_of {
+  const job_setting *setting;
+  job_memory *shared;
+} job_of;
+
+static void set(const char *name, const char *value) {
+  if (value && *value)
+    setenv(name, value, 1);
+}
+
+static void run_rank(const tutti_boot *boot, void *argument) {
+  const job_of *mine = argument;
+  work at = {0};
+  set("TUTTI_GROUPS", mine->setting->groups);
+  set("TUTTI_SLOT_COUNT", mine->setting->slot_count);
+  set("TUTTI_DIRECT_BYTES", mine->setting->direct_bytes);
+  set("TUTTI_TIMEOUT", "60s");
+  open_work(&at, boot, mine->setting, mine->shared);
+  for (int n = 0; n < calls_a_job; n++)
+    run_call(&at);
+  close_work(&at);
+}
+
+static void run_job(int ranks, const job_setting *setting) {
+  job_memory *memory = mmap(NULL, sizeof *memory, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  assert_ptr_not_equal(memory, MAP_FAILED);
+  struct timespec begin, end;
+  clock_gettime(CLOCK_MONOTONIC, &begin);
+  job_of mine = {setting, memory};
+  int failed = job_run(ranks, run_rank, &mine);
+  clock_gettime(CLOCK_MONOTONIC, &end);
+  print_message("%d ranks, %s: %" PRId64 " calls right, %" PRId64 " make no plan, %.2f s\n", ranks, setting->name,
+                memory->right, memory->invalid,
+                (double)(end.tv_sec - begin.tv_sec) + (double)(end.tv_nsec - begin.tv_nsec) * 1e-9);
+  munmap(memory, sizeof *memory);
+  if (failed)
+    fail_msg("TUTTI_TEST_SEED=%" PRIu64 ": %d of %d ranks failed", seed, failed, ranks);
+}
+
+static void test_calls_are_right_by_profile_and_preset(void **state) {
+  (void)state;
+  static const job_setting plain = {.name = "defaults"};
+  for (int ranks = 1; ranks <= RANKS; ranks++)
+    run_job(ranks, &plain);
+}
+
+static void test_calls_are_right_on_uneven_groups(void **state) {
+  (void)state;
+  char sizes[32];
+  const job_setting uneven = {.name = "uneven groups", .groups = sizes};
+  for (int ranks = 3; ranks <= RANKS; ranks += 2) {
+    snprintf(sizes, sizeof sizes, "%d,1,%d", (ranks - 1) / 2, ranks - 1 - (ranks - 1) / 2);
+    run_job(ranks, &uneven);
+  }
+}
+
+static void test_calls_are_right_on_interleaved_groups_with_one_slot(void **state) {
+  (void)state;
+  static const job_setting tight = {.name = "interleaved groups, one slot, no direct executor",
+                                    .groups = "cyclic:2",
+                                    .slot_count = "1",
+                                    .direct_bytes = "0"};
+  for (int ranks = 2; ranks <= RANKS; ranks += 3)
+    run_job(ranks, &tight);
+}
+
+static void test_one_slot_and_long_direct_calls(void **state) {
+  (void)state;
+  static const job_setting direct = {.name = "one slot, direct up to 64K", .slot_count = "1", .direct_bytes = "64K"};
+  for (int ranks = 2; ranks <= RANKS; ranks += 3)
+    run_job(ranks, &direct);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_calls_are_right_by_profile_and_preset),
+      cmocka_unit_test(test_calls_are_right_on_uneven_groups),
+      cmocka_unit_test(test_calls_are_right_on_interleaved_groups_with_one_slot),
+      cmocka_unit_test(test_one_slot_and_long_direct_calls),
+  };
+  seed = getenv("TUTTI_TEST_SEED") ? strtoull(getenv("TUTTI_TEST_SEED"), NULL, 10) : (uint64_t)time(NULL);
+  calls_a_job = getenv("TUTTI_TEST_LONG") ? 3000 : 200;
+  print_message("TUTTI_TEST_SEED=%" PRIu64 "\n", seed);
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

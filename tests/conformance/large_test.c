@@ -1,0 +1,217 @@
+/* More than 2^31 elements, of 2 bytes: 4 GiB and more in a buffer.
+ *
+ * Always: on buffers whose pages are the same 60 MiB of memory again and again. Element n has to be what its place in
+ * that memory says; 2^31 and 2^32 are no multiples of 60 MiB, so an offset that lost its upper bits finds other values.
+ * With TUTTI_TEST_LONG=1: on real memory, in place, with samples that are not zero. */
+#include "support/elements.h"
+#include "support/job.h"
+
+#include <tutti/tutti.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <sys/mman.h>
+
+#include <cmocka.h>
+
+#define COUNT (((int64_t)1 << 31) + 5)
+#define WINDOW ((size_t)60 << 20) /* bytes; a multiple of a page */
+#define SAMPLES 4096
+
+enum { RANKS = 2 };
+
+typedef struct large { /* of one rank */
+  tutti_comm *comm;
+  int64_t rank;
+  uint16_t *in, *out;
+} large;
+
+/* ---- aliased memory ---- */
+
+static uint16_t *map_window(int64_t count) {
+  size_t bytes = ((size_t)count * sizeof(uint16_t) + WINDOW - 1) / WINDOW * WINDOW;
+  int fd = memfd_create("window", MFD_CLOEXEC);
+  char *at = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  CHECK(fd >= 0 && ftruncate(fd, (off_t)WINDOW) == 0 && at != MAP_FAILED);
+  for (size_t done = 0; done < bytes; done += WINDOW)
+    CHECK(mmap(at + done, WINDOW, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0) != MAP_FAILED);
+  close(fd);
+  return (uint16_t *)(void *)at;
+}
+
+static double window_value(int64_t place, int64_t factor) { return (double)(factor * (1 + place % 127 % 13)); }
+
+/* Buffer element 0 is element `first` of the vector. */
+static void fill_window(uint16_t *at, int64_t first, int64_t factor) {
+  for (int64_t n = 0; n < (int64_t)(WINDOW / sizeof *at); n++)
+    element_put(TUTTI_BFLOAT16, &at[n], window_value((first + n) % (int64_t)(WINDOW / sizeof *at), factor));
+}
+
+static void check_window(const uint16_t *at, int64_t first, int64_t factor) {
+  for (int64_t n = 0; n < (int64_t)(WINDOW / sizeof *at); n++) {
+    uint16_t wanted;
+    element_put(TUTTI_BFLOAT16, &wanted, window_value((first + n) % (int64_t)(WINDOW / sizeof *at), factor));
+    CHECK(at[n] == wanted);
+  }
+}
+
+static void allreduce_window(large *at) {
+  fill_window(at->in, 0, at->rank + 1);
+  memset(at->out, 0, WINDOW);
+  CHECK(tutti_allreduce(at->in, at->out, COUNT, TUTTI_BFLOAT16, TUTTI_SUM, at->comm) == TUTTI_OK);
+  check_window(at->out, 0, 3);
+}
+
+static void broadcast_window(large *at) {
+  fill_window(at->in, 0, at->rank + 1);
+  memset(at->out, 0, WINDOW);
+  CHECK(tutti_broadcast(at->in, at->out, COUNT, TUTTI_BFLOAT16, 1, at->comm) == TUTTI_OK);
+  check_window(at->out, 0, 2);
+}
+
+static void allgather_window(large *at) {
+  fill_window(at->in, at->rank * COUNT, 1);
+  memset(at->out, 0, WINDOW);
+  CHECK(tutti_allgather(at->in, at->out, COUNT, TUTTI_BFLOAT16, at->comm) == TUTTI_OK);
+  check_window(at->out, 0, 1);
+}
+
+static void reduce_scatter_window(large *at) {
+  fill_window(at->out, 0, at->rank + 1); /* the longer buffer is the input */
+  memset(at->in, 0, WINDOW);
+  CHECK(tutti_reduce_scatter(at->out, at->in, COUNT, TUTTI_BFLOAT16, TUTTI_SUM, at->comm) == TUTTI_OK);
+  check_window(at->in, at->rank * COUNT, 3);
+}
+
+static void run_one_window(large *at) {
+  at->in = map_window(COUNT);
+  at->out = map_window(COUNT);
+  allreduce_window(at);
+}
+
+static void run_windows(large *at) {
+  at->in = map_window(COUNT);
+  at->out = map_window(RANKS * COUNT);
+  broadcast_window(at);
+  allgather_window(at);
+  reduce_scatter_window(at);
+}
+
+/* ---- real memory ---- */
+
+static uint16_t *map_zeros(int64_t count) {
+  void *at = mmap(NULL, (size_t)count * sizeof(uint16_t), PROT_READ | PROT_WRITE,
+                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  CHECK(at != MAP_FAILED);
+  return at;
+}
+
+/* Places of samples: both ends, around 2^30 and 2^31 elements, and all over. */
+static int64_t sample_at(int64_t number) {
+  static const int64_t special[] = {
+      0, 1, COUNT - 1, COUNT - 2, 1 << 30, (1 << 30) - 1, (int64_t)1 << 31, ((int64_t)1 << 31) - 1};
+  const int64_t count = sizeof special / sizeof special[0];
+  return number < count ? special[number] : number * 524287 + number % 7;
+}
+
+static double sample_value(int64_t number, int64_t rank) { return (double)((1 + number % 30) * (rank + 1)); }
+
+static void fill_samples(uint16_t *at, int64_t rank) {
+  for (int64_t n = 0; n < SAMPLES; n++)
+    element_put(TUTTI_BFLOAT16, &at[sample_at(n)], sample_value(n, rank));
+}
+
+/* rank: whose; -1: the sum of both. The element beside each sample is zero, or a sample too. */
+static void check_samples(const uint16_t *at, int64_t rank) {
+  for (int64_t n = 0; n < SAMPLES; n++) {
+    uint16_t wanted;
+    element_put(TUTTI_BFLOAT16, &wanted, rank < 0 ? sample_value(n, 0) + sample_value(n, 1) : sample_value(n, rank));
+    CHECK(at[sample_at(n)] == wanted);
+    CHECK(n < 8 || at[sample_at(n) + 100] == 0);
+  }
+}
+
+static void allreduce_zeros(large *at) {
+  uint16_t *both = map_zeros(COUNT);
+  fill_samples(both, at->rank);
+  CHECK(tutti_allreduce(both, both, COUNT, TUTTI_BFLOAT16, TUTTI_SUM, at->comm) == TUTTI_OK);
+  check_samples(both, -1);
+  munmap(both, (size_t)COUNT * sizeof *both);
+}
+
+static void broadcast_zeros(large *at) {
+  uint16_t *both = map_zeros(COUNT);
+  if (at->rank == 0)
+    fill_samples(both, 0);
+  CHECK(tutti_broadcast(at->rank == 0 ? both : NULL, both, COUNT, TUTTI_BFLOAT16, 0, at->comm) == TUTTI_OK);
+  check_samples(both, 0);
+  munmap(both, (size_t)COUNT * sizeof *both);
+}
+
+static void allgather_zeros(large *at) {
+  uint16_t *out = map_zeros(RANKS * COUNT);
+  fill_samples(out + at->rank * COUNT, at->rank);
+  CHECK(tutti_allgather(out + at->rank * COUNT, out, COUNT, TUTTI_BFLOAT16, at->comm) == TUTTI_OK);
+  for (int64_t r = 0; r < RANKS; r++)
+    check_samples(out + r * COUNT, r);
+  munmap(out, (size_t)(RANKS * COUNT) * sizeof *out);
+}
+
+static void run_zeros(large *at) {
+  allreduce_zeros(at);
+  broadcast_zeros(at);
+  allgather_zeros(at);
+}
+
+/* ---- jobs ---- */
+
+typedef struct job_part {
+  void (*run)(large *at);
+} job_part;
+
+static void run_rank(const tutti_boot *boot, void *argument) {
+  const job_part *part = argument;
+  large at = {.rank = boot->rank};
+  tutti_context *context;
+  tutti_context_options options;
+  setenv("TUTTI_SLOT_BYTES", "1M", 1); /* fewer turns where ranks share cores */
+  setenv("TUTTI_SLOT_COUNT", "16", 1);
+  tutti_context_options_init(&options);
+  options.boot = boot;
+  CHECK(tutti_context_create(&options, &context) == TUTTI_OK);
+  CHECK(tutti_comm_create(context, &at.comm) == TUTTI_OK);
+  part->run(&at);
+  tutti_comm_destroy(at.comm);
+  tutti_context_destroy(context);
+}
+
+static void test_allreduce_of_2_31_elements_reaches_every_place(void **state) {
+  (void)state;
+  job_part part = {run_one_window};
+  assert_int_equal(job_run(RANKS, run_rank, &part), 0);
+}
+
+static void test_others_of_2_31_elements_reach_every_place(void **state) {
+  (void)state;
+  job_part part = {run_windows};
+  if (!getenv("TUTTI_TEST_LONG"))
+    skip();
+  assert_int_equal(job_run(RANKS, run_rank, &part), 0);
+}
+
+static void test_2_31_elements_in_real_memory(void **state) {
+  (void)state;
+  job_part part = {run_zeros};
+  if (!getenv("TUTTI_TEST_LONG"))
+    skip(); /* needs 10 GiB */
+  assert_int_equal(job_run(RANKS, run_rank, &part), 0);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_allreduce_of_2_31_elements_reaches_every_place),
+      cmocka_unit_test(test_others_of_2_31_elements_reach_every_place),
+      cmocka_unit_test(test_2_31_elements_in_real_memory),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

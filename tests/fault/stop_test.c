@@ -1,0 +1,161 @@
+/* A rank that is stopped is silent: an error on the others only under TUTTI_TIMEOUT, which names it. And a rank that
+ * calls tutti_comm_abort: the others get its reason. */
+#include "fault/fault.h"
+
+#include <poll.h>
+
+typedef struct silence {
+  const char *timeout; /* TUTTI_TIMEOUT, or NULL */
+  int64_t count;       /* elements of the call that the stopped rank does not come to */
+  bool starts;         /* non-blocking */
+  int told[2];         /* a pipe: a byte from each rank that is through */
+} silence;
+
+#define STOPPED 1
+
+static tutti_status sum(int64_t count, bool starts, tutti_comm *comm) {
+  int32_t *in = calloc((size_t)count, sizeof *in), *out = calloc((size_t)count, sizeof *out);
+  tutti_request *request = NULL;
+  tutti_status status = starts ? tutti_allreduce_start(in, out, count, TUTTI_INT32, TUTTI_SUM, comm, &request)
+                               : tutti_allreduce(in, out, count, TUTTI_INT32, TUTTI_SUM, comm);
+  if (status == TUTTI_OK)
+    status = tutti_wait(&request);
+  free(in);
+  free(out);
+  return status;
+}
+
+static void call_with_stopped(const tutti_boot *boot, void *argument) {
+  const silence *of = argument;
+  if (of->timeout)
+    setenv("TUTTI_TIMEOUT", of->timeout, 1);
+  tutti_context *context;
+  tutti_comm *comm = join_all(boot, &context);
+  CHECK(tutti_barrier(comm) == TUTTI_OK);
+  if (boot->rank == STOPPED)
+    raise(SIGSTOP);
+  report(boot, sum(of->count, of->starts, comm));
+  CHECK(write(of->told[1], "x", 1) == 1);
+  leave_all(context, comm);
+}
+
+static job start_silent(int ranks, silence *of) {
+  assert_int_equal(pipe(of->told), 0);
+  job started = start_job(ranks, call_with_stopped, of);
+  assert_int_equal(waitpid(started.pid[STOPPED], NULL, WUNTRACED), started.pid[STOPPED]);
+  return started;
+}
+
+static void end_silent(const job *started, const silence *of) {
+  kill(started->pid[STOPPED], SIGCONT);
+  assert_int_equal(job_wait(started), 0);
+  close(of->told[0]);
+  close(of->told[1]);
+}
+
+static void wait_for_all_but_one(const silence *of, int ranks) {
+  char byte;
+  for (int n = 1; n < ranks; n++)
+    assert_int_equal(read(of->told[0], &byte, 1), 1);
+}
+
+static void test_stopped_rank_is_named_under_a_timeout(void **state) {
+  (void)state;
+  for (int n = 0; n < 4; n++) {
+    silence of = {.timeout = "500ms", .count = n < 2 ? 4 : 100000, .starts = n % 2};
+    int ranks = 2 + n;
+    job started = start_silent(ranks, &of);
+    wait_for_all_but_one(&of, ranks);
+    end_silent(&started, &of);
+    for (int r = 0; r < ranks; r++) /* the stopped one gets the same text when it goes on */
+      assert_outcome(r, TUTTI_ERR_TIMEOUT, "rank 1 has not come to it");
+  }
+}
+
+static void test_silence_alone_is_no_error(void **state) {
+  (void)state;
+  for (int n = 0; n < 2; n++) {
+    silence of = {.count = n ? 100000 : 4, .starts = n};
+    job started = start_silent(3, &of);
+    struct pollfd told = {.fd = of.told[0], .events = POLLIN};
+    assert_int_equal(poll(&told, 1, 300), 0); /* the time of silence */
+    end_silent(&started, &of);
+    for (int r = 0; r < 3; r++)
+      assert_outcome(r, TUTTI_OK, "");
+  }
+}
+
+/* ---- stopped at any moment ---- */
+
+static void loop_until_stopped(const tutti_boot *boot, void *argument) {
+  const int64_t *stop_ns = argument;
+  setenv("TUTTI_TIMEOUT", "300ms", 1);
+  tutti_context *context;
+  tutti_comm *comm = join_all(boot, &context);
+  struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGSTOP};
+  struct itimerspec when = {.it_value = {.tv_nsec = *stop_ns}};
+  timer_t timer;
+  CHECK(boot->rank != STOPPED || timer_create(CLOCK_MONOTONIC, &event, &timer) == 0);
+  CHECK(boot->rank != STOPPED || timer_settime(timer, 0, &when, NULL) == 0);
+  tutti_status status = TUTTI_OK;
+  for (int n = 0; status == TUTTI_OK; n++)
+    status = sum(n % 3 ? 50 : 20000, n % 2, comm);
+  report(boot, status);
+  leave_all(context, comm);
+}
+
+static void test_rank_stopped_at_any_moment_is_a_timeout(void **state) {
+  (void)state;
+  uint64_t random = (uint64_t)now_ns();
+  print_message("seed %llu\n", (unsigned long long)random);
+  for (int n = 0; n < (long_mode() ? 40 : 6); n++) {
+    int64_t stop_ns = 1 + random_below(&random, 3000000);
+    int ranks = 2 + n % 3;
+    job started = start_job(ranks, loop_until_stopped, &stop_ns);
+    for (int r = 0; r < ranks; r++)
+      if (r != STOPPED)
+        assert_int_equal(waitpid(started.pid[r], NULL, 0), started.pid[r]);
+    kill(started.pid[STOPPED], SIGKILL);
+    job_wait(&started);
+    for (int r = 0; r < ranks; r++)
+      if (r != STOPPED)
+        assert_outcome(r, TUTTI_ERR_TIMEOUT, "");
+  }
+}
+
+/* ---- abort ---- */
+
+static void abort_one(const tutti_boot *boot, void *argument) {
+  const silence *of = argument;
+  tutti_context *context;
+  tutti_comm *comm = join_all(boot, &context), *other = NULL;
+  CHECK(tutti_comm_split(comm, 0, 0, &other) == TUTTI_OK);
+  CHECK(tutti_barrier(comm) == TUTTI_OK);
+  if (boot->rank == 2)
+    tutti_comm_abort(comm, "the weights are not finite");
+  report(boot, sum(of->count, of->starts, comm));
+  CHECK(tutti_barrier(comm) == TUTTI_ERR_ABORTED);
+  CHECK(tutti_barrier(other) == TUTTI_OK); /* nobody has broken that one */
+  tutti_comm_destroy(other);
+  leave_all(context, comm);
+}
+
+static void test_abort_ends_calls_of_all_ranks_with_its_reason(void **state) {
+  (void)state;
+  for (int n = 0; n < 4; n++) {
+    silence of = {.count = n < 2 ? 4 : 100000, .starts = n % 2};
+    run_job(4, abort_one, &of);
+    for (int r = 0; r < 4; r++)
+      assert_outcome(r, TUTTI_ERR_ABORTED, "rank 2 aborted: the weights are not finite");
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      FAULT_TEST(test_stopped_rank_is_named_under_a_timeout),
+      FAULT_TEST(test_silence_alone_is_no_error),
+      FAULT_TEST(test_rank_stopped_at_any_moment_is_a_timeout),
+      FAULT_TEST(test_abort_ends_calls_of_all_ranks_with_its_reason),
+  };
+  return cmocka_run_group_tests(tests, fault_setup, NULL);
+}

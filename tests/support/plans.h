@@ -1,0 +1,75 @@
+/* tests/support/plans.h - all ranks' plans of one composition, from texts. */
+#ifndef TEST_SUPPORT_PLANS_H
+#define TEST_SUPPORT_PLANS_H
+
+#include "compose/compose.h"
+#include "lower/lower.h"
+#include "verify/verify.h"
+
+#include <stdlib.h>
+
+typedef struct plans_case {
+  tt_problem problem;
+  const char *form, *params; /* form NULL: the parameters' */
+  const char *map;           /* groups of level "node"; NULL: none */
+  bool publish;              /* ranks of a node may publish */
+} plans_case;
+
+typedef struct plans {
+  tt_arena arena;
+  tt_topo *topo;
+  tt_params params;
+  tt_composition composition;
+  tt_plan **plan;
+  int64_t count;
+} plans;
+
+/* Closes what is open, at any state after plans_begin. */
+static inline void plans_close(plans *all) {
+  for (int64_t r = 0; r < all->count; r++)
+    tt_plan_destroy(all->plan[r]);
+  tt_arena_finish(&all->arena);
+}
+
+static inline tutti_status plans_begin(plans *all, int64_t rank_count, const char *map, bool publish) {
+  *all = (plans){.count = 0};
+  tt_arena_init(&all->arena);
+  all->topo = tt_topo_flat(&all->arena, rank_count);
+  int64_t *group_of = tt_arena_alloc(&all->arena, (size_t)rank_count, sizeof *group_of);
+  all->topo->level[0].publish = publish;
+  tutti_status status = map ? tt_topo_parse_map(map, rank_count, group_of) : TUTTI_OK;
+  return map && status == TUTTI_OK ? tt_topo_add(all->topo, &all->arena, "node", group_of) : status;
+}
+
+/* Of all->composition, with all->params. */
+static inline tutti_status plans_lower(plans *all) {
+  tt_lowering *lowering = NULL;
+  tutti_status status = tt_lowering_create(&all->composition, all->topo, &all->params, &lowering);
+  all->plan = tt_arena_alloc(&all->arena, (size_t)all->composition.rank_count, sizeof(tt_plan *));
+  while (status == TUTTI_OK && all->count < all->composition.rank_count) {
+    status = tt_lower_rank(lowering, all->count, &all->plan[all->count]);
+    all->count += status == TUTTI_OK;
+  }
+  tt_lowering_destroy(lowering);
+  return status;
+}
+
+/* plans_close is called afterwards in any case. */
+static inline tutti_status plans_open(const plans_case *of, plans *all) {
+  tutti_status status = plans_begin(all, of->problem.rank_count, of->map, of->publish);
+  if (status == TUTTI_OK)
+    status = tt_params_parse(of->params, &all->params);
+  if (status == TUTTI_OK)
+    status = tt_compose(&of->problem, of->form ? of->form : all->params.form, &all->composition);
+  return status == TUTTI_OK ? plans_lower(all) : status;
+}
+
+static inline tutti_status plans_verify(const plans_case *of, const plans *all) {
+  tt_meaning meaning;
+  tutti_status status =
+      tt_verify_meaning(tt_compose_info(of->problem.collective).name, of->problem.rank_count,
+                        all->composition.block_count, of->problem.root, of->problem.in_place, &meaning);
+  return status == TUTTI_OK ? tt_verify(&meaning, (const tt_plan *const *)all->plan) : status;
+}
+
+#endif
