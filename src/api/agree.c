@@ -21,10 +21,10 @@ void tt_agree_publish(tutti_comm *comm, uint64_t number, const tt_bound *bound) 
   __atomic_thread_fence(__ATOMIC_RELEASE);
   __atomic_store_n(&record->key, bound->key, __ATOMIC_RELAXED);
   record->count = bound->count;
-  record->root = bound->root;
-  record->collective = bound->collective;
-  record->type = bound->type;
-  record->op = bound->op;
+  record->root = (int32_t)bound->root;
+  record->collective = (uint8_t)bound->collective;
+  record->type = (uint8_t)bound->type;
+  record->op = (uint8_t)bound->op;
   record->params = bound->entry->hash;
   __atomic_store_n(&record->number, number, __ATOMIC_RELEASE);
 }

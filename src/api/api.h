@@ -43,9 +43,9 @@ typedef struct tt_entry {
 
 /* A call's plan and all else that repeating it needs; found by what the call is. */
 typedef struct tt_bound {
-  int64_t count;
-  int32_t root;
-  uint8_t collective, type, op;
+  int64_t count, root;
+  tt_collective collective;
+  int32_t type, op;
   bool in_place, direct;
   bool reads;                  /* this rank's `in` is read */
   int64_t in_bytes, out_bytes; /* of its buffers */

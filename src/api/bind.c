@@ -131,11 +131,13 @@ static uint64_t key_of(const tutti_comm *comm, const tt_call *call, const tt_ent
   return tt_hash(1, facts, sizeof facts);
 }
 
+/* Spread enough for the few kinds of calls that a program makes; cheap, since every call asks. */
 static tt_bound *slot_of(tutti_comm *comm, const tt_call *call) {
-  uint64_t mixed = ((uint64_t)call->count ^ (uint64_t)call->collective << 56 ^ (uint64_t)call->type << 48 ^
-                    (uint64_t)call->op << 40 ^ (uint64_t)call->root << 20 ^ (uint64_t)(call->in == call->out)) *
-                   0x9e3779b97f4a7c15u;
-  return &comm->bound[mixed >> 58]; /* TT_BOUNDS entries */
+  uint64_t count = (uint64_t)call->count;
+  uint64_t mixed = count ^ count >> 6 ^ count >> 13 ^ count >> 20 ^ (uint64_t)call->root * 5 ^
+                   (uint64_t)call->collective * 11 ^ (uint64_t)call->type * 3 ^ (uint64_t)call->op * 7 ^
+                   (uint64_t)(call->in == call->out) * 32;
+  return &comm->bound[mixed % TT_BOUNDS];
 }
 
 /* An executor for the entry's plan, made when first needed. */
@@ -167,10 +169,10 @@ static tutti_status bind_call(tutti_comm *comm, const tt_call *call, tt_bound *b
     return status;
   bool per_rank = call->collective == TT_ALLGATHER || call->collective == TT_REDUCE_SCATTER;
   *bound = (tt_bound){.count = call->count,
-                      .root = (int32_t)call->root,
-                      .collective = (uint8_t)call->collective,
-                      .type = (uint8_t)call->type,
-                      .op = (uint8_t)call->op,
+                      .root = call->root,
+                      .collective = call->collective,
+                      .type = call->type,
+                      .op = call->op,
                       .in_place = call->in_place,
                       .key = key_of(comm, call, entry),
                       .entry = entry,

@@ -68,7 +68,7 @@ static void test_outstanding_calls_on_groups(void **state) {
 
 static void test_64_ranks(void **state) {
   (void)state;
-  run_case(&(thread_case){.ranks = 64, .slot_bytes = 64, .rounds = 1, .most = 130});
+  run_case(&(thread_case){.ranks = 64, .slot_bytes = 64, .rounds = 3, .most = 130});
 }
 
 /* ---- a transport that tells of deaths by `progress` only ---- */
