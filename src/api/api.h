@@ -134,6 +134,7 @@ struct tutti_context {
   void *transport;
   tt_profile *profile;
   int64_t *node_of; /* of each rank: group map of TUTTI_GROUPS; NULL: one node */
+  bool foreign; /* the transport is the user's */
   bool crowded;     /* more ranks than cores here: spinning would take the core from a rank that could go on */
   uint64_t next_comm;
   uint64_t last_shape; /* tt_run.shape of the last bound call */

@@ -158,6 +158,7 @@ static tutti_status open_all(tutti_context *context, const tutti_context_options
   context->rank = boot->rank;
   context->size = boot->rank_count;
   context->ops = options && options->transport ? options->transport : tt_shm_ops();
+  context->foreign = options && options->transport;
   context->crowded = has_fewer_cores(context->size);
   tt_log_rank(context->rank);
   context->create_timeout_ns = timeout_ns;

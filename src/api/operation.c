@@ -10,7 +10,12 @@ static tutti_status fail(tutti_comm *comm, const tt_operation *operation, tutti_
     return tt_agree_mismatch(comm, operation->number, peer);
   if (status == TUTTI_ERR_PEER)
     known = tt_agree_check(comm, operation->number);
-  return known != TUTTI_OK ? known : tt_agree_break(comm, status, "rank %" PRId64 ": %s", comm->rank, tutti_last_error());
+  if (known != TUTTI_OK)
+    return known;
+  if (*tutti_last_error())
+    return tt_agree_break(comm, status, "rank %" PRId64 ": %s", comm->rank, tutti_last_error());
+  return tt_agree_break(comm, status, "rank %" PRId64 ": transport %s returned %s", comm->rank, comm->context->ops->name,
+                        tutti_status_name(status));
 }
 
 tutti_status tt_operation_start(tutti_comm *comm, const tt_call *call, tt_operation *operation) {
@@ -20,6 +25,8 @@ tutti_status tt_operation_start(tutti_comm *comm, const tt_call *call, tt_operat
   run->out = call->out;
   run->call = operation->number;
   run->key = operation->key;
+  if (comm->context->foreign) /* a user's transport leaves no text: an older one must not stand for it */
+    tt_fail_clear();
   if (!bound->direct)
     tt_agree_publish(comm, operation->number, bound);
   tutti_status status =

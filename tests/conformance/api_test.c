@@ -103,20 +103,28 @@ static void run_call(work *at) {
   run_rounds(at, &side);
 }
 
-/* Sums that depend on the order of their operands: the same bits on every rank, and the next time. */
+/* One step over a chain or some k-nomial trees runs along a tree of its own for each rank (docs/plan.md). */
+static bool has_one_order(const char *params) {
+  return !params || !strstr(params, "form=one") || strncmp(params, "linear", 6) == 0 ||
+         strncmp(params, "recursive-doubling", 18) == 0;
+}
+
+/* Sums that depend on the order of their operands: the same bits the next time, and, mostly, on every rank. */
 static void sum_twice(work *at, const char *params) {
   float *in = (float *)(void *)at->memory[0], *out = (float *)(void *)at->memory[1];
-  int64_t all[RANKS], size = tutti_comm_size(at->comm), count = 1 + (int64_t)tt_random_below(&at->common, 3000);
+  int64_t all[RANKS], before = 0, count = 1 + (int64_t)tt_random_below(&at->common, 3000);
   for (int64_t n = 0; n < count; n++)
     in[n] = 1.0f / (float)(1 + tt_random_below(&at->own, 1000000));
   CHECK(tutti_comm_set_params(at->comm, "allreduce", params) == TUTTI_OK);
   for (int n = 0; n < 2; n++) {
     CHECK(tutti_allreduce(in, out, count, TUTTI_FLOAT32, TUTTI_SUM, at->comm) == TUTTI_OK);
-    int64_t hash = (int64_t)tt_hash(0, out, (size_t)count * sizeof *out), before = n ? all[0] : hash;
-    CHECK(tutti_allgather(&hash, all, 1, TUTTI_INT64, at->comm) == TUTTI_OK);
-    for (int64_t r = 0; r < size; r++)
-      CHECK(all[r] == hash && hash == before);
+    int64_t hash = (int64_t)tt_hash(0, out, (size_t)count * sizeof *out);
+    CHECK(n == 0 || hash == before);
+    before = hash;
   }
+  CHECK(tutti_allgather(&before, all, 1, TUTTI_INT64, at->comm) == TUTTI_OK);
+  for (int64_t r = 0; r < tutti_comm_size(at->comm); r++)
+    CHECK(all[r] == before || !has_one_order(params));
 }
 
 static void run_sums(const tutti_boot *boot, void *argument) {
@@ -205,7 +213,7 @@ static void test_one_slot_and_long_direct_calls(void **state) {
     run_job(ranks, &direct);
 }
 
-static void test_sums_have_the_same_bits_on_every_rank(void **state) {
+static void test_sums_have_the_same_bits(void **state) {
   (void)state;
   char flat[] = "", uneven[] = "3,2", interleaved[] = "cyclic:2";
   assert_int_equal(job_run(6, run_sums, flat), 0);
@@ -219,10 +227,10 @@ int main(void) {
       cmocka_unit_test(test_calls_are_right_on_uneven_groups),
       cmocka_unit_test(test_calls_are_right_on_interleaved_groups_with_one_slot),
       cmocka_unit_test(test_one_slot_and_long_direct_calls),
-      cmocka_unit_test(test_sums_have_the_same_bits_on_every_rank),
+      cmocka_unit_test(test_sums_have_the_same_bits),
   };
   seed = getenv("TUTTI_TEST_SEED") ? strtoull(getenv("TUTTI_TEST_SEED"), NULL, 10) : (uint64_t)time(NULL);
-  calls_a_job = getenv("TUTTI_TEST_LONG") ? 3000 : 200;
+  calls_a_job = getenv("TUTTI_TEST_LONG") ? 3000 : 400;
   print_message("TUTTI_TEST_SEED=%" PRIu64 "\n", seed);
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
