@@ -1,11 +1,10 @@
 /* bench/plans.c - what compiling one rank's plan costs: processor time, and memory that the plan keeps.
  *
- * First every collective and form at 512 nodes of 8 ranks, over hierarchical parameters; the targets are 10 ms and 8
- * MiB for each. Then growth with the number of nodes, 8 ranks each. A time is compose, levels and the rank's plan
- * together, the best of a few tries; the rank lies in the middle of the job. A block of a one-step allreduce is one
- * family of as many primitives as ranks, which the shared partial results of the parameters make few.
+ * First every collective and form at 512 nodes of 8 ranks, over hierarchical parameters; 10 ms and 8 MiB each are the
+ * aim. Then growth with the number of nodes, 8 ranks each; a second at 65,536 ranks is the aim. A time is composition,
+ * levels and one rank's plan together, the best of a few tries; the rank lies in the middle of the job.
  *
- *     bench_plans [NODES]    the largest growth, default 8192 (65,536 ranks) */
+ *     bench_plans [NODES]    most nodes of the growth, default 8192 (65,536 ranks) */
 #include "compose/compose.h"
 #include "lower/lower.h"
 
@@ -97,29 +96,48 @@ static void print_forms(const tt_topo *topo, const char *text) {
   }
 }
 
-/* Each collective in its first form: the time, and the plan's size, of one rank. */
-static void print_growth(const char *text, int64_t most) {
-  printf("\n%s, growth: ms and KiB of each collective's first form\n  %9s", text, "ranks");
-  for (int c = 0; c < TT_COLLECTIVE_COUNT; c++)
-    printf(" %17s", tt_compose_info((tt_collective)c).name);
-  putchar('\n');
-  for (int64_t nodes = 8; nodes <= most; nodes *= 4 < most / nodes ? 4 : most > nodes ? most / nodes : 2) {
-    tt_arena arena;
-    tt_arena_init(&arena);
-    tt_topo *topo = make_topo(&arena, nodes);
-    printf("  %9" PRId64, topo->rank_count);
-    for (int c = 0; c < TT_COLLECTIVE_COUNT; c++) {
-      cost one = measure((tt_collective)c, NULL, topo, text);
-      printf(" %8.2f %8zu", one.ms, one.bytes / 1024);
-      fflush(stdout);
-    }
-    putchar('\n');
-    tt_arena_finish(&arena);
+/* Of the form that takes longest. */
+static cost measure_forms(tt_collective collective, const tt_topo *topo, const char *text) {
+  tt_collective_info info = tt_compose_info(collective);
+  cost worst = {0};
+  for (int f = 0; f < info.form_count; f++) {
+    cost one = measure(collective, info.form[f], topo, text);
+    worst = one.ms > worst.ms ? one : worst;
   }
+  return worst;
+}
+
+static void print_nodes(const char *text, int64_t nodes) {
+  tt_arena arena;
+  tt_arena_init(&arena);
+  tt_topo *topo = make_topo(&arena, nodes);
+  printf("  %9" PRId64, topo->rank_count);
+  for (int c = 0; c < TT_COLLECTIVE_COUNT; c++) {
+    cost one = measure_forms((tt_collective)c, topo, text);
+    printf(" %9.2f %8zu", one.ms, one.bytes / 1024);
+    fflush(stdout);
+  }
+  putchar('\n');
+  tt_arena_finish(&arena);
+}
+
+/* Eight nodes, four times as many, ..., at last `most`. */
+static void print_growth(const char *text, int64_t most) {
+  printf("\n%s, growth: ms and KiB of each collective's slowest form\n  %9s", text, "ranks");
+  for (int c = 0; c < TT_COLLECTIVE_COUNT; c++)
+    printf(" %18s", tt_compose_info((tt_collective)c).name);
+  putchar('\n');
+  for (int64_t nodes = 8; nodes < most; nodes *= 4)
+    print_nodes(text, nodes);
+  print_nodes(text, most);
 }
 
 int main(int argc, char **argv) {
   int64_t most = argc > 1 ? strtoll(argv[1], NULL, 10) : 8192;
+  if (most < 1 || most > INT32_MAX / PER_NODE) {
+    fprintf(stderr, "usage: bench_plans [NODES]\n");
+    return 2;
+  }
   tt_arena arena;
   tt_arena_init(&arena);
   tt_topo *topo = make_topo(&arena, NODES);

@@ -29,6 +29,7 @@ static tt_step receive_step(const tt_flow *flow, const tt_event *event) {
   if (value->left >= 0) {
     step.kind = TT_STEP_RECV_REDUCE;
     step.src = flow->value[value->left].place;
+    step.flags = value->reversed ? TT_STEP_LEFT : 0;
   }
   return step;
 }

@@ -233,7 +233,9 @@ static bool keeps_own(const tt_walk *walk, int64_t rank) {
   return walk->family->primitive == TT_MULTICAST && walk->root == rank;
 }
 
-static int32_t take_edge(stage_flow *in, tt_walk *walk, int64_t number, uint16_t channel, int32_t current) {
+/* before: what comes is the left operand. */
+static int32_t take_edge(stage_flow *in, tt_walk *walk, int64_t number, uint16_t channel, int32_t current,
+                         bool before) {
   const tt_edge *edge = &walk->edge[number];
   bool is_new;
   int32_t event = edge_event(in, walk, number, channel, &is_new);
@@ -248,6 +250,8 @@ static int32_t take_edge(stage_flow *in, tt_walk *walk, int64_t number, uint16_t
   }
   int32_t left = edge->payload.kind == TT_PAYLOAD_PARTIAL ? current : -1;
   int32_t came = received_value(in, left, event, edge->payload.block);
+  if (before && came >= 0)
+    in->flow->value[came].reversed = true;
   return keeps_own(walk, in->flow->rank) ? current : came;
 }
 
@@ -273,7 +277,8 @@ static void add_final(stage_flow *in, const tt_walk *walk, int32_t value, int32_
                       .rival = there ? own : -1};
 }
 
-/* Whether the edge brings a shared partial result that comes before the rank's own in the order of the level's groups. */
+/* Whether the edge brings a shared partial result that comes before the rank's own in the order of the level's groups.
+ */
 static bool comes_before(const tt_walk *walk, int64_t number, int64_t rank) {
   if (number < 0 || number >= walk->edge_count)
     return false;
@@ -282,21 +287,29 @@ static bool comes_before(const tt_walk *walk, int64_t number, int64_t rank) {
          walk->stage->position[edge->peer] < walk->stage->position[rank];
 }
 
-static bool same_round(const tt_walk *walk, int64_t a, int64_t b) { return walk->edge[a].time == walk->edge[b].time; }
+/* Whether edge n, which comes before, is the first or the last one of its round that does. */
+static bool is_first(const tt_walk *walk, int64_t n, int64_t rank) {
+  return !comes_before(walk, n - 1, rank) || walk->edge[n - 1].time != walk->edge[n].time;
+}
 
-/* What a rank holds along the edges of one primitive. Ranks that get the same result must combine in the same order, to the bit:
- * of one round, what comes from groups before its own first, then its own, then the rest. */
+static bool is_last(const tt_walk *walk, int64_t n, int64_t rank) {
+  return !comes_before(walk, n + 1, rank) || walk->edge[n + 1].time != walk->edge[n].time;
+}
+
+/* What a rank holds along the edges of one primitive. Ranks that get the same result must combine in the same order, to
+ * the bit: of one round, what comes from groups before its own first, then its own, then the rest. */
 static int32_t take_edges(stage_flow *in, tt_walk *walk, uint16_t channel, int32_t current) {
   int64_t rank = in->flow->rank;
   int32_t held = -1;
   for (int64_t n = 0; n < walk->edge_count && !in->flow->arena->failed; n++) {
-    bool before = comes_before(walk, n, rank);
-    if (before && !(comes_before(walk, n - 1, rank) && same_round(walk, n - 1, n))) {
+    bool before = comes_before(walk, n, rank), first = before && is_first(walk, n, rank);
+    bool last = before && is_last(walk, n, rank), alone = first && last;
+    if (first && !alone) {
       held = current;
       current = -1;
     }
-    current = take_edge(in, walk, n, channel, current);
-    if (before && held >= 0 && !(comes_before(walk, n + 1, rank) && same_round(walk, n, n + 1)))
+    current = take_edge(in, walk, n, channel, current, alone);
+    if (last && !alone && held >= 0)
       combine_then(in, current, held);
   }
   return current;

@@ -20,6 +20,7 @@ typedef struct tt_value {
   int32_t heir;                  /* the combination that it is left operand of, the last one */
   int32_t then;                  /* value that is combined onto it right after the message; -1: none */
   uint32_t finish;               /* contributions, where the value is made at its final place; else 0 */
+  bool reversed;                 /* COMBINED: what came is the left operand of the operator */
   bool placed;
 } tt_value;
 

@@ -85,7 +85,8 @@ static void sort(const uint64_t *key, uint32_t *number, int64_t count, uint32_t 
   }
 }
 
-/* All events, the finals that copy, and last what is combined onto received values: it sorts behind the whole message. */
+/* All events, the finals that copy, and last what is combined onto received values: it sorts behind the whole message.
+ */
 static void collect(tt_sequence *in) {
   uint32_t events = (uint32_t)in->flow->event_count;
   for (uint32_t n = 0; n < events; n++)

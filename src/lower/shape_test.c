@@ -100,7 +100,8 @@ static void for_every_tree(void (*check)(const tt_tree *tree)) {
             level.shape = (tt_shape)shape;
             level.order = (tt_order)order;
             level.labelling = (tt_labelling)labelling;
-            if (labelling == TT_XOR && (f & (f - 1)) != 0)
+            bool has_k = shape == TT_KNOMIAL || shape == TT_KARY, has_order = shape == TT_KNOMIAL;
+            if ((labelling == TT_XOR && (f & (f - 1)) != 0) || (level.k > 2 && !has_k) || (order > 0 && !has_order))
               continue;
             check(&(tt_tree){&level, f, false});
             if (labelling == TT_ROTATE)

@@ -1,0 +1,201 @@
+/* tune/profile_test.c - profiles: every mistake is named, the first rule that fits is taken, and the shipped one makes
+ * proven plans. */
+#include "tune/tune.h"
+
+#include "support/plans.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+/* Opens a profile with this text, from a file that is gone afterwards. */
+static tutti_status open_text(const char *text, tt_profile **profile) {
+  char path[] = "/tmp/tutti-profile-XXXXXX";
+  int file = mkstemp(path);
+  assert_true(file >= 0);
+  assert_int_equal(write(file, text, strlen(text)), strlen(text));
+  close(file);
+  tutti_status status = tt_profile_open(path, profile);
+  unlink(path);
+  return status;
+}
+
+static void test_mistakes_are_named(void **state) {
+  (void)state;
+  static const struct {
+    const char *text, *error;
+  } broken[] = {
+      {"", "line 1"},
+      {"[1, 2", "line 1"},
+      {"{\n\"rules\": [,]}", "line 2"},
+      {"[]", "it has no \"rules\" array"},
+      {"{}", "it has no \"rules\" array"},
+      {"{\"rules\": {}}", "it has no \"rules\" array"},
+      {"{\"rules\": [7]}", "rule 1, \"collective\": names no collective"},
+      {"{\"rules\": [{\"params\": \"ring\"}]}", "rule 1, \"collective\": names no collective"},
+      {"{\"rules\": [{\"collective\": \"sing\", \"params\": \"ring\"}]}",
+       "rule 1, \"collective\": names no collective"},
+      {"{\"rules\": [{\"collective\": 1, \"params\": \"ring\"}]}", "rule 1, \"collective\": names no collective"},
+      {"{\"rules\": [{\"collective\": \"barrier\"}]}", "rule 1, \"params\": is missing"},
+      {"{\"rules\": [{\"collective\": \"barrier\", \"params\": [1]}]}", "rule 1, \"params\": is missing"},
+      {"{\"rules\": [{\"collective\": \"barrier\", \"params\": \"linear\"}, {\"collective\": \"barrier\", \"params\": "
+       "\"x\"}]}",
+       "'x' is neither a preset nor a parameter"},
+      {"{\"rules\": [{\"collective\": \"barrier\", \"params\": \"linear\", \"byts\": \"1K\"}]}",
+       "rule 1, \"byts\": is not known; members are collective, ranks, nodes, bytes, params"},
+      {"{\"rules\": [{\"collective\": \"barrier\", \"params\": \"linear\", \"ranks\": 2}]}",
+       "rule 1, \"ranks\": is not [least, most]"},
+      {"{\"rules\": [{\"collective\": \"barrier\", \"params\": \"linear\", \"ranks\": [2]}]}",
+       "rule 1, \"ranks\": is not [least, most]"},
+      {"{\"rules\": [{\"collective\": \"barrier\", \"params\": \"linear\", \"nodes\": [1, \"2\"]}]}",
+       "rule 1, \"nodes\": is not [least, most]"},
+      {"{\"rules\": [{\"collective\": \"barrier\", \"params\": \"linear\", \"nodes\": [3, 2]}]}",
+       "rule 1, \"nodes\": has its least above its most"},
+      {"{\"rules\": [{\"collective\": \"barrier\", \"params\": \"linear\", \"bytes\": 1024}]}",
+       "rule 1, \"bytes\": is no size such as \"64K\""},
+      {"{\"rules\": [{\"collective\": \"barrier\", \"params\": \"linear\", \"bytes\": \"many\"}]}",
+       "rule 1, \"bytes\": is no size such as \"64K\""},
+  };
+  for (size_t n = 0; n < TT_COUNT(broken); n++) {
+    tt_profile *profile = NULL;
+    if (open_text(broken[n].text, &profile) == TUTTI_OK)
+      fail_msg("accepted: %s", broken[n].text);
+    if (!strstr(tutti_last_error(), broken[n].error))
+      fail_msg("%s: expected \"%s\" in \"%s\"", broken[n].text, broken[n].error, tutti_last_error());
+    assert_null(profile);
+  }
+}
+
+static void test_a_missing_file_is_named(void **state) {
+  (void)state;
+  tt_profile *profile = NULL;
+  assert_int_not_equal(tt_profile_open("/tmp/no/such/profile.json", &profile), TUTTI_OK);
+  assert_non_null(strstr(tutti_last_error(), "/tmp/no/such/profile.json"));
+  assert_null(profile);
+}
+
+static void test_the_first_rule_that_fits_is_taken(void **state) {
+  (void)state;
+  static const char text[] =
+      "{\"name\": \"test\", \"rules\": ["
+      "{\"collective\": \"allreduce\", \"ranks\": [2, 4], \"bytes\": \"1K\", \"params\": \"linear\"},"
+      "{\"collective\": \"allreduce\", \"nodes\": [2, 9], \"params\": \"two-level-ring\"},"
+      "{\"collective\": \"allreduce\", \"params\": \"ring\"}]}";
+  static const struct {
+    tt_region region;
+    const char *params;
+  } calls[] = {
+      {{TT_ALLREDUCE, 1024, 2, 1}, "linear"},
+      {{TT_ALLREDUCE, 1024, 4, 3}, "linear"},
+      {{TT_ALLREDUCE, 1025, 4, 3}, "two-level-ring"},
+      {{TT_ALLREDUCE, 0, 5, 9}, "two-level-ring"},
+      {{TT_ALLREDUCE, 0, 1, 1}, "ring"},
+      {{TT_ALLREDUCE, INT64_MAX, 99, 10}, "ring"},
+      {{TT_BROADCAST, 8, 2, 1}, NULL},
+  };
+  tt_profile *profile;
+  assert_int_equal(open_text(text, &profile), TUTTI_OK);
+  assert_string_equal(profile->name, "test");
+  assert_int_equal(profile->rule_count, 3);
+  for (size_t n = 0; n < TT_COUNT(calls); n++) {
+    const tt_rule *rule = tt_profile_find(profile, &calls[n].region);
+    assert_int_equal(rule == NULL, calls[n].params == NULL);
+    if (rule)
+      assert_string_equal(rule->text, calls[n].params);
+  }
+  assert_int_equal(tt_profile_find(profile, &calls[4].region)->line, 3);
+  tt_profile_close(profile);
+}
+
+static void test_spacing_does_not_change_the_hash(void **state) {
+  (void)state;
+  tt_profile *a, *b, *c;
+  assert_int_equal(open_text("{\"rules\":[{\"collective\":\"barrier\",\"params\":\"linear\"}]}", &a), TUTTI_OK);
+  assert_int_equal(open_text("{ \"rules\" : [\n{\"params\": \"linear\", \"collective\": \"barrier\"}] }", &b),
+                   TUTTI_OK);
+  assert_int_equal(open_text("{\"rules\":[{\"collective\":\"barrier\",\"params\":\"chain\"}]}", &c), TUTTI_OK);
+  assert_true(a->hash == b->hash && a->hash != c->hash);
+  tt_profile_close(a);
+  tt_profile_close(b);
+  tt_profile_close(c);
+}
+
+static void test_closing_nothing_is_fine(void **state) {
+  (void)state;
+  tt_profile_close(NULL);
+}
+
+/* ---- the shipped profile ---- */
+
+/* Programs always have nodes; one, where TUTTI_GROUPS says nothing. */
+static const char *const maps[] = {"cyclic:1", "cyclic:2", "cyclic:3", "cyclic:9"};
+
+static void prove_rule(const tt_rule *rule, const char *map, const tt_problem *problem) {
+  plans all;
+  plans_case of = {.problem = *problem, .params = rule->text, .map = map, .publish = true};
+  if (plans_open(&of, &all) != TUTTI_OK || plans_verify(&of, &all) != TUTTI_OK)
+    fail_msg("rule %d, %d ranks, map %s, root %d: %s", (int)rule->line, (int)problem->rank_count, map,
+             (int)problem->root, tutti_last_error());
+  plans_close(&all);
+}
+
+static int64_t node_count(const char *map, int64_t ranks) {
+  plans all;
+  assert_int_equal(plans_begin(&all, ranks, map, false), TUTTI_OK);
+  int64_t count = all.topo->level[0].group_count;
+  plans_close(&all);
+  return count;
+}
+
+static bool holds(const tt_rule *rule, int64_t ranks, int64_t nodes) {
+  return ranks >= rule->ranks_min && ranks <= rule->ranks_max && nodes >= rule->nodes_min && nodes <= rule->nodes_max;
+}
+
+static void prove_roots(const tt_rule *rule, const char *map, int64_t ranks) {
+  bool has_root = tt_compose_info(rule->collective).has_root;
+  for (int64_t root = 0; root < (has_root ? ranks : 1); root++)
+    for (int in_place = 0; in_place < 2; in_place++)
+      prove_rule(rule, map, &(tt_problem){rule->collective, ranks, root, in_place});
+}
+
+static void test_every_shipped_rule_makes_proven_plans(void **state) {
+  (void)state;
+  tt_profile *profile;
+  assert_int_equal(tt_profile_open(NULL, &profile), TUTTI_OK);
+  for (int64_t n = 0; n < profile->rule_count; n++)
+    for (int64_t ranks = 1; ranks <= 9; ranks++)
+      for (size_t m = 0; m < TT_COUNT(maps); m++)
+        if (holds(&profile->rule[n], ranks, node_count(maps[m], ranks)))
+          prove_roots(&profile->rule[n], maps[m], ranks);
+  tt_profile_close(profile);
+}
+
+static void test_the_shipped_profile_has_a_rule_for_every_call(void **state) {
+  (void)state;
+  static const int64_t bytes[] = {0, 1, 4096, 1 << 20, INT64_MAX};
+  tt_profile *profile;
+  assert_int_equal(tt_profile_open("", &profile), TUTTI_OK);
+  for (int c = 0; c < TT_COLLECTIVE_COUNT; c++)
+    for (int64_t ranks = 1; ranks <= 1024; ranks *= 2)
+      for (int64_t nodes = 1; nodes <= ranks; nodes *= 2)
+        for (size_t n = 0; n < TT_COUNT(bytes); n++)
+          assert_non_null(tt_profile_find(profile, &(tt_region){(tt_collective)c, bytes[n], ranks, nodes}));
+  tt_profile_close(profile);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_mistakes_are_named),
+      cmocka_unit_test(test_a_missing_file_is_named),
+      cmocka_unit_test(test_the_first_rule_that_fits_is_taken),
+      cmocka_unit_test(test_spacing_does_not_change_the_hash),
+      cmocka_unit_test(test_closing_nothing_is_fine),
+      cmocka_unit_test(test_every_shipped_rule_makes_proven_plans),
+      cmocka_unit_test(test_the_shipped_profile_has_a_rule_for_every_call),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
