@@ -1,5 +1,5 @@
-/* tools/verify.c - `tutti verify`: proves every cell of collective x form x preset x ranks x roots x group maps x stripe x channels,
- * and random cases, with the verifier that knows nothing of how plans are made. */
+/* tools/verify.c - `tutti verify`: proves every cell of collective x form x preset x ranks x roots x group maps x
+ * stripe x channels, and random cases, with the verifier that knows nothing of how plans are made. */
 #include "tools.h"
 
 #include "verify_cases.h"
@@ -65,19 +65,20 @@ static void print_reasons(const reasons *in) {
 /* ---- the grid ---- */
 
 static void print_header(void) {
-  printf("%-16s %-26s %9s %9s %9s %7s %8s\n", "collective", "form", "proven", "same plan", "invalid", "failed", "seconds");
+  printf("%-16s %-26s %9s %9s %9s %7s %8s\n", "collective", "form", "proven", "same plan", "invalid", "failed",
+         "seconds");
 }
 
 static void print_row(const char *collective, const char *form, const tally *sum, int64_t ns) {
-  printf("%-16s %-26s %9" PRId64 " %9" PRId64 " %9" PRId64 " %7" PRId64 " %8.1f\n", collective, form, sum->proven, sum->same,
-         sum->invalid, sum->failed, (double)ns * 1e-9);
+  printf("%-16s %-26s %9" PRId64 " %9" PRId64 " %9" PRId64 " %7" PRId64 " %8.1f\n", collective, form, sum->proven,
+         sum->same, sum->invalid, sum->failed, (double)ns * 1e-9);
   fflush(stdout);
 }
 
 static void show_progress(const tt_case *one, int64_t cells) {
   if (cells % 64 == 0 && isatty(STDERR_FILENO))
-    fprintf(stderr, "\r%-16s %3" PRId64 " ranks, %" PRId64 " cells ", tt_compose_info(one->collective).name, one->rank_count,
-            cells);
+    fprintf(stderr, "\r%-16s %3" PRId64 " ranks, %" PRId64 " cells ", tt_compose_info(one->collective).name,
+            one->rank_count, cells);
 }
 
 static void run_grid(int64_t max_ranks, tally *total, reasons *why) {
@@ -87,7 +88,8 @@ static void run_grid(int64_t max_ranks, tally *total, reasons *why) {
       tally sum = {0};
       int64_t began = tt_clock_ns(), cells = 0;
       tt_case one;
-      for (bool more = tt_case_first(&one, (tt_collective)c, info.form[f], max_ranks); more; more = tt_case_next(&one)) {
+      for (bool more = tt_case_first(&one, (tt_collective)c, info.form[f], max_ranks); more;
+           more = tt_case_next(&one)) {
         tt_outcome outcome = tt_case_prove(&one);
         count(&sum, &outcome);
         if (outcome.kind == TT_CASE_FAILED)

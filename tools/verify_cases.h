@@ -1,4 +1,5 @@
-/* tools/verify_cases.h - what `tutti verify` proves: one case is a collective, its form, parameters, ranks and their groups. */
+/* tools/verify_cases.h - what `tutti verify` proves: one case is a collective, its form, parameters, ranks and their
+ * groups. */
 #ifndef TT_TOOLS_VERIFY_CASES_H
 #define TT_TOOLS_VERIFY_CASES_H
 

@@ -1,8 +1,9 @@
 /* tutti/transport.h - the contract of a transport: ordered streams of slots between peers, and nothing of collectives.
  *
- * A stream goes from one rank to one reader, or to several (`publish`), and keeps its order. The writer reserves a slot, fills
- * it and commits it; each reader peeks at the oldest slot it has not released, uses the bytes in place (reduces out of it, copies
- * out of it) and releases it. No call blocks: one that cannot go on now says so, and the engine comes back.
+ * A stream goes from one rank to one reader, or to several (`publish`), and keeps its order. The writer reserves a
+ * slot, fills it and commits it; each reader peeks at the oldest slot it has not released, uses the bytes in place
+ * (reduces out of it, copies out of it) and releases it. No call blocks: one that cannot go on now says so, and the
+ * engine comes back.
  *
  *     writer   reserve -> fill -> commit                    slots: |  2  |  3  |  4  |     |
  *     reader                        peek -> use -> release            ^ reader's next     ^ writer's next
@@ -22,8 +23,8 @@ extern "C" {
 
 typedef struct tutti_stream tutti_stream; /* each transport's own; opaque to everyone else */
 
-/* First bytes of every slot, written by the engine: which call the bytes belong to. A reader that finds another key than its
- * own knows that ranks called different things, before it has used a byte. */
+/* First bytes of every slot, written by the engine: which call the bytes belong to. A reader that finds another key
+ * than its own knows that ranks called different things, before it has used a byte. */
 typedef struct tutti_slot_header {
   uint64_t call; /* number of the call on its communicator, from 1 */
   uint64_t key;  /* hash of what the call is: equal on all ranks that agree */
@@ -51,8 +52,8 @@ typedef struct tutti_transport_ops {
   tutti_status (*stream_open)(void *self, const tutti_stream_spec *spec, tutti_stream **stream);
   void (*stream_close)(void *self, tutti_stream *stream);
 
-  /* Writer. *room = 0: no slot is free now. Otherwise *header and *data (room bytes, 64-byte aligned) are the writer's until
-   * commit; repeating reserve before commit gives the same slot. `bytes` <= room, the header is sent too. */
+  /* Writer. *room = 0: no slot is free now. Otherwise *header and *data (room bytes, 64-byte aligned) are the writer's
+   * until commit; repeating reserve before commit gives the same slot. `bytes` <= room, the header is sent too. */
   tutti_status (*reserve)(void *self, tutti_stream *stream, tutti_slot_header **header, void **data, size_t *room);
   tutti_status (*commit)(void *self, tutti_stream *stream, size_t bytes);
 
@@ -61,20 +62,22 @@ typedef struct tutti_transport_ops {
                        size_t *bytes);
   tutti_status (*release)(void *self, tutti_stream *stream);
 
-  /* Moves what can be moved without blocking; TUTTI_ERR_PEER (with the rank in *peer) when a peer is known to be gone. */
+  /* Moves what can be moved without blocking; TUTTI_ERR_PEER (with the rank in *peer) when a peer is known to be gone.
+   */
   tutti_status (*progress)(void *self, int64_t *peer);
   /* Sleeps until something may have changed or the time is over; may return early. NULL: the engine yields instead. */
   void (*wait)(void *self, int64_t timeout_ns);
   /* 1: the peer is known to be dead; 2: it has closed its transport; 0: neither. NULL: never known. Must not block. */
   int (*peer_dead)(void *self, int64_t peer);
-  /* Wakes a peer that may sleep in `wait`; cheap where it does not. Streams do this themselves; needed after writing to shared
-   * cells. NULL where there are none. */
+  /* Wakes a peer that may sleep in `wait`; cheap where it does not. Streams do this themselves; needed after writing to
+   * shared cells. NULL where there are none. */
   void (*wake)(void *self, int64_t peer);
 
   /* ---- optional: transports that are memory; each may be NULL ---- */
 
-  /* Memory that all `count` ranks (job ranks, ascending order of the group) map: equal id and ranks give the same memory, zeroed at
-   * first. cell[n] = that of ranks[n]: `bytes` bytes, 64-byte aligned. Not collective; the memory lives until cells_close. */
+  /* Memory that all `count` ranks (job ranks, ascending order of the group) map: equal id and ranks give the same
+   * memory, zeroed at first. cell[n] = that of ranks[n]: `bytes` bytes, 64-byte aligned. Not collective; the memory
+   * lives until cells_close. */
   tutti_status (*cells_open)(void *self, uint64_t id, const int64_t *ranks, int64_t count, size_t bytes, void **cell);
   /* This rank needs them no more; freed when every rank has said so. */
   void (*cells_close)(void *self, uint64_t id);
@@ -82,9 +85,9 @@ typedef struct tutti_transport_ops {
   /* Buffers that peers can read in place, for tutti_alloc. */
   tutti_status (*alloc)(void *self, size_t bytes, void **memory);
   void (*free)(void *self, void *memory);
-  /* Commits the reserved slot with `bytes` at `data`, which lies in memory of `alloc`, without copying: readers peek at it where it
-   * lies. TUTTI_ERR_UNSUPPORTED (and nothing done) where data lies elsewhere: then fill and commit. The bytes must stay as
-   * they are until the slot has been released by all readers. */
+  /* Commits the reserved slot with `bytes` at `data`, which lies in memory of `alloc`, without copying: readers peek at
+   * it where it lies. TUTTI_ERR_UNSUPPORTED (and nothing done) where data lies elsewhere: then fill and commit. The
+   * bytes must stay as they are until the slot has been released by all readers. */
   tutti_status (*refer)(void *self, tutti_stream *stream, const void *data, size_t bytes);
   /* Writer: slots committed so far that some reader has not released. */
   uint64_t (*unreleased)(void *self, tutti_stream *stream);

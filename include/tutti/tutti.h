@@ -1,14 +1,15 @@
 /* tutti/tutti.h - collectives for C programs.
  *
  * A *context* is this process's part of a job. A *communicator* is an ordered group of its ranks. Every rank of a
- * communicator calls the same collectives on it in the same order; ranks that differ get an error that says who called what.
+ * communicator calls the same collectives on it in the same order; ranks that differ get an error that says who called
+ * what.
  *
- * Sizes are counts of elements, 64-bit. Buffers are borrowed until the call (or its request) is complete. `in == out` positions
- * that the field calls in place are stated at each function. A count of 0 is legal.
+ * Sizes are counts of elements, 64-bit. Buffers are borrowed until the call (or its request) is complete. `in == out`
+ * positions that the field calls in place are stated at each function. A count of 0 is legal.
  *
  * Threads: one thread at a time in the calls on one context. Errors: each function returns a tutti_status and
- * tutti_last_error() has the text. After TUTTI_ERR_MISMATCH, _PEER, _TIMEOUT or _ABORTED the communicator is broken: each
- * later call on it returns the same error, tutti_comm_destroy still works. */
+ * tutti_last_error() has the text. After TUTTI_ERR_MISMATCH, _PEER, _TIMEOUT or _ABORTED the communicator is broken:
+ * each later call on it returns the same error, tutti_comm_destroy still works. */
 #ifndef TUTTI_TUTTI_H
 #define TUTTI_TUTTI_H
 
@@ -27,7 +28,8 @@ typedef struct tutti_context tutti_context;
 typedef struct tutti_comm tutti_comm;
 typedef struct tutti_request tutti_request;
 
-/* ---- context ------------------------------------------------------------------------------------------------------- */
+/* ---- context -------------------------------------------------------------------------------------------------------
+ */
 
 typedef struct tutti_context_options {
   size_t size;                          /* set by tutti_context_options_init */
@@ -51,27 +53,31 @@ TUTTI_API int64_t tutti_context_size(const tutti_context *context);
 TUTTI_API tutti_status tutti_alloc(tutti_context *context, size_t bytes, void **memory);
 TUTTI_API void tutti_free(tutti_context *context, void *memory);
 
-/* ---- communicator -------------------------------------------------------------------------------------------------- */
+/* ---- communicator --------------------------------------------------------------------------------------------------
+ */
 
 /* A communicator of all ranks. Collective; like tutti_comm_split bounded by the time that creation may take. */
 TUTTI_API tutti_status tutti_comm_create(tutti_context *context, tutti_comm **comm);
 /* New communicators of the ranks with equal color >= 0, ordered by (key, rank). color < 0: *part = NULL. Collective. */
 TUTTI_API tutti_status tutti_comm_split(tutti_comm *comm, int64_t color, int64_t key, tutti_comm **part);
-/* Frees it. Outstanding requests on it must have completed. Not collective, never blocks. Accepts NULL. A mismatch that no call has
- * told this rank is logged, and in tutti_last_error. */
+/* Frees it. Outstanding requests on it must have completed. Not collective, never blocks. Accepts NULL. A mismatch that
+ * no call has told this rank is logged, and in tutti_last_error. */
 TUTTI_API void tutti_comm_destroy(tutti_comm *comm);
 /* Breaks it on all ranks: outstanding and later calls return TUTTI_ERR_ABORTED, with this rank's reason in the text. */
 TUTTI_API void tutti_comm_abort(tutti_comm *comm, const char *reason);
 /* -1 where comm is NULL. */
 TUTTI_API int64_t tutti_comm_rank(const tutti_comm *comm);
 TUTTI_API int64_t tutti_comm_size(const tutti_comm *comm);
-/* Parameters (docs/plan.md) for every later call of one collective ("allreduce", ...), instead of the profile's choice; NULL
- * text returns to the profile. Every rank must set the same. Errors: TUTTI_ERR_PLAN with what is wrong in the text. */
+/* Parameters (docs/plan.md) for every later call of one collective ("allreduce", ...), instead of the profile's choice;
+ * NULL text returns to the profile. Every rank must set the same. Errors: TUTTI_ERR_PLAN with what is wrong in the
+ * text. */
 TUTTI_API tutti_status tutti_comm_set_params(tutti_comm *comm, const char *collective, const char *text);
 
-/* ---- collectives: p = tutti_comm_size ---------------------------------------------------------------------------------- */
+/* ---- collectives: p = tutti_comm_size
+ * ---------------------------------------------------------------------------------- */
 
-/* out[i] = in[i] of rank 0 (+) ... (+) in[i] of rank p-1, on every rank. in, out: count elements. In place: in == out. */
+/* out[i] = in[i] of rank 0 (+) ... (+) in[i] of rank p-1, on every rank. in, out: count elements. In place: in == out.
+ */
 TUTTI_API tutti_status tutti_allreduce(const void *in, void *out, int64_t count, tutti_type type, tutti_op op,
                                        tutti_comm *comm);
 /* out = root's in. in: count elements, read on root only (may be NULL elsewhere). In place: in == out on root. */
@@ -85,7 +91,8 @@ TUTTI_API tutti_status tutti_reduce_scatter(const void *in, void *out, int64_t c
 /* Returns after every rank has called it. */
 TUTTI_API tutti_status tutti_barrier(tutti_comm *comm);
 
-/* ---- non-blocking: the same, complete after tutti_wait or tutti_test ------------------------------------------------------ */
+/* ---- non-blocking: the same, complete after tutti_wait or tutti_test
+ * ------------------------------------------------------ */
 
 TUTTI_API tutti_status tutti_allreduce_start(const void *in, void *out, int64_t count, tutti_type type, tutti_op op,
                                              tutti_comm *comm, tutti_request **request);
@@ -97,22 +104,23 @@ TUTTI_API tutti_status tutti_reduce_scatter_start(const void *in, void *out, int
                                                   tutti_op op, tutti_comm *comm, tutti_request **request);
 TUTTI_API tutti_status tutti_barrier_start(tutti_comm *comm, tutti_request **request);
 
-/* ---- persistent: made once, started many times with tutti_request_start ---------------------------------------------------- */
+/* ---- persistent: made once, started many times with tutti_request_start
+ * ---------------------------------------------------- */
 
 TUTTI_API tutti_status tutti_allreduce_init(const void *in, void *out, int64_t count, tutti_type type, tutti_op op,
                                             tutti_comm *comm, tutti_request **request);
 TUTTI_API tutti_status tutti_broadcast_init(const void *in, void *out, int64_t count, tutti_type type, int64_t root,
                                             tutti_comm *comm, tutti_request **request);
-TUTTI_API tutti_status tutti_allgather_init(const void *in, void *out, int64_t count, tutti_type type,
-                                            tutti_comm *comm, tutti_request **request);
-TUTTI_API tutti_status tutti_reduce_scatter_init(const void *in, void *out, int64_t count, tutti_type type,
-                                                 tutti_op op, tutti_comm *comm, tutti_request **request);
+TUTTI_API tutti_status tutti_allgather_init(const void *in, void *out, int64_t count, tutti_type type, tutti_comm *comm,
+                                            tutti_request **request);
+TUTTI_API tutti_status tutti_reduce_scatter_init(const void *in, void *out, int64_t count, tutti_type type, tutti_op op,
+                                                 tutti_comm *comm, tutti_request **request);
 TUTTI_API tutti_status tutti_barrier_init(tutti_comm *comm, tutti_request **request);
 /* Starts a persistent request that is not running. Each start counts as one call on its communicator. */
 TUTTI_API tutti_status tutti_request_start(tutti_request *request);
 
-/* *done = whether it is complete. Moves every outstanding request of the context on. A completed non-blocking request is freed
- * and *request set to NULL; a persistent one stays. A NULL *request is complete. */
+/* *done = whether it is complete. Moves every outstanding request of the context on. A completed non-blocking request
+ * is freed and *request set to NULL; a persistent one stays. A NULL *request is complete. */
 TUTTI_API tutti_status tutti_test(tutti_request **request, int *done);
 /* The same, and blocks until complete. */
 TUTTI_API tutti_status tutti_wait(tutti_request **request);

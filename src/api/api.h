@@ -3,7 +3,8 @@
  *     tutti_allreduce(...)      collective.c: a call, checked
  *       -> tt_comm_bind         bind.c:       the call's plan, chosen and compiled once; its key
  *       -> tt_operation_start   operation.c:  a number, a record for the others, direct executor or instance
- *       -> tt_operation_step    ... until done; wait.c in between: spin, yield, sleep; agree.c: does everyone do the same? */
+ *       -> tt_operation_step    ... until done; wait.c in between: spin, yield, sleep; agree.c: does everyone do the
+ * same? */
 #ifndef TT_API_API_H
 #define TT_API_API_H
 
@@ -32,7 +33,7 @@ typedef struct tt_entry {
   tt_collective collective;
   int64_t root;
   bool in_place;
-  char *text; /* of the parameters */
+  char *text;    /* of the parameters */
   uint64_t hash; /* of the text */
   tt_composition composition;
   tt_plan *plan;
@@ -66,7 +67,12 @@ typedef struct tt_waiter {
   int64_t polls, began_ns, checked_ns;
 } tt_waiter;
 
-typedef enum tt_request_state { TT_REQUEST_IDLE, TT_REQUEST_QUEUED, TT_REQUEST_RUNNING, TT_REQUEST_DONE } tt_request_state;
+typedef enum tt_request_state {
+  TT_REQUEST_IDLE,
+  TT_REQUEST_QUEUED,
+  TT_REQUEST_RUNNING,
+  TT_REQUEST_DONE
+} tt_request_state;
 
 struct tutti_request {
   tutti_comm *comm;
@@ -76,7 +82,7 @@ struct tutti_request {
   tt_request_state state;
   bool persistent;
   tutti_status status;
-  tt_waiter waiter; /* of tutti_test */
+  tt_waiter waiter;           /* of tutti_test */
   struct tutti_request *next; /* in the communicator's queue, or its pool */
 };
 
@@ -134,7 +140,7 @@ struct tutti_context {
   void *transport;
   tt_profile *profile;
   int64_t *node_of; /* of each rank: group map of TUTTI_GROUPS; NULL: one node */
-  bool foreign; /* the transport is the user's */
+  bool foreign;     /* the transport is the user's */
   bool crowded;     /* more ranks than cores here: spinning would take the core from a rank that could go on */
   uint64_t next_comm;
   uint64_t last_shape; /* tt_run.shape of the last bound call */
@@ -184,8 +190,8 @@ tutti_status tt_wait_look(tutti_comm *comm, uint64_t number, tt_waiter *waiter);
 
 /* ---- agree.c ---- */
 void tt_agree_publish(tutti_comm *comm, uint64_t number, const tt_bound *bound);
-/* Breaks the communicator if the records of call `number` differ, if a rank is dead or has left without coming to it, or if another
- * rank has broken it. */
+/* Breaks the communicator if the records of call `number` differ, if a rank is dead or has left without coming to it,
+ * or if another rank has broken it. */
 tutti_status tt_agree_check(tutti_comm *comm, uint64_t number);
 /* An error that this rank has not been told yet, at the end of the communicator. */
 tutti_status tt_agree_leave(tutti_comm *comm);
@@ -196,7 +202,8 @@ tutti_status tt_agree_mismatch(tutti_comm *comm, uint64_t number, int64_t peer);
 tutti_status tt_agree_break(tutti_comm *comm, tutti_status status, const char *format, ...) TT_PRINTF(3, 4);
 /* Whether another rank has broken it; then takes its verdict over. One load where not. */
 static inline bool tt_agree_poisoned(const tutti_comm *comm) {
-  return comm->board && __atomic_load_n(&comm->board[comm->rank]->poisoned, __ATOMIC_ACQUIRE) != 0; /* pairs with tt_agree_break */
+  return comm->board &&
+         __atomic_load_n(&comm->board[comm->rank]->poisoned, __ATOMIC_ACQUIRE) != 0; /* pairs with tt_agree_break */
 }
 tutti_status tt_agree_verdict(tutti_comm *comm);
 

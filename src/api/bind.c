@@ -1,7 +1,7 @@
 /* api/bind.c - from a call to its plan: choose parameters, compose, lower, and keep the result.
  *
- * Two tables. Entries: one compiled plan for each (collective, root, in place, parameters), whatever the counts. Bounds: a small table
- * by what the call is, so that a call made before costs one comparison. */
+ * Two tables. Entries: one compiled plan for each (collective, root, in place, parameters), whatever the counts.
+ * Bounds: a small table by what the call is, so that a call made before costs one comparison. */
 #include "api/api.h"
 
 #include <inttypes.h>
@@ -15,8 +15,8 @@ static int64_t vector_bytes(const tutti_comm *comm, const tt_call *call) {
   return call->count * (per_rank ? comm->size : 1) * (int64_t)tutti_type_size((tutti_type)call->type);
 }
 
-/* Parameters of a call: what the user set for the communicator, TUTTI_PARAMS, the profile; else the star, which fits always. The
- * making of communicators does not depend on what the user sets. */
+/* Parameters of a call: what the user set for the communicator, TUTTI_PARAMS, the profile; else the star, which fits
+ * always. The making of communicators does not depend on what the user sets. */
 static const char *choose(const tutti_comm *comm, const tt_call *call) {
   if (comm->creates)
     return "linear";
@@ -24,8 +24,7 @@ static const char *choose(const tutti_comm *comm, const tt_call *call) {
     return comm->params[call->collective];
   if (*tt_options_get()->params)
     return tt_options_get()->params;
-  tt_region region = {call->collective, vector_bytes(comm, call), comm->size,
-                      comm->topo->level[0].group_count};
+  tt_region region = {call->collective, vector_bytes(comm, call), comm->size, comm->topo->level[0].group_count};
   const tt_rule *rule = tt_profile_find(comm->context->profile, &region);
   return rule ? rule->text : "linear";
 }
@@ -34,7 +33,8 @@ static const char *choose(const tutti_comm *comm, const tt_call *call) {
 
 static tutti_status prove(const tutti_comm *comm, const tt_entry *entry, const tt_lowering *lowering) {
   tt_plan **plans = calloc((size_t)comm->size, sizeof(tt_plan *));
-  tutti_status status = plans ? TUTTI_OK : tt_fail(TUTTI_ERR_MEMORY, "no memory to prove %" PRId64 " plans", comm->size);
+  tutti_status status =
+      plans ? TUTTI_OK : tt_fail(TUTTI_ERR_MEMORY, "no memory to prove %" PRId64 " plans", comm->size);
   for (int64_t r = 0; r < comm->size && status == TUTTI_OK; r++)
     status = tt_lower_rank(lowering, r, &plans[r]);
   tt_meaning meaning;
@@ -126,7 +126,8 @@ void tt_comm_unbind(tutti_comm *comm) {
 
 /* What all ranks must agree on. In place is no part of it: it changes nothing that another rank sees. */
 static uint64_t key_of(const tutti_comm *comm, const tt_call *call, const tt_entry *entry) {
-  const uint64_t facts[] = {comm->id, call->collective, (uint64_t)call->type, (uint64_t)call->op, (uint64_t)call->root, (uint64_t)call->count,
+  const uint64_t facts[] = {comm->id,           call->collective,     (uint64_t)call->type,
+                            (uint64_t)call->op, (uint64_t)call->root, (uint64_t)call->count,
                             entry->hash};
   return tt_hash(1, facts, sizeof facts);
 }
@@ -143,9 +144,11 @@ static tt_bound *slot_of(tutti_comm *comm, const tt_call *call) {
 /* An executor for the entry's plan, made when first needed. */
 static tutti_status make_executor(tutti_comm *comm, tt_bound *bound) {
   tt_entry *entry = bound->entry;
-  bound->direct = comm->board && tt_direct_fits(entry->plan, vector_bytes(comm, &(tt_call){.count = bound->count,
-                                                                                          .collective = bound->collective,
-                                                                                          .type = bound->type}));
+  bound->direct =
+      comm->board &&
+      tt_direct_fits(
+          entry->plan,
+          vector_bytes(comm, &(tt_call){.count = bound->count, .collective = bound->collective, .type = bound->type}));
   if (bound->direct)
     return entry->direct ? TUTTI_OK : tt_direct_create(entry->plan, comm->link, &entry->direct);
   return entry->instance ? TUTTI_OK : tt_instance_create(entry->plan, comm->link, &entry->instance);
@@ -207,7 +210,8 @@ tt_bound *tt_comm_recall(tutti_comm *comm, const tt_call *call) {
   return is_call(slot, call) && buffers_fit(slot, call) ? slot : NULL;
 }
 
-/* Parameters that make no plan make none on any rank; else the others learn from this call's record that they differ. */
+/* Parameters that make no plan make none on any rank; else the others learn from this call's record that they differ.
+ */
 static tutti_status refuse_params(tutti_comm *comm, const tt_call *call) {
   const char *text = choose(comm, call);
   tt_entry entry = {.hash = tt_hash(0, text, strlen(text))};

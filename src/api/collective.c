@@ -1,7 +1,7 @@
 /* api/collective.c - the public calls: arguments checked, then one path for blocking, non-blocking and persistent.
  *
- * The fast path is meant to stay short: a blocking call that was made before is one look into the communicator's table, one
- * record for the others, and the executor. */
+ * The fast path is meant to stay short: a blocking call that was made before is one look into the communicator's table,
+ * one record for the others, and the executor. */
 #include "api/api.h"
 
 #include <inttypes.h>
@@ -49,7 +49,9 @@ static tutti_status check_overlap(const tutti_comm *comm, tt_call *call) {
   int64_t in_bytes = call->collective == TT_REDUCE_SCATTER ? comm->size * bytes : bytes;
   int64_t out_bytes = call->collective == TT_ALLGATHER ? comm->size * bytes : bytes;
   const char *in = call->in, *out = call->out;
-  const char *place = call->collective == TT_ALLGATHER ? out + own : call->collective == TT_REDUCE_SCATTER ? in + own : in;
+  const char *place = call->collective == TT_ALLGATHER        ? out + own
+                      : call->collective == TT_REDUCE_SCATTER ? in + own
+                                                              : in;
   const char *meets = call->collective == TT_ALLGATHER ? in : out;
   bool reads = call->collective != TT_BROADCAST || call->root == comm->rank;
   call->in_place = reads && in && bytes > 0 && place == meets;
@@ -128,7 +130,8 @@ static tt_call reduce_scatter(const void *in, void *out, int64_t count, tutti_ty
 }
 
 static tt_call barrier(tutti_comm *comm) {
-  return (tt_call){comm ? &comm->token[0] : NULL, comm ? &comm->token[1] : NULL, 1, 0, TT_BARRIER, TUTTI_INT32, TUTTI_SUM, false};
+  return (tt_call){
+      comm ? &comm->token[0] : NULL, comm ? &comm->token[1] : NULL, 1, 0, TT_BARRIER, TUTTI_INT32, TUTTI_SUM, false};
 }
 
 /* ---- public ---- */
@@ -137,7 +140,8 @@ tutti_status tutti_allreduce(const void *in, void *out, int64_t count, tutti_typ
   return enter(comm, allreduce(in, out, count, type, op), BLOCK, NULL);
 }
 
-tutti_status tutti_broadcast(const void *in, void *out, int64_t count, tutti_type type, int64_t root, tutti_comm *comm) {
+tutti_status tutti_broadcast(const void *in, void *out, int64_t count, tutti_type type, int64_t root,
+                             tutti_comm *comm) {
   return enter(comm, broadcast(in, out, count, type, root), BLOCK, NULL);
 }
 
@@ -145,14 +149,15 @@ tutti_status tutti_allgather(const void *in, void *out, int64_t count, tutti_typ
   return enter(comm, allgather(in, out, count, type), BLOCK, NULL);
 }
 
-tutti_status tutti_reduce_scatter(const void *in, void *out, int64_t count, tutti_type type, tutti_op op, tutti_comm *comm) {
+tutti_status tutti_reduce_scatter(const void *in, void *out, int64_t count, tutti_type type, tutti_op op,
+                                  tutti_comm *comm) {
   return enter(comm, reduce_scatter(in, out, count, type, op), BLOCK, NULL);
 }
 
 tutti_status tutti_barrier(tutti_comm *comm) { return enter(comm, barrier(comm), BLOCK, NULL); }
 
-tutti_status tutti_allreduce_start(const void *in, void *out, int64_t count, tutti_type type, tutti_op op, tutti_comm *comm,
-                                   tutti_request **request) {
+tutti_status tutti_allreduce_start(const void *in, void *out, int64_t count, tutti_type type, tutti_op op,
+                                   tutti_comm *comm, tutti_request **request) {
   return enter(comm, allreduce(in, out, count, type, op), START, request);
 }
 
@@ -171,15 +176,17 @@ tutti_status tutti_reduce_scatter_start(const void *in, void *out, int64_t count
   return enter(comm, reduce_scatter(in, out, count, type, op), START, request);
 }
 
-tutti_status tutti_barrier_start(tutti_comm *comm, tutti_request **request) { return enter(comm, barrier(comm), START, request); }
+tutti_status tutti_barrier_start(tutti_comm *comm, tutti_request **request) {
+  return enter(comm, barrier(comm), START, request);
+}
 
-tutti_status tutti_allreduce_init(const void *in, void *out, int64_t count, tutti_type type, tutti_op op, tutti_comm *comm,
-                                  tutti_request **request) {
+tutti_status tutti_allreduce_init(const void *in, void *out, int64_t count, tutti_type type, tutti_op op,
+                                  tutti_comm *comm, tutti_request **request) {
   return enter(comm, allreduce(in, out, count, type, op), INIT, request);
 }
 
-tutti_status tutti_broadcast_init(const void *in, void *out, int64_t count, tutti_type type, int64_t root, tutti_comm *comm,
-                                  tutti_request **request) {
+tutti_status tutti_broadcast_init(const void *in, void *out, int64_t count, tutti_type type, int64_t root,
+                                  tutti_comm *comm, tutti_request **request) {
   return enter(comm, broadcast(in, out, count, type, root), INIT, request);
 }
 
@@ -193,4 +200,6 @@ tutti_status tutti_reduce_scatter_init(const void *in, void *out, int64_t count,
   return enter(comm, reduce_scatter(in, out, count, type, op), INIT, request);
 }
 
-tutti_status tutti_barrier_init(tutti_comm *comm, tutti_request **request) { return enter(comm, barrier(comm), INIT, request); }
+tutti_status tutti_barrier_init(tutti_comm *comm, tutti_request **request) {
+  return enter(comm, barrier(comm), INIT, request);
+}

@@ -1,9 +1,11 @@
-/* api/operation.c - one call on its way: started, stepped, finished. Errors that concern everyone break the communicator. */
+/* api/operation.c - one call on its way: started, stepped, finished. Errors that concern everyone break the
+ * communicator. */
 #include "api/api.h"
 
 #include <inttypes.h>
 
-/* The executor's error becomes everyone's, with the cause as all ranks together know it. peer: job rank that it names, or -1. */
+/* The executor's error becomes everyone's, with the cause as all ranks together know it. peer: job rank that it names,
+ * or -1. */
 static tutti_status fail(tutti_comm *comm, const tt_operation *operation, tutti_status status, int64_t peer) {
   tutti_status known = TUTTI_OK;
   if (status == TUTTI_ERR_MISMATCH)
@@ -14,8 +16,8 @@ static tutti_status fail(tutti_comm *comm, const tt_operation *operation, tutti_
     return known;
   if (*tutti_last_error())
     return tt_agree_break(comm, status, "rank %" PRId64 ": %s", comm->rank, tutti_last_error());
-  return tt_agree_break(comm, status, "rank %" PRId64 ": transport %s returned %s", comm->rank, comm->context->ops->name,
-                        tutti_status_name(status));
+  return tt_agree_break(comm, status, "rank %" PRId64 ": transport %s returned %s", comm->rank,
+                        comm->context->ops->name, tutti_status_name(status));
 }
 
 tutti_status tt_operation_start(tutti_comm *comm, const tt_call *call, tt_operation *operation) {

@@ -1,7 +1,8 @@
 /* api/request.c - calls that do not block, and persistent ones.
  *
- * The calls of one communicator run one after the other, in the order in which they were posted: every rank posts the same order,
- * so the head of the queue can always go on. Queues of different communicators are independent. Requests are pooled. */
+ * The calls of one communicator run one after the other, in the order in which they were posted: every rank posts the
+ * same order, so the head of the queue can always go on. Queues of different communicators are independent. Requests
+ * are pooled. */
 #include "api/api.h"
 
 #include <inttypes.h>
@@ -129,8 +130,8 @@ static bool is_running(const tutti_request *request) {
   return request->state == TT_REQUEST_QUEUED || request->state == TT_REQUEST_RUNNING;
 }
 
-/* The request is over: its status, and its end where it is not persistent. That of a call which others found wrong after this
- * rank had done its part is theirs. */
+/* The request is over: its status, and its end where it is not persistent. That of a call which others found wrong
+ * after this rank had done its part is theirs. */
 static tutti_status collect(tutti_request **request) {
   tutti_request *done = *request;
   tutti_status status = done->status;

@@ -47,9 +47,7 @@ static bool ends_message(const tt_step *step, bool last_of_lane) {
   return (step->flags & TT_STEP_LAST) || last_of_lane || step[1].peer != step->peer;
 }
 
-static bool combines(const tt_step *step) {
-  return step->kind == TT_STEP_RECV_REDUCE || step->flags & TT_STEP_ONTO;
-}
+static bool combines(const tt_step *step) { return step->kind == TT_STEP_RECV_REDUCE || step->flags & TT_STEP_ONTO; }
 
 static void bind_step(tt_instance *instance, uint32_t number, bool last_of_lane, const uint32_t *last) {
   const tt_plan *plan = instance->plan;

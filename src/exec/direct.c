@@ -170,7 +170,8 @@ static tutti_status mismatch(tt_direct *direct, int32_t peer) {
   return direct->status;
 }
 
-/* Whether the peer has published its half of this call; polls for a while where that keeps no other rank from running. */
+/* Whether the peer has published its half of this call; polls for a while where that keeps no other rank from running.
+ */
 static inline bool has_come(const tt_direct *direct, tt_half *half) {
   for (int n = 0; n < direct->polls; n++)
     if (atomic_load_explicit(&half->sequence, memory_order_acquire) == direct->sequence) /* pairs with publish */

@@ -32,11 +32,12 @@ static tutti_status add_send(tt_direct *direct, uint32_t number) {
 static void add_op(tt_direct *direct, const tt_step *step) {
   uint32_t parts = direct->plan->part_count;
   tt_direct_op *made = &direct->op[direct->op_count++];
-  *made = (tt_direct_op){
-      .peer = step->kind == TT_STEP_COPY ? -1 : step->peer,
-      .use = {.reduces = step->kind == TT_STEP_RECV_REDUCE || step->flags & TT_STEP_ONTO, .left = step->flags & TT_STEP_LEFT, .finish = step->finish},
-      .block = tt_blocks_place((tt_ref){TT_SPACE_IN, step->block}, parts),
-      .dst = tt_blocks_place(step->dst, parts)};
+  *made = (tt_direct_op){.peer = step->kind == TT_STEP_COPY ? -1 : step->peer,
+                         .use = {.reduces = step->kind == TT_STEP_RECV_REDUCE || step->flags & TT_STEP_ONTO,
+                                 .left = step->flags & TT_STEP_LEFT,
+                                 .finish = step->finish},
+                         .block = tt_blocks_place((tt_ref){TT_SPACE_IN, step->block}, parts),
+                         .dst = tt_blocks_place(step->dst, parts)};
   made->src = step->kind == TT_STEP_RECV ? made->dst : tt_blocks_place(step->src, parts);
   direct->reduces |= made->use.reduces;
   direct->uses_mid |= made->src.space == TT_SPACE_MID || made->dst.space == TT_SPACE_MID;

@@ -3,17 +3,20 @@
  *   M(root, ends, block)   root's block to every rank of ends
  *   R(ends, root, block)   that block of all ranks in ends, combined, to root
  *
- * A family is "for i in 0..count_i-1, for j in 0..count_j-1", with root and block affine in (i, j). A stage is what stands
- * between two fences. Nothing here says which collective it is, and nothing has a length: a block is a number. */
+ * A family is "for i in 0..count_i-1, for j in 0..count_j-1", with root and block affine in (i, j). A stage is what
+ * stands between two fences. Nothing here says which collective it is, and nothing has a length: a block is a number.
+ */
 #ifndef TT_IR_IR_H
 #define TT_IR_IR_H
 
 #include "base/base.h"
 
-/* Where a block lives. In and out are the user's; mid is scratch of the composition's own, with room for every block. */
+/* Where a block lives. In and out are the user's; mid is scratch of the composition's own, with room for every block.
+ */
 typedef enum tt_buffer { TT_IN, TT_OUT, TT_MID, TT_BUFFER_COUNT } tt_buffer;
 
-/* What a rank holds of the user's buffer: every block, block after block; only block number `rank`, at its beginning; nothing. */
+/* What a rank holds of the user's buffer: every block, block after block; only block number `rank`, at its beginning;
+ * nothing. */
 typedef enum tt_layout { TT_LAYOUT_ALL, TT_LAYOUT_OWN } tt_layout;
 
 typedef struct tt_affine {
@@ -25,8 +28,8 @@ typedef enum tt_ends_kind { TT_ENDS_ALL, TT_ENDS_ONE, TT_ENDS_LIST } tt_ends_kin
 
 typedef struct tt_ends {
   tt_ends_kind kind;
-  tt_affine one;           /* ONE: the rank */
-  const int64_t *list;     /* LIST: ascending ranks, the same for every (i, j) */
+  tt_affine one;       /* ONE: the rank */
+  const int64_t *list; /* LIST: ascending ranks, the same for every (i, j) */
   int64_t list_count;
 } tt_ends;
 

@@ -1,18 +1,19 @@
 /* plan/plan.h - one rank's steps: what runs, is proven, simulated, drawn and exported.
  *
- * A plan is a few lanes; steps in a lane run in order, lanes run independently. A step moves one block, in slices 0..m-1,
- * m = ceil(block bytes / slice bytes), known at start only. It may wait for steps in other lanes of its rank: for the same
- * slice (SLICE: both steps handle the same block) or for all of it. Sends and receives meet in *streams*: steps of the lane
- * with the same `id` at both ends, in the same order; so a plan is a Kahn network and needs no tags.
+ * A plan is a few lanes; steps in a lane run in order, lanes run independently. A step moves one block, in slices
+ * 0..m-1, m = ceil(block bytes / slice bytes), known at start only. It may wait for steps in other lanes of its rank:
+ * for the same slice (SLICE: both steps handle the same block) or for all of it. Sends and receives meet in *streams*:
+ * steps of the lane with the same `id` at both ends, in the same order; so a plan is a Kahn network and needs no tags.
  *
- * No pointers to user data and no lengths: blocks are numbers. Plan block b = composition block * part_count + part, where
- * stripe and channels cut a composition block into part_count nearly equal parts. */
+ * No pointers to user data and no lengths: blocks are numbers. Plan block b = composition block * part_count + part,
+ * where stripe and channels cut a composition block into part_count nearly equal parts. */
 #ifndef TT_PLAN_PLAN_H
 #define TT_PLAN_PLAN_H
 
 #include "base/base.h"
 
-/* Buffers: as in ir.h (in, out, mid: blocks at their place), and tmp: tmp_count cells, each as long as the longest block. */
+/* Buffers: as in ir.h (in, out, mid: blocks at their place), and tmp: tmp_count cells, each as long as the longest
+ * block. */
 typedef enum tt_space { TT_SPACE_IN, TT_SPACE_OUT, TT_SPACE_MID, TT_SPACE_TMP, TT_SPACE_COUNT } tt_space;
 
 typedef struct tt_ref {
@@ -60,9 +61,10 @@ typedef struct tt_lane {
   uint16_t role;  /* tt_role */
   uint16_t level; /* of plan->level, for drawing and statistics */
   uint16_t channel;
-  uint16_t published;                /* 1: streams of this lane have several readers */
-  uint32_t first_step, step_count;   /* plan->step[first_step ..] */
-  uint32_t first_reader, reader_count; /* published lanes: plan->reader[first_reader ..], ascending ranks, without self */
+  uint16_t published;              /* 1: streams of this lane have several readers */
+  uint32_t first_step, step_count; /* plan->step[first_step ..] */
+  uint32_t first_reader,
+      reader_count; /* published lanes: plan->reader[first_reader ..], ascending ranks, without self */
 } tt_lane;
 
 #define TT_PLAN_LEVELS 16

@@ -3,7 +3,8 @@
  *   {"name": "...", "rules": [{"collective": "allreduce", "ranks": [2, 2], "nodes": [1, 1], "bytes": "8K",
  *                              "params": "linear"}, ...]}
  *
- * "bytes" is the largest vector that the rule is for; what a rule leaves out holds for any. The first rule that fits is taken. */
+ * "bytes" is the largest vector that the rule is for; what a rule leaves out holds for any. The first rule that fits is
+ * taken. */
 #include "tune/tune.h"
 
 #include <inttypes.h>
