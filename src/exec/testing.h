@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#define TEST_RANKS 16
+#define TEST_RANKS 64
 
 typedef struct test_job {
   int64_t rank_count;

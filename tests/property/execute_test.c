@@ -10,7 +10,7 @@
 
 #include <inttypes.h>
 
-enum { CASES = 1500, CALLS = 3, GUARD = 64 };
+enum { CASES = 1500, CALLS = 3, GUARD = 64, FEW_RANKS = 16, SCHEDULES = 200, SCHEDULES_LONG = 1000 };
 
 typedef struct property {
   uint64_t seed;
@@ -58,14 +58,15 @@ static void random_params(property *at, bool nodes) {
            below(at, 4) ? "" : " ring=1");
 }
 
-static void random_case(property *at, uint64_t seed) {
+/* ranks 0: any number, of any collective. */
+static void random_case(property *at, uint64_t seed, int64_t ranks, tt_collective collective) {
   memset(at, 0, sizeof *at);
   at->seed = seed;
   tt_random_init(&at->random, seed);
-  at->problem.collective = (tt_collective)below(at, TT_COLLECTIVE_COUNT);
+  at->problem.collective = ranks ? collective : (tt_collective)below(at, TT_COLLECTIVE_COUNT);
   tt_collective_info info = tt_compose_info(at->problem.collective);
   at->form = info.form[below(at, (uint64_t)info.form_count)];
-  at->problem.rank_count = 1 + (int64_t)below(at, TEST_RANKS);
+  at->problem.rank_count = ranks ? ranks : 1 + (int64_t)below(at, FEW_RANKS);
   at->problem.root = info.has_root ? (int64_t)below(at, (uint64_t)at->problem.rank_count) : 0;
   at->problem.in_place = below(at, 2);
   bool nodes = below(at, 2);
@@ -194,7 +195,9 @@ static void make_call(property *at, call *of) {
   memset(of, 0, sizeof *of);
   of->type = types[below(at, TT_COUNT(types))];
   of->op = (tutti_op)below(at, TUTTI_OP_COUNT);
-  of->total = totals[below(at, TT_COUNT(totals))];
+  if (of->op == TUTTI_PRODUCT && at->problem.rank_count > FEW_RANKS)
+    of->op = TUTTI_SUM; /* products of so many are not exact */
+  of->total = totals[below(at, at->problem.rank_count > FEW_RANKS ? 6 : TT_COUNT(totals))];
   of->direct = at->direct_fits && below(at, 2) && tt_direct_fits(at->job.plan[0], (int64_t)bytes_of(of));
   for (int64_t rank = 0; rank < at->problem.rank_count; rank++) {
     for (int side = 0; side < 2; side++) {
@@ -286,10 +289,10 @@ static void run_calls(property *at, const call *calls) {
   }
 }
 
-static void run_case(uint64_t seed) {
+static void run_case(uint64_t seed, int64_t ranks, tt_collective collective) {
   static property at;
-  call calls[CALLS + 1];
-  random_case(&at, seed);
+  static call calls[CALLS + 1];
+  random_case(&at, seed, ranks, collective);
   open_case(&at);
   for (int n = 0; n < CALLS; n++)
     make_call(&at, &calls[n]);
@@ -304,14 +307,23 @@ static void test_what_is_proven_runs_right_under_random_schedules(void **state) 
   (void)state;
   const char *only = getenv("EXECUTE_SEED");
   if (only)
-    run_case(strtoull(only, NULL, 10));
+    run_case(strtoull(only, NULL, 10), 0, TT_COLLECTIVE_COUNT);
   for (uint64_t seed = 0; seed < CASES && !only; seed++)
-    run_case(seed);
+    run_case(seed, 0, TT_COLLECTIVE_COUNT);
+}
+
+static void test_64_ranks_of_every_collective_under_many_schedules(void **state) {
+  (void)state;
+  uint64_t schedules = getenv("TUTTI_TEST_LONG") ? SCHEDULES_LONG : SCHEDULES;
+  for (int collective = 0; collective < TT_COLLECTIVE_COUNT; collective++)
+    for (uint64_t seed = 0; seed < schedules; seed++)
+      run_case(seed, 64, (tt_collective)collective);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_what_is_proven_runs_right_under_random_schedules),
+      cmocka_unit_test(test_64_ranks_of_every_collective_under_many_schedules),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
