@@ -4,6 +4,7 @@
 
 #include <tutti/tutti.h>
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -44,6 +45,14 @@ static bool is_any(const char *word, const char *a, const char *b, const char *c
   return strcmp(word, a) == 0 || strcmp(word, b) == 0 || strcmp(word, c) == 0;
 }
 
+/* Output that could not be written is a failure, too. */
+static int finish(int code) {
+  bool lost = fflush(stdout) != 0 || ferror(stdout);
+  if (lost)
+    fprintf(stderr, "tutti: standard output could not be written\n");
+  return lost && code == 0 ? 1 : code;
+}
+
 int main(int argc, char **argv) {
   if (argc < 2) {
     print_help(stderr);
@@ -62,7 +71,7 @@ int main(int argc, char **argv) {
   }
   const command *chosen = find(argv[1]);
   if (chosen != NULL)
-    return chosen->run(argc - 1, argv + 1);
+    return finish(chosen->run(argc - 1, argv + 1));
   fprintf(stderr, "tutti: there is no command '%s'; `tutti help` lists them\n", argv[1]);
   return 2;
 }

@@ -133,12 +133,12 @@ static void run_random(int64_t cases, uint64_t seed, tally *total) {
   total->failed += sum.failed + sum.invalid; /* random cases are valid by construction */
 }
 
-static bool take_number(int argc, char **argv, int *at, const char *name, int64_t *number) {
+static bool take_number(int argc, char **argv, int *at, const char *name, int64_t least, int64_t *number) {
   if (strcmp(argv[*at], name) != 0 || *at + 1 >= argc)
     return false;
   char *rest;
   *number = strtoll(argv[++*at], &rest, 10);
-  return *rest == '\0' && *number >= 0;
+  return *rest == '\0' && *number >= least;
 }
 
 int tt_tool_verify(int argc, char **argv) {
@@ -148,8 +148,8 @@ int tt_tool_verify(int argc, char **argv) {
       fputs(help, stdout);
       return 0;
     }
-    if (!take_number(argc, argv, &n, "--max-ranks", &max_ranks) && !take_number(argc, argv, &n, "--random", &random) &&
-        !take_number(argc, argv, &n, "--seed", &seed)) {
+    if (!take_number(argc, argv, &n, "--max-ranks", 1, &max_ranks) &&
+        !take_number(argc, argv, &n, "--random", 0, &random) && !take_number(argc, argv, &n, "--seed", 0, &seed)) {
       fprintf(stderr, "tutti verify: '%s' is not understood\n%s", argv[n], help);
       return 2;
     }

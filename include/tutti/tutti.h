@@ -116,7 +116,8 @@ TUTTI_API tutti_status tutti_allgather_init(const void *in, void *out, int64_t c
 TUTTI_API tutti_status tutti_reduce_scatter_init(const void *in, void *out, int64_t count, tutti_type type, tutti_op op,
                                                  tutti_comm *comm, tutti_request **request);
 TUTTI_API tutti_status tutti_barrier_init(tutti_comm *comm, tutti_request **request);
-/* Starts a persistent request that is not running. Each start counts as one call on its communicator. */
+/* Starts a persistent request that is not running: not started yet, or waited for since. Each start counts as one call
+ * on its communicator. */
 TUTTI_API tutti_status tutti_request_start(tutti_request *request);
 
 /* *done = whether it is complete. Moves every outstanding request of the context on. A completed non-blocking request

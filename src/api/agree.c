@@ -114,14 +114,16 @@ static void describe_difference(text *to, const tutti_comm *comm, uint64_t numbe
   int groups = 0;
   bool same_call = true;
   uint64_t params = 0;
+  uint8_t collective = 0;
   add(to, "ranks differ in call %" PRIu64 " on a communicator of %" PRId64 ": ", number, comm->size);
   for (int64_t r = 0; r < comm->size; r++) {
     if (!read_record(comm, r, number, &record) || seen_before(comm, number, r, &record))
       continue;
     add(to, "%s", groups ? "; " : "");
     add_group(to, comm, number, r, &record);
-    same_call = same_call && (groups == 0 || params != record.params);
+    same_call = same_call && (groups == 0 || (params != record.params && collective == record.collective));
     params = record.params;
+    collective = record.collective;
     groups++;
   }
   if (same_call && groups > 1)
@@ -254,8 +256,10 @@ static tutti_status check_peers(tutti_comm *comm, uint64_t number) {
 tutti_status tt_agree_check(tutti_comm *comm, uint64_t number) {
   if (tt_agree_poisoned(comm))
     return tt_agree_verdict(comm);
-  if (comm->board && records_differ(comm, number))
-    return break_for_difference(comm, number);
+  uint64_t different =
+      first_difference(comm, number); /* a rank that ran ahead may know of a call that others still wait in */
+  if (different > 0)
+    return break_for_difference(comm, different);
   return check_peers(comm, number);
 }
 

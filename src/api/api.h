@@ -82,8 +82,10 @@ struct tutti_request {
   tt_request_state state;
   bool persistent;
   tutti_status status;
-  tt_waiter waiter;           /* of tutti_test */
-  struct tutti_request *next; /* in the communicator's queue, or its pool */
+  tt_waiter waiter;            /* of tutti_test */
+  struct tutti_request *next;  /* in the communicator's queue, or its pool */
+  struct tutti_request *other; /* of the same communicator */
+  bool pooled;
 };
 
 /* What a rank tells the others about a call before its first step: one cache line of shared memory. */
@@ -97,7 +99,7 @@ typedef struct tt_record {
   uint64_t unused[3];
 } tt_record;
 
-#define TT_RECORDS 8
+#define TT_RECORDS 32 /* more than a rank can run ahead of one that waits, unless its calls move nothing */
 #define TT_VERDICT_TEXT 960
 
 /* A rank's cell of a communicator: all ranks read it. */
@@ -126,6 +128,7 @@ struct tutti_comm {
   uint64_t history;     /* hash of their keys: ranks that once called different things never agree again */
   bool creates;         /* the call under way makes a communicator */
   tutti_request *queue_head, *queue_tail, *pool;
+  tutti_request *requests;           /* all that were ever made, through `other` */
   char *params[TT_COLLECTIVE_COUNT]; /* set by tutti_comm_set_params */
   tutti_status broken;
   char broken_text[TT_VERDICT_TEXT];
@@ -175,6 +178,8 @@ tutti_status tt_operation_step(tutti_comm *comm, const tt_operation *operation, 
 tutti_status tt_operation_finish(tutti_comm *comm, const tt_operation *operation);
 
 /* ---- request.c ---- */
+/* Frees those that nobody holds; the others stay, without a communicator, until their holders let go. */
+void tt_request_orphan(tutti_comm *comm);
 tutti_status tt_request_post(tutti_comm *comm, const tt_call *call, bool persistent, tutti_request **request);
 /* Moves all outstanding requests of the context. */
 void tt_request_progress(tutti_context *context, bool *moved);

@@ -204,14 +204,6 @@ static void unlink_comm(tutti_comm *comm) {
     *at = comm->next;
 }
 
-static void free_requests(tutti_comm *comm) {
-  while (comm->pool) {
-    tutti_request *next = comm->pool->next;
-    free(comm->pool);
-    comm->pool = next;
-  }
-}
-
 void tutti_comm_destroy(tutti_comm *comm) {
   if (!comm)
     return;
@@ -224,7 +216,7 @@ void tutti_comm_destroy(tutti_comm *comm) {
     comm->context->ops->cells_close(comm->context->transport, comm->id << 32);
   for (int n = 0; n < TT_COLLECTIVE_COUNT; n++)
     free(comm->params[n]);
-  free_requests(comm);
+  tt_request_orphan(comm);
   free(comm->board);
   free(comm->job_rank);
   tt_arena_finish(&comm->arena);

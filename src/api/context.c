@@ -195,6 +195,10 @@ tutti_status tutti_context_create(const tutti_context_options *options, tutti_co
 void tutti_context_destroy(tutti_context *context) {
   if (!context)
     return;
+  if (context->comms != context->control) { /* they lean on it; keeping both is better than a crash later */
+    tt_log(TT_LOG_ERROR, "tutti_context_destroy: communicators are left; destroy them first");
+    return;
+  }
   tutti_comm_destroy(context->control);
   if (context->transport)
     context->ops->close(context->transport);

@@ -11,16 +11,39 @@
 
 static tutti_request *take_request(tutti_comm *comm) {
   tutti_request *request = comm->pool;
+  if (request) {
+    tutti_request *other = request->other;
+    comm->pool = request->next;
+    *request = (tutti_request){.comm = comm, .other = other};
+    return request;
+  }
+  request = calloc(1, sizeof *request);
   if (!request)
-    return calloc(1, sizeof *request);
-  comm->pool = request->next;
-  memset(request, 0, sizeof *request);
+    return NULL;
+  request->comm = comm;
+  request->other = comm->requests;
+  comm->requests = request;
   return request;
 }
 
 static void put_back(tutti_request *request) {
-  request->next = request->comm->pool;
-  request->comm->pool = request;
+  tutti_comm *comm = request->comm;
+  if (!comm) {
+    free(request);
+    return;
+  }
+  request->pooled = true;
+  request->next = comm->pool;
+  comm->pool = request;
+}
+
+void tt_request_orphan(tutti_comm *comm) {
+  for (tutti_request *request = comm->requests, *other; request; request = other) {
+    other = request->other;
+    request->comm = NULL;
+    if (request->pooled)
+      free(request);
+  }
 }
 
 static void start_head(tutti_comm *comm) {
@@ -85,7 +108,6 @@ tutti_status tt_request_post(tutti_comm *comm, const tt_call *call, bool persist
   tutti_request *made = take_request(comm);
   if (!made)
     return tt_agree_break(comm, TUTTI_ERR_MEMORY, "rank %" PRId64 ": no memory for a request", comm->rank);
-  made->comm = comm;
   made->call = *call;
   made->bound = *bound;
   made->persistent = persistent;
@@ -116,8 +138,10 @@ tutti_status tt_request_drain(tutti_comm *comm) {
 tutti_status tutti_request_start(tutti_request *request) {
   if (!request || !request->persistent)
     return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_request_start: the request is %s", request ? "not persistent" : "NULL");
-  if (request->state == TT_REQUEST_QUEUED || request->state == TT_REQUEST_RUNNING)
-    return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_request_start: the request is running");
+  if (!request->comm)
+    return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_request_start: the request's communicator was destroyed");
+  if (request->state != TT_REQUEST_IDLE) /* complete or not: equal on all ranks */
+    return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_request_start: the request was started and not waited for");
   if (request->comm->broken != TUTTI_OK || tt_agree_poisoned(request->comm))
     return tt_agree_verdict(request->comm);
   bool moved = false;
@@ -135,8 +159,9 @@ static bool is_running(const tutti_request *request) {
 static tutti_status collect(tutti_request **request) {
   tutti_request *done = *request;
   tutti_status status = done->status;
-  if (status != TUTTI_OK || tt_agree_poisoned(done->comm))
+  if (done->comm && (status != TUTTI_OK || tt_agree_poisoned(done->comm)))
     status = tt_agree_verdict(done->comm);
+  done->state = TT_REQUEST_IDLE;
   if (!done->persistent) {
     put_back(done);
     *request = NULL;

@@ -9,6 +9,7 @@
 
 #include <inttypes.h>
 #include <jansson.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,6 +60,13 @@ static tutti_status check_members(json_t *rule, int64_t number) {
   return TUTTI_OK;
 }
 
+static tutti_status parse_params(const char *text, int64_t number, tt_rule *rule) {
+  tutti_status status = tt_params_parse(text, &rule->params);
+  char why[256];
+  snprintf(why, sizeof why, "%s", tutti_last_error());
+  return status == TUTTI_OK ? TUTTI_OK : bad_rule(number, "params", why);
+}
+
 static tutti_status read_rule(json_t *from, int64_t number, tt_rule *rule) {
   const char *collective = json_string_value(json_object_get(from, "collective"));
   const char *params = json_string_value(json_object_get(from, "params"));
@@ -71,7 +79,7 @@ static tutti_status read_rule(json_t *from, int64_t number, tt_rule *rule) {
     return bad_rule(number, "collective", "names no collective");
   if (!params)
     return bad_rule(number, "params", "is missing");
-  status = tt_params_parse(params, &rule->params);
+  status = parse_params(params, number, rule);
   if (status == TUTTI_OK)
     status = read_range(from, "ranks", number, &rule->ranks_min, &rule->ranks_max);
   if (status == TUTTI_OK)
