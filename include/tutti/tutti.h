@@ -8,8 +8,10 @@
  * positions that the field calls in place are stated at each function. A count of 0 is legal.
  *
  * Threads: one thread at a time in the calls on one context. Errors: each function returns a tutti_status and
- * tutti_last_error() has the text. After TUTTI_ERR_MISMATCH, _PEER, _TIMEOUT or _ABORTED the communicator is broken:
- * each later call on it returns the same error, tutti_comm_destroy still works. */
+ * tutti_last_error() has the text. Outputs are written only on success. After TUTTI_ERR_MISMATCH, _PEER, _TIMEOUT,
+ * _ABORTED, and after _MEMORY or _SYSTEM in a collective (others wait for this rank), the communicator is broken: each
+ * later call on it returns the same error, tutti_comm_destroy still works. After _ARGUMENT and _PLAN it is as before.
+ */
 #ifndef TUTTI_TUTTI_H
 #define TUTTI_TUTTI_H
 
@@ -49,7 +51,8 @@ TUTTI_API void tutti_context_destroy(tutti_context *context);
 TUTTI_API int64_t tutti_context_rank(const tutti_context *context);
 TUTTI_API int64_t tutti_context_size(const tutti_context *context);
 
-/* Memory that peers on this machine can read without a copy; any buffer works in every call, this one may be faster. */
+/* Memory that peers on this machine can read without a copy; any buffer works in every call, this one may be faster.
+ * 64-byte aligned; to be freed before the context is destroyed. */
 TUTTI_API tutti_status tutti_alloc(tutti_context *context, size_t bytes, void **memory);
 TUTTI_API void tutti_free(tutti_context *context, void *memory);
 
@@ -69,8 +72,8 @@ TUTTI_API void tutti_comm_abort(tutti_comm *comm, const char *reason);
 TUTTI_API int64_t tutti_comm_rank(const tutti_comm *comm);
 TUTTI_API int64_t tutti_comm_size(const tutti_comm *comm);
 /* Parameters (docs/plan.md) for every later call of one collective ("allreduce", ...), instead of the profile's choice;
- * NULL text returns to the profile. Every rank must set the same. Errors: TUTTI_ERR_PLAN with what is wrong in the
- * text. */
+ * NULL text returns to the profile. Persistent requests keep what they were made with. Every rank must set the same.
+ * Errors: TUTTI_ERR_PLAN with what is wrong in the text. */
 TUTTI_API tutti_status tutti_comm_set_params(tutti_comm *comm, const char *collective, const char *text);
 
 /* ---- collectives: p = tutti_comm_size
@@ -121,7 +124,7 @@ TUTTI_API tutti_status tutti_barrier_init(tutti_comm *comm, tutti_request **requ
 TUTTI_API tutti_status tutti_request_start(tutti_request *request);
 
 /* *done = whether it is complete. Moves every outstanding request of the context on. A completed non-blocking request
- * is freed and *request set to NULL; a persistent one stays. A NULL *request is complete. */
+ * is freed and *request set to NULL; a persistent one stays. A NULL *request, and one not started, are complete. */
 TUTTI_API tutti_status tutti_test(tutti_request **request, int *done);
 /* The same, and blocks until complete. */
 TUTTI_API tutti_status tutti_wait(tutti_request **request);
