@@ -15,34 +15,36 @@
 void tt_agree_publish(tutti_comm *comm, uint64_t number, const tt_bound *bound) {
   if (!comm->board)
     return;
-  tt_record *record = &comm->board[comm->rank]->record[number % TT_RECORDS];
-  __atomic_store_n(&record->number, 0,
-                   __ATOMIC_RELAXED); /* readers that see 0 or change skip it; pairs with read_record */
-  __atomic_thread_fence(__ATOMIC_RELEASE);
-  __atomic_store_n(&record->key, bound->key, __ATOMIC_RELAXED);
-  record->count = bound->count;
-  record->root = (int32_t)bound->root;
-  record->collective = (uint8_t)bound->collective;
-  record->type = (uint8_t)bound->type;
-  record->op = (uint8_t)bound->op;
-  record->params = bound->entry->hash;
-  __atomic_store_n(&record->number, number, __ATOMIC_RELEASE);
+  const tt_record_words made = {.record = {.key = bound->key,
+                                           .count = bound->count,
+                                           .params = bound->entry->hash,
+                                           .root = (int32_t)bound->root,
+                                           .collective = (uint8_t)bound->collective,
+                                           .type = (uint8_t)bound->type,
+                                           .op = (uint8_t)bound->op}};
+  uint64_t *word = comm->board[comm->rank]->record[number % TT_RECORDS].word;
+  __atomic_store_n(&word[0], 0, __ATOMIC_RELAXED); /* readers that see 0 or a change skip it; pairs with read_record */
+  for (int n = 1; n < TT_RECORD_WORDS; n++)
+    __atomic_store_n(&word[n], made.word[n], __ATOMIC_RELEASE); /* none before the 0 */
+  __atomic_store_n(&word[0], number, __ATOMIC_RELEASE);
 }
 
 /* Rank's record of that call; false where it has none (not called yet, or long ago). */
 static bool read_record(const tutti_comm *comm, int64_t rank, uint64_t number, tt_record *record) {
-  const tt_record *from = &comm->board[rank]->record[number % TT_RECORDS];
-  if (__atomic_load_n(&from->number, __ATOMIC_ACQUIRE) != number)
+  const uint64_t *word = comm->board[rank]->record[number % TT_RECORDS].word;
+  tt_record_words read = {.word = {number}};
+  if (__atomic_load_n(&word[0], __ATOMIC_ACQUIRE) != number)
     return false;
-  *record = *from;
-  __atomic_thread_fence(__ATOMIC_ACQUIRE);
-  return __atomic_load_n(&from->number, __ATOMIC_RELAXED) == number;
+  for (int n = 1; n < TT_RECORD_WORDS; n++)
+    read.word[n] = __atomic_load_n(&word[n], __ATOMIC_ACQUIRE); /* none after the look at the number again */
+  *record = read.record;
+  return __atomic_load_n(&word[0], __ATOMIC_RELAXED) == number;
 }
 
 static uint64_t last_number(const tutti_comm *comm, int64_t rank) {
   uint64_t last = 0;
   for (int n = 0; n < TT_RECORDS; n++) {
-    uint64_t number = __atomic_load_n(&comm->board[rank]->record[n].number, __ATOMIC_ACQUIRE);
+    uint64_t number = __atomic_load_n(&comm->board[rank]->record[n].word[0], __ATOMIC_ACQUIRE);
     last = number > last ? number : last;
   }
   return last;

@@ -93,11 +93,18 @@ typedef struct tt_record {
   uint64_t number; /* written last; 0: none */
   uint64_t key;
   int64_t count;
+  uint64_t params; /* hash of the parameters' text */
   int32_t root;
   uint8_t collective, type, op, padding;
-  uint64_t params; /* hash of the parameters' text */
-  uint64_t unused[3];
 } tt_record;
+
+enum { TT_RECORD_WORDS = sizeof(tt_record) / sizeof(uint64_t) };
+
+/* A record in shared memory: read and written a word at a time, since both may happen at once. */
+typedef union tt_record_words {
+  tt_record record;
+  uint64_t word[8]; /* a cache line; word[0] is the number */
+} tt_record_words;
 
 #define TT_RECORDS 32 /* more than a rank can run ahead of one that waits, unless its calls move nothing */
 #define TT_VERDICT_TEXT 960
@@ -108,7 +115,7 @@ typedef struct tt_board {
   _Alignas(64) uint32_t verdict;  /* rank 0's only: 0 none, 1 being written, 2 there */
   uint32_t status;
   char text[TT_VERDICT_TEXT];
-  _Alignas(64) tt_record record[TT_RECORDS]; /* of call n: record[n % TT_RECORDS] */
+  _Alignas(64) tt_record_words record[TT_RECORDS]; /* of call n: record[n % TT_RECORDS] */
 } tt_board;
 
 #define TT_BOUNDS 64
