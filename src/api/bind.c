@@ -10,9 +10,10 @@
 
 /* ---- choice ---- */
 
-static int64_t vector_bytes(const tutti_comm *comm, const tt_call *call) {
+/* Elements of the whole vector: all ranks' parts together. */
+static int64_t vector_count(const tutti_comm *comm, const tt_call *call) {
   bool per_rank = call->collective == TT_ALLGATHER || call->collective == TT_REDUCE_SCATTER;
-  return call->count * (per_rank ? comm->size : 1) * (int64_t)tutti_type_size((tutti_type)call->type);
+  return call->count * (per_rank ? comm->size : 1);
 }
 
 /* Parameters of a call: what the user set for the communicator, TUTTI_PARAMS, the profile; else the star, which fits
@@ -24,7 +25,8 @@ static const char *choose(const tutti_comm *comm, const tt_call *call) {
     return comm->params[call->collective];
   if (*tt_options_get()->params)
     return tt_options_get()->params;
-  tt_region region = {call->collective, vector_bytes(comm, call), comm->size, comm->topo->level[0].group_count};
+  tt_region region = {call->collective, vector_count(comm, call) * (int64_t)tutti_type_size((tutti_type)call->type),
+                      comm->size, comm->topo->level[0].group_count};
   const tt_rule *rule = tt_profile_find(comm->context->profile, &region);
   return rule ? rule->text : "linear";
 }
@@ -144,11 +146,8 @@ static tt_bound *slot_of(tutti_comm *comm, const tt_call *call) {
 /* An executor for the entry's plan, made when first needed. */
 static tutti_status make_executor(tutti_comm *comm, tt_bound *bound) {
   tt_entry *entry = bound->entry;
-  bound->direct =
-      comm->board &&
-      tt_direct_fits(
-          entry->plan,
-          vector_bytes(comm, &(tt_call){.count = bound->count, .collective = bound->collective, .type = bound->type}));
+  bound->direct = comm->board && tt_direct_fits(entry->plan, bound->run.blocks.total *
+                                                                 (int64_t)tutti_type_size((tutti_type)bound->type));
   if (bound->direct)
     return entry->direct ? TUTTI_OK : tt_direct_create(entry->plan, comm->link, &entry->direct);
   return entry->instance ? TUTTI_OK : tt_instance_create(entry->plan, comm->link, &entry->instance);
@@ -170,21 +169,20 @@ static tutti_status bind_call(tutti_comm *comm, const tt_call *call, tt_bound *b
   tutti_status status = find_entry(comm, call, &entry);
   if (status != TUTTI_OK)
     return status;
-  bool per_rank = call->collective == TT_ALLGATHER || call->collective == TT_REDUCE_SCATTER;
-  *bound = (tt_bound){.count = call->count,
-                      .root = call->root,
-                      .collective = call->collective,
-                      .type = call->type,
-                      .op = call->op,
-                      .in_place = call->in_place,
-                      .key = key_of(comm, call, entry),
-                      .entry = entry,
-                      .run = {.in_own = entry->composition.layout[TT_IN] == TT_LAYOUT_OWN,
-                              .out_own = entry->composition.layout[TT_OUT] == TT_LAYOUT_OWN,
-                              .blocks = {.block_count = entry->composition.block_count,
-                                         .total = call->count * (per_rank ? comm->size : 1)},
-                              .type = (tutti_type)call->type,
-                              .op = (tutti_op)call->op}};
+  *bound =
+      (tt_bound){.count = call->count,
+                 .root = call->root,
+                 .collective = call->collective,
+                 .type = call->type,
+                 .op = call->op,
+                 .in_place = call->in_place,
+                 .key = key_of(comm, call, entry),
+                 .entry = entry,
+                 .run = {.in_own = entry->composition.layout[TT_IN] == TT_LAYOUT_OWN,
+                         .out_own = entry->composition.layout[TT_OUT] == TT_LAYOUT_OWN,
+                         .blocks = {.block_count = entry->composition.block_count, .total = vector_count(comm, call)},
+                         .type = (tutti_type)call->type,
+                         .op = (tutti_op)call->op}};
   bound->run.shape = ++comm->context->last_shape;
   bind_buffers(comm, bound);
   return make_executor(comm, bound);
@@ -216,10 +214,10 @@ static tutti_status refuse_params(tutti_comm *comm, const tt_call *call) {
   const char *text = choose(comm, call);
   tt_entry entry = {.hash = tt_hash(0, text, strlen(text))};
   tt_bound bound = {.count = call->count,
-                    .root = (int32_t)call->root,
-                    .collective = (uint8_t)call->collective,
-                    .type = (uint8_t)call->type,
-                    .op = (uint8_t)call->op,
+                    .root = call->root,
+                    .collective = call->collective,
+                    .type = call->type,
+                    .op = call->op,
                     .key = key_of(comm, call, &entry),
                     .entry = &entry};
   tt_operation operation;
