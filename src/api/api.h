@@ -64,7 +64,7 @@ typedef struct tt_operation {
 
 /* How long nothing has moved. All zero: something just has. */
 typedef struct tt_waiter {
-  int64_t polls, began_ns, checked_ns;
+  int64_t polls, spins_ns, began_ns, checked_ns;
 } tt_waiter;
 
 typedef enum tt_request_state {
@@ -112,6 +112,7 @@ typedef union tt_record_words {
 /* A rank's cell of a communicator: all ranks read it. */
 typedef struct tt_board {
   _Alignas(64) uint32_t poisoned; /* 1: some cell 0's verdict holds for this communicator */
+  uint32_t core;                  /* 1 + the core on which the rank waited last; 0: not known */
   _Alignas(64) uint32_t verdict;  /* rank 0's only: 0 none, 1 being written, 2 there */
   uint32_t status;
   char text[TT_VERDICT_TEXT];
@@ -128,6 +129,8 @@ struct tutti_comm {
   tt_arena arena; /* topology */
   tt_topo *topo;
   tt_board **board; /* [size]; NULL where the transport has no shared cells */
+  bool *neighbour;  /* [size]: shares this rank's core, as far as is known */
+  uint64_t yields;  /* so far; neighbours are looked for now and then */
   tt_link *link;
   tt_entry *entries;
   tt_bound bound[TT_BOUNDS];
@@ -196,7 +199,7 @@ tutti_status tt_request_drain(tutti_comm *comm);
 /* ---- wait.c ---- */
 /* Called when nothing moved: waits a little. An error says that the wait is in vain: mismatch, death, timeout; the
  * communicator is broken then. */
-tutti_status tt_wait_pause(tutti_comm *comm, uint64_t number, tt_waiter *waiter);
+tutti_status tt_wait_pause(tutti_comm *comm, const tt_operation *operation, tt_waiter *waiter);
 /* The same for one who polls: without waiting, but others get the core where it is short of them. */
 tutti_status tt_wait_look(tutti_comm *comm, uint64_t number, tt_waiter *waiter);
 

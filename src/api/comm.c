@@ -31,8 +31,11 @@ static tutti_status open_board(tutti_comm *comm) {
   if (!ops->cells_open)
     return TUTTI_OK;
   tt_board **board = calloc((size_t)comm->size, sizeof(tt_board *));
-  if (!board)
+  comm->neighbour = tt_arena_alloc(&comm->arena, (size_t)comm->size, sizeof *comm->neighbour);
+  if (!board || !comm->neighbour) {
+    free(board);
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for a communicator of %" PRId64 " ranks", comm->size);
+  }
   tutti_status status = ops->cells_open(comm->context->transport, comm->id << 32, comm->job_rank, comm->size,
                                         sizeof(tt_board), (void **)board);
   if (status == TUTTI_OK)
@@ -58,6 +61,7 @@ static tutti_status open_link(tutti_comm *comm) {
                        .rank_count = comm->size,
                        .stream_base = comm->id << 32,
                        .patient = !comm->context->crowded,
+                       .neighbour = comm->neighbour,
                        .slot_bytes_minimum = slot_bytes(comm->size)};
   return tt_link_create(&spec, &comm->link);
 }

@@ -57,7 +57,7 @@ tutti_status tt_operation_finish(tutti_comm *comm, const tt_operation *operation
       tt_request_progress(comm->context, &moved);
     if (moved)
       waiter = (tt_waiter){0};
-    else if ((status = tt_wait_pause(comm, operation->number, &waiter)) != TUTTI_OK)
+    else if ((status = tt_wait_pause(comm, operation, &waiter)) != TUTTI_OK)
       return status;
   }
 }

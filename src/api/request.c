@@ -128,7 +128,7 @@ tutti_status tt_request_drain(tutti_comm *comm) {
     if (moved)
       waiter = (tt_waiter){0};
     else if (comm->queue_head)
-      tt_wait_pause(comm, comm->queue_head->operation.number, &waiter);
+      tt_wait_pause(comm, &comm->queue_head->operation, &waiter);
   }
   return comm->broken == TUTTI_OK ? TUTTI_OK : tt_agree_verdict(comm);
 }
@@ -202,7 +202,7 @@ tutti_status tutti_wait(tutti_request **request) {
     if (moved)
       waiter = (tt_waiter){0};
     else if (is_running(*request)) /* what it waits for is the call at the head of the queue */
-      tt_wait_pause(comm, comm->queue_head->operation.number, &waiter);
+      tt_wait_pause(comm, &comm->queue_head->operation, &waiter);
   }
   return collect(request);
 }

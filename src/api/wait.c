@@ -10,6 +10,7 @@
 
 #define CHECK_NS 1000000
 #define SLEEP_NS 20000000
+#define YIELDS_A_LOOK 64
 
 static inline void relax(void) {
 #if defined(__x86_64__)
@@ -62,9 +63,48 @@ tutti_status tt_wait_look(tutti_comm *comm, uint64_t number, tt_waiter *waiter) 
   return status;
 }
 
-tutti_status tt_wait_pause(tutti_comm *comm, uint64_t number, tt_waiter *waiter) {
+/* ---- where cores are shared ---- */
+
+static bool awaits_neighbour(const tt_operation *operation) {
+  const tt_entry *entry = operation->bound->entry;
+  return operation->bound->direct ? tt_direct_awaits_neighbour(entry->direct)
+                                  : tt_instance_awaits_neighbour(entry->instance);
+}
+
+/* Says where this rank runs, and looks where the others did. */
+static void find_neighbours(tutti_comm *comm) {
+  uint32_t core = (uint32_t)sched_getcpu() + 1;
+  __atomic_store_n(&comm->board[comm->rank]->core, core, __ATOMIC_RELAXED);
+  for (int64_t r = 0; r < comm->size; r++)
+    comm->neighbour[r] =
+        r != comm->rank && core > 0 && __atomic_load_n(&comm->board[r]->core, __ATOMIC_RELAXED) == core;
+}
+
+/* Gives the core to a rank that shares it. */
+static void yield(tutti_comm *comm, tt_waiter *waiter) {
+  sched_yield();
+  waiter->polls = 0;
+  if (comm->board && comm->context->crowded && comm->yields++ % YIELDS_A_LOOK == 0)
+    find_neighbours(comm);
+}
+
+/* A core of one's own can be spent on waiting. A shared one only while those are waited for who do not need it: going
+ * away and coming back takes longer than they do. */
+static bool may_spin(const tutti_comm *comm, const tt_operation *operation, tt_waiter *waiter) {
+  if (!comm->context->crowded)
+    return waiter->polls++ < tt_options_get()->spin;
+  if (!comm->board || awaits_neighbour(operation))
+    return false;
+  int64_t now = tt_clock_ns();
+  if (waiter->polls++ == 0)
+    waiter->spins_ns = now;
+  return now - waiter->spins_ns < tt_options_get()->shared_spin_ns;
+}
+
+tutti_status tt_wait_pause(tutti_comm *comm, const tt_operation *operation, tt_waiter *waiter) {
   const tt_options *options = tt_options_get();
-  if (!comm->context->crowded && waiter->polls++ < options->spin) {
+  uint64_t number = operation->number;
+  if (may_spin(comm, operation, waiter)) {
     relax();
     return TUTTI_OK;
   }
@@ -82,6 +122,6 @@ tutti_status tt_wait_pause(tutti_comm *comm, uint64_t number, tt_waiter *waiter)
   if (sleeps)
     comm->context->ops->wait(comm->context->transport, SLEEP_NS);
   else
-    sched_yield();
+    yield(comm, waiter);
   return TUTTI_OK;
 }

@@ -1,10 +1,10 @@
 /* exec/direct.c - one-round plans over shared cells: publish what the plan sends, then take from the others in plan
  * order.
  *
- *     rank 0   in -> own half, sequence       ... peer 1's sequence? -> out = in (op) peer 1's data
- *     rank 1   in -> own half, sequence       ... peer 0's sequence? -> out = peer 0's data (op) in
+ *     rank 0   in -> own line, sequence       ... peer 1's sequence? -> out = in (op) peer 1's data
+ *     rank 1   in -> own line, sequence       ... peer 0's sequence? -> out = peer 0's data (op) in
  *
- * A half is an image of the rank's input as far as the plan sends it, so that a reader knows where each block lies.
+ * The data are an image of the rank's input as far as the plan sends it, so that a reader knows where each block lies.
  * Receives, reductions and copies keep an order that the plan's lanes and waits allow; so the bits are those of the
  * interpreter. Cost: one line's way from core to core for up to TT_CELL_INLINE bytes. */
 #include "exec/direct.h"
@@ -104,6 +104,8 @@ static tutti_status set_shape(tt_direct *direct, const tt_run *run) {
     return tt_fail(TUTTI_ERR_ARGUMENT, "%lld bytes for the direct executor, at most %lld fit", (long long)image,
                    (long long)direct->cells->data_bytes);
   direct->near = image <= TT_CELL_INLINE;
+  if (!direct->near && (status = tt_cells_open_data(direct->cells)))
+    return status;
   shape_ranges(direct);
   shape_ops(direct);
   direct->shape = *run;
@@ -112,7 +114,14 @@ static tutti_status set_shape(tt_direct *direct, const tt_run *run) {
 
 /* ---- a run ---- */
 
-static unsigned char *data_of(const tt_direct *direct, tt_half *half) { return direct->near ? half->near : half->far; }
+static inline unsigned char *data_of(const tt_direct *direct, int64_t rank, tt_line *line) {
+  return direct->near ? line->near : tt_cells_data(direct->cells, rank, direct->sequence);
+}
+
+/* The last call that used what this one is to write. */
+static inline int64_t call_before(const tt_direct *direct) {
+  return (int64_t)direct->sequence - (direct->near ? TT_CELL_LINES : TT_CELL_DATA);
+}
 
 /* memcpy without a call for the commonest sizes. */
 static inline void copy_range(unsigned char *to, const unsigned char *from, int64_t bytes) {
@@ -124,18 +133,18 @@ static inline void copy_range(unsigned char *to, const unsigned char *from, int6
     memcpy(to, from, (size_t)bytes);
 }
 
-/* Publishes what the plan sends, unless some rank may still read what the half held. */
+/* Publishes what the plan sends, unless some rank may still read what was there. */
 static bool publish(tt_direct *direct) {
   tt_cells *cells = direct->cells;
-  if (!tt_cells_writable(cells, direct->sequence))
+  if (!tt_cells_writable(cells, call_before(direct)))
     return false;
-  tt_half *half = tt_cells_half(cells, direct->plan->rank, direct->sequence);
-  unsigned char *data = data_of(direct, half);
+  tt_line *line = tt_cells_line(cells, direct->plan->rank, direct->sequence);
+  unsigned char *data = data_of(direct, direct->plan->rank, line);
   const unsigned char *in = direct->memory.base[TT_SPACE_IN];
   for (uint32_t n = 0; n < direct->range_count; n++)
     copy_range(data + direct->range[n].begin, in + direct->range[n].begin, direct->range[n].bytes);
-  half->key = direct->key;
-  atomic_store_explicit(&half->sequence, direct->sequence, memory_order_release); /* pairs with take */
+  line->key = direct->key;
+  atomic_store_explicit(&line->sequence, direct->sequence, memory_order_release); /* pairs with take */
   tt_cells_wake(cells);
   direct->published = true;
   return true;
@@ -170,11 +179,11 @@ static tutti_status mismatch(tt_direct *direct, int32_t peer) {
   return direct->status;
 }
 
-/* Whether the peer has published its half of this call; polls for a while where that keeps no other rank from running.
+/* Whether the peer has published its data of this call; polls for a while where that keeps no other rank from running.
  */
-static inline bool has_come(const tt_direct *direct, tt_half *half) {
+static inline bool has_come(const tt_direct *direct, tt_line *line) {
   for (int n = 0; n < direct->polls; n++)
-    if (atomic_load_explicit(&half->sequence, memory_order_acquire) == direct->sequence) /* pairs with publish */
+    if (atomic_load_explicit(&line->sequence, memory_order_acquire) == direct->sequence) /* pairs with publish */
       return true;
   return false;
 }
@@ -184,19 +193,36 @@ static tutti_status take(tt_direct *direct, const tt_direct_op *of, bool *ready)
   unsigned char *dst = direct->memory.base[of->dst.space] + of->dst_at;
   const unsigned char *src = direct->memory.base[of->src.space] + of->src_at, *data = src;
   if (of->peer >= 0) {
-    tt_half *half = tt_cells_half(direct->cells, of->peer, direct->sequence);
-    *ready = has_come(direct, half);
+    tt_line *line = tt_cells_line(direct->cells, of->peer, direct->sequence);
+    *ready = has_come(direct, line);
     if (!*ready)
       return TUTTI_OK;
-    if (half->key != direct->key)
+    if (line->key != direct->key)
       return mismatch(direct, of->peer);
     direct->cells->completed[of->peer] = direct->sequence - 1;
-    data = data_of(direct, half) + of->data_at;
+    data = data_of(direct, of->peer, line) + of->data_at;
   } else if (of->use.reduces)
     src = dst; /* a copy that combines */
   if (of->bytes > 0)
     tt_arith_take(&direct->arith, of->use, src, data, dst, of->bytes);
   return TUTTI_OK;
+}
+
+bool tt_direct_awaits_neighbour(const tt_direct *direct) {
+  const tt_cells *cells = direct->cells;
+  const bool *neighbour = cells->spec->neighbour;
+  if (!neighbour)
+    return false;
+  if (!direct->published)
+    return tt_cells_awaits_neighbour(cells, call_before(direct));
+  for (uint32_t n = direct->position; n < direct->op_count; n++) {
+    int32_t peer = direct->op[n].peer;
+    if (peer >= 0 && neighbour[peer] &&
+        atomic_load_explicit(&tt_cells_line(cells, peer, direct->sequence)->sequence, memory_order_relaxed) !=
+            direct->sequence)
+      return true;
+  }
+  return false;
 }
 
 static void complete(tt_direct *direct) {

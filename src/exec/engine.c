@@ -129,6 +129,22 @@ static bool settled(tt_instance *instance) {
   return true;
 }
 
+/* A reader's peer, or a sender's; a stream of several readers waits for any of them. */
+static bool awaits_neighbour(const tt_instance *instance, const tt_lane_run *lane, const bool *neighbour) {
+  const tt_step *step = &instance->plan->step[lane->op - instance->op];
+  if (step->kind == TT_STEP_COPY)
+    return false;
+  return step->peer < 0 || neighbour[step->peer];
+}
+
+bool tt_instance_awaits_neighbour(const tt_instance *instance) {
+  const bool *neighbour = tt_link_get(instance->link)->neighbour;
+  for (uint32_t n = 0; neighbour && n < instance->active_count; n++)
+    if (awaits_neighbour(instance, &instance->lane[instance->active[n]], neighbour))
+      return true;
+  return false;
+}
+
 static tutti_status keep_error(tt_instance *instance, tutti_status status) {
   instance->status = status;
   snprintf(instance->error, sizeof instance->error, "%s", tutti_last_error());

@@ -26,6 +26,7 @@ typedef struct tt_link_spec {
   int64_t rank, rank_count;       /* in the communicator */
   uint64_t stream_base;           /* ids of this link's streams are stream_base + lane id: equal on all ranks */
   bool patient;                   /* a step may poll a little for what will come soon: every rank has a core */
+  const bool *neighbour;          /* of each rank: shares this one's core, as far as is known; borrowed; NULL: none */
   size_t slot_bytes_minimum;      /* equal on all ranks: blocks are cut into slices of at most this */
 } tt_link_spec;
 
@@ -60,6 +61,9 @@ tutti_status tt_instance_start(tt_instance *instance, const tt_run *run);
  * named by job rank in *peer) when a slot of another call arrives. */
 tutti_status tt_instance_step(tt_instance *instance, bool *done, bool *moved, int64_t *peer);
 
+/* Whether the run waits for a rank that shares this one's core, and so for the core. */
+bool tt_instance_awaits_neighbour(const tt_instance *instance);
+
 /* Whether the direct executor runs the plan: it is made for that, and all blocks together have at most direct_bytes.
  * Equal on all ranks. Which one runs changes neither the result nor a bit of it. */
 bool tt_direct_fits(const tt_plan *plan, int64_t bytes);
@@ -68,6 +72,7 @@ tutti_status tt_direct_create(const tt_plan *plan, tt_link *link, tt_direct **di
 void tt_direct_destroy(tt_direct *direct);
 tutti_status tt_direct_start(tt_direct *direct, const tt_run *run);
 tutti_status tt_direct_step(tt_direct *direct, bool *done, bool *moved, int64_t *peer);
+bool tt_direct_awaits_neighbour(const tt_direct *direct); /* as of an instance */
 
 /* For tests: every range of the plan's memory that a step reads or writes, in the order of execution. */
 typedef struct tt_access {
