@@ -1,12 +1,14 @@
 /* bench/kernels.c - how fast the reduction kernels and copies are, for choosing thresholds: run `bench_kernels`.
  *
- * First every type x operator x kernel set: time of a call on 1 and 16 elements, then bytes read and written a second
- * (left + right + out) where all three buffers together fit L1, L2, or only memory. Then copies: bytes copied a second
- * a core, with one core busy and with all of them at once, for buffers from L1 to memory. The best of a few tries is
- * printed, since others may use the machine. Every process is bound to a core. */
+ * First copies: bytes copied a second a core, with one core busy and with all of them at once, for buffers from L1 to
+ * memory. Then types and operators that stand for all (`bench_kernels all`: all) in every kernel set: time of a call on
+ * 1 and 16 elements, then bytes read and written a second (left + right + out) where all three buffers together fit L1,
+ * L2, or only memory. The best of a few tries is printed, since others may use the machine. Every process is bound to
+ * a core. */
 #include "dtype/dtype.h"
 
-#include <sched.h>
+#include "cores.h"
+
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,24 +43,6 @@ static void *filled(void) {
   return memory;
 }
 
-static void bind_to(int core) {
-  cpu_set_t only;
-  CPU_ZERO(&only);
-  CPU_SET((size_t)core, &only);
-  sched_setaffinity(0, sizeof only, &only);
-}
-
-/* Cores that this process may use, in `core`. */
-static int usable_cores(int core[CORES]) {
-  cpu_set_t usable;
-  int count = 0;
-  sched_getaffinity(0, sizeof usable, &usable);
-  for (int n = 0; n < CPU_SETSIZE && count < CORES; n++)
-    if (CPU_ISSET((size_t)n, &usable))
-      core[count++] = n;
-  return count;
-}
-
 /* ---- combining ---- */
 
 static double combine_ns(const buffers *at, tt_combine combine, size_t count, int calls, bool nontemporal) {
@@ -81,23 +65,65 @@ static double combine_rate(const buffers *at, tt_combine combine, size_t size, s
 static void print_combine(const buffers *at, size_t set, tutti_type type, tutti_op op) {
   tt_combine combine = tt_dtype_set_combine(set, type, op);
   size_t size = tutti_type_size(type);
-  printf("%-9s %-8s %-9s %7.1f %8.1f %8.1f %8.1f %8.1f %9.1f\n", tutti_type_name(type), tutti_op_name(op),
+  printf("%-19s %-11s %-9s %7.1f %8.1f %8.1f %8.1f %8.1f %9.1f\n", tutti_type_name(type), tutti_op_name(op),
          tt_dtype_set_name(set), combine_ns(at, combine, 1, 1000, false), combine_ns(at, combine, 16, 1000, false),
          combine_rate(at, combine, size, L1_BYTES, false), combine_rate(at, combine, size, L2_BYTES, false),
          combine_rate(at, combine, size, MEMORY_BYTES, false), combine_rate(at, combine, size, MEMORY_BYTES, true));
   fflush(stdout);
 }
 
-static void print_combines(const buffers *at) {
+static const struct {
+  tutti_type type;
+  tutti_op op;
+} chosen[] = {
+    {TUTTI_FLOAT32, TUTTI_SUM},
+    {TUTTI_FLOAT32, TUTTI_PRODUCT},
+    {TUTTI_FLOAT32, TUTTI_MAX},
+    {TUTTI_FLOAT64, TUTTI_SUM},
+    {TUTTI_FLOAT64, TUTTI_MIN},
+    {TUTTI_FLOAT16, TUTTI_SUM},
+    {TUTTI_FLOAT16, TUTTI_MAX},
+    {TUTTI_BFLOAT16, TUTTI_SUM},
+    {TUTTI_BFLOAT16, TUTTI_MAX},
+    {TUTTI_INT8, TUTTI_SUM},
+    {TUTTI_INT8, TUTTI_PRODUCT},
+    {TUTTI_UINT8, TUTTI_MAX},
+    {TUTTI_INT16, TUTTI_SUM},
+    {TUTTI_UINT16, TUTTI_MIN},
+    {TUTTI_INT32, TUTTI_SUM},
+    {TUTTI_INT32, TUTTI_PRODUCT},
+    {TUTTI_INT64, TUTTI_SUM},
+    {TUTTI_INT64, TUTTI_PRODUCT},
+    {TUTTI_INT64, TUTTI_MIN},
+    {TUTTI_UINT64, TUTTI_MAX},
+    {TUTTI_INT32, TUTTI_LOGICAL_AND},
+    {TUTTI_BOOL, TUTTI_LOGICAL_OR},
+    {TUTTI_BYTE, TUTTI_BIT_XOR},
+    {TUTTI_COMPLEX64, TUTTI_SUM},
+    {TUTTI_COMPLEX64, TUTTI_PRODUCT},
+    {TUTTI_COMPLEX128, TUTTI_PRODUCT},
+    {TUTTI_FLOAT32_INT32, TUTTI_MIN_LOC},
+    {TUTTI_INT64_INT32, TUTTI_MAX_LOC},
+    {TUTTI_LONG_DOUBLE, TUTTI_SUM},
+};
+
+static void print_sets(const buffers *at, tutti_type type, tutti_op op) {
+  for (size_t set = 0; set < tt_dtype_set_count(); set++)
+    print_combine(at, set, type, op);
+}
+
+static void print_combines(const buffers *at, bool all) {
   printf("Combining, one core: GB/s read and written. Each of the three buffers: L1 %zu KiB, L2 %zu KiB, memory %zu "
          "MiB.\n",
          L1_BYTES >> 10, L2_BYTES >> 10, MEMORY_BYTES >> 20);
-  printf("%-9s %-8s %-9s %7s %8s %8s %8s %8s %9s\n", "type", "op", "set", "1, ns", "16, ns", "L1", "L2", "memory",
+  printf("%-19s %-11s %-9s %7s %8s %8s %8s %8s %9s\n", "type", "op", "set", "1, ns", "16, ns", "L1", "L2", "memory",
          "streamed");
-  for (tutti_type type = 0; type < TUTTI_TYPE_COUNT; type++)
-    for (tutti_op op = 0; op < TUTTI_AVERAGE; op++)
-      for (size_t set = 0; set < tt_dtype_set_count(); set++)
-        print_combine(at, set, type, op);
+  for (size_t n = 0; n < TT_COUNT(chosen) && !all; n++)
+    print_sets(at, chosen[n].type, chosen[n].op);
+  for (tutti_type type = 0; type < TUTTI_TYPE_COUNT && all; type++)
+    for (tutti_op op = 0; op < TUTTI_OP_COUNT; op++)
+      if (op != TUTTI_AVERAGE && tutti_op_fits(op, type))
+        print_sets(at, type, op);
 }
 
 /* ---- copying ---- */
@@ -155,7 +181,7 @@ static void meet(meeting *place, int everyone) {
 }
 
 static void copy_child(meeting *place, int n, int core, int everyone, const copy_case *what) {
-  bind_to(core);
+  bench_bind(core);
   buffers own = {.left = filled(), .out = filled()};
   meet(place, everyone);
   place->rate[n] = copy_rate(&own, what);
@@ -204,14 +230,14 @@ static void print_copies(const int core[], int count, bool fresh, size_t most) {
   printf("\n");
 }
 
-int main(void) {
-  int core[CORES], count = usable_cores(core);
+int main(int argc, char **argv) {
+  int core[CORES], count = bench_cores(core, CORES);
   printf("Kernels here: %s.\n\n", tt_dtype_kernels());
   fflush(stdout);
   print_copies(core, count, false, MEMORY_BYTES);
   print_copies(core, count, true, (size_t)1 << 20);
-  bind_to(core[count - 1]);
+  bench_bind(core[count - 1]);
   buffers own = {filled(), filled(), filled()};
-  print_combines(&own);
+  print_combines(&own, argc > 1 && strcmp(argv[1], "all") == 0);
   return 0;
 }

@@ -9,6 +9,8 @@ set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
 
 add_library(tutti_flags INTERFACE)
 target_compile_definitions(tutti_flags INTERFACE _GNU_SOURCE)
+# Same bits everywhere: no a * b + c in one rounding where the processor has it.
+target_compile_options(tutti_flags INTERFACE -ffp-contract=off)
 target_compile_options(tutti_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion)
 if(TUTTI_WERROR)
   target_compile_options(tutti_flags INTERFACE -Werror)

@@ -5,6 +5,7 @@
 #include <tutti/status.h>
 
 #include <stddef.h>
+#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -17,7 +18,26 @@ typedef enum tutti_type {
   TUTTI_INT64 = 3,
   TUTTI_FLOAT16 = 4,  /* IEEE 754 binary16; combined in float32 */
   TUTTI_BFLOAT16 = 5, /* upper half of float32; combined in float32 */
-  TUTTI_TYPE_COUNT
+  TUTTI_INT8 = 6,
+  TUTTI_UINT8 = 7,
+  TUTTI_INT16 = 8,
+  TUTTI_UINT16 = 9,
+  TUTTI_UINT32 = 10,
+  TUTTI_UINT64 = 11,
+  TUTTI_LONG_DOUBLE = 12,
+  TUTTI_COMPLEX64 = 13,           /* two float32: real, imaginary */
+  TUTTI_COMPLEX128 = 14,          /* two float64 */
+  TUTTI_LONG_DOUBLE_COMPLEX = 15, /* two long double */
+  TUTTI_BOOL = 16,                /* one byte: 0 false, else true; results are 0 or 1 */
+  TUTTI_BYTE = 17,                /* bits without a value */
+  /* A value and an index, as C lays out struct { value; int32_t index; }. */
+  TUTTI_FLOAT32_INT32 = 18,
+  TUTTI_FLOAT64_INT32 = 19,
+  TUTTI_INT16_INT32 = 20,
+  TUTTI_INT32_INT32 = 21,
+  TUTTI_INT64_INT32 = 22,
+  TUTTI_LONG_DOUBLE_INT32 = 23,
+  TUTTI_TYPE_COUNT /* and more: those of tutti_type_create */
 } tutti_type;
 
 typedef enum tutti_op {
@@ -25,12 +45,28 @@ typedef enum tutti_op {
   TUTTI_PRODUCT = 1,
   TUTTI_MIN = 2,
   TUTTI_MAX = 3,
-  TUTTI_AVERAGE = 4, /* sum, then divided by the number of ranks; integers truncate toward zero */
-  TUTTI_OP_COUNT
+  TUTTI_AVERAGE = 4, /* sum, then divided by the number of contributions; integers truncate toward zero */
+  TUTTI_MIN_LOC = 5, /* of pairs: the least value with its index; of equal values the least index */
+  TUTTI_MAX_LOC = 6,
+  TUTTI_LOGICAL_AND = 7, /* of integers and bool: 0 is false, all else true; results are 0 or 1 */
+  TUTTI_LOGICAL_OR = 8,
+  TUTTI_LOGICAL_XOR = 9,
+  TUTTI_BIT_AND = 10, /* of integers, byte and bool */
+  TUTTI_BIT_OR = 11,
+  TUTTI_BIT_XOR = 12,
+  TUTTI_OP_COUNT /* and more: those of tutti_op_create */
 } tutti_op;
+
+/* What a user's operator does: out[i] = left[i] (op) right[i] for count elements. out may be left or right itself. The
+ * pointers are aligned as the user's buffers are, or better. It may be called in any thread that calls tutti. */
+typedef void (*tutti_reduce_function)(const void *left, const void *right, void *out, int64_t count, void *user);
 
 /* Bytes of one element; 0 for a value that is no type. */
 TUTTI_API size_t tutti_type_size(tutti_type type);
+
+/* Whether elements of that type can be combined so: sums and products of numbers, min and max of ordered ones, averages
+ * of real ones, min-loc and max-loc of pairs, logical and bitwise ones as said above. */
+TUTTI_API int tutti_op_fits(tutti_op op, tutti_type type);
 
 /* "float32", "sum"; "?" for a value that is none. */
 TUTTI_API const char *tutti_type_name(tutti_type type);

@@ -48,9 +48,16 @@ const tt_dtype_set *tt_dtype_set_at(size_t set) {
 static const tt_dtype_set *best(void) { return sets[tt_dtype_set_count() - 1].set; }
 
 static tt_combine find(const tt_dtype_set *set, tutti_type type, tutti_op op) {
-  if ((size_t)type >= TUTTI_TYPE_COUNT || (size_t)op >= TUTTI_OP_COUNT)
+  if (!tutti_op_fits(op, type))
     return NULL;
-  return set->combine[type][op == TUTTI_AVERAGE ? TUTTI_SUM : op];
+  size_t kernel = op == TUTTI_AVERAGE ? TUTTI_SUM : op;
+  tt_combine own = set->combine[type][kernel];
+  return own ? own : tt_dtype_plain.combine[type][kernel];
+}
+
+static tt_divide find_divide(const tt_dtype_set *set, tutti_type type) {
+  assert(tutti_op_fits(TUTTI_AVERAGE, type));
+  return set->divide[type] ? set->divide[type] : tt_dtype_plain.divide[type];
 }
 
 tt_combine tt_dtype_combine(tutti_type type, tutti_op op) { return find(best(), type, op); }
@@ -63,9 +70,25 @@ tt_combine tt_dtype_set_combine(size_t set, tutti_type type, tutti_op op) {
   return find(tt_dtype_set_at(set), type, op);
 }
 
+tt_divide tt_dtype_set_divide(size_t set, tutti_type type) { return find_divide(tt_dtype_set_at(set), type); }
+
 void tt_dtype_divide(tutti_type type, void *data, size_t count, int64_t divisor) {
-  assert((size_t)type < TUTTI_TYPE_COUNT && divisor > 0);
-  best()->divide[type](data, count, divisor);
+  assert(divisor > 0);
+  find_divide(best(), type)(data, count, divisor);
+}
+
+bool tt_dtype_has_image(tutti_type type) {
+  return (size_t)type < TUTTI_TYPE_COUNT && tt_dtype_portable.widen[type] != NULL;
+}
+
+void tt_dtype_widen(tutti_type type, float *to, const void *from, size_t count) {
+  assert(tt_dtype_has_image(type));
+  best()->widen[type](to, from, count);
+}
+
+void tt_dtype_narrow(tutti_type type, void *to, const float *from, size_t count) {
+  assert(tt_dtype_has_image(type));
+  best()->narrow[type](to, from, count);
 }
 
 void tt_dtype_copy(void *to, const void *from, size_t bytes, bool nontemporal) {

@@ -21,8 +21,14 @@ INLINE void stream_end(void) { _mm_sfence(); }
 #define KERNELS_PICK
 PICK_BY(float32, __m256, _mm256_min_ps, _mm256_max_ps)
 PICK_BY(float64, __m256d, _mm256_min_pd, _mm256_max_pd)
+PICK_BY(int8, __m256i, _mm256_min_epi8, _mm256_max_epi8)
+PICK_BY(int16, __m256i, _mm256_min_epi16, _mm256_max_epi16)
 PICK_BY(int32, __m256i, _mm256_min_epi32, _mm256_max_epi32)
 PICK_BY_BLEND(int64, i64v)
+PICK_BY(uint8, __m256i, _mm256_min_epu8, _mm256_max_epu8)
+PICK_BY(uint16, __m256i, _mm256_min_epu16, _mm256_max_epu16)
+PICK_BY(uint32, __m256i, _mm256_min_epu32, _mm256_max_epu32)
+PICK_BY_BLEND(uint64, u64v)
 
 INLINE vec settle_float32(vec left, vec right, vec value) {
   __m256 unordered = _mm256_cmp_ps((__m256)left, (__m256)right, _CMP_UNORD_Q);
@@ -42,6 +48,10 @@ INLINE pair widen_float16(vec value) {
 INLINE vec narrow_float16(pair value) {
   return (vec)_mm256_set_m128i(_mm256_cvtps_ph((__m256)value.second, _MM_FROUND_TO_NEAREST_INT),
                                _mm256_cvtps_ph((__m256)value.first, _MM_FROUND_TO_NEAREST_INT));
+}
+INLINE vec extend_float16(half_vec value) { return (vec)_mm256_cvtph_ps((__m128i)value); }
+INLINE half_vec round_off_float16(vec value) {
+  return (half_vec)_mm256_cvtps_ph((__m256)value, _MM_FROUND_TO_NEAREST_INT);
 }
 
 #include "dtype/kernels_set.inc"

@@ -27,8 +27,14 @@ INLINE void stream_end(void) { _mm_sfence(); }
 #define KERNELS_PICK
 PICK_BY(float32, __m512, _mm512_min_ps, _mm512_max_ps)
 PICK_BY(float64, __m512d, _mm512_min_pd, _mm512_max_pd)
+PICK_BY(int8, __m512i, _mm512_min_epi8, _mm512_max_epi8)
+PICK_BY(int16, __m512i, _mm512_min_epi16, _mm512_max_epi16)
 PICK_BY(int32, __m512i, _mm512_min_epi32, _mm512_max_epi32)
 PICK_BY(int64, __m512i, _mm512_min_epi64, _mm512_max_epi64)
+PICK_BY(uint8, __m512i, _mm512_min_epu8, _mm512_max_epu8)
+PICK_BY(uint16, __m512i, _mm512_min_epu16, _mm512_max_epu16)
+PICK_BY(uint32, __m512i, _mm512_min_epu32, _mm512_max_epu32)
+PICK_BY(uint64, __m512i, _mm512_min_epu64, _mm512_max_epu64)
 
 INLINE vec settle_float32(vec left, vec right, vec value) {
   __mmask16 unordered = _mm512_cmp_ps_mask((__m512)left, (__m512)right, _CMP_UNORD_Q);
@@ -52,6 +58,8 @@ INLINE vec narrow_float16(pair value) {
   __m512i first = _mm512_castsi256_si512(narrow_lanes(value.first));
   return (vec)_mm512_inserti64x4(first, narrow_lanes(value.second), 1);
 }
+INLINE vec extend_float16(half_vec value) { return (vec)_mm512_cvtph_ps((__m256i)value); }
+INLINE half_vec round_off_float16(vec value) { return (half_vec)narrow_lanes(value); }
 
 #include "dtype/kernels_set.inc"
 #endif

@@ -18,6 +18,8 @@ INLINE pair widen_float16(vec value) {
 INLINE vec narrow_float16(pair value) {
   return (vec)vcvt_high_f16_f32(vcvt_f16_f32((float32x4_t)value.first), (float32x4_t)value.second);
 }
+INLINE vec extend_float16(half_vec value) { return (vec)vcvt_f32_f16((float16x4_t)value); }
+INLINE half_vec round_off_float16(vec value) { return (half_vec)vcvt_f16_f32((float32x4_t)value); }
 
 #include "dtype/kernels_set.inc"
 #endif

@@ -10,19 +10,20 @@
 
 #include <cmocka.h>
 
-enum { ELEMENTS = 4096, TAILS = 130, GUARD = 64, GUARD_BYTE = 0xa5 };
+enum { ELEMENTS = 4096, TAILS = 130, GUARD = 64, GUARD_BYTE = 0xa5, BYTES = ELEMENTS * sizeof(element) };
 
 typedef struct sample {
   tutti_type type;
   tutti_op op;
-  size_t size; /* of an element */
-  uint8_t left[ELEMENTS * 8], right[ELEMENTS * 8], result[ELEMENTS * 8];
+  size_t size, alignment; /* of an element */
+  uint8_t left[BYTES], right[BYTES], result[BYTES];
 } sample;
 
 static void sample_make(sample *data, tutti_type type, tutti_op op, tt_random *random) {
   data->type = type;
   data->op = op;
-  data->size = tutti_type_size(type);
+  data->size = tt_dtype_type(type)->size;
+  data->alignment = tt_dtype_type(type)->alignment;
   for (size_t n = 0; n < ELEMENTS; n++) {
     element a = random_element(type, random), b = random_element(type, random), result = expected(type, op, a, b);
     memcpy(data->left + n * data->size, &a, data->size);
@@ -40,7 +41,7 @@ typedef struct call {
   bool nontemporal;
 } call;
 
-enum { ROOM = ELEMENTS * 8 + 4 * GUARD };
+enum { ROOM = BYTES + 4 * GUARD };
 
 static bool is_guard(const uint8_t *at) {
   size_t same = 0;
@@ -67,17 +68,16 @@ static void check_call(const sample *data, const call *how) {
              how->out_offset, (int)how->place, how->nontemporal, same ? "wrote outside out" : "wrong bits");
 }
 
+static size_t random_offset(const sample *data, tt_random *random) {
+  return data->alignment * tt_random_below(random, 64 / data->alignment);
+}
+
 static void check_tails(const sample *data, size_t set, tt_random *random) {
-  size_t alignments = 64 / data->size;
   for (size_t count = 0; count <= TAILS; count++)
-    for (size_t offset = 0; offset < alignments; offset++)
+    for (int draw = 0; draw < 4; draw++)
       for (int way = 0; way < 2 * PLACES; way++) {
-        size_t left = data->size * tt_random_below(random, alignments);
-        size_t right = data->size * tt_random_below(random, alignments);
-        size_t own = data->size * offset;
-        place where = (place)(way / 2);
-        check_call(data, &(call){set, count, where == ON_LEFT ? own : left, where == ON_RIGHT ? own : right, own, where,
-                                 way % 2});
+        size_t left = random_offset(data, random), right = random_offset(data, random);
+        check_call(data, &(call){set, count, left, right, random_offset(data, random), (place)(way / 2), way % 2});
       }
 }
 
@@ -89,6 +89,8 @@ static void for_each_kernel(check function) {
   tt_random_init(&random, 1);
   for (tutti_type type = 0; type < TUTTI_TYPE_COUNT; type++)
     for (tutti_op op = 0; op < TUTTI_OP_COUNT; op++) {
+      if (op == TUTTI_AVERAGE || !tutti_op_fits(op, type))
+        continue;
       sample_make(&data, type, op, &random);
       for (size_t set = 0; set < tt_dtype_set_count(); set++)
         function(&data, set, &random);
@@ -98,13 +100,13 @@ static void for_each_kernel(check function) {
 static void check_long(const sample *data, size_t set, tt_random *random) {
   (void)random;
   for (int way = 0; way < 2 * PLACES; way++)
-    check_call(data, &(call){set, ELEMENTS - 3, 0, data->size, 3 * data->size, (place)(way / 2), way % 2});
+    check_call(data, &(call){set, ELEMENTS - 3, 0, data->alignment, 3 * data->alignment, (place)(way / 2), way % 2});
 }
 
 /* The same operands the other way round give the same bits. */
 static void check_swapped(const sample *data, size_t set, tt_random *random) {
   (void)random;
-  static uint8_t out[ELEMENTS * 8];
+  static _Alignas(64) uint8_t out[BYTES];
   tt_dtype_set_combine(set, data->type, data->op)(data->right, data->left, out, ELEMENTS, false);
   assert_memory_equal(out, data->result, ELEMENTS * data->size);
 }
@@ -133,6 +135,106 @@ static void test_short_floats_round_every_number(void **state) {
     }
 }
 
+/* ---- float32 images ---- */
+
+static float number_of(tutti_type type, uint16_t bits) {
+  return (float)(type == TUTTI_FLOAT16 ? decode(bits, 10, 15) : decode(bits, 7, 127));
+}
+
+static uint16_t bits_of(tutti_type type, float number) {
+  return type == TUTTI_FLOAT16 ? encode(number, 10, 15) : encode(number, 7, 127);
+}
+
+static void test_images_hold_every_number(void **state) {
+  (void)state;
+  static uint16_t from[0x10000], back[0x10000];
+  static float image[0x10000];
+  for (size_t n = 0; n < TT_COUNT(from); n++)
+    from[n] = (uint16_t)n;
+  for (size_t set = 0; set < tt_dtype_set_count(); set++)
+    for (tutti_type type = TUTTI_FLOAT16; type <= TUTTI_BFLOAT16; type++) {
+      tt_dtype_set_at(set)->widen[type](image, from, TT_COUNT(from));
+      tt_dtype_set_at(set)->narrow[type](back, image, TT_COUNT(image));
+      for (size_t n = 0; n < TT_COUNT(from); n++) {
+        float number = number_of(type, from[n]);
+        assert_true(isnan(number) ? isnan(image[n]) : memcmp(&image[n], &number, sizeof number) == 0);
+        assert_int_equal(back[n], isnan(number) ? bits_of(type, NAN) : from[n]);
+      }
+    }
+}
+
+static void check_narrow(size_t set, tutti_type type, const float *image, size_t count) {
+  uint16_t out[TAILS + 2];
+  memset(out, GUARD_BYTE, sizeof out);
+  tt_dtype_set_at(set)->narrow[type](out + 1, image, count);
+  for (size_t n = 0; n < count; n++)
+    assert_int_equal(out[n + 1], bits_of(type, image[n]));
+  assert_true(out[0] == 0xa5a5 && out[count + 1] == 0xa5a5);
+}
+
+static void check_widen(size_t set, tutti_type type, const uint16_t *from, size_t count) {
+  float image[TAILS + 2];
+  memset(image, GUARD_BYTE, sizeof image);
+  tt_dtype_set_at(set)->widen[type](image + 1, from, count);
+  for (size_t n = 0; n < count; n++)
+    assert_true(image[n + 1] == number_of(type, from[n]) || isnan(image[n + 1]));
+  assert_memory_equal(&image[0], &image[TAILS + 1], sizeof *image);
+  assert_true(count == TAILS || memcmp(&image[count + 1], &image[0], sizeof *image) == 0);
+}
+
+static void test_images_round_and_write_exactly_what_they_should(void **state) {
+  (void)state;
+  float image[TAILS];
+  uint16_t from[TAILS];
+  tt_random random;
+  tt_random_init(&random, 3);
+  for (size_t set = 0; set < tt_dtype_set_count(); set++)
+    for (tutti_type type = TUTTI_FLOAT16; type <= TUTTI_BFLOAT16; type++)
+      for (size_t count = 0; count <= TAILS; count++) {
+        for (size_t n = 0; n < count; n++) {
+          image[n] = number_of(type, from[n] = random_element(type, &random).half);
+          image[n] *= tt_random_below(&random, 2) ? 1 : 1 + (float)tt_random_below(&random, 4096) / 0x1p22f;
+        }
+        check_narrow(set, type, image, count);
+        check_widen(set, type, from, count);
+      }
+}
+
+/* ---- pairs, in numbers that can be read ---- */
+
+typedef TT_DTYPE_PAIR(float) located_float;
+
+static void check_pair(tutti_op op, located_float left, located_float right, located_float best) {
+  located_float out[2];
+  tt_combine combine = tt_dtype_combine(TUTTI_FLOAT32_INT32, op);
+  combine(&left, &right, &out[0], 1, false);
+  combine(&right, &left, &out[1], 1, false);
+  assert_memory_equal(&out[0], &best, sizeof best);
+  assert_memory_equal(&out[1], &best, sizeof best);
+}
+
+static void test_pairs_choose_the_value_then_the_least_index(void **state) {
+  (void)state;
+  check_pair(TUTTI_MIN_LOC, (located_float){1, 7}, (located_float){2, 3}, (located_float){1, 7});
+  check_pair(TUTTI_MAX_LOC, (located_float){1, 7}, (located_float){2, 9}, (located_float){2, 9});
+  check_pair(TUTTI_MIN_LOC, (located_float){1, 7}, (located_float){1, -3}, (located_float){1, -3});
+  check_pair(TUTTI_MAX_LOC, (located_float){1, 7}, (located_float){1, -3}, (located_float){1, -3});
+  check_pair(TUTTI_MIN_LOC, (located_float){-0.0f, 7}, (located_float){0, 3}, (located_float){-0.0f, 7});
+  check_pair(TUTTI_MAX_LOC, (located_float){-0.0f, 3}, (located_float){0, 7}, (located_float){0, 7});
+}
+
+static void test_pairs_point_at_the_first_nan(void **state) {
+  (void)state;
+  for (tutti_op op = TUTTI_MIN_LOC; op <= TUTTI_MAX_LOC; op++) {
+    check_pair(op, (located_float){INFINITY, 1}, (located_float){-NAN, 7}, (located_float){NAN, 7});
+    check_pair(op, (located_float){-INFINITY, 1}, (located_float){-NAN, 7}, (located_float){NAN, 7});
+    check_pair(op, (located_float){NAN, 8}, (located_float){-NAN, 7}, (located_float){NAN, 7});
+    check_pair(op, (located_float){NAN, 7}, (located_float){-NAN, 8}, (located_float){NAN, 7});
+  }
+}
+
+/* ---- nothing outside ---- */
+
 /* Memory of `bytes` that ends, or begins, where none may be touched. */
 typedef struct fenced {
   uint8_t *page; /* PROT_NONE, one that may be used, PROT_NONE */
@@ -153,7 +255,7 @@ static void fenced_close(const fenced *fence) { munmap(fence->page - fence->page
 static void check_fenced(const sample *data, size_t set, tt_random *random) {
   (void)random;
   fenced left = fenced_open(), right = fenced_open(), out = fenced_open();
-  for (size_t count = 0; count <= TAILS; count++)
+  for (size_t count = 0; count <= TAILS && count * data->size <= left.page_bytes; count++)
     for (int way = 0; way < 4; way++) {
       size_t bytes = count * data->size, at = way % 2 ? 0 : left.page_bytes - bytes;
       memcpy(left.page + at, data->left, bytes);
@@ -193,7 +295,11 @@ int main(void) {
       cmocka_unit_test(test_kernels_handle_all_tails_and_alignments),
       cmocka_unit_test(test_kernels_touch_nothing_outside_their_operands),
       cmocka_unit_test(test_short_floats_round_every_number),
+      cmocka_unit_test(test_images_hold_every_number),
+      cmocka_unit_test(test_images_round_and_write_exactly_what_they_should),
       cmocka_unit_test(test_kernels_do_not_care_for_operand_order),
+      cmocka_unit_test(test_pairs_choose_the_value_then_the_least_index),
+      cmocka_unit_test(test_pairs_point_at_the_first_nan),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
