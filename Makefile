@@ -43,6 +43,10 @@ format:
 
 docs: all
 	@build/bin/gen_environment > docs/environment.md
+	@rm -rf docs/pictures/algorithms
+	@build/bin/gen_algorithms docs
+	@build/bin/gen_types > docs/types.md
+	@python3 scripts/gen_manual.py build/bin/tutti > docs/man/tutti.1
 
 clean:
 	@rm -rf build

@@ -7,29 +7,26 @@
  *     worker   hello          ready          reply          reply
  *     driver          welcome        command        command        stop
  *
- * A worker whose driver is gone reads the end of the stream and exits. */
+ * A worker whose driver is gone reads the end of the stream and exits. Of tutti's headers a worker uses names only. */
 #ifndef BENCH_PROTOCOL_H
 #define BENCH_PROTOCOL_H
 
+#include "compose/compose.h"
+
+#include <tutti/types.h>
+
 #include <stdint.h>
 
-#define BENCH_MAGIC 0x54555454u
+#define BENCH_MAGIC 0x54555455u
 #define BENCH_BATCHES 64 /* most batches a command */
 #define BENCH_TEXT 512
-
-typedef enum bench_collective {
-  BENCH_ALLREDUCE,
-  BENCH_BROADCAST,
-  BENCH_ALLGATHER,
-  BENCH_REDUCE_SCATTER,
-  BENCH_BARRIER,
-  BENCH_COLLECTIVE_COUNT
-} bench_collective;
+#define BENCH_PIECES 32 /* of the computation of an overlapped call */
 
 typedef enum bench_result {
   BENCH_OK,
   BENCH_WRONG_DATA, /* a check found a wrong element */
   BENCH_NO_PLAN,    /* the parameters make no plan for this collective; the library still works */
+  BENCH_LACKS,      /* the library has no such type or operator; it still works */
   BENCH_FAILED      /* anything else; the group is of no more use */
 } bench_result;
 
@@ -49,17 +46,26 @@ typedef enum bench_verb {
   BENCH_STOP
 } bench_verb;
 
-typedef enum bench_mode { BENCH_BLOCKING, BENCH_PERSISTENT } bench_mode;
+typedef enum bench_mode { BENCH_BLOCKING, BENCH_PERSISTENT, BENCH_NONBLOCKING } bench_mode;
+
+/* What a call of a nonblocking batch is made of: it is posted, computed beside, tested, and waited for. */
+typedef enum bench_part { BENCH_POST = 1, BENCH_COMPUTE = 2, BENCH_TEST = 4 } bench_part;
 
 typedef struct bench_command {
   int32_t verb;       /* bench_verb */
-  int32_t collective; /* bench_collective */
+  int32_t collective; /* tt_collective */
+  int32_t type, op;   /* tutti_type, tutti_op */
+  int32_t sparse;     /* of all-to-allv and -w: bench/layout.h */
   int32_t mode;       /* bench_mode */
+  int32_t parts;      /* bench_part, of nonblocking batches */
+  int32_t apart;      /* a barrier before each call, which is not timed */
   int32_t shared;     /* buffers from the library's own allocator */
   int32_t check;      /* wipe what is written before the first batch, compare it after the last */
   int32_t batches;    /* <= BENCH_BATCHES */
+  int32_t cores;      /* that ranks share: rank r runs on core r mod cores */
   int64_t calls;      /* in a batch */
-  int64_t bytes;      /* of the whole vector */
+  int64_t bytes;      /* the stated size */
+  int64_t steps;      /* of computation, a call */
   int64_t start_ns;   /* monotonic clock; BENCH_COPY */
   char params[BENCH_TEXT];
 } bench_command;

@@ -7,9 +7,9 @@
  *
  *     bench_transport [BYTES]    bytes of the buffer, default 16M */
 #include "transport/transport.h"
+#include "cores.h"
 #include "dtype/dtype.h"
 
-#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -25,6 +25,7 @@
 
 static const tutti_transport_ops *ops;
 static int rank; /* 0 measures, 1 is the child */
+static int core[2];
 static size_t bytes = 16 << 20;
 static char *mine, *other; /* buffers of this process */
 
@@ -193,10 +194,7 @@ static void with_job(size_t slot_bytes, size_t slot_count, void (*body)(void *se
   rank = child == 0;
   if (rank == 1)
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-  cpu_set_t core;
-  CPU_ZERO(&core);
-  CPU_SET((size_t)rank, &core);
-  sched_setaffinity(0, sizeof core, &core);
+  bench_bind(core[rank]);
   body(self[rank]);
   if (rank == 1)
     _exit(0);
@@ -258,6 +256,10 @@ int main(int argc, char **argv) {
   if (argc > 2 || (argc == 2 && (tt_parse_bytes(argv[1], &size) != TUTTI_OK || size < 1))) {
     fprintf(stderr, "usage: bench_transport [BYTES]\n");
     return 2;
+  }
+  if (bench_cores(core, 2) < 2) {
+    fprintf(stderr, "bench_transport: two cores are needed\n");
+    return 1;
   }
   ops = tt_shm_ops();
   bytes = (size_t)size;

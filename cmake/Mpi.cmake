@@ -1,7 +1,6 @@
 # bench/mpi/*.c: the same loops on other libraries, as build/libexec/tutti/NAME-openmpi and NAME-mpich. tutti itself
-# uses no MPI.
+# uses no MPI, and they use names of tutti's headers only.
 file(GLOB mpi_sources CONFIGURE_DEPENDS bench/mpi/*.c)
-file(GLOB mpi_headers CONFIGURE_DEPENDS bench/*.h bench/mpi/*.h)
 set(mpi_programs)
 set(TUTTI_MPI_FOUND)
 
@@ -17,10 +16,12 @@ foreach(mpi openmpi mpich)
   foreach(source ${mpi_sources})
     get_filename_component(name ${source} NAME_WE)
     set(program ${CMAKE_BINARY_DIR}/libexec/tutti/${name}-${mpi})
+    set(depends ${CMAKE_BINARY_DIR}/CMakeFiles/${name}-${mpi}.d)
     add_custom_command(OUTPUT ${program}
       COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_BINARY_DIR}/libexec/tutti
-      COMMAND ${MPICC_${mpi}} -D_GNU_SOURCE -std=gnu11 -O2 -Wall -Wextra ${source} -o ${program} -lm
-      DEPENDS ${source} ${mpi_headers}
+      COMMAND ${MPICC_${mpi}} -D_GNU_SOURCE -std=gnu11 -O2 -Wall -Wextra -I${CMAKE_SOURCE_DIR}/include
+        -I${CMAKE_SOURCE_DIR}/src -MMD -MT ${program} -MF ${depends} ${source} -o ${program} -lm
+      DEPENDS ${source} DEPFILE ${depends}
       COMMENT "Building ${name}-${mpi}" VERBATIM)
     list(APPEND mpi_programs ${program})
   endforeach()

@@ -23,9 +23,18 @@ foreach(source ${example_sources})
     RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin/examples)
 endforeach()
 
-# Writes docs/environment.md from the options table; not installed.
-add_executable(gen_environment scripts/gen_environment.c)
-target_link_libraries(gen_environment PRIVATE tutti_internals)
+# Each gen_X writes docs/X.md from a table; not installed.
+file(GLOB gen_sources CONFIGURE_DEPENDS scripts/gen_*.c)
+foreach(source ${gen_sources})
+  get_filename_component(name ${source} NAME_WE)
+  add_executable(${name} ${source})
+  target_link_libraries(${name} PRIVATE tutti_internals)
+endforeach()
+
+# One of them shows what `tutti plan` does.
+file(GLOB plan_sources CONFIGURE_DEPENDS tools/plan_*.c)
+target_sources(gen_algorithms PRIVATE ${plan_sources})
+target_include_directories(gen_algorithms PRIVATE tools)
 
 # Profiles stand beside lib/ in the build folder as they do where tutti is installed.
 file(GLOB profiles CONFIGURE_DEPENDS profiles/*.json)

@@ -1,10 +1,16 @@
 #!/bin/sh
-# All measurements: every collective beside Open MPI and MPICH with 2, 4 and 8 ranks, then the programs of bench/.
+# All measurements: every collective beside Open MPI and MPICH with 2, 4 and 8 ranks, the cost of bits that do not depend
+# on placement, what computation hides, then the programs of bench/.
 set -eu
 cd "$(dirname "$0")/.."
+tutti=build/bin/tutti
 for ranks in 2 4 8; do
-  build/bin/tutti bench allreduce broadcast allgather reduce-scatter barrier -n $ranks --against openmpi,mpich
+  $tutti bench all -n $ranks --against openmpi,mpich
+  $tutti bench all-to-allv -n $ranks --sparse --against openmpi,mpich
+  $tutti bench allreduce reduce reduce-scatter scan -n $ranks --reproducible
 done
+$tutti bench allreduce -n 2 --sizes 64K..16M --overlap --against openmpi,mpich
+TUTTI_PROGRESS=thread $tutti bench allreduce -n 2 --sizes 64K..16M --overlap
 for program in build/bin/bench_*; do
   [ -x "$program" ] || continue
   echo "== $program"

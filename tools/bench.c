@@ -5,8 +5,10 @@
 #include "bench.h"
 #include "tools.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 typedef struct rows {
   bench_row *row;
@@ -14,27 +16,30 @@ typedef struct rows {
   bool failed;
 } rows;
 
-/* The nearest size that is a whole number of elements on every rank, at least one each. */
-static int64_t whole_elements(const bench_options *options, bench_collective collective, int64_t bytes) {
-  int64_t unit = 4 * (bench_collectives[collective].parts ? options->rank_count : 1);
-  return collective == BENCH_BARRIER ? 0 : bytes < unit ? unit : bytes / unit * unit;
+/* The nearest size that is a whole number of elements, and of blocks where these are even; at least one of each. */
+static int64_t whole_elements(const bench_options *options, tt_collective collective, int64_t bytes) {
+  bool even;
+  int64_t blocks = bench_block_number(options, collective, &even);
+  int64_t unit = (int64_t)tutti_type_size(options->type) * (even ? blocks : 1);
+  bytes *= options->per_pair ? blocks : 1;
+  return collective == TT_BARRIER ? 0 : bytes < unit ? unit : bytes / unit * unit;
 }
 
 /* Parameters that make no plan are said, and are a failure only where they were asked for by name.
- * Returns 1 where that is so for every size. */
-static int run_row(bench_job *job, rows *all, bench_collective collective, const char *params, int64_t bytes) {
+ * Returns 1 where a row has no numbers, and so for every size. */
+static int run_row(bench_job *job, rows *all, tt_collective collective, const char *params, int64_t bytes) {
   bench_row *row = &all->row[all->count];
   *row = (bench_row){.collective = collective, .params = params, .bytes = bytes};
-  if (bench_point_run(job, row) != 0)
+  if ((job->options->overlap ? bench_overlap_run(job, row) : bench_point_run(job, row)) != 0)
     return -1;
   all->count++;
-  all->failed =
-      all->failed || row->result == BENCH_WRONG_DATA || (row->result == BENCH_NO_PLAN && !job->options->params_all);
+  all->failed = all->failed || row->result == BENCH_WRONG_DATA || row->result == BENCH_LACKS ||
+                (row->result == BENCH_NO_PLAN && !job->options->params_all);
   bench_print_row(job, row);
-  return row->result == BENCH_NO_PLAN;
+  return row->result == BENCH_NO_PLAN || row->result == BENCH_LACKS;
 }
 
-static int run_sizes(bench_job *job, rows *all, bench_collective collective, const char *params) {
+static int run_sizes(bench_job *job, rows *all, tt_collective collective, const char *params) {
   const bench_options *options = job->options;
   int64_t last = -1;
   int result = 0;
@@ -56,25 +61,36 @@ static int run_all(bench_job *job, rows *all) {
   return 0;
 }
 
-static int run_job(bench_job *job, rows *all) {
+static int run_job(bench_job *job, rows *all, FILE *json) {
   bench_print_header(job);
   int result = run_all(job, all);
   bench_progress_clear();
   bench_print_summary(job, all->row, all->count);
-  if (job->options->json && bench_json_write(job, all->row, all->count) != 0)
+  if (json && bench_json_write(job, all->row, all->count, json) != 0)
     return -1;
   return result;
 }
 
-static int bench(const bench_options *options) {
+static int bench_with(const bench_options *options, rows *all, FILE *json) {
   static bench_job job;
-  rows all = {0};
   int result = bench_job_open(options, &job);
-  size_t most = (size_t)(options->collective_count * options->params_count * options->size_count);
-  all.row = calloc(most, sizeof *all.row);
   if (result == 0)
-    result = all.row ? run_job(&job, &all) : bench_fail("no memory for %zu rows", most);
+    result = run_job(&job, all, json);
   bench_job_close(&job, result == 0);
+  return result;
+}
+
+/* The file is opened first: an hour of measurements is not lost for want of a folder. */
+static int bench(const bench_options *options) {
+  rows all = {0};
+  FILE *json = NULL;
+  size_t most = (size_t)(options->collective_count * options->params_count * options->size_count);
+  if (options->json && !(json = fopen(options->json, "we")))
+    return bench_fail("--json: %s: %s", options->json, strerror(errno)), EXIT_FAILURE;
+  all.row = calloc(most, sizeof *all.row);
+  int result = all.row ? bench_with(options, &all, json) : bench_fail("no memory for %zu rows", most);
+  if (json && fclose(json) != 0)
+    result = bench_fail("--json: %s: %s", options->json, strerror(errno));
   free(all.row);
   return result == 0 && !all.failed ? EXIT_SUCCESS : EXIT_FAILURE;
 }

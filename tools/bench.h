@@ -2,8 +2,9 @@
  *
  *     options   what the user asked for
  *     group     the ranks of one library: started once, told point by point what to run, asleep in between
- *     point     one row: calibration, interleaved rounds, statistics
- *     print     the table, its header and its summary; json writes the same to a file
+ *     runner    what a group or the copy does in a row: calibration, interleaved rounds, statistics
+ *     point     one row: calls; overlap: one row of calls beside computation
+ *     print     the table; header and summary; json writes the same to a file
  *
  * Errors: functions return 0 or -1; whoever decides an error prints it (bench_fail). */
 #ifndef TUTTI_TOOLS_BENCH_H
@@ -13,13 +14,14 @@
 
 #include "../bench/protocol.h"
 
+#include <stdio.h>
 #include <sys/types.h>
 
-#define BENCH_GROUPS 3 /* the library that is measured and at most two others */
+#define BENCH_GROUPS 4 /* the library that is measured and at most three others */
 #define BENCH_SIZES 64
-#define BENCH_PARAMS 32
+#define BENCH_PARAMS 64
 
-/* ---- libraries and collectives: rows of tables ---- */
+/* ---- libraries: rows of a table ---- */
 
 typedef struct bench_launcher {
   const char *name;
@@ -28,22 +30,18 @@ typedef struct bench_launcher {
   const char *yielding;   /* more of them where ranks share cores */
   const char *worker;     /* in libexec/tutti; NULL: this executable's bench-worker */
   const char *rank_variable;
+  const char *params; /* put behind those of a row of a reduction; others are left out. NULL: any row, nothing */
 } bench_launcher;
 
 const bench_launcher *bench_launcher_find(const char *name); /* NULL where there is none */
 
-typedef struct bench_collective_info {
-  const char *name;
-  bool parts; /* the vector is made of one part a rank */
-} bench_collective_info;
-
-extern const bench_collective_info bench_collectives[BENCH_COLLECTIVE_COUNT];
-
 /* ---- options ---- */
 
 typedef struct bench_options {
-  bench_collective collective[BENCH_COLLECTIVE_COUNT];
+  tt_collective collective[TT_COLLECTIVE_COUNT];
   int collective_count;
+  tutti_type type;
+  tutti_op op;
   int64_t rank_count;
   int64_t size[BENCH_SIZES];
   int size_count;
@@ -54,7 +52,10 @@ typedef struct bench_options {
   int library_count;
   const char *json; /* path or NULL */
   double seconds;   /* a point */
-  bool check, shared_memory;
+  bool check, shared_memory, sparse;
+  bool per_pair; /* sizes are those of one block */
+  bool overlap;
+  bool apart; /* a barrier before each call */
   bench_mode mode;
 } bench_options;
 
@@ -77,6 +78,7 @@ typedef struct bench_group {
   bool stopped;
   char command[1024];       /* as a person would type it */
   char version[BENCH_TEXT]; /* library and version, as rank 0 says */
+  char lack[BENCH_TEXT];    /* what it has said last that it has not */
   bench_rank *rank;
 } bench_group;
 
@@ -88,6 +90,7 @@ typedef struct bench_job {
   int core[1024]; /* numbers of the cores that this process may use; rank r runs on core[r mod core_count] */
   int group_count;
   bench_group group[BENCH_GROUPS];
+  double flags_ns; /* a bare exchange of flags between as many ranks: bench/flags.h; 0: not known */
 } bench_job;
 
 /* What all ranks of a group answered. `slowest_ns`: of each batch, the longest time over the ranks. */
@@ -110,36 +113,60 @@ int bench_group_ask(bench_job *job, bench_group *group, const bench_command *com
 /* ---- points ---- */
 
 typedef struct bench_stats {
+  bool present;             /* else the library has no such type or operator: not compared */
   double median_ns, p99_ns; /* of a call */
   double ratio;             /* its time / the measured library's: median over rounds; 1 for group 0 */
   int64_t calls;            /* in a batch */
   int64_t batch_count;
 } bench_stats;
 
+/* A call beside computation: without and with tests in between. */
+typedef struct bench_overlapped {
+  double both_ns;
+  double hidden; /* (call + computation - both) / the shorter of them: median over rounds */
+} bench_overlapped;
+
+typedef struct bench_overlap_stats {
+  bool present;
+  double call_ns, compute_ns;
+  bench_overlapped tests[2]; /* none; one after each piece */
+} bench_overlap_stats;
+
 typedef struct bench_row {
-  bench_collective collective;
+  tt_collective collective;
   const char *params;
   int64_t bytes;
   int result; /* bench_result of the measured library or of the peer that failed */
   char text[BENCH_TEXT];
   int64_t round_count;
-  double copy_ns; /* all ranks copy the vector: the bound; 0 for a barrier */
+  double copy_ns; /* the copy bound; 0 where nothing moves */
   bench_stats stats[BENCH_GROUPS];
+  bench_overlap_stats overlap[BENCH_GROUPS];
 } bench_row;
 
 /* Measures one row. -1: the job is over. */
 int bench_point_run(bench_job *job, bench_row *row);
+int bench_overlap_run(bench_job *job, bench_row *row);
+/* Blocks that the stated size is cut into (bench/layout.h), and whether they are equally long. */
+int64_t bench_block_number(const bench_options *options, tt_collective collective, bool *even);
 
 /* ---- output ---- */
 
-void bench_print_header(const bench_job *job);
+void bench_print_header(const bench_job *job); /* legend and names of columns */
 void bench_print_row(const bench_job *job, const bench_row *row);
 void bench_print_summary(const bench_job *job, const bench_row *row, int row_count);
-/* One line on stderr, replaced by the next where that is a terminal; NULL clears it. */
+/* A comment line: what is not compared. */
+void bench_print_note(const char *format, ...) TT_PRINTF(1, 2);
+void bench_print_ratio(double ratio); /* coloured: green where the other library takes longer */
+int bench_name_width(const bench_options *options);
+int bench_params_width(const bench_options *options); /* 0: no column */
+int bench_column_width(const bench_group *group);
+int bench_json_write(const bench_job *job, const bench_row *row, int row_count, FILE *file);
+
+/* One line on stderr, replaced by the next where that is a terminal. */
 void bench_progress(const char *format, ...) TT_PRINTF(1, 2);
 void bench_progress_clear(void);
 int bench_fail(const char *format, ...) TT_PRINTF(1, 2); /* prints a red line to stderr, returns -1 */
-int bench_json_write(const bench_job *job, const bench_row *row, int row_count);
 
 /* Bandwidths in GB/s by nccl-tests' definitions. */
 double bench_algorithm_bandwidth(const bench_row *row);

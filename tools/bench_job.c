@@ -4,9 +4,10 @@
  * The socket is in the abstract namespace (nothing to unlink) and takes ranks of the same user only. */
 #include "bench_job.h"
 
+#include "../bench/flags.h"
+
 #include <errno.h>
 #include <poll.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,16 +20,7 @@
 #include <unistd.h>
 
 #define START_NS (60 * INT64_C(1000000000))
-
-static int find_cores(bench_job *job) {
-  cpu_set_t set;
-  if (sched_getaffinity(0, sizeof set, &set) != 0)
-    return bench_fail("sched_getaffinity: %s", strerror(errno));
-  for (int cpu = 0; cpu < CPU_SETSIZE && job->core_count < (int)TT_COUNT(job->core); cpu++)
-    if (CPU_ISSET((size_t)cpu, &set))
-      job->core[job->core_count++] = cpu;
-  return 0;
-}
+#define FLAGS_SECONDS 0.2
 
 static int open_signals(bench_job *job) {
   sigset_t set;
@@ -169,12 +161,15 @@ static int launch_all(bench_job *job) {
 int bench_job_open(const bench_options *options, bench_job *job) {
   *job = (bench_job){.options = options, .listener = -1, .signals = -1};
   prctl(PR_SET_CHILD_SUBREAPER, 1); /* ranks that their launcher leaves behind become this process's */
-  if (find_cores(job) != 0 || open_signals(job) != 0 || open_listener(job) != 0 || launch_all(job) != 0 ||
+  job->core_count = bench_cores(job->core, (int)TT_COUNT(job->core));
+  if (job->core_count == 0 || open_signals(job) != 0 || open_listener(job) != 0 || launch_all(job) != 0 ||
       admit_all(job) != 0)
     return -1;
   for (int g = 0; g < job->group_count; g++)
     if (await_ready(job, &job->group[g]) != 0)
       return -1;
+  int ranks = (int)options->rank_count;
+  job->flags_ns = bench_flags_measure(job->core, job->core_count, ranks, true, FLAGS_SECONDS).round_ns;
   return 0;
 }
 

@@ -1,4 +1,4 @@
-/* tools/bench_launch.c - starts and ends the ranks of one library through its own launcher.
+/* tools/bench_launch.c - the libraries; starts and ends the ranks of one through its own launcher.
  *
  * A launcher is a process group of its own, so that Ctrl-C reaches only the driver, which then ends everything in
  * order. It gets SIGTERM should the driver die. Ranks are known by pidfd, which cannot name another process by mistake.
@@ -22,6 +22,34 @@
 #define ARGUMENTS 64
 #define POLITE_MS 10000
 #define FORCED_MS 3000
+
+static const bench_launcher launchers[] = {
+    {.name = "tutti", .arguments = "run", .yielding = "", .rank_variable = "TUTTI_RANK"},
+    {.name = "openmpi",
+     .program = {"mpirun.openmpi"},
+     .arguments = "--allow-run-as-root --bind-to none",
+     .yielding = "--oversubscribe --mca mpi_yield_when_idle 1",
+     .worker = "peer-openmpi",
+     .rank_variable = "OMPI_COMM_WORLD_RANK"},
+    {.name = "mpich",
+     .program = {"mpiexec.mpich", "mpiexec.hydra"},
+     .arguments = "-bind-to none",
+     .yielding = "-genv BENCH_YIELD 1",
+     .worker = "peer-mpich",
+     .rank_variable = "PMI_RANK"},
+    {.name = "reproducible",
+     .arguments = "run",
+     .yielding = "",
+     .rank_variable = "TUTTI_RANK",
+     .params = "reproducible"},
+};
+
+const bench_launcher *bench_launcher_find(const char *name) {
+  for (size_t i = 0; i < TT_COUNT(launchers); i++)
+    if (strcmp(launchers[i].name, name) == 0)
+      return &launchers[i];
+  return NULL;
+}
 
 typedef struct command_line {
   int count;

@@ -1,64 +1,65 @@
-/* tools/bench_options.c - the command line of `tutti bench`, and the tables of collectives and libraries that it names.
- */
+/* tools/bench_options.c - the command line of `tutti bench`. */
 #include "bench.h"
 
+#include "../bench/cores.h"
+#include "../bench/layout.h"
+#include "dtype/dtype.h"
+#include "lower/lower.h"
+
 #include <getopt.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "lower/lower.h"
-
-const bench_collective_info bench_collectives[BENCH_COLLECTIVE_COUNT] = {
-    [BENCH_ALLREDUCE] = {"allreduce", false}, [BENCH_BROADCAST] = {"broadcast", false},
-    [BENCH_ALLGATHER] = {"allgather", true},  [BENCH_REDUCE_SCATTER] = {"reduce-scatter", true},
-    [BENCH_BARRIER] = {"barrier", false},
-};
-
-static const bench_launcher launchers[] = {
-    {.name = "tutti", .arguments = "run", .yielding = "", .rank_variable = "TUTTI_RANK"},
-    {.name = "openmpi",
-     .program = {"mpirun.openmpi"},
-     .arguments = "--allow-run-as-root --bind-to none",
-     .yielding = "--oversubscribe --mca mpi_yield_when_idle 1",
-     .worker = "peer-openmpi",
-     .rank_variable = "OMPI_COMM_WORLD_RANK"},
-    {.name = "mpich",
-     .program = {"mpiexec.mpich", "mpiexec.hydra"},
-     .arguments = "-bind-to none",
-     .yielding = "-genv BENCH_YIELD 1",
-     .worker = "peer-mpich",
-     .rank_variable = "PMI_RANK"},
-};
-
 static const char help[] =
     "usage: tutti bench COLLECTIVE... [options]\n"
     "\n"
-    "Measures collectives (allreduce, broadcast, allgather, reduce-scatter, barrier; all) and checks their results.\n"
+    "Measures collectives and checks their results; `all` is all of them.\n"
     "\n"
     "  -n N               ranks (default: one a core, at least 2)\n"
     "  --sizes LIST       bytes of the whole vector: 8,64K,1M or 8..64M in powers of 4 (default 8..64M)\n"
+    "  --per-pair         sizes are those of one block instead, such as one rank has for another\n"
+    "  --type TYPE        of the elements (default float32)\n"
+    "  --op OPERATOR      of reductions (default sum)\n"
     "  --params TEXT      a preset, a parameter text, or `all` presets; may be repeated (default: the profile's "
     "choice)\n"
     "  --against LIST     compare with openmpi, mpich\n"
+    "  --reproducible     compare with the same parameters and `reproducible`: what it costs\n"
     "  --library NAME     measure this instead of tutti\n"
     "  --mode MODE        blocking (default) or persistent calls of tutti\n"
+    "  --overlap          non-blocking calls beside computation: how much of them it hides\n"
+    "  --apart            a barrier before each call, not timed: no rank runs ahead to the next call\n"
+    "  --sparse           all-to-allv and -w: each rank sends to two others only\n"
     "  --alloc            buffers from tutti_alloc\n"
-    "  --seconds S        time for a point, about (default 1)\n"
+    "  --seconds S        time for a point, about (default 1); 0: a single round\n"
     "  --no-check         do not compare results\n"
     "  --json FILE        write the rows to FILE too\n";
 
-const bench_launcher *bench_launcher_find(const char *name) {
-  for (size_t i = 0; i < TT_COUNT(launchers); i++)
-    if (strcmp(launchers[i].name, name) == 0)
-      return &launchers[i];
-  return NULL;
+/* ---- what may be named ---- */
+
+static const char *collective_name(int number) { return tt_compose_info((tt_collective)number).name; }
+static const char *type_name(int number) { return tutti_type_name((tutti_type)number); }
+static const char *op_name(int number) { return tutti_op_name((tutti_op)number); }
+
+/* "\ntypes: float32, float64, ..." in lines of at most 100 letters or so. */
+static void print_names(FILE *to, const char *what, const char *(*name)(int number), int count) {
+  int column = fprintf(to, "\n%s:", what);
+  for (int n = 0; n < count; n++) {
+    if (column > 90)
+      column = fprintf(to, "\n   ");
+    column += fprintf(to, " %s%s", name(n), n + 1 < count ? "," : "\n");
+  }
+}
+
+static void print_help(void) {
+  fputs(help, stdout);
+  print_names(stdout, "collectives", collective_name, TT_COLLECTIVE_COUNT);
+  print_names(stdout, "types", type_name, TUTTI_TYPE_COUNT);
+  print_names(stdout, "operators", op_name, TUTTI_OP_COUNT);
 }
 
 static int64_t default_rank_count(void) {
-  cpu_set_t set;
-  int cores = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 2;
+  int core[1024], cores = bench_cores(core, (int)TT_COUNT(core));
   return cores < 2 ? 2 : cores;
 }
 
@@ -115,6 +116,8 @@ static int add_library(bench_options *options, const char *name) {
   for (int i = 0; i < options->library_count; i++)
     if (options->library[i] == launcher)
       return bench_fail("library '%s' is named twice", name);
+  if (options->library_count == BENCH_GROUPS)
+    return bench_fail("more than %d libraries", BENCH_GROUPS);
   options->library[options->library_count++] = launcher;
   return 0;
 }
@@ -129,19 +132,47 @@ static int add_peers(bench_options *options, const char *list) {
 }
 
 static int add_collective(bench_options *options, const char *name) {
-  bool all = strcmp(name, "all") == 0, found = false;
-  for (int c = 0; c < BENCH_COLLECTIVE_COUNT; c++) {
-    if (!all && strcmp(bench_collectives[c].name, name) != 0)
-      continue;
-    found = true;
-    if (options->collective_count == BENCH_COLLECTIVE_COUNT)
-      return bench_fail("a collective is named twice");
-    options->collective[options->collective_count++] = (bench_collective)c;
+  bool all = strcmp(name, "all") == 0;
+  tt_collective one = tt_compose_find(name);
+  if (!all && one == TT_COLLECTIVE_COUNT) {
+    bench_fail("there is no collective '%s'", name);
+    print_names(stderr, "collectives", collective_name, TT_COLLECTIVE_COUNT);
+    return -1;
   }
-  return found ? 0
-               : bench_fail("there is no collective '%s'; there are allreduce, broadcast, allgather, reduce-scatter, "
-                            "barrier and all",
-                            name);
+  for (int c = all ? 0 : (int)one; c <= (all ? TT_COLLECTIVE_COUNT - 1 : (int)one); c++) {
+    if (options->collective_count == TT_COLLECTIVE_COUNT)
+      return bench_fail("a collective is named twice");
+    options->collective[options->collective_count++] = (tt_collective)c;
+  }
+  return 0;
+}
+
+static int parse_type(bench_options *options, const char *name) {
+  options->type = tt_dtype_find(name);
+  if (options->type < TUTTI_TYPE_COUNT)
+    return 0;
+  bench_fail("--type: there is no type '%s'", name);
+  print_names(stderr, "types", type_name, TUTTI_TYPE_COUNT);
+  return -1;
+}
+
+static int parse_op(bench_options *options, const char *name) {
+  options->op = tt_dtype_find_op(name);
+  if (options->op < TUTTI_OP_COUNT)
+    return 0;
+  bench_fail("--op: there is no operator '%s'", name);
+  print_names(stderr, "operators", op_name, TUTTI_OP_COUNT);
+  return -1;
+}
+
+/* The operator must fit where it is used. */
+static int check_arithmetic(const bench_options *options) {
+  for (int c = 0; c < options->collective_count; c++)
+    if (bench_forms[options->collective[c]].sum != BENCH_NO_SUM && !tutti_op_fits(options->op, options->type))
+      return bench_fail("%s: --op %s does not combine elements of --type %s",
+                        collective_name((int)options->collective[c]), tutti_op_name(options->op),
+                        tutti_type_name(options->type));
+  return 0;
 }
 
 static int parse_rank_count(bench_options *options, const char *text) {
@@ -169,14 +200,39 @@ static int parse_mode(bench_options *options, const char *text) {
   return 0;
 }
 
-enum { SIZES = 256, PARAMS, AGAINST, LIBRARY, MODE, ALLOC, SECONDS, CHECK, NO_CHECK, JSON };
+enum {
+  SIZES = 256,
+  PER_PAIR,
+  TYPE,
+  OP,
+  PARAMS,
+  AGAINST,
+  REPRODUCIBLE,
+  LIBRARY,
+  MODE,
+  OVERLAP,
+  APART,
+  SPARSE,
+  ALLOC,
+  SECONDS,
+  CHECK,
+  NO_CHECK,
+  JSON
+};
 
 static const struct option long_options[] = {
     {"sizes", required_argument, NULL, SIZES},
+    {"per-pair", no_argument, NULL, PER_PAIR},
+    {"type", required_argument, NULL, TYPE},
+    {"op", required_argument, NULL, OP},
     {"params", required_argument, NULL, PARAMS},
     {"against", required_argument, NULL, AGAINST},
+    {"reproducible", no_argument, NULL, REPRODUCIBLE},
     {"library", required_argument, NULL, LIBRARY},
     {"mode", required_argument, NULL, MODE},
+    {"overlap", no_argument, NULL, OVERLAP},
+    {"apart", no_argument, NULL, APART},
+    {"sparse", no_argument, NULL, SPARSE},
     {"alloc", no_argument, NULL, ALLOC},
     {"seconds", required_argument, NULL, SECONDS},
     {"check", no_argument, NULL, CHECK},
@@ -188,14 +244,35 @@ static const struct option long_options[] = {
 
 typedef struct library_names {
   const char *measured, *against;
+  bool reproducible;
 } library_names;
 
+/* Options without a value: each sets one thing. */
+static bool set_flag(bench_options *options, library_names *names, int which) {
+  bool *const flags[] = {
+      [PER_PAIR - SIZES] = &options->per_pair, [REPRODUCIBLE - SIZES] = &names->reproducible,
+      [OVERLAP - SIZES] = &options->overlap,   [SPARSE - SIZES] = &options->sparse,
+      [APART - SIZES] = &options->apart,       [ALLOC - SIZES] = &options->shared_memory,
+      [CHECK - SIZES] = &options->check,       [NO_CHECK - SIZES] = &options->check,
+  };
+  if (which < SIZES || (size_t)(which - SIZES) >= TT_COUNT(flags) || !flags[which - SIZES])
+    return false;
+  *flags[which - SIZES] = which != NO_CHECK;
+  return true;
+}
+
 static int parse_option(bench_options *options, library_names *names, int which, const char *value) {
+  if (set_flag(options, names, which))
+    return 0;
   switch (which) {
   case 'n':
     return parse_rank_count(options, value);
   case SIZES:
     return parse_sizes(options, value);
+  case TYPE:
+    return parse_type(options, value);
+  case OP:
+    return parse_op(options, value);
   case PARAMS:
     return add_params(options, value);
   case AGAINST:
@@ -206,29 +283,28 @@ static int parse_option(bench_options *options, library_names *names, int which,
     return 0;
   case MODE:
     return parse_mode(options, value);
-  case ALLOC:
-    options->shared_memory = true;
-    return 0;
   case SECONDS:
     return parse_seconds(options, value);
-  case CHECK:
-  case NO_CHECK:
-    options->check = which == CHECK;
-    return 0;
   case JSON:
     options->json = value;
     return 0;
   case 'h':
-    fputs(help, stdout);
+    print_help();
     return 1;
   default:
     return bench_fail("see `tutti bench --help`");
   }
 }
 
+static int add_libraries(bench_options *options, const library_names *names) {
+  if (add_library(options, names->measured) != 0 || add_peers(options, names->against) != 0)
+    return -1;
+  return names->reproducible ? add_library(options, "reproducible") : 0;
+}
+
 int bench_options_parse(int argc, char **argv, bench_options *options) {
   char default_sizes[] = "8..64M";
-  library_names names = {"tutti", ""};
+  library_names names = {.measured = "tutti", .against = ""};
   *options = (bench_options){.rank_count = default_rank_count(), .seconds = 1, .check = true};
   add_sizes(options, default_sizes);
   optind = 0;
@@ -242,5 +318,5 @@ int bench_options_parse(int argc, char **argv, bench_options *options) {
     return bench_fail("no collective; see `tutti bench --help`");
   if (options->params_count == 0)
     options->params[options->params_count++] = "";
-  return add_library(options, names.measured) == 0 && add_peers(options, names.against) == 0 ? 0 : -1;
+  return check_arithmetic(options) == 0 ? add_libraries(options, &names) : -1;
 }

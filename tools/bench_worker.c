@@ -1,21 +1,33 @@
 /* tools/bench_worker.c - one rank of tutti under `tutti bench`: the loop of bench/loop.h on the public API.
  *
- * Persistent mode makes one request for each root before the clock runs; a call is then a start and a wait. */
-#include "../bench/loop.h"
+ * Every call is a row of the switch in `issue`, in its three forms. Persistent mode makes one request for each root
+ * before the clock runs; a call is then a start and a wait. */
+#include "../bench/worker.h"
 #include "tools.h"
 
 #include <tutti/tutti.h>
 
+/* In the w forms: a type for each block, counts of it, offsets in bytes. */
+typedef struct typed_blocks {
+  int64_t *in_count, *in_offset, *out_count, *out_offset;
+  tutti_type *in_type, *out_type;
+} typed_blocks;
+
 static struct {
   tutti_context *context;
   tutti_comm *comm;
+  tutti_graph *graph;      /* neighbors; made at the first point that needs them */
   tutti_request **request; /* persistent mode: one for each root, or one */
   int request_count;
+  tutti_request *posted; /* the outstanding non-blocking call */
+  typed_blocks typed;
 } self;
 
 static int failed(tutti_status status, char *text) {
+  if (status == TUTTI_ERR_PLAN)
+    return snprintf(text, BENCH_TEXT, "%.500s", tutti_last_error()), BENCH_NO_PLAN;
   snprintf(text, BENCH_TEXT, "%s: %.400s", tutti_status_name(status), tutti_last_error());
-  return status == TUTTI_ERR_PLAN ? BENCH_NO_PLAN : BENCH_FAILED;
+  return BENCH_FAILED;
 }
 
 static int result_of(tutti_status status, char *text) {
@@ -34,53 +46,71 @@ static int worker_open(int32_t *rank, int32_t *size, char *text) {
   return BENCH_OK;
 }
 
-static void destroy_requests(void) {
-  for (int i = 0; i < self.request_count; i++)
-    tutti_request_destroy(self.request[i]);
-  free(self.request);
-  self.request = NULL;
-  self.request_count = 0;
-}
+/* ---- calls ---- */
 
-static const void *broadcast_in(const bench_point *point, int root) { return point->rank == root ? point->in : NULL; }
+typedef enum how { NOW, START, INIT } how;
 
-static void *broadcast_out(const bench_point *point, int root) { return point->rank == root ? point->in : point->out; }
+#define CALL(name, ...)                                                                                                \
+  return way == NOW     ? tutti_##name(__VA_ARGS__)                                                                    \
+         : way == START ? tutti_##name##_start(__VA_ARGS__, request)                                                   \
+                        : tutti_##name##_init(__VA_ARGS__, request)
 
-static tutti_status init_request(const bench_point *point, int root, tutti_request **request) {
+static tutti_status issue(const bench_point *point, int root, how way, tutti_request **request) {
+  const bench_layout *l = &point->layout;
+  const typed_blocks *w = &self.typed;
+  const void *in = point->in;
+  void *out = point->out, *both = point->rank == root ? point->in : point->out;
+  tutti_type type = (tutti_type)point->command->type;
+  tutti_op op = (tutti_op)point->command->op;
+  tutti_comm *comm = self.comm;
+  tutti_graph *graph = self.graph;
   switch (point->command->collective) {
-  case BENCH_ALLREDUCE:
-    return tutti_allreduce_init(point->in, point->out, point->count, TUTTI_FLOAT32, TUTTI_SUM, self.comm, request);
-  case BENCH_BROADCAST:
-    return tutti_broadcast_init(broadcast_in(point, root), broadcast_out(point, root), point->count, TUTTI_FLOAT32,
-                                root, self.comm, request);
-  case BENCH_ALLGATHER:
-    return tutti_allgather_init(point->in, point->out, point->count, TUTTI_FLOAT32, self.comm, request);
-  case BENCH_REDUCE_SCATTER:
-    return tutti_reduce_scatter_init(point->in, point->out, point->count, TUTTI_FLOAT32, TUTTI_SUM, self.comm, request);
+  case TT_ALLREDUCE:
+    CALL(allreduce, in, out, l->count, type, op, comm);
+  case TT_BROADCAST:
+    CALL(broadcast, point->rank == root ? in : NULL, both, l->count, type, root, comm);
+  case TT_ALLGATHER:
+    CALL(allgather, in, out, l->count, type, comm);
+  case TT_REDUCE_SCATTER:
+    CALL(reduce_scatter, in, out, l->count, type, op, comm);
+  case TT_REDUCE:
+    CALL(reduce, in, out, l->count, type, op, root, comm);
+  case TT_GATHER:
+    CALL(gather, in, out, l->count, type, root, comm);
+  case TT_SCATTER:
+    CALL(scatter, in, out, l->count, type, root, comm);
+  case TT_ALL_TO_ALL:
+    CALL(all_to_all, in, out, l->count, type, comm);
+  case TT_SCAN:
+    CALL(scan, in, out, l->count, type, op, comm);
+  case TT_EXSCAN:
+    CALL(exscan, in, out, l->count, type, op, comm);
+  case TT_ALLGATHERV:
+    CALL(allgatherv, in, out, l->out_count, l->out_offset, type, comm);
+  case TT_REDUCE_SCATTERV:
+    CALL(reduce_scatterv, in, out, l->in_count, type, op, comm);
+  case TT_GATHERV:
+    CALL(gatherv, in, l->in_elements, out, l->out_count, l->out_offset, type, root, comm);
+  case TT_SCATTERV:
+    CALL(scatterv, in, l->in_count, l->in_offset, out, l->out_elements, type, root, comm);
+  case TT_ALL_TO_ALLV:
+    CALL(all_to_allv, in, l->in_count, l->in_offset, out, l->out_count, l->out_offset, type, comm);
+  case TT_ALL_TO_ALLW:
+    CALL(all_to_allw, in, w->in_count, w->in_offset, w->in_type, out, w->out_count, w->out_offset, w->out_type, comm);
+  case TT_NEIGHBOR_ALLGATHER:
+    CALL(neighbor_allgather, in, out, l->count, type, graph);
+  case TT_NEIGHBOR_ALLGATHERV:
+    CALL(neighbor_allgatherv, in, l->in_elements, out, l->out_count, l->out_offset, type, graph);
+  case TT_NEIGHBOR_ALL_TO_ALL:
+    CALL(neighbor_all_to_all, in, out, l->count, type, graph);
+  case TT_NEIGHBOR_ALL_TO_ALLV:
+    CALL(neighbor_all_to_allv, in, l->in_count, l->in_offset, out, l->out_count, l->out_offset, type, graph);
+  case TT_NEIGHBOR_ALL_TO_ALLW:
+    CALL(neighbor_all_to_allw, in, w->in_count, w->in_offset, w->in_type, out, w->out_count, w->out_offset, w->out_type,
+         graph);
   default:
-    return tutti_barrier_init(self.comm, request);
+    CALL(barrier, comm);
   }
-}
-
-static int init_requests(const bench_point *point, char *text) {
-  int count = point->command->collective == BENCH_BROADCAST ? point->size : 1;
-  self.request = calloc((size_t)count, sizeof *self.request);
-  tutti_status status = self.request ? TUTTI_OK : TUTTI_ERR_MEMORY;
-  for (int root = 0; root < count && status == TUTTI_OK; root++)
-    if ((status = init_request(point, root, &self.request[root])) == TUTTI_OK)
-      self.request_count++;
-  return result_of(status, text);
-}
-
-static int worker_prepare(const bench_point *point, char *text) {
-  static const char *const name[BENCH_COLLECTIVE_COUNT] = {"allreduce", "broadcast", "allgather", "reduce-scatter",
-                                                           "barrier"};
-  const char *params = point->command->params[0] != '\0' ? point->command->params : NULL;
-  tutti_status status = tutti_comm_set_params(self.comm, name[point->command->collective], params);
-  destroy_requests();
-  if (status != TUTTI_OK || point->command->mode == BENCH_BLOCKING)
-    return result_of(status, text);
-  return init_requests(point, text);
 }
 
 static tutti_status call_persistent(int root) {
@@ -89,28 +119,91 @@ static tutti_status call_persistent(int root) {
   return status == TUTTI_OK ? tutti_wait(request) : status;
 }
 
-static tutti_status call_blocking(const bench_point *point, int root) {
-  switch (point->command->collective) {
-  case BENCH_ALLREDUCE:
-    return tutti_allreduce(point->in, point->out, point->count, TUTTI_FLOAT32, TUTTI_SUM, self.comm);
-  case BENCH_BROADCAST:
-    return tutti_broadcast(broadcast_in(point, root), broadcast_out(point, root), point->count, TUTTI_FLOAT32, root,
-                           self.comm);
-  case BENCH_ALLGATHER:
-    return tutti_allgather(point->in, point->out, point->count, TUTTI_FLOAT32, self.comm);
-  case BENCH_REDUCE_SCATTER:
-    return tutti_reduce_scatter(point->in, point->out, point->count, TUTTI_FLOAT32, TUTTI_SUM, self.comm);
-  default:
-    return tutti_barrier(self.comm);
-  }
+static int worker_call(const bench_point *point, int root, char *text) {
+  bool persistent = point->command->mode == BENCH_PERSISTENT;
+  return result_of(persistent ? call_persistent(root) : issue(point, root, NOW, NULL), text);
 }
 
-static int worker_call(const bench_point *point, int root, char *text) {
-  tutti_status status = point->command->mode == BENCH_PERSISTENT ? call_persistent(root) : call_blocking(point, root);
+static int worker_post(const bench_point *point, int root, char *text) {
+  return result_of(issue(point, root, START, &self.posted), text);
+}
+
+static int worker_test(char *text) {
+  int done;
+  return result_of(tutti_test(&self.posted, &done), text);
+}
+
+static int worker_wait(char *text) { return result_of(tutti_wait(&self.posted), text); }
+
+static int worker_barrier(char *text) { return result_of(tutti_barrier(self.comm), text); }
+
+/* ---- a point ---- */
+
+static void worker_release(void) {
+  for (int i = 0; i < self.request_count; i++)
+    tutti_request_destroy(self.request[i]);
+  free(self.request);
+  free(self.typed.in_count);
+  free(self.typed.in_type);
+  self.request = NULL;
+  self.request_count = 0;
+  self.typed = (typed_blocks){0};
+}
+
+static tutti_status init_requests(const bench_point *point) {
+  const bench_form *form = &bench_forms[point->command->collective];
+  int count = form->from_root || form->to_root ? point->size : 1;
+  self.request = calloc((size_t)count, sizeof *self.request);
+  tutti_status status = self.request ? TUTTI_OK : TUTTI_ERR_MEMORY;
+  for (int root = 0; root < count && status == TUTTI_OK; root++)
+    if ((status = issue(point, root, INIT, &self.request[root])) == TUTTI_OK)
+      self.request_count++;
+  return status;
+}
+
+static tutti_status make_graph(const bench_point *point) {
+  int32_t neighbor[4];
+  int64_t rank[4];
+  int32_t count = bench_neighbors(point->size, point->rank, neighbor);
+  for (int32_t n = 0; n < count; n++)
+    rank[n] = neighbor[n];
+  return tutti_graph_create(self.comm, count, rank, count, rank, &self.graph);
+}
+
+static tutti_status make_typed(const bench_point *point) {
+  const bench_layout *layout = &point->layout;
+  size_t peers = (size_t)layout->peers;
+  int64_t bytes = (int64_t)point->element_bytes, *table = calloc(4 * peers, sizeof *table);
+  tutti_type *types = calloc(2 * peers, sizeof *types);
+  self.typed = (typed_blocks){table, table + peers, table + 2 * peers, table + 3 * peers, types, types + peers};
+  if (!table || !types)
+    return TUTTI_ERR_MEMORY;
+  for (int32_t n = 0; n < layout->peers; n++) {
+    bool raw = bench_block_of_bytes(point->rank, bench_peer(&point->problem, point->rank, n));
+    self.typed.in_type[n] = self.typed.out_type[n] = raw ? TUTTI_BYTE : (tutti_type)point->command->type;
+    self.typed.in_count[n] = layout->in_count[n] * (raw ? bytes : 1);
+    self.typed.out_count[n] = layout->out_count[n] * (raw ? bytes : 1);
+    self.typed.in_offset[n] = layout->in_offset[n] * bytes;
+    self.typed.out_offset[n] = layout->out_offset[n] * bytes;
+  }
+  return TUTTI_OK;
+}
+
+static int worker_prepare(const bench_point *point, char *text) {
+  const bench_form *form = &bench_forms[point->command->collective];
+  const char *params = point->command->params[0] != '\0' ? point->command->params : NULL;
+  const char *name = tt_compose_info((tt_collective)point->command->collective).name;
+  tutti_status status = tutti_comm_set_params(self.comm, name, params);
+  if (status == TUTTI_OK && form->neighbor && !self.graph)
+    status = make_graph(point);
+  if (status == TUTTI_OK && form->typed)
+    status = make_typed(point);
+  if (status == TUTTI_OK && point->command->mode == BENCH_PERSISTENT)
+    status = init_requests(point);
   return result_of(status, text);
 }
 
-static int worker_barrier(char *text) { return result_of(tutti_barrier(self.comm), text); }
+/* ---- the rest ---- */
 
 static void *worker_alloc(size_t bytes) {
   void *memory;
@@ -120,7 +213,7 @@ static void *worker_alloc(size_t bytes) {
 static void worker_free(void *memory) { tutti_free(self.context, memory); }
 
 static void worker_close(void) {
-  destroy_requests();
+  tutti_graph_destroy(self.graph);
   tutti_comm_destroy(self.comm);
   tutti_context_destroy(self.context);
 }
@@ -129,7 +222,11 @@ int tt_tool_bench_worker(int argc, char **argv) {
   static const bench_library library = {.open = worker_open,
                                         .prepare = worker_prepare,
                                         .call = worker_call,
+                                        .post = worker_post,
+                                        .test = worker_test,
+                                        .wait = worker_wait,
                                         .barrier = worker_barrier,
+                                        .release = worker_release,
                                         .alloc = worker_alloc,
                                         .free = worker_free,
                                         .close = worker_close};

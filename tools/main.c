@@ -41,6 +41,14 @@ static const command *find(const char *name) {
   return NULL;
 }
 
+/* The command's own arguments; getopt begins its errors with the first of them. */
+static int run(const command *chosen, int argc, char **argv) {
+  char name[64];
+  snprintf(name, sizeof name, "tutti %s", chosen->name);
+  argv[0] = name;
+  return chosen->run(argc, argv);
+}
+
 static bool is_any(const char *word, const char *a, const char *b, const char *c) {
   return strcmp(word, a) == 0 || strcmp(word, b) == 0 || strcmp(word, c) == 0;
 }
@@ -61,17 +69,17 @@ int main(int argc, char **argv) {
   if (is_any(argv[1], "help", "--help", "-h")) {
     const command *about = argc > 2 ? find(argv[2]) : NULL;
     if (about != NULL)
-      return about->run(2, (char *[]){argv[2], "--help", NULL});
+      return finish(run(about, 2, (char *[]){argv[2], "--help", NULL}));
     print_help(stdout);
-    return 0;
+    return finish(0);
   }
   if (is_any(argv[1], "version", "--version", "-V")) {
     puts("tutti " TUTTI_VERSION);
-    return 0;
+    return finish(0);
   }
   const command *chosen = find(argv[1]);
   if (chosen != NULL)
-    return finish(chosen->run(argc - 1, argv + 1));
+    return finish(run(chosen, argc - 1, argv + 1));
   fprintf(stderr, "tutti: there is no command '%s'; `tutti help` lists them\n", argv[1]);
   return 2;
 }

@@ -7,9 +7,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define RANKS_MOST (1 << 20)
+#define RANKS_ALL_MOST (1 << 16) /* with all presets, some of which have as many steps */
+#define SIZE_MOST ((int64_t)1 << 40)
+
 static void print_collectives(FILE *out) {
-  for (int c = 0; c < TT_COLLECTIVE_COUNT; c++)
-    fprintf(out, "%s%s", c ? ", " : "", tt_compose_info((tt_collective)c).name);
+  for (int c = 0, width = 13; c < TT_COLLECTIVE_COUNT; c++) {
+    const char *name = tt_compose_info((tt_collective)c).name;
+    bool breaks = width + (int)strlen(name) > 100;
+    width = (breaks ? 2 : width) + (int)strlen(name) + 2;
+    fprintf(out, "%s%s%s", c ? "," : "", breaks ? "\n  " : c ? " " : "", name);
+  }
   fputc('\n', out);
 }
 
@@ -23,14 +31,23 @@ static void print_help(void) {
         "  --groups MAP       which node each rank lies on: 4x8, 7,8,3,1 (sizes), cyclic:4, or 0,0,1,0: (the map "
         "itself)\n"
         "  --params TEXT      parameters or a preset (docs/plan.md); all: a row for each preset; default [core:star]\n"
-        "  --root R           of a broadcast\n"
+        "  --root R           of collectives that have one\n"
+        "  --graph GRAPH      of neighbor collectives: 4x4, a periodic grid; or a file with a line for each edge: 0 1\n"
         "  --in-place         in and out are the same memory\n"
+        "  --ordered          the operator does not commute\n"
         "  --publish          streams inside a node may have several readers, as in shared memory\n"
         "  --composition      print the composition only\n"
         "  --text             print rank 0's plan only, as text\n"
         "  --rank R           print rank R's plan only\n"
         "  --svg FILE         write a picture: rounds across, ranks down (- is standard output)\n"
-        "  --dot FILE         write the dependency graph of all steps\n\ncollectives: ",
+        "  --dot FILE         write the dependency graph of all steps\n\n"
+        "Modelled times, where all presets are compared or one of these is given:\n\n"
+        "  --sizes LIST       bytes: 8,64K,16M\n"
+        "  --alpha TIME       of a message between two ranks, at all levels: 500ns, 2us\n"
+        "  --beta RATE        ns a byte\n"
+        "  --gamma RATE       ns a byte combined\n"
+        "  --model TEXT       all of it: core:alpha=0.5us,beta=0.1;node:alpha=2us,beta=0.1,links=1;gamma=0.05\n"
+        "  --measure          alpha, beta and gamma of this machine, measured between two ranks\n\ncollectives: ",
         stdout);
   print_collectives(stdout);
   puts("\npresets:");
@@ -59,23 +76,96 @@ static int read_number(const char *name, const char *text, int64_t least, int64_
   return 0;
 }
 
-enum { NODES = 256, GROUPS, PARAMS, ROOT, IN_PLACE, PUBLISH, COMPOSITION, TEXT, RANK, SVG, DOT, HELP };
+enum {
+  NODES = 256,
+  GROUPS,
+  PARAMS,
+  ROOT,
+  GRAPH,
+  IN_PLACE,
+  ORDERED,
+  PUBLISH,
+  COMPOSITION,
+  TEXT,
+  RANK,
+  SVG,
+  DOT,
+  SIZES,
+  ALPHA,
+  BETA,
+  GAMMA,
+  MODEL,
+  MEASURE,
+  HELP
+};
 
 static const struct option table[] = {
     {"nodes", required_argument, NULL, NODES},
     {"groups", required_argument, NULL, GROUPS},
     {"params", required_argument, NULL, PARAMS},
     {"root", required_argument, NULL, ROOT},
+    {"graph", required_argument, NULL, GRAPH},
     {"in-place", no_argument, NULL, IN_PLACE},
+    {"ordered", no_argument, NULL, ORDERED},
     {"publish", no_argument, NULL, PUBLISH},
     {"text", no_argument, NULL, TEXT},
     {"composition", no_argument, NULL, COMPOSITION},
     {"rank", required_argument, NULL, RANK},
     {"svg", required_argument, NULL, SVG},
     {"dot", required_argument, NULL, DOT},
+    {"sizes", required_argument, NULL, SIZES},
+    {"alpha", required_argument, NULL, ALPHA},
+    {"beta", required_argument, NULL, BETA},
+    {"gamma", required_argument, NULL, GAMMA},
+    {"model", required_argument, NULL, MODEL},
+    {"measure", no_argument, NULL, MEASURE},
     {"help", no_argument, NULL, HELP},
     {NULL, 0, NULL, 0},
 };
+
+static int read_sizes(const char *text, plan_options *options) {
+  char *copy = strdup(text), *rest = NULL;
+  options->size_count = 0;
+  options->models = true;
+  int result = copy ? 0 : fail("no memory");
+  for (char *word = copy ? strtok_r(copy, ",", &rest) : NULL; word && result == 0; word = strtok_r(NULL, ",", &rest)) {
+    int64_t bytes;
+    if (options->size_count == PLAN_SIZES)
+      result = fail("--sizes %s: at most %d sizes", text, PLAN_SIZES);
+    else if (tt_parse_bytes(word, &bytes) != TUTTI_OK || bytes < 1 || bytes > SIZE_MOST)
+      result = fail("--sizes %s: '%s' is no size from 1 to 1024G, such as 8, 64K, 1M or 2G", text, word);
+    else
+      options->size[options->size_count++] = bytes;
+  }
+  free(copy);
+  return result == 0 && options->size_count == 0 ? fail("--sizes: none is given") : result;
+}
+
+/* Later ones change what earlier ones say. */
+static int add_model(plan_options *options, const char *name, const char *value) {
+  size_t used = strlen(options->model);
+  int length = snprintf(options->model + used, PLAN_MODEL - used, "%s%s%s", used ? ";" : "", name, value);
+  options->models = true;
+  return (size_t)length < PLAN_MODEL - used ? 0 : fail("the model is longer than %d characters", PLAN_MODEL - 1);
+}
+
+static int take_model(int option, plan_options *options) {
+  switch (option) {
+  case SIZES:
+    return read_sizes(optarg, options);
+  case ALPHA:
+    return add_model(options, "alpha=", optarg);
+  case BETA:
+    return add_model(options, "beta=", optarg);
+  case GAMMA:
+    return add_model(options, "gamma=", optarg);
+  case MODEL:
+    return add_model(options, "", optarg);
+  default:
+    options->measure = options->models = true;
+    return 0;
+  }
+}
 
 static int take_option(int option, plan_options *options) {
   switch (option) {
@@ -111,6 +201,19 @@ static int take_option(int option, plan_options *options) {
   case TEXT:
     options->text_rank = options->text_rank < 0 ? 0 : options->text_rank;
     return 0;
+  case GRAPH:
+    options->graph_text = optarg;
+    return 0;
+  case ORDERED:
+    options->problem.ordered = true;
+    return 0;
+  case SIZES:
+  case ALPHA:
+  case BETA:
+  case GAMMA:
+  case MODEL:
+  case MEASURE:
+    return take_model(option, options);
   case HELP:
     print_help();
     return 1;
@@ -119,13 +222,34 @@ static int take_option(int option, plan_options *options) {
   }
 }
 
+static int read_graph(plan_options *options) {
+  tt_problem *problem = &options->problem;
+  bool needed = tt_compose_info(problem->collective).has_graph;
+  const char *name = tt_compose_info(problem->collective).name;
+  if (needed != (options->graph_text != NULL))
+    return needed ? fail("%s needs --graph 4x4, or --graph with a file of edges", name)
+                  : fail("--graph: %s goes over no graph", name);
+  if (!needed)
+    return 0;
+  if (plan_graph_read(options->graph_text, problem->rank_count, &options->arena, &options->graph) != TUTTI_OK)
+    return fail("%s", tutti_last_error());
+  problem->graph = &options->graph;
+  problem->rank_count = options->graph.rank_count;
+  return 0;
+}
+
 static int check_ranks(plan_options *options) {
   tt_problem *problem = &options->problem;
-  int64_t mapped = options->map ? tt_topo_map_size(options->map) : 0;
-  if (problem->rank_count == 0)
-    problem->rank_count = mapped;
-  if (problem->rank_count < 1 || problem->rank_count > INT32_MAX)
+  if (problem->rank_count == 0 && options->map)
+    problem->rank_count = tt_topo_map_size(options->map);
+  if (read_graph(options) != 0)
+    return -1;
+  if (problem->rank_count < 1)
     return fail("how many ranks? Give -n N");
+  if (problem->rank_count > RANKS_MOST)
+    return fail("-n %lld: at most %d ranks can be planned", (long long)problem->rank_count, RANKS_MOST);
+  if (problem->rank_count > RANKS_ALL_MOST && strcmp(options->params, "all") == 0)
+    return fail("--params all: at most %d ranks", RANKS_ALL_MOST);
   if (options->map && options->node_count)
     return fail("--nodes and --groups both say which ranks lie together; give one of them");
   if (options->node_count > problem->rank_count)
@@ -140,8 +264,11 @@ static int check_ranks(plan_options *options) {
   return 0;
 }
 
+void plan_options_finish(plan_options *options) { tt_arena_finish(&options->arena); }
+
 int plan_options_parse(int argc, char **argv, plan_options *options) {
   *options = (plan_options){.params = "", .text_rank = -1};
+  tt_arena_init(&options->arena);
   const char *collective = NULL;
   optind = 0; /* argv[0] is the subcommand's own */
   for (int option; (option = getopt_long(argc, argv, "-n:h", table, NULL)) != -1;) {

@@ -61,19 +61,30 @@ static tutti_status write_file(const tt_draw_picture *picture, const char *path,
   return status;
 }
 
+static bool is_ordered(const tt_composition *composition) {
+  for (int s = 0; s < composition->stage_count; s++)
+    for (int n = 0; n < composition->stage[s].family_count; n++)
+      if (tt_ir_family(&composition->stage[s], n)->ordered)
+        return true;
+  return false;
+}
+
 tutti_status plan_picture_write(const plan_work *work) {
   const plan_options *options = work->options;
   char title[TEXT], params[512], levels[TT_PLAN_LEVELS][TEXT];
   tt_draw_stage stages[TT_STAGES];
   if (!options->svg && !options->dot)
     return TUTTI_OK;
-  if (work->plan_count < work->composition.rank_count)
+  if (!plan_work_is_whole(work))
     return tt_fail(TUTTI_ERR_UNSUPPORTED, "a picture of %lld ranks; at most %d can be drawn",
                    (long long)work->composition.rank_count, TT_DRAW_RANKS);
   plan_title(work, title, sizeof title);
   tt_params_print(&work->params, params, sizeof params);
   tt_draw_picture picture = {.plan = (const tt_plan *const *)work->plan,
                              .topo = work->topo,
+                             .unit_blocks = plan_unit_blocks(work),
+                             .unit_text = plan_unit_text(work),
+                             .ordered = is_ordered(&work->composition),
                              .title = title,
                              .note = params,
                              .stage = stages,

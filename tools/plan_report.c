@@ -1,4 +1,5 @@
-/* tools/plan_report.c - what `tutti plan` prints: composition, resolved levels, and what each rank sends. */
+/* tools/plan_report.c - what `tutti plan` prints: composition, resolved levels, what each rank sends, and
+ * modelled times where they are asked for. */
 #include "plan.h"
 
 #include <inttypes.h>
@@ -8,7 +9,7 @@
 /* ---- small texts ---- */
 
 static void shape_text(const tt_level_params *level, char text[static 32]) {
-  if (level->shape == TT_KNOMIAL || level->shape == TT_KARY)
+  if (tt_shape_has_k(level->shape))
     snprintf(text, 32, "%d-%s", level->k, tt_shape_name(level->shape));
   else
     snprintf(text, 32, "%s", tt_shape_name(level->shape));
@@ -20,9 +21,10 @@ static const char *order_text(const tt_level_params *level) {
 
 void plan_level_text(const tt_level_params *level, char *text, size_t size) {
   char shape[32];
+  bool ordered = level->shape == TT_KNOMIAL, labelled = level->labelling != TT_ROTATE;
   shape_text(level, shape);
-  snprintf(text, size, "%s%s%s%s", shape, level->labelling == TT_XOR ? ", xor" : "",
-           level->shape == TT_KNOMIAL ? ", " : "", level->shape == TT_KNOMIAL ? order_text(level) : "");
+  snprintf(text, size, "%s%s%s%s%s", shape, labelled ? ", " : "", labelled ? tt_labelling_name(level->labelling) : "",
+           ordered ? ", " : "", ordered ? order_text(level) : "");
 }
 
 void plan_title(const plan_work *work, char *text, size_t size) {
@@ -34,11 +36,17 @@ void plan_title(const plan_work *work, char *text, size_t size) {
     used += snprintf(text + used, size - (size_t)used, " on %" PRId64 " nodes", work->topo->level[0].group_count);
   if (info.has_root)
     used += snprintf(text + used, size - (size_t)used, ", root %" PRId64, problem->root);
+  if (info.has_graph)
+    used += snprintf(text + used, size - (size_t)used, ", %" PRId64 " edges", problem->graph->edge_count);
   snprintf(text + used, size - (size_t)used, "%s", problem->in_place ? ", in place" : "");
 }
 
-void plan_vector_part(const tt_plan *plan, int64_t blocks, char text[static 32]) {
-  snprintf(text, 32, "%.4g", (double)blocks / plan->block_count);
+void plan_format_time(double time_ns, char text[static 32]) {
+  static const char *const unit[] = {"ns", "us", "ms", "s"};
+  size_t n = 0;
+  for (; n + 1 < TT_COUNT(unit) && time_ns >= 999.5; n++)
+    time_ns /= 1000;
+  snprintf(text, 32, time_ns < 99.95 ? "%.3g %s" : "%.0f %s", time_ns, unit[n]);
 }
 
 static void format_range(int64_t low, int64_t high, char text[static 48]) {
@@ -110,10 +118,10 @@ static counts count_level(const plan_work *work, int level) {
   return all;
 }
 
-static void format_bytes(const tt_plan *plan, int64_t low, int64_t high, char text[static 72]) {
+static void format_bytes(const plan_work *work, int64_t low, int64_t high, char text[static 72]) {
   char from[32], to[32];
-  plan_vector_part(plan, low, from);
-  plan_vector_part(plan, high, to);
+  plan_unit_format(work, low, from);
+  plan_unit_format(work, high, to);
   if (low == high)
     snprintf(text, 72, "%s n", to);
   else
@@ -121,15 +129,14 @@ static void format_bytes(const tt_plan *plan, int64_t low, int64_t high, char te
 }
 
 static void print_counts(const plan_work *work, const char *name, int level) {
-  const tt_plan *plan = work->plan[0];
   counts sent = count_level(work, level);
   char messages[48], blocks[48], bytes[72], total[72];
   format_range(sent.low.messages, sent.high.messages, messages);
   format_range(sent.low.blocks, sent.high.blocks, blocks);
-  format_bytes(plan, sent.low.blocks, sent.high.blocks, bytes);
-  format_bytes(plan, sent.sum.blocks, sent.sum.blocks, total);
+  format_bytes(work, sent.low.blocks, sent.high.blocks, bytes);
+  format_bytes(work, sent.sum.blocks, sent.sum.blocks, total);
   printf("  %-15s %12s %14s %18s", name, messages, blocks, bytes);
-  if (work->plan_count == work->composition.rank_count)
+  if (plan_work_is_whole(work))
     printf(" %17" PRId64 " %11s", sent.sum.messages, total);
   putchar('\n');
 }
@@ -144,10 +151,11 @@ static bool publishes(const plan_work *work) {
 
 static void print_notes(const plan_work *work) {
   const tt_plan *plan = work->plan[0];
-  printf("\n  n: the whole vector, cut into %u block%s\n", plan->block_count, plan->block_count == 1 ? "" : "s");
+  int64_t blocks = plan_unit_blocks(work);
+  printf("\n  n: %s, cut into %" PRId64 " block%s\n", plan_unit_text(work), blocks, blocks == 1 ? "" : "s");
   if (publishes(work))
     puts("  a published message counts once, however many ranks read it");
-  if (work->plan_count < work->composition.rank_count)
+  if (!plan_work_is_whole(work))
     printf("  of %" PRId64 " ranks, only %" PRId64 " evenly spaced ones were compiled\n", work->composition.rank_count,
            work->plan_count);
   printf("  rank 0's plan: steps %u, lanes %u, cells of tmp %u, bytes of memory %zu\n", plan->step_count,
@@ -156,7 +164,7 @@ static void print_notes(const plan_work *work) {
 
 static void print_table(const plan_work *work) {
   const tt_plan *plan = work->plan[0];
-  bool all = work->plan_count == work->composition.rank_count;
+  bool all = plan_work_is_whole(work);
   printf("\n  %-15s %12s %14s %18s%s\n", "each rank sends", "messages", "blocks", "bytes",
          all ? "  in all: messages       bytes" : "");
   for (uint32_t n = 0; n < plan->level_count; n++)
@@ -165,7 +173,30 @@ static void print_table(const plan_work *work) {
     print_counts(work, "all levels", -1);
 }
 
-void plan_report_print(const plan_work *work) {
+/* ---- modelled times ---- */
+
+static tutti_status print_times(const plan_work *work) {
+  static const int64_t usual[] = {8, 64 << 10, 16 << 20};
+  const plan_options *options = work->options;
+  const int64_t *size = options->size_count ? options->size : usual;
+  int count = options->size_count ? options->size_count : (int)TT_COUNT(usual);
+  char text[PLAN_MODEL], time[32], bytes[16];
+  tutti_status status = TUTTI_OK;
+  tt_sim_model_print(&work->model, text, sizeof text);
+  printf("\n  modelled time, %s\n", text);
+  for (int n = 0; n < count && status == TUTTI_OK; n++) {
+    double time_ns;
+    status = plan_work_cost(work, size[n], &time_ns);
+    if (status != TUTTI_OK)
+      break;
+    plan_format_time(time_ns, time);
+    tt_format_bytes(size[n], bytes);
+    printf("  n = %-11s %12s\n", bytes, time);
+  }
+  return status;
+}
+
+tutti_status plan_report_print(const plan_work *work) {
   char title[160], params[512];
   plan_title(work, title, sizeof title);
   tt_params_print(&work->params, params, sizeof params);
@@ -174,37 +205,5 @@ void plan_report_print(const plan_work *work) {
   print_levels(work);
   print_table(work);
   print_notes(work);
-}
-
-/* ---- presets ---- */
-
-static tutti_status print_preset(const plan_options *options, const tt_preset *preset) {
-  plan_work work;
-  tutti_status status = plan_work_open(options, preset->name, &work);
-  if (status == TUTTI_OK)
-    status = plan_work_lower(&work);
-  if (status == TUTTI_OK) {
-    counts sent = count_level(&work, -1);
-    char bytes[32];
-    plan_vector_part(work.plan[0], sent.high.blocks, bytes);
-    printf("  %-18s %7u %9" PRId64 " %8" PRId64 " %8s n   %s\n", preset->name, work.plan[0]->time_count,
-           sent.high.messages, sent.high.blocks, bytes, preset->text);
-  } else if (status == TUTTI_ERR_PLAN)
-    printf("  %-18s makes no plan: %s\n", preset->name, tutti_last_error());
-  else
-    fprintf(stderr, "tutti plan: %s\n", tutti_last_error());
-  plan_work_close(&work);
-  return status == TUTTI_ERR_PLAN ? TUTTI_OK : status;
-}
-
-tutti_status plan_presets_print(const plan_options *options) {
-  size_t count;
-  const tt_preset *preset = tt_preset_table(&count);
-  printf("%s of %" PRId64 " ranks; messages, blocks and bytes: the most that one rank sends\n\n",
-         tt_compose_info(options->problem.collective).name, options->problem.rank_count);
-  printf("  %-18s %7s %9s %8s %10s   %s\n", "preset", "rounds", "messages", "blocks", "bytes", "parameters");
-  tutti_status status = TUTTI_OK;
-  for (size_t n = 0; n < count && status == TUTTI_OK; n++)
-    status = print_preset(options, &preset[n]);
-  return status;
+  return work->options->models ? print_times(work) : TUTTI_OK;
 }

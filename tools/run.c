@@ -158,6 +158,16 @@ static void say_others(const run_job *job) {
     fputc('\n', stderr);
 }
 
+/* A job whose output is lost has failed: as a writer into a closed pipe does, or with a word where nobody else says it.
+ */
+static int check_output(const run_job *job, int code) {
+  if (job->lost != 0 && job->lost != EPIPE)
+    fprintf(stderr, "tutti run: output could not be written: %s\n", strerror(job->lost));
+  if (job->lost == 0 || code != 0)
+    return code;
+  return job->lost == EPIPE ? RUN_BY_SIGNAL + SIGPIPE : 1;
+}
+
 static int run_job_of(const run_options *options) {
   run_job job = {.options = options, .first = -1};
   job.rank = calloc((size_t)options->rank_count, sizeof *job.rank);
@@ -170,7 +180,7 @@ static int run_job_of(const run_options *options) {
     job.rank[r].stream[0].from = job.rank[r].stream[1].from = -1;
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   catch_signals(&job);
-  int code = run_ranks(&job);
+  int code = check_output(&job, run_ranks(&job));
   say_others(&job);
   for (int64_t r = 0; r < options->rank_count; r++)
     for (int s = 0; s < 2; s++)

@@ -8,6 +8,8 @@
 #include <signal.h>
 #include <sys/types.h>
 
+enum { RUN_BY_SIGNAL = 128 }; /* exit codes of what a signal has ended: this and its number */
+
 typedef enum run_bind { RUN_BIND_AUTO, RUN_BIND_CORE, RUN_BIND_NONE } run_bind;
 
 typedef struct run_options {
@@ -43,6 +45,7 @@ typedef struct run_job {
   sigset_t signals_mask;                /* of before, for the ranks */
   int code;                             /* of the first failure */
   int64_t first;                        /* rank of it, -1: none */
+  int lost;                             /* errno: labelled output could not be written; 0: all of it was */
   bool stopped;                         /* SIGTERM was sent: what fails from now on is our doing */
   int ending;                           /* signals that ended it so far */
   int64_t term_ns, kill_ns, timeout_ns; /* when to do it; 0: not */
@@ -54,7 +57,8 @@ bool run_binds(const run_options *options);
 
 /* run_output.c */
 int run_stream_open(run_stream *stream, int64_t rank, int to, int *write_end);
-void run_stream_pass(run_stream *stream); /* what is there; at its end the stream is closed */
+/* Passes on what is there; at its end the stream is closed. errno where that could not be written, else 0. */
+int run_stream_pass(run_stream *stream);
 void run_stream_close(run_stream *stream);
 
 /* run_loop.c */

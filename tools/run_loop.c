@@ -19,13 +19,13 @@
 #define FORCE_NS 2000000000
 #define SWEEP_NS 1000000000
 
-enum { TIMED_OUT = 124, BY_SIGNAL = 128 };
+enum { TIMED_OUT = 124 };
 
 int run_describe(int status, char *text, size_t size) {
   if (WIFSIGNALED(status)) {
     int number = WTERMSIG(status);
     snprintf(text, size, "was ended by signal %d (%s)", number, strsignal(number));
-    return BY_SIGNAL + number;
+    return RUN_BY_SIGNAL + number;
   }
   snprintf(text, size, "exited with code %d", WEXITSTATUS(status));
   return WEXITSTATUS(status);
@@ -35,6 +35,15 @@ static void signal_all(const run_job *job, int number) {
   for (int64_t r = 0; r < job->options->rank_count; r++)
     if (job->rank[r].pid > 0)
       kill(job->rank[r].pid, number);
+}
+
+/* ---- output ---- */
+
+static void pass_rank(run_job *job, int64_t rank) {
+  for (int s = 0; s < 2; s++) {
+    int error = run_stream_pass(&job->rank[rank].stream[s]);
+    job->lost = job->lost != 0 ? job->lost : error;
+  }
 }
 
 /* ---- ends ---- */
@@ -60,8 +69,7 @@ static void rank_ended(run_job *job, int64_t rank, int status) {
   job->rank[rank].pid = 0;
   job->rank[rank].failed = code != 0 && !job->stopped;
   job->running--;
-  for (int s = 0; s < 2; s++)
-    run_stream_pass(&job->rank[rank].stream[s]);
+  pass_rank(job, rank);
   tt_boot_server_lose(job->server, rank, how);
   if (code != 0)
     first_failure(job, rank, how, code);
@@ -152,8 +160,7 @@ static nfds_t collect(const run_job *job, struct pollfd *fds) {
 
 static void pass_output(run_job *job) {
   for (int64_t r = 0; r < job->options->rank_count; r++)
-    for (int s = 0; s < 2; s++)
-      run_stream_pass(&job->rank[r].stream[s]);
+    pass_rank(job, r);
 }
 
 void run_watch(run_job *job) {

@@ -28,7 +28,7 @@ void run_stream_close(run_stream *stream) {
   *stream = (run_stream){.from = -1};
 }
 
-/* false: nobody reads it any more. */
+/* false: it could not be written, errno says why. */
 static bool write_all(int fd, const char *text, size_t size) {
   while (size > 0) {
     ssize_t count = write(fd, text, size);
@@ -74,19 +74,23 @@ static bool make_room(run_stream *stream) {
   return true;
 }
 
-void run_stream_pass(run_stream *stream) {
+/* Closes it and returns errno of what went wrong before, if that did. */
+static int finish(run_stream *stream, bool well) {
+  int error = well ? 0 : errno;
+  run_stream_close(stream);
+  return error;
+}
+
+int run_stream_pass(run_stream *stream) {
   while (stream->from >= 0) {
-    if (!make_room(stream)) {
-      run_stream_close(stream);
-      return;
-    }
-    ssize_t count = read(stream->from, stream->text + stream->used, READ_BYTES);
+    ssize_t count = make_room(stream) ? read(stream->from, stream->text + stream->used, READ_BYTES) : -1;
     if (count < 0 && (errno == EAGAIN || errno == EINTR))
-      return;
-    if (count <= 0 && stream->used > 0)
-      write_line(stream, stream->text, stream->used);
+      return 0;
+    if (count == 0)
+      return finish(stream, stream->used == 0 || write_line(stream, stream->text, stream->used));
     stream->used += count > 0 ? (size_t)count : 0;
-    if (count <= 0 || !write_lines(stream))
-      run_stream_close(stream);
+    if (count < 0 || !write_lines(stream))
+      return finish(stream, false);
   }
+  return 0;
 }

@@ -1,5 +1,5 @@
-/* tools/verify.c - `tutti verify`: proves every cell of collective x form x preset x ranks x roots x group maps x
- * stripe x channels, and random cases, with the verifier that knows nothing of how plans are made. */
+/* tools/verify.c - `tutti verify`: proves a grid of cases, and random ones, with the verifier that knows nothing of how
+ * plans are made. */
 #include "tools.h"
 
 #include "verify_cases.h"
@@ -8,28 +8,31 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 static const char help[] =
-    "usage: tutti verify [--max-ranks N] [--random N] [--seed S] [--list-invalid]\n"
-    "Proves the plans of every collective, form, preset, rank count (1..17, 24, 32, 64, at most N), root, group map,\n"
-    "stripe and channel count, then N random cases (10,000; seed S). Exit code 1 where a proof fails.\n";
+    "usage: tutti verify [--max-ranks N] [--random N] [--seed S]\n"
+    "Proves the plans of every collective, form, preset, rank count (at most N; 0: none), root, group "
+    "map, stripe, channel count\n"
+    "and order of operands; then N random cases (10,000; seed S) of collectives, and as many "
+    "random compositions. Exit\n"
+    "code 1 where a proof fails.\n";
 
 typedef struct tally {
-  int64_t proven, same, invalid, failed;
+  int64_t cells[TT_VERDICTS];
 } tally;
 
-static void count(tally *in, const tt_outcome *outcome) {
-  in->proven += outcome->kind == TT_CASE_PROVEN;
-  in->same += outcome->kind == TT_CASE_SAME;
-  in->invalid += outcome->kind == TT_CASE_INVALID;
-  in->failed += outcome->kind == TT_CASE_FAILED;
+static void add_tally(tally *to, const tally *from) {
+  for (int n = 0; n < TT_VERDICTS; n++)
+    to->cells[n] += from->cells[n];
 }
 
 static void report_failure(const tt_case *one, const tt_outcome *outcome) {
   char text[TT_CASE_TEXT];
   tt_case_print(one, text);
   printf("FAILED  %s\n        %s\n", text, outcome->text);
+  tt_case_print_composition(one);
 }
 
 /* ---- invalid cells: each reason once, with how many ---- */
@@ -62,76 +65,89 @@ static void print_reasons(const reasons *in) {
     printf("%9" PRId64 "  %s\n", in->reason[n].cells, in->reason[n].text);
 }
 
-/* ---- the grid ---- */
+/* ---- cases ---- */
+
+typedef struct verify_run {
+  int64_t max_ranks, random;
+  uint64_t seed;
+  tally total;
+  reasons why;
+} verify_run;
+
+static double cpu_seconds(void) { return (double)clock() / CLOCKS_PER_SEC; }
 
 static void print_header(void) {
-  printf("%-16s %-26s %9s %9s %9s %7s %8s\n", "collective", "form", "proven", "same plan", "invalid", "failed",
-         "seconds");
+  tt_case_print_axes();
+  printf("%-22s %-26s %9s %9s %9s %7s %8s\n", "collective", "form", "proven", "same plan", "invalid", "failed",
+         "cpu s");
 }
 
-static void print_row(const char *collective, const char *form, const tally *sum, int64_t ns) {
-  printf("%-16s %-26s %9" PRId64 " %9" PRId64 " %9" PRId64 " %7" PRId64 " %8.1f\n", collective, form, sum->proven,
-         sum->same, sum->invalid, sum->failed, (double)ns * 1e-9);
+static void print_row(const char *collective, const char *form, const tally *sum, double seconds) {
+  printf("%-22s %-26s", collective, form);
+  for (int n = 0; n < TT_VERDICTS; n++)
+    printf(" %*" PRId64, n == TT_FAILED ? 7 : 9, sum->cells[n]);
+  printf(" %8.1f\n", seconds);
   fflush(stdout);
 }
 
 static void show_progress(const tt_case *one, int64_t cells) {
   if (cells % 64 == 0 && isatty(STDERR_FILENO))
-    fprintf(stderr, "\r%-16s %3" PRId64 " ranks, %" PRId64 " cells ", tt_compose_info(one->collective).name,
-            one->rank_count, cells);
+    fprintf(stderr, "\r%-22s %3" PRId64 " ranks, %" PRId64 " cells ", tt_compose_info(one->problem.collective).name,
+            one->problem.rank_count, cells);
 }
 
-static void run_grid(int64_t max_ranks, tally *total, reasons *why) {
+static void clear_progress(void) {
+  if (isatty(STDERR_FILENO))
+    fprintf(stderr, "\r%60s\r", "");
+}
+
+static void prove_one(verify_run *run, const tt_case *one, tally *sum) {
+  tt_outcome outcome = tt_case_prove(one);
+  sum->cells[outcome.verdict]++;
+  if (outcome.verdict == TT_FAILED)
+    report_failure(one, &outcome);
+  if (outcome.verdict == TT_INVALID)
+    add_reason(&run->why, outcome.text);
+}
+
+static void run_form(verify_run *run, tt_collective collective, const char *form) {
+  tally sum = {{0}};
+  double began = cpu_seconds(), cells = 0;
+  tt_case one;
+  for (bool more = tt_case_first(&one, collective, form, run->max_ranks); more; more = tt_case_next(&one)) {
+    prove_one(run, &one, &sum);
+    show_progress(&one, ++cells);
+  }
+  clear_progress();
+  print_row(tt_compose_info(collective).name, form, &sum, cpu_seconds() - began);
+  add_tally(&run->total, &sum);
+}
+
+static void run_grid(verify_run *run) {
   for (int c = 0; c < TT_COLLECTIVE_COUNT; c++) {
     tt_collective_info info = tt_compose_info((tt_collective)c);
-    for (int f = 0; f < info.form_count; f++) {
-      tally sum = {0};
-      int64_t began = tt_clock_ns(), cells = 0;
-      tt_case one;
-      for (bool more = tt_case_first(&one, (tt_collective)c, info.form[f], max_ranks); more;
-           more = tt_case_next(&one)) {
-        tt_outcome outcome = tt_case_prove(&one);
-        count(&sum, &outcome);
-        if (outcome.kind == TT_CASE_FAILED)
-          report_failure(&one, &outcome);
-        if (outcome.kind == TT_CASE_INVALID)
-          add_reason(why, outcome.text);
-        show_progress(&one, ++cells);
-      }
-      if (isatty(STDERR_FILENO))
-        fprintf(stderr, "\r%60s\r", "");
-      print_row(info.name, info.form[f], &sum, tt_clock_ns() - began);
-      total->proven += sum.proven;
-      total->same += sum.same;
-      total->invalid += sum.invalid;
-      total->failed += sum.failed;
-    }
+    for (int f = 0; f < info.form_count; f++)
+      run_form(run, (tt_collective)c, info.form[f]);
   }
 }
 
-static void run_random(int64_t cases, uint64_t seed, tally *total) {
-  tally sum = {0};
-  int64_t began = tt_clock_ns();
-  for (int64_t n = 0; n < cases; n++) {
-    tt_random random;
-    tt_random_init(&random, seed + (uint64_t)n); /* each case can be repeated alone */
-    tt_case one;
-    tt_case_random(&one, &random);
-    tt_outcome outcome = tt_case_prove(&one);
-    count(&sum, &outcome);
-    if (outcome.kind == TT_CASE_FAILED || outcome.kind == TT_CASE_INVALID)
-      report_failure(&one, &outcome);
+static void run_random(verify_run *run, tt_case_kind kind, const char *name) {
+  tally sum = {{0}};
+  double began = cpu_seconds();
+  tt_case one;
+  for (int64_t n = 0; n < run->random; n++) {
+    tt_case_draw(&one, kind, run->seed + (uint64_t)n);
+    prove_one(run, &one, &sum);
     show_progress(&one, n);
   }
   char form[32];
-  snprintf(form, sizeof form, "seed %" PRIu64, seed);
-  if (isatty(STDERR_FILENO))
-    fprintf(stderr, "\r%60s\r", "");
-  print_row("random", form, &sum, tt_clock_ns() - began);
-  total->proven += sum.proven;
-  total->invalid += sum.invalid;
-  total->failed += sum.failed + sum.invalid; /* random cases are valid by construction */
+  snprintf(form, sizeof form, "seed %" PRIu64, run->seed);
+  clear_progress();
+  print_row(name, form, &sum, cpu_seconds() - began);
+  add_tally(&run->total, &sum);
 }
+
+/* ---- the command ---- */
 
 static bool take_number(int argc, char **argv, int *at, const char *name, int64_t least, int64_t *number) {
   if (strcmp(argv[*at], name) != 0 || *at + 1 >= argc)
@@ -141,26 +157,35 @@ static bool take_number(int argc, char **argv, int *at, const char *name, int64_
   return *rest == '\0' && *number >= least;
 }
 
-int tt_tool_verify(int argc, char **argv) {
-  int64_t max_ranks = 64, random = 10000, seed = 1;
-  for (int n = 1; n < argc; n++) {
-    if (strcmp(argv[n], "--help") == 0) {
-      fputs(help, stdout);
-      return 0;
-    }
-    if (!take_number(argc, argv, &n, "--max-ranks", 1, &max_ranks) &&
-        !take_number(argc, argv, &n, "--random", 0, &random) && !take_number(argc, argv, &n, "--seed", 0, &seed)) {
+/* 0, or the exit code. */
+static int read_arguments(int argc, char **argv, verify_run *run) {
+  int64_t seed = 1;
+  for (int n = 1; n < argc; n++)
+    if (!take_number(argc, argv, &n, "--max-ranks", 0, &run->max_ranks) &&
+        !take_number(argc, argv, &n, "--random", 0, &run->random) && !take_number(argc, argv, &n, "--seed", 0, &seed)) {
       fprintf(stderr, "tutti verify: '%s' is not understood\n%s", argv[n], help);
       return 2;
     }
+  run->seed = (uint64_t)seed;
+  return 0;
+}
+
+int tt_tool_verify(int argc, char **argv) {
+  static verify_run run = {.max_ranks = 64, .random = 10000};
+  if (argc > 1 && strcmp(argv[1], "--help") == 0) {
+    fputs(help, stdout);
+    return 0;
   }
-  tally total = {0};
-  reasons why = {0};
-  int64_t began = tt_clock_ns();
+  int code = read_arguments(argc, argv, &run);
+  if (code)
+    return code;
+  double began = cpu_seconds();
   print_header();
-  run_grid(max_ranks, &total, &why);
-  run_random(random, (uint64_t)seed, &total);
-  print_row("total", "", &total, tt_clock_ns() - began);
-  print_reasons(&why);
-  return total.failed > 0;
+  if (run.max_ranks > 0)
+    run_grid(&run);
+  run_random(&run, TT_CASE_RANDOM, "random collectives");
+  run_random(&run, TT_CASE_COMPOSITION, "random compositions");
+  print_row("total", "", &run.total, cpu_seconds() - began);
+  print_reasons(&run.why);
+  return run.total.cells[TT_FAILED] > 0;
 }

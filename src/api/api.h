@@ -1,15 +1,16 @@
 /* api/api.h - contexts, communicators and operations as the files of this folder see them.
  *
- *     tutti_allreduce(...)      collective.c: a call, checked
- *       -> tt_comm_bind         bind.c:       the call's plan, chosen and compiled once; its key
+ *     tutti_allreduce(...)      collective.c: a call; call.c: checked
+ *       -> tt_comm_bind         bind.c:       its plan (entry.c: chosen and compiled once), block table and key
  *       -> tt_operation_start   operation.c:  a number, a record for the others, direct executor or instance
  *       -> tt_operation_step    ... until done; wait.c in between: spin, yield, sleep; agree.c: does everyone do the
  * same? */
 #ifndef TT_API_API_H
 #define TT_API_API_H
 
+#include "api/call.h"
+#include "api/progress.h"
 #include "boot/boot.h"
-#include "compose/compose.h"
 #include "exec/exec.h"
 #include "lower/lower.h"
 #include "tune/tune.h"
@@ -17,24 +18,20 @@
 
 #include <tutti/tutti.h>
 
-/* One collective call, as the user made it. */
-typedef struct tt_call {
-  const void *in;
-  void *out;
-  int64_t count;
-  int64_t root;
+/* What of a call its plan depends on. */
+typedef struct tt_entry_key {
   tt_collective collective;
-  int32_t type, op; /* tutti_type, tutti_op; unchecked at first, as all else */
-  bool in_place;    /* on this rank: changes nothing that another rank sees */
-} tt_call;
+  int64_t root;
+  bool in_place, ordered;
+  const tutti_graph *graph;
+} tt_entry_key;
 
 /* A compiled plan of one communicator. Calls with other counts, types and operators share it. */
 typedef struct tt_entry {
-  tt_collective collective;
-  int64_t root;
-  bool in_place;
-  char *text;    /* of the parameters */
+  tt_entry_key key;
+  char *text;    /* of the parameters that were chosen */
   uint64_t hash; /* of the text */
+  bool wide;     /* acc=f32 */
   tt_composition composition;
   tt_plan *plan;
   tt_instance *instance; /* made at the first call that needs it */
@@ -48,13 +45,22 @@ typedef struct tt_bound {
   tt_collective collective;
   int32_t type, op;
   bool in_place, direct;
-  bool reads;                  /* this rank's `in` is read */
-  int64_t in_bytes, out_bytes; /* of its buffers */
-  int64_t in_own, out_own;     /* in place: in + in_own == out + out_own */
+  bool copies; /* `in` has to be copied before anything is written */
+  tt_places places;
   uint64_t key;
+  uint64_t lists;   /* hash of the counts that all ranks know, or the graph's number */
+  uint64_t lengths; /* see tt_record */
   tt_entry *entry;
   tt_run run; /* buffers and call number are set at each start */
 } tt_bound;
+
+/* Memory of block tables. */
+typedef struct tt_words {
+  int64_t *word;
+  int64_t count;
+} tt_words;
+
+typedef struct tt_listed tt_listed;
 
 typedef struct tt_operation {
   tt_bound *bound;
@@ -78,6 +84,7 @@ struct tutti_request {
   tutti_comm *comm;
   tt_call call;
   tt_bound bound; /* its own, since others may take the communicator's place */
+  tt_words words; /* of its block table */
   tt_operation operation;
   tt_request_state state;
   bool persistent;
@@ -94,8 +101,9 @@ typedef struct tt_record {
   uint64_t key;
   int64_t count;
   uint64_t params; /* hash of the parameters' text */
-  int32_t root;
-  uint8_t collective, type, op, padding;
+  int32_t root, collective, type, op;
+  uint64_t lists;   /* as in tt_bound */
+  uint64_t lengths; /* what this rank knows of lengths that only both ends know: lengths.c */
 } tt_record;
 
 enum { TT_RECORD_WORDS = sizeof(tt_record) / sizeof(uint64_t) };
@@ -103,7 +111,7 @@ enum { TT_RECORD_WORDS = sizeof(tt_record) / sizeof(uint64_t) };
 /* A record in shared memory: read and written a word at a time, since both may happen at once. */
 typedef union tt_record_words {
   tt_record record;
-  uint64_t word[8]; /* a cache line; word[0] is the number */
+  uint64_t word[8]; /* word[0] is the number */
 } tt_record_words;
 
 #define TT_RECORDS 32 /* more than a rank can run ahead of one that waits, unless its calls move nothing */
@@ -120,6 +128,7 @@ typedef struct tt_board {
 } tt_board;
 
 #define TT_BOUNDS 64
+#define TT_LISTED 4
 
 struct tutti_comm {
   tutti_context *context;
@@ -134,9 +143,14 @@ struct tutti_comm {
   tt_link *link;
   tt_entry *entries;
   tt_bound bound[TT_BOUNDS];
+  tt_listed *listed[TT_LISTED]; /* calls with lists; NULL: none so far */
+  unsigned char *copy;          /* of an `in` that its `out` replaces */
+  size_t copy_bytes;
   uint64_t last_number; /* of the calls posted so far */
   uint64_t history;     /* hash of their keys: ranks that once called different things never agree again */
-  bool creates;         /* the call under way makes a communicator */
+  bool creates;         /* the call under way makes a communicator or a graph */
+  tutti_graph *graphs;
+  uint64_t last_graph; /* number of the one made last */
   tutti_request *queue_head, *queue_tail, *pool;
   tutti_request *requests;           /* all that were ever made, through `other` */
   char *params[TT_COLLECTIVE_COUNT]; /* set by tutti_comm_set_params */
@@ -157,24 +171,84 @@ struct tutti_context {
   bool crowded;     /* more ranks than cores here: spinning would take the core from a rank that could go on */
   uint64_t next_comm;
   uint64_t last_shape; /* tt_run.shape of the last bound call */
+  tt_user_op **op;     /* by number - TUTTI_OP_COUNT; NULL: destroyed */
+  int64_t op_count;
+  int64_t *type_bytes; /* by number - TUTTI_TYPE_COUNT */
+  int64_t type_count;
   tutti_comm *control; /* for making communicators */
   tutti_comm *comms;
-  int64_t outstanding; /* requests that are queued or running */
+  int64_t outstanding;   /* requests that are queued or running */
+  tt_progress *progress; /* NULL: only calls move requests on */
   int64_t create_timeout_ns;
 };
+
+struct tutti_graph {
+  tutti_comm *comm;
+  uint64_t number;             /* on its communicator, from 1 */
+  int64_t in_count, out_count; /* this rank's sources and destinations */
+  int64_t *in_edge, *out_edge; /* the numbers of their edges, in the user's order */
+  int64_t self_count;          /* edges from this rank to itself */
+  int64_t *self_in, *self_out; /* where they are in in_edge and out_edge */
+  int32_t *from, *to;          /* of all edges */
+  tt_graph all;
+  tt_arena arena;
+  tutti_graph *next; /* of its communicator */
+};
+
+/* ---- user.c ---- */
+/* Bytes of an element; 0 where there is no such type. */
+int64_t tt_context_type_bytes(const tutti_context *context, int32_t type);
+const tt_user_op *tt_context_user_op(const tutti_context *context, int32_t op); /* NULL: none of a user's */
+void tt_context_forget_users(tutti_context *context);
 
 /* ---- comm.c ---- */
 tutti_status tt_comm_open(tutti_context *context, uint64_t id, const int64_t *job_rank, int64_t size, int64_t rank,
                           tutti_comm **comm);
+/* What the making of communicators and graphs needs of a collective: it does not depend on the user's parameters and
+ * waits no longer than creation may take. count: elements. */
+tutti_status tt_comm_exchange(tutti_comm *comm, const int64_t *mine, int64_t *all, int64_t count);
+tutti_status tt_comm_exchangev(tutti_comm *comm, const int64_t *mine, int64_t *all, const int64_t *counts);
+
+/* ---- entry.c ---- */
+/* The plan for a call of that key, from those that there are or made now. bytes: of the whole vector. */
+tutti_status tt_entry_find(tutti_comm *comm, const tt_entry_key *key, int64_t bytes, tt_entry **entry);
+/* Hash of the parameters that a call runs with, also where they make no plan. */
+uint64_t tt_entry_hash(const tutti_comm *comm, const tt_entry_key *key, int64_t bytes);
+void tt_entry_forget(tutti_comm *comm, const tutti_graph *graph); /* frees those of the graph; NULL: all */
+/* From composition and text to this rank's plan. */
+tutti_status tt_entry_compile(const tutti_comm *comm, tt_entry *entry, const char *text);
+void tt_entry_destroy(tt_entry *entry);
 
 /* ---- bind.c ---- */
-/* The call with its plan, from the communicator's table or made now. */
-tutti_status tt_comm_bind(tutti_comm *comm, const tt_call *call, tt_bound **bound);
+/* A plain call with its plan, from the communicator's table or made now. */
+tutti_status tt_comm_bind(tutti_comm *comm, const tt_call *call, const tt_places *places, tt_bound **bound);
+/* The executor of a binding whose entry and block table are there: bound->direct says which. */
+tutti_status tt_bound_make_executor(tutti_comm *comm, tt_bound *bound);
 /* Calls of the collective are to choose their parameters anew. */
 void tt_comm_forget(tutti_comm *comm, tt_collective collective);
-void tt_comm_unbind(tutti_comm *comm); /* frees all entries; no call follows */
+void tt_comm_forget_op(tutti_comm *comm, int32_t op);
 /* The call if it was made before and its buffers are in order now; NULL: it must be checked and bound. */
 tt_bound *tt_comm_recall(tutti_comm *comm, const tt_call *call);
+
+/* Steps of a binding. What the call is; then tt_entry_find, run.blocks, the key, an executor. */
+tt_bound tt_bound_begin(const tutti_comm *comm, const tt_call *call, const tt_places *places);
+tt_entry_key tt_bound_entry_key(const tutti_comm *comm, const tt_call *call);
+uint64_t tt_bound_key(const tutti_comm *comm, const tt_bound *bound, uint64_t params);
+/* What went wrong on this rank while it bound the call; the others wait for it. */
+tutti_status tt_bound_fail(tutti_comm *comm, const tt_call *call, tt_bound *bound, tutti_status status);
+
+/* ---- listed.c ---- */
+/* A call with lists; `words` gets its block table and must live as long as the binding. */
+tutti_status tt_listed_bind(tutti_comm *comm, const tt_call *call, const tt_places *places, tt_words *words,
+                            tt_bound *bound);
+/* The same for a blocking call, kept for when it is made again. */
+tutti_status tt_listed_keep(tutti_comm *comm, const tt_call *call, const tt_places *places, tt_bound **bound);
+tt_bound *tt_listed_recall(tutti_comm *comm, const tt_call *call); /* as tt_comm_recall */
+void tt_listed_forget(tutti_comm *comm);                           /* all that are kept */
+
+/* ---- table.c ---- */
+/* Where the blocks of a call with lists lie: bound->run.blocks and lengths, for the plan in bound->entry. */
+tutti_status tt_table_make(const tutti_comm *comm, const tt_call *call, tt_words *words, tt_bound *bound);
 
 /* ---- operation.c ---- */
 /* The call's place in the communicator's order, which is the same on all ranks. */
@@ -190,7 +264,11 @@ tutti_status tt_operation_finish(tutti_comm *comm, const tt_operation *operation
 /* ---- request.c ---- */
 /* Frees those that nobody holds; the others stay, without a communicator, until their holders let go. */
 void tt_request_orphan(tutti_comm *comm);
-tutti_status tt_request_post(tutti_comm *comm, const tt_call *call, bool persistent, tutti_request **request);
+/* An empty one of the communicator's pool, for the caller to fill in; NULL: no memory. tutti_request_destroy gives it
+ * back. */
+tutti_request *tt_request_take(tutti_comm *comm);
+tutti_status tt_request_post(tutti_comm *comm, const tt_call *call, const tt_places *places, bool persistent,
+                             tutti_request **request);
 /* Moves all outstanding requests of the context. */
 void tt_request_progress(tutti_context *context, bool *moved);
 /* Blocks until nothing is outstanding on the communicator. */
@@ -203,8 +281,10 @@ tutti_status tt_wait_pause(tutti_comm *comm, const tt_operation *operation, tt_w
 /* The same for one who polls: without waiting, but others get the core where it is short of them. */
 tutti_status tt_wait_look(tutti_comm *comm, uint64_t number, tt_waiter *waiter);
 
-/* ---- agree.c ---- */
+/* ---- record.c ---- */
 void tt_agree_publish(tutti_comm *comm, uint64_t number, const tt_bound *bound);
+
+/* ---- agree.c ---- */
 /* Breaks the communicator if the records of call `number` differ, if a rank is dead or has left without coming to it,
  * or if another rank has broken it. */
 tutti_status tt_agree_check(tutti_comm *comm, uint64_t number);

@@ -1,80 +1,8 @@
-/* api/collective.c - the public calls: arguments checked, then one path for blocking, non-blocking and persistent.
+/* api/collective.c - the public calls: one path for blocking, non-blocking and persistent.
  *
  * The fast path is meant to stay short: a blocking call that was made before is one look into the communicator's table,
  * one record for the others, and the executor. */
 #include "api/api.h"
-
-#include <inttypes.h>
-
-/* ---- arguments ---- */
-
-static tutti_status bad_call(const tt_call *call, const char *argument, int64_t value) {
-  return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_%s: %s is %" PRId64, tt_compose_info(call->collective).name, argument,
-                 value);
-}
-
-static int64_t blocks_per_buffer(const tutti_comm *comm, const tt_call *call) {
-  return call->collective == TT_ALLGATHER || call->collective == TT_REDUCE_SCATTER ? comm->size : 1;
-}
-
-static tutti_status check_sizes(const tutti_comm *comm, const tt_call *call) {
-  if (call->count < 0)
-    return bad_call(call, "count", call->count);
-  if (call->type < 0 || call->type >= TUTTI_TYPE_COUNT)
-    return bad_call(call, "type", call->type);
-  if (call->op < 0 || call->op >= TUTTI_OP_COUNT)
-    return bad_call(call, "op", call->op);
-  int64_t size = (int64_t)tutti_type_size((tutti_type)call->type), blocks = blocks_per_buffer(comm, call);
-  return call->count <= INT64_MAX / size / blocks / 2 ? TUTTI_OK : bad_call(call, "count", call->count);
-}
-
-static tutti_status check_buffers(const tutti_comm *comm, const tt_call *call) {
-  bool reads = call->collective != TT_BROADCAST || call->root == comm->rank;
-  if (call->count > 0 && reads && !call->in)
-    return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_%s: in is NULL and count is %" PRId64,
-                   tt_compose_info(call->collective).name, call->count);
-  if (call->count > 0 && !call->out)
-    return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_%s: out is NULL and count is %" PRId64,
-                   tt_compose_info(call->collective).name, call->count);
-  return TUTTI_OK;
-}
-
-static bool overlap(const char *a, int64_t a_bytes, const char *b, int64_t b_bytes) {
-  return a_bytes > 0 && b_bytes > 0 && a < b + b_bytes && b < a + a_bytes;
-}
-
-/* Recognises the in place positions; any other overlap is an error. */
-static tutti_status check_overlap(const tutti_comm *comm, tt_call *call) {
-  int64_t bytes = call->count * (int64_t)tutti_type_size((tutti_type)call->type), own = comm->rank * bytes;
-  int64_t in_bytes = call->collective == TT_REDUCE_SCATTER ? comm->size * bytes : bytes;
-  int64_t out_bytes = call->collective == TT_ALLGATHER ? comm->size * bytes : bytes;
-  const char *in = call->in, *out = call->out;
-  const char *place = call->collective == TT_ALLGATHER        ? out + own
-                      : call->collective == TT_REDUCE_SCATTER ? in + own
-                                                              : in;
-  const char *meets = call->collective == TT_ALLGATHER ? in : out;
-  bool reads = call->collective != TT_BROADCAST || call->root == comm->rank;
-  call->in_place = reads && in && bytes > 0 && place == meets;
-  if (reads && !call->in_place && overlap(in, in_bytes, out, out_bytes))
-    return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_%s: in %p and out %p overlap, and not at the in place position",
-                   tt_compose_info(call->collective).name, call->in, call->out);
-  return TUTTI_OK;
-}
-
-static tutti_status check(tutti_comm *comm, tt_call *call) {
-  if (!comm)
-    return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_%s: comm is NULL", tt_compose_info(call->collective).name);
-  if (comm->broken != TUTTI_OK || tt_agree_poisoned(comm))
-    return tt_agree_verdict(comm);
-  if (call->root < 0 || call->root >= comm->size)
-    return bad_call(call, "root", call->root);
-  tutti_status status = check_sizes(comm, call);
-  if (status == TUTTI_OK)
-    status = check_buffers(comm, call);
-  return status == TUTTI_OK ? check_overlap(comm, call) : status;
-}
-
-/* ---- the one path ---- */
 
 enum mode { BLOCK, START, INIT };
 
@@ -93,113 +21,162 @@ static tutti_status run(tutti_comm *comm, const tt_call *call, tt_bound *bound) 
   return tt_operation_finish(comm, &operation);
 }
 
+static tutti_status bind_and_run(tutti_comm *comm, const tt_call *call, const tt_places *places) {
+  tt_bound *bound;
+  tutti_status status = tt_request_drain(comm);
+  if (status == TUTTI_OK)
+    status = (call->lists ? tt_listed_keep : tt_comm_bind)(comm, call, places, &bound);
+  return status == TUTTI_OK ? run(comm, call, bound) : status;
+}
+
 static tutti_status enter(tutti_comm *comm, tt_call call, enum mode mode, tutti_request **request) {
+  TT_HOLD(comm ? comm->context : NULL);
   if (mode == BLOCK && comm && comm->broken == TUTTI_OK && !tt_agree_poisoned(comm) && !comm->queue_head) {
-    tt_bound *before = tt_comm_recall(comm, &call);
+    tt_bound *before = call.lists ? tt_listed_recall(comm, &call) : tt_comm_recall(comm, &call);
     if (before)
       return run(comm, &call, before);
   }
-  tutti_status status = check(comm, &call);
+  tt_places places;
+  tutti_status status = tt_call_check(comm, &call, &places);
   if (status != TUTTI_OK)
     return status;
-  if (mode != BLOCK && !request)
+  if (mode == BLOCK)
+    return bind_and_run(comm, &call, &places);
+  if (!request)
     return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_%s: request is NULL", tt_compose_info(call.collective).name);
-  if (mode != BLOCK)
-    return tt_request_post(comm, &call, mode == INIT, request);
-  tt_bound *bound;
-  status = tt_request_drain(comm);
-  if (status == TUTTI_OK)
-    status = tt_comm_bind(comm, &call, &bound);
-  return status == TUTTI_OK ? run(comm, &call, bound) : status;
+  return tt_request_post(comm, &call, &places, mode == INIT, request);
 }
 
-static tt_call allreduce(const void *in, void *out, int64_t count, tutti_type type, tutti_op op) {
-  return (tt_call){in, out, count, 0, TT_ALLREDUCE, (int32_t)type, (int32_t)op, false};
+/* ---- calls from arguments ---- */
+
+static inline tt_call plain(tt_collective collective, const void *in, void *out, int64_t count, tutti_type type,
+                            tutti_op op, int64_t root) {
+  return (tt_call){.in = in,
+                   .out = out,
+                   .count = count,
+                   .root = root,
+                   .collective = collective,
+                   .type = (int32_t)type,
+                   .op = (int32_t)op};
 }
 
-static tt_call broadcast(const void *in, void *out, int64_t count, tutti_type type, int64_t root) {
-  return (tt_call){in, out, count, root, TT_BROADCAST, (int32_t)type, TUTTI_SUM, false};
+static inline tt_call moved(tt_collective collective, const void *in, void *out, int64_t count, tutti_type type) {
+  return plain(collective, in, out, count, type, TUTTI_SUM, 0);
 }
 
-static tt_call allgather(const void *in, void *out, int64_t count, tutti_type type) {
-  return (tt_call){in, out, count, 0, TT_ALLGATHER, (int32_t)type, TUTTI_SUM, false};
+static inline tt_call listed(tt_call call, const tt_lists *lists) {
+  call.lists = lists;
+  return call;
 }
 
-static tt_call reduce_scatter(const void *in, void *out, int64_t count, tutti_type type, tutti_op op) {
-  return (tt_call){in, out, count, 0, TT_REDUCE_SCATTER, (int32_t)type, (int32_t)op, false};
+static inline tutti_comm *comm_of(const tutti_graph *graph) { return graph ? graph->comm : NULL; }
+
+static inline tt_call barrier(tutti_comm *comm) {
+  return moved(TT_BARRIER, comm ? &comm->token[0] : NULL, comm ? &comm->token[1] : NULL, 1, TUTTI_INT32);
 }
 
-static tt_call barrier(tutti_comm *comm) {
-  return (tt_call){
-      comm ? &comm->token[0] : NULL, comm ? &comm->token[1] : NULL, 1, 0, TT_BARRIER, TUTTI_INT32, TUTTI_SUM, false};
-}
+/* ---- public: each in its three forms ---- */
 
-/* ---- public ---- */
+/* tutti_NAME, tutti_NAME_start and tutti_NAME_init of the parameters that follow. `call` is made of them, for `on`. */
+#define FORMS(name, on, call, ...)                                                                                     \
+  tutti_status tutti_##name(__VA_ARGS__) { return enter(on, call, BLOCK, NULL); }                                      \
+  tutti_status tutti_##name##_start(__VA_ARGS__, tutti_request **request) { return enter(on, call, START, request); }  \
+  tutti_status tutti_##name##_init(__VA_ARGS__, tutti_request **request) { return enter(on, call, INIT, request); }
 
-tutti_status tutti_allreduce(const void *in, void *out, int64_t count, tutti_type type, tutti_op op, tutti_comm *comm) {
-  return enter(comm, allreduce(in, out, count, type, op), BLOCK, NULL);
-}
+FORMS(allreduce, comm, plain(TT_ALLREDUCE, in, out, count, type, op, 0), const void *in, void *out, int64_t count,
+      tutti_type type, tutti_op op, tutti_comm *comm)
 
-tutti_status tutti_broadcast(const void *in, void *out, int64_t count, tutti_type type, int64_t root,
-                             tutti_comm *comm) {
-  return enter(comm, broadcast(in, out, count, type, root), BLOCK, NULL);
-}
+FORMS(reduce, comm, plain(TT_REDUCE, in, out, count, type, op, root), const void *in, void *out, int64_t count,
+      tutti_type type, tutti_op op, int64_t root, tutti_comm *comm)
 
-tutti_status tutti_allgather(const void *in, void *out, int64_t count, tutti_type type, tutti_comm *comm) {
-  return enter(comm, allgather(in, out, count, type), BLOCK, NULL);
-}
+FORMS(reduce_scatter, comm, plain(TT_REDUCE_SCATTER, in, out, count, type, op, 0), const void *in, void *out,
+      int64_t count, tutti_type type, tutti_op op, tutti_comm *comm)
 
-tutti_status tutti_reduce_scatter(const void *in, void *out, int64_t count, tutti_type type, tutti_op op,
-                                  tutti_comm *comm) {
-  return enter(comm, reduce_scatter(in, out, count, type, op), BLOCK, NULL);
-}
+FORMS(reduce_scatterv, comm,
+      listed(plain(TT_REDUCE_SCATTERV, in, out, 0, type, op, 0), &(tt_lists){.side = {{.count = counts}}}),
+      const void *in, void *out, const int64_t *counts, tutti_type type, tutti_op op, tutti_comm *comm)
 
-tutti_status tutti_barrier(tutti_comm *comm) { return enter(comm, barrier(comm), BLOCK, NULL); }
+FORMS(scan, comm, plain(TT_SCAN, in, out, count, type, op, 0), const void *in, void *out, int64_t count,
+      tutti_type type, tutti_op op, tutti_comm *comm)
 
-tutti_status tutti_allreduce_start(const void *in, void *out, int64_t count, tutti_type type, tutti_op op,
-                                   tutti_comm *comm, tutti_request **request) {
-  return enter(comm, allreduce(in, out, count, type, op), START, request);
-}
+FORMS(exscan, comm, plain(TT_EXSCAN, in, out, count, type, op, 0), const void *in, void *out, int64_t count,
+      tutti_type type, tutti_op op, tutti_comm *comm)
 
-tutti_status tutti_broadcast_start(const void *in, void *out, int64_t count, tutti_type type, int64_t root,
-                                   tutti_comm *comm, tutti_request **request) {
-  return enter(comm, broadcast(in, out, count, type, root), START, request);
-}
+FORMS(broadcast, comm, plain(TT_BROADCAST, in, out, count, type, TUTTI_SUM, root), const void *in, void *out,
+      int64_t count, tutti_type type, int64_t root, tutti_comm *comm)
 
-tutti_status tutti_allgather_start(const void *in, void *out, int64_t count, tutti_type type, tutti_comm *comm,
-                                   tutti_request **request) {
-  return enter(comm, allgather(in, out, count, type), START, request);
-}
+FORMS(gather, comm, plain(TT_GATHER, in, out, count, type, TUTTI_SUM, root), const void *in, void *out, int64_t count,
+      tutti_type type, int64_t root, tutti_comm *comm)
 
-tutti_status tutti_reduce_scatter_start(const void *in, void *out, int64_t count, tutti_type type, tutti_op op,
-                                        tutti_comm *comm, tutti_request **request) {
-  return enter(comm, reduce_scatter(in, out, count, type, op), START, request);
-}
+FORMS(gatherv, comm,
+      listed(plain(TT_GATHERV, in, out, 0, type, TUTTI_SUM, root),
+             &(tt_lists){.side = {{.own = in_count}, {.count = counts, .offset = offsets}}}),
+      const void *in, int64_t in_count, void *out, const int64_t *counts, const int64_t *offsets, tutti_type type,
+      int64_t root, tutti_comm *comm)
 
-tutti_status tutti_barrier_start(tutti_comm *comm, tutti_request **request) {
-  return enter(comm, barrier(comm), START, request);
-}
+FORMS(scatter, comm, plain(TT_SCATTER, in, out, count, type, TUTTI_SUM, root), const void *in, void *out, int64_t count,
+      tutti_type type, int64_t root, tutti_comm *comm)
 
-tutti_status tutti_allreduce_init(const void *in, void *out, int64_t count, tutti_type type, tutti_op op,
-                                  tutti_comm *comm, tutti_request **request) {
-  return enter(comm, allreduce(in, out, count, type, op), INIT, request);
-}
+FORMS(scatterv, comm,
+      listed(plain(TT_SCATTERV, in, out, 0, type, TUTTI_SUM, root),
+             &(tt_lists){.side = {{.count = counts, .offset = offsets}, {.own = out_count}}}),
+      const void *in, const int64_t *counts, const int64_t *offsets, void *out, int64_t out_count, tutti_type type,
+      int64_t root, tutti_comm *comm)
 
-tutti_status tutti_broadcast_init(const void *in, void *out, int64_t count, tutti_type type, int64_t root,
-                                  tutti_comm *comm, tutti_request **request) {
-  return enter(comm, broadcast(in, out, count, type, root), INIT, request);
-}
+FORMS(allgather, comm, moved(TT_ALLGATHER, in, out, count, type), const void *in, void *out, int64_t count,
+      tutti_type type, tutti_comm *comm)
 
-tutti_status tutti_allgather_init(const void *in, void *out, int64_t count, tutti_type type, tutti_comm *comm,
-                                  tutti_request **request) {
-  return enter(comm, allgather(in, out, count, type), INIT, request);
-}
+FORMS(allgatherv, comm,
+      listed(moved(TT_ALLGATHERV, in, out, 0, type), &(tt_lists){.side = {{0}, {.count = counts, .offset = offsets}}}),
+      const void *in, void *out, const int64_t *counts, const int64_t *offsets, tutti_type type, tutti_comm *comm)
 
-tutti_status tutti_reduce_scatter_init(const void *in, void *out, int64_t count, tutti_type type, tutti_op op,
-                                       tutti_comm *comm, tutti_request **request) {
-  return enter(comm, reduce_scatter(in, out, count, type, op), INIT, request);
-}
+FORMS(all_to_all, comm, moved(TT_ALL_TO_ALL, in, out, count, type), const void *in, void *out, int64_t count,
+      tutti_type type, tutti_comm *comm)
 
-tutti_status tutti_barrier_init(tutti_comm *comm, tutti_request **request) {
-  return enter(comm, barrier(comm), INIT, request);
-}
+FORMS(all_to_allv, comm,
+      listed(moved(TT_ALL_TO_ALLV, in, out, 0, type),
+             &(tt_lists){
+                 .side = {{.count = in_counts, .offset = in_offsets}, {.count = out_counts, .offset = out_offsets}}}),
+      const void *in, const int64_t *in_counts, const int64_t *in_offsets, void *out, const int64_t *out_counts,
+      const int64_t *out_offsets, tutti_type type, tutti_comm *comm)
+
+FORMS(all_to_allw, comm,
+      listed(moved(TT_ALL_TO_ALLW, in, out, 0, TUTTI_BYTE),
+             &(tt_lists){.side = {{.count = in_counts, .offset = in_bytes_offsets, .type = in_types},
+                                  {.count = out_counts, .offset = out_bytes_offsets, .type = out_types}}}),
+      const void *in, const int64_t *in_counts, const int64_t *in_bytes_offsets, const tutti_type *in_types, void *out,
+      const int64_t *out_counts, const int64_t *out_bytes_offsets, const tutti_type *out_types, tutti_comm *comm)
+
+FORMS(barrier, comm, barrier(comm), tutti_comm *comm)
+
+/* ---- along a graph ---- */
+
+FORMS(neighbor_allgather, comm_of(graph),
+      listed(moved(TT_NEIGHBOR_ALLGATHER, in, out, count, type), &(tt_lists){.graph = graph}), const void *in,
+      void *out, int64_t count, tutti_type type, tutti_graph *graph)
+
+FORMS(neighbor_allgatherv, comm_of(graph),
+      listed(moved(TT_NEIGHBOR_ALLGATHERV, in, out, 0, type),
+             &(tt_lists){.side = {{.own = in_count}, {.count = counts, .offset = offsets}}, .graph = graph}),
+      const void *in, int64_t in_count, void *out, const int64_t *counts, const int64_t *offsets, tutti_type type,
+      tutti_graph *graph)
+
+FORMS(neighbor_all_to_all, comm_of(graph),
+      listed(moved(TT_NEIGHBOR_ALL_TO_ALL, in, out, count, type), &(tt_lists){.graph = graph}), const void *in,
+      void *out, int64_t count, tutti_type type, tutti_graph *graph)
+
+FORMS(neighbor_all_to_allv, comm_of(graph),
+      listed(moved(TT_NEIGHBOR_ALL_TO_ALLV, in, out, 0, type),
+             &(tt_lists){
+                 .side = {{.count = in_counts, .offset = in_offsets}, {.count = out_counts, .offset = out_offsets}},
+                 .graph = graph}),
+      const void *in, const int64_t *in_counts, const int64_t *in_offsets, void *out, const int64_t *out_counts,
+      const int64_t *out_offsets, tutti_type type, tutti_graph *graph)
+
+FORMS(neighbor_all_to_allw, comm_of(graph),
+      listed(moved(TT_NEIGHBOR_ALL_TO_ALLW, in, out, 0, TUTTI_BYTE),
+             &(tt_lists){.side = {{.count = in_counts, .offset = in_bytes_offsets, .type = in_types},
+                                  {.count = out_counts, .offset = out_bytes_offsets, .type = out_types}},
+                         .graph = graph}),
+      const void *in, const int64_t *in_counts, const int64_t *in_bytes_offsets, const tutti_type *in_types, void *out,
+      const int64_t *out_counts, const int64_t *out_bytes_offsets, const tutti_type *out_types, tutti_graph *graph)

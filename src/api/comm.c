@@ -93,6 +93,28 @@ tutti_status tt_comm_open(tutti_context *context, uint64_t id, const int64_t *jo
   return status;
 }
 
+/* ---- exchanges ---- */
+
+/* What was bound otherwise must not be taken now, nor the other way around. */
+static void set_creates(tutti_comm *comm, bool creates) {
+  comm->creates = creates;
+  tt_comm_forget(comm, TT_ALLGATHER);
+}
+
+tutti_status tt_comm_exchange(tutti_comm *comm, const int64_t *mine, int64_t *all, int64_t count) {
+  set_creates(comm, true);
+  tutti_status status = tutti_allgather(mine, all, count, TUTTI_INT64, comm);
+  set_creates(comm, false);
+  return status;
+}
+
+tutti_status tt_comm_exchangev(tutti_comm *comm, const int64_t *mine, int64_t *all, const int64_t *counts) {
+  set_creates(comm, true);
+  tutti_status status = tutti_allgatherv(mine, all, counts, NULL, TUTTI_INT64, comm);
+  set_creates(comm, false);
+  return status;
+}
+
 /* ---- split ---- */
 
 typedef struct member {
@@ -131,14 +153,9 @@ static tutti_status open_part(tutti_comm *parent, const member *members, int64_t
   return status;
 }
 
-/* Everyone's numbers; waits no longer than creation may take. */
+/* Everyone's numbers. */
 static tutti_status exchange(tutti_comm *comm, const void *mine, void *all, size_t bytes) {
-  comm->creates = true;
-  tt_comm_forget(comm, TT_ALLGATHER);
-  tutti_status status = tutti_allgather(mine, all, (int64_t)(bytes / sizeof(int64_t)), TUTTI_INT64, comm);
-  comm->creates = false;
-  tt_comm_forget(comm, TT_ALLGATHER);
-  return status;
+  return tt_comm_exchange(comm, mine, all, (int64_t)(bytes / sizeof(int64_t)));
 }
 
 static uint64_t next_number(const tutti_comm *comm, const member *all) {
@@ -184,6 +201,7 @@ static tutti_status split(tutti_comm *comm, int64_t color, int64_t key, member *
 tutti_status tutti_comm_split(tutti_comm *comm, int64_t color, int64_t key, tutti_comm **part) {
   if (!comm || !part)
     return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_comm_split: %s is NULL", comm ? "part" : "comm");
+  TT_HOLD(comm->context);
   member *all = calloc((size_t)comm->size, sizeof *all);
   if (!all)
     return tt_agree_break(comm, TUTTI_ERR_MEMORY, "rank %" PRId64 ": no memory to split a communicator", comm->rank);
@@ -211,16 +229,18 @@ static void unlink_comm(tutti_comm *comm) {
 void tutti_comm_destroy(tutti_comm *comm) {
   if (!comm)
     return;
+  TT_HOLD(comm->context);
   if (tt_agree_leave(comm) == TUTTI_ERR_MISMATCH) /* what calls have delivered may be wrong, and no call will say so */
     tt_log(TT_LOG_ERROR, "a communicator ends with an error: %s", tutti_last_error());
   unlink_comm(comm);
-  tt_comm_unbind(comm);
+  tt_entry_forget(comm, NULL);
   tt_link_destroy(comm->link);
   if (comm->board)
     comm->context->ops->cells_close(comm->context->transport, comm->id << 32);
   for (int n = 0; n < TT_COLLECTIVE_COUNT; n++)
     free(comm->params[n]);
   tt_request_orphan(comm);
+  free(comm->copy);
   free(comm->board);
   free(comm->job_rank);
   tt_arena_finish(&comm->arena);
@@ -228,9 +248,11 @@ void tutti_comm_destroy(tutti_comm *comm) {
 }
 
 void tutti_comm_abort(tutti_comm *comm, const char *reason) {
-  if (comm)
-    tt_agree_break(comm, TUTTI_ERR_ABORTED, "rank %" PRId64 " aborted: %s", comm->rank,
-                   reason ? reason : "no reason given");
+  if (!comm)
+    return;
+  TT_HOLD(comm->context);
+  tt_agree_break(comm, TUTTI_ERR_ABORTED, "rank %" PRId64 " aborted: %s", comm->rank,
+                 reason ? reason : "no reason given");
 }
 
 static int64_t no_comm(const char *function) {
@@ -245,6 +267,7 @@ int64_t tutti_comm_size(const tutti_comm *comm) { return comm ? comm->size : no_
 tutti_status tutti_comm_set_params(tutti_comm *comm, const char *collective, const char *text) {
   if (!comm || !collective)
     return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_comm_set_params: %s is NULL", comm ? "collective" : "comm");
+  TT_HOLD(comm->context);
   tt_collective which = tt_compose_find(collective);
   if (which == TT_COLLECTIVE_COUNT)
     return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_comm_set_params: collective '%s' is none of tutti's", collective);

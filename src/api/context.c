@@ -184,6 +184,8 @@ tutti_status tutti_context_create(const tutti_context_options *options, tutti_co
   if (!made)
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for a context");
   status = open_all(made, options);
+  if (status == TUTTI_OK)
+    status = tt_progress_start(made);
   if (status != TUTTI_OK) {
     tutti_context_destroy(made);
     return status;
@@ -199,11 +201,13 @@ void tutti_context_destroy(tutti_context *context) {
     tt_log(TT_LOG_ERROR, "tutti_context_destroy: communicators are left; destroy them first");
     return;
   }
+  tt_progress_stop(context);
   tutti_comm_destroy(context->control);
   if (context->transport)
     context->ops->close(context->transport);
   tt_profile_close(context->profile);
   tt_boot_close(context->boot);
+  tt_context_forget_users(context);
   free(context->node_of);
   free(context);
 }
@@ -226,6 +230,7 @@ int64_t tutti_context_size(const tutti_context *context) {
 tutti_status tutti_alloc(tutti_context *context, size_t bytes, void **memory) {
   if (!context || !memory)
     return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_alloc: %s is NULL", context ? "memory" : "context");
+  TT_HOLD(context);
   if (context->ops->alloc)
     return context->ops->alloc(context->transport, bytes, memory);
   void *made = bytes <= PTRDIFF_MAX ? aligned_alloc(64, (bytes + 63) / 64 * 64) : NULL;
@@ -238,6 +243,7 @@ tutti_status tutti_alloc(tutti_context *context, size_t bytes, void **memory) {
 void tutti_free(tutti_context *context, void *memory) {
   if (!context || !memory)
     return;
+  TT_HOLD(context);
   if (context->ops->alloc)
     context->ops->free(context->transport, memory);
   else

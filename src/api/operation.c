@@ -3,6 +3,8 @@
 #include "api/api.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* The executor's error becomes everyone's, with the cause as all ranks together know it. peer: job rank that it names,
  * or -1. */
@@ -20,6 +22,30 @@ static tutti_status fail(tutti_comm *comm, const tt_operation *operation, tutti_
                         comm->context->ops->name, tutti_status_name(status));
 }
 
+/* What `out` replaces is read from a copy. */
+static tutti_status copy_input(tutti_comm *comm, tt_bound *bound, const char *in) {
+  int64_t begin = bound->places.begin[TT_IN];
+  size_t bytes = (size_t)(bound->places.end[TT_IN] - begin);
+  if (bytes > comm->copy_bytes) {
+    free(comm->copy);
+    comm->copy = malloc(bytes);
+    comm->copy_bytes = comm->copy ? bytes : 0;
+    if (!comm->copy)
+      return tt_fail(TUTTI_ERR_MEMORY, "no memory to copy %zu bytes of input", bytes);
+  }
+  memcpy(comm->copy, in + begin, bytes);
+  bound->run.in = (const void *)((uintptr_t)comm->copy - (uintptr_t)begin);
+  return TUTTI_OK;
+}
+
+static tutti_status start(tutti_comm *comm, const tt_call *call, tt_bound *bound) {
+  tutti_status status = bound->copies ? copy_input(comm, bound, call->in) : TUTTI_OK;
+  if (status != TUTTI_OK)
+    return status;
+  return bound->direct ? tt_direct_start(bound->entry->direct, &bound->run)
+                       : tt_instance_start(bound->entry->instance, &bound->run);
+}
+
 tutti_status tt_operation_start(tutti_comm *comm, const tt_call *call, tt_operation *operation) {
   tt_bound *bound = operation->bound;
   tt_run *run = &bound->run;
@@ -31,8 +57,7 @@ tutti_status tt_operation_start(tutti_comm *comm, const tt_call *call, tt_operat
     tt_fail_clear();
   if (!bound->direct)
     tt_agree_publish(comm, operation->number, bound);
-  tutti_status status =
-      bound->direct ? tt_direct_start(bound->entry->direct, run) : tt_instance_start(bound->entry->instance, run);
+  tutti_status status = start(comm, call, bound);
   if (bound->direct) /* while others' data is on its way; whoever finds a difference waits for the record */
     tt_agree_publish(comm, operation->number, bound);
   return status == TUTTI_OK ? TUTTI_OK : fail(comm, operation, status, -1);

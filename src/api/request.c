@@ -9,12 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static tutti_request *take_request(tutti_comm *comm) {
+tutti_request *tt_request_take(tutti_comm *comm) {
   tutti_request *request = comm->pool;
   if (request) {
     tutti_request *other = request->other;
     comm->pool = request->next;
-    *request = (tutti_request){.comm = comm, .other = other};
+    *request = (tutti_request){.comm = comm, .other = other, .words = request->words};
     return request;
   }
   request = calloc(1, sizeof *request);
@@ -26,10 +26,15 @@ static tutti_request *take_request(tutti_comm *comm) {
   return request;
 }
 
+static void free_request(tutti_request *request) {
+  free(request->words.word);
+  free(request);
+}
+
 static void put_back(tutti_request *request) {
   tutti_comm *comm = request->comm;
   if (!comm) {
-    free(request);
+    free_request(request);
     return;
   }
   request->pooled = true;
@@ -42,7 +47,7 @@ void tt_request_orphan(tutti_comm *comm) {
     other = request->other;
     request->comm = NULL;
     if (request->pooled)
-      free(request);
+      free_request(request);
   }
 }
 
@@ -57,6 +62,7 @@ static void enqueue(tutti_request *request) {
   tutti_comm *comm = request->comm;
   tt_operation_number(comm, request->bound.key, &request->operation);
   comm->context->outstanding++;
+  tt_progress_post(comm->context);
   request->state = TT_REQUEST_QUEUED;
   request->status = TUTTI_OK;
   request->waiter = (tt_waiter){0};
@@ -100,17 +106,29 @@ void tt_request_progress(tutti_context *context, bool *moved) {
     progress_comm(comm, moved);
 }
 
-tutti_status tt_request_post(tutti_comm *comm, const tt_call *call, bool persistent, tutti_request **request) {
+static tutti_status bind(tutti_request *request, const tt_places *places) {
   tt_bound *bound;
-  tutti_status status = tt_comm_bind(comm, call, &bound);
-  if (status != TUTTI_OK)
-    return status;
-  tutti_request *made = take_request(comm);
+  if (request->call.lists)
+    return tt_listed_bind(request->comm, &request->call, places, &request->words, &request->bound);
+  tutti_status status = tt_comm_bind(request->comm, &request->call, places, &bound);
+  if (status == TUTTI_OK)
+    request->bound = *bound;
+  return status;
+}
+
+tutti_status tt_request_post(tutti_comm *comm, const tt_call *call, const tt_places *places, bool persistent,
+                             tutti_request **request) {
+  tutti_request *made = tt_request_take(comm);
   if (!made)
     return tt_agree_break(comm, TUTTI_ERR_MEMORY, "rank %" PRId64 ": no memory for a request", comm->rank);
   made->call = *call;
-  made->bound = *bound;
   made->persistent = persistent;
+  tutti_status status = bind(made, places);
+  made->call.lists = NULL; /* the caller's; the binding has what is needed */
+  if (status != TUTTI_OK) {
+    put_back(made);
+    return status;
+  }
   *request = made;
   if (!persistent) {
     bool moved = false;
@@ -140,6 +158,7 @@ tutti_status tutti_request_start(tutti_request *request) {
     return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_request_start: the request is %s", request ? "not persistent" : "NULL");
   if (!request->comm)
     return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_request_start: the request's communicator was destroyed");
+  TT_HOLD(request->comm->context);
   if (request->state != TT_REQUEST_IDLE) /* complete or not: equal on all ranks */
     return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_request_start: the request was started and not waited for");
   if (request->comm->broken != TUTTI_OK || tt_agree_poisoned(request->comm))
@@ -177,6 +196,9 @@ tutti_status tutti_test(tutti_request **request, int *done) {
   if (!*request)
     return TUTTI_OK;
   tutti_comm *comm = (*request)->comm;
+  if (!comm)
+    return collect(request);
+  TT_HOLD(comm->context);
   tt_request_progress(comm->context, &moved);
   *done = !is_running(*request);
   if (*done)
@@ -196,6 +218,9 @@ tutti_status tutti_wait(tutti_request **request) {
     return TUTTI_OK;
   tt_waiter waiter = {0};
   tutti_comm *comm = (*request)->comm;
+  if (!comm)
+    return collect(request);
+  TT_HOLD(comm->context);
   while (is_running(*request)) {
     bool moved = false;
     tt_request_progress(comm->context, &moved);
@@ -208,6 +233,7 @@ tutti_status tutti_wait(tutti_request **request) {
 }
 
 void tutti_request_destroy(tutti_request *request) {
+  TT_HOLD(request && request->comm ? request->comm->context : NULL);
   if (request && !is_running(request))
     put_back(request);
 }

@@ -64,6 +64,8 @@ typedef struct tt_options {
   int64_t verify;            /* prove every plan before its first use */
   int64_t spin;              /* polls before yielding, where every rank has a core */
   int64_t shared_spin_ns;    /* the same where cores are shared */
+  const char *progress;      /* "thread", or empty */
+  int64_t progress_core;     /* of that thread; -1: any */
   int64_t yield_ns;          /* yields so long before sleeping */
   int64_t slot_bytes;        /* of a stream; 0: chosen by ranks per node */
   int64_t slot_count;        /* of a stream */

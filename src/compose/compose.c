@@ -6,16 +6,18 @@
  *     scatter         for j: M(root, {j}, block j)        gather          for j: M(j, {root}, block j)
  *     allgather       for j: M(j, all, block j)           broadcast       for j: M(root, all, block j)
  *     reduce-scatter  for j: R(all, j, block j)           reduce          for j: R(all, root, block j)
- *     allreduce       for j: R(all, j, block 0)
- */
+ *     allreduce       for j: R(all, j, block 0)           all-to-all      for i, j: M(i, {j}, block ij)
+ *     scan            for j: R({0..j}, j, block 0)        exscan          for j > 0: R({0..j-1}, j, block 0)
+ *
+ * Collectives whose counts differ from rank to rank have the same compositions: a block has no length here. */
 #include "compose/compose.h"
 
 #include <string.h>
 
-enum part { SCATTER, GATHER, ALLGATHER, BROADCAST, REDUCE_SCATTER, REDUCE, ALLREDUCE };
+enum part { SCATTER, GATHER, ALLGATHER, BROADCAST, REDUCE_SCATTER, REDUCE, ALLREDUCE, ALL_TO_ALL, SCAN, EXSCAN };
 
-/* Which rank is the root and which rank the ends of primitive j are. */
-enum who { ROOT, EACH, ALL };
+/* Which rank is the root and which ranks the ends of primitive i (and j) are. */
+enum who { ROOT, EACH, ALL, NEXT, OTHER, UP_TO };
 
 static const struct {
   const char *name;
@@ -29,6 +31,9 @@ static const struct {
     [REDUCE_SCATTER] = {"reduce-scatter", TT_REDUCTION, EACH, ALL},
     [REDUCE] = {"reduce", TT_REDUCTION, ROOT, ALL},
     [ALLREDUCE] = {"allreduce", TT_REDUCTION, EACH, ALL},
+    [ALL_TO_ALL] = {"all-to-all", TT_MULTICAST, EACH, OTHER},
+    [SCAN] = {"scan", TT_REDUCTION, EACH, UP_TO},
+    [EXSCAN] = {"exscan", TT_REDUCTION, NEXT, UP_TO},
 };
 
 struct step {
@@ -36,63 +41,95 @@ struct step {
   tt_buffer from, to;
 };
 
+/* Into which blocks a form cuts the vector. */
+enum cut { WHOLE, SPLIT, SQUARE };
+
+#define FORMS 4
+
 struct form {
   const char *name;
-  bool split; /* blocks: one for each rank; else a single one */
+  enum cut cut; /* into a single block, one for each rank, one for each pair of ranks */
   int step_count;
   struct step step[2]; /* in the order they run */
 };
 
-#define FORMS 4
+/* What collectives with equal compositions share. */
+struct kind {
+  bool has_root, reduces, has_graph;
+  tt_layout in, out;
+  struct form form[FORMS];
+};
+
+static const struct kind allreduce = {
+    .reduces = true,
+    .form = {{"one", WHOLE, 1, {{ALLREDUCE, TT_IN, TT_OUT}}},
+             {"allgather.reduce-scatter", SPLIT, 2, {{REDUCE_SCATTER, TT_IN, TT_OUT}, {ALLGATHER, TT_OUT, TT_OUT}}},
+             {"broadcast.reduce", WHOLE, 2, {{REDUCE, TT_IN, TT_OUT}, {BROADCAST, TT_OUT, TT_OUT}}}}};
+static const struct kind broadcast = {
+    .has_root = true,
+    .form = {{"one", WHOLE, 1, {{BROADCAST, TT_IN, TT_OUT}}},
+             {"allgather.scatter", SPLIT, 2, {{SCATTER, TT_IN, TT_OUT}, {ALLGATHER, TT_OUT, TT_OUT}}}}};
+static const struct kind allgather = {
+    .in = TT_LAYOUT_OWN,
+    .form = {{"one", SPLIT, 1, {{ALLGATHER, TT_IN, TT_OUT}}},
+             {"broadcast.gather", SPLIT, 2, {{GATHER, TT_IN, TT_OUT}, {BROADCAST, TT_OUT, TT_OUT}}}}};
+static const struct kind reduce_scatter = {
+    .reduces = true,
+    .out = TT_LAYOUT_OWN,
+    .form = {{"one", SPLIT, 1, {{REDUCE_SCATTER, TT_IN, TT_OUT}}},
+             {"scatter.reduce", SPLIT, 2, {{REDUCE, TT_IN, TT_MID}, {SCATTER, TT_MID, TT_OUT}}}}};
+static const struct kind barrier = {
+    .reduces = true,
+    .form = {{"one", WHOLE, 1, {{ALLREDUCE, TT_IN, TT_OUT}}},
+             {"broadcast.reduce", WHOLE, 2, {{REDUCE, TT_IN, TT_OUT}, {BROADCAST, TT_OUT, TT_OUT}}}}};
+static const struct kind reduce = {
+    .has_root = true,
+    .reduces = true,
+    .form = {{"one", WHOLE, 1, {{REDUCE, TT_IN, TT_OUT}}},
+             {"gather.reduce-scatter", SPLIT, 2, {{REDUCE_SCATTER, TT_IN, TT_MID}, {GATHER, TT_MID, TT_OUT}}}}};
+static const struct kind gather = {
+    .has_root = true, .in = TT_LAYOUT_OWN, .form = {{"one", SPLIT, 1, {{GATHER, TT_IN, TT_OUT}}}}};
+static const struct kind scatter = {
+    .has_root = true, .out = TT_LAYOUT_OWN, .form = {{"one", SPLIT, 1, {{SCATTER, TT_IN, TT_OUT}}}}};
+static const struct kind all_to_all = {
+    .in = TT_LAYOUT_ROW, .out = TT_LAYOUT_COLUMN, .form = {{"one", SQUARE, 1, {{ALL_TO_ALL, TT_IN, TT_OUT}}}}};
+static const struct kind scan = {.reduces = true, .form = {{"one", WHOLE, 1, {{SCAN, TT_IN, TT_OUT}}}}};
+static const struct kind exscan = {.reduces = true, .form = {{"one", WHOLE, 1, {{EXSCAN, TT_IN, TT_OUT}}}}};
+static const struct kind neighbor = {
+    .has_graph = true, .in = TT_LAYOUT_TOUCHED, .out = TT_LAYOUT_TOUCHED, .form = {{"one", WHOLE, 0, {{0}}}}};
 
 static const struct {
   const char *name;
-  bool has_root, reduces;
-  tt_layout in, out;
-  struct form form[FORMS];
+  const struct kind *kind;
+  tt_lengths lengths;
 } collectives[TT_COLLECTIVE_COUNT] = {
-    [TT_ALLREDUCE] =
-        {"allreduce",
-         false,
-         true,
-         TT_LAYOUT_ALL,
-         TT_LAYOUT_ALL,
-         {{"one", false, 1, {{ALLREDUCE, TT_IN, TT_OUT}}},
-          {"allgather.reduce-scatter", true, 2, {{REDUCE_SCATTER, TT_IN, TT_OUT}, {ALLGATHER, TT_OUT, TT_OUT}}},
-          {"broadcast.reduce", false, 2, {{REDUCE, TT_IN, TT_OUT}, {BROADCAST, TT_OUT, TT_OUT}}}}},
-    [TT_BROADCAST] = {"broadcast",
-                      true,
-                      false,
-                      TT_LAYOUT_ALL,
-                      TT_LAYOUT_ALL,
-                      {{"one", false, 1, {{BROADCAST, TT_IN, TT_OUT}}},
-                       {"allgather.scatter", true, 2, {{SCATTER, TT_IN, TT_OUT}, {ALLGATHER, TT_OUT, TT_OUT}}}}},
-    [TT_ALLGATHER] = {"allgather",
-                      false,
-                      false,
-                      TT_LAYOUT_OWN,
-                      TT_LAYOUT_ALL,
-                      {{"one", true, 1, {{ALLGATHER, TT_IN, TT_OUT}}},
-                       {"broadcast.gather", true, 2, {{GATHER, TT_IN, TT_OUT}, {BROADCAST, TT_OUT, TT_OUT}}}}},
-    [TT_REDUCE_SCATTER] = {"reduce-scatter",
-                           false,
-                           true,
-                           TT_LAYOUT_ALL,
-                           TT_LAYOUT_OWN,
-                           {{"one", true, 1, {{REDUCE_SCATTER, TT_IN, TT_OUT}}},
-                            {"scatter.reduce", true, 2, {{REDUCE, TT_IN, TT_MID}, {SCATTER, TT_MID, TT_OUT}}}}},
-    [TT_BARRIER] = {"barrier",
-                    false,
-                    true,
-                    TT_LAYOUT_ALL,
-                    TT_LAYOUT_ALL,
-                    {{"one", false, 1, {{ALLREDUCE, TT_IN, TT_OUT}}},
-                     {"broadcast.reduce", false, 2, {{REDUCE, TT_IN, TT_OUT}, {BROADCAST, TT_OUT, TT_OUT}}}}},
+    [TT_ALLREDUCE] = {"allreduce", &allreduce, TT_LENGTHS_ALL},
+    [TT_BROADCAST] = {"broadcast", &broadcast, TT_LENGTHS_ALL},
+    [TT_ALLGATHER] = {"allgather", &allgather, TT_LENGTHS_ALL},
+    [TT_REDUCE_SCATTER] = {"reduce-scatter", &reduce_scatter, TT_LENGTHS_ALL},
+    [TT_BARRIER] = {"barrier", &barrier, TT_LENGTHS_ALL},
+    [TT_REDUCE] = {"reduce", &reduce, TT_LENGTHS_ALL},
+    [TT_GATHER] = {"gather", &gather, TT_LENGTHS_ALL},
+    [TT_SCATTER] = {"scatter", &scatter, TT_LENGTHS_ALL},
+    [TT_ALL_TO_ALL] = {"all-to-all", &all_to_all, TT_LENGTHS_ALL},
+    [TT_SCAN] = {"scan", &scan, TT_LENGTHS_ALL},
+    [TT_EXSCAN] = {"exscan", &exscan, TT_LENGTHS_ALL},
+    [TT_ALLGATHERV] = {"allgatherv", &allgather, TT_LENGTHS_ALL},
+    [TT_REDUCE_SCATTERV] = {"reduce-scatterv", &reduce_scatter, TT_LENGTHS_ALL},
+    [TT_GATHERV] = {"gatherv", &gather, TT_LENGTHS_ROOT},
+    [TT_SCATTERV] = {"scatterv", &scatter, TT_LENGTHS_ROOT},
+    [TT_ALL_TO_ALLV] = {"all-to-allv", &all_to_all, TT_LENGTHS_ENDS},
+    [TT_ALL_TO_ALLW] = {"all-to-allw", &all_to_all, TT_LENGTHS_ENDS},
+    [TT_NEIGHBOR_ALLGATHER] = {"neighbor-allgather", &neighbor, TT_LENGTHS_ALL},
+    [TT_NEIGHBOR_ALLGATHERV] = {"neighbor-allgatherv", &neighbor, TT_LENGTHS_ENDS},
+    [TT_NEIGHBOR_ALL_TO_ALL] = {"neighbor-all-to-all", &neighbor, TT_LENGTHS_ALL},
+    [TT_NEIGHBOR_ALL_TO_ALLV] = {"neighbor-all-to-allv", &neighbor, TT_LENGTHS_ENDS},
+    [TT_NEIGHBOR_ALL_TO_ALLW] = {"neighbor-all-to-allw", &neighbor, TT_LENGTHS_ENDS},
 };
 
 static int form_count(tt_collective collective) {
   int count = 0;
-  while (count < FORMS && collectives[collective].form[count].name)
+  while (count < FORMS && collectives[collective].kind->form[count].name)
     count++;
   return count;
 }
@@ -101,13 +138,17 @@ tt_collective_info tt_compose_info(tt_collective collective) {
   tt_collective_info info = {.name = NULL};
   if ((int)collective < 0 || collective >= TT_COLLECTIVE_COUNT)
     return info;
-  info = (tt_collective_info){collectives[collective].name,
-                              collectives[collective].has_root,
-                              collectives[collective].reduces,
-                              form_count(collective),
-                              {NULL}};
+  const struct kind *kind = collectives[collective].kind;
+  info = (tt_collective_info){.name = collectives[collective].name,
+                              .has_root = kind->has_root,
+                              .reduces = kind->reduces,
+                              .has_graph = kind->has_graph,
+                              .lengths = collectives[collective].lengths,
+                              .in = kind->in,
+                              .out = kind->out,
+                              .form_count = form_count(collective)};
   for (int n = 0; n < info.form_count; n++)
-    info.form[n] = collectives[collective].form[n].name;
+    info.form[n] = kind->form[n].name;
   return info;
 }
 
@@ -119,32 +160,79 @@ tt_collective tt_compose_find(const char *name) {
 }
 
 static tt_affine affine_of(enum who who, int64_t root) {
-  return who == EACH ? (tt_affine){0, 1, 0} : (tt_affine){root, 0, 0};
+  switch (who) {
+  case ROOT:
+    return (tt_affine){root, 0, 0};
+  case NEXT:
+    return (tt_affine){1, 1, 0};
+  case OTHER:
+    return (tt_affine){0, 0, 1};
+  default:
+    return (tt_affine){0, 1, 0};
+  }
 }
 
-static void add_stage(tt_composition *composition, const struct step *step, const struct form *form, int64_t root) {
+static tt_ends ends_of(enum who who, int64_t root) {
+  if (who == ALL)
+    return (tt_ends){.kind = TT_ENDS_ALL};
+  return (tt_ends){.kind = who == UP_TO ? TT_ENDS_RANGE : TT_ENDS_ONE, .one = affine_of(who, root)};
+}
+
+static tt_affine block_of(enum cut cut, int64_t rank_count) {
+  if (cut == SQUARE)
+    return (tt_affine){0, rank_count, 1};
+  return (tt_affine){0, cut == SPLIT, 0};
+}
+
+static void add_stage(tt_composition *composition, const struct step *step, enum cut cut, const tt_problem *problem) {
   tt_stage *stage = &composition->stage[composition->stage_count++];
-  bool loops = form->split || parts[step->part].root == EACH;
+  enum who root = parts[step->part].root, ends = parts[step->part].ends;
+  int64_t ranks = composition->rank_count;
+  bool loops = cut != WHOLE || root != ROOT;
   strcpy(stage->name, parts[step->part].name);
-  stage->family_count = 1;
   stage->family[0] = (tt_family){
       .primitive = parts[step->part].primitive,
-      .count_i = loops ? composition->rank_count : 1,
-      .count_j = 1,
-      .root = affine_of(parts[step->part].root, root),
-      .block = {0, form->split, 0},
-      .ends = {.kind = parts[step->part].ends == ALL ? TT_ENDS_ALL : TT_ENDS_ONE,
-               .one = affine_of(parts[step->part].ends, root)},
+      .count_i = loops ? ranks - (root == NEXT) : 1,
+      .count_j = ends == OTHER ? ranks : 1,
+      .root = affine_of(root, problem->root),
+      .block = block_of(cut, ranks),
+      .ends = ends_of(ends, problem->root),
       .from = step->from,
       .to = step->to,
+      .ordered = parts[step->part].primitive == TT_REDUCTION && (problem->ordered || ends == UP_TO),
   };
+  stage->family_count = stage->family[0].count_i > 0;
+}
+
+static void add_graph(tt_composition *composition, const tt_graph *graph) {
+  tt_stage *stage = &composition->stage[composition->stage_count++];
+  strcpy(stage->name, "exchange");
+  stage->family_count = (int)graph->edge_count;
+  stage->list = graph->family;
+}
+
+tutti_status tt_compose_graph(tt_graph *graph, tt_arena *arena) {
+  tt_family *family = tt_arena_alloc(arena, (size_t)graph->edge_count, sizeof *family);
+  if (!family && graph->edge_count > 0)
+    return tt_fail(TUTTI_ERR_MEMORY, "no memory for a graph of %lld edges", (long long)graph->edge_count);
+  for (int64_t e = 0; e < graph->edge_count; e++)
+    family[e] = (tt_family){.primitive = TT_MULTICAST,
+                            .count_i = 1,
+                            .count_j = 1,
+                            .root = {graph->from[e], 0, 0},
+                            .block = {e, 0, 0},
+                            .ends = {.kind = TT_ENDS_ONE, .one = {graph->to[e], 0, 0}},
+                            .from = TT_IN,
+                            .to = TT_OUT};
+  graph->family = family;
+  return TUTTI_OK;
 }
 
 static const struct form *find_form(tt_collective collective, const char *name) {
-  const struct form *forms = collectives[collective].form;
+  const struct form *forms = collectives[collective].kind->form;
   bool any = !name || !*name, split = !any && strcmp(name, "split") == 0;
   for (int n = 0; n < form_count(collective); n++)
-    if (any || (split ? forms[n].split : strcmp(forms[n].name, name) == 0))
+    if (any || (split ? forms[n].cut == SPLIT : strcmp(forms[n].name, name) == 0))
       return &forms[n];
   return split ? &forms[0] : NULL;
 }
@@ -158,9 +246,16 @@ static tutti_status no_form(tt_collective collective, const char *name) {
   char known[160] = "";
   for (int n = 0; n < form_count(collective); n++) {
     strcat(known, n ? ", " : "");
-    strcat(known, collectives[collective].form[n].name);
+    strcat(known, collectives[collective].kind->form[n].name);
   }
   return tt_fail(TUTTI_ERR_PLAN, "%s has no form '%s'; it has %s", collectives[collective].name, name, known);
+}
+
+static int64_t block_count(const tt_problem *problem, const struct form *form) {
+  int64_t ranks = problem->rank_count;
+  if (problem->graph)
+    return problem->graph->edge_count > 0 ? problem->graph->edge_count : 1;
+  return form->cut == SQUARE ? ranks * ranks : form->cut == SPLIT ? ranks : 1;
 }
 
 tutti_status tt_compose(const tt_problem *problem, const char *form_name, tt_composition *composition) {
@@ -168,13 +263,18 @@ tutti_status tt_compose(const tt_problem *problem, const char *form_name, tt_com
   const struct form *form = find_form(collective, form_name);
   if (!form)
     return no_form(collective, form_name);
+  if (collectives[collective].kind->has_graph != (problem->graph != NULL))
+    return tt_fail(TUTTI_ERR_PLAN, "%s %s a graph", collectives[collective].name,
+                   problem->graph ? "does not go over" : "needs");
   memset(composition, 0, sizeof *composition);
   composition->rank_count = problem->rank_count;
-  composition->block_count = form->split ? problem->rank_count : 1;
-  composition->layout[TT_IN] = collectives[collective].in;
-  composition->layout[TT_OUT] = collectives[collective].out;
+  composition->block_count = block_count(problem, form);
+  composition->layout[TT_IN] = collectives[collective].kind->in;
+  composition->layout[TT_OUT] = collectives[collective].kind->out;
   composition->in_place = problem->in_place;
   for (int n = 0; n < form->step_count; n++)
-    add_stage(composition, &form->step[n], form, problem->root);
+    add_stage(composition, &form->step[n], form->cut, problem);
+  if (problem->graph)
+    add_graph(composition, problem->graph);
   return tt_ir_check(composition);
 }

@@ -10,19 +10,54 @@ typedef enum tt_collective {
   TT_ALLGATHER,
   TT_REDUCE_SCATTER,
   TT_BARRIER,
+  TT_REDUCE,
+  TT_GATHER,
+  TT_SCATTER,
+  TT_ALL_TO_ALL,
+  TT_SCAN,
+  TT_EXSCAN,
+  TT_ALLGATHERV,
+  TT_REDUCE_SCATTERV,
+  TT_GATHERV,
+  TT_SCATTERV,
+  TT_ALL_TO_ALLV,
+  TT_ALL_TO_ALLW,
+  TT_NEIGHBOR_ALLGATHER,
+  TT_NEIGHBOR_ALLGATHERV,
+  TT_NEIGHBOR_ALL_TO_ALL,
+  TT_NEIGHBOR_ALL_TO_ALLV,
+  TT_NEIGHBOR_ALL_TO_ALLW,
   TT_COLLECTIVE_COUNT
 } tt_collective;
+
+/* Who knows how long a block is. */
+typedef enum tt_lengths {
+  TT_LENGTHS_ALL,  /* every rank */
+  TT_LENGTHS_ENDS, /* the rank that has it and those that get it */
+  TT_LENGTHS_ROOT  /* the root, and the rank that has it or gets it */
+} tt_lengths;
+
+/* Directed edges between ranks, known to all of them. Block e goes over edge e. */
+typedef struct tt_graph {
+  int64_t rank_count, edge_count;
+  const int32_t *from, *to; /* of each edge */
+  const tt_family *family;  /* of each edge: M(from, {to}, block e) in -> out; made by tt_compose_graph */
+} tt_graph;
 
 typedef struct tt_problem {
   tt_collective collective;
   int64_t rank_count;
   int64_t root; /* where the collective has one, else 0 */
   bool in_place;
+  bool ordered;          /* the operator does not commute */
+  const tt_graph *graph; /* of neighbor collectives; borrowed as long as the composition lives */
 } tt_problem;
 
 typedef struct tt_collective_info {
   const char *name;
-  bool has_root, reduces;
+  bool has_root, reduces, has_graph;
+  tt_lengths lengths;
+  tt_layout in, out; /* on ranks that have them */
   int form_count;
   const char *form[4]; /* names: "one" for the one-step form, else "allgather.reduce-scatter", last stage first */
 } tt_collective_info;
@@ -34,5 +69,7 @@ tt_collective tt_compose_find(const char *name);              /* TT_COLLECTIVE_C
 const char *tt_compose_form(tt_collective collective, const char *name);
 /* Writes the composition of `form`, a name as above. Error TUTTI_ERR_PLAN names the forms there are. */
 tutti_status tt_compose(const tt_problem *problem, const char *form, tt_composition *composition);
+/* Fills in graph->family, in the arena, from all else. TUTTI_ERR_MEMORY. */
+tutti_status tt_compose_graph(tt_graph *graph, tt_arena *arena);
 
 #endif

@@ -21,6 +21,9 @@ typedef struct tt_draw_stage {
 typedef struct tt_draw_picture {
   const tt_plan *const *plan;             /* plan[r] is rank r's */
   const tt_topo *topo;                    /* rows stand together by its outermost level; NULL: one group */
+  int64_t unit_blocks;                    /* what n is: so many blocks of a plan; 0: all of them */
+  const char *unit_text;                  /* the same in words; NULL: the whole vector */
+  bool ordered;                           /* show which operand of a combination has come */
   const char *title, *note;               /* lines above the picture */
   const char *level_text[TT_PLAN_LEVELS]; /* legend of each level; NULL: its name */
   const tt_draw_stage *stage;

@@ -21,27 +21,43 @@ static void add_arrows(tt_draw_grid *grid, const tt_plan *plan, const tt_lane *l
   }
 }
 
-static void add_mark(tt_draw_grid *grid, const tt_plan *plan, const tt_lane *lane, const tt_step *step,
-                     bool count_only) {
-  static const tt_draw_mark_kind kinds[] = {
-      [TT_STEP_RECV] = TT_DRAW_RECV, [TT_STEP_RECV_REDUCE] = TT_DRAW_REDUCE, [TT_STEP_COPY] = TT_DRAW_COPY};
+static tt_draw_mark_kind mark_kind(const tt_step *step, bool ordered) {
+  if (step->kind == TT_STEP_RECV_REDUCE)
+    return ordered && step->flags & TT_STEP_LEFT ? TT_DRAW_REDUCE_LEFT : TT_DRAW_REDUCE;
+  return step->kind == TT_STEP_RECV ? TT_DRAW_RECV : TT_DRAW_COPY;
+}
+
+/* Blocks of one message leave one mark. Where only counting, they may count twice. */
+static void add_mark(tt_draw_grid *grid, const tt_draw_mark *mark, bool count_only) {
+  const tt_draw_mark *last = count_only || grid->mark_count == 0 ? NULL : &grid->mark[grid->mark_count - 1];
+  if (last && last->time == mark->time && last->rank == mark->rank && last->level == mark->level &&
+      last->kind == mark->kind)
+    return;
   if (!count_only)
-    grid->mark[grid->mark_count] = (tt_draw_mark){step->time, (int32_t)plan->rank, lane->level, kinds[step->kind]};
+    grid->mark[grid->mark_count] = *mark;
   grid->mark_count++;
 }
 
-static void collect_lane(tt_draw_grid *grid, const tt_plan *plan, const tt_lane *lane, bool count_only) {
+static void look_at_buffers(tt_draw_grid *grid, const tt_plan *plan, const tt_step *step) {
+  bool has_src = step->kind != TT_STEP_RECV, has_dst = step->kind != TT_STEP_SEND;
+  grid->has_in[plan->rank] |= has_src && step->src.space == TT_SPACE_IN;
+  grid->has_out[plan->rank] |= has_dst && step->dst.space == TT_SPACE_OUT;
+}
+
+static void collect_lane(tt_draw_grid *grid, const tt_plan *plan, const tt_lane *lane, bool ordered, bool count_only) {
   uint32_t blocks = 0;
   for (uint32_t n = 0; n < lane->step_count; n++) {
     const tt_step *step = &plan->step[lane->first_step + n];
     blocks = step->flags & TT_STEP_FIRST ? 1 : blocks + 1;
     bool last = step->kind == TT_STEP_COPY || step->flags & TT_STEP_LAST;
+    look_at_buffers(grid, plan, step);
     if (last && lane->role == TT_ROLE_SEND)
       add_arrows(grid, plan, lane,
                  (tt_draw_message){step->time, blocks, (int32_t)plan->rank, step->peer, lane->level, lane->channel},
                  count_only);
     else if (last)
-      add_mark(grid, plan, lane, step, count_only);
+      add_mark(grid, &(tt_draw_mark){step->time, (int32_t)plan->rank, lane->level, mark_kind(step, ordered)},
+               count_only);
   }
 }
 
@@ -49,7 +65,7 @@ static void collect(tt_draw_grid *grid, const tt_draw_picture *picture, bool cou
   grid->message_count = grid->mark_count = 0;
   for (int64_t r = 0; r < grid->rank_count; r++)
     for (uint32_t n = 0; n < picture->plan[r]->lane_count; n++)
-      collect_lane(grid, picture->plan[r], &picture->plan[r]->lane[n], count_only);
+      collect_lane(grid, picture->plan[r], &picture->plan[r]->lane[n], picture->ordered, count_only);
 }
 
 /* ---- columns ---- */

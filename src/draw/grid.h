@@ -12,7 +12,13 @@ typedef struct tt_draw_message {
 } tt_draw_message;
 
 /* What happens to a rank's own data at the end of a round. */
-typedef enum tt_draw_mark_kind { TT_DRAW_RECV, TT_DRAW_REDUCE, TT_DRAW_COPY } tt_draw_mark_kind;
+typedef enum tt_draw_mark_kind {
+  TT_DRAW_RECV,
+  TT_DRAW_REDUCE,
+  TT_DRAW_REDUCE_LEFT, /* what has come is the left operand */
+  TT_DRAW_COPY,
+  TT_DRAW_MARK_COUNT
+} tt_draw_mark_kind;
 
 typedef struct tt_draw_mark {
   uint32_t time;
@@ -32,6 +38,8 @@ typedef struct tt_draw_grid {
   int32_t *column_of; /* [rounds]: -1 where nothing happens */
   uint32_t *time_of;  /* [columns] */
   int column_count;
+  bool has_in[TT_DRAW_RANKS];     /* whose input is used */
+  bool has_out[TT_DRAW_RANKS];    /* who gets a result */
   uint32_t fewest, most;          /* blocks of a message */
   int32_t rank_at[TT_DRAW_RANKS]; /* from the top */
   int32_t group_at[TT_DRAW_RANKS];

@@ -135,7 +135,7 @@ static void test_svg_shows_every_message_once(void **state) {
     for (int64_t r = 0; r < cases[n].ranks; r++)
       arrows += readers_of(in.plan[r]);
     char *text = draw(&in, tt_draw_svg);
-    assert_int_equal(count(text, "class=\"message\""), arrows);
+    assert_int_equal(count(text, "class=\"message l"), arrows);
     assert_int_equal(count(text, ">rank "), cases[n].ranks);
     free(text);
     release(&in);
@@ -148,7 +148,7 @@ static void test_svg_without_publishing_has_as_many_arrows_as_messages(void **st
   compile(&in, TT_ALLREDUCE, 8, NULL, "recursive-doubling");
   char *text = draw(&in, tt_draw_svg);
   assert_int_equal(tt_plan_sent(in.plan[0], -1).messages, 3);
-  assert_int_equal(count(text, "class=\"message\""), 8 * 3);
+  assert_int_equal(count(text, "class=\"message l"), 8 * 3);
   free(text);
   release(&in);
 }

@@ -8,9 +8,12 @@
 #define TT_NONTEMPORAL_BYTES ((int64_t)16 << 20)
 
 typedef struct tt_arith {
-  tt_combine combine; /* NULL where the plan reduces nothing */
+  tt_combine combine; /* NULL where the plan reduces nothing, or by a user's operator */
+  tt_user_op user_op; /* .reduce NULL: none */
   tutti_type type;
-  int element_shift; /* log2 of bytes an element */
+  int64_t element_bytes;
+  int shift;        /* bytes >> shift, times `inverse`, are elements: a division by a number known at start */
+  uint64_t inverse; /* of element_bytes >> shift, which is odd, modulo 2^64 */
   bool average;
   bool large; /* results that nobody reads soon go past the cache */
 } tt_arith;
@@ -22,7 +25,7 @@ typedef struct tt_use { /* what a step does with what comes */
   uint32_t finish;      /* > 0: final contributions, for an average */
 } tt_use;
 
-/* TUTTI_ERR_ARGUMENT where type or operator is none. */
+/* TUTTI_ERR_ARGUMENT where type or operator is none, or they do not fit. `large` is left false. */
 tutti_status tt_arith_init(tt_arith *arith, const tt_run *run, bool reduces);
 /* dst = src (op) data, or data; `bytes` of them. */
 void tt_arith_take(const tt_arith *arith, tt_use use, const void *src, const void *data, void *dst, int64_t bytes);

@@ -60,9 +60,9 @@ static void bind_step(tt_instance *instance, uint32_t number, bool last_of_lane,
                                          .left = step->flags & TT_STEP_LEFT,
                                          .final = is_final(plan, step, last),
                                          .finish = step->finish},
-                                 .block = tt_blocks_place((tt_ref){TT_SPACE_IN, step->block}, plan->part_count),
-                                 .src = tt_blocks_place(step->src, plan->part_count),
-                                 .dst = tt_blocks_place(step->dst, plan->part_count)};
+                                 .length = tt_blocks_length(plan, step->block),
+                                 .src = tt_blocks_place(plan, step->src),
+                                 .dst = tt_blocks_place(plan, step->dst)};
   instance->reduces |= combines(step);
   instance->uses_mid |=
       (has_src(step) && step->src.space == TT_SPACE_MID) || (has_dst(step) && step->dst.space == TT_SPACE_MID);

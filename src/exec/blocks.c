@@ -1,9 +1,11 @@
 /* exec/blocks.c - block numbers to byte ranges, without a division where the table is uniform. */
 #include "exec/blocks.h"
 
-enum { UNIT_SHIFT = 6 }; /* parts begin at multiples of 64 bytes of their block */
+enum { LINE_SHIFT = 6 }; /* units are multiples of 64 bytes */
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+
+static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
 
 static tt_cut cut_of(const tt_blocks *blocks, int64_t count) {
   int64_t units = count >> blocks->unit_shift;
@@ -14,34 +16,70 @@ static tutti_status check(const tt_block_table *table, const tt_plan *plan) {
   if (table->block_count * (int64_t)plan->part_count != (int64_t)plan->block_count)
     return tt_fail(TUTTI_ERR_ARGUMENT, "a table of %lld blocks for a plan of %u blocks in %u parts",
                    (long long)table->block_count, plan->block_count, plan->part_count);
-  if (table->total < 0)
-    return tt_fail(TUTTI_ERR_ARGUMENT, "%lld elements", (long long)table->total);
+  if (table->kind == TT_TABLE_SQUARE && table->block_count != plan->rank_count * plan->rank_count)
+    return tt_fail(TUTTI_ERR_ARGUMENT, "a square of %lld blocks for %lld ranks", (long long)table->block_count,
+                   (long long)plan->rank_count);
+  if (table->total < 0 || table->each < 0)
+    return tt_fail(TUTTI_ERR_ARGUMENT, "%lld elements", (long long)least(table->total, table->each));
   return TUTTI_OK;
 }
 
-tutti_status tt_blocks_init(tt_blocks *blocks, const tt_block_table *table, tutti_type type, const tt_plan *plan) {
+static tutti_status too_many(int64_t count, int64_t element_bytes) {
+  return tt_fail(TUTTI_ERR_MEMORY, "%lld elements of %lld bytes are more than can be addressed", (long long)count,
+                 (long long)element_bytes);
+}
+
+/* Blocks of one length, or of two. */
+static tutti_status set_uniform(tt_blocks *blocks, const tt_block_table *table, const tt_plan *plan) {
+  int64_t total = table->total, count = table->block_count;
+  if (table->kind == TT_TABLE_SQUARE && __builtin_mul_overflow(table->each, plan->rank_count, &total))
+    return too_many(table->each, blocks->element_bytes);
+  if (__builtin_mul_overflow(total, blocks->element_bytes, &blocks->out_bytes))
+    return too_many(total, blocks->element_bytes);
+  bool whole = table->kind == TT_TABLE_SQUARE || count == 1;
+  blocks->base = table->kind == TT_TABLE_SQUARE ? table->each : whole ? total : total / count;
+  blocks->extra = whole ? 0 : total - blocks->base * count;
+  blocks->mid_bytes = table->kind == TT_TABLE_SPLIT ? blocks->out_bytes : 0;
+  int64_t longest = blocks->base + (blocks->extra > 0);
+  if (blocks->part_count > 1) {
+    for (int longer = 0; longer < 2; longer++)
+      blocks->cut[longer] = cut_of(blocks, blocks->base + longer);
+    longest = least(longest, (cut_of(blocks, longest).units + 1) << blocks->unit_shift);
+  }
+  blocks->longest = longest * blocks->element_bytes;
+  return TUTTI_OK;
+}
+
+tutti_status tt_blocks_init(tt_blocks *blocks, const tt_run *run, int64_t element_bytes, const tt_plan *plan) {
+  const tt_block_table *table = &run->blocks;
   tutti_status status = check(table, plan);
   if (status)
     return status;
-  int shift = __builtin_ctzll(tutti_type_size(type));
-  if (table->total > INT64_MAX >> shift)
-    return tt_fail(TUTTI_ERR_MEMORY, "%lld elements of %zu bytes are more than can be addressed",
-                   (long long)table->total, tutti_type_size(type));
-  *blocks = (tt_blocks){.count = table->count,
-                        .offset = table->offset,
-                        .total = table->total,
+  bool square = table->kind == TT_TABLE_SQUARE, listed = table->kind == TT_TABLE_LISTED;
+  int shift = __builtin_ctzll((unsigned long long)element_bytes);
+  *blocks = (tt_blocks){.kind = table->kind,
+                        .uniform = table->kind == TT_TABLE_SPLIT || (square && !table->in_count),
+                        .own = {run->in_own && !square && !listed, run->out_own && !square && !listed},
+                        .unit_shift = LINE_SHIFT - (shift < LINE_SHIFT ? shift : LINE_SHIFT),
                         .part_count = plan->part_count,
-                        .element_shift = shift,
-                        .unit_shift = UNIT_SHIFT - shift};
-  if (table->count)
-    return TUTTI_OK;
-  bool one = table->block_count == 1;
-  blocks->base = one ? table->total : table->total / table->block_count;
-  blocks->extra = one ? 0 : table->total % table->block_count;
-  if (blocks->part_count > 1)
-    for (int longer = 0; longer < 2; longer++)
-      blocks->cut[longer] = cut_of(blocks, blocks->base + longer);
+                        .rank = plan->rank,
+                        .element_bytes = element_bytes,
+                        .count = {square ? table->in_count : table->count, table->out_count},
+                        .offset = {table->in_offset, table->out_offset, table->mid_offset}};
+  if (blocks->uniform)
+    return set_uniform(blocks, table, plan);
+  if (listed && __builtin_mul_overflow(table->total, element_bytes, &blocks->mid_bytes))
+    return too_many(table->total, element_bytes);
   return TUTTI_OK;
+}
+
+/* Elements of the composition block. */
+static int64_t count_of(const tt_blocks *blocks, tt_place length) {
+  if (blocks->uniform)
+    return blocks->base + (length.block < blocks->extra);
+  if (blocks->kind == TT_TABLE_LISTED)
+    return blocks->count[0][length.block];
+  return blocks->count[length.space][length.peer];
 }
 
 /* Elements of the block before its part number `part`. */
@@ -51,44 +89,80 @@ static int64_t part_begin(const tt_blocks *blocks, tt_cut cut, int64_t part, int
   return (part * cut.units + least(part, cut.longer)) << blocks->unit_shift;
 }
 
-tt_span tt_blocks_span(const tt_blocks *blocks, tt_place place) {
-  uint32_t block = place.block;
-  bool uniform = blocks->count == NULL;
-  bool longer = uniform && block < blocks->extra;
-  int64_t count = uniform ? blocks->base + longer : blocks->count[block];
-  int64_t offset = uniform ? block * blocks->base + least(block, blocks->extra) : blocks->offset[block];
-  int shift = blocks->element_shift;
+static tt_cut cut_for(const tt_blocks *blocks, tt_place length, int64_t count) {
+  return blocks->uniform ? blocks->cut[length.block < blocks->extra] : cut_of(blocks, count);
+}
+
+int64_t tt_blocks_bytes(const tt_blocks *blocks, tt_place length) {
+  int64_t count = count_of(blocks, length);
+  if (blocks->part_count > 1) {
+    tt_cut cut = cut_for(blocks, length, count);
+    count = part_begin(blocks, cut, length.part + 1, count) - part_begin(blocks, cut, length.part, count);
+  }
+  return count * blocks->element_bytes;
+}
+
+int64_t tt_blocks_before(const tt_blocks *blocks, tt_place length) {
   if (blocks->part_count == 1)
-    return (tt_span){offset << shift, 0, count << shift};
-  tt_cut cut = uniform ? blocks->cut[longer] : cut_of(blocks, count);
-  int64_t begin = part_begin(blocks, cut, place.part, count);
-  int64_t end = part_begin(blocks, cut, place.part + 1, count);
-  return (tt_span){offset << shift, begin << shift, (end - begin) << shift};
+    return 0;
+  int64_t count = count_of(blocks, length);
+  return part_begin(blocks, cut_for(blocks, length, count), length.part, count) * blocks->element_bytes;
 }
 
-int64_t tt_blocks_total_bytes(const tt_blocks *blocks) { return blocks->total << blocks->element_shift; }
-
-static int64_t longest_count(const tt_blocks *blocks, int64_t block_count) {
-  int64_t longest = blocks->base + (blocks->extra > 0);
-  for (int64_t block = 0; blocks->count && block < block_count; block++)
-    longest = blocks->count[block] > longest ? blocks->count[block] : longest;
-  return longest;
+static int64_t block_offset(const tt_blocks *blocks, tt_place place) {
+  if (blocks->kind == TT_TABLE_LISTED)
+    return blocks->offset[place.space][place.block];
+  if (blocks->kind == TT_TABLE_SQUARE)
+    return blocks->uniform ? place.peer * blocks->base : blocks->offset[place.space][place.peer];
+  if (place.space <= TT_SPACE_OUT && blocks->own[place.space])
+    return 0;
+  return place.block * blocks->base + least(place.block, blocks->extra);
 }
 
-int64_t tt_blocks_longest_block(const tt_blocks *blocks, int64_t block_count) {
-  return longest_count(blocks, block_count) << blocks->element_shift;
+int64_t tt_blocks_offset(const tt_blocks *blocks, tt_place place) {
+  return block_offset(blocks, place) * blocks->element_bytes + tt_blocks_before(blocks, place);
 }
 
-int64_t tt_blocks_longest_part(const tt_blocks *blocks, int64_t block_count) {
-  int64_t count = longest_count(blocks, block_count);
-  if (blocks->part_count > 1)
-    count = least(count, (cut_of(blocks, count).units + 1) << blocks->unit_shift);
-  return count << blocks->element_shift;
+int64_t tt_blocks_image(const tt_blocks *blocks, tt_place length) {
+  if (blocks->kind == TT_TABLE_SQUARE && length.space == TT_SPACE_OUT) /* its sender has it at this rank's place */
+    return blocks->rank * blocks->base * blocks->element_bytes + tt_blocks_before(blocks, length);
+  length.space = TT_SPACE_IN;
+  return tt_blocks_offset(blocks, length);
 }
 
-tt_place tt_blocks_place(tt_ref ref, uint32_t part_count) {
+tutti_status tt_blocks_touch(tt_blocks *blocks, tt_place length, tt_place dst) {
+  if (blocks->kind == TT_TABLE_SQUARE && length.space == TT_PLACE_FOREIGN)
+    return tt_fail(TUTTI_ERR_ARGUMENT, "rank %lld does not know how long block %u is", (long long)blocks->rank,
+                   length.block);
+  int64_t count = count_of(blocks, length), bytes;
+  if (count < 0)
+    return tt_fail(TUTTI_ERR_ARGUMENT, "block %u of %lld elements", length.block, (long long)count);
+  if (__builtin_mul_overflow(count, blocks->element_bytes, &bytes))
+    return too_many(count, blocks->element_bytes);
+  bytes = tt_blocks_bytes(blocks, length);
+  if (dst.space == TT_SPACE_TMP)
+    blocks->longest = most(blocks->longest, bytes);
+  if (dst.space == TT_SPACE_OUT && __builtin_add_overflow(blocks->out_bytes, bytes, &blocks->out_bytes))
+    return too_many(count, blocks->element_bytes);
+  return TUTTI_OK;
+}
+
+tt_place tt_blocks_place(const tt_plan *plan, tt_ref ref) {
   if (ref.space == TT_SPACE_TMP)
     return (tt_place){.space = TT_SPACE_TMP, .block = ref.index};
-  return (tt_place){
-      .space = (uint16_t)ref.space, .block = ref.index / part_count, .part = (uint16_t)(ref.index % part_count)};
+  uint32_t block = ref.index / plan->part_count, ranks = (uint32_t)plan->rank_count;
+  return (tt_place){.space = (uint16_t)ref.space,
+                    .block = block,
+                    .peer = ref.space == TT_SPACE_IN ? block % ranks : block / ranks,
+                    .part = (uint16_t)(ref.index % plan->part_count)};
+}
+
+tt_place tt_blocks_length(const tt_plan *plan, uint32_t block) {
+  tt_place in = tt_blocks_place(plan, (tt_ref){TT_SPACE_IN, block});
+  tt_place out = tt_blocks_place(plan, (tt_ref){TT_SPACE_OUT, block});
+  if (out.peer == plan->rank)
+    return in;
+  if (in.peer != plan->rank)
+    out.space = TT_PLACE_FOREIGN;
+  return out;
 }

@@ -1,11 +1,11 @@
 /* exec/blocks.h - where the blocks of a plan lie in one run: block numbers -> byte ranges of a buffer.
  *
- * The composition's blocks come from the run's block table; a uniform table cuts `total` elements into block_count
- * blocks, the first total % block_count of them one element longer. A composition block of c elements is cut into
- * part_count parts at multiples of 64 bytes: with c = w whole units of 64 bytes and a rest, the first w % part_count
- * parts have one unit more, and the last part has the rest too. So parts differ by at most a unit. All of it is a pure
- * function of numbers that every rank knows; divisions happen at start, only a table that is not uniform divides again
- * for each step. */
+ * The composition's blocks come from the run's block table. A table is uniform where its blocks have one length, or two
+ * that differ by an element. A composition block is cut into part_count parts at multiples of a unit, the least number
+ * of elements that fills lines of 64 bytes: with w whole units and a rest, the first w % part_count parts have one unit
+ * more, and the last part has the rest too. So parts differ by at most a unit and no element is cut. All of it is a
+ * pure function of numbers that both ends know; divisions happen at start, only a table that is not uniform divides
+ * again for each step, and only where blocks have parts. */
 #ifndef TT_EXEC_BLOCKS_H
 #define TT_EXEC_BLOCKS_H
 
@@ -17,35 +17,46 @@ typedef struct tt_cut { /* how a composition block is cut into parts */
 } tt_cut;
 
 typedef struct tt_blocks {
-  const int64_t *count, *offset; /* NULL: uniform */
-  int64_t base, extra;           /* uniform: blocks of base elements, the first `extra` of base + 1 */
-  int64_t part_count, total;
-  int element_shift; /* log2 of bytes an element */
-  int unit_shift;    /* log2 of elements a unit of 64 bytes */
-  tt_cut cut[2];     /* uniform: of a block of base, and of base + 1 elements */
+  tt_table_kind kind;
+  bool uniform;
+  bool own[2];    /* SPLIT: in, out hold only the own block */
+  int unit_shift; /* log2 of the elements of a unit */
+  int64_t part_count, rank;
+  int64_t element_bytes;
+  int64_t base, extra;      /* uniform: blocks of base elements, the first `extra` of base + 1 */
+  tt_cut cut[2];            /* uniform: of a block of base, and of base + 1 elements */
+  const int64_t *count[2];  /* LISTED: [0]; SQUARE: of in, of out */
+  const int64_t *offset[3]; /* of in, out, mid */
+  int64_t mid_bytes;
+  int64_t longest;   /* bytes of the longest part that may be in tmp */
+  int64_t out_bytes; /* of all blocks that this rank gets; uniform: of all there are */
 } tt_blocks;
 
 /* What tt_ref says, with the plan block split into composition block and part. */
 typedef struct tt_place {
   uint32_t block; /* composition block; cell of tmp */
+  uint32_t peer;  /* SQUARE: where it is in arrays by rank */
   uint16_t part;
   uint16_t space; /* tt_space */
 } tt_place;
 
 #define TT_PARTS_MOST 65535u
+#define TT_PLACE_FOREIGN TT_SPACE_COUNT /* `space` of a length: SQUARE, neither from nor to this rank */
 
-typedef struct tt_span { /* in bytes */
-  int64_t block;         /* where the composition block begins, in a buffer that holds all blocks */
-  int64_t part;          /* where the part begins, in its block */
-  int64_t bytes;         /* of the part */
-} tt_span;
+/* TUTTI_ERR_ARGUMENT where the table does not fit the plan, TUTTI_ERR_MEMORY where its bytes pass 63 bits. Where the
+ * table is not uniform, tt_blocks_touch has to follow for every step. */
+tutti_status tt_blocks_init(tt_blocks *blocks, const tt_run *run, int64_t element_bytes, const tt_plan *plan);
+/* Looks at the length of a step that writes to `dst`: checks it, and counts it in longest and out_bytes. */
+tutti_status tt_blocks_touch(tt_blocks *blocks, tt_place length, tt_place dst);
+int64_t tt_blocks_bytes(const tt_blocks *blocks, tt_place length);
+int64_t tt_blocks_offset(const tt_blocks *blocks, tt_place place); /* bytes from its buffer's beginning; not of tmp */
+/* Where it begins in a vector of all blocks that the sender has; not of LISTED. */
+int64_t tt_blocks_image(const tt_blocks *blocks, tt_place length);
+/* Bytes of its composition block before the part. */
+int64_t tt_blocks_before(const tt_blocks *blocks, tt_place length);
 
-/* TUTTI_ERR_ARGUMENT where the table does not fit the plan, TUTTI_ERR_MEMORY where its bytes pass 63 bits. */
-tutti_status tt_blocks_init(tt_blocks *blocks, const tt_block_table *table, tutti_type type, const tt_plan *plan);
-tt_span tt_blocks_span(const tt_blocks *blocks, tt_place place); /* any space but tmp */
-int64_t tt_blocks_total_bytes(const tt_blocks *blocks);
-int64_t tt_blocks_longest_block(const tt_blocks *blocks, int64_t block_count); /* bytes */
-int64_t tt_blocks_longest_part(const tt_blocks *blocks, int64_t block_count);  /* bytes */
-tt_place tt_blocks_place(tt_ref ref, uint32_t part_count);
+/* The place of a reference, and the one that tells the length of a plan block. */
+tt_place tt_blocks_place(const tt_plan *plan, tt_ref ref);
+tt_place tt_blocks_length(const tt_plan *plan, uint32_t block);
 
 #endif

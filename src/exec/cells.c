@@ -5,19 +5,48 @@
 
 static size_t round_up(size_t bytes) { return (bytes + 127) & ~(size_t)127; } /* lines are fetched in pairs */
 
+/* Data of a call: how long, and how many of them. */
+static const struct {
+  int64_t bytes; /* 0: direct_bytes */
+  uint32_t count;
+} areas[TT_CELL_AREAS] = {{1024, TT_CELL_LINES}, {0, 4}};
+
+static void set_area(tt_cells *cells, int number, tt_cell_use *use) {
+  int64_t bytes = areas[number].bytes ? areas[number].bytes : tt_options_get()->direct_bytes;
+  tt_area *area = &cells->area[number];
+  area->id = cells->id + 1 + (uint64_t)number;
+  area->bytes = bytes;
+  area->stride = round_up((size_t)bytes);
+  area->count = areas[number].count;
+  area->use = use;
+}
+
 static tutti_status allocate(tt_cells *cells) {
-  size_t count = (size_t)cells->spec->rank_count;
-  cells->cell = calloc(count, sizeof *cells->cell);
-  cells->data = calloc(count, sizeof *cells->data);
+  size_t count = (size_t)cells->spec->rank_count, uses = TT_CELL_LINES;
+  for (int n = 0; n < TT_CELL_AREAS; n++)
+    uses += areas[n].count;
+  cells->set_words = (count + 63) / 64;
+  cells->cell = calloc((1 + TT_CELL_AREAS) * count, sizeof *cells->cell);
   cells->completed = calloc(count, sizeof *cells->completed);
-  return cells->cell && cells->data && cells->completed ? TUTTI_OK
-                                                        : tt_fail(TUTTI_ERR_MEMORY, "no memory for %zu cells", count);
+  cells->line_use = calloc(uses, sizeof *cells->line_use);
+  cells->sets = calloc(uses * cells->set_words, sizeof *cells->sets);
+  if (!cells->cell || !cells->completed || !cells->line_use || !cells->sets)
+    return tt_fail(TUTTI_ERR_MEMORY, "no memory for %zu cells", count);
+  for (size_t n = 0; n < uses; n++)
+    cells->line_use[n].readers = cells->sets + n * cells->set_words;
+  tt_cell_use *use = cells->line_use + TT_CELL_LINES;
+  for (int n = 0; n < TT_CELL_AREAS; use += areas[n++].count) {
+    set_area(cells, n, use);
+    cells->area[n].base = cells->cell + (size_t)(n + 1) * count;
+  }
+  return TUTTI_OK;
 }
 
 static void release(tt_cells *cells) {
   free(cells->cell);
-  free(cells->data);
   free(cells->completed);
+  free(cells->line_use);
+  free(cells->sets);
   free(cells);
 }
 
@@ -28,9 +57,7 @@ tutti_status tt_cells_open(const tt_link_spec *spec, tt_cells **cells) {
   if (!made)
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for %lld cells", (long long)spec->rank_count);
   made->spec = spec;
-  made->id = spec->stream_base + UINT32_MAX - 1; /* lanes are fewer */
-  made->data_bytes = tt_options_get()->direct_bytes;
-  made->data_stride = round_up((size_t)made->data_bytes);
+  made->id = spec->stream_base + UINT32_MAX - TT_CELL_AREAS; /* lanes are fewer */
   tutti_status status = allocate(made);
   if (!status)
     status = spec->ops->cells_open(spec->transport, made->id, spec->job_rank, spec->rank_count,
@@ -42,20 +69,22 @@ tutti_status tt_cells_open(const tt_link_spec *spec, tt_cells **cells) {
   return status;
 }
 
-tutti_status tt_cells_open_data(tt_cells *cells) {
+tutti_status tt_cells_open_area(tt_cells *cells, tt_area *area) {
   const tt_link_spec *spec = cells->spec;
-  if (cells->data[0])
+  if (area->base[0])
     return TUTTI_OK;
-  return spec->ops->cells_open(spec->transport, cells->id + 1, spec->job_rank, spec->rank_count,
-                               TT_CELL_DATA * cells->data_stride, (void **)cells->data);
+  return spec->ops->cells_open(spec->transport, area->id, spec->job_rank, spec->rank_count, area->count * area->stride,
+                               (void **)area->base);
 }
 
 void tt_cells_close(tt_cells *cells) {
   if (!cells)
     return;
-  if (cells->data[0])
-    cells->spec->ops->cells_close(cells->spec->transport, cells->id + 1);
-  cells->spec->ops->cells_close(cells->spec->transport, cells->id);
+  const tt_link_spec *spec = cells->spec;
+  for (int n = 0; n < TT_CELL_AREAS; n++)
+    if (cells->area[n].base[0])
+      spec->ops->cells_close(spec->transport, cells->area[n].id);
+  spec->ops->cells_close(spec->transport, cells->id);
   release(cells);
 }
 
@@ -69,26 +98,39 @@ static void learn(tt_cells *cells, int64_t rank) {
   cells->completed[rank] = says > cells->completed[rank] ? says : cells->completed[rank];
 }
 
-bool tt_cells_writable(tt_cells *cells, int64_t before) {
-  if (before <= (int64_t)cells->settled)
-    return true;
-  uint64_t least = UINT64_MAX;
-  for (int64_t rank = 0; rank < cells->spec->rank_count; rank++) {
-    if (cells->completed[rank] < (uint64_t)before)
-      learn(cells, rank);
-    if (cells->completed[rank] < (uint64_t)before)
-      return false;
-    least = cells->completed[rank] < least ? cells->completed[rank] : least;
+/* The first rank of the set from `rank` on; -1: none. */
+static int64_t next_in(const tt_cells *cells, const uint64_t *set, int64_t rank) {
+  for (size_t word = (size_t)rank / 64; word < cells->set_words; word++) {
+    uint64_t left = word == (size_t)rank / 64 ? set[word] >> (rank % 64) << (rank % 64) : set[word];
+    if (left)
+      return (int64_t)word * 64 + __builtin_ctzll(left);
   }
-  cells->settled = least;
+  return -1;
+}
+
+bool tt_cells_writable(tt_cells *cells, const tt_cell_use *use) {
+  if (use->sequence <= cells->settled)
+    return true;
+  for (int64_t rank = 0; (rank = next_in(cells, use->readers, rank)) >= 0; rank++) {
+    if (cells->completed[rank] < use->sequence)
+      learn(cells, rank);
+    if (cells->completed[rank] < use->sequence)
+      return false;
+  }
   return true;
 }
 
-bool tt_cells_awaits_neighbour(const tt_cells *cells, int64_t before) {
-  for (int64_t rank = 0; rank < cells->spec->rank_count; rank++)
-    if (cells->spec->neighbour[rank] && (int64_t)cells->completed[rank] < before)
+bool tt_cells_awaits_neighbour(const tt_cells *cells, const tt_cell_use *use) {
+  for (int64_t rank = 0; (rank = next_in(cells, use->readers, rank)) >= 0; rank++)
+    if (cells->spec->neighbour[rank] && cells->completed[rank] < use->sequence)
       return true;
   return false;
+}
+
+void tt_cells_used(tt_cells *cells, tt_cell_use *use, const uint64_t *readers) {
+  use->sequence = cells->sequence;
+  for (size_t n = 0; n < cells->set_words; n++)
+    use->readers[n] = readers[n];
 }
 
 void tt_cells_complete(tt_cells *cells, uint64_t sequence) {
@@ -99,9 +141,8 @@ void tt_cells_complete(tt_cells *cells, uint64_t sequence) {
   __builtin_prefetch(tt_cells_line(cells, rank, sequence + 1), 1);
 }
 
-void tt_cells_wake(const tt_cells *cells) {
+void tt_cells_wake(const tt_cells *cells, const uint64_t *ranks) {
   const tt_link_spec *spec = cells->spec;
-  for (int64_t rank = 0; spec->ops->wake && rank < spec->rank_count; rank++)
-    if (rank != spec->rank)
-      spec->ops->wake(spec->transport, spec->job_rank[rank]);
+  for (int64_t rank = 0; spec->ops->wake && (rank = next_in(cells, ranks, rank)) >= 0; rank++)
+    spec->ops->wake(spec->transport, spec->job_rank[rank]);
 }

@@ -1,51 +1,95 @@
-/* exec/direct.h - the direct executor as its two files see it: flatten.c makes one list of ops from a plan, direct.c
- * runs it. */
+/* exec/direct.h - the direct executor as its files see it: flatten.c makes lists of sends and of ops from a plan,
+ * layout.c finds where each block of a run travels, direct.c runs it. */
 #ifndef TT_EXEC_DIRECT_H
 #define TT_EXEC_DIRECT_H
 
 #include "exec/arith.h"
 #include "exec/cells.h"
-#include "exec/link.h"
-#include "exec/memory.h"
+#include "exec/engine.h"
 
-typedef struct tt_direct_op { /* anything but a send */
-  int32_t peer;               /* -1: a copy */
+#define TT_DIRECT_TAG 4
+
+typedef struct tt_direct_spot { /* of a block on its way */
+  bool streams;                 /* it goes through a stream; else: */
+  bool near;                    /* in the line that readers wait for, else in data */
+  bool tagged;                  /* TT_DIRECT_TAG bytes before it say of which call and how long it is */
+  int64_t at;                   /* offset there */
+} tt_direct_spot;
+
+typedef struct tt_direct_op { /* a step that is no send */
+  uint32_t step;
+  int32_t peer;   /* -1: a copy */
+  bool published; /* to other readers too */
   tt_use use;
-  tt_place block, src, dst;
-  int64_t bytes, src_at, dst_at, data_at; /* of the shape: length, offsets in buffers and in the peer's image */
+  tt_place length, src, dst;
+  tt_direct_spot spot; /* in a run: where what it takes is */
 } tt_direct_op;
 
-typedef struct tt_direct_range { /* of the input that is published */
-  int64_t begin, bytes;
-} tt_direct_range;
+typedef struct tt_direct_send {
+  uint32_t step;
+  int32_t peer; /* -1: all readers of the lane, at reader[first_reader] of the plan */
+  uint32_t first_reader, reader_count;
+  tt_place length, src;
+} tt_direct_send;
+
+typedef struct tt_direct_piece { /* of the input, published in a run */
+  int64_t from, bytes;
+  tt_direct_spot to;
+} tt_direct_piece;
+
+typedef struct tt_direct_take { /* an op in a run */
+  int32_t peer;
+  uint8_t src_space, dst_space;
+  tt_use use;
+  int64_t bytes, src_at, dst_at; /* offsets in buffers */
+  tt_direct_spot data;
+} tt_direct_take;
 
 struct tt_direct {
   tt_cells *cells;
-  tt_direct_op *op;
-  uint32_t op_count, position; /* position: op that is next */
-  tt_direct_range *range;
-  uint32_t range_count;
-  bool publishes, published; /* by the plan; in this run */
-  bool near;                 /* data are in the lines that readers wait for */
-  bool reads_all;            /* takes something from every other rank */
   uint64_t sequence, key;
-  int polls; /* for one rank's data, before a step returns */
+  uint32_t position;      /* of the take that is next */
+  bool published, rested; /* in this run: all that it publishes; all that goes through streams */
+  int polls;              /* for one rank's data, before a step returns */
+
+  /* the shape of a run: what depends on type, operator and block lengths */
+  tt_direct_take *take;
+  tt_direct_piece *piece;
+  uint32_t take_count, piece_count;
+  tt_area *area;                      /* for what travels in data */
+  bool far, writes_far;               /* something travels there; is published there */
+  bool reads_all;                     /* takes something from every other rank */
+  bool rests;                         /* some blocks go through streams */
+  bool *elsewhere;                    /* of each step: it is not of those */
+  uint64_t *readers, *sources, *owed; /* sets: who reads this rank, whom it reads, and whom nothing but its completion
+                                       * would wake */
+  int64_t *image;                     /* LISTED: where each block lies in the image; made when first needed */
   tt_memory memory;
   tt_blocks blocks;
   tt_arith arith;
-  tt_run shape; /* of the last run: type, operator and blocks that offsets stand for */
+  tt_run run; /* as it was when the shape was made */
+  bool shaped;
 
+  /* of the plan */
   const tt_plan *plan;
-  tt_place *sent; /* places that the plan sends, each once */
-  uint32_t sent_count;
+  tt_link *link;
+  tt_direct_op *op; /* in an order that lanes and waits allow */
+  tt_direct_send *send;
+  uint32_t op_count, send_count;
+  uint32_t *op_by_peer; /* numbers of the ops with a peer, by (peer, block); sends are in that order by themselves */
+  uint32_t op_by_peer_count;
   bool reduces, uses_mid;
-  tutti_status status; /* of the run; an error stays */
+
+  tt_instance *instance; /* for blocks that go through streams; made when first needed */
+  tutti_status status;   /* of the run; an error stays */
   int64_t bad_peer;
   tt_arena arena;
 };
 
-/* flatten.c: fills op, sent and what else depends on the plan alone. TUTTI_ERR_PLAN where a rank sends what it did not
+/* flatten.c: fills op, send and what else depends on the plan alone. TUTTI_ERR_PLAN where a rank sends what it did not
  * have at the start. */
 tutti_status tt_flatten(tt_direct *direct);
+/* layout.c: the shape of a run, unless it is that of the run before. */
+tutti_status tt_layout(tt_direct *direct, const tt_run *run);
 
 #endif

@@ -14,7 +14,8 @@ static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 /* Sets the lane to the beginning of its current step. */
 static void enter(tt_instance *instance, tt_lane_run *lane) {
   const tt_op *op = lane->op;
-  lane->length = tt_blocks_span(&instance->blocks, op->block).bytes;
+  bool elsewhere = instance->elsewhere && instance->elsewhere[op - instance->op];
+  lane->length = elsewhere ? 0 : tt_blocks_bytes(&instance->blocks, op->length);
   lane->done = lane->granted = 0;
   lane->dst = op->kind == TT_STEP_SEND ? NULL : tt_memory_at(&instance->memory, op->dst, &instance->blocks);
   lane->src = op->kind == TT_STEP_RECV ? lane->dst : tt_memory_at(&instance->memory, op->src, &instance->blocks);
@@ -170,5 +171,7 @@ tutti_status tt_instance_step(tt_instance *instance, bool *done, bool *moved, in
     *peer = instance->bad_peer;
   else
     *done = instance->active_count == 0 && settled(instance);
+  if (*done && instance->accumulate.on)
+    tt_accumulate_round(&instance->accumulate, &instance->blocks, &instance->memory);
   return status;
 }

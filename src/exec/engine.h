@@ -6,6 +6,7 @@
 #ifndef TT_EXEC_ENGINE_H
 #define TT_EXEC_ENGINE_H
 
+#include "exec/accumulate.h"
 #include "exec/arith.h"
 #include "exec/link.h"
 #include "exec/memory.h"
@@ -20,7 +21,7 @@ typedef struct tt_op { /* a step, bound */
   uint16_t wait_count;
   uint32_t wait_first; /* of instance->wait */
   tt_use use;
-  tt_place block, src, dst;
+  tt_place length, src, dst;
   tutti_stream *stream;
 } tt_op;
 
@@ -50,12 +51,15 @@ struct tt_instance {
   tt_lane_run *lane;
   uint32_t *active; /* lanes that are not through */
   uint32_t active_count;
-  int64_t slice; /* bytes, a multiple of 64 */
+  int64_t slot;          /* bytes that a slot may carry, or the plan's slice where that is less; a multiple of 64 */
+  int64_t slice;         /* of the run: of whole elements, at most `slot` */
+  const bool *elsewhere; /* steps of the run that are done elsewhere, as if they had no bytes; NULL: none */
 
   uint64_t call, key, shape; /* of the run, as in tt_run */
   tt_arith arith;
   tt_blocks blocks;
   tt_memory memory;
+  tt_accumulate accumulate;
 
   tutti_stream **refer_stream; /* of all ops that may refer */
   uint32_t refer_count;
@@ -71,6 +75,9 @@ struct tt_instance {
   tt_link *link;
   tt_arena arena;
 };
+
+/* instance.c: a start of those steps alone that are not `elsewhere`, which is borrowed until the run is complete. */
+tutti_status tt_instance_start_rest(tt_instance *instance, const tt_run *run, const bool *elsewhere);
 
 /* bind.c: fills op, wait, lane, active, refer_stream and what else depends on the plan alone. */
 tutti_status tt_bind(tt_instance *instance);

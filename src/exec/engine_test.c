@@ -5,7 +5,7 @@
 #include <pthread.h>
 #include <sched.h>
 
-enum { CALLS = 3, GUARD = 64 };
+enum { CALLS = 3, GUARD = 64, MAP_MOST = 400 };
 
 /* Read by the sanitizers: an allocation that is too large fails, as it does without them. */
 const char *__asan_default_options(void);
@@ -136,14 +136,31 @@ static void publish_plan(test_text *text, const shape *of, int64_t rank) {
     }
 }
 
+/* Whose element is operand number k, from the left, of what `rank` gets in `block`. */
+static int64_t exchange_operand(int64_t ranks, int64_t rank, int64_t block, int64_t k) {
+  (void)ranks, (void)rank, (void)block;
+  return k;
+}
+
+static int64_t ring_operand(int64_t ranks, int64_t rank, int64_t block, int64_t k) {
+  (void)rank;
+  return (block - 1 - k + 2 * ranks) % ranks;
+}
+
+static int64_t publish_operand(int64_t ranks, int64_t rank, int64_t block, int64_t k) {
+  (void)ranks, (void)block;
+  return k == 0 ? rank : k - (k <= rank);
+}
+
 static const struct {
   const char *name;
   void (*plan)(test_text *text, const shape *of, int64_t rank);
-  bool reduces, in_place;
-} family[] = {{"exchange", exchange_plan, true, true},
-              {"ring", ring_plan, true, true},
-              {"chain", chain_plan, false, false},
-              {"publish", publish_plan, true, false}};
+  int64_t (*operand)(int64_t ranks, int64_t rank, int64_t block, int64_t k); /* NULL: reduces nothing */
+  bool in_place;
+} family[] = {{"exchange", exchange_plan, exchange_operand, true},
+              {"ring", ring_plan, ring_operand, true},
+              {"chain", chain_plan, NULL, false},
+              {"publish", publish_plan, publish_operand, false}};
 
 /* ---- a case: buffers, calls, results ---- */
 
@@ -156,25 +173,28 @@ typedef struct test_case {
   tutti_op op;
   uint64_t seed;
   bool threads, allocates; /* buffers from the transport */
+  test_maps maps;          /* elements of the user's and his operator; 0 bytes: type and op */
   test_job job;
   unsigned char *in[TEST_RANKS], *out[TEST_RANKS];
   bool bad[TEST_RANKS];
 } test_case;
 
-static size_t bytes_of(const test_case *at) { return (size_t)at->total * tutti_type_size(at->type); }
+static size_t bytes_of(const test_case *at) {
+  return (size_t)at->total * (at->maps.bytes ? (size_t)at->maps.bytes : tutti_type_size(at->type));
+}
 
 static int64_t scale_of(const test_case *at) {
-  return family[at->family].reduces ? test_scale(at->op, at->of.rank_count) : 1;
+  return family[at->family].operand ? test_scale(at->op, at->of.rank_count) : 1;
 }
 
 static void describe(const test_case *at, int64_t rank, int64_t index) {
-  print_error(
-      "%s ranks %lld blocks %lld parts %lld slice %lld%s slots %zu x %zu total %lld %s %s seed %llu%s: rank %lld "
-      "element %lld\n",
-      family[at->family].name, (long long)at->of.rank_count, (long long)at->of.blocks, (long long)at->of.parts,
-      (long long)at->of.slice, at->of.in_place ? " in place" : "", at->slot_count, at->slot_bytes, (long long)at->total,
-      tutti_type_name(at->type), tutti_op_name(at->op), (unsigned long long)at->seed, at->threads ? " threads" : "",
-      (long long)rank, (long long)index);
+  print_error("%s ranks %lld blocks %lld parts %lld slice %lld%s slots %zu x %zu total %lld %s %s (elements of %lld) "
+              "seed %llu%s: rank %lld "
+              "element %lld\n",
+              family[at->family].name, (long long)at->of.rank_count, (long long)at->of.blocks, (long long)at->of.parts,
+              (long long)at->of.slice, at->of.in_place ? " in place" : "", at->slot_count, at->slot_bytes,
+              (long long)at->total, tutti_type_name(at->type), tutti_op_name(at->op), (long long)at->maps.bytes,
+              (unsigned long long)at->seed, at->threads ? " threads" : "", (long long)rank, (long long)index);
 }
 
 static unsigned char *make_buffer(const test_case *at, int64_t rank) {
@@ -197,19 +217,45 @@ static void free_buffer(const test_case *at, int64_t rank, void *memory) {
 static void fill(test_case *at, int64_t rank) {
   memset(at->out[rank], 0x77, bytes_of(at) + GUARD);
   for (int64_t n = 0; n < at->total; n++)
-    test_put(at->type, at->in[rank], n, test_value(rank, n, scale_of(at)));
+    if (at->maps.bytes)
+      test_put_map(&at->maps, at->in[rank] + n * at->maps.bytes, rank, n);
+    else
+      test_put(at->type, at->in[rank], n, test_value(rank, n, scale_of(at)));
+}
+
+static int64_t block_of(const test_case *at, int64_t index) {
+  int64_t block = 0, base = at->total / at->of.blocks, extra = at->total % at->of.blocks;
+  while (index >= (block + 1) * base + (block + 1 < extra ? block + 1 : extra))
+    block++;
+  return block;
+}
+
+/* Whether the rank's element is that of rank 0, or all ranks' maps composed in the order of the family. */
+static bool right_map(test_case *at, int64_t rank, int64_t index) {
+  unsigned char all[MAP_MOST], next[MAP_MOST];
+  int64_t ranks = family[at->family].operand ? at->of.rank_count : 1, block = block_of(at, index);
+  for (int64_t k = 0; k < ranks; k++) {
+    int64_t from = ranks > 1 ? family[at->family].operand(ranks, rank, block, k) : 0;
+    test_put_map(&at->maps, k ? next : all, from, index);
+    if (k > 0)
+      test_compose_one(all, next, all, at->maps.bytes);
+  }
+  return !at->maps.misaligned && memcmp(all, at->out[rank] + index * at->maps.bytes, (size_t)at->maps.bytes) == 0;
+}
+
+static bool right_number(const test_case *at, int64_t rank, int64_t index) {
+  double want = family[at->family].operand ? test_combined(at->op, at->of.rank_count, index, scale_of(at))
+                                           : test_value(0, index, scale_of(at));
+  return test_get(at->type, at->out[rank], index) == want;
 }
 
 /* Whether the rank's result is right and nothing behind it was touched. */
-static bool right(const test_case *at, int64_t rank) {
-  for (int64_t n = 0; n < at->total; n++) {
-    double want = family[at->family].reduces ? test_combined(at->op, at->of.rank_count, n, scale_of(at))
-                                             : test_value(0, n, scale_of(at));
-    if (test_get(at->type, at->out[rank], n) != want) {
+static bool right(test_case *at, int64_t rank) {
+  for (int64_t n = 0; n < at->total; n++)
+    if (at->maps.bytes ? !right_map(at, rank, n) : !right_number(at, rank, n)) {
       describe(at, rank, n);
       return false;
     }
-  }
   for (size_t n = 0; n < GUARD; n++)
     if (at->out[rank][bytes_of(at) + n] != 0x77)
       return false;
@@ -218,11 +264,15 @@ static bool right(const test_case *at, int64_t rank) {
 
 static tutti_status start(test_case *at, int64_t rank, uint64_t call) {
   fill(at, rank);
+  tt_user_op op = {test_compose, &at->maps, (size_t)at->maps.bytes, false};
   tt_run run = {.in = at->in[rank],
                 .out = at->out[rank],
+                .moves_only = !family[at->family].operand,
                 .blocks = {.block_count = at->of.blocks, .total = at->total},
                 .type = at->type,
                 .op = at->op,
+                .element_bytes = at->maps.bytes,
+                .user_op = at->maps.bytes ? &op : NULL,
                 .call = call,
                 .key = 42};
   return tt_instance_start(at->job.instance[rank], &run);
@@ -343,9 +393,13 @@ static void random_case(test_case *at, uint64_t seed, bool threads) {
   at->slot_bytes = (size_t)ONE_OF(&random, 64, 128, 1024, 16384);
   at->slot_count = (size_t)ONE_OF(&random, 1, 2, 4);
   at->total = ONE_OF(&random, 0, 1, 2, 17, 64, 200, 1000, 5000) + (int64_t)tt_random_below(&random, 3);
-  at->type = (tutti_type)tt_random_below(&random, TUTTI_TYPE_COUNT);
-  at->op = (tutti_op)tt_random_below(&random, TUTTI_OP_COUNT);
+  at->type = (tutti_type)tt_random_below(&random, TEST_TYPES);
+  at->op = (tutti_op)tt_random_below(&random, TEST_OPS);
   at->allocates = ONE_OF(&random, 0, 1);
+  int64_t slice = at->of.slice && at->of.slice < (int64_t)at->slot_bytes ? at->of.slice & -64 : (int64_t)at->slot_bytes;
+  at->maps.bytes = ONE_OF(&random, 0, 0, 1, 3, 12, 16, 48, 100, 400);
+  if (at->maps.bytes > slice && family[at->family].operand) /* what is only moved may be longer */
+    at->maps.bytes = 24;
 }
 
 static void test_plans_give_right_results_under_every_schedule(void **state) {
@@ -461,6 +515,58 @@ static void test_absurd_sizes_are_errors(void **state) {
   close_case(&at);
 }
 
+/* ---- elements and operators that cannot be ---- */
+
+static tutti_status start_elements(size_t slot_bytes, int64_t slice, tt_run run) {
+  test_case at = {.of = {.rank_count = 2, .blocks = 1, .parts = 1, .slice = slice},
+                  .slot_bytes = slot_bytes,
+                  .slot_count = 2,
+                  .type = TUTTI_INT32};
+  open_case(&at);
+  run.blocks.block_count = 1;
+  tutti_status status = tt_instance_start(at.job.instance[0], &run);
+  close_case(&at);
+  return status;
+}
+
+static void test_element_longer_than_a_slice_is_an_error_where_it_is_combined(void **state) {
+  (void)state;
+  tt_user_op op = {test_compose, NULL, 1001, false};
+  tt_run run = {.element_bytes = 1001, .user_op = &op};
+  assert_int_equal(start_elements(1024, 0, run), TUTTI_OK);
+  assert_int_equal(start_elements(512, 0, run), TUTTI_ERR_ARGUMENT);
+  assert_non_null(strstr(tutti_last_error(), "1001"));
+  assert_non_null(strstr(tutti_last_error(), "512"));
+  assert_int_equal(start_elements(4096, 960, run), TUTTI_ERR_ARGUMENT);
+  assert_non_null(strstr(tutti_last_error(), "960"));
+  run.moves_only = true;
+  assert_int_equal(start_elements(512, 0, run), TUTTI_OK);
+}
+
+static void test_operator_that_does_not_fit_is_an_error(void **state) {
+  (void)state;
+  tt_user_op op = {test_compose, NULL, 12, false};
+  static const struct {
+    tutti_type type;
+    tutti_op op;
+    int64_t element_bytes;
+    bool user, fits;
+  } rows[] = {
+      {TUTTI_FLOAT32, TUTTI_BIT_AND, 0, false, false}, {TUTTI_UINT16, TUTTI_BIT_AND, 0, false, true},
+      {TUTTI_COMPLEX64, TUTTI_MAX, 0, false, false},   {TUTTI_FLOAT64_INT32, TUTTI_MIN_LOC, 0, false, true},
+      {TUTTI_BYTE, TUTTI_SUM, 0, false, false},        {TUTTI_BYTE, TUTTI_SUM, 12, false, false},
+      {TUTTI_BYTE, TUTTI_SUM, 12, true, true},         {TUTTI_BYTE, TUTTI_SUM, 13, true, false},
+      {TUTTI_INT32, TUTTI_SUM, 0, true, false},
+  };
+  for (size_t n = 0; n < TT_COUNT(rows); n++) {
+    tt_run run = {.type = rows[n].type,
+                  .op = rows[n].op,
+                  .element_bytes = rows[n].element_bytes,
+                  .user_op = rows[n].user ? &op : NULL};
+    assert_int_equal(start_elements(1024, 0, run), rows[n].fits ? TUTTI_OK : TUTTI_ERR_ARGUMENT);
+  }
+}
+
 /* ---- what the log sees ---- */
 
 static void count_bytes(void *user, const tt_access *access) {
@@ -493,6 +599,8 @@ int main(void) {
       cmocka_unit_test(test_other_key_is_a_mismatch_that_names_the_peer),
       cmocka_unit_test(test_more_bytes_than_expected_are_a_mismatch),
       cmocka_unit_test(test_absurd_sizes_are_errors),
+      cmocka_unit_test(test_element_longer_than_a_slice_is_an_error_where_it_is_combined),
+      cmocka_unit_test(test_operator_that_does_not_fit_is_an_error),
       cmocka_unit_test(test_log_sees_every_byte),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

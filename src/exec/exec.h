@@ -33,24 +33,42 @@ typedef struct tt_link_spec {
 tutti_status tt_link_create(const tt_link_spec *spec, tt_link **link);
 void tt_link_destroy(tt_link *link);
 
-/* Where the composition's blocks lie, made at each start without allocation: block b has count[b] elements at element
- * offset[b] of a buffer that holds all blocks. A buffer that holds only the rank's own block has it at offset 0. */
+/* Where the composition's blocks lie, made at each start without allocation. */
+typedef enum tt_table_kind {
+  TT_TABLE_SPLIT,  /* `total` cut into block_count parts that differ by at most one element, one after the other; a
+                    * buffer that holds only the rank's own block (in_own, out_own) has it at offset 0 */
+  TT_TABLE_LISTED, /* block b has count[b] elements at in_offset[b] of in, out_offset[b] of out, mid_offset[b] of mid */
+  TT_TABLE_SQUARE  /* block i * p + j: `in` has those with i = rank, block j at in_offset[j], and `out` those with j =
+                    * rank, block i at out_offset[i]. Counts: in_count[j], out_count[i], equal where they are one block:
+                    * no rank knows others. Counts NULL: all have `each`, at multiples of it. mid has none */
+} tt_table_kind;
+
+/* Arrays are borrowed until the run is complete. Only what this rank's plan touches is read, but for `known`. */
 typedef struct tt_block_table {
-  int64_t block_count;  /* composition blocks */
-  const int64_t *count; /* NULL: uniform: total cut into block_count parts that differ by at most one element */
-  const int64_t *offset;
-  int64_t total; /* elements of all blocks */
+  tt_table_kind kind;
+  int64_t block_count;                 /* composition blocks */
+  int64_t total;                       /* elements. SPLIT: of all blocks. LISTED: 1 + the last one of mid */
+  int64_t each;                        /* SQUARE without counts */
+  const int64_t *count;                /* LISTED */
+  bool known;                          /* LISTED: every rank has all of count[], and the same in it */
+  const int64_t *in_count, *out_count; /* SQUARE: both or none */
+  /* Elements from the buffer's beginning; may be negative. Not read by SPLIT, nor by SQUARE without counts. */
+  const int64_t *in_offset, *out_offset, *mid_offset;
 } tt_block_table;
 
 typedef struct tt_run {
   const void *in;
   void *out;
-  bool in_own, out_own; /* the buffer holds only the own block */
+  bool in_own, out_own; /* SPLIT: the buffer holds only the own block */
+  bool wide;            /* acc=f32: sums, products and averages of 16-bit floats are float32 until they are complete */
+  bool moves_only;      /* no rank's plan combines, as all ranks know: elements may be torn on their way */
   tt_block_table blocks;
   tutti_type type;
   tutti_op op;
-  uint64_t call, key; /* for the slot headers */
-  uint64_t shape;     /* equal and not 0: nothing but buffers and call number differs from the run before */
+  int64_t element_bytes;     /* 0: of the type, which is one of types.h; else the type says no more than this */
+  const tt_user_op *user_op; /* NULL: op is one of types.h; borrowed */
+  uint64_t call, key;        /* for the slot headers */
+  uint64_t shape;            /* equal and not 0: nothing but buffers and call number differs from the run before */
 } tt_run;
 
 tutti_status tt_instance_create(const tt_plan *plan, tt_link *link, tt_instance **instance); /* plan: borrowed */
@@ -64,9 +82,12 @@ tutti_status tt_instance_step(tt_instance *instance, bool *done, bool *moved, in
 /* Whether the run waits for a rank that shares this one's core, and so for the core. */
 bool tt_instance_awaits_neighbour(const tt_instance *instance);
 
-/* Whether the direct executor runs the plan: it is made for that, and all blocks together have at most direct_bytes.
- * Equal on all ranks. Which one runs changes neither the result nor a bit of it. */
-bool tt_direct_fits(const tt_plan *plan, int64_t bytes);
+/* Whether the direct executor runs it; equal on all ranks, since it is decided from the plan's mark `direct` and
+ *     lengths that all ranks know   SPLIT, SQUARE without counts, LISTED and known: all blocks together are short
+ *     lengths that both ends know   SQUARE with counts, LISTED: moves_only. Each pair of ranks then agrees by itself:
+ *                                   short blocks travel in cells, long ones in streams
+ * Which executor runs changes neither the result nor a bit of it. */
+bool tt_direct_fits(const tt_plan *plan, const tt_run *run);
 /* plan: borrowed. TUTTI_ERR_UNSUPPORTED where the transport has no shared cells. */
 tutti_status tt_direct_create(const tt_plan *plan, tt_link *link, tt_direct **direct);
 void tt_direct_destroy(tt_direct *direct);

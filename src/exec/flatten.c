@@ -1,44 +1,46 @@
-/* exec/flatten.c - a one-round plan as one list: what is published, then what is taken, in an order that lanes and
- * waits allow.
+/* exec/flatten.c - a one-round plan as two lists: what is sent, and what is done with what comes, in an order that
+ * lanes and waits allow.
  *
  * Sends come first of all, since each rank has what it sends at the start; so nothing else has to wait for them. Any
  * order of the rest that the waits allow gives the same bits, as it does in the interpreter. */
 #include "exec/direct.h"
 
+#include <stdlib.h>
+
 static tutti_status bad_plan(const tt_plan *plan, uint32_t step, const char *what) {
   return tt_fail(TUTTI_ERR_PLAN, "rank %lld step %u of a direct plan %s", (long long)plan->rank, step, what);
 }
 
-static bool is_sent(const tt_direct *direct, tt_place place) {
-  for (uint32_t n = 0; n < direct->sent_count; n++)
-    if (direct->sent[n].block == place.block && direct->sent[n].part == place.part)
-      return true;
-  return false;
-}
-
-static tutti_status add_send(tt_direct *direct, uint32_t number) {
-  const tt_step *step = &direct->plan->step[number];
-  if (step->src.space != TT_SPACE_IN && !(direct->plan->in_place && step->src.space == TT_SPACE_OUT))
-    return bad_plan(direct->plan, number, "sends what it did not have at the start");
+static tutti_status add_send(tt_direct *direct, const tt_lane *lane, uint32_t number) {
+  const tt_plan *plan = direct->plan;
+  const tt_step *step = &plan->step[number];
+  if (step->src.space != TT_SPACE_IN && !(plan->in_place && step->src.space == TT_SPACE_OUT))
+    return bad_plan(plan, number, "sends what it did not have at the start");
   if (step->wait_count > 0)
-    return bad_plan(direct->plan, number, "waits before it sends");
-  tt_place place = tt_blocks_place((tt_ref){TT_SPACE_IN, step->src.index}, direct->plan->part_count);
-  if (!is_sent(direct, place))
-    direct->sent[direct->sent_count++] = place;
-  direct->publishes = true;
+    return bad_plan(plan, number, "waits before it sends");
+  direct->send[direct->send_count++] =
+      (tt_direct_send){.step = number,
+                       .peer = step->peer,
+                       .first_reader = lane->first_reader,
+                       .reader_count = lane->reader_count,
+                       .length = tt_blocks_length(plan, step->block),
+                       .src = tt_blocks_place(plan, (tt_ref){TT_SPACE_IN, step->block})};
   return TUTTI_OK;
 }
 
-static void add_op(tt_direct *direct, const tt_step *step) {
-  uint32_t parts = direct->plan->part_count;
+static void add_op(tt_direct *direct, const tt_lane *lane, uint32_t number) {
+  const tt_plan *plan = direct->plan;
+  const tt_step *step = &plan->step[number];
   tt_direct_op *made = &direct->op[direct->op_count++];
-  *made = (tt_direct_op){.peer = step->kind == TT_STEP_COPY ? -1 : step->peer,
+  *made = (tt_direct_op){.step = number,
+                         .peer = step->kind == TT_STEP_COPY ? -1 : step->peer,
+                         .published = lane->published,
                          .use = {.reduces = step->kind == TT_STEP_RECV_REDUCE || step->flags & TT_STEP_ONTO,
                                  .left = step->flags & TT_STEP_LEFT,
                                  .finish = step->finish},
-                         .block = tt_blocks_place((tt_ref){TT_SPACE_IN, step->block}, parts),
-                         .dst = tt_blocks_place(step->dst, parts)};
-  made->src = step->kind == TT_STEP_RECV ? made->dst : tt_blocks_place(step->src, parts);
+                         .length = tt_blocks_length(plan, step->block),
+                         .dst = tt_blocks_place(plan, step->dst)};
+  made->src = step->kind == TT_STEP_RECV ? made->dst : tt_blocks_place(plan, step->src);
   direct->reduces |= made->use.reduces;
   direct->uses_mid |= made->src.space == TT_SPACE_MID || made->dst.space == TT_SPACE_MID;
 }
@@ -60,11 +62,11 @@ static tutti_status add_lane(tt_direct *direct, uint32_t lane, uint32_t *positio
     uint32_t number = of->first_step + position[lane];
     const tt_step *step = &plan->step[number];
     if (step->kind == TT_STEP_SEND) {
-      tutti_status status = add_send(direct, number);
+      tutti_status status = add_send(direct, of, number);
       if (status)
         return status;
     } else if (may_go(plan, position, step)) {
-      add_op(direct, step);
+      add_op(direct, of, number);
     } else {
       return TUTTI_OK;
     }
@@ -87,26 +89,48 @@ static tutti_status add_lanes(tt_direct *direct, uint32_t *position) {
   return added == plan->step_count ? TUTTI_OK : bad_plan(plan, added, "can never be reached");
 }
 
-static bool reads_all(const tt_direct *direct) {
-  for (int64_t rank = 0; rank < direct->plan->rank_count; rank++) {
-    bool read = rank == direct->plan->rank;
-    for (uint32_t n = 0; n < direct->op_count && !read; n++)
-      read = direct->op[n].peer == rank;
-    if (!read)
-      return false;
-  }
-  return true;
+static int64_t block_of(tt_place length) { return (int64_t)length.block << 16 | length.part; }
+
+static int compare(int64_t a, int64_t b) { return (a > b) - (a < b); }
+
+static int compare_sends(const void *a, const void *b) {
+  const tt_direct_send *x = a, *y = b;
+  return x->peer != y->peer ? compare(x->peer, y->peer) : compare(block_of(x->length), block_of(y->length));
+}
+
+/* Ops by peer, then block. */
+static int compare_ops(const void *a, const void *b, void *ops) {
+  const tt_direct_op *of = ops, *x = &of[*(const uint32_t *)a], *y = &of[*(const uint32_t *)b];
+  return x->peer != y->peer ? compare(x->peer, y->peer) : compare(block_of(x->length), block_of(y->length));
+}
+
+/* What goes from one rank to another, in an order that both of them know: by block. */
+static void sort(tt_direct *direct) {
+  qsort(direct->send, direct->send_count, sizeof *direct->send, compare_sends);
+  for (uint32_t n = 0; n < direct->op_count; n++)
+    if (direct->op[n].peer >= 0)
+      direct->op_by_peer[direct->op_by_peer_count++] = n;
+  qsort_r(direct->op_by_peer, direct->op_by_peer_count, sizeof *direct->op_by_peer, compare_ops, direct->op);
 }
 
 tutti_status tt_flatten(tt_direct *direct) {
   const tt_plan *plan = direct->plan;
-  direct->op = tt_arena_alloc(&direct->arena, plan->step_count, sizeof *direct->op);
-  direct->sent = tt_arena_alloc(&direct->arena, plan->step_count, sizeof *direct->sent);
-  direct->range = tt_arena_alloc(&direct->arena, plan->step_count, sizeof *direct->range);
-  uint32_t *position = tt_arena_alloc(&direct->arena, plan->lane_count, sizeof *position);
-  if (direct->arena.failed)
-    return tt_fail(TUTTI_ERR_MEMORY, "no memory for a direct executor of %u steps", plan->step_count);
+  tt_arena *arena = &direct->arena;
+  uint32_t steps = plan->step_count;
+  direct->op = tt_arena_alloc(arena, steps, sizeof *direct->op);
+  direct->op_by_peer = tt_arena_alloc(arena, steps, sizeof *direct->op_by_peer);
+  direct->send = tt_arena_alloc(arena, steps, sizeof *direct->send);
+  direct->take = tt_arena_alloc(arena, steps, sizeof *direct->take);
+  direct->piece = tt_arena_alloc(arena, steps, sizeof *direct->piece);
+  direct->elsewhere = tt_arena_alloc(arena, steps, sizeof *direct->elsewhere);
+  direct->readers = tt_arena_alloc(arena, direct->cells->set_words, sizeof *direct->readers);
+  direct->sources = tt_arena_alloc(arena, direct->cells->set_words, sizeof *direct->sources);
+  direct->owed = tt_arena_alloc(arena, direct->cells->set_words, sizeof *direct->owed);
+  uint32_t *position = tt_arena_alloc(arena, plan->lane_count, sizeof *position);
+  if (arena->failed)
+    return tt_fail(TUTTI_ERR_MEMORY, "no memory for a direct executor of %u steps", steps);
   tutti_status status = add_lanes(direct, position);
-  direct->reads_all = !status && reads_all(direct);
+  if (!status)
+    sort(direct);
   return status;
 }

@@ -8,7 +8,7 @@
 
 enum { LINE = 64 };
 
-static int64_t slice_of(const tt_plan *plan, const tt_link *link) {
+static int64_t slot_of(const tt_plan *plan, const tt_link *link) {
   int64_t slot = (int64_t)tt_link_get(link)->slot_bytes_minimum;
   int64_t slice = plan->slice_bytes > 0 && plan->slice_bytes < slot ? plan->slice_bytes : slot;
   return slice < LINE ? LINE : slice & -(int64_t)LINE;
@@ -25,7 +25,7 @@ tutti_status tt_instance_create(const tt_plan *plan, tt_link *link, tt_instance 
   made->link = link;
   made->ops = tt_link_get(link)->ops;
   made->transport = tt_link_get(link)->transport;
-  made->slice = slice_of(plan, link);
+  made->slot = slot_of(plan, link);
   tt_arena_init(&made->arena);
   status = tt_bind(made);
   if (status)
@@ -38,6 +38,7 @@ tutti_status tt_instance_create(const tt_plan *plan, tt_link *link, tt_instance 
 void tt_instance_destroy(tt_instance *instance) {
   if (!instance)
     return;
+  tt_accumulate_finish(&instance->accumulate);
   tt_memory_finish(&instance->memory);
   tt_arena_finish(&instance->arena);
   free(instance);
@@ -58,6 +59,28 @@ static void rewind_lanes(tt_instance *instance) {
   }
 }
 
+/* Pieces are of whole elements, unless nobody looks at them. Decided from facts that all ranks know. */
+static tutti_status set_slice(tt_instance *instance, const tt_run *run) {
+  int64_t element = run->moves_only ? 1 : instance->arith.element_bytes;
+  if (element > instance->slot)
+    return tt_fail(TUTTI_ERR_ARGUMENT, "elements of %lld bytes do not fit into slices of %lld bytes",
+                   (long long)element, (long long)instance->slot);
+  instance->slice = instance->slot - instance->slot % element;
+  return TUTTI_OK;
+}
+
+/* Cells are as long as the longest block that is read or written there. */
+static tutti_status touch_blocks(tt_instance *instance) {
+  tutti_status status = TUTTI_OK;
+  for (uint32_t n = 0; !instance->blocks.uniform && !status && n < instance->plan->step_count; n++) {
+    const tt_op *op = &instance->op[n];
+    status = tt_blocks_touch(&instance->blocks, op->length, op->dst);
+    if (!status && op->src.space == TT_SPACE_TMP)
+      status = tt_blocks_touch(&instance->blocks, op->length, op->src);
+  }
+  return status;
+}
+
 /* Type, operator and block lengths, unless they are those of the run before. */
 static tutti_status set_shape(tt_instance *instance, const tt_run *run) {
   if (run->shape && run->shape == instance->shape)
@@ -65,18 +88,41 @@ static tutti_status set_shape(tt_instance *instance, const tt_run *run) {
   instance->shape = 0;
   tutti_status status = tt_arith_init(&instance->arith, run, instance->reduces);
   if (!status)
-    status = tt_blocks_init(&instance->blocks, &run->blocks, run->type, instance->plan);
+    status = set_slice(instance, run);
   if (!status)
-    instance->shape = run->shape;
-  return status;
-}
-
-tutti_status tt_instance_start(tt_instance *instance, const tt_run *run) {
-  tutti_status status = set_shape(instance, run);
+    status = tt_blocks_init(&instance->blocks, run, instance->arith.element_bytes, instance->plan);
   if (!status)
-    status = tt_memory_lend(&instance->memory, instance->plan, instance->uses_mid, run, &instance->blocks);
+    status = touch_blocks(instance);
   if (status)
     return status;
+  instance->arith.large = instance->blocks.out_bytes >= TT_NONTEMPORAL_BYTES;
+  instance->shape = run->shape;
+  return TUTTI_OK;
+}
+
+static tutti_status set_memory(tt_instance *instance, const tt_run *run) {
+  tutti_status status = set_shape(instance, run);
+  return status ? status
+                : tt_memory_lend(&instance->memory, instance->plan, instance->uses_mid, run, &instance->blocks);
+}
+
+/* The same in float32, between images. */
+static tutti_status set_images(tt_instance *instance, const tt_run *run) {
+  tt_run wide = *run;
+  wide.type = TUTTI_FLOAT32;
+  tutti_status status = set_memory(instance, &wide);
+  return status ? status
+                : tt_accumulate_start(&instance->accumulate, instance->plan, &instance->arena, run, &instance->blocks,
+                                      &instance->memory);
+}
+
+tutti_status tt_instance_start_rest(tt_instance *instance, const tt_run *run, const bool *elsewhere) {
+  bool wide = tt_accumulate_applies(run);
+  tutti_status status = wide ? set_images(instance, run) : set_memory(instance, run);
+  instance->accumulate.on = wide && !status;
+  if (status)
+    return status;
+  instance->elsewhere = elsewhere;
   instance->call = run->call;
   instance->key = run->key;
   instance->referred = false;
@@ -84,4 +130,8 @@ tutti_status tt_instance_start(tt_instance *instance, const tt_run *run) {
   instance->bad_peer = -1;
   rewind_lanes(instance);
   return TUTTI_OK;
+}
+
+tutti_status tt_instance_start(tt_instance *instance, const tt_run *run) {
+  return tt_instance_start_rest(instance, run, NULL);
 }

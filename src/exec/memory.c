@@ -38,13 +38,11 @@ tutti_status tt_memory_lend(tt_memory *memory, const tt_plan *plan, bool uses_mi
                             const tt_blocks *blocks) {
   memory->base[TT_SPACE_IN] = (unsigned char *)(uintptr_t)run->in;
   memory->base[TT_SPACE_OUT] = run->out;
-  memory->own[TT_SPACE_IN] = run->in_own;
-  memory->own[TT_SPACE_OUT] = run->out_own;
   if (!uses_mid && plan->tmp_count == 0)
     return TUTTI_OK;
-  int64_t mid = uses_mid ? tt_blocks_total_bytes(blocks) : 0;
-  int64_t cell = plan->tmp_count ? tt_blocks_longest_part(blocks, run->blocks.block_count) : 0;
-  return lend_scratch(memory, mid, cell, plan->tmp_count);
+  if (uses_mid && blocks->kind == TT_TABLE_SQUARE)
+    return tt_fail(TUTTI_ERR_ARGUMENT, "blocks of pairs of ranks have no place in a plan's mid");
+  return lend_scratch(memory, uses_mid ? blocks->mid_bytes : 0, plan->tmp_count ? blocks->longest : 0, plan->tmp_count);
 }
 
 void tt_memory_finish(tt_memory *memory) {

@@ -7,23 +7,20 @@
 
 typedef struct tt_memory {
   unsigned char *base[TT_SPACE_COUNT]; /* in, out, mid, tmp; `in` is never written through this */
-  bool own[TT_SPACE_COUNT];            /* holds only the own block, at its beginning */
   int64_t cell_bytes;                  /* of tmp */
   unsigned char *scratch;
   size_t scratch_bytes; /* grown where a run needs more than any before it */
 } tt_memory;
 
-/* For one run of the plan. TUTTI_ERR_MEMORY names the bytes that are not there. */
+/* For one run of the plan. TUTTI_ERR_MEMORY names the bytes that are not there, TUTTI_ERR_ARGUMENT tells that the run's
+ * table has no place for mid. */
 tutti_status tt_memory_lend(tt_memory *memory, const tt_plan *plan, bool uses_mid, const tt_run *run,
                             const tt_blocks *blocks);
 void tt_memory_finish(tt_memory *memory);
 
 /* Where `place` begins in its buffer. */
 static inline int64_t tt_memory_offset(const tt_memory *memory, tt_place place, const tt_blocks *blocks) {
-  if (place.space == TT_SPACE_TMP)
-    return place.block * memory->cell_bytes;
-  tt_span span = tt_blocks_span(blocks, place);
-  return span.part + (memory->own[place.space] ? 0 : span.block);
+  return place.space == TT_SPACE_TMP ? place.block * memory->cell_bytes : tt_blocks_offset(blocks, place);
 }
 
 static inline unsigned char *tt_memory_at(const tt_memory *memory, tt_place place, const tt_blocks *blocks) {

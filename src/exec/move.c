@@ -37,7 +37,7 @@ tutti_status tt_move_flush(tt_instance *instance, tt_lane_run *lane) {
 
 /* Makes lane->slot one with room for a piece of `bytes` at slot_used; NULL where there is none now. */
 static tutti_status reserve(tt_instance *instance, tt_lane_run *lane, int64_t bytes) {
-  if (lane->slot && next_in_slot(lane) + bytes <= instance->slice) {
+  if (lane->slot && next_in_slot(lane) + bytes <= instance->slot) {
     lane->slot_used = next_in_slot(lane);
     return TUTTI_OK;
   }
@@ -49,7 +49,7 @@ static tutti_status reserve(tt_instance *instance, tt_lane_run *lane, int64_t by
     status = instance->ops->reserve(instance->transport, lane->op->stream, &header, &data, &room);
   if (status || room == 0)
     return status;
-  assert((int64_t)room >= instance->slice);
+  assert((int64_t)room >= instance->slot);
   header->call = instance->call;
   header->key = instance->key;
   lane->slot = data;
@@ -81,7 +81,7 @@ static tutti_status peek(tt_instance *instance, tt_lane_run *lane, int64_t bytes
 
 /* Sends the piece as a reference. lane->refers becomes false where the source cannot be referred to. */
 static tutti_status refer(tt_instance *instance, tt_lane_run *lane, int64_t bytes, int64_t *moved) {
-  tutti_status status = reserve(instance, lane, instance->slice); /* an empty one */
+  tutti_status status = reserve(instance, lane, instance->slot); /* an empty one */
   if (status || !lane->slot)
     return status;
   status = instance->ops->refer(instance->transport, lane->op->stream, lane->src + lane->done, (size_t)bytes);
@@ -108,7 +108,7 @@ static tutti_status move_send(tt_instance *instance, tt_lane_run *lane, int64_t 
   tt_dtype_copy(lane->slot + lane->slot_used, lane->src + lane->done, (size_t)bytes, false);
   lane->slot_used += bytes;
   *moved = bytes;
-  return lane->slot_used == instance->slice ? tt_move_flush(instance, lane) : TUTTI_OK;
+  return lane->slot_used >= instance->slice ? tt_move_flush(instance, lane) : TUTTI_OK;
 }
 
 static tutti_status move_recv(tt_instance *instance, tt_lane_run *lane, int64_t *moved) {

@@ -9,6 +9,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,8 @@
 #include <cmocka.h>
 
 #define TEST_RANKS 64
+#define TEST_TYPES (TUTTI_BFLOAT16 + 1) /* those of numbers that test_put knows */
+#define TEST_OPS (TUTTI_AVERAGE + 1)
 
 typedef struct test_job {
   int64_t rank_count;
@@ -129,6 +132,47 @@ static inline double test_combined(tutti_op op, int64_t rank_count, int64_t inde
 }
 
 static inline int64_t test_scale(tutti_op op, int64_t rank_count) { return op == TUTTI_AVERAGE ? rank_count : 1; }
+
+/* ---- elements of the user's, of any size, and an operator on them that does not commute ----
+ *
+ * Two bytes a, b are the map x -> a x + b modulo 256, and the operator composes maps; a last byte alone is added. */
+
+typedef struct test_maps {
+  int64_t bytes;           /* of an element */
+  _Atomic bool misaligned; /* the operator saw an address that is not aligned as elements are */
+} test_maps;
+
+static inline unsigned char test_map_byte(int64_t rank, int64_t index, int64_t byte) {
+  uint64_t mixed = ((uint64_t)rank * 1000003 + (uint64_t)index * 31 + (uint64_t)byte + 1) * 0x9E3779B97F4A7C15u;
+  return (unsigned char)(mixed >> 40 | (byte % 2 == 0)); /* odd: maps keep all that they see */
+}
+
+static inline void test_put_map(const test_maps *of, void *data, int64_t rank, int64_t index) {
+  for (int64_t byte = 0; byte < of->bytes; byte++)
+    ((unsigned char *)data)[byte] = test_map_byte(rank, index, byte);
+}
+
+static inline void test_compose_one(const unsigned char *left, const unsigned char *right, unsigned char *out,
+                                    int64_t bytes) {
+  for (int64_t n = 0; n + 1 < bytes; n += 2) {
+    unsigned char a = (unsigned char)(left[n] * right[n]), b = (unsigned char)(left[n] * right[n + 1] + left[n + 1]);
+    out[n] = a;
+    out[n + 1] = b;
+  }
+  if (bytes % 2)
+    out[bytes - 1] = (unsigned char)(left[bytes - 1] + right[bytes - 1]);
+}
+
+static inline void test_compose(const void *left, const void *right, void *out, int64_t count, void *user) {
+  test_maps *of = user;
+  uintptr_t align = (uintptr_t)(of->bytes & -of->bytes);
+  align = align > 16 ? 16 : align; /* as malloc does */
+  if (((uintptr_t)left | (uintptr_t)right | (uintptr_t)out) % align)
+    of->misaligned = true;
+  for (int64_t n = 0; n < count; n++)
+    test_compose_one((const unsigned char *)left + n * of->bytes, (const unsigned char *)right + n * of->bytes,
+                     (unsigned char *)out + n * of->bytes, of->bytes);
+}
 
 /* ---- a job ---- */
 

@@ -5,6 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
+const tt_family *tt_ir_family(const tt_stage *stage, int number) {
+  return stage->list ? &stage->list[number] : &stage->family[number];
+}
+
 int64_t tt_ir_at(tt_affine form, int64_t i, int64_t j) { return form.base + form.i * i + form.j * j; }
 
 static bool list_has(const tt_ends *ends, int64_t rank) {
@@ -27,11 +31,13 @@ bool tt_ir_has_end(const tt_family *family, int64_t i, int64_t j, int64_t rank) 
     return tt_ir_at(family->ends.one, i, j) == rank;
   case TT_ENDS_LIST:
     return list_has(&family->ends, rank);
+  case TT_ENDS_RANGE:
+    return rank <= tt_ir_at(family->ends.one, i, j);
   }
   return false;
 }
 
-int64_t tt_ir_end_count(const tt_composition *composition, const tt_family *family) {
+int64_t tt_ir_end_count(const tt_composition *composition, const tt_family *family, int64_t i, int64_t j) {
   switch (family->ends.kind) {
   case TT_ENDS_ALL:
     return composition->rank_count;
@@ -39,6 +45,8 @@ int64_t tt_ir_end_count(const tt_composition *composition, const tt_family *fami
     return 1;
   case TT_ENDS_LIST:
     return family->ends.list_count;
+  case TT_ENDS_RANGE:
+    return tt_ir_at(family->ends.one, i, j) + 1;
   }
   return 0;
 }
@@ -68,7 +76,7 @@ static tutti_status check_list(const tt_ends *ends, int64_t rank_count, const ch
 }
 
 static tutti_status check_family(const tt_composition *composition, const tt_stage *stage, int number) {
-  const tt_family *family = &stage->family[number];
+  const tt_family *family = tt_ir_family(stage, number);
   if (family->count_i <= 0 || family->count_j <= 0)
     return tt_fail(TUTTI_ERR_PLAN, "stage '%s', family %d: counts %" PRId64 " x %" PRId64 " are not positive",
                    stage->name, number, family->count_i, family->count_j);
@@ -81,7 +89,8 @@ static tutti_status check_family(const tt_composition *composition, const tt_sta
   if (family->from >= TT_BUFFER_COUNT || family->to >= TT_BUFFER_COUNT || family->to == TT_IN)
     return tt_fail(TUTTI_ERR_PLAN, "stage '%s', family %d: from buffer %d to buffer %d", stage->name, number,
                    (int)family->from, (int)family->to);
-  if (family->ends.kind == TT_ENDS_ONE && !affine_in_range(family->ends.one, family, composition->rank_count))
+  bool one = family->ends.kind == TT_ENDS_ONE || family->ends.kind == TT_ENDS_RANGE;
+  if (one && !affine_in_range(family->ends.one, family, composition->rank_count))
     return tt_fail(TUTTI_ERR_PLAN, "stage '%s', family %d: an end is no rank below %" PRId64, stage->name, number,
                    composition->rank_count);
   if (family->ends.kind == TT_ENDS_LIST)
@@ -98,9 +107,9 @@ tutti_status tt_ir_check(const tt_composition *composition) {
     return tt_fail(TUTTI_ERR_PLAN, "composition of %d stages; 1..%d are possible", composition->stage_count, TT_STAGES);
   for (int s = 0; s < composition->stage_count; s++) {
     const tt_stage *stage = &composition->stage[s];
-    if (stage->family_count < 1 || stage->family_count > TT_STAGE_FAMILIES)
-      return tt_fail(TUTTI_ERR_PLAN, "stage '%s' has %d families; 1..%d are possible", stage->name, stage->family_count,
-                     TT_STAGE_FAMILIES);
+    if (stage->family_count < 0 || (!stage->list && stage->family_count > TT_STAGE_FAMILIES))
+      return tt_fail(TUTTI_ERR_PLAN, "stage '%s' has %d families; 0..%d are possible", stage->name, stage->family_count,
+                     stage->list ? INT32_MAX : TT_STAGE_FAMILIES);
     for (int n = 0; n < stage->family_count; n++) {
       tutti_status status = check_family(composition, stage, n);
       if (status != TUTTI_OK)
@@ -143,6 +152,8 @@ static void ends_text(const tt_family *family, char *text, size_t size) {
     snprintf(text, size, "all");
   else if (ends->kind == TT_ENDS_ONE)
     snprintf(text, size, "{%s}", one);
+  else if (ends->kind == TT_ENDS_RANGE)
+    snprintf(text, size, "{0 .. %s}", one);
   else
     snprintf(text, size, "{%" PRId64 " ... %" PRId64 ": %" PRId64 " rank%s}", ends->list[0],
              ends->list[ends->list_count - 1], ends->list_count, ends->list_count == 1 ? "" : "s");
@@ -165,8 +176,9 @@ static char *family_text(const tt_family *family, tt_arena *arena) {
   ends_text(family, ends, sizeof ends);
   loop_text(family, loop, sizeof loop);
   bool multicast = family->primitive == TT_MULTICAST;
-  return tt_arena_format(arena, "%s%s(%s, %s, block %s) %s -> %s", loop, multicast ? "M" : "R", multicast ? root : ends,
-                         multicast ? ends : root, block, buffer_names[family->from], buffer_names[family->to]);
+  return tt_arena_format(arena, "%s%s(%s, %s, block %s%s) %s -> %s", loop, multicast ? "M" : "R",
+                         multicast ? root : ends, multicast ? ends : root, block, family->ordered ? ", ordered" : "",
+                         buffer_names[family->from], buffer_names[family->to]);
 }
 
 char *tt_ir_print(const tt_composition *composition, tt_arena *arena) {
@@ -177,7 +189,7 @@ char *tt_ir_print(const tt_composition *composition, tt_arena *arena) {
     const tt_stage *stage = &composition->stage[s];
     text = tt_arena_format(arena, "%s%s%s:\n", text, s ? "fence\n" : "", stage->name);
     for (int n = 0; n < stage->family_count && text; n++)
-      text = tt_arena_format(arena, "%s  %s\n", text, family_text(&stage->family[n], arena));
+      text = tt_arena_format(arena, "%s  %s\n", text, family_text(tt_ir_family(stage, n), arena));
   }
   return text;
 }

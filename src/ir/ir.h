@@ -15,20 +15,21 @@
  */
 typedef enum tt_buffer { TT_IN, TT_OUT, TT_MID, TT_BUFFER_COUNT } tt_buffer;
 
-/* What a rank holds of the user's buffer: every block, block after block; only block number `rank`, at its beginning;
- * nothing. */
-typedef enum tt_layout { TT_LAYOUT_ALL, TT_LAYOUT_OWN } tt_layout;
+/* What a rank holds of the user's buffer. ALL: every block. OWN: only block number `rank`, at its beginning. Where
+ * blocks are a square, number i * rank_count + j: ROW: those with i = rank, by j; COLUMN: those with j = rank, by i.
+ * TOUCHED: those that a primitive takes from it there or brings there. */
+typedef enum tt_layout { TT_LAYOUT_ALL, TT_LAYOUT_OWN, TT_LAYOUT_ROW, TT_LAYOUT_COLUMN, TT_LAYOUT_TOUCHED } tt_layout;
 
 typedef struct tt_affine {
   int64_t base, i, j; /* base + i * I + j * J */
 } tt_affine;
 
 typedef enum tt_primitive { TT_MULTICAST, TT_REDUCTION } tt_primitive;
-typedef enum tt_ends_kind { TT_ENDS_ALL, TT_ENDS_ONE, TT_ENDS_LIST } tt_ends_kind;
+typedef enum tt_ends_kind { TT_ENDS_ALL, TT_ENDS_ONE, TT_ENDS_LIST, TT_ENDS_RANGE } tt_ends_kind;
 
 typedef struct tt_ends {
   tt_ends_kind kind;
-  tt_affine one;       /* ONE: the rank */
+  tt_affine one;       /* ONE: the rank; RANGE: the last one, of 0, 1, ..., one */
   const int64_t *list; /* LIST: ascending ranks, the same for every (i, j) */
   int64_t list_count;
 } tt_ends;
@@ -39,16 +40,18 @@ typedef struct tt_family {
   tt_affine root, block;
   tt_ends ends;
   tt_buffer from, to;
+  bool ordered; /* reductions: operands are combined in rank order; else in any order */
 } tt_family;
 
-#define TT_STAGE_FAMILIES 8
-#define TT_STAGES 4
+#define TT_STAGE_FAMILIES 4
+#define TT_STAGES 8
 #define TT_STAGE_NAME 24
 
 typedef struct tt_stage {
   char name[TT_STAGE_NAME]; /* what parameters call it: "scatter"; free text, no pass reads a meaning into it */
   int family_count;
   tt_family family[TT_STAGE_FAMILIES];
+  const tt_family *list; /* all of them, where they are more than `family` holds; borrowed; else NULL */
 } tt_stage;
 
 typedef struct tt_composition {
@@ -60,11 +63,13 @@ typedef struct tt_composition {
   tt_stage stage[TT_STAGES];
 } tt_composition;
 
+/* Family `number` of the stage. */
+const tt_family *tt_ir_family(const tt_stage *stage, int number);
 /* Value of an affine form. */
 int64_t tt_ir_at(tt_affine form, int64_t i, int64_t j);
 /* Whether `rank` is in the ends of primitive (i, j). */
 bool tt_ir_has_end(const tt_family *family, int64_t i, int64_t j, int64_t rank);
-int64_t tt_ir_end_count(const tt_composition *composition, const tt_family *family);
+int64_t tt_ir_end_count(const tt_composition *composition, const tt_family *family, int64_t i, int64_t j);
 /* Whether every rank, block and count is in its range; names the stage, family and value where not. */
 tutti_status tt_ir_check(const tt_composition *composition);
 /* The text form, for people: one line a family. */

@@ -40,15 +40,19 @@ static void test_ends_say_who_they_are(void **state) {
   static const int64_t list[] = {1, 4, 9};
   tt_composition composition = reduce_scatter();
   tt_family all = {.ends = {.kind = TT_ENDS_ALL}}, one = {.ends = {.kind = TT_ENDS_ONE, .one = {1, 2, 0}}},
-            listed = {.ends = {.kind = TT_ENDS_LIST, .list = list, .list_count = 3}};
+            listed = {.ends = {.kind = TT_ENDS_LIST, .list = list, .list_count = 3}},
+            range = {.ends = {.kind = TT_ENDS_RANGE, .one = {1, 2, 0}}};
   assert_true(tt_ir_has_end(&all, 0, 0, 3));
   assert_true(tt_ir_has_end(&one, 3, 0, 7));
   assert_false(tt_ir_has_end(&one, 3, 0, 6));
   for (int64_t rank = 0; rank < 12; rank++)
     assert_int_equal(tt_ir_has_end(&listed, 0, 0, rank), rank == 1 || rank == 4 || rank == 9);
-  assert_int_equal(tt_ir_end_count(&composition, &all), 4);
-  assert_int_equal(tt_ir_end_count(&composition, &one), 1);
-  assert_int_equal(tt_ir_end_count(&composition, &listed), 3);
+  for (int64_t rank = 0; rank < 12; rank++)
+    assert_int_equal(tt_ir_has_end(&range, 3, 0, rank), rank <= 7);
+  assert_int_equal(tt_ir_end_count(&composition, &all, 0, 0), 4);
+  assert_int_equal(tt_ir_end_count(&composition, &one, 0, 0), 1);
+  assert_int_equal(tt_ir_end_count(&composition, &listed, 0, 0), 3);
+  assert_int_equal(tt_ir_end_count(&composition, &range, 3, 0), 8);
 }
 
 static void test_a_right_composition_passes(void **state) {
@@ -69,12 +73,12 @@ static void test_counts_out_of_range_are_named(void **state) {
   expect_error(&composition, "composition of -1 blocks");
   composition = reduce_scatter();
   composition.stage_count = TT_STAGES + 1;
-  expect_error(&composition, "composition of 5 stages; 1..4 are possible");
+  expect_error(&composition, "composition of 9 stages; 1..8 are possible");
   composition.stage_count = 0;
   expect_error(&composition, "composition of 0 stages");
   composition = reduce_scatter();
   composition.stage[0].family_count = 9;
-  expect_error(&composition, "stage 'combine' has 9 families; 1..8 are possible");
+  expect_error(&composition, "stage 'combine' has 9 families; 0..4 are possible");
 }
 
 /* Each takes a right composition and breaks one thing of its family. */
@@ -157,6 +161,37 @@ static void test_the_text_has_a_line_a_family(void **state) {
   tt_arena_finish(&arena);
 }
 
+static void test_many_families_stand_in_a_list(void **state) {
+  (void)state;
+  tt_arena arena;
+  tt_arena_init(&arena);
+  tt_composition composition = reduce_scatter();
+  tt_family list[TT_STAGE_FAMILIES + 2];
+  for (size_t n = 0; n < TT_COUNT(list); n++) {
+    list[n] = composition.stage[0].family[0];
+    list[n].count_i = 1;
+    list[n].block = (tt_affine){(int64_t)n % 4, 0, 0};
+    list[n].ends = (tt_ends){.kind = TT_ENDS_RANGE, .one = {(int64_t)n % 4, 0, 0}};
+    list[n].ordered = n == 2;
+  }
+  composition.stage[0].family_count = TT_COUNT(list);
+  expect_error(&composition, "stage 'combine' has 6 families; 0..4 are possible");
+  composition.stage[0].list = list;
+  assert_int_equal(tt_ir_check(&composition), TUTTI_OK);
+  assert_ptr_equal(tt_ir_family(&composition.stage[0], 5), &list[5]);
+  assert_non_null(strstr(tt_ir_print(&composition, &arena), "  R({0 .. 2}, 0, block 2, ordered) in -> out\n"));
+  list[5].ends.one.base = 4;
+  expect_error(&composition, "family 5: an end is no rank below 4");
+  tt_arena_finish(&arena);
+}
+
+static void test_a_stage_may_do_nothing(void **state) {
+  (void)state;
+  tt_composition composition = reduce_scatter();
+  composition.stage[0].family_count = 0;
+  assert_int_equal(tt_ir_check(&composition), TUTTI_OK);
+}
+
 static void test_one_rank_and_one_block_are_singular(void **state) {
   (void)state;
   tt_arena arena;
@@ -175,6 +210,8 @@ int main(void) {
       cmocka_unit_test(test_counts_out_of_range_are_named),
       cmocka_unit_test(test_families_out_of_range_are_named),
       cmocka_unit_test(test_the_text_has_a_line_a_family),
+      cmocka_unit_test(test_many_families_stand_in_a_list),
+      cmocka_unit_test(test_a_stage_may_do_nothing),
       cmocka_unit_test(test_one_rank_and_one_block_are_singular),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

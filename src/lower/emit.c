@@ -25,7 +25,7 @@ static tt_step receive_step(const tt_flow *flow, const tt_event *event) {
                   .block = value->block,
                   .dst = value->place,
                   .time = event->time,
-                  .finish = value->then < 0 ? value->finish : 0};
+                  .finish = value->finish};
   if (value->left >= 0) {
     step.kind = TT_STEP_RECV_REDUCE;
     step.src = flow->value[value->left].place;
@@ -34,16 +34,15 @@ static tt_step receive_step(const tt_flow *flow, const tt_event *event) {
   return step;
 }
 
-static tt_step then_step(const tt_flow *flow, const tt_event *event) {
-  const tt_value *value = &flow->value[event->value];
+static tt_step local_step(const tt_flow *flow, const tt_value *value, bool copies) {
   return (tt_step){.kind = TT_STEP_COPY,
-                   .flags = TT_STEP_ONTO,
+                   .flags = copies ? 0 : TT_STEP_ONTO,
                    .peer = -1,
                    .block = value->block,
-                   .src = flow->value[value->then].place,
+                   .src = flow->value[copies ? value->left : value->right].place,
                    .dst = value->place,
-                   .time = event->time,
-                   .finish = value->finish};
+                   .time = value->made,
+                   .finish = copies ? 0 : value->finish};
 }
 
 static tt_step copy_step(const tt_flow *flow, const tt_final *final) {
@@ -58,11 +57,13 @@ static tt_step copy_step(const tt_flow *flow, const tt_final *final) {
 }
 
 static tt_step step_of(const tt_sequence *in, uint32_t number) {
+  bool copies;
+  int32_t local = tt_sequence_local(in, number, &copies);
+  if (local >= 0)
+    return local_step(in->flow, &in->flow->value[local], copies);
   const tt_event *event = tt_sequence_event(in, number);
   if (!event)
     return copy_step(in->flow, tt_sequence_final(in, number));
-  if (tt_sequence_is_then(in, number))
-    return then_step(in->flow, event);
   return event->sends ? send_step(in->flow, event) : receive_step(in->flow, event);
 }
 
@@ -119,15 +120,22 @@ static bool make_lanes(tt_plan *plan, const tt_sequence *in, uint32_t *lane_of) 
   return plan->lane != NULL;
 }
 
-static void mark_messages(const tt_plan *plan, const tt_lane *lane) {
-  tt_step *steps = &plan->step[lane->first_step];
-  for (uint32_t n = 0; n < lane->step_count && lane->role != TT_ROLE_LOCAL; n++) {
-    if (steps[n].kind == TT_STEP_COPY)
+/* Both ends see the same messages: what has one round, one peer and one tie. Copies between do not part its blocks. */
+static void mark_messages(const tt_plan *plan, const tt_lane *lane, const uint32_t *tie) {
+  tt_step *before = NULL;
+  for (uint32_t n = lane->first_step; n < lane->first_step + lane->step_count && lane->role != TT_ROLE_LOCAL; n++) {
+    tt_step *step = &plan->step[n];
+    if (step->kind == TT_STEP_COPY)
       continue;
-    bool first = n == 0 || steps[n - 1].time != steps[n].time || steps[n - 1].peer != steps[n].peer;
-    bool last = n + 1 == lane->step_count || steps[n + 1].time != steps[n].time || steps[n + 1].peer != steps[n].peer;
-    steps[n].flags |= (uint8_t)((first ? TT_STEP_FIRST : 0) | (last ? TT_STEP_LAST : 0));
+    if (!before || before->time != step->time || before->peer != step->peer || tie[before - plan->step] != tie[n]) {
+      step->flags |= TT_STEP_FIRST;
+      if (before)
+        before->flags |= TT_STEP_LAST;
+    }
+    before = step;
   }
+  if (before)
+    before->flags |= TT_STEP_LAST;
 }
 
 /* ---- readers of published lanes ---- */
@@ -176,13 +184,18 @@ static bool make_readers(const tt_lowering *lowering, tt_plan *plan) {
 static bool fill_steps(tt_plan *plan, const tt_sequence *in, const uint32_t *lane_of) {
   plan->step = tt_arena_alloc(&plan->arena, (size_t)in->count, sizeof *plan->step);
   uint32_t *next = tt_arena_alloc(in->flow->arena, plan->lane_count, sizeof *next);
-  if (!plan->step || !next)
+  uint32_t *tie = tt_arena_alloc(in->flow->arena, (size_t)in->count, sizeof *tie);
+  if (!plan->step || !next || !tie)
     return false;
-  for (int64_t n = 0; n < in->count; n++)
-    plan->step[plan->lane[lane_of[n]].first_step + next[lane_of[n]]++] = step_of(in, in->number[n]);
+  for (int64_t n = 0; n < in->count; n++) {
+    const tt_event *event = tt_sequence_event(in, in->number[n]);
+    uint32_t step = plan->lane[lane_of[n]].first_step + next[lane_of[n]]++;
+    plan->step[step] = step_of(in, in->number[n]);
+    tie[step] = event ? event->tie : 0;
+  }
   plan->step_count = (uint32_t)in->count;
   for (uint32_t n = 0; n < plan->lane_count; n++)
-    mark_messages(plan, &plan->lane[n]);
+    mark_messages(plan, &plan->lane[n], tie);
   return true;
 }
 

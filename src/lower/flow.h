@@ -1,34 +1,36 @@
 /* lower/flow.h - what one rank receives, combines, sends and keeps, as values; no lanes, no memory yet.
  *
- * A value is made once and never changes: a block of the rank's own, what came in a message, or the combination of a
- * value with what came. The passes merge (messages of one round to one peer) and common payloads (equal ones once) work
- * here. */
+ * A value is made once and never changes: a block of the rank's own, what came in a message, the combination of two
+ * values, or an own block saved from what will stand at its place. The passes merge (messages of one round to one peer)
+ * and common payloads (equal ones once) work here. */
 #ifndef TT_LOWER_FLOW_H
 #define TT_LOWER_FLOW_H
 
+#include "lower/store.h"
 #include "lower/walk.h"
 
 typedef struct tt_value {
   uint32_t block;
-  int32_t left;                  /* COMBINED: value that the received one is combined with; else -1 */
-  int32_t receive;               /* event that brings it; -1: the rank's own block */
+  int32_t event;                 /* that brings it, or behind which it is combined; -1: none, own and saved ones */
+  int32_t left, right;           /* COMBINED: operands in this order; SAVED: left is an own one; else -1 */
+  int32_t elder;                 /* COMBINED: made before it with the same left operand; -1: none */
+  int32_t heir;                  /* COMBINED with this one as left operand, the last one; -1: none */
   tt_ref place;                  /* own: where it is; others: chosen by tt_lower_place */
   uint32_t made;                 /* time at which it exists, in the whole plan */
   uint32_t last_use;             /* time of the last use, in the whole plan */
   uint32_t last_other_use;       /* the same without uses as left operand */
-  int32_t left_uses, other_uses; /* as left operand of combinations; in sends and final copies */
-  int32_t heir;                  /* the combination that it is left operand of, the last one */
-  int32_t then;                  /* value that is combined onto it right after the message; -1: none */
+  int32_t left_uses, other_uses; /* as left operand of combinations; in sends, final copies and as right operand */
+  int32_t copies;                /* of left_uses: those of combinations behind its own event */
   uint32_t finish;               /* contributions, where the value is made at its final place; else 0 */
-  bool reversed;                 /* COMBINED: what came is the left operand of the operator */
-  bool placed;
+  bool reversed;                 /* COMBINED with what came: that is the left operand of the operator */
+  bool placed;                   /* or needs no place */
 } tt_value;
 
 /* Events are numbered in the order of their primitives, which is alike at both ends of a message. */
 typedef struct tt_event {
   uint32_t time, tie;
-  int32_t peer; /* -1: published to all */
-  int32_t value;
+  int32_t peer;  /* -1: published to all */
+  int32_t value; /* that is sent; that comes, or that is combined with what comes */
   uint16_t channel, level, way;
   bool sends, published;
 } tt_event;
@@ -38,9 +40,9 @@ typedef struct tt_final {
   int32_t value;
   tt_ref place;
   uint32_t time;
-  uint32_t finish; /* contributions, for reductions */
-  int32_t rival;   /* own value that lies at the same place, -1: none */
-  bool copies;     /* a copy step puts it there; else the value is made there */
+  uint32_t finish;  /* contributions, for reductions */
+  int32_t rival[2]; /* own values that lie at the same place, -1: none */
+  bool copies;      /* a copy step puts it there; else the value is made there */
 } tt_final;
 
 /* One rank's flow through all stages. */
@@ -54,6 +56,8 @@ typedef struct tt_flow {
   int64_t event_count, event_room;
   tt_final *final;
   int64_t final_count, final_room;
+  int32_t *local; /* values that steps of the rank alone make: combined and saved ones, as they are made */
+  int64_t local_count, local_room;
 } tt_flow;
 
 /* What all ranks share. */
@@ -70,15 +74,18 @@ struct tt_lowering {
   char level_name[TT_PLAN_LEVELS][TT_TOPO_NAME];
 };
 
-/* Fills in the flow of flow->rank. False where memory is exhausted. */
+static inline bool tt_value_is_own(const tt_value *value) { return value->event < 0 && value->left < 0; }
+
+/* Fills in values, events and finals of flow->rank. False where memory is exhausted. */
 bool tt_lower_flow(const tt_lowering *lowering, tt_flow *flow);
+
+/* Decides how combinations are made, and counts uses. */
+bool tt_lower_fuse(tt_flow *flow);
 
 /* Chooses a place for every value: where it must be at the end, or a cell of tmp for as long as it is used. */
 bool tt_lower_place(tt_flow *flow, uint32_t *tmp_count);
 
-/* Room for one more element at the end of a vector in the arena; NULL where memory is exhausted. */
-void *tt_lower_push(tt_arena *arena, void *vector, int64_t *count, int64_t *room, size_t size);
-/* A copy of a finished vector, of just its size. */
-void *tt_lower_keep(tt_arena *arena, const void *vector, int64_t count, size_t size);
+/* Whether two places are the same memory. */
+bool tt_lower_same_place(const tt_flow *flow, tt_ref a, tt_ref b);
 
 #endif

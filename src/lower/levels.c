@@ -1,51 +1,10 @@
-/* lower/levels.c - topology and parameters -> the levels of one stage; the passes hierarchy, ring(n) and folding. */
+/* lower/levels.c - topology and parameters -> the levels of one stage; the passes hierarchy, ring(n) and folding.
+ *
+ * Each level is made from the group number of each rank along the line that members.c has made. */
 #include "lower/levels.h"
 
 #include <inttypes.h>
 #include <string.h>
-
-/* ---- which ranks take part ---- */
-
-static void mark_family(const tt_family *family, const tt_composition *composition, int32_t *takes_part) {
-  if (family->ends.kind == TT_ENDS_ALL) {
-    for (int64_t r = 0; r < composition->rank_count; r++)
-      takes_part[r] = 1;
-    return;
-  }
-  for (int64_t n = 0; n < family->ends.list_count && family->ends.kind == TT_ENDS_LIST; n++)
-    takes_part[family->ends.list[n]] = 1;
-  for (int64_t i = 0; i < family->count_i; i++)
-    for (int64_t j = 0; j < family->count_j; j++) {
-      takes_part[tt_ir_at(family->root, i, j)] = 1;
-      if (family->ends.kind == TT_ENDS_ONE)
-        takes_part[tt_ir_at(family->ends.one, i, j)] = 1;
-    }
-}
-
-/* perm in rank order; position[r] = -1 where r takes no part. */
-static void place_ranks(const tt_composition *composition, const tt_stage *stage, tt_lower_stage *out) {
-  memset(out->position, 0, (size_t)composition->rank_count * sizeof *out->position);
-  for (int n = 0; n < stage->family_count; n++)
-    mark_family(&stage->family[n], composition, out->position);
-  out->rank_count = 0;
-  for (int64_t r = 0; r < composition->rank_count; r++)
-    if (out->position[r])
-      out->perm[out->rank_count++] = (int32_t)r;
-    else
-      out->position[r] = -1;
-}
-
-/* Stable sort of perm by the group of each rank at one topology level. */
-static void sort_by_group(tt_lower_stage *out, const tt_topo_level *level, int32_t *count, int32_t *sorted) {
-  memset(count, 0, (size_t)(level->group_count + 1) * sizeof *count);
-  for (int64_t n = 0; n < out->rank_count; n++)
-    count[level->group_of[out->perm[n]] + 1]++;
-  for (int64_t g = 0; g < level->group_count; g++)
-    count[g + 1] += count[g];
-  for (int64_t n = 0; n < out->rank_count; n++)
-    sorted[count[level->group_of[out->perm[n]]]++] = out->perm[n];
-  memcpy(out->perm, sorted, (size_t)out->rank_count * sizeof *sorted);
-}
 
 /* ---- levels from group maps ---- */
 
@@ -57,6 +16,7 @@ static bool fill_level(tt_lower_stage *out, int number, const int32_t *key, tt_a
   level->first = tt_arena_alloc(arena, (size_t)outer_count + 1, sizeof *level->first);
   level->start = tt_arena_alloc(arena, (size_t)out->rank_count + 1, sizeof *level->start);
   level->group_at = tt_arena_alloc(arena, (size_t)out->rank_count, sizeof *level->group_at);
+  level->highest = tt_arena_alloc(arena, (size_t)out->rank_count, sizeof *level->highest);
   if (arena->failed)
     return false;
   int32_t count = 0;
@@ -67,6 +27,8 @@ static bool fill_level(tt_lower_stage *out, int number, const int32_t *key, tt_a
     if (new_outer || key[n] != key[n - 1])
       level->start[count++] = n;
     level->group_at[n] = count - 1;
+    int32_t before = new_outer ? 0 : level->highest[n > level->start[count - 1] ? count - 1 : count - 2];
+    level->highest[count - 1] = out->perm[n] > before ? out->perm[n] : before;
   }
   level->start[count] = (int32_t)out->rank_count;
   level->first[outer_count] = count;
@@ -78,17 +40,27 @@ static int64_t subgroups(const tt_lower_level *level, int64_t outer_group) {
   return level->first[outer_group + 1] - level->first[outer_group];
 }
 
+tt_tree tt_lower_tree(const tt_lower_stage *stage, int level, int64_t outer) {
+  return (tt_tree){&stage->level[level].params, subgroups(&stage->level[level], outer), false};
+}
+
 /* What depends on all trees of a level: the most rounds, and whether all of them share partial results. */
-static void look_at_trees(const tt_lower_stage *out, tt_lower_level *level, int64_t outer_count) {
-  const tt_lower_level *inner = level + 1;
+static tutti_status look_at_trees(const char *stage, tt_lower_stage *out, int number) {
+  tt_lower_level *level = &out->level[number];
+  int64_t outer_count = number ? level[-1].group_count : 1;
   level->rounds = 0;
-  level->shares = inner == out->level + out->level_count || inner->shares;
+  level->shares = number + 1 == out->level_count || level[1].shares;
   for (int64_t g = 0; g < outer_count; g++) {
-    tt_tree tree = {&level->params, subgroups(level, g), false};
+    tt_tree tree = tt_lower_tree(out, number, g);
+    const char *misfit = tt_shape_misfit(&tree);
+    if (misfit)
+      return tt_fail(TUTTI_ERR_PLAN, "stage '%s', level '%s': %s; it has %" PRId64 " groups", stage, level->name,
+                     misfit, tree.f);
     int64_t rounds = tt_shape_rounds(&tree);
     level->rounds = rounds > level->rounds ? rounds : level->rounds;
     level->shares = level->shares && tt_shape_shares(&tree);
   }
+  return TUTTI_OK;
 }
 
 /* ---- passes: each gives the group number at each position for a level that it adds ---- */
@@ -174,8 +146,9 @@ static tutti_status check_levels(const tt_stage_params *stage, const tt_topo *to
   return TUTTI_OK;
 }
 
+static const tt_stage_params flat = {.level_count = 1, .level = {{.name = "core", .shape = TT_STAR, .k = 2}}};
+
 static const tt_stage_params *find_stage(const tt_params *params, const char *name) {
-  static const tt_stage_params flat = {.level_count = 1, .level = {{.name = "core", .shape = TT_STAR, .k = 2}}};
   const tt_stage_params *found = &flat;
   for (int n = 0; n < params->stage_count; n++)
     if (strcmp(params->stage[n].stage, name) == 0)
@@ -247,43 +220,62 @@ static tutti_status add_outermost(tt_lower_stage *out, const tt_stage_params *st
 
 /* A tree from level n inwards takes: a way to the representative where that may be another rank, its own rounds, the
  * rest. */
-static void count_time(tt_lower_stage *out) {
+static tutti_status count_time(const char *stage, tt_lower_stage *out) {
   out->time[out->level_count] = 0;
   for (int n = out->level_count - 1; n >= 0; n--) {
     tt_lower_level *level = &out->level[n];
-    look_at_trees(out, level, n ? out->level[n - 1].group_count : 1);
+    tutti_status status = look_at_trees(stage, out, n);
+    if (status != TUTTI_OK)
+      return status;
     out->time[n] = level->rounds + out->time[n + 1] * (level->fold || level->striped ? 2 : 1);
   }
+  return TUTTI_OK;
+}
+
+static tutti_status add_levels(tt_lower_stage *out, const tt_stage_params *chosen, const tt_topo *topo,
+                               const tt_params *params, tt_arena *arena) {
+  size_t ranks = (size_t)out->rank_count;
+  int32_t *key = tt_arena_alloc(arena, ranks, sizeof *key), *ring_key = tt_arena_alloc(arena, ranks, sizeof *ring_key);
+  if (arena->failed)
+    return tt_fail(TUTTI_ERR_MEMORY, "no memory for group tables of %" PRId64 " ranks", out->rank_count);
+  topo_groups(out, &topo->level[find_topo_level(topo, chosen->level[0].name)], key);
+  tutti_status status = add_outermost(out, chosen, topo, params, key, ring_key, arena);
+  for (int n = 1; n < chosen->level_count && status == TUTTI_OK; n++) {
+    topo_groups(out, &topo->level[find_topo_level(topo, chosen->level[n].name)], key);
+    if (!add_level(out, &chosen->level[n], topo, false, key, arena))
+      status = tt_fail(TUTTI_ERR_MEMORY, "no memory for group tables");
+  }
+  return status;
+}
+
+static bool reduces(const tt_stage *stage) {
+  for (int n = 0; n < stage->family_count; n++)
+    if (tt_ir_family(stage, n)->primitive == TT_REDUCTION)
+      return true;
+  return false;
 }
 
 tutti_status tt_lower_resolve(const tt_composition *composition, int stage_number, const tt_topo *topo,
                               const tt_params *params, tt_arena *arena, tt_lower_stage *out) {
   const tt_stage *stage = &composition->stage[stage_number];
   const tt_stage_params *chosen = find_stage(params, stage->name);
+  const tt_topo_level *level[TT_TOPO_LEVELS];
+  tt_params used = *params;
   tutti_status status = check_levels(chosen, topo);
   if (status != TUTTI_OK)
     return status;
-  size_t ranks = (size_t)composition->rank_count;
-  memset(out, 0, sizeof *out);
-  out->perm = tt_arena_alloc(arena, ranks, sizeof *out->perm);
-  out->position = tt_arena_alloc(arena, ranks, sizeof *out->position);
-  int32_t *key = tt_arena_alloc(arena, ranks + 1, sizeof *key),
-          *spare = tt_arena_alloc(arena, ranks + 1, sizeof *spare);
-  if (arena->failed)
-    return tt_fail(TUTTI_ERR_MEMORY, "no memory for group tables of %" PRId64 " ranks", composition->rank_count);
-  out->rank_total = composition->rank_count;
-  place_ranks(composition, stage, out);
-  for (int n = chosen->level_count - 2; n >= 0; n--)
-    sort_by_group(out, &topo->level[find_topo_level(topo, chosen->level[n].name)], key, spare);
-  for (int32_t at = 0; at < out->rank_count; at++)
-    out->position[out->perm[at]] = at;
-  topo_groups(out, &topo->level[find_topo_level(topo, chosen->level[0].name)], key);
-  status = add_outermost(out, chosen, topo, params, key, spare, arena);
-  for (int n = 1; n < chosen->level_count && status == TUTTI_OK; n++) {
-    topo_groups(out, &topo->level[find_topo_level(topo, chosen->level[n].name)], key);
-    if (!add_level(out, &chosen->level[n], topo, false, key, arena))
-      status = tt_fail(TUTTI_ERR_MEMORY, "no memory for group tables");
+  if (params->reproducible && reduces(stage)) {
+    chosen = &flat;
+    used.stripe = used.ring = 0;
   }
-  count_time(out);
-  return status;
+  for (int n = 0; n < chosen->level_count; n++)
+    level[n] = &topo->level[find_topo_level(topo, chosen->level[n].name)];
+  memset(out, 0, sizeof *out);
+  out->rank_total = composition->rank_count;
+  if (!tt_lower_members(stage, level, chosen->level_count, arena, out))
+    return tt_fail(TUTTI_ERR_MEMORY, "no memory for group tables of %" PRId64 " ranks", composition->rank_count);
+  if (out->rank_count == 0) /* nothing happens here */
+    return TUTTI_OK;
+  status = add_levels(out, chosen, topo, &used, arena);
+  return status == TUTTI_OK ? count_time(stage->name, out) : status;
 }

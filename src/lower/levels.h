@@ -5,7 +5,8 @@
  *     node   [ 0  2  4 ][ 1  3  5  6 ]      group g of a level: perm[start[g]] .. perm[start[g + 1] - 1]
  *     core   [0][2][4] [1][3][5][6]         its subgroups one level in: first[g] .. first[g + 1] - 1
  *
- * so that a tree is laid over the subgroups of one group, and everything is found by position in the line. */
+ * so that a tree is laid over the subgroups of one group, and everything is found by position in the line. Groups of
+ * one group stand in the order of their lowest ranks. */
 #ifndef TT_LOWER_LEVELS_H
 #define TT_LOWER_LEVELS_H
 
@@ -23,6 +24,7 @@ typedef struct tt_lower_level {
   int32_t *first;    /* [groups of the level before + 1]: its groups are first[g] .. first[g + 1] - 1 */
   int32_t *start;    /* [group_count + 1]: position of the first member */
   int32_t *group_at; /* [ranks]: group of the rank at a position */
+  int32_t *highest;  /* [group_count]: highest rank in it and in those before it in their outer group */
   int64_t rounds;    /* most rounds of any tree at this level */
 } tt_lower_level;
 
@@ -36,8 +38,23 @@ typedef struct tt_lower_stage {
   int64_t time[TT_PLAN_LEVELS + 1]; /* rounds of a whole tree from this level inwards */
 } tt_lower_stage;
 
+/* Fills in perm and position of the ranks that take part. level: of the topology, from the outermost. */
+bool tt_lower_members(const tt_stage *stage, const tt_topo_level *const *level, int level_count, tt_arena *arena,
+                      tt_lower_stage *out);
+
 /* Resolves parameters for one stage. In the arena. */
 tutti_status tt_lower_resolve(const tt_composition *composition, int stage, const tt_topo *topo,
                               const tt_params *params, tt_arena *arena, tt_lower_stage *out);
+
+/* The tree over the subgroups of group `outer` of the level before (of all ranks: 0). */
+tt_tree tt_lower_tree(const tt_lower_stage *stage, int level, int64_t outer);
+
+/* ---- what all ranks know of a stage (facts.c) ---- */
+
+/* TUTTI_ERR_PLAN with stage, level and reason where reductions that are ordered, or all of them, would not be in rank
+ * order. */
+tutti_status tt_lower_check_order(const tt_stage *stage, const tt_lower_stage *levels, int64_t stripe, bool all);
+/* Whether some rank may pass on a block that is not for it. */
+bool tt_lower_relays(const tt_stage *stage, const tt_lower_stage *levels);
 
 #endif

@@ -1,8 +1,9 @@
 /* lower/lower.c - the compiler: composition, topology and parameters -> what all ranks share -> one rank's plan.
  *
- *     tt_lowering_create   levels of each stage, with ring(n) and folding (levels.c); stripe and channels cut blocks
- * into parts tt_lower_rank        primitives -> values and events (walk.c, flow.c) -> places (place.c) -> lanes, steps,
- * waits (emit.c)
+ *     tt_lowering_create   levels of each stage, with ring(n) and folding (members.c, levels.c); is rank order kept
+ *                          (facts.c)? stripe and channels cut blocks into parts
+ *     tt_lower_rank        primitives that touch the rank (touch.c) -> edges (walk.c) -> values and events (flow.c,
+ *                          values.c, fuse.c) -> places (place.c) -> lanes, steps (sequence.c, emit.c), waits (waits.c)
  *
  * Nothing here knows which collective it compiles: a composition has no such field. */
 #include "lower/emit.h"
@@ -59,16 +60,35 @@ static tutti_status count_parts(tt_lowering *lowering) {
   return TUTTI_OK;
 }
 
+/* Primitives of a stage are numbered. */
+static tutti_status count_primitives(const tt_composition *composition) {
+  for (int s = 0; s < composition->stage_count; s++) {
+    const tt_stage *stage = &composition->stage[s];
+    int64_t count = 0;
+    for (int n = 0; n < stage->family_count; n++) {
+      const tt_family *family = tt_ir_family(stage, n);
+      if (family->count_i > INT32_MAX / family->count_j || count > INT32_MAX - family->count_i * family->count_j)
+        return tt_fail(TUTTI_ERR_PLAN, "stage '%s' has more than %d primitives", stage->name, INT32_MAX);
+      count += family->count_i * family->count_j;
+    }
+  }
+  return TUTTI_OK;
+}
+
 static tutti_status resolve_stages(tt_lowering *lowering) {
   const tt_composition *composition = lowering->composition;
   for (int n = 0; n < composition->stage_count; n++) {
     tt_lower_stage *stage = &lowering->stage[n];
     tutti_status status = tt_lower_resolve(composition, n, lowering->topo, &lowering->params, &lowering->arena, stage);
     if (status == TUTTI_OK)
+      status =
+          tt_lower_check_order(&composition->stage[n], stage, lowering->params.stripe, lowering->params.reproducible);
+    if (status == TUTTI_OK)
       status = number_levels(lowering, n);
     if (status != TUTTI_OK)
       return status;
-    lowering->stage_time[n + 1] = lowering->stage_time[n] + (uint32_t)stage->time[0];
+    int64_t rounds = stage->time[0] > 0 ? stage->time[0] : stage->rank_count > 0; /* ranks alone still copy */
+    lowering->stage_time[n + 1] = lowering->stage_time[n] + (uint32_t)rounds;
   }
   return TUTTI_OK;
 }
@@ -87,6 +107,8 @@ tutti_status tt_lowering_create(const tt_composition *composition, const tt_topo
   made->params = *params;
   tutti_status status = count_parts(made);
   if (status == TUTTI_OK)
+    status = count_primitives(composition);
+  if (status == TUTTI_OK)
     status = resolve_stages(made);
   if (status != TUTTI_OK) {
     tt_lowering_destroy(made);
@@ -101,6 +123,13 @@ void tt_lowering_destroy(tt_lowering *lowering) {
     return;
   tt_arena_finish(&lowering->arena);
   free(lowering);
+}
+
+bool tt_lowering_relays(const tt_lowering *lowering) {
+  for (int s = 0; s < lowering->composition->stage_count; s++)
+    if (tt_lower_relays(&lowering->composition->stage[s], &lowering->stage[s]))
+      return true;
+  return false;
 }
 
 /* ---- for people ---- */
@@ -143,7 +172,7 @@ static void head_of(const tt_lowering *lowering, int64_t rank, tt_plan *plan) {
   plan->block_count = (uint32_t)composition->block_count * lowering->part_count;
   plan->part_count = lowering->part_count;
   uint32_t rounds = lowering->stage_time[composition->stage_count];
-  plan->time_count = rounds > 0 ? rounds : 1; /* one rank alone still copies */
+  plan->time_count = rounds > 0 ? rounds : 1;
   plan->slice_bytes = lowering->params.slice_bytes;
   plan->in_place = composition->in_place;
   plan->direct = is_direct(lowering);
@@ -161,7 +190,7 @@ tutti_status tt_lower_rank(const tt_lowering *lowering, int64_t rank, tt_plan **
   head_of(lowering, rank, made);
   tt_flow flow = {.arena = &scratch, .rank = rank, .in_place = lowering->composition->in_place};
   uint32_t tmp_count = 0;
-  if (!tt_lower_flow(lowering, &flow) || !tt_lower_place(&flow, &tmp_count))
+  if (!tt_lower_flow(lowering, &flow) || !tt_lower_fuse(&flow) || !tt_lower_place(&flow, &tmp_count))
     status = tt_fail(TUTTI_ERR_MEMORY, "no memory to lower rank %" PRId64 " of %" PRId64, rank, made->rank_count);
   else
     status = tt_lower_emit(lowering, &flow, tmp_count, made);

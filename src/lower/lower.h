@@ -9,14 +9,14 @@
 #include "plan/plan.h"
 #include "topo/topo.h"
 
-typedef enum tt_shape { TT_STAR, TT_CHAIN, TT_KNOMIAL, TT_KARY, TT_SHAPE_COUNT } tt_shape;
-typedef enum tt_labelling { TT_ROTATE, TT_XOR, TT_LABELLING_COUNT } tt_labelling;
+typedef enum tt_shape { TT_STAR, TT_CHAIN, TT_KNOMIAL, TT_KARY, TT_PLANTED, TT_EXCHANGE, TT_SHAPE_COUNT } tt_shape;
+typedef enum tt_labelling { TT_ROTATE, TT_XOR, TT_REFLECT, TT_LABELLING_COUNT } tt_labelling;
 typedef enum tt_order { TT_NEAR, TT_FAR, TT_ORDER_COUNT } tt_order;
 
 typedef struct tt_level_params {
   char name[TT_TOPO_NAME]; /* a level of the topology */
   tt_shape shape;
-  int k; /* of k-nomial and k-ary */
+  int k; /* of shapes that have one: tt_shape_has_k */
   tt_labelling labelling;
   tt_order order;
 } tt_level_params;
@@ -28,6 +28,7 @@ typedef struct tt_stage_params {
 } tt_stage_params;
 
 const char *tt_shape_name(tt_shape shape); /* "2-nomial" is k, '-', "nomial" */
+bool tt_shape_has_k(tt_shape shape);
 const char *tt_labelling_name(tt_labelling labelling);
 const char *tt_order_name(tt_order order);
 
@@ -40,6 +41,8 @@ typedef struct tt_params {
   int64_t ring;        /* 0, or virtual nodes of the outermost chain */
   int64_t channels;    /* >= 1 */
   int64_t slice_bytes; /* 0: as large as a slot */
+  bool reproducible;   /* stages that reduce are flat stars in rank order, whatever else is said of them */
+  bool acc_float32; /* float16 and bfloat16 keep partial results in float32 from rank to rank; the plan is the same */
 } tt_params;
 
 void tt_params_init(tt_params *params);
@@ -55,11 +58,15 @@ typedef struct tt_preset {
 const tt_preset *tt_preset_table(size_t *count);
 
 typedef struct tt_lowering tt_lowering;
-/* Borrows composition and topo until destroyed. TUTTI_ERR_PLAN where parameters do not fit, saying which and why. */
+/* Borrows composition and topo until destroyed. TUTTI_ERR_PLAN where parameters do not fit, or do not keep the rank
+ * order that the composition asks for, saying which and why: the same on all ranks. */
 tutti_status tt_lowering_create(const tt_composition *composition, const tt_topo *topo, const tt_params *params,
                                 tt_lowering **lowering);
 void tt_lowering_destroy(tt_lowering *lowering);
 tutti_status tt_lower_rank(const tt_lowering *lowering, int64_t rank, tt_plan **plan);
+/* Whether some rank may pass on a block that neither begins nor ends there; equal on all ranks, and cheap. Such a rank
+ * must know the block's length. */
+bool tt_lowering_relays(const tt_lowering *lowering);
 
 /* What parameters came to at one level of one stage, after the passes that add levels; for people. */
 typedef struct tt_level_info {

@@ -2,9 +2,10 @@
  *
  *   params = word { word }                    words are separated by spaces
  *   word   = preset | "form=" name | stage | "stripe=" n | "ring=" n | "channels=" n | "slice=" bytes
+ *          | "acc=" ( "own" | "f32" ) | "reproducible"
  *   stage  = [ name ] "[" level { "/" level } "]"
- *   level  = name ":" shape { "," ( "rotate" | "xor" | "near" | "far" ) }
- *   shape  = "star" | "chain" | k "-nomial" | k "-ary"
+ *   level  = name ":" shape { "," ( "rotate" | "xor" | "reflect" | "near" | "far" ) }
+ *   shape  = "star" | "chain" | "exchange" | k "-nomial" | k "-ary" | k "-planted"
  */
 #include "lower/shape.h"
 
@@ -33,38 +34,40 @@ static bool copy_name(char *to, size_t size, const char *from, size_t length) {
 
 /* ---- levels ---- */
 
-static bool parse_k(const char *text, const char *suffix, int *k) {
+static bool parse_k(const char *text, const char *name, int *k) {
   char *rest;
   long number = strtol(text, &rest, 10);
-  if (rest == text || number < 2 || number > NUMBER_LIMIT || strcmp(rest, suffix) != 0)
+  if (rest == text || number < 2 || number > NUMBER_LIMIT || *rest != '-' || strcmp(rest + 1, name) != 0)
     return false;
   *k = (int)number;
   return true;
 }
 
+/* A shape's name, behind its k and a dash where it has one. */
 static tutti_status parse_shape(const char *text, tt_level_params *level) {
-  level->k = 2;
-  if (strcmp(text, "star") == 0)
-    level->shape = TT_STAR;
-  else if (strcmp(text, "chain") == 0)
-    level->shape = TT_CHAIN;
-  else if (parse_k(text, "-nomial", &level->k))
-    level->shape = TT_KNOMIAL;
-  else if (parse_k(text, "-ary", &level->k))
-    level->shape = TT_KARY;
-  else
-    return bad(text, "is no shape; shapes are star, chain, K-nomial, K-ary (K from 2)");
-  return TUTTI_OK;
+  for (int shape = 0; shape < TT_SHAPE_COUNT; shape++) {
+    const char *name = tt_shape_name((tt_shape)shape);
+    bool has_k = tt_shape_has_k((tt_shape)shape);
+    level->k = 2;
+    level->shape = (tt_shape)shape;
+    if (has_k ? parse_k(text, name, &level->k) : strcmp(text, name) == 0)
+      return TUTTI_OK;
+  }
+  return bad(text, "is no shape; shapes are star, chain, exchange, K-nomial, K-ary, K-planted (K from 2)");
 }
 
 static tutti_status parse_attribute(const char *text, tt_level_params *level) {
-  if (strcmp(text, "rotate") == 0 || strcmp(text, "xor") == 0)
-    level->labelling = *text == 'x' ? TT_XOR : TT_ROTATE;
-  else if (strcmp(text, "near") == 0 || strcmp(text, "far") == 0)
-    level->order = *text == 'f' ? TT_FAR : TT_NEAR;
-  else
-    return bad(text, "is no attribute of a level; they are rotate, xor, near, far");
-  return TUTTI_OK;
+  for (int labelling = 0; labelling < TT_LABELLING_COUNT; labelling++)
+    if (strcmp(text, tt_labelling_name((tt_labelling)labelling)) == 0) {
+      level->labelling = (tt_labelling)labelling;
+      return TUTTI_OK;
+    }
+  for (int order = 0; order < TT_ORDER_COUNT; order++)
+    if (strcmp(text, tt_order_name((tt_order)order)) == 0) {
+      level->order = (tt_order)order;
+      return TUTTI_OK;
+    }
+  return bad(text, "is no attribute of a level; they are rotate, xor, reflect, near, far");
 }
 
 /* level = name ":" shape { "," attribute }; text is cut up. */
@@ -130,6 +133,13 @@ static tutti_status parse_slice(const char *word, const char *text, int64_t *byt
   return TUTTI_OK;
 }
 
+static tutti_status parse_acc(const char *word, const char *text, bool *float32) {
+  if (strcmp(text, "own") != 0 && strcmp(text, "f32") != 0)
+    return bad(word, "needs own or f32");
+  *float32 = *text == 'f';
+  return TUTTI_OK;
+}
+
 static tutti_status parse_text(const char *text, tt_params *params, int depth);
 
 static tutti_status parse_preset(const char *word, tt_params *params, int depth) {
@@ -153,6 +163,12 @@ static tutti_status parse_word(char *word, tt_params *params, int depth) {
     return parse_number(word, word + 9, 1, &params->channels);
   if (strncmp(word, "slice=", 6) == 0)
     return parse_slice(word, word + 6, &params->slice_bytes);
+  if (strncmp(word, "acc=", 4) == 0)
+    return parse_acc(word, word + 4, &params->acc_float32);
+  if (strcmp(word, "reproducible") == 0) {
+    params->reproducible = true;
+    return TUTTI_OK;
+  }
   return strchr(word, '[') ? parse_stage(word, params) : parse_preset(word, params, depth);
 }
 
@@ -199,7 +215,7 @@ static void put(printer *to, const char *format, ...) {
 
 static void put_level(printer *to, const tt_level_params *level) {
   put(to, "%s:", level->name);
-  if (level->shape == TT_KNOMIAL || level->shape == TT_KARY)
+  if (tt_shape_has_k(level->shape))
     put(to, "%d-", level->k);
   put(to, "%s", tt_shape_name(level->shape));
   if (level->labelling != TT_ROTATE)
@@ -237,4 +253,8 @@ void tt_params_print(const tt_params *params, char *text, size_t size) {
   tt_format_bytes(params->slice_bytes, slice);
   if (params->slice_bytes)
     put(&to, " slice=%s", slice);
+  if (params->reproducible)
+    put(&to, " reproducible");
+  if (params->acc_float32)
+    put(&to, " acc=f32");
 }

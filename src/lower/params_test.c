@@ -36,6 +36,12 @@ static void test_texts_print_back_in_one_form(void **state) {
       {"[core:2-nomial,near,rotate]", "[core:2-nomial]"},
       {"[core:4096-ary,far]", "[core:4096-ary,far]"},
       {"[core:2-nomial,xor,rotate,xor]", "[core:2-nomial,xor]"},
+      {"[core:2-nomial,reflect,far]", "[core:2-nomial,reflect,far]"},
+      {"[core:chain,reflect,rotate]", "[core:chain]"},
+      {"[core:3-planted]", "[core:3-planted]"},
+      {"[node:exchange/core:star]", "[node:exchange/core:star]"},
+      {"reproducible", "[core:star] reproducible"},
+      {"ring reproducible reproducible", "form=split [core:chain] reproducible"},
       {"[node:chain/core:star] [node:star/core:3-nomial,far]", "[node:star/core:3-nomial,far]"},
       {"scatter[core:chain] [core:star] allgather[core:2-ary]",
        "scatter[core:chain] [core:star] allgather[core:2-ary]"},
@@ -47,6 +53,8 @@ static void test_texts_print_back_in_one_form(void **state) {
       {"slice=64K", "[core:star] slice=64K"},
       {"slice=65537", "[core:star] slice=65537"},
       {"slice=1024G", "[core:star] slice=1024G"},
+      {"acc=f32 slice=64", "[core:star] slice=64 acc=f32"},
+      {"acc=f32 acc=own", "[core:star]"},
       {"slice=1099511627775", "[core:star] slice=1099511627775"},
       {"rabenseifner [core:chain]", "form=allgather.reduce-scatter [core:chain]"},
   };
@@ -92,6 +100,11 @@ static void test_broken_texts_are_refused_with_their_word(void **state) {
       {"[core:99999999999999999999-ary]", "is no shape"},
       {"[core:2-]", "'2-' is no shape"},
       {"[core:nomial]", "'nomial' is no shape"},
+      {"[core:2-star]", "'2-star' is no shape"},
+      {"[core:planted]", "'planted' is no shape"},
+      {"[core:2-exchange]", "'2-exchange' is no shape"},
+      {"[core:2nomial]", "'2nomial' is no shape"},
+      {"reproducible=1", "'reproducible=1' is neither"},
       {"[core:2-nomialx]", "'2-nomialx' is no shape"},
       {"[core: 2-nomial]", "no stage"},
       {"[core:star,flip]", "'flip' is no attribute"},
@@ -104,7 +117,9 @@ static void test_broken_texts_are_refused_with_their_word(void **state) {
       {"[[core:star]]", "is no stage"},
       {"a-stage-of-24-characters[core:star]", "is no stage"},
       {"[a:star/b:star/c:star/d:star/e:star/f:star/core:star]", "'core:star' is one level too many"},
-      {"a[core:star] b[core:star] c[core:star] d[core:star] e[core:star] f[core:star]", "is one stage too many"},
+      {"a[core:star] b[core:star] c[core:star] d[core:star] e[core:star] f[core:star] g[core:star] h[core:star] "
+       "i[core:star] j[core:star]",
+       "'j[core:star]' is one stage too many"},
       {"stripe=", "'stripe=' needs a number from 0 to 4096"},
       {"stripe=x", "'stripe=x' needs a number"},
       {"stripe=2x", "'stripe=2x' needs a number"},
@@ -116,6 +131,8 @@ static void test_broken_texts_are_refused_with_their_word(void **state) {
       {"channels=0", "'channels=0' needs a number from 1 to 4096"},
       {"channels=1 channels=two", "'channels=two'"},
       {"slice=", "'slice=' needs bytes"},
+      {"acc=", "'acc=' needs own or f32"},
+      {"acc=f64", "'acc=f64' needs own or f32"},
       {"slice=-1", "needs bytes"},
       {"slice=64Q", "needs bytes"},
       {"slice=99999999999999999999", "needs bytes"},
@@ -175,7 +192,7 @@ static void random_stage(tt_random *random, tt_stage_params *stage) {
     tt_level_params *level = &stage->level[n];
     strcpy(level->name, names[TT_TOPO_LEVELS - stage->level_count + n]);
     level->shape = (tt_shape)below(random, TT_SHAPE_COUNT);
-    level->k = level->shape == TT_KNOMIAL || level->shape == TT_KARY ? 2 + (int)below(random, 4095) : 2;
+    level->k = tt_shape_has_k(level->shape) ? 2 + (int)below(random, 4095) : 2;
     level->labelling = (tt_labelling)below(random, TT_LABELLING_COUNT);
     level->order = (tt_order)below(random, TT_ORDER_COUNT);
   }
@@ -195,6 +212,8 @@ static void random_params(tt_random *random, tt_params *params) {
   params->ring = below(random, 2) * below(random, 4097);
   params->channels = 1 + below(random, 2) * below(random, 4096);
   params->slice_bytes = below(random, 2) * below(random, (uint64_t)1 << (1 + below(random, 40)));
+  params->acc_float32 = below(random, 2);
+  params->reproducible = below(random, 2);
 }
 
 static void test_random_parameters_come_back(void **state) {
@@ -236,7 +255,7 @@ static void expect_fixed_point(const char *text) {
 }
 
 static void mutate(tt_random *random, char *text, size_t size) {
-  static const char alphabet[] = "[]/:,=. -0129K-nomialarystarchainxorfarnearslicering\t\xff";
+  static const char alphabet[] = "[]/:,=. -0129K-nomialarystarchainplantedexchangexorreflectfarnearslicering\t\xff";
   for (int64_t changes = 1 + below(random, 6); changes > 0; changes--) {
     size_t length = strlen(text), at = (size_t)below(random, length + 1);
     char byte = alphabet[below(random, sizeof alphabet - 1)];

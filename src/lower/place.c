@@ -8,18 +8,29 @@
 
 #include <stdlib.h>
 
-/* Whether the value is only ever an operand of its heir, so that the heir may replace it. */
+/* Whether the value is only ever an operand of its heir, so that the heir may replace it. Combinations behind its own
+ * event take copies before, all but the last. */
 static bool merges_into_heir(const tt_value *value) {
-  return value->receive >= 0 && value->left_uses == 1 && value->other_uses == 0;
+  bool last = value->left_uses == 1 || value->left_uses == value->copies;
+  return value->event >= 0 && value->heir >= 0 && last && value->other_uses == 0;
 }
 
 static int32_t chain_head(const tt_flow *flow, int32_t tail) {
-  int32_t left = flow->value[tail].left;
-  while (left >= 0 && merges_into_heir(&flow->value[left]) && !flow->value[left].placed) {
+  for (int32_t left = flow->value[tail].left; left >= 0; left = flow->value[tail].left) {
+    const tt_value *value = &flow->value[left];
+    if (!merges_into_heir(value) || value->heir != tail || value->placed)
+      break;
     tail = left;
-    left = flow->value[tail].left;
   }
   return tail;
+}
+
+bool tt_lower_same_place(const tt_flow *flow, tt_ref a, tt_ref b) {
+  uint32_t spaces[2] = {a.space, b.space};
+  for (int n = 0; n < 2; n++)
+    if (flow->in_place && spaces[n] == TT_SPACE_IN)
+      spaces[n] = TT_SPACE_OUT;
+  return spaces[0] == spaces[1] && a.index == b.index;
 }
 
 static void place_chain(tt_flow *flow, int32_t tail, tt_ref place) {
@@ -33,10 +44,10 @@ static void place_chain(tt_flow *flow, int32_t tail, tt_ref place) {
 }
 
 /* Whether making the value at its final place would overwrite the rank's own input there while it is still read. */
-static bool overwrites_rival(const tt_flow *flow, const tt_final *final) {
-  if (final->rival < 0)
+static bool overwrites(const tt_flow *flow, const tt_final *final, int32_t number) {
+  if (number < 0)
     return false;
-  const tt_value *rival = &flow->value[final->rival];
+  const tt_value *rival = &flow->value[number];
   int32_t head = chain_head(flow, final->value);
   bool sent = rival->other_uses > 0 && rival->last_other_use >= flow->value[head].made;
   bool combined = rival->left_uses > 1 || (rival->left_uses == 1 && rival->heir != head);
@@ -46,18 +57,34 @@ static bool overwrites_rival(const tt_flow *flow, const tt_final *final) {
 static bool made_there(const tt_flow *flow, const tt_final *final) {
   const tt_value *value = &flow->value[final->value];
   bool used = value->other_uses > 0 || value->left_uses > 0;
-  return value->receive >= 0 && !value->placed && !(final->finish && used) && !overwrites_rival(flow, final);
+  return value->event >= 0 && !value->placed && !(final->finish && used) && !overwrites(flow, final, final->rival[0]) &&
+         !overwrites(flow, final, final->rival[1]);
+}
+
+static uint32_t later(uint32_t a, uint32_t b) { return a > b ? a : b; }
+
+/* A copy comes when nothing reads what stands there any more; own blocks are copied first. Its chain ends here. */
+static void copy_final(tt_flow *flow, tt_final *final) {
+  tt_value *value = &flow->value[final->value];
+  if (tt_value_is_own(value))
+    return;
+  for (int n = 0; n < 2; n++)
+    if (final->rival[n] >= 0)
+      final->time = later(final->time, flow->value[final->rival[n]].last_use);
+  value->last_use = later(value->last_use, final->time);
+  value->other_uses++;
 }
 
 static void place_finals(tt_flow *flow) {
   for (int64_t n = 0; n < flow->final_count; n++) {
     tt_final *final = &flow->final[n];
     final->copies = !made_there(flow, final);
-    if (!final->copies) {
+    if (final->copies)
+      copy_final(flow, final);
+    else {
       place_chain(flow, final->value, final->place);
       flow->value[final->value].finish = final->finish;
-    } else if (flow->value[final->value].receive >= 0)
-      flow->value[final->value].other_uses++; /* the copy: its chain ends here */
+    }
   }
 }
 

@@ -16,13 +16,22 @@ enum { CLASS_SEND, CLASS_RECV, CLASS_COPY, CLASSES };
 
 static uint32_t first_final(const tt_sequence *in) { return (uint32_t)in->flow->event_count; }
 
-static uint32_t first_then(const tt_sequence *in) { return first_final(in) + (uint32_t)in->flow->final_count; }
+static uint32_t first_local(const tt_sequence *in) { return first_final(in) + (uint32_t)in->flow->final_count; }
 
-bool tt_sequence_is_then(const tt_sequence *in, uint32_t number) { return number >= first_then(in); }
+int32_t tt_sequence_local(const tt_sequence *in, uint32_t number, bool *copies) {
+  if (number < first_local(in))
+    return -1;
+  *copies = (number - first_local(in)) % 2 == 0;
+  return in->flow->local[(number - first_local(in)) / 2];
+}
 
 const tt_event *tt_sequence_event(const tt_sequence *in, uint32_t number) {
-  if (tt_sequence_is_then(in, number))
-    return &in->flow->event[number - first_then(in)];
+  bool copies;
+  int32_t local = tt_sequence_local(in, number, &copies);
+  if (local >= 0 && in->flow->value[local].event < 0)
+    return NULL;
+  if (local >= 0)
+    return &in->flow->event[in->flow->value[local].event];
   return number < first_final(in) ? &in->flow->event[number] : NULL;
 }
 
@@ -47,13 +56,22 @@ static uint64_t peer_key(const tt_sequence *in, uint32_t number) {
   return event && event->sends ? (uint64_t)(event->peer + 1) : 0;
 }
 
+/* Of a final or a local one. */
+static const tt_value *value_of(const tt_sequence *in, uint32_t number) {
+  bool copies;
+  int32_t local = tt_sequence_local(in, number, &copies);
+  return &in->flow->value[local >= 0 ? local : tt_sequence_final(in, number)->value];
+}
+
 static uint64_t tie_key(const tt_sequence *in, uint32_t number) {
   const tt_event *event = tt_sequence_event(in, number);
-  return event ? event->tie : tt_sequence_final(in, number)->place.index;
+  return event ? event->tie : value_of(in, number)->block;
 }
 
 static uint64_t round_key(const tt_sequence *in, uint32_t number) {
   const tt_event *event = tt_sequence_event(in, number);
+  if (!event && number >= first_local(in))
+    return (uint64_t)value_of(in, number)->made * CLASSES + CLASS_COPY;
   if (!event)
     return (uint64_t)tt_sequence_final(in, number)->time * CLASSES + CLASS_COPY;
   return (uint64_t)event->time * CLASSES + (event->sends ? CLASS_SEND : CLASS_RECV);
@@ -85,23 +103,46 @@ static void sort(const uint64_t *key, uint32_t *number, int64_t count, uint32_t 
   }
 }
 
-/* All events, the finals that copy, and last what is combined onto received values: it sorts behind the whole message.
- */
+/* A combination that accumulates on its left operand needs no copy of it. */
+static bool accumulates(const tt_flow *flow, const tt_value *local) {
+  return tt_lower_same_place(flow, local->place, flow->value[local->left].place);
+}
+
+static void collect_locals(tt_sequence *in, bool saved) {
+  const tt_flow *flow = in->flow;
+  for (uint32_t n = 0; n < flow->local_count; n++) {
+    const tt_value *value = &flow->value[flow->local[n]];
+    if (saved != (value->right < 0))
+      continue;
+    if (saved || !accumulates(flow, value))
+      in->number[in->count++] = first_local(in) + 2 * n;
+    if (!saved)
+      in->number[in->count++] = first_local(in) + 2 * n + 1;
+  }
+}
+
+static void collect_finals(tt_sequence *in, bool own) {
+  const tt_flow *flow = in->flow;
+  for (uint32_t n = 0; n < flow->final_count; n++)
+    if (flow->final[n].copies && own == tt_value_is_own(&flow->value[flow->final[n].value]))
+      in->number[in->count++] = first_final(in) + n;
+}
+
+/* All events; own blocks are saved and copied before others lie there; and last the local combinations: they sort
+ * behind the whole message. */
 static void collect(tt_sequence *in) {
-  uint32_t events = (uint32_t)in->flow->event_count;
-  for (uint32_t n = 0; n < events; n++)
+  const tt_flow *flow = in->flow;
+  for (uint32_t n = 0; n < flow->event_count; n++)
     in->number[in->count++] = n;
-  for (uint32_t n = 0; n < in->flow->final_count; n++)
-    if (in->flow->final[n].copies)
-      in->number[in->count++] = events + n;
-  for (uint32_t n = 0; n < events; n++)
-    if (!in->flow->event[n].sends && in->flow->value[in->flow->event[n].value].then >= 0)
-      in->number[in->count++] = first_then(in) + n;
+  collect_locals(in, true);
+  collect_finals(in, true);
+  collect_finals(in, false);
+  collect_locals(in, false);
 }
 
 bool tt_sequence_make(const tt_flow *flow, tt_sequence *sequence) {
   uint64_t (*const key_of[])(const tt_sequence *, uint32_t) = {lane_key, peer_key, tie_key, round_key};
-  size_t room = (size_t)(2 * flow->event_count + flow->final_count); /* also the range of numbers */
+  size_t room = (size_t)(flow->event_count + flow->final_count + 2 * flow->local_count); /* also the range of numbers */
   uint32_t *spare = tt_arena_alloc(flow->arena, room, sizeof *spare);
   uint64_t *key = tt_arena_alloc(flow->arena, room, sizeof *key);
   *sequence = (tt_sequence){.flow = flow, .number = tt_arena_alloc(flow->arena, room, sizeof *sequence->number)};

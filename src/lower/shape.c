@@ -1,10 +1,15 @@
-/* lower/shape.c - star, chain, k-nomial (near or far first) and k-ary, each in closed form.
+/* lower/shape.c - star, chain, k-nomial (near or far first), k-ary, planted and exchange, each in closed form.
  *
  *   star          chain            2-nomial, near first     2-nomial, far first      2-ary
  *   0 -> 1 2 3    0 -> 1 -> 2 -> 3  0 -> 1 2 4, 1 -> 3 5     0 -> 4 2 1, 4 -> 6 5     0 -> 1 2, 1 -> 3 4
  *
+ *   2-planted                        exchange
+ *   0 -> 1, 1 -> 2 3, 2 -> 4 5       0 -> 1 2, 1 -> 3 -> 5, 2 -> 4 -> 6
+ *
  * A k-nomial label is a number in base k. Near first: the parent drops the highest digit, so that distances grow with
- * the rounds; far first: the parent drops the lowest nonzero digit. */
+ * the rounds; far first: the parent drops the lowest nonzero digit. Planted: a k-ary tree whose root is the only child
+ * of label 0, as in two-tree algorithms (Sanders, Speck, Traeff 2009). Exchange: neighbor exchange (Chen et al. 2005),
+ * two chains that begin at the root and its partner. */
 #include "lower/shape.h"
 
 /* k^m <= v < k^(m+1): gives k^m and m. v >= 1. */
@@ -113,25 +118,62 @@ static int64_t far_toward(const tt_tree *tree, int64_t v, int64_t u) {
   return v + (u - v) / step * step;
 }
 
-/* ---- k-ary ---- */
+/* ---- k-ary; planted trees are k-ary over the labels from 1 ---- */
 
-static int64_t ary_depth(int64_t v, int64_t k) {
+static bool is_planted(const tt_tree *tree) { return tree->level->shape == TT_PLANTED; }
+
+static int64_t ary_parent(const tt_tree *tree, int64_t v) {
+  int64_t root = is_planted(tree);
+  return v == root ? 0 : (v - root - 1) / tree->level->k + root;
+}
+
+static int64_t ary_depth(const tt_tree *tree, int64_t v) {
   int64_t depth = 0;
-  for (; v > 0; v = (v - 1) / k)
+  for (; v > 0; v = ary_parent(tree, v))
     depth++;
   return depth;
 }
 
-static bool ary_under(int64_t v, int64_t u, int64_t k) {
+static int64_t ary_first_child(const tt_tree *tree, int64_t v) {
+  if (!is_planted(tree))
+    return tree->level->k * v + 1;
+  return v == 0 ? 1 : tree->level->k * (v - 1) + 2;
+}
+
+static bool ary_next(const tt_tree *tree, int64_t v, int64_t *child) {
+  int64_t first = ary_first_child(tree, v), most = is_planted(tree) && v == 0 ? 1 : tree->level->k;
+  *child = *child < 0 ? first : *child + 1;
+  return *child < first + most && *child < tree->f;
+}
+
+static bool ary_under(const tt_tree *tree, int64_t v, int64_t u) {
   while (u > v)
-    u = (u - 1) / k;
+    u = ary_parent(tree, u);
   return u == v;
 }
 
-static int64_t ary_toward(int64_t v, int64_t u, int64_t k) {
-  while ((u - 1) / k != v)
-    u = (u - 1) / k;
+static int64_t ary_toward(const tt_tree *tree, int64_t v, int64_t u) {
+  while (ary_parent(tree, u) != v)
+    u = ary_parent(tree, u);
   return u;
+}
+
+static int64_t ary_way(const tt_tree *tree, int64_t v) { return v - ary_first_child(tree, ary_parent(tree, v)); }
+
+bool tt_shape_next_row(const tt_tree *tree, int64_t *first, int64_t *last) {
+  int64_t behind = ary_first_child(tree, *last + 1);
+  *first = ary_first_child(tree, *first);
+  *last = behind < tree->f ? behind - 1 : tree->f - 1;
+  return *first < tree->f;
+}
+
+static int64_t ary_next_below(const tt_tree *tree, int64_t v, int64_t u) {
+  int64_t first = v, last = v;
+  while (last < u)
+    tt_shape_next_row(tree, &first, &last);
+  if (u < last)
+    return u + 1;
+  return tt_shape_next_row(tree, &first, &last) ? first : tree->f;
 }
 
 /* ---- all shapes ---- */
@@ -145,7 +187,10 @@ int64_t tt_shape_parent(const tt_tree *tree, int64_t v) {
   case TT_KNOMIAL:
     return is_far(tree) ? far_parent(tree, v) : near_parent(tree, v);
   case TT_KARY:
-    return (v - 1) / tree->level->k;
+  case TT_PLANTED:
+    return ary_parent(tree, v);
+  case TT_EXCHANGE:
+    return v == 1 ? 0 : v - 2;
   default:
     return 0;
   }
@@ -158,7 +203,10 @@ int64_t tt_shape_round(const tt_tree *tree, int64_t v) {
   case TT_KNOMIAL:
     return is_far(tree) ? far_round(tree, v) : near_round(tree, v);
   case TT_KARY:
-    return ary_depth(v, tree->level->k) - 1;
+  case TT_PLANTED:
+    return ary_depth(tree, v) - 1;
+  case TT_EXCHANGE:
+    return v / 2;
   default:
     return 0;
   }
@@ -173,14 +221,16 @@ int64_t tt_shape_rounds(const tt_tree *tree) {
   case TT_KNOMIAL:
     return digits(tree->f, tree->level->k);
   case TT_KARY:
-    return ary_depth(tree->f - 1, tree->level->k);
+  case TT_PLANTED:
+    return ary_depth(tree, tree->f - 1);
+  case TT_EXCHANGE:
+    return (tree->f - 1) / 2 + 1;
   default:
     return 1;
   }
 }
 
 bool tt_shape_next_child(const tt_tree *tree, int64_t v, int64_t *child) {
-  int64_t k = tree->level->k;
   switch (tree->level->shape) {
   case TT_CHAIN:
     *child = *child < 0 ? v + 1 : tree->f;
@@ -188,8 +238,11 @@ bool tt_shape_next_child(const tt_tree *tree, int64_t v, int64_t *child) {
   case TT_KNOMIAL:
     return is_far(tree) ? far_next(tree, v, child) : near_next(tree, v, child);
   case TT_KARY:
-    *child = *child < 0 ? k * v + 1 : *child + 1;
-    return *child <= k * v + k && *child < tree->f;
+  case TT_PLANTED:
+    return ary_next(tree, v, child);
+  case TT_EXCHANGE:
+    *child = *child < 0 ? (v == 0 ? 1 : v + 2) : v == 0 && *child == 1 ? 2 : tree->f;
+    return *child < tree->f;
   default:
     *child = *child < 0 ? 1 : *child + 1;
     return v == 0 && *child < tree->f;
@@ -203,7 +256,10 @@ bool tt_shape_is_under(const tt_tree *tree, int64_t v, int64_t u) {
   case TT_KNOMIAL:
     return is_far(tree) ? far_under(tree, v, u) : near_under(tree, v, u);
   case TT_KARY:
-    return ary_under(v, u, tree->level->k);
+  case TT_PLANTED:
+    return ary_under(tree, v, u);
+  case TT_EXCHANGE:
+    return v == 0 || (u >= v && (u - v) % 2 == 0);
   default:
     return v == 0 || u == v;
   }
@@ -216,103 +272,70 @@ int64_t tt_shape_toward(const tt_tree *tree, int64_t v, int64_t u) {
   case TT_KNOMIAL:
     return is_far(tree) ? far_toward(tree, v, u) : near_toward(tree, v, u);
   case TT_KARY:
-    return ary_toward(v, u, tree->level->k);
+  case TT_PLANTED:
+    return ary_toward(tree, v, u);
+  case TT_EXCHANGE:
+    return v > 0 ? v + 2 : u % 2 ? 1 : 2;
   default:
     return u;
   }
 }
 
+int64_t tt_shape_next_below(const tt_tree *tree, int64_t v, int64_t u) {
+  if (tree->level->shape == TT_KARY || tree->level->shape == TT_PLANTED)
+    return ary_next_below(tree, v, u);
+  tt_subset labels = tt_shape_below(tree, v);
+  return u + labels.stride < labels.first + labels.count * labels.stride ? u + labels.stride : tree->f;
+}
+
 int64_t tt_shape_way(const tt_tree *tree, int64_t v) {
-  return tree->level->shape == TT_KARY ? (v - 1) % tree->level->k : 0;
+  bool side_by_side = tree->level->shape == TT_KARY || tree->level->shape == TT_PLANTED;
+  return side_by_side ? ary_way(tree, v) : 0;
 }
 
-/* ---- labels ---- */
-
-int64_t tt_shape_label(const tt_tree *tree, int64_t group, int64_t home) {
-  if (tree->level->labelling == TT_XOR)
-    return group ^ home;
-  int64_t distance = tree->backward ? home - group : group - home;
-  return distance < 0 ? distance + tree->f : distance;
+const char *tt_shape_misfit(const tt_tree *tree) {
+  if (tree->level->shape != TT_EXCHANGE || tree->f < 2)
+    return NULL;
+  if (tree->level->labelling != TT_ROTATE)
+    return "exchange has a labelling of its own";
+  return tree->f % 2 ? "exchange needs an even number of groups" : NULL;
 }
 
-int64_t tt_shape_group(const tt_tree *tree, int64_t v, int64_t home) {
-  if (tree->level->labelling == TT_XOR)
-    return v ^ home;
-  int64_t group = tree->backward ? home - v : home + v;
-  return group < 0 ? group + tree->f : group < tree->f ? group : group - tree->f;
-}
-
-/* Labels of v and those below as a strided range; false where the shape has none. */
-static bool labels_below(const tt_tree *tree, int64_t v, tt_subset *labels) {
+tt_subset tt_shape_below(const tt_tree *tree, int64_t v) {
+  int64_t stride = 1, end = tree->f;
   switch (tree->level->shape) {
   case TT_CHAIN:
-    *labels = (tt_subset){v, 1, tree->f - v};
-    return true;
+    break;
   case TT_KNOMIAL:
-    if (is_far(tree)) {
-      int64_t width = far_width(tree, v);
-      *labels = (tt_subset){v, 1, v + width <= tree->f ? width : tree->f - v};
-    } else {
-      int64_t stride = near_stride(tree, v);
-      *labels = (tt_subset){v, stride, (tree->f - v + stride - 1) / stride};
-    }
-    return true;
+    if (!is_far(tree))
+      stride = near_stride(tree, v);
+    else if (v + far_width(tree, v) < end)
+      end = v + far_width(tree, v);
+    break;
   case TT_KARY:
-    return false;
+  case TT_PLANTED:
+    return (tt_subset){v, 0, 0};
+  case TT_EXCHANGE:
+    stride = v == 0 ? 1 : 2;
+    break;
   default:
-    *labels = v == 0 ? (tt_subset){0, 1, tree->f} : (tt_subset){v, 1, 1};
-    return true;
+    end = v == 0 ? tree->f : v + 1;
   }
-}
-
-static bool is_power_of_two(int64_t n) { return (n & (n - 1)) == 0; }
-
-/* xor keeps a strided range one where it is a coset or an aligned run of a power of two. */
-static bool xor_subset(tt_subset *set, int64_t home) {
-  if (!is_power_of_two(set->stride) || !is_power_of_two(set->count))
-    return false;
-  if (set->stride == 1) {
-    set->first = (set->first ^ home) / set->count * set->count;
-    return true;
-  }
-  if (set->first >= set->stride)
-    return false;
-  set->first = (set->first ^ home) % set->stride;
-  return true;
-}
-
-tt_subset tt_shape_subset(const tt_tree *tree, int64_t v, int64_t home) {
-  tt_subset set, unique = {home, 0, v};
-  if (!labels_below(tree, v, &set))
-    return unique;
-  if (tree->level->labelling == TT_XOR) {
-    bool aligned = set.stride > 1 || set.first % set.count == 0;
-    return aligned && xor_subset(&set, home) ? set : unique;
-  }
-  set.first = tt_shape_group(tree, set.first, home);
-  if (set.count * set.stride == tree->f) /* a coset: it does not matter where it begins */
-    set.first %= set.stride;
-  return set;
-}
-
-bool tt_shape_shares(const tt_tree *tree) {
-  int64_t k = tree->level->k;
-  if (tree->level->shape == TT_STAR || tree->f < 2)
-    return true;
-  if (tree->level->shape != TT_KNOMIAL)
-    return false;
-  if (tree->level->labelling == TT_XOR)
-    return is_power_of_two(k);
-  return !is_far(tree) && power_of(k, digits(tree->f, k)) == tree->f;
+  return (tt_subset){v, stride, (end - v + stride - 1) / stride};
 }
 
 /* ---- names ---- */
 
 const char *tt_shape_name(tt_shape shape) {
-  static const char *const names[TT_SHAPE_COUNT] = {"star", "chain", "nomial", "ary"};
+  static const char *const names[TT_SHAPE_COUNT] = {"star", "chain", "nomial", "ary", "planted", "exchange"};
   return names[shape];
 }
 
-const char *tt_labelling_name(tt_labelling labelling) { return labelling == TT_XOR ? "xor" : "rotate"; }
+bool tt_shape_has_k(tt_shape shape) { return shape == TT_KNOMIAL || shape == TT_KARY || shape == TT_PLANTED; }
+
+const char *tt_labelling_name(tt_labelling labelling) {
+  static const char *const names[TT_LABELLING_COUNT] = {"rotate", "xor", "reflect"};
+  return names[labelling];
+}
 
 const char *tt_order_name(tt_order order) { return order == TT_FAR ? "far" : "near"; }

@@ -24,7 +24,9 @@ typedef struct watch {
   tt_plan *plan;
   tt_arena *arena;
   const uint32_t *lane_of;
+  tt_map number; /* of the spot of a place, + 1 */
   spot *spots;
+  int64_t spot_count, spot_room;
   uint32_t *known;      /* [step][lane] */
   uint32_t *at_lane;    /* steps of each lane so far */
   const tt_step **step; /* in the order of lowering */
@@ -33,11 +35,22 @@ typedef struct watch {
   int64_t wait_count, wait_room;
 } watch;
 
-static spot *spot_of(const watch *in, tt_ref place) {
+/* NULL where memory is exhausted. Valid until the next one is asked for. */
+static spot *spot_of(watch *in, tt_ref place) {
   uint32_t space = place.space;
   if (in->plan->in_place && space == TT_SPACE_IN)
     space = TT_SPACE_OUT;
-  return &in->spots[(size_t)space * in->plan->block_count + place.index]; /* tmp comes last and has its own count */
+  int32_t *number = tt_lower_number(&in->number, in->arena, (uint64_t)space << 32 | place.index);
+  if (!number)
+    return NULL;
+  if (*number)
+    return &in->spots[*number - 1];
+  spot *added = tt_lower_push(in->arena, &in->spots, &in->spot_count, &in->spot_room, sizeof *added);
+  if (!added)
+    return NULL;
+  *added = (spot){.writer = -1};
+  *number = (int32_t)in->spot_count;
+  return added;
 }
 
 static uint32_t *known_to(const watch *in, int64_t step) { return &in->known[(size_t)step * in->plan->lane_count]; }
@@ -72,7 +85,7 @@ static bool wait_for(watch *in, int64_t step, int64_t other) {
 
 static bool read_spot(watch *in, int64_t step, tt_ref place) {
   spot *at = spot_of(in, place);
-  if (at->writer >= 0 && !wait_for(in, step, at->writer))
+  if (!at || (at->writer >= 0 && !wait_for(in, step, at->writer)))
     return false;
   reader *added = tt_arena_alloc(in->arena, 1, sizeof *added);
   if (!added)
@@ -84,6 +97,8 @@ static bool read_spot(watch *in, int64_t step, tt_ref place) {
 
 static bool write_spot(watch *in, int64_t step, tt_ref place) {
   spot *at = spot_of(in, place);
+  if (!at)
+    return false;
   for (const reader *n = at->readers; n; n = n->next) /* the latest first: it often implies the rest */
     if (n->step != step && !wait_for(in, step, n->step))
       return false;
@@ -107,9 +122,8 @@ static bool watch_step(watch *in, int64_t number) {
 }
 
 bool tt_lower_waits(tt_plan *plan, const uint32_t *lane_of, tt_arena *arena) {
-  size_t steps = plan->step_count, spots = 3 * (size_t)plan->block_count + plan->tmp_count;
+  size_t steps = plan->step_count;
   watch in = {.plan = plan, .arena = arena, .lane_of = lane_of};
-  in.spots = tt_arena_alloc(arena, spots + 1, sizeof *in.spots);
   in.known = tt_arena_alloc(arena, steps * plan->lane_count + 1, sizeof *in.known);
   in.at_lane = tt_arena_alloc(arena, plan->lane_count + 1, sizeof *in.at_lane);
   in.step = tt_arena_alloc(arena, steps + 1, sizeof *in.step);
@@ -117,8 +131,6 @@ bool tt_lower_waits(tt_plan *plan, const uint32_t *lane_of, tt_arena *arena) {
   int64_t *last = tt_arena_alloc(arena, plan->lane_count + 1, sizeof *last);
   if (arena->failed)
     return false;
-  for (size_t n = 0; n < spots; n++)
-    in.spots[n].writer = -1;
   for (size_t n = 0; n < plan->lane_count; n++)
     last[n] = -1;
   for (int64_t n = 0; n < (int64_t)steps; n++) {

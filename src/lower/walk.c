@@ -15,10 +15,13 @@
 /* The ends that one visit still has to reach. */
 typedef struct reach {
   bool every;     /* every rank of the group */
+  int64_t upto;   /* else those up to this rank, if it is not -1 */
   int64_t one;    /* else this rank; -1: those in the family's list */
   int64_t except; /* has the block already; -1: nobody */
   bool others;    /* so have others */
 } reach;
+
+#define BY_SOURCE ((uint32_t)1 << 31)
 
 /* Where a visit stands. */
 typedef struct visit {
@@ -26,6 +29,7 @@ typedef struct visit {
   int64_t group; /* the group whose subgroups the tree joins */
   int64_t root;
   reach ends;
+  int64_t reached;      /* ends up to a rank: the first `reached` subgroups have some */
   int64_t base;         /* time at which it begins */
   tt_payload_kind kind; /* BLOCK and COMPLETE go away from the root, PARTIAL toward it */
   int complete_level;   /* COMPLETE: of which level and group it is the result */
@@ -41,41 +45,48 @@ static int64_t home_of(const tt_walk *walk, const visit *at, int64_t rank) {
   return level->group_at[walk->stage->position[rank]] - level->first[at->group];
 }
 
-/* The run of positions out of which `sub` (a group of this level) is represented: a folded one by its first subgroup.
- */
-static void candidates(const tt_walk *walk, int level, int64_t sub, int64_t *start, int64_t *size) {
-  const tt_lower_level *in = &walk->stage->level[level];
-  if (in->fold) {
-    const tt_lower_level *inner = in + 1;
-    sub = inner->first[sub];
-    in = inner;
-  }
-  *start = in->start[sub];
-  *size = in->start[sub + 1] - *start;
+/* The level inside which a group of `level` is represented: a folded one by its first subgroup. */
+static const tt_lower_level *represented_in(const tt_lower_stage *stage, int level) {
+  return &stage->level[stage->level[level].fold ? level + 1 : level];
 }
 
-/* The root's place in its group (in its subgroup where the level is folded), or the part that is striped. */
-static int64_t place_of(const tt_walk *walk, const visit *at) {
-  const tt_lower_level *level = &walk->stage->level[at->level];
-  int64_t position = walk->stage->position[at->root];
-  if (level->striped)
-    return walk->part;
-  const tt_lower_level *in = level->fold ? level + 1 : level;
-  return position - in->start[in->group_at[position]];
+int64_t tt_walk_representative(const tt_lower_stage *stage, int number, int64_t outer, int64_t root, int64_t part,
+                               int64_t index) {
+  const tt_lower_level *level = &stage->level[number], *in = represented_in(stage, number);
+  int64_t position = stage->position[root], sub = level->first[outer] + index;
+  int64_t place = level->striped ? part : position - in->start[in->group_at[position]];
+  if (level->fold)
+    sub = in->first[sub];
+  int64_t size = in->start[sub + 1] - in->start[sub];
+  return stage->perm[in->start[sub] + (place < size ? place : place % size)];
 }
 
 static int64_t representative(const tt_walk *walk, const visit *at, int64_t index) {
-  int64_t start, size, place = place_of(walk, at);
-  candidates(walk, at->level, walk->stage->level[at->level].first[at->group] + index, &start, &size);
-  return walk->stage->perm[start + (place < size ? place : place % size)];
+  return tt_walk_representative(walk->stage, at->level, at->group, at->root, walk->part, index);
 }
 
 /* ---- which subgroups the tree must reach ---- */
 
-static tt_tree tree_of(const tt_walk *walk, const visit *at) {
+/* Of the subgroups, the first ones with ranks up to ends.upto; groups stand in the order of their lowest ranks. */
+static int64_t count_reached(const tt_walk *walk, const visit *at) {
   const tt_lower_level *level = &walk->stage->level[at->level];
-  tt_tree tree = {&level->params, level->first[at->group + 1] - level->first[at->group], false};
+  int64_t low = level->first[at->group], high = level->first[at->group + 1];
+  while (low < high) {
+    int64_t middle = low + (high - low) / 2;
+    if (walk->stage->perm[level->start[middle]] <= at->ends.upto)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low - level->first[at->group];
+}
+
+/* Where reflect has ends in no group after the root's, the tree ends at the first group: labels do not go around. */
+static tt_tree tree_of(const tt_walk *walk, const visit *at, int64_t home) {
+  tt_tree tree = tt_lower_tree(walk->stage, at->level, at->group);
   tree.backward = walk->backward;
+  if (at->ends.upto >= 0 && tree.level->labelling == TT_REFLECT && at->reached <= home + 1)
+    tree.f = home + 1;
   return tree;
 }
 
@@ -106,6 +117,8 @@ static bool in_group(const tt_walk *walk, const visit *at, int64_t rank) {
 static bool needed(const tt_walk *walk, const visit *at, const tt_tree *tree, int64_t home, int64_t v) {
   if (at->ends.every)
     return true;
+  if (at->ends.upto >= 0)
+    return tt_shape_meets(tree, v, home, at->reached);
   if (at->ends.one < 0)
     return lists_under(walk, at, tree, home, v);
   return in_group(walk, at, at->ends.one) &&
@@ -129,6 +142,15 @@ static tt_edge *new_edge(tt_walk *walk) {
   return &walk->edge[walk->edge_count++];
 }
 
+/* Which of the ranks below a set of subgroups are ends: 0 for all of them. */
+static int64_t cut_of(const tt_walk *walk, const visit *at, const tt_subset *set) {
+  const tt_lower_level *level = &walk->stage->level[at->level];
+  int64_t last = set->first + (set->count - 1) * set->stride;
+  bool whole = at->ends.upto < 0 || (set->stride > 0 && last < at->reached &&
+                                     level->highest[level->first[at->group] + last] <= at->ends.upto);
+  return whole ? 0 : at->ends.upto + 1;
+}
+
 static tt_payload payload_of(const tt_walk *walk, const visit *at, const tt_tree *tree, int64_t home, int64_t v) {
   tt_payload payload = {.block = walk->block, .kind = (uint16_t)at->kind, .owner = walk->owner};
   if (at->kind == TT_PAYLOAD_BLOCK)
@@ -136,10 +158,12 @@ static tt_payload payload_of(const tt_walk *walk, const visit *at, const tt_tree
   bool complete = at->kind == TT_PAYLOAD_COMPLETE;
   payload.level = (uint16_t)(complete ? at->complete_level : at->level);
   payload.group = (int32_t)(complete ? at->complete_group : at->group);
-  if (walk->shared && walk->stage->level[payload.level].shares)
+  if (walk->shared && (walk->family->ends.kind == TT_ENDS_RANGE || walk->stage->level[payload.level].shares))
     payload.owner = -1 - walk->family_id;
-  if (complete)
+  if (complete) {
+    payload.cut = walk->family->ends.kind == TT_ENDS_RANGE ? walk->one + 1 : 0;
     return payload;
+  }
   if (payload.owner >= 0) { /* one tree: a label says it */
     payload.first = v;
     return payload;
@@ -148,6 +172,7 @@ static tt_payload payload_of(const tt_walk *walk, const visit *at, const tt_tree
   payload.first = set.first;
   payload.stride = set.stride;
   payload.count = set.count;
+  payload.cut = cut_of(walk, at, &set);
   return payload;
 }
 
@@ -158,14 +183,14 @@ static bool may_publish(const tt_walk *walk, const visit *at, const tt_tree *tre
 }
 
 /* Messages of one round are taken in the order of their distance, so that not all go to one rank at once; readers of
- * published or shared ones all take them in the order of their sources (any other order could leave two waiting for
- * each other).
+ * published, shared or ordered ones all take them in the order of their sources (any other order could leave two
+ * waiting for each other), after the others.
  */
 static uint32_t tie_of(const tt_walk *walk, int64_t me, const tt_edge *edge) {
   int64_t ranks = walk->stage->rank_total, distance = edge->sends ? edge->peer - me : me - edge->peer;
-  bool shared = edge->payload.kind == TT_PAYLOAD_PARTIAL && edge->payload.owner < 0;
-  if (edge->published || shared)
-    return (uint32_t)walk->stage->position[edge->sends ? me : edge->peer];
+  bool in_turn = edge->payload.kind == TT_PAYLOAD_PARTIAL && (edge->payload.owner < 0 || walk->ordered);
+  if (edge->published || in_turn)
+    return BY_SOURCE + (uint32_t)walk->stage->position[edge->sends ? me : edge->peer];
   return (uint32_t)(distance < 0 ? distance + ranks : distance);
 }
 
@@ -176,7 +201,8 @@ static void tree_edge(tt_walk *walk, int64_t me, const visit *at, const tt_tree 
   bool away = at->kind != TT_PAYLOAD_PARTIAL;
   int64_t round = tt_shape_round(tree, v), other = me_is_child ? tt_shape_parent(tree, v) : v;
   int64_t up = level->fold || level->striped ? walk->stage->time[at->level + 1] : 0;
-  int64_t time = away ? at->base + up + round : at->base + walk->stage->time[at->level + 1] + level->rounds - 1 - round;
+  int64_t rounds = at->ends.upto >= 0 ? tt_shape_rounds(tree) : level->rounds; /* begins as early as its tree can */
+  int64_t time = away ? at->base + up + round : at->base + walk->stage->time[at->level + 1] + rounds - 1 - round;
   tt_edge *edge = new_edge(walk);
   if (!edge)
     return;
@@ -195,7 +221,7 @@ static void tree_edge(tt_walk *walk, int64_t me, const visit *at, const tt_tree 
 static void tree_edges(tt_walk *walk, int64_t me, const visit *at, const tt_tree *tree, int64_t home, int64_t v) {
   if (v != 0 && me != at->ends.except)
     tree_edge(walk, me, at, tree, home, v, true);
-  if (!at->ends.every && at->ends.one >= 0) { /* one end: at most one child leads to it */
+  if (!at->ends.every && at->ends.upto < 0 && at->ends.one >= 0) { /* one end: at most one child leads to it */
     int64_t end = tt_shape_label(tree, home_of(walk, at, at->ends.one), home);
     if (end != v)
       tree_edge(walk, me, at, tree, home, tt_shape_toward(tree, v, end), false);
@@ -214,6 +240,10 @@ static visit inside(const visit *at, const tt_lower_level *level, int64_t index,
   inner.group = level->first[at->group] + index;
   inner.root = root;
   inner.base = base;
+  if (at->ends.upto >= 0 && level->highest[inner.group] <= at->ends.upto) {
+    inner.ends.every = true;
+    inner.ends.upto = -1;
+  }
   return inner;
 }
 
@@ -221,7 +251,7 @@ static visit inside(const visit *at, const tt_lower_level *level, int64_t index,
 static void home_way(tt_walk *walk, int64_t me, const visit *at, int64_t home, int64_t from, int64_t to, int64_t base) {
   const tt_lower_level *level = &walk->stage->level[at->level];
   visit way = inside(at, level, home, from, base);
-  way.ends = (reach){.one = to, .except = -1};
+  way.ends = (reach){.upto = -1, .one = to, .except = -1};
   if (at->kind == TT_PAYLOAD_PARTIAL) {
     way.kind = TT_PAYLOAD_COMPLETE;
     way.complete_level = at->level;
@@ -293,12 +323,29 @@ static void visit_home(tt_walk *walk, int64_t me, const visit *at, int64_t home)
     walk_visit(walk, me, inside(at, &stage->level[at->level], home, at->root, base));
 }
 
+/* Whether the group has an end: its root's need not. */
+static bool has_end(const tt_walk *walk, const visit *at) {
+  if (at->ends.every || at->ends.upto >= 0)
+    return at->ends.every || at->reached > 0;
+  if (at->ends.one >= 0)
+    return at->ends.one != at->root && in_group(walk, at, at->ends.one);
+  for (int64_t n = 0; n < walk->family->ends.list_count; n++)
+    if (in_group(walk, at, walk->family->ends.list[n]))
+      return true;
+  return false;
+}
+
 static void walk_visit(tt_walk *walk, int64_t me, visit at) {
-  bool one = !at.ends.every && at.ends.one >= 0;
-  if (at.level == walk->stage->level_count || (one && (at.ends.one == at.root || !in_group(walk, &at, at.ends.one))))
+  if (at.level == walk->stage->level_count)
     return;
-  tt_tree tree = tree_of(walk, &at);
+  bool one = !at.ends.every && at.ends.upto < 0 && at.ends.one >= 0;
+  at.reached = at.ends.upto < 0 ? 0 : count_reached(walk, &at);
+  if (!has_end(walk, &at))
+    return;
   int64_t home = home_of(walk, &at, at.root), mine = home_of(walk, &at, me);
+  tt_tree tree = tree_of(walk, &at, home);
+  if (mine >= tree.f)
+    return;
   if (one && stays_home(walk, &at, home))
     visit_home(walk, me, &at, home);
   else if (at.kind == TT_PAYLOAD_PARTIAL)
@@ -332,9 +379,12 @@ static void sort_edges(tt_edge *edge, int64_t count) {
 }
 
 bool tt_walk_edges(tt_walk *walk, int64_t me) {
-  bool lists = walk->family->ends.kind == TT_ENDS_LIST, one = walk->family->ends.kind == TT_ENDS_ONE;
+  tt_ends_kind kind = walk->family->ends.kind;
   visit at = {.root = walk->root,
-              .ends = {.every = !lists && !one, .one = one ? walk->one : -1, .except = -1},
+              .ends = {.every = kind == TT_ENDS_ALL,
+                       .upto = kind == TT_ENDS_RANGE ? walk->one : -1,
+                       .one = kind == TT_ENDS_ONE ? walk->one : -1,
+                       .except = -1},
               .kind = walk->family->primitive == TT_REDUCTION ? TT_PAYLOAD_PARTIAL : TT_PAYLOAD_BLOCK};
   walk->edge_count = 0;
   walk_visit(walk, me, at);

@@ -12,6 +12,7 @@ typedef struct tt_payload {
   int32_t group;
   int32_t owner; /* primitive that it is for; or -1 - family where it serves every primitive of this block */
   int64_t first, stride, count;
+  int64_t cut; /* shared: of these, only ranks below it; 0: all of them */
 } tt_payload;
 
 typedef enum tt_payload_kind { TT_PAYLOAD_BLOCK, TT_PAYLOAD_PARTIAL, TT_PAYLOAD_COMPLETE } tt_payload_kind;
@@ -31,18 +32,27 @@ typedef struct tt_edge {
 typedef struct tt_walk {
   const tt_lower_stage *stage;
   const tt_family *family;
-  int64_t root, one; /* one: the end of TT_ENDS_ONE */
-  int32_t owner;     /* of payloads that serve no other primitive */
-  int32_t family_id; /* of those that serve every primitive of this block */
-  uint32_t block;    /* plan block */
-  int64_t part;      /* of the stripe */
-  bool backward;     /* labels advance against the groups' order: every other channel */
-  bool shared;       /* payloads serve every primitive of this block */
-  bool publish;      /* a star's root may publish */
+  int64_t root, one; /* one: the end of TT_ENDS_ONE, the last one of TT_ENDS_RANGE */
+  int64_t end_count;
+  int32_t first_owner; /* of the family's primitives */
+  int32_t owner;       /* of payloads that serve no other primitive */
+  int32_t family_id;   /* of those that serve every primitive of this block */
+  uint32_t block;      /* plan block */
+  int64_t part;        /* of the stripe */
+  bool backward;       /* labels advance against the groups' order: every other channel, but for rank order */
+  bool two_ways;       /* there are such channels */
+  bool shared;         /* payloads serve every primitive of this block */
+  bool ordered;        /* operands are combined in rank order */
+  bool publish;        /* a star's root may publish */
   tt_arena *arena;
   tt_edge *edge; /* found so far, by time afterwards */
   int64_t edge_count, edge_room;
 } tt_walk;
+
+/* The rank that goes on with a primitive in subgroup `index` of group `outer`, where `root` is the root in that group.
+ */
+int64_t tt_walk_representative(const tt_lower_stage *stage, int level, int64_t outer, int64_t root, int64_t part,
+                               int64_t index);
 
 /* Fills in walk->edge with the edges of rank `me`, sorted by time, sends first. False where memory is exhausted. */
 bool tt_walk_edges(tt_walk *walk, int64_t me);

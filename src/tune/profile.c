@@ -14,7 +14,7 @@
 #include <string.h>
 
 static tutti_status bad_rule(int64_t number, const char *member, const char *why) {
-  return tt_fail(TUTTI_ERR_ARGUMENT, "profile: rule %" PRId64 ", \"%s\": %s", number, member, why);
+  return tt_fail(TUTTI_ERR_ARGUMENT, "rule %" PRId64 ", \"%s\": %s", number, member, why);
 }
 
 /* [least, most], or absent: any. */
@@ -29,6 +29,8 @@ static tutti_status read_range(const json_t *rule, const char *member, int64_t n
     return bad_rule(number, member, "is not [least, most]");
   *least = json_integer_value(json_array_get(range, 0));
   *most = json_integer_value(json_array_get(range, 1));
+  if (*least < 1)
+    return bad_rule(number, member, "begins below 1");
   return *least <= *most ? TUTTI_OK : bad_rule(number, member, "has its least above its most");
 }
 
@@ -91,10 +93,20 @@ static tutti_status read_rule(json_t *from, int64_t number, tt_rule *rule) {
   return status;
 }
 
+static tutti_status check_top(json_t *root) {
+  const char *name;
+  json_t *value;
+  json_object_foreach(root, name, value) {
+    if (strcmp(name, "name") != 0 && strcmp(name, "rules") != 0)
+      return tt_fail(TUTTI_ERR_ARGUMENT, "\"%s\" is not known; members are name, rules", name);
+  }
+  return TUTTI_OK;
+}
+
 static tutti_status read_rules(json_t *root, tt_profile *profile) {
   json_t *rules = json_object_get(root, "rules");
   if (!json_is_array(rules))
-    return tt_fail(TUTTI_ERR_ARGUMENT, "profile: it has no \"rules\" array");
+    return tt_fail(TUTTI_ERR_ARGUMENT, "it has no \"rules\" array");
   profile->rule = calloc(json_array_size(rules) + 1, sizeof *profile->rule);
   if (!profile->rule)
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for a profile");
@@ -109,7 +121,8 @@ static tutti_status read_rules(json_t *root, tt_profile *profile) {
 
 static json_t *load(const char *path, json_error_t *error) {
   bool shipped = !path || !*path;
-  return shipped ? json_loads(tt_profile_shipped, 0, error) : json_load_file(path, 0, error);
+  return shipped ? json_loads(tt_profile_shipped, JSON_REJECT_DUPLICATES, error)
+                 : json_load_file(path, JSON_REJECT_DUPLICATES, error);
 }
 
 /* What two ranks compare: independent of spacing. */
@@ -120,16 +133,25 @@ static uint64_t hash_of(const json_t *root) {
   return hash;
 }
 
-tutti_status tt_profile_open(const char *path, tt_profile **profile) {
+/* The same error, with the file's name. */
+static tutti_status name_file(const char *path, tutti_status status) {
+  char why[400];
+  snprintf(why, sizeof why, "%s", tutti_last_error());
+  return tt_fail(status, "%s: %s", path && *path ? path : "the shipped profile", why);
+}
+
+static tutti_status open_profile(const char *path, tt_profile **profile) {
   json_error_t error;
   json_t *root = load(path, &error);
   if (!root)
-    return tt_fail(TUTTI_ERR_ARGUMENT, "profile '%s', line %d: %s", path ? path : "", error.line, error.text);
+    return tt_fail(TUTTI_ERR_ARGUMENT, "line %d: %s", error.line, error.text);
   tt_profile *made = calloc(1, sizeof *made);
   const char *name = json_string_value(json_object_get(root, "name"));
   tutti_status status = TUTTI_OK;
   if (!made || !(made->name = strdup(name ? name : path ? path : "shipped")))
     status = tt_fail(TUTTI_ERR_MEMORY, "no memory for a profile");
+  if (status == TUTTI_OK)
+    status = check_top(root);
   if (status == TUTTI_OK)
     status = read_rules(root, made);
   if (status == TUTTI_OK)
@@ -140,6 +162,11 @@ tutti_status tt_profile_open(const char *path, tt_profile **profile) {
   else
     tt_profile_close(made);
   return status;
+}
+
+tutti_status tt_profile_open(const char *path, tt_profile **profile) {
+  tutti_status status = open_profile(path, profile);
+  return status == TUTTI_OK ? TUTTI_OK : name_file(path, status);
 }
 
 void tt_profile_close(tt_profile *profile) {

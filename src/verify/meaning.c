@@ -1,42 +1,92 @@
-/* verify/meaning.c - what each collective means, written from its definition and from nothing else.
+/* verify/meaning.c - what each collective means, written from its definition (MPI 3.1, chapters 5 and 7) and from
+ * nothing else. What out block b of rank r is, where r has it:
  *
- *     broadcast       out block b of every rank: block b of the root's in
- *     allgather       out block b of every rank: what rank b has in, its only block
- *     reduce-scatter  out of rank b, its only block: block b of every rank's in, combined
- *     allreduce       out block b of every rank: block b of every rank's in, combined
- *     barrier         allreduce of a token: nobody is done before everybody has begun */
+ *     broadcast           block b of the root's in
+ *     gather              on the root: what rank b has in, its only block
+ *     scatter             b = r: block b of the root's in
+ *     allgather           what rank b has in, its only block
+ *     all-to-all          b = i * p + r: block b of rank i's in
+ *     neighbor            b is an edge to r: block b of the in of the rank that it comes from
+ *     reduce              on the root: block b of every rank's in, combined
+ *     allreduce, barrier  block b of every rank's in, combined; of a barrier, a token
+ *     reduce-scatter      b = r: block b of every rank's in, combined
+ *     scan, exscan        block b of the in of ranks 0 .. r, combined; of exscan 0 .. r-1, and nothing on rank 0
+ *
+ * Counts that differ from rank to rank are lengths of blocks, and change nothing here. */
 #include "verify/verify.h"
 
 #include <string.h>
 
-static tt_meaning_kind sum_everywhere(const tt_meaning *meaning, int64_t rank, int64_t block, int64_t *source) {
-  (void)meaning, (void)rank, (void)block, (void)source;
-  return TT_MEANING_SUM;
+static const tt_expected nothing = {.kind = TT_MEANING_NOTHING};
+
+static tt_expected copy_of(int64_t source) { return (tt_expected){.kind = TT_MEANING_COPY, .source = source}; }
+
+static tt_expected sum_of(const tt_meaning *meaning, int64_t first, int64_t last) {
+  if (first == last)
+    return copy_of(first);
+  return (tt_expected){.kind = TT_MEANING_SUM, .first = first, .last = last, .ordered = meaning->ordered};
 }
 
-static tt_meaning_kind sum_of_own_block(const tt_meaning *meaning, int64_t rank, int64_t block, int64_t *source) {
-  (void)meaning, (void)source;
-  return block == rank ? TT_MEANING_SUM : TT_MEANING_NOTHING;
-}
+/* ---- out ---- */
 
-static tt_meaning_kind copy_of_root(const tt_meaning *meaning, int64_t rank, int64_t block, int64_t *source) {
+static tt_expected sum_everywhere(const tt_meaning *meaning, int64_t rank, int64_t block) {
   (void)rank, (void)block;
-  *source = meaning->root;
-  return TT_MEANING_COPY;
+  return sum_of(meaning, 0, meaning->rank_count - 1);
 }
 
-static tt_meaning_kind copy_of_each(const tt_meaning *meaning, int64_t rank, int64_t block, int64_t *source) {
-  (void)meaning, (void)rank;
-  *source = block;
-  return TT_MEANING_COPY;
+static tt_expected sum_on_root(const tt_meaning *meaning, int64_t rank, int64_t block) {
+  return rank == meaning->root ? sum_everywhere(meaning, rank, block) : nothing;
 }
+
+static tt_expected sum_of_own_block(const tt_meaning *meaning, int64_t rank, int64_t block) {
+  return block == rank ? sum_everywhere(meaning, rank, block) : nothing;
+}
+
+static tt_expected sum_up_to_rank(const tt_meaning *meaning, int64_t rank, int64_t block) {
+  (void)block;
+  return sum_of(meaning, 0, rank);
+}
+
+static tt_expected sum_below_rank(const tt_meaning *meaning, int64_t rank, int64_t block) {
+  (void)block;
+  return rank > 0 ? sum_of(meaning, 0, rank - 1) : nothing;
+}
+
+static tt_expected copy_of_root(const tt_meaning *meaning, int64_t rank, int64_t block) {
+  (void)rank, (void)block;
+  return copy_of(meaning->root);
+}
+
+static tt_expected own_block_of_root(const tt_meaning *meaning, int64_t rank, int64_t block) {
+  return block == rank ? copy_of(meaning->root) : nothing;
+}
+
+static tt_expected copy_of_each(const tt_meaning *meaning, int64_t rank, int64_t block) {
+  (void)meaning, (void)rank;
+  return copy_of(block);
+}
+
+static tt_expected copies_on_root(const tt_meaning *meaning, int64_t rank, int64_t block) {
+  return rank == meaning->root ? copy_of(block) : nothing;
+}
+
+static tt_expected column_of_square(const tt_meaning *meaning, int64_t rank, int64_t block) {
+  return block % meaning->rank_count == rank ? copy_of(block / meaning->rank_count) : nothing;
+}
+
+static tt_expected copy_over_edge(const tt_meaning *meaning, int64_t rank, int64_t block) {
+  const tt_question *graph = meaning->question;
+  return block < graph->edge_count && graph->to[block] == rank ? copy_of(graph->from[block]) : nothing;
+}
+
+/* ---- in ---- */
 
 static bool in_everywhere(const tt_meaning *meaning, int64_t rank, int64_t block) {
   (void)meaning, (void)rank, (void)block;
   return true;
 }
 
-static bool in_at_root(const tt_meaning *meaning, int64_t rank, int64_t block) {
+static bool in_on_root(const tt_meaning *meaning, int64_t rank, int64_t block) {
   (void)block;
   return rank == meaning->root;
 }
@@ -46,49 +96,108 @@ static bool in_of_own_block(const tt_meaning *meaning, int64_t rank, int64_t blo
   return block == rank;
 }
 
+static bool in_row_of_square(const tt_meaning *meaning, int64_t rank, int64_t block) {
+  return block / meaning->rank_count == rank;
+}
+
+static bool in_of_edge(const tt_meaning *meaning, int64_t rank, int64_t block) {
+  return block < meaning->question->edge_count && meaning->question->from[block] == rank;
+}
+
+/* ---- collectives ---- */
+
+/* How many blocks a form may have. */
+enum cut { WHOLE_OR_SPLIT, SPLIT, SQUARE, EDGES };
+
 static const struct {
-  bool has_root, split; /* split: there is a block for each rank, never a single one */
-  tt_meaning meaning;
-} meanings[] = {
-    {false, false, {.name = "allreduce", .expect = sum_everywhere, .has_in = in_everywhere}},
-    {true, false, {.name = "broadcast", .expect = copy_of_root, .has_in = in_at_root}},
-    {false,
-     true,
-     {.name = "allgather",
-      .layout = {TT_LAYOUT_OWN, TT_LAYOUT_ALL},
-      .expect = copy_of_each,
-      .has_in = in_of_own_block}},
-    {false,
-     true,
-     {.name = "reduce-scatter",
-      .layout = {TT_LAYOUT_ALL, TT_LAYOUT_OWN},
-      .expect = sum_of_own_block,
-      .has_in = in_everywhere}},
-    {false, false, {.name = "barrier", .expect = sum_everywhere, .has_in = in_everywhere}},
+  const char *name;
+  enum cut cut;
+  bool has_root, in_place; /* in_place: it can be */
+  tt_expected (*expect)(const tt_meaning *meaning, int64_t rank, int64_t block);
+  bool (*has_in)(const tt_meaning *meaning, int64_t rank, int64_t block);
+} rows[] = {
+    {"allreduce", WHOLE_OR_SPLIT, false, true, sum_everywhere, in_everywhere},
+    {"barrier", WHOLE_OR_SPLIT, false, true, sum_everywhere, in_everywhere},
+    {"reduce", WHOLE_OR_SPLIT, true, true, sum_on_root, in_everywhere},
+    {"reduce-scatter", SPLIT, false, true, sum_of_own_block, in_everywhere},
+    {"reduce-scatterv", SPLIT, false, true, sum_of_own_block, in_everywhere},
+    {"scan", WHOLE_OR_SPLIT, false, true, sum_up_to_rank, in_everywhere},
+    {"exscan", WHOLE_OR_SPLIT, false, true, sum_below_rank, in_everywhere},
+    {"broadcast", WHOLE_OR_SPLIT, true, true, copy_of_root, in_on_root},
+    {"gather", SPLIT, true, true, copies_on_root, in_of_own_block},
+    {"gatherv", SPLIT, true, true, copies_on_root, in_of_own_block},
+    {"scatter", SPLIT, true, true, own_block_of_root, in_on_root},
+    {"scatterv", SPLIT, true, true, own_block_of_root, in_on_root},
+    {"allgather", SPLIT, false, true, copy_of_each, in_of_own_block},
+    {"allgatherv", SPLIT, false, true, copy_of_each, in_of_own_block},
+    {"all-to-all", SQUARE, false, false, column_of_square, in_row_of_square},
+    {"all-to-allv", SQUARE, false, false, column_of_square, in_row_of_square},
+    {"all-to-allw", SQUARE, false, false, column_of_square, in_row_of_square},
+    {"neighbor-allgather", EDGES, false, false, copy_over_edge, in_of_edge},
+    {"neighbor-allgatherv", EDGES, false, false, copy_over_edge, in_of_edge},
+    {"neighbor-all-to-all", EDGES, false, false, copy_over_edge, in_of_edge},
+    {"neighbor-all-to-allv", EDGES, false, false, copy_over_edge, in_of_edge},
+    {"neighbor-all-to-allw", EDGES, false, false, copy_over_edge, in_of_edge},
 };
 
 static size_t find(const char *collective) {
   size_t n = 0;
-  while (n < TT_COUNT(meanings) && strcmp(meanings[n].meaning.name, collective) != 0)
+  while (n < TT_COUNT(rows) && strcmp(rows[n].name, collective) != 0)
     n++;
   return n;
 }
 
-tutti_status tt_verify_meaning(const char *collective, int64_t rank_count, int64_t block_count, int64_t root,
-                               bool in_place, tt_meaning *meaning) {
-  size_t row = find(collective);
-  if (row == TT_COUNT(meanings))
-    return tt_fail(TUTTI_ERR_ARGUMENT, "collective '%s' has no meaning to verify", collective);
-  if (rank_count < 1 || root < 0 || root >= rank_count)
-    return tt_fail(TUTTI_ERR_ARGUMENT, "%s: root %lld of %lld ranks", collective, (long long)root,
-                   (long long)rank_count);
-  if (block_count != rank_count && (block_count != 1 || meanings[row].split))
-    return tt_fail(TUTTI_ERR_ARGUMENT, "%s of %lld ranks does not have %lld blocks", collective, (long long)rank_count,
-                   (long long)block_count);
-  *meaning = meanings[row].meaning;
-  meaning->rank_count = rank_count;
-  meaning->block_count = block_count;
-  meaning->root = meanings[row].has_root ? root : 0;
-  meaning->in_place = in_place;
+static bool cut_fits(enum cut cut, const tt_question *question) {
+  int64_t ranks = question->rank_count, blocks = question->block_count;
+  switch (cut) {
+  case WHOLE_OR_SPLIT:
+    return blocks == 1 || blocks == ranks;
+  case SPLIT:
+    return blocks == ranks;
+  case SQUARE:
+    return blocks == ranks * ranks;
+  default:
+    return blocks == (question->edge_count > 0 ? question->edge_count : 1);
+  }
+}
+
+static tutti_status check_edges(const tt_question *question) {
+  for (int64_t e = 0; e < question->edge_count; e++)
+    if (question->from[e] < 0 || question->from[e] >= question->rank_count || question->to[e] < 0 ||
+        question->to[e] >= question->rank_count)
+      return tt_fail(TUTTI_ERR_ARGUMENT, "%s: edge %lld goes from rank %d to rank %d of %lld ranks",
+                     question->collective, (long long)e, (int)question->from[e], (int)question->to[e],
+                     (long long)question->rank_count);
   return TUTTI_OK;
+}
+
+static tutti_status check(const tt_question *question, size_t row) {
+  if (question->rank_count < 1 || question->root < 0 || question->root >= question->rank_count)
+    return tt_fail(TUTTI_ERR_ARGUMENT, "%s: root %lld of %lld ranks", question->collective, (long long)question->root,
+                   (long long)question->rank_count);
+  if (!cut_fits(rows[row].cut, question))
+    return tt_fail(TUTTI_ERR_ARGUMENT, "%s of %lld ranks does not have %lld blocks", question->collective,
+                   (long long)question->rank_count, (long long)question->block_count);
+  if (question->in_place && !rows[row].in_place)
+    return tt_fail(TUTTI_ERR_ARGUMENT, "%s is never in place", question->collective);
+  return rows[row].cut == EDGES ? check_edges(question) : TUTTI_OK;
+}
+
+tutti_status tt_verify_meaning(const tt_question *question, tt_meaning *meaning) {
+  size_t row = find(question->collective);
+  if (row == TT_COUNT(rows))
+    return tt_fail(TUTTI_ERR_ARGUMENT, "collective '%s' has no meaning to verify", question->collective);
+  tutti_status status = check(question, row);
+  if (status == TUTTI_OK)
+    *meaning = (tt_meaning){.name = rows[row].name,
+                            .rank_count = question->rank_count,
+                            .block_count = question->block_count,
+                            .in_place = question->in_place,
+                            .ordered = question->ordered,
+                            .reproducible = question->reproducible,
+                            .root = rows[row].has_root ? question->root : 0,
+                            .question = question,
+                            .expect = rows[row].expect,
+                            .has_in = rows[row].has_in};
+  return status;
 }

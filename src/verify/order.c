@@ -65,8 +65,8 @@ static uint32_t before_slots(const void *context, uint32_t step, tt_cursor *curs
 enum { SHOWN = 5 };
 
 /* Names the circle that begins with `step` waiting for `before`. */
-static tutti_status deadlock(tt_proof *proof, const tt_graph *graph, const tt_components *components, uint32_t step,
-                             uint32_t before) {
+static tutti_status deadlock(tt_proof *proof, const tt_precedence *graph, const tt_components *components,
+                             uint32_t step, uint32_t before) {
   uint32_t way[SHOWN] = {before};
   uint32_t length = before == step ? 1 : tt_verify_way(graph, components, &proof->arena, before, step, way, SHOWN);
   char text[SHOWN * 144] = "";
@@ -87,7 +87,7 @@ static tutti_status no_memory(const tt_proof *proof) {
 }
 
 /* A predecessor of `step` in its own component, TT_NONE where there is none. */
-static uint32_t circle_at(const tt_graph *graph, const tt_components *components, uint32_t step) {
+static uint32_t circle_at(const tt_precedence *graph, const tt_components *components, uint32_t step) {
   tt_cursor cursor = {0, 0, false};
   uint32_t before;
   while ((before = graph->before(graph->context, step, &cursor)) != TT_NONE)
@@ -97,7 +97,7 @@ static uint32_t circle_at(const tt_graph *graph, const tt_components *components
 }
 
 static tutti_status check_packed(tt_proof *proof) {
-  tt_graph graph = {proof, proof->step_count, before_packed};
+  tt_precedence graph = {proof, proof->step_count, before_packed};
   tt_components components;
   if (!tt_verify_components(&graph, &proof->arena, &components))
     return no_memory(proof);
@@ -122,7 +122,7 @@ static uint32_t hard_circle_at(const tt_proof *proof, const tt_components *compo
 }
 
 static tutti_status check_slots(tt_proof *proof) {
-  tt_graph graph = {proof, proof->step_count, before_slots};
+  tt_precedence graph = {proof, proof->step_count, before_slots};
   tt_components components;
   if (!tt_verify_components(&graph, &proof->arena, &components))
     return no_memory(proof);

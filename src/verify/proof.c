@@ -46,6 +46,13 @@ void tt_verify_place(const tt_proof *proof, uint32_t step, char text[static 128]
            step - lane->first_step, kind_name[proof->step[step]->kind], peer, proof->step[step]->block);
 }
 
+tt_member_text tt_verify_member(const tt_proof *proof, uint32_t member) {
+  tt_member_text made;
+  bool sum = member >= proof->rank_count;
+  snprintf(made.text, sizeof made.text, "%s %u", sum ? "sum" : "rank", sum ? member - proof->rank_count : member);
+  return made;
+}
+
 tutti_status tt_verify_fail(const tt_proof *proof, uint32_t step, const char *format, ...) {
   char place[128] = "all ranks", reason[768];
   if (step != TT_NONE)

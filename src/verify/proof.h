@@ -44,6 +44,11 @@ typedef struct tt_proof {
 /* proof.c */
 /* TUTTI_ERR_PLAN with the name of the meaning and the place of the step (TT_NONE: none) before the text. */
 tutti_status tt_verify_fail(const tt_proof *proof, uint32_t step, const char *format, ...) TT_PRINTF(3, 4);
+/* "rank 3", or "sum 2" for a sum as a member of another one. */
+typedef struct tt_member_text {
+  char text[24];
+} tt_member_text;
+tt_member_text tt_verify_member(const tt_proof *proof, uint32_t member);
 void tt_verify_place(const tt_proof *proof, uint32_t step, char text[static 128]);
 const tt_plan *tt_verify_plan_of(const tt_proof *proof, uint32_t step);
 uint32_t tt_verify_rank_of(const tt_proof *proof, uint32_t step);

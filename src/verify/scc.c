@@ -10,7 +10,7 @@ typedef struct frame {
 } frame;
 
 typedef struct search {
-  const tt_graph *graph;
+  const tt_precedence *graph;
   tt_components *out;
   uint32_t *index, *low; /* index: order of discovery from 1; 0: not found yet */
   uint32_t *open;        /* nodes whose component is not complete */
@@ -61,7 +61,7 @@ static void visit(search *in, uint32_t root) {
   }
 }
 
-bool tt_verify_components(const tt_graph *graph, tt_arena *arena, tt_components *components) {
+bool tt_verify_components(const tt_precedence *graph, tt_arena *arena, tt_components *components) {
   uint32_t count = graph->node_count;
   *components = (tt_components){0, tt_arena_alloc(arena, count, sizeof(uint32_t)),
                                 tt_arena_alloc(arena, count, sizeof(uint32_t))};
@@ -82,8 +82,8 @@ bool tt_verify_components(const tt_graph *graph, tt_arena *arena, tt_components 
 }
 
 /* Breadth first; came[node]: the node that it was found from. Queue and came share one table. */
-static void spread(const tt_graph *graph, const tt_components *components, uint32_t to, uint32_t from, uint32_t *came,
-                   uint32_t *queue) {
+static void spread(const tt_precedence *graph, const tt_components *components, uint32_t to, uint32_t from,
+                   uint32_t *came, uint32_t *queue) {
   uint32_t head = 0, tail = 0;
   queue[tail++] = to;
   while (head < tail && came[from] == UINT32_MAX) {
@@ -97,7 +97,7 @@ static void spread(const tt_graph *graph, const tt_components *components, uint3
   }
 }
 
-uint32_t tt_verify_way(const tt_graph *graph, const tt_components *components, tt_arena *arena, uint32_t to,
+uint32_t tt_verify_way(const tt_precedence *graph, const tt_components *components, tt_arena *arena, uint32_t to,
                        uint32_t from, uint32_t *way, uint32_t room) {
   uint32_t *came = tt_arena_alloc(arena, graph->node_count, sizeof *came);
   uint32_t *queue = tt_arena_alloc(arena, graph->node_count + 1u, sizeof *queue);

@@ -10,11 +10,11 @@ typedef struct tt_cursor {
   bool begun;
 } tt_cursor;
 
-typedef struct tt_graph {
+typedef struct tt_precedence {
   const void *context;
   uint32_t node_count;
   uint32_t (*before)(const void *context, uint32_t node, tt_cursor *cursor); /* next predecessor; UINT32_MAX: no more */
-} tt_graph;
+} tt_precedence;
 
 typedef struct tt_components {
   uint32_t count;
@@ -23,10 +23,10 @@ typedef struct tt_components {
 } tt_components;
 
 /* False where memory is exhausted. The result lives in the arena. */
-bool tt_verify_components(const tt_graph *graph, tt_arena *arena, tt_components *components);
+bool tt_verify_components(const tt_precedence *graph, tt_arena *arena, tt_components *components);
 /* A shortest way from `to` back to `from`, along predecessors inside their component: way[0] = to, the last one = from.
  * Returns its length; nodes past `room` are left out. The two must be in one component. */
-uint32_t tt_verify_way(const tt_graph *graph, const tt_components *components, tt_arena *arena, uint32_t to,
+uint32_t tt_verify_way(const tt_precedence *graph, const tt_components *components, tt_arena *arena, uint32_t to,
                        uint32_t from, uint32_t *way, uint32_t room);
 
 #endif

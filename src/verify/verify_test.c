@@ -41,7 +41,7 @@ static const struct {
      "rank 0 out.0 lacks the input of rank 0"},
     {EXCHANGE, 0, " finish 2", "", "rank 0 out.0 was never finished"},
     {EXCHANGE, 0, " finish 2", " finish 1", "it finishes 2 contributions as 1"},
-    {CHAIN, 1, "=> tmp.0 left first last\n", "=> tmp.0 left first last finish 2\n", "it finishes 2 contributions as 2"},
+    {CHAIN, 1, "=> tmp.0 left first last\n", "=> tmp.0 left first last finish 2\n", "it combines a result that is fin"},
     {CHAIN, 1, "recv <-2 b0 => out.0 first last", "recv <-2 b0 => out.0 first last finish 3",
      "it finishes what is fin"},
     {CHAIN, 1, "recv <-2 b0 =>", "reduce <-2 b0 in.0 =>", "it combines a result that is finished"},
@@ -53,9 +53,35 @@ static const struct {
     {RING, 0, "copy b0 in.0 => out.0", "copy b1 in.1 => out.1", "reads a block that the rank does not have"},
     {RING, 0, "copy b0 in.0 => out.0", "copy b0 in.0 => mid.0", "rank 0 out.0 is never written"},
     {PUBLISH, 0, "=> out.0", "=> in.0", "it writes where the rank may not"},
-    {SCATTER, 0, "send ->1 b1 in.1", "send ->1 b1 out.1", "reads a block that the rank does not have"},
-    {SCATTER, 0, "in.0 => out.0", "in.0 => in.0", "it writes where the rank may not"},
+    {SUMS, 0, "send ->1 b1 in.1", "send ->1 b1 out.1", "reads a block that the rank does not have"},
+    {SUMS, 0, "in.0 => out.0", "in.0 => in.0", "it writes where the rank may not"},
     {EXCHANGE, 0, "b0 in.0 first last\n", "b0 mid.0 first last\n", "a direct plan sends nothing but in"},
+    /* meanings */
+    {REDUCE, 1, "out.0", "mid.0", "rank 1 out.0 is never written"},
+    {REDUCE, 0, "in.0", "out.0", "reads a block that the rank does not have"},
+    {REDUCE, 2, " first last\n", " first last\nlane 1 id 0 local level 0 channel 0\n  0 t0 copy b0 in.0 => out.0\n",
+     "rank 2 lane 1 step 0 (copy b0): it writes where the rank may not"},
+    {REDUCE, 1, "reduce <-2 b0 tmp.0 => out.0 first last finish 3", "reduce <-2 b0 in.0 => out.0 first last finish 2",
+     "rank 1 out.0 lacks the input of rank 0"},
+    {REDUCE, 1, "finish 3", "finish 2", "it finishes 3 contributions as 2"},
+    {GATHER, 0, "in.0", "out.0", "reads a block that the rank does not have"},
+    {GATHER, 1, "=> out.2", "=> mid.2", "rank 1 out.2 is never written"},
+    {SCATTER, 0, "copy b0 in.0 => out.0", "copy b1 in.1 => out.1", "it writes where the rank may not"},
+    {SCATTER, 1, "=> out.1", "=> mid.1", "rank 1 out.1 is never written"},
+    {ALL_TO_ALL, 0, "=> out.2", "=> mid.2", "rank 0 out.2 is never written"},
+    {ALL_TO_ALL, 1, "copy b3 in.3 => out.3", "copy b1 in.1 => out.1", "reads a block that the rank does not have"},
+    {ALL_TO_ALL, 1, "copy b3 in.3 => out.3", "copy b3 in.3 => mid.3", "rank 1 out.3 is never written"},
+    {SCAN, 2, "reduce <-1 b0 in.0 => out.0 left first last finish 3", "recv <-1 b0 => out.0 first last finish 2",
+     "rank 2 out.0 lacks the input of rank 2"},
+    {SCAN, 1, "tmp.0 => out.0 finish 2", "tmp.0 => out.0", "rank 1 out.0 was never finished"},
+    {SCAN, 1, "tmp.0 => out.0 finish 2", "in.0 => out.0", "rank 1 out.0 lacks the input of rank 0"},
+    {EXSCAN, 2, "recv <-1 b0 => out.0 first last finish 2", "reduce <-1 b0 in.0 => out.0 left first last finish 3",
+     "rank 2 out.0 has the input of rank 2 too"},
+    {EXSCAN, 0, " first last\n", " first last\nlane 1 id 0 local level 0 channel 0\n  0 t0 copy b0 in.0 => out.0\n",
+     "it writes where the rank may not"},
+    {EXSCAN, 1, "  2 t0 copy b0 tmp.0 => out.0\n", "", "rank 1 out.0 is the input of rank 1 instead of 0"},
+    {NEIGHBOR, 1, "copy b3 in.3 => out.3", "copy b1 in.1 => out.1", "reads a block that the rank does not have"},
+    {NEIGHBOR, 0, "=> out.2", "=> mid.2", "rank 0 out.2 is never written"},
     /* races */
     {IN_PLACE, 1, " wait 0.0", "", "race: it writes what another step reads, without waiting for it: rank 1 lane 0"},
     {RING, 1, " wait 1.0", "", "race: it reads what another step writes"},
@@ -101,10 +127,10 @@ static tutti_status read_plans(const example *of, int changed, const char *from,
   return status;
 }
 
-static tutti_status prove(const example *of, const plans *made, tt_facts *facts) {
+static tutti_status prove(const example *of, bool ordered, const plans *made, tt_facts *facts) {
+  tt_question question = example_question(of, ordered);
   tt_meaning meaning;
-  assert_int_equal(tt_verify_meaning(of->collective, of->rank_count, of->block_count, of->root, of->in_place, &meaning),
-                   TUTTI_OK);
+  assert_int_equal(tt_verify_meaning(&question, &meaning), TUTTI_OK);
   return tt_verify_facts(&meaning, (const tt_plan *const *)made->plan, facts);
 }
 
@@ -118,7 +144,8 @@ static void test_examples_are_proven(void **state) {
   for (int n = 0; n < EXAMPLES; n++) {
     plans made;
     tt_facts facts;
-    if (read_plans(&examples[n], -1, NULL, "", &made) != TUTTI_OK || prove(&examples[n], &made, &facts) != TUTTI_OK)
+    if (read_plans(&examples[n], -1, NULL, "", &made) != TUTTI_OK ||
+        prove(&examples[n], false, &made, &facts) != TUTTI_OK)
       fail_msg("example %d: %s", n, tutti_last_error());
     assert_int_equal(facts.rendezvous, examples[n].rendezvous);
     assert_int_equal(facts.ordered, examples[n].ordered);
@@ -134,7 +161,7 @@ static void test_each_wrong_step_is_refused_for_its_reason(void **state) {
     const example *of = &examples[wrong[n].of];
     tutti_status status = read_plans(of, wrong[n].rank, wrong[n].from, wrong[n].to, &made);
     if (status == TUTTI_OK)
-      status = prove(of, &made, &facts);
+      status = prove(of, false, &made, &facts);
     if (status != TUTTI_ERR_PLAN || strstr(tutti_last_error(), wrong[n].reason) == NULL)
       fail_msg("example %d, '%s' for '%s': wanted '%s', got '%s'", wrong[n].of, wrong[n].to, wrong[n].from,
                wrong[n].reason, status == TUTTI_OK ? "proven" : tutti_last_error());
@@ -161,7 +188,7 @@ static void test_message_that_waits_for_its_own_answer_is_a_deadlock(void **stat
   plans made;
   tt_facts facts;
   assert_int_equal(read_plans(&late, -1, NULL, "", &made), TUTTI_OK);
-  assert_int_equal(prove(&late, &made, &facts), TUTTI_ERR_PLAN);
+  assert_int_equal(prove(&late, false, &made, &facts), TUTTI_ERR_PLAN);
   assert_non_null(strstr(tutti_last_error(), "deadlock"));
   drop(&made);
 }
@@ -173,17 +200,96 @@ static void test_plans_for_another_meaning_are_refused(void **state) {
   plans made;
   tt_facts facts;
   assert_int_equal(read_plans(&other, -1, NULL, "", &made), TUTTI_OK);
-  assert_int_equal(prove(&other, &made, &facts), TUTTI_ERR_PLAN);
+  assert_int_equal(prove(&other, false, &made, &facts), TUTTI_ERR_PLAN);
+  drop(&made);
+}
+
+/* ---- operators that do not commute ---- */
+
+static void expect_refused(const example *of, const plans *made, const char *reason) {
+  tt_facts facts;
+  tutti_status status = prove(of, true, made, &facts);
+  if (status != TUTTI_ERR_PLAN || strstr(tutti_last_error(), reason) == NULL)
+    fail_msg("%s: wanted '%s', got '%s'", of->collective, reason, status ? tutti_last_error() : "proven");
+}
+
+static void test_what_combines_in_rank_order_serves_operators_that_do_not_commute(void **state) {
+  (void)state;
+  for (int n = 0; n < EXAMPLES; n++) {
+    plans made;
+    tt_facts facts;
+    assert_int_equal(read_plans(&examples[n], -1, NULL, "", &made), TUTTI_OK);
+    if (!examples[n].ordered)
+      expect_refused(&examples[n], &made, "rank 1 stands left of rank 0: that is not rank order");
+    else if (prove(&examples[n], true, &made, &facts) != TUTTI_OK)
+      fail_msg("example %d: %s", n, tutti_last_error());
+    drop(&made);
+  }
+}
+
+static void test_operands_the_wrong_way_round_are_refused_where_order_counts(void **state) {
+  (void)state;
+  static const struct {
+    int of, rank;
+    const char *reason;
+  } turned[] = {
+      {EXCHANGE, 1, "rank 1 lane 1 step 0 (reduce <-0 b0): rank 1 stands left of rank 0"},
+      {REDUCE, 1, "rank 1 lane 0 step 0 (reduce <-0 b0): rank 1 stands left of rank 0"},
+      {SCAN, 2, "rank 2 lane 0 step 0 (reduce <-1 b0): rank 2 stands left of rank 0"},
+  };
+  for (size_t n = 0; n < TT_COUNT(turned); n++) {
+    const example *of = &examples[turned[n].of];
+    plans made;
+    tt_facts facts;
+    assert_int_equal(read_plans(of, turned[n].rank, " left", "", &made), TUTTI_OK);
+    expect_refused(of, &made, turned[n].reason);
+    assert_int_equal(prove(of, false, &made, &facts), TUTTI_OK);
+    assert_false(facts.ordered);
+    drop(&made);
+  }
+}
+
+/* Rank 1 puts rank 2 in front of rank 0: ranges that overlap are in no order. */
+static void test_a_rank_between_two_others_cannot_come_later(void **state) {
+  (void)state;
+  plans made;
+  tt_facts facts;
+  const example *of = &examples[REDUCE];
+  assert_int_equal(read_plans(of, 1,
+                              "  0 t0 reduce <-0 b0 in.0 => tmp.0 left first last\n"
+                              "  1 t1 reduce <-2 b0 tmp.0 => out.0 first last finish 3\n",
+                              "  0 t0 recv <-0 b0 => tmp.0 first last\n"
+                              "  1 t1 reduce <-2 b0 tmp.0 => tmp.0 first last\n"
+                              "lane 1 id 0 local level 0 channel 0\n"
+                              "  0 t1 copy b0 tmp.0 => out.0 wait 0.1\n"
+                              "  1 t1 copy b0 in.0 => out.0 onto finish 3\n",
+                              &made),
+                   TUTTI_OK);
+  expect_refused(of, &made, "rank 1 lane 1 step 1 (copy b0): rank 2 stands left of rank 1");
+  assert_int_equal(prove(of, false, &made, &facts), TUTTI_OK);
   drop(&made);
 }
 
 static void test_meaning_refuses_what_no_form_has(void **state) {
   (void)state;
+  static const int32_t edge[] = {3};
+  static const tt_question none[] = {
+      {.collective = "allgather", .rank_count = 3, .block_count = 1},
+      {.collective = "allreduce", .rank_count = 3, .block_count = 2},
+      {.collective = "broadcast", .rank_count = 3, .block_count = 1, .root = 3},
+      {.collective = "all-to-all", .rank_count = 3, .block_count = 3},
+      {.collective = "all-to-all", .rank_count = 3, .block_count = 9, .in_place = true},
+      {.collective = "neighbor-allgather",
+       .rank_count = 3,
+       .block_count = 1,
+       .edge_count = 1,
+       .from = edge,
+       .to = edge},
+      {.collective = "gossip", .rank_count = 3, .block_count = 1},
+  };
   tt_meaning meaning;
-  assert_int_equal(tt_verify_meaning("allgather", 3, 1, 0, false, &meaning), TUTTI_ERR_ARGUMENT);
-  assert_int_equal(tt_verify_meaning("allreduce", 3, 2, 0, false, &meaning), TUTTI_ERR_ARGUMENT);
-  assert_int_equal(tt_verify_meaning("broadcast", 3, 1, 3, false, &meaning), TUTTI_ERR_ARGUMENT);
-  assert_int_equal(tt_verify_meaning("gossip", 3, 1, 0, false, &meaning), TUTTI_ERR_ARGUMENT);
+  for (size_t n = 0; n < TT_COUNT(none); n++)
+    assert_int_equal(tt_verify_meaning(&none[n], &meaning), TUTTI_ERR_ARGUMENT);
 }
 
 int main(void) {
@@ -192,6 +298,9 @@ int main(void) {
       cmocka_unit_test(test_each_wrong_step_is_refused_for_its_reason),
       cmocka_unit_test(test_message_that_waits_for_its_own_answer_is_a_deadlock),
       cmocka_unit_test(test_plans_for_another_meaning_are_refused),
+      cmocka_unit_test(test_what_combines_in_rank_order_serves_operators_that_do_not_commute),
+      cmocka_unit_test(test_operands_the_wrong_way_round_are_refused_where_order_counts),
+      cmocka_unit_test(test_a_rank_between_two_others_cannot_come_later),
       cmocka_unit_test(test_meaning_refuses_what_no_form_has),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -31,14 +31,16 @@ typedef struct job_memory { /* between all processes of a job */
 typedef struct work { /* of one rank */
   tutti_context *context;
   tutti_comm *comm;
+  tutti_graph *graph[CALL_GRAPHS];
   job_memory *shared;
   unsigned char *memory[4]; /* regions 0 and 1 of ordinary memory, then of tutti_alloc */
   unsigned char *scratch;
   tt_random common, own; /* common: equal on all ranks */
 } work;
 
+/* One call's blocks are at most so long, or a quarter of it where there may be two for each rank. */
 static size_t region_bytes(int64_t size) {
-  call largest = {.type = TUTTI_FLOAT64, .count = MOST};
+  call largest = {.type = TUTTI_FLOAT64, .count = MOST / 2 + 1024};
   return call_region_bytes(&largest, size);
 }
 
@@ -50,6 +52,8 @@ static void open_work(work *at, const tutti_boot *boot, const job_setting *setti
   CHECK(tutti_context_create(&options, &at->context) == TUTTI_OK);
   CHECK(tutti_comm_create(at->context, &at->comm) == TUTTI_OK);
   CHECK(tutti_comm_rank(at->comm) == boot->rank && tutti_comm_size(at->comm) == boot->rank_count);
+  CHECK(call_create_types(at->context) == TUTTI_OK);
+  CHECK(call_create_graphs(at->comm, at->graph) == TUTTI_OK);
   for (int n = 0; n < 2; n++) {
     CHECK((at->memory[n] = malloc(bytes)) != NULL);
     CHECK(tutti_alloc(at->context, bytes, (void **)&at->memory[2 + n]) == TUTTI_OK);
@@ -66,24 +70,30 @@ static void close_work(work *at) {
     tutti_free(at->context, at->memory[2 + n]);
   }
   free(at->scratch);
+  call_destroy_graphs(at->graph);
   tutti_comm_destroy(at->comm);
   tutti_context_destroy(at->context);
 }
 
+static void must(const call_side *side, bool right, const char *what) {
+  if (!right)
+    call_describe(side, what, 0);
+  CHECK(right);
+}
+
 static void run_rounds(work *at, call_side *side) {
-  int64_t rounds = side->of.mode == CALL_INIT ? ROUNDS : 1;
+  int64_t rounds = side->of.mode == CALL_START ? 1 : ROUNDS; /* a call made before goes another way */
+  bool valid = choose_valid(&side->of, at->comm, at->graph);
   for (int64_t round = 0; round < rounds; round++) {
     call_fill(side, round);
-    tutti_status status = call_begin(side, at->comm);
-    if (status != TUTTI_OK && !choose_valid(&side->of, side->size)) {
-      CHECK(status == TUTTI_ERR_PLAN);
+    tutti_status status = call_begin(side, at->comm, at->graph);
+    if (!valid) {
+      must(side, status == TUTTI_ERR_PLAN, "has no plan");
       at->shared->invalid += side->rank == 0;
       return;
     }
-    if (status != TUTTI_OK)
-      call_describe(side, tutti_last_error(), 0);
-    CHECK(status == TUTTI_OK);
-    CHECK(call_end(side) == TUTTI_OK);
+    must(side, status == TUTTI_OK, "began");
+    must(side, call_end(side) == TUTTI_OK, "ended");
     CHECK(call_right(side, at->scratch));
     at->shared->right += side->rank == 0;
   }
@@ -97,7 +107,8 @@ static void run_call(work *at) {
   size_t shift = (size_t)tt_random_below(&at->own, 8), memory = 2 * (size_t)tt_random_below(&at->own, 2);
   if (memory == 2)
     shift &= tt_random_below(&at->own, 2) ? 7 : 0;
-  call_lay(&side, at->memory[memory], at->memory[memory + 1], shift);
+  call_lay(&side, at->memory[memory], at->memory[memory + 1], shift, &at->own);
+  CHECK(side.bytes[0] <= region_bytes(side.size) && side.bytes[1] <= region_bytes(side.size));
   const char *params = *side.of.params ? side.of.params : NULL;
   CHECK(tutti_comm_set_params(at->comm, tt_compose_info(side.of.collective).name, params) == TUTTI_OK);
   run_rounds(at, &side);
@@ -134,7 +145,7 @@ static void run_sums(const tutti_boot *boot, void *argument) {
   for (int n = 0; n < calls_a_job; n++) {
     call made = {.collective = TT_ALLREDUCE};
     choose_params(&at.common, &made);
-    if (choose_valid(&made, boot->rank_count))
+    if (choose_valid(&made, at.comm, at.graph))
       sum_twice(&at, *made.params ? made.params : NULL);
   }
   close_work(&at);
@@ -156,7 +167,7 @@ static void run_rank(const tutti_boot *boot, void *argument) {
   set("TUTTI_GROUPS", mine->setting->groups);
   set("TUTTI_SLOT_COUNT", mine->setting->slot_count);
   set("TUTTI_DIRECT_BYTES", mine->setting->direct_bytes);
-  set("TUTTI_TIMEOUT", "60s");
+  set("TUTTI_TIMEOUT", "20s");
   open_work(&at, boot, mine->setting, mine->shared);
   for (int n = 0; n < calls_a_job; n++)
     run_call(&at);

@@ -3,8 +3,8 @@
 #ifndef TEST_CONFORMANCE_CHOOSE_H
 #define TEST_CONFORMANCE_CHOOSE_H
 
+#include "api/api.h"
 #include "conformance/call.h"
-#include "lower/lower.h"
 
 /* Added to presets; the ring needs two ranks. */
 static const char *const choose_extra[] = {"", " channels=2 slice=4K", " stripe=2", " channels=3 stripe=3"};
@@ -28,14 +28,26 @@ static inline void choose_params(tt_random *random, call *made) {
     made->params[0] = '\0';
 }
 
-/* Whether its parameters make a plan: a preset's form may be one that the collective has not. */
-static inline bool choose_valid(const call *of, int64_t size) {
+/* Whether its parameters make a plan: a preset may ask for a form that the collective has not, for more ranks than
+ * there are, for another order of operands, or for ranks that pass on blocks whose length they do not know. */
+static inline bool choose_valid(const call *of, const tutti_comm *comm, tutti_graph *const *graph) {
   tt_params params;
   tt_composition made;
-  tt_problem problem = {of->collective, size, of->root, false};
-  tt_fail_clear();
-  return tt_params_parse(of->params, &params) == TUTTI_OK && params.ring <= size &&
-         tt_compose(&problem, params.form, &made) == TUTTI_OK;
+  tt_lowering *lowering = NULL;
+  tt_collective_info info = tt_compose_info(of->collective);
+  const tt_problem problem = {.collective = of->collective,
+                              .rank_count = comm->size,
+                              .root = of->root,
+                              .ordered = info.reduces && call_is_ordered(of),
+                              .graph = info.has_graph ? &graph[of->graph]->all : NULL};
+  if (!*of->params)
+    return true;
+  bool valid = tt_params_parse(of->params, &params) == TUTTI_OK &&
+               tt_compose(&problem, params.form, &made) == TUTTI_OK &&
+               tt_lowering_create(&made, comm->topo, &params, &lowering) == TUTTI_OK &&
+               (info.lengths == TT_LENGTHS_ALL || !tt_lowering_relays(lowering));
+  tt_lowering_destroy(lowering);
+  return valid;
 }
 
 static inline int64_t choose_count(tt_random *random, int64_t size, int64_t most) {
@@ -44,14 +56,30 @@ static inline int64_t choose_count(tt_random *random, int64_t size, int64_t most
   return count < most ? count : most;
 }
 
+/* An operator and a type that fit. */
+static inline void choose_kind(tt_random *random, call *made) {
+  do {
+    made->type = (tutti_type)tt_random_below(random, CALL_TYPE_COUNT);
+    made->op = (tutti_op)tt_random_below(random, CALL_OP_COUNT);
+    if (made->type >= TUTTI_TYPE_COUNT && call_reduces(made->collective))
+      made->op = made->type == CALL_MATRIX ? CALL_PRODUCT : CALL_LARGEST;
+  } while (call_reduces(made->collective) ? !call_op_fits(made->op, made->type) : made->op >= TUTTI_OP_COUNT);
+  if (!call_reduces(made->collective) || made->collective == TT_BARRIER)
+    made->op = TUTTI_SUM;
+}
+
+/* most: of a call's elements, 8 bytes each. */
 static inline call choose_call(tt_random *random, int64_t size, int64_t most) {
   call made = {.collective = (tt_collective)tt_random_below(random, TT_COLLECTIVE_COUNT),
-               .type = (tutti_type)tt_random_below(random, TUTTI_TYPE_COUNT),
-               .op = (tutti_op)tt_random_below(random, TUTTI_OP_COUNT),
-               .count = choose_count(random, size, most),
                .root = (int64_t)tt_random_below(random, (uint64_t)size),
+               .seed = tt_random_next(random),
+               .graph = (int)tt_random_below(random, CALL_GRAPHS),
                .mode = (call_mode)tt_random_below(random, CALL_MODE_COUNT),
                .places = (call_places)tt_random_below(random, CALL_PLACES_COUNT)};
+  call_row row = call_row_of(made.collective);
+  choose_kind(random, &made);
+  size_t bytes = row.types || made.type >= TUTTI_TYPE_COUNT ? 16 : tutti_type_size(made.type);
+  made.count = choose_count(random, size, most * 8 / (int64_t)bytes / (row.lists || row.out == CALL_FROM ? 4 : 1));
   if (!tt_compose_info(made.collective).has_root)
     made.root = 0;
   choose_params(random, &made);

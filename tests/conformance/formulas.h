@@ -6,6 +6,11 @@
  *   Chan       Chan, Heimlich, Purkayastha, van de Geijn: Collective communication: theory, practice, experience, 2007
  *   Patarasuk  Patarasuk, Yuan: Bandwidth optimal all-reduce algorithms for clusters of workstations, 2009
  *   PCCL       Singh, Singh, Bhatele: The big send-off: high performance collectives on GPU-based supercomputers, 2025
+ *   Chen       Chen, Zhang, Zhang, Yuan, Fagg: Performance evaluation of allgather algorithms on terascale Linux
+ * cluster with fast Ethernet, 2005 (neighbor exchange) Sanders    Sanders, Speck, Traeff: Two-tree algorithms for full
+ * bandwidth broadcast, reduction and scan, 2009 Hillis     Hillis, Steele: Data parallel algorithms, 1986 (scan) Grama
+ * Grama, Gupta, Karypis, Kumar: Introduction to parallel computing, 2003 (hypercube scan, ring all-to-all) Kumar Kumar,
+ * Mamidala, Panda: Scaling alltoall collective on multi-core systems, 2008 (one leader a node)
  *
  * Written from the algorithms, not from the code that is tested. Where tutti differs from the book, a comment says why.
  */
@@ -19,6 +24,7 @@ typedef struct place {
   int64_t p, rank, root;
   int64_t nodes, per_node; /* two-level ways: equal nodes in rank order */
   int64_t blocks;          /* of the vector */
+  int64_t k;               /* of the shape */
   bool publish;
 } place;
 
@@ -298,37 +304,222 @@ static counts level_gather(const place *at, formula over) {
 static counts ring_gather(const place *at) { return level_gather(at, chain_gather); }
 static counts halving_gather(const place *at) { return level_gather(at, xor_gather); }
 
+/* ---- all-to-all: a block goes from each rank to each ---- */
+
+static counts star_all_to_all(const place *at) { return to_others(at->p - 1, 1, false); }
+/* A ring: in round t each rank passes on what has t hops behind it and some to go (Grama). */
+static counts chain_all_to_all(const place *at) { return (counts){at->p - 1, at->p * (at->p - 1) / 2}; }
+/* Bruck, k ports: a block at distance d takes one hop for each digit of d in base k that is not 0; a message for each
+ * digit at each place. */
+static counts nomial_all_to_all(const place *at) {
+  counts sum = {0, 0};
+  for (int64_t power = 1; power < at->p; power *= at->k)
+    for (int64_t digit = 1; digit < at->k; digit++)
+      sum.messages += digit * power < at->p;
+  for (int64_t distance = 1; distance < at->p; distance++)
+    for (int64_t left = distance; left > 0; left /= at->k)
+      sum.blocks += left % at->k != 0;
+  return sum;
+}
+/* The same over partners, for powers of two: half of the blocks in each of log2 p messages. */
+static counts xor_all_to_all(const place *at) {
+  return is_power(at->p) ? (counts){log2_up(at->p), at->p / 2 * log2_up(at->p)} : (counts){-1, -1};
+}
+/* Leaders: to each other node all that goes from node to node, to each member of their own what has come and their own
+ * block. Others: all for other nodes to the leader, and a block to each member. */
+static counts node_aware_all_to_all(const place *at) {
+  int64_t m = at->per_node, abroad = (at->nodes - 1) * m;
+  if (at->rank % m == 0)
+    return (counts){at->nodes - 1 + m - 1, abroad * m + (m - 1) * (abroad + 1)};
+  return (counts){m - 1, abroad + m - 1};
+}
+
+/* ---- allgather and reduce-scatter with k ports (Bruck) ---- */
+
+static counts k_nomial_all(const place *at) { return (counts){nomial_all_to_all(at).messages, at->p - 1}; }
+
+/* ---- neighbor exchange (Chen) ---- */
+
+/* The own block, then two a round. Even numbers of ranks only. */
+static counts exchange_all(const place *at) { return (counts){at->p / 2, at->p - 1}; }
+
+/* ---- binary trees ---- */
+
+static counts ary_broadcast(const place *at) {
+  int64_t first = 2 * from_root(at) + 1;
+  return to_others(first + 1 < at->p ? 2 : first < at->p, at->blocks, false);
+}
+
+/* Children of a label that is `distance` from the root, in a binary tree below the root's only child. */
+static int64_t planted_children(int64_t distance, int64_t p) {
+  if (distance == 0)
+    return p > 1;
+  int64_t first = 2 * (distance - 1) + 2;
+  return first + 1 < p ? 2 : first < p;
+}
+/* Two trees, one the other's mirror image, a half each: no rank sends more than n, none gets more (Sanders). */
+static counts two_tree_broadcast(const place *at) {
+  int64_t children = planted_children(from_root(at), at->p) + planted_children(to_root(at), at->p);
+  return (counts){children, children * at->blocks};
+}
+static counts two_tree_reduce(const place *at) {
+  int64_t parents = at->rank == at->root ? 0 : 2;
+  return (counts){parents, parents * at->blocks};
+}
+
+/* ---- scans: to ranks with higher numbers only ---- */
+
+static counts star_scan(const place *at) { return to_others(at->p - 1 - at->rank, 1, false); }
+static counts line_scan(const place *at) { return to_others(at->rank < at->p - 1, 1, false); }
+/* A sum to the rank at distance 1, 2, 4, ..., if there is one (Hillis). */
+static counts reflect_scan(const place *at) {
+  int64_t higher = 0;
+  for (int64_t distance = 1; at->rank + distance < at->p; distance *= 2)
+    higher++;
+  return to_others(higher, 1, false);
+}
+/* A hypercube's partners exchange sums of their subcubes (Grama); one with a higher number gets none for its partner's
+ * sake, but for ranks in subcubes behind both. */
+static counts xor_scan(const place *at) {
+  int64_t partners = 0;
+  if (!is_power(at->p))
+    return (counts){-1, -1};
+  for (int64_t bit = 1; bit < at->p; bit *= 2)
+    partners += !(at->rank & bit) || at->rank / (2 * bit) < (at->p - 1) / (2 * bit);
+  return to_others(partners, 1, false);
+}
+
 /* ---- the table ---- */
 
-typedef enum way { STAR, CHAIN, NEAR, FAR, XOR, TWO_LEVEL_RING, TWO_LEVEL_HALVING, WAYS } way;
+typedef enum way {
+  STAR,
+  CHAIN,
+  NEAR,
+  FAR,
+  XOR,
+  XOR_FAR,
+  REFLECT_CHAIN,
+  REFLECT_FAR,
+  K_NOMIAL,
+  EXCHANGE,
+  ARY,
+  TWO_TREE,
+  TWO_LEVEL_RING,
+  TWO_LEVEL_HALVING,
+  NODE_AWARE,
+  WAYS
+} way;
 
+/* Ways without a formula are not in the literature, or do not keep the rank order that a scan needs. Reflect lays trees
+ * as rotate does, with ranks in the other direction. */
 static const struct {
   const char *stage, *source;
   formula of[WAYS];
 } formulas[] = {
     {"allgather",
-     "Thakur, Bruck, PCCL",
-     {star_all, chain_all, nomial_all, nomial_all, xor_allgather, ring_allgather, halving_allgather}},
+     "Thakur, Bruck, PCCL, Chen",
+     {[STAR] = star_all,
+      [CHAIN] = chain_all,
+      [NEAR] = nomial_all,
+      [FAR] = nomial_all,
+      [XOR] = xor_allgather,
+      [REFLECT_CHAIN] = chain_all,
+      [REFLECT_FAR] = nomial_all,
+      [K_NOMIAL] = k_nomial_all,
+      [EXCHANGE] = exchange_all,
+      [TWO_LEVEL_RING] = ring_allgather,
+      [TWO_LEVEL_HALVING] = halving_allgather}},
     {"reduce-scatter",
-     "Thakur, Patarasuk, PCCL",
-     {star_reduce_scatter, chain_all, nomial_all, nomial_all, xor_reduce_scatter, ring_reduce_scatter,
-      halving_reduce_scatter}},
+     "Thakur, Patarasuk, PCCL, Chen backwards",
+     {[STAR] = star_reduce_scatter,
+      [CHAIN] = chain_all,
+      [NEAR] = nomial_all,
+      [FAR] = nomial_all,
+      [XOR] = xor_reduce_scatter,
+      [REFLECT_CHAIN] = chain_all,
+      [REFLECT_FAR] = nomial_all,
+      [K_NOMIAL] = k_nomial_all,
+      [EXCHANGE] = exchange_all,
+      [TWO_LEVEL_RING] = ring_reduce_scatter,
+      [TWO_LEVEL_HALVING] = halving_reduce_scatter}},
     {"allreduce",
      "Thakur, PCCL",
-     {star_all, chain_all, near_allreduce, far_allreduce, xor_allreduce, ring_allreduce, halving_allreduce}},
+     {[STAR] = star_all,
+      [CHAIN] = chain_all,
+      [NEAR] = near_allreduce,
+      [FAR] = far_allreduce,
+      [XOR] = xor_allreduce,
+      [XOR_FAR] = xor_allreduce,
+      [REFLECT_CHAIN] = chain_all,
+      [REFLECT_FAR] = far_allreduce,
+      [TWO_LEVEL_RING] = ring_allreduce,
+      [TWO_LEVEL_HALVING] = halving_allreduce}},
     {"broadcast",
-     "Thakur, Chan",
-     {star_broadcast, chain_broadcast, near_broadcast, far_broadcast, xor_broadcast, ring_broadcast,
-      halving_broadcast}},
+     "Thakur, Chan, Sanders",
+     {[STAR] = star_broadcast,
+      [CHAIN] = chain_broadcast,
+      [NEAR] = near_broadcast,
+      [FAR] = far_broadcast,
+      [XOR] = xor_broadcast,
+      [REFLECT_CHAIN] = chain_broadcast,
+      [REFLECT_FAR] = far_broadcast,
+      [ARY] = ary_broadcast,
+      [TWO_TREE] = two_tree_broadcast,
+      [TWO_LEVEL_RING] = ring_broadcast,
+      [TWO_LEVEL_HALVING] = halving_broadcast}},
     {"reduce",
-     "Thakur, Chan",
-     {star_reduce, chain_reduce, nomial_reduce, nomial_reduce, xor_reduce, ring_reduce, halving_reduce}},
+     "Thakur, Chan, Sanders",
+     {[STAR] = star_reduce,
+      [CHAIN] = chain_reduce,
+      [NEAR] = nomial_reduce,
+      [FAR] = nomial_reduce,
+      [XOR] = xor_reduce,
+      [XOR_FAR] = xor_reduce,
+      [REFLECT_CHAIN] = chain_reduce,
+      [REFLECT_FAR] = nomial_reduce,
+      [K_NOMIAL] = nomial_reduce,
+      [ARY] = nomial_reduce,
+      [TWO_TREE] = two_tree_reduce,
+      [TWO_LEVEL_RING] = ring_reduce,
+      [TWO_LEVEL_HALVING] = halving_reduce}},
     {"scatter",
      "Thakur, Chan",
-     {star_scatter, chain_scatter, near_scatter, far_scatter, xor_scatter, ring_scatter, halving_scatter}},
+     {[STAR] = star_scatter,
+      [CHAIN] = chain_scatter,
+      [NEAR] = near_scatter,
+      [FAR] = far_scatter,
+      [XOR] = xor_scatter,
+      [REFLECT_CHAIN] = chain_scatter,
+      [REFLECT_FAR] = far_scatter,
+      [TWO_LEVEL_RING] = ring_scatter,
+      [TWO_LEVEL_HALVING] = halving_scatter}},
     {"gather",
      "Thakur, Chan",
-     {star_gather, chain_gather, near_gather, far_gather, xor_gather, ring_gather, halving_gather}},
+     {[STAR] = star_gather,
+      [CHAIN] = chain_gather,
+      [NEAR] = near_gather,
+      [FAR] = far_gather,
+      [XOR] = xor_gather,
+      [REFLECT_CHAIN] = chain_gather,
+      [REFLECT_FAR] = far_gather,
+      [TWO_LEVEL_RING] = ring_gather,
+      [TWO_LEVEL_HALVING] = halving_gather}},
+    {"all-to-all",
+     "Thakur, Bruck, Grama, Kumar",
+     {[STAR] = star_all_to_all,
+      [CHAIN] = chain_all_to_all,
+      [NEAR] = nomial_all_to_all,
+      [FAR] = nomial_all_to_all,
+      [XOR] = xor_all_to_all,
+      [XOR_FAR] = xor_all_to_all,
+      [REFLECT_CHAIN] = chain_all_to_all,
+      [REFLECT_FAR] = nomial_all_to_all,
+      [K_NOMIAL] = nomial_all_to_all,
+      [NODE_AWARE] = node_aware_all_to_all}},
+    {"scan",
+     "Hillis, Grama",
+     {[STAR] = star_scan, [XOR_FAR] = xor_scan, [REFLECT_CHAIN] = line_scan, [REFLECT_FAR] = reflect_scan}},
+    {"exscan", "Hillis, Grama", {[STAR] = star_scan, [REFLECT_CHAIN] = line_scan, [REFLECT_FAR] = reflect_scan}},
 };
 
 #endif

@@ -92,12 +92,36 @@ static void reduce_scatter_window(large *at) {
   check_window(at->in, at->rank * COUNT, BOTH);
 }
 
+/* Short blocks, a long way from each other and from the beginning. */
+static void exchange_far(large *at) {
+  const int64_t counts[RANKS] = {1000, 1000}, from[RANKS] = {5, COUNT - 1000}, to[RANKS] = {COUNT + 17, 3};
+  const int64_t from_bytes[RANKS] = {from[0] * 2, from[1] * 2}, to_bytes[RANKS] = {to[0] * 2, to[1] * 2};
+  const tutti_type types[RANKS] = {TUTTI_BFLOAT16, TUTTI_BFLOAT16};
+  for (int n = 0; n < 2; n++) {
+    fill_window(at->in, 0, at->rank);
+    memset(at->out, 0, WINDOW);
+    if (n == 0)
+      CHECK(tutti_all_to_allv(at->in, counts, from, at->out, counts, to, TUTTI_BFLOAT16, at->comm) == TUTTI_OK);
+    else
+      CHECK(tutti_all_to_allw(at->in, counts, from_bytes, types, at->out, counts, to_bytes, types, at->comm) ==
+            TUTTI_OK);
+    for (int64_t r = 0; r < RANKS; r++)
+      for (int64_t k = 0; k < counts[r]; k++) {
+        uint16_t wanted;
+        int64_t place = (from[at->rank] + k) % (int64_t)(WINDOW / sizeof wanted);
+        element_put(TUTTI_BFLOAT16, &wanted, window_value(place, r));
+        CHECK(at->out[to[r] + k] == wanted);
+      }
+  }
+}
+
 /* Blocks of more than 2^32 bytes, and offsets of blocks beyond that. */
 static void run_windows(large *at) {
   open_windows(at);
   CHECK(tutti_comm_set_params(at->comm, "allreduce", "form=one") == TUTTI_OK);
   allreduce_window(at);
   allgather_window(at);
+  exchange_far(at);
 }
 
 static void run_more_windows(large *at) {

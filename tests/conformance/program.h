@@ -30,6 +30,7 @@ typedef struct program {
   const program_options *options;
   tutti_context *context;
   tutti_comm *comm[PROGRAM_COMMS + 1];
+  tutti_graph *graph[PROGRAM_COMMS + 1][CALL_GRAPHS];
   tt_random common[PROGRAM_COMMS + 1]; /* equal on all ranks of the communicator */
   tt_random all, own;                  /* equal on all ranks; of this rank */
   call_barriers *barriers[PROGRAM_COMMS + 1];
@@ -45,7 +46,9 @@ static inline void program_open(program *at, tutti_context *context, const progr
   for (int c = 0; c < PROGRAM_COMMS; c++)
     CHECK(tutti_comm_create(context, &at->comm[c == 2 ? 3 : c]) == TUTTI_OK);
   CHECK(tutti_comm_split(at->comm[0], parity, -rank, &at->comm[2]) == TUTTI_OK); /* backwards */
+  CHECK(call_create_types(context) == TUTTI_OK);
   for (int c = 0; c <= PROGRAM_COMMS; c++) {
+    CHECK(call_create_graphs(at->comm[c], at->graph[c]) == TUTTI_OK);
     int64_t color = c == 2 ? parity : 0;
     at->barriers[c] = &options->memory->barriers[c][color];
     tt_random_init(&at->common[c], options->seed * 64 + (uint64_t)(8 * c + color));
@@ -55,8 +58,10 @@ static inline void program_open(program *at, tutti_context *context, const progr
 }
 
 static inline void program_close(program *at) {
-  for (int c = 0; c <= PROGRAM_COMMS; c++)
+  for (int c = 0; c <= PROGRAM_COMMS; c++) {
+    call_destroy_graphs(at->graph[c]);
     tutti_comm_destroy(at->comm[c]);
+  }
 }
 
 /* ---- one call ---- */
@@ -78,7 +83,7 @@ static inline void program_prepare(program *at, call_side *side, const call *of,
                       .shared = tt_random_below(&at->own, 3) == 0};
   size_t bytes = call_region_bytes(of, side->size);
   unsigned char *first = program_take(at, bytes, side->shared), *second = program_take(at, bytes, side->shared);
-  call_lay(side, first, second, (size_t)tt_random_below(&at->own, 8));
+  call_lay(side, first, second, (size_t)tt_random_below(&at->own, 8), &at->own);
   call_fill(side, (int64_t)tt_random_below(&at->common[comm], 1000));
   const char *params = *of->params ? of->params : NULL;
   CHECK(tutti_comm_set_params(at->comm[comm], tt_compose_info(of->collective).name, params) == TUTTI_OK);
@@ -102,7 +107,7 @@ static inline call program_choose(program *at, int comm) {
   call made;
   do
     made = choose_call(&at->common[comm], size, at->options->most);
-  while (!choose_valid(&made, size));
+  while (!choose_valid(&made, at->comm[comm], at->graph[comm]));
   return made;
 }
 
@@ -114,7 +119,7 @@ static inline void program_post(program *at, int comm) {
     made.mode = CALL_START;
   call_side *side = &at->side[at->count++];
   program_prepare(at, side, &made, comm);
-  CHECK(call_begin(side, at->comm[comm]) == TUTTI_OK);
+  CHECK(call_begin(side, at->comm[comm], at->graph[comm]) == TUTTI_OK);
 }
 
 /* As many calls on each communicator as `left` says, from one to the other in this rank's own order. */
@@ -154,7 +159,7 @@ static inline void program_block(program *at) {
   call_side side;
   made.mode = CALL_BLOCK;
   program_prepare(at, &side, &made, PROGRAM_COMMS);
-  CHECK(call_begin(&side, at->comm[PROGRAM_COMMS]) == TUTTI_OK);
+  CHECK(call_begin(&side, at->comm[PROGRAM_COMMS], at->graph[PROGRAM_COMMS]) == TUTTI_OK);
   program_check(at, &side);
 }
 

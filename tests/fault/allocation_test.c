@@ -43,7 +43,38 @@ static tutti_status complete(tutti_status status, tutti_request **request) {
   return status == TUTTI_OK ? tutti_wait(request) : status;
 }
 
-static tutti_status use(tutti_comm *comm) {
+static void add(const void *left, const void *right, void *out, int64_t count, void *user) {
+  (void)user;
+  for (int64_t n = 0; n < count; n++)
+    ((int64_t *)out)[n] = ((const int64_t *)left)[n] + ((const int64_t *)right)[n];
+}
+
+/* Operators and types of the user's own, calls with lists, in place, and along a graph. */
+static tutti_status use_more(tutti_context *context, tutti_comm *comm) {
+  static int64_t in[6], out[600], counts[3] = {1, 0, 2};
+  const int64_t all[3] = {0, 1, 2};
+  tutti_op op;
+  tutti_type type;
+  tutti_graph *graph = NULL;
+  tutti_request *request = NULL;
+  tutti_status status = tutti_op_create(context, add, NULL, sizeof(int64_t), 1, &op);
+  if (status == TUTTI_OK)
+    status = tutti_type_create(context, sizeof(int64_t), &type);
+  if (status == TUTTI_OK)
+    status = tutti_scan(in, out, 6, type, op, comm);
+  if (status == TUTTI_OK)
+    status = tutti_allgatherv(in, out, counts, NULL, type, comm);
+  if (status == TUTTI_OK)
+    status = tutti_all_to_all(out, out, 200, TUTTI_INT64, comm);
+  if (status == TUTTI_OK)
+    status = tutti_graph_create(comm, 3, all, 3, all, &graph);
+  if (status == TUTTI_OK)
+    status = complete(tutti_neighbor_all_to_all_start(in, out, 2, type, graph, &request), &request);
+  tutti_graph_destroy(graph);
+  return status;
+}
+
+static tutti_status use(tutti_context *context, tutti_comm *comm) {
   static int32_t in[LARGE], out[LARGE];
   tutti_request *request = NULL;
   tutti_comm *part = NULL;
@@ -61,7 +92,7 @@ static tutti_status use(tutti_comm *comm) {
   if (status == TUTTI_OK)
     status = tutti_barrier(part);
   tutti_comm_destroy(part);
-  return status;
+  return status == TUTTI_OK ? use_more(context, comm) : status;
 }
 
 static void live_with(const tutti_boot *boot, void *argument) {
@@ -78,7 +109,7 @@ static void live_with(const tutti_boot *boot, void *argument) {
   tutti_status status = tutti_context_create(&options, &context);
   if (status == TUTTI_OK)
     status = tutti_comm_create(context, &comm);
-  if (status == TUTTI_OK && (status = use(comm)) != TUTTI_OK)
+  if (status == TUTTI_OK && (status = use(context, comm)) != TUTTI_OK)
     tutti_comm_abort(comm, "this rank has no memory");
   outcomes[boot->rank].calls = counted;
   report(boot, status);

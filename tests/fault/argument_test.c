@@ -1,11 +1,15 @@
 /* Every argument of every public function is wrong once: the text names argument and value, nothing crashes, and the
  * communicator works afterwards. */
+#include "conformance/invoke.h"
 #include "fault/fault.h"
 
-#define ELEMENTS 64
+#include <inttypes.h>
+
+enum { ELEMENTS = 64, RANKS_MOST = 3 };
 
 static tutti_context *context;
 static tutti_comm *comm;
+static tutti_graph *graph; /* every rank is its own neighbor */
 static int32_t in[4 * ELEMENTS], out[4 * ELEMENTS];
 
 #define REFUSED(call, text)                                                                                            \
@@ -90,119 +94,242 @@ static void refuse_comms(void) {
   CHECK(strstr(tutti_last_error(), "spiral") != NULL);
 }
 
+/* ---- operators, types, graphs ---- */
+
+static void refuse_operators(void) {
+  tutti_op op;
+  tutti_type type;
+  REFUSED(tutti_op_create(NULL, call_multiply, NULL, 4, 1, &op), "context is NULL");
+  REFUSED(tutti_op_create(context, NULL, NULL, 4, 1, &op), "reduce is NULL");
+  REFUSED(tutti_op_create(context, call_multiply, NULL, 4, 1, NULL), "op is NULL");
+  REFUSED(tutti_op_create(context, call_multiply, NULL, 0, 1, &op), "element_bytes is 0");
+  REFUSED(tutti_type_create(NULL, 4, &type), "context is NULL");
+  REFUSED(tutti_type_create(context, 4, NULL), "type is NULL");
+  REFUSED(tutti_type_create(context, 0, &type), "bytes is 0");
+  tutti_op_destroy(NULL, CALL_PRODUCT);
+  tutti_op_destroy(context, TUTTI_SUM);
+  tutti_op_destroy(context, (tutti_op)1000);
+  CHECK(tutti_op_create(context, call_maximize, NULL, 4, 1, &op) == TUTTI_OK && op == CALL_LARGEST + 1);
+  CHECK(tutti_allreduce(in, out, 1, TUTTI_INT32, op, comm) == TUTTI_OK);
+  tutti_op_destroy(context, op);
+  REFUSED(tutti_allreduce(in, out, 1, TUTTI_INT32, op, comm), "op is 15"); /* and not what was bound before */
+}
+
+/* Wrong on rank 0 alone: all ranks are told. */
+static void refuse_edges(int64_t in_count, const int64_t *sources, int64_t out_count, const int64_t *destinations,
+                         const char *text) {
+  bool own = tutti_comm_rank(comm) == 0;
+  tutti_graph *made = NULL;
+  REFUSED(tutti_graph_create(comm, own ? in_count : 0, own ? sources : NULL, own ? out_count : 0,
+                             own ? destinations : NULL, &made),
+          text);
+  CHECK(made == NULL);
+}
+
+static void refuse_graphs(void) {
+  const int64_t self[] = {0, 0}, beyond[] = {0, tutti_comm_size(comm)}, below[] = {-7};
+  tutti_graph *made = NULL;
+  REFUSED(tutti_graph_create(NULL, 0, NULL, 0, NULL, &made), "comm is NULL");
+  REFUSED(tutti_graph_create(comm, 0, NULL, 0, NULL, NULL), "graph is NULL");
+  refuse_edges(-2, NULL, 0, NULL, "rank 0: in_count is -2");
+  refuse_edges(0, NULL, INT64_MAX, self, "rank 0: out_count is 9223372036854775807");
+  refuse_edges(1, NULL, 0, NULL, "rank 0: sources is NULL");
+  refuse_edges(0, NULL, 1, NULL, "rank 0: destinations is NULL");
+  refuse_edges(2, beyond, 2, self, "rank 0: sources[1] is ");
+  refuse_edges(0, NULL, 1, below, "rank 0: destinations[0] is -7");
+  refuse_edges(2, self, 1, self, "rank 0 has rank 0 among its destinations 1 times, which has it among its sources 2");
+  refuse_edges(0, NULL, 2, self, "rank 0 has rank 0 among its destinations 2 times, which has it among its sources 0");
+  tutti_graph_destroy(NULL);
+}
+
 /* ---- collectives: each in its three forms ---- */
 
-typedef struct arguments {
-  const void *in;
-  void *out;
-  int64_t count;
-  tutti_type type;
-  tutti_op op;
-  int64_t root;
-} arguments;
+enum { EACH = 5 }; /* elements of a block */
 
-typedef enum form { BLOCKING, START, INIT, FORMS } form;
+typedef struct lists {
+  int64_t counts[RANKS_MOST], offsets[RANKS_MOST];
+  tutti_type types[RANKS_MOST];
+} lists;
 
-typedef tutti_status (*collective)(const arguments *of, form how, tutti_comm *on, tutti_request **request);
-
-static tutti_status allreduce(const arguments *of, form how, tutti_comm *on, tutti_request **request) {
-  if (how == BLOCKING)
-    return tutti_allreduce(of->in, of->out, of->count, of->type, of->op, on);
-  return (how == START ? tutti_allreduce_start : tutti_allreduce_init)(of->in, of->out, of->count, of->type, of->op, on,
-                                                                       request);
+/* Arguments that are right, with lists that a case may spoil. */
+static call_arguments right_arguments(lists *from, lists *to) {
+  for (int64_t r = 0; r < RANKS_MOST; r++) {
+    from->counts[r] = to->counts[r] = EACH;
+    from->offsets[r] = to->offsets[r] = EACH * r * 4;
+    from->types[r] = to->types[r] = TUTTI_INT32;
+  }
+  return (call_arguments){.in = in,
+                          .out = out,
+                          .count = EACH,
+                          .in_count = EACH,
+                          .out_count = EACH,
+                          .in_counts = from->counts,
+                          .in_offsets = from->offsets,
+                          .out_counts = to->counts,
+                          .out_offsets = to->offsets,
+                          .in_types = from->types,
+                          .out_types = to->types,
+                          .type = TUTTI_INT32,
+                          .op = TUTTI_SUM,
+                          .comm = comm,
+                          .graph = graph};
 }
 
-static tutti_status broadcast(const arguments *of, form how, tutti_comm *on, tutti_request **request) {
-  if (how == BLOCKING)
-    return tutti_broadcast(of->in, of->out, of->count, of->type, of->root, on);
-  return (how == START ? tutti_broadcast_start : tutti_broadcast_init)(of->in, of->out, of->count, of->type, of->root,
-                                                                       on, request);
-}
-
-static tutti_status allgather(const arguments *of, form how, tutti_comm *on, tutti_request **request) {
-  if (how == BLOCKING)
-    return tutti_allgather(of->in, of->out, of->count, of->type, on);
-  return (how == START ? tutti_allgather_start : tutti_allgather_init)(of->in, of->out, of->count, of->type, on,
-                                                                       request);
-}
-
-static tutti_status reduce_scatter(const arguments *of, form how, tutti_comm *on, tutti_request **request) {
-  if (how == BLOCKING)
-    return tutti_reduce_scatter(of->in, of->out, of->count, of->type, of->op, on);
-  return (how == START ? tutti_reduce_scatter_start : tutti_reduce_scatter_init)(of->in, of->out, of->count, of->type,
-                                                                                 of->op, on, request);
-}
-
-static tutti_status barrier(const arguments *of, form how, tutti_comm *on, tutti_request **request) {
-  (void)of;
-  if (how == BLOCKING)
-    return tutti_barrier(on);
-  return (how == START ? tutti_barrier_start : tutti_barrier_init)(on, request);
-}
-
-static const struct function {
-  const char *name;
-  collective call;
-  bool moves, reduces, rooted;
-} functions[] = {{"allreduce", allreduce, true, true, false},
-                 {"broadcast", broadcast, true, false, true},
-                 {"allgather", allgather, true, false, false},
-                 {"reduce-scatter", reduce_scatter, true, true, false},
-                 {"barrier", barrier, false, false, false}};
-
-static void refuse(const struct function *of, form how, arguments wrong, const char *text) {
+static void refuse(tt_collective of, call_mode how, const call_arguments *wrong, const char *text) {
   tutti_request *request = NULL;
-  REFUSED(of->call(&wrong, how, comm, &request), text);
-  CHECK(strstr(tutti_last_error(), of->name) != NULL);
+  REFUSED(call_invoke(of, how, wrong, &request), text);
+  CHECK(strstr(tutti_last_error(), tt_compose_info(of).name) != NULL);
   CHECK(request == NULL);
 }
 
-static void refuse_moves(const struct function *of, form how, arguments right) {
-  arguments wrong = right;
+static void refuse_counts(tt_collective of, call_mode how, call_arguments wrong) {
+  if (call_row_of(of).lists)
+    return;
   wrong.count = -3;
-  refuse(of, how, wrong, "count is -3");
+  refuse(of, how, &wrong, "count is -3");
   wrong.count = INT64_MAX;
-  refuse(of, how, wrong, "count is 9223372036854775807");
-  wrong = right, wrong.type = (tutti_type)77;
-  refuse(of, how, wrong, "type is 77");
-  wrong = right, wrong.out = NULL;
-  refuse(of, how, wrong, "out is NULL");
-  wrong = right, wrong.out = (char *)(uintptr_t)right.in + 2;
-  if (!of->rooted || tutti_comm_rank(comm) == right.root)
-    refuse(of, how, wrong, "overlap");
-  wrong = right, wrong.in = NULL;
-  if (!of->rooted || tutti_comm_rank(comm) == right.root)
-    refuse(of, how, wrong, "in is NULL");
+  refuse(of, how, &wrong, "count is 9223372036854775807");
 }
 
-static void refuse_ops(const struct function *of, form how, arguments right) {
-  right.op = (tutti_op)1234;
-  refuse(of, how, right, "op is 1234");
-  right.op = (tutti_op)-5;
-  refuse(of, how, right, "op is -5");
+static void refuse_buffers(tt_collective of, call_mode how, call_arguments right) {
+  bool root = tutti_comm_rank(comm) == right.root;
+  call_arguments wrong = right;
+  if (root || !call_row_of(of).out_root) {
+    wrong.out = NULL;
+    refuse(of, how, &wrong, "out is NULL");
+  }
+  wrong = right;
+  if (root || !call_row_of(of).in_root) {
+    wrong.in = NULL;
+    refuse(of, how, &wrong, "in is NULL");
+  }
+  wrong = right;
+  wrong.out = (char *)in + 2;
+  if (root || !(call_row_of(of).in_root || call_row_of(of).out_root))
+    refuse(of, how, &wrong, "overlap");
 }
 
-static void refuse_roots(const struct function *of, form how, arguments right) {
+static void refuse_kinds(tt_collective of, call_mode how, call_arguments right) {
+  call_arguments wrong = right;
+  wrong.type = (tutti_type)77;
+  if (!call_row_of(of).types)
+    refuse(of, how, &wrong, "type is 77");
+  if (!call_reduces(of))
+    return;
+  wrong = right, wrong.op = (tutti_op)1234;
+  refuse(of, how, &wrong, "op is 1234");
+  wrong.op = (tutti_op)-5;
+  refuse(of, how, &wrong, "op is -5");
+  wrong.op = CALL_PRODUCT;
+  refuse(of, how, &wrong, "op 13 is for elements of 16 bytes, those of type 2 (int32) have 4");
+  wrong = right, wrong.type = TUTTI_BYTE;
+  refuse(of, how, &wrong, "op sum does not combine elements of type 17 (byte)");
+  wrong.type = CALL_MATRIX;
+  refuse(of, how, &wrong, "op sum does not combine elements of type 24");
+  wrong = right, wrong.op = TUTTI_MIN_LOC;
+  refuse(of, how, &wrong, "op min-loc does not combine");
+}
+
+static void refuse_roots(tt_collective of, call_mode how, call_arguments right) {
+  if (!tt_compose_info(of).has_root)
+    return;
   right.root = tutti_comm_size(comm);
-  refuse(of, how, right, tutti_comm_size(comm) == 1 ? "root is 1" : "root is 3");
+  refuse(of, how, &right, tutti_comm_size(comm) == 1 ? "root is 1" : "root is 3");
   right.root = -2;
-  refuse(of, how, right, "root is -2");
+  refuse(of, how, &right, "root is -2");
   right.root = ((int64_t)1 << 32) + 0;
-  refuse(of, how, right, "root is 4294967296");
+  refuse(of, how, &right, "root is 4294967296");
 }
 
-static void refuse_function(const struct function *of, form how) {
-  arguments right = {in, out, ELEMENTS, TUTTI_INT32, TUTTI_SUM, 0};
+/* One side's lists: `spoilt` are what the arguments point to. */
+static void refuse_list(tt_collective of, call_mode how, call_arguments *arguments, bool is_in, lists *spoilt) {
+  char text[64];
+  call_row row = call_row_of(of);
+  const char *prefix = row.in == CALL_ONE || row.out == CALL_ONE ? "" : is_in ? "in_" : "out_";
+  const int64_t **counts = is_in ? &arguments->in_counts : &arguments->out_counts;
+  *counts = NULL;
+  snprintf(text, sizeof text, "%scounts is NULL", prefix);
+  refuse(of, how, arguments, text);
+  *counts = spoilt->counts;
+  spoilt->counts[0] = -3;
+  snprintf(text, sizeof text, "%scounts[0] is -3", prefix);
+  refuse(of, how, arguments, text);
+  spoilt->counts[0] = INT64_MAX / 2;
+  snprintf(text, sizeof text, "%scounts[0] is %" PRId64, prefix, spoilt->counts[0]);
+  refuse(of, how, arguments, text);
+  spoilt->counts[0] = EACH;
+  if (of == TT_REDUCE_SCATTERV)
+    return;
+  spoilt->offsets[0] = INT64_MIN;
+  snprintf(text, sizeof text, "%s%soffsets[0] is %" PRId64, prefix, row.types ? "bytes_" : "", INT64_MIN);
+  refuse(of, how, arguments, text);
+  spoilt->offsets[0] = 0;
+}
+
+static void refuse_types(tt_collective of, call_mode how, call_arguments *arguments, lists *from, lists *to) {
+  if (!call_row_of(of).types)
+    return;
+  from->types[0] = (tutti_type)99;
+  refuse(of, how, arguments, "in_types[0] is 99");
+  from->types[0] = TUTTI_INT32;
+  to->types[0] = (tutti_type)-1;
+  refuse(of, how, arguments, "out_types[0] is -1");
+  to->types[0] = TUTTI_INT32;
+  arguments->out_types = NULL;
+  refuse(of, how, arguments, "out_types is NULL");
+  arguments->out_types = to->types;
+}
+
+/* What this rank sends itself it must also expect. */
+static void refuse_selves(tt_collective of, call_mode how, call_arguments *arguments, lists *to) {
+  int64_t rank = tutti_comm_rank(comm), self = tt_compose_info(of).has_graph ? 0 : rank;
+  bool both = rank == arguments->root || !tt_compose_info(of).has_root;
+  if (tt_compose_info(of).lengths == TT_LENGTHS_ALL || !both)
+    return;
+  to->counts[self] = arguments->out_count = EACH + 1;
+  refuse(of, how, arguments, "sends itself 20 bytes and receives 24");
+  to->counts[self] = arguments->out_count = EACH;
+}
+
+static void refuse_lists(tt_collective of, call_mode how) {
+  lists from, to;
+  call_arguments arguments = right_arguments(&from, &to);
+  call_row row = call_row_of(of);
+  bool root = tutti_comm_rank(comm) == arguments.root;
+  if (!row.lists)
+    return;
+  if (row.in != CALL_ONE && (root || !row.in_root))
+    refuse_list(of, how, &arguments, true, &from);
+  if (row.out != CALL_ONE && (root || !row.out_root))
+    refuse_list(of, how, &arguments, false, &to);
+  refuse_types(of, how, &arguments, &from, &to);
+  refuse_selves(of, how, &arguments, &to);
+  if (row.in == CALL_ONE && of != TT_ALLGATHERV) {
+    arguments.in_count = -3;
+    refuse(of, how, &arguments, "in_count is -3");
+  }
+  arguments.in_count = EACH;
+  arguments.out_count = -4;
+  if (of == TT_SCATTERV)
+    refuse(of, how, &arguments, "out_count is -4");
+}
+
+static void refuse_function(tt_collective of, call_mode how) {
+  lists from, to;
+  call_arguments right = right_arguments(&from, &to), wrong = right;
   tutti_request *request = NULL;
-  REFUSED(of->call(&right, how, NULL, &request), "comm is NULL");
-  if (how != BLOCKING)
-    REFUSED(of->call(&right, how, comm, NULL), "request is NULL");
-  if (of->moves)
-    refuse_moves(of, how, right);
-  if (of->reduces)
-    refuse_ops(of, how, right);
-  if (of->rooted)
-    refuse_roots(of, how, right);
+  wrong.comm = NULL;
+  wrong.graph = NULL;
+  REFUSED(call_invoke(of, how, &wrong, &request), tt_compose_info(of).has_graph ? "graph is NULL" : "comm is NULL");
+  if (how != CALL_BLOCK)
+    REFUSED(call_invoke(of, how, &right, NULL), "request is NULL");
+  if (of == TT_BARRIER)
+    return;
+  refuse_counts(of, how, right);
+  refuse_buffers(of, how, right);
+  refuse_kinds(of, how, right);
+  refuse_roots(of, how, right);
+  refuse_lists(of, how);
 }
 
 static void refuse_requests(void) {
@@ -232,16 +359,21 @@ static void check_sum(void) {
 static void refuse_everything(const tutti_boot *boot, void *argument) {
   (void)argument;
   comm = join_all(boot, &context);
+  CHECK(call_create_types(context) == TUTTI_OK);
+  CHECK(tutti_graph_create(comm, 1, &boot->rank, 1, &boot->rank, &graph) == TUTTI_OK);
   refuse_contexts();
   refuse_memory();
   refuse_comms();
-  for (size_t f = 0; f < sizeof functions / sizeof *functions; f++)
-    for (form how = BLOCKING; how < FORMS; how++) {
-      refuse_function(&functions[f], how);
+  refuse_graphs();
+  refuse_operators();
+  for (int c = 0; c < TT_COLLECTIVE_COUNT; c++)
+    for (call_mode how = CALL_BLOCK; how < CALL_MODE_COUNT; how++) {
+      refuse_function((tt_collective)c, how);
       check_sum();
     }
   refuse_requests();
   check_sum();
+  tutti_graph_destroy(graph);
   leave_all(context, comm);
 }
 

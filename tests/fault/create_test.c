@@ -196,7 +196,7 @@ static void test_ranks_that_differ_are_named(void **state) {
       {"TUTTI_DIRECT_BYTES", "64", TUTTI_ERR_MISMATCH, "ranks 0 and 1 have different sizes (TUTTI_DIRECT_BYTES"},
       {"TUTTI_SLOT_BYTES", "8K", TUTTI_ERR_MISMATCH, "ranks 0 and 1 have different sizes"},
       {"TUTTI_SLOT_COUNT", "2", TUTTI_ERR_MISMATCH, "ranks 0 and 1 have different sizes"},
-      {"TUTTI_PROFILE", "/no/such/profile.json", TUTTI_ERR_ARGUMENT, "rank 1: profile"},
+      {"TUTTI_PROFILE", "/no/such/profile.json", TUTTI_ERR_ARGUMENT, "rank 1: /no/such/profile.json"},
   };
   for (size_t n = 0; n < sizeof variables / sizeof *variables; n++)
     check_different(&variables[n]);

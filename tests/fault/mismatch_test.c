@@ -1,48 +1,77 @@
 /* One rank calls something else than the others: all get TUTTI_ERR_MISMATCH with text that says who called what, those
  * that had already returned at their next call or wait, and nobody writes outside its buffers. */
+#include "conformance/invoke.h"
 #include "fault/fault.h"
 
 #define GUARD 256
 #define SMALL 20    /* elements: one round over shared cells */
 #define LARGE 20000 /* streams */
 
-typedef enum kind { ALLREDUCE, BROADCAST, ALLGATHER, REDUCE_SCATTER, BARRIER } kind;
+enum { NO_ELEMENTS = -1000000, RANKS_MOST = 5, GRAPHS = 2 };
 
-typedef struct call {
-  kind kind;
-  int more; /* elements, beside those of the size; -1000000: none at all */
+typedef struct difference_call {
+  tt_collective collective;
+  int more;  /* elements, beside those of the size; NO_ELEMENTS: none at all */
+  int shift; /* of lists: so many elements of block 0 are block 1's instead */
   tutti_type type;
   tutti_op op;
   int64_t root;
+  int graph;
   const char *params;
-} call;
-
-static const char *const names[] = {"allreduce(", "broadcast(", "allgather(", "reduce-scatter(", "barrier("};
+} difference_call;
 
 static const struct difference {
-  call odd, others;
+  difference_call odd, others;
   const char *text;
 } differences[] = {
-    {{.kind = ALLREDUCE}, {.kind = BARRIER}, ""},
-    {{.kind = BROADCAST}, {.kind = ALLREDUCE}, "root 0"},
-    {{.kind = BARRIER}, {.kind = BROADCAST}, ""},
-    {{.kind = ALLGATHER}, {.kind = BROADCAST}, ""},
-    {{.kind = ALLGATHER}, {.kind = REDUCE_SCATTER}, ""},
-    {{.kind = ALLREDUCE, .more = -1}, {.kind = ALLREDUCE}, "count"},
-    {{.kind = BROADCAST, .more = 1}, {.kind = BROADCAST}, "count"},
-    {{.kind = BROADCAST, .more = -1000000}, {.kind = BROADCAST}, "count 0"},
-    {{.kind = ALLGATHER, .more = -1000000}, {.kind = ALLGATHER}, "count 0"},
-    {{.kind = ALLGATHER, .more = 7}, {.kind = ALLGATHER}, "count"},
-    {{.kind = REDUCE_SCATTER, .more = -3}, {.kind = REDUCE_SCATTER}, "count"},
-    {{.kind = ALLREDUCE, .type = TUTTI_INT32}, {.kind = ALLREDUCE}, "int32"},
-    {{.kind = BROADCAST, .type = TUTTI_FLOAT64}, {.kind = BROADCAST}, "float64"},
-    {{.kind = ALLREDUCE, .op = TUTTI_MAX}, {.kind = ALLREDUCE}, "max"},
-    {{.kind = REDUCE_SCATTER, .op = TUTTI_MIN}, {.kind = REDUCE_SCATTER}, "min"},
-    {{.kind = BROADCAST, .root = 1}, {.kind = BROADCAST}, "root 1"},
-    {{.kind = BROADCAST}, {.kind = BROADCAST, .root = 1}, "root 1"},
-    {{.kind = ALLREDUCE, .params = "ring"}, {.kind = ALLREDUCE}, "parameters differ"},
-    {{.kind = BROADCAST, .params = "chain"}, {.kind = BROADCAST}, "parameters differ"},
-    {{.kind = ALLGATHER, .params = "bruck"}, {.kind = ALLGATHER, .params = "recursive-doubling"}, "parameters differ"},
+    {{.collective = TT_ALLREDUCE}, {.collective = TT_BARRIER}, ""},
+    {{.collective = TT_BROADCAST}, {.collective = TT_ALLREDUCE}, "root 0"},
+    {{.collective = TT_BARRIER}, {.collective = TT_BROADCAST}, ""},
+    {{.collective = TT_ALLGATHER}, {.collective = TT_BROADCAST}, ""},
+    {{.collective = TT_ALLGATHER}, {.collective = TT_REDUCE_SCATTER}, ""},
+    {{.collective = TT_GATHER}, {.collective = TT_SCATTER}, ""},
+    {{.collective = TT_REDUCE}, {.collective = TT_GATHERV}, ""},
+    {{.collective = TT_SCAN}, {.collective = TT_EXSCAN}, ""},
+    {{.collective = TT_ALL_TO_ALL}, {.collective = TT_ALL_TO_ALLV}, ""},
+    {{.collective = TT_ALL_TO_ALLV}, {.collective = TT_ALL_TO_ALLW}, ""},
+    {{.collective = TT_ALLGATHERV}, {.collective = TT_ALLGATHER}, ""},
+    {{.collective = TT_SCATTERV}, {.collective = TT_REDUCE_SCATTERV}, ""},
+    {{.collective = TT_NEIGHBOR_ALLGATHER}, {.collective = TT_NEIGHBOR_ALL_TO_ALL}, "graph 1"},
+    {{.collective = TT_NEIGHBOR_ALL_TO_ALLV}, {.collective = TT_ALL_TO_ALLV}, "graph 1"},
+    {{.collective = TT_NEIGHBOR_ALLGATHER, .graph = 1}, {.collective = TT_NEIGHBOR_ALLGATHER}, "graph 2"},
+    {{.collective = TT_NEIGHBOR_ALL_TO_ALLV, .graph = 1}, {.collective = TT_NEIGHBOR_ALL_TO_ALLV}, "graph 2"},
+    {{.collective = TT_ALLREDUCE, .more = -1}, {.collective = TT_ALLREDUCE}, "count"},
+    {{.collective = TT_BROADCAST, .more = 1}, {.collective = TT_BROADCAST}, "count"},
+    {{.collective = TT_BROADCAST, .more = NO_ELEMENTS}, {.collective = TT_BROADCAST}, "count 0"},
+    {{.collective = TT_ALLGATHER, .more = NO_ELEMENTS}, {.collective = TT_ALLGATHER}, "count 0"},
+    {{.collective = TT_ALLGATHER, .more = 7}, {.collective = TT_ALLGATHER}, "count"},
+    {{.collective = TT_REDUCE_SCATTER, .more = -3}, {.collective = TT_REDUCE_SCATTER}, "count"},
+    {{.collective = TT_GATHER, .more = 2}, {.collective = TT_GATHER}, "count"},
+    {{.collective = TT_SCATTER, .more = NO_ELEMENTS}, {.collective = TT_SCATTER}, "count 0"},
+    {{.collective = TT_ALL_TO_ALL, .more = 1}, {.collective = TT_ALL_TO_ALL}, "count"},
+    {{.collective = TT_NEIGHBOR_ALL_TO_ALL, .more = -2}, {.collective = TT_NEIGHBOR_ALL_TO_ALL}, "count"},
+    {{.collective = TT_ALLGATHERV, .more = 1}, {.collective = TT_ALLGATHERV}, "counts of"},
+    {{.collective = TT_ALLGATHERV, .shift = 2}, {.collective = TT_ALLGATHERV}, "their counts differ"},
+    {{.collective = TT_REDUCE_SCATTERV, .shift = 1}, {.collective = TT_REDUCE_SCATTERV}, "their counts differ"},
+    {{.collective = TT_ALLREDUCE, .type = TUTTI_INT32}, {.collective = TT_ALLREDUCE}, "int32"},
+    {{.collective = TT_BROADCAST, .type = TUTTI_FLOAT64}, {.collective = TT_BROADCAST}, "float64"},
+    {{.collective = TT_GATHERV, .type = TUTTI_INT32}, {.collective = TT_GATHERV}, "int32"},
+    {{.collective = TT_ALL_TO_ALLV, .type = CALL_MATRIX},
+     {.collective = TT_ALL_TO_ALLV, .type = CALL_TRIPLE},
+     "type 25"},
+    {{.collective = TT_SCAN, .type = CALL_MATRIX, .op = CALL_PRODUCT}, {.collective = TT_SCAN}, "op 13"},
+    {{.collective = TT_ALLREDUCE, .op = TUTTI_MAX}, {.collective = TT_ALLREDUCE}, "max"},
+    {{.collective = TT_REDUCE_SCATTER, .op = TUTTI_MIN}, {.collective = TT_REDUCE_SCATTER}, "min"},
+    {{.collective = TT_REDUCE, .op = TUTTI_PRODUCT}, {.collective = TT_REDUCE}, "product"},
+    {{.collective = TT_BROADCAST, .root = 1}, {.collective = TT_BROADCAST}, "root 1"},
+    {{.collective = TT_BROADCAST}, {.collective = TT_BROADCAST, .root = 1}, "root 1"},
+    {{.collective = TT_GATHER, .root = 1}, {.collective = TT_GATHER}, "root 1"},
+    {{.collective = TT_SCATTERV, .root = 1}, {.collective = TT_SCATTERV}, "root 1"},
+    {{.collective = TT_ALLREDUCE, .params = "ring"}, {.collective = TT_ALLREDUCE}, "parameters differ"},
+    {{.collective = TT_BROADCAST, .params = "chain"}, {.collective = TT_BROADCAST}, "parameters differ"},
+    {{.collective = TT_ALLGATHER, .params = "bruck"},
+     {.collective = TT_ALLGATHER, .params = "recursive-doubling"},
+     "parameters differ"},
 };
 
 typedef enum mode { BLOCKING, WAITED, POSTED_BOTH, MODES } mode;
@@ -50,14 +79,23 @@ typedef enum mode { BLOCKING, WAITED, POSTED_BOTH, MODES } mode;
 typedef struct buffers {
   unsigned char *in, *out, *after; /* after: of the next call */
   size_t out_bytes, bytes;
+  int64_t counts[RANKS_MOST];
+  tutti_type types[RANKS_MOST];
+  tutti_graph *graph[GRAPHS];
 } buffers;
 
-static int64_t count_of(const call *of, int64_t size) { return of->more == -1000000 ? 0 : size + of->more; }
+static int64_t count_of(const difference_call *of, int64_t size) {
+  return of->more == NO_ELEMENTS ? 0 : size + of->more;
+}
 
-static void fill(buffers *of, const call *made, int64_t count, int64_t ranks) {
-  size_t element = tutti_type_size(made->type);
-  of->out_bytes = (size_t)count * element * (size_t)(made->kind == ALLGATHER ? ranks : 1);
-  if (made->kind == BARRIER)
+static void fill(buffers *of, const difference_call *made, int64_t count, int64_t ranks) {
+  call_row row = call_row_of(made->collective);
+  of->out_bytes = (size_t)count * call_type_bytes(made->type) * (size_t)(row.out == CALL_ONE ? 1 : ranks);
+  for (int64_t r = 0; r < ranks; r++) {
+    of->counts[r] = count + (r == 1 ? made->shift : r == 0 ? -made->shift : 0);
+    of->types[r] = made->type;
+  }
+  if (made->collective == TT_BARRIER)
     of->out_bytes = 0;
   memset(of->in, 0, of->bytes);
   memset(of->out, 0xA5, of->bytes);
@@ -67,34 +105,32 @@ static bool is_filled(const unsigned char *bytes, size_t count, unsigned char wi
   return count == 0 || (bytes[0] == with && memcmp(bytes, bytes + 1, count - 1) == 0);
 }
 
-/* Nothing is written before and after what the call may write. */
-static void check_guards(const buffers *of) {
-  size_t end = GUARD + of->out_bytes;
+/* Nothing is written before and after what the call may write; a block of lists may be longer by `shift`. */
+static void check_guards(const buffers *of, const difference_call *made) {
+  size_t end = GUARD + of->out_bytes + (size_t)made->shift * call_type_bytes(made->type);
   CHECK(is_filled(of->in, of->bytes, 0));
   CHECK(is_filled(of->out, GUARD, 0xA5));
   CHECK(is_filled(of->out + end, of->bytes - end, 0xA5));
 }
 
-static tutti_status start(const call *of, const buffers *with, int64_t count, tutti_comm *comm,
+static tutti_status start(const difference_call *of, const buffers *with, int64_t count, tutti_comm *comm,
                           tutti_request **request) {
-  const void *in = with->in + GUARD;
-  void *out = with->out + GUARD;
-  switch (of->kind) {
-  case ALLREDUCE:
-    return request ? tutti_allreduce_start(in, out, count, of->type, of->op, comm, request)
-                   : tutti_allreduce(in, out, count, of->type, of->op, comm);
-  case BROADCAST:
-    return request ? tutti_broadcast_start(in, out, count, of->type, of->root, comm, request)
-                   : tutti_broadcast(in, out, count, of->type, of->root, comm);
-  case ALLGATHER:
-    return request ? tutti_allgather_start(in, out, count, of->type, comm, request)
-                   : tutti_allgather(in, out, count, of->type, comm);
-  case REDUCE_SCATTER:
-    return request ? tutti_reduce_scatter_start(in, out, count, of->type, of->op, comm, request)
-                   : tutti_reduce_scatter(in, out, count, of->type, of->op, comm);
-  default:
-    return request ? tutti_barrier_start(comm, request) : tutti_barrier(comm);
-  }
+  int64_t own = with->counts[tutti_comm_rank(comm)];
+  const call_arguments arguments = {.in = with->in + GUARD,
+                                    .out = with->out + GUARD,
+                                    .count = count,
+                                    .in_count = own,
+                                    .out_count = own,
+                                    .in_counts = with->counts,
+                                    .out_counts = with->counts,
+                                    .in_types = with->types,
+                                    .out_types = with->types,
+                                    .type = of->type,
+                                    .op = of->op,
+                                    .root = of->root,
+                                    .comm = comm,
+                                    .graph = with->graph[of->graph]};
+  return call_invoke(of->collective, request ? CALL_START : CALL_BLOCK, &arguments, request);
 }
 
 /* A call in which everyone agrees, after the one in which they did not. */
@@ -102,7 +138,8 @@ static tutti_status next_start(const buffers *with, tutti_comm *comm, tutti_requ
   return tutti_allreduce_start(with->in, with->after, 4, TUTTI_INT64, TUTTI_SUM, comm, request);
 }
 
-static tutti_status call_both(const call *of, const buffers *with, int64_t count, mode how, tutti_comm *comm) {
+static tutti_status call_both(const difference_call *of, const buffers *with, int64_t count, mode how,
+                              tutti_comm *comm) {
   tutti_request *first = NULL, *second = NULL;
   tutti_status status = start(of, with, count, comm, how == BLOCKING ? NULL : &first);
   if (status == TUTTI_OK && how == POSTED_BOTH)
@@ -118,39 +155,49 @@ static tutti_status call_both(const call *of, const buffers *with, int64_t count
 static void check_text(const struct difference *of, int64_t odd) {
   char wanted[64];
   const char *text = tutti_last_error();
-  snprintf(wanted, sizeof wanted, "rank %lld called %s", (long long)odd, names[of->odd.kind]);
+  snprintf(wanted, sizeof wanted, "rank %lld called %s(", (long long)odd, tt_compose_info(of->odd.collective).name);
   CHECK(strstr(text, wanted) != NULL);
-  snprintf(wanted, sizeof wanted, "called %s", names[of->others.kind]);
+  snprintf(wanted, sizeof wanted, "called %s(", tt_compose_info(of->others.collective).name);
   CHECK(strstr(text, wanted) != NULL);
   CHECK(strstr(text, of->text) != NULL);
 }
 
+/* Every rank is every rank's neighbor. */
+static void join_graphs(tutti_comm *comm, const struct difference *of, buffers *with) {
+  const int64_t all[RANKS_MOST] = {0, 1, 2, 3, 4}, ranks = tutti_comm_size(comm);
+  bool needed = tt_compose_info(of->odd.collective).has_graph;
+  for (int n = 0; n < GRAPHS; n++) {
+    with->graph[n] = NULL;
+    CHECK(!needed || tutti_graph_create(comm, ranks, all, ranks, all, &with->graph[n]) == TUTTI_OK);
+  }
+}
+
 static void differ(const tutti_boot *boot, tutti_context *context, const struct difference *of, int64_t odd, mode how,
                    int64_t size, buffers *with) {
-  const call *own = boot->rank == odd ? &of->odd : &of->others;
+  const difference_call *own = boot->rank == odd ? &of->odd : &of->others;
   tutti_comm *comm = NULL;
   CHECK(tutti_comm_create(context, &comm) == TUTTI_OK);
-  for (kind k = ALLREDUCE; own->params && k <= BROADCAST + 1; k++)
-    CHECK(tutti_comm_set_params(comm,
-                                k == ALLREDUCE   ? "allreduce"
-                                : k == BROADCAST ? "broadcast"
-                                                 : "allgather",
-                                own->params) == TUTTI_OK);
+  if (own->params)
+    CHECK(tutti_comm_set_params(comm, tt_compose_info(own->collective).name, own->params) == TUTTI_OK);
+  join_graphs(comm, of, with);
   fill(with, own, count_of(own, size), boot->rank_count);
   CHECK(call_both(own, with, count_of(own, size), how, comm) == TUTTI_ERR_MISMATCH);
   check_text(of, odd);
   CHECK(tutti_barrier(comm) == TUTTI_ERR_MISMATCH);
-  check_guards(with);
+  check_guards(with, own);
+  for (int n = 0; n < GRAPHS; n++)
+    tutti_graph_destroy(with->graph[n]);
   tutti_comm_destroy(comm);
 }
 
 static void differ_in_all_ways(const tutti_boot *boot, void *argument) {
   (void)argument;
   tutti_context *context = join_job(boot);
-  buffers with = {.bytes = 2 * GUARD + (size_t)boot->rank_count * (LARGE + 100) * 8};
+  buffers with = {.bytes = 2 * GUARD + (size_t)boot->rank_count * (LARGE + 100) * 16};
   with.in = malloc(with.bytes);
   with.out = malloc(with.bytes);
   with.after = malloc(with.bytes);
+  CHECK(call_create_types(context) == TUTTI_OK);
   for (size_t d = 0; d < sizeof differences / sizeof *differences; d++)
     for (int n = 0; n < 2 * MODES * 2; n++)
       differ(boot, context, &differences[d], n % 2 ? boot->rank_count - 1 : 0, (mode)(n / 2 % MODES),

@@ -29,5 +29,6 @@ cmake --build "$work/build" >/dev/null
 "$work/build/user_shared"
 "$work/build/user_static"
 
+[ -f "$work/tutti/share/man/man1/tutti.1" ] || { echo "the manual page is not installed"; exit 1; }
 foreign=$(nm -D --defined-only "$library/libtutti.so" | awk '$2 ~ /[A-Z]/ && $3 !~ /^(tutti_|TUTTI_)/ {print $3}')
 [ -z "$foreign" ] || { echo "libtutti.so exports other names: $foreign"; exit 1; }

@@ -1,8 +1,9 @@
 /* tests/mutants/engine.h - runs all ranks' plans with the library's engine on the loop transport, under a random
  * schedule.
  *
- * Elements are int64 and averaged, so that a result that is finished twice or never is seen. Counts, slots and slices
- * are drawn from the seed. Buffers stand between guards, so that no access of a wrong plan leaves them. */
+ * Where nothing depends on operand order, elements are int64 and averaged, so that a result that is finished twice or
+ * never is seen. Else they are functions x -> a x + b, and the operator is a user's. Counts, slots and slices are drawn
+ * from the seed. Both buffers have room for every block, so that no access of a wrong plan leaves them. */
 #ifndef TEST_MUTANTS_ENGINE_H
 #define TEST_MUTANTS_ENGINE_H
 
@@ -10,14 +11,22 @@
 #include "interpreter.h"
 #include "transport/loop/loop.h"
 
-enum { ELEMENTS = 512, GUARD = 1024, IDLE_ROUNDS = 400 };
+enum { ELEMENTS = 512, BLOCKS = 64, IDLE_ROUNDS = 400 };
+
+typedef struct function { /* an element of the user's type */
+  uint64_t a, b;
+} function;
+
+typedef union vector {
+  int64_t whole[ELEMENTS];
+  function function[ELEMENTS];
+} vector;
 
 typedef struct engine_rank {
   void *transport;
   tt_link *link;
   tt_instance *instance;
-  int64_t in[GUARD + ELEMENTS + GUARD], out[GUARD + ELEMENTS + GUARD], in_before[GUARD + ELEMENTS + GUARD];
-  int64_t *in_at, *out_at;
+  vector in, out, in_before, out_before; /* in place: in is out */
   bool done;
 } engine_rank;
 
@@ -25,45 +34,80 @@ typedef struct engine {
   const tt_meaning *meaning;
   tt_access_log log;
   tt_loop *loop;
-  int64_t rank_count, total, job_rank[RANKS];
+  bool ordered;
+  int64_t rank_count, total, job_rank[RANKS], count[BLOCKS], offset[BLOCKS];
   engine_rank rank[RANKS];
 } engine;
 
-static inline int64_t first_of(const engine *on, int64_t block) {
-  int64_t base = on->total / on->meaning->block_count, extra = on->total % on->meaning->block_count;
-  return block * base + (block < extra ? block : extra);
+static inline void compose(const void *left, const void *right, void *out, int64_t count, void *user) {
+  const function *f = left, *g = right;
+  (void)user;
+  for (int64_t n = 0; n < count; n++)
+    ((function *)out)[n] = (function){f[n].a * g[n].a, f[n].a * g[n].b + f[n].b};
 }
 
-/* A multiple of the rank count, so that averages are whole. */
-static inline int64_t engine_input(const engine *on, int64_t rank, int64_t index) {
-  return on->rank_count * (int64_t)(input_number((uint32_t)rank, (uint32_t)index, 0).sum >> 24);
+static inline void draw_blocks(engine *on, tt_random *random) {
+  int64_t blocks = on->meaning->block_count;
+  bool even = tt_random_below(random, 2) == 0;
+  uint64_t limit = ELEMENTS / (uint64_t)blocks;
+  int64_t count = (int64_t)tt_random_below(random, limit);
+  on->total = 0;
+  for (int64_t block = 0; block < blocks; block++) {
+    on->offset[block] = on->total;
+    on->count[block] = even ? count : (int64_t)tt_random_below(random, limit);
+    on->total += on->count[block];
+  }
 }
 
-static inline void place_buffers(const engine *on, engine_rank *of, int64_t rank) {
-  const tt_meaning *meaning = on->meaning;
-  of->in_at = of->in + GUARD;
-  of->out_at = of->out + GUARD;
-  if (meaning->in_place && meaning->layout[TT_OUT] == TT_LAYOUT_OWN)
-    of->out_at = of->in_at + first_of(on, rank);
-  else if (meaning->in_place)
-    of->in_at = of->out_at + (meaning->layout[TT_IN] == TT_LAYOUT_OWN ? first_of(on, rank) : 0);
+static inline void put_number(const engine *on, vector *to, int64_t at, element value) {
+  if (on->ordered)
+    to->function[at] = (function){value.a, value.b};
+  else
+    to->whole[at] = (int64_t)value.sum;
 }
 
-static inline void fill_buffers(const engine *on, int64_t rank, tt_random *random) {
-  engine_rank *of = (engine_rank *)&on->rank[rank];
-  place_buffers(on, of, rank);
-  for (size_t n = 0; n < TT_COUNT(of->in); n++)
-    of->in[n] = of->out[n] = (int64_t)(tt_random_next(random) >> 24);
-  bool own = on->meaning->layout[TT_IN] == TT_LAYOUT_OWN;
-  int64_t from = own ? first_of(on, rank) : 0, to = own ? first_of(on, rank + 1) : on->total;
-  for (int64_t n = from; n < to; n++)
-    of->in_at[n - from] = engine_input(on, rank, n);
-  memcpy(of->in_before, of->in, sizeof of->in);
+static inline bool is_number(const engine *on, const vector *in, int64_t at, element value) {
+  return on->ordered ? in->function[at].a == value.a && in->function[at].b == value.b
+                     : in->whole[at] == (int64_t)value.sum;
+}
+
+static inline vector *in_of(engine_rank *of, bool in_place) { return in_place ? &of->out : &of->in; }
+
+static inline void fill_buffers(engine *on, int64_t rank, tt_random *random) {
+  engine_rank *of = &on->rank[rank];
+  vector *in = in_of(of, on->meaning->in_place);
+  for (size_t n = 0; n < ELEMENTS; n++)
+    of->in.whole[n] = of->out.whole[n] = (int64_t)(tt_random_next(random) >> 24);
+  for (int64_t block = 0; block < on->meaning->block_count; block++)
+    for (int64_t n = 0; n < on->count[block] && on->meaning->has_in(on->meaning, rank, block); n++)
+      put_number(on, in, on->offset[block] + n, input_number((uint32_t)rank, (uint32_t)block, (uint32_t)n));
+  of->in_before = of->in;
+  of->out_before = of->out;
+}
+
+static inline tt_run run_of(engine *on, int64_t rank) {
+  static const tt_user_op op = {.reduce = compose, .element_bytes = sizeof(function)};
+  engine_rank *of = &on->rank[rank];
+  return (tt_run){.in = in_of(of, on->meaning->in_place),
+                  .out = &of->out,
+                  .blocks = {.kind = TT_TABLE_LISTED,
+                             .block_count = on->meaning->block_count,
+                             .total = on->total,
+                             .count = on->count,
+                             .known = true,
+                             .in_offset = on->offset,
+                             .out_offset = on->offset,
+                             .mid_offset = on->offset},
+                  .type = TUTTI_INT64,
+                  .op = TUTTI_AVERAGE,
+                  .element_bytes = on->ordered ? (int64_t)sizeof(function) : 0,
+                  .user_op = on->ordered ? &op : NULL,
+                  .call = 1,
+                  .key = 1};
 }
 
 static inline bool open_rank(engine *on, const tt_plan *plan, int64_t rank) {
   engine_rank *of = &on->rank[rank];
-  const tt_meaning *meaning = on->meaning;
   tt_loop_config config = {on->loop, rank};
   tt_link_spec spec = {.ops = tt_loop_ops(),
                        .job_rank = on->job_rank,
@@ -71,15 +115,7 @@ static inline bool open_rank(engine *on, const tt_plan *plan, int64_t rank) {
                        .rank_count = on->rank_count,
                        .stream_base = 1,
                        .slot_bytes_minimum = 64};
-  tt_run run = {.in = of->in_at,
-                .out = of->out_at,
-                .in_own = meaning->layout[TT_IN] == TT_LAYOUT_OWN,
-                .out_own = meaning->layout[TT_OUT] == TT_LAYOUT_OWN,
-                .blocks = {.block_count = meaning->block_count, .total = on->total},
-                .type = TUTTI_INT64,
-                .op = TUTTI_AVERAGE,
-                .call = 1,
-                .key = 1};
+  tt_run run = run_of(on, rank);
   tutti_status status = spec.ops->open(&config, NULL, &of->transport);
   spec.transport = of->transport;
   if (status == TUTTI_OK)
@@ -126,52 +162,51 @@ static inline outcome step_all(engine *on) {
   return left > 0 ? STUCK : RIGHT;
 }
 
-static inline bool is_average(const engine *on, int64_t value, int64_t index) {
-  int64_t sum = 0;
-  for (int64_t rank = 0; rank < on->rank_count; rank++)
-    sum += engine_input(on, rank, index);
-  return value == sum / on->rank_count;
+static inline bool is_block_right(const engine *on, int64_t rank, int64_t block, const tt_expected *expected) {
+  for (int64_t n = 0; n < on->count[block]; n++)
+    if (!is_number(on, &on->rank[rank].out, on->offset[block] + n,
+                   expected_number(on->meaning, expected, (uint32_t)block, (uint32_t)n)))
+      return false;
+  return true;
 }
 
-static inline bool is_block_right(const engine *on, int64_t rank, int64_t block) {
-  int64_t source = 0, begin = first_of(on, block), end = first_of(on, block + 1);
-  tt_meaning_kind kind = on->meaning->expect(on->meaning, rank, block, &source);
-  bool own = on->meaning->layout[TT_OUT] == TT_LAYOUT_OWN, right = true;
-  for (int64_t n = begin; n < end && kind != TT_MEANING_NOTHING; n++) {
-    int64_t value = on->rank[rank].out_at[own ? n - begin : n];
-    right = right && (kind == TT_MEANING_SUM ? is_average(on, value, n) : value == engine_input(on, source, n));
-  }
-  return right;
+static inline bool is_block_kept(const engine *on, const vector *now, const vector *before, int64_t block) {
+  size_t size = on->ordered ? sizeof(function) : sizeof(int64_t), at = (size_t)on->offset[block] * size;
+  return memcmp((const char *)now + at, (const char *)before + at, (size_t)on->count[block] * size) == 0;
 }
 
-/* Whether in is as it was, where it is not out too. */
-static inline bool is_in_kept(const engine *on, int64_t rank) {
+static inline outcome check_block(const engine *on, int64_t rank, int64_t block) {
   const engine_rank *of = &on->rank[rank];
-  return on->meaning->in_place || memcmp(of->in, of->in_before, sizeof of->in) == 0;
+  tt_expected expected = on->meaning->expect(on->meaning, rank, block);
+  if (!is_block_kept(on, &of->in, &of->in_before, block))
+    return WRONG_ACCESS;
+  if (expected.kind == TT_MEANING_NOTHING)
+    return is_block_kept(on, &of->out, &of->out_before, block) ? RIGHT : WRONG_ACCESS;
+  return is_block_right(on, rank, block, &expected) ? RIGHT : WRONG_VALUE;
 }
 
 static inline outcome check_all(const engine *on) {
-  for (int64_t rank = 0; rank < on->rank_count; rank++) {
-    if (!is_in_kept(on, rank))
-      return WRONG_ACCESS;
-    for (int64_t block = 0; block < on->meaning->block_count; block++)
-      if (!is_block_right(on, rank, block))
-        return WRONG_VALUE;
-  }
+  for (int64_t rank = 0; rank < on->rank_count; rank++)
+    for (int64_t block = 0; block < on->meaning->block_count; block++) {
+      outcome got = check_block(on, rank, block);
+      if (got != RIGHT)
+        return got;
+    }
   return RIGHT;
 }
 
-/* As interpret(); log may be NULL. It needs slots, and does not look at operand order. */
+/* As interpret(); log may be NULL. It needs slots. */
 static inline outcome run_on_loop(const tt_meaning *meaning, const tt_plan *const *plan, uint64_t seed, int slots,
-                                  tt_access_log log) {
+                                  bool ordered, tt_access_log log) {
   static engine on;
   tt_random random;
   tt_random_init(&random, seed);
   on.meaning = meaning;
   on.log = log;
   on.loop = NULL;
+  on.ordered = ordered;
   on.rank_count = meaning->rank_count;
-  on.total = (int64_t)tt_random_below(&random, ELEMENTS);
+  draw_blocks(&on, &random);
   for (int64_t rank = 0; rank < on.rank_count; rank++) {
     on.job_rank[rank] = rank;
     on.rank[rank].transport = NULL;

@@ -1,13 +1,12 @@
 /* tests/mutants/interpreter.h - runs all ranks' plans on numbers, under a random schedule. Shares nothing with verify
  * or exec.
  *
- * Each slice of a block is one number (and one function x -> a x + b, whose composition does not commute). Numbers of
- * slices and slots, how many slices share a slot and who goes first are drawn from the seed. Memory begins as garbage.
- */
+ * Each slice of a block is one number. Numbers of slices and slots, how many slices share a slot and who goes first are
+ * drawn from the seed. Memory begins as garbage. */
 #ifndef TEST_MUTANTS_INTERPRETER_H
 #define TEST_MUTANTS_INTERPRETER_H
 
-#include "verify/verify.h"
+#include "definition.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,10 +14,6 @@
 enum { SLICES = 4, RANKS = 8, LANES = 64, WITHOUT_SLOTS = -1 };
 
 typedef enum outcome { RIGHT, WRONG_VALUE, WRONG_ACCESS, WRONG_MESSAGE, STUCK } outcome;
-
-typedef struct element {
-  uint64_t sum, a, b;
-} element;
 
 typedef struct item {
   element number;
@@ -63,24 +58,6 @@ typedef struct interpreter {
   uint32_t owned_count;
 } interpreter;
 
-/* ---- numbers ---- */
-
-static inline uint64_t scramble(uint64_t value) { return (value ^ value >> 29) * 0xbf58476d1ce4e5b9u + 1; }
-
-static inline element input_number(uint32_t rank, uint32_t block, uint32_t slice) {
-  uint64_t seed = scramble(scramble(rank + 1) + block * 64 + slice);
-  return (element){scramble(seed), scramble(seed + 1) | 1, scramble(seed + 2)};
-}
-
-static inline element combined(element left, element right) {
-  return (element){left.sum + right.sum, left.a * right.a, left.a * right.b + left.b};
-}
-
-static inline element finished(element value, uint32_t contributions) {
-  value.sum = scramble(value.sum + contributions);
-  return value;
-}
-
 /* ---- memory ---- */
 
 static inline void *own(interpreter *in, size_t count, size_t size) {
@@ -88,12 +65,11 @@ static inline void *own(interpreter *in, size_t count, size_t size) {
 }
 
 static inline bool is_there(const interpreter *in, uint32_t rank, tt_ref at, bool write) {
-  uint32_t part_count = in->plan[0]->part_count;
-  bool in_there = in->meaning->layout[TT_IN] == TT_LAYOUT_ALL || at.index / part_count == rank;
-  bool out_there = in->meaning->layout[TT_OUT] == TT_LAYOUT_ALL || at.index / part_count == rank;
+  const tt_meaning *meaning = in->meaning;
+  uint32_t block = at.index / in->plan[0]->part_count;
+  bool out_there = meaning->expect(meaning, rank, block).kind != TT_MEANING_NOTHING;
   if (at.space == TT_SPACE_IN)
-    return in_there && in->meaning->has_in(in->meaning, rank, at.index / part_count) &&
-           (!write || (in->meaning->in_place && out_there));
+    return meaning->has_in(meaning, rank, block) && (!write || (meaning->in_place && out_there));
   return at.space != TT_SPACE_OUT || out_there;
 }
 
@@ -118,7 +94,7 @@ static inline void fill_memory(interpreter *in) {
       uint32_t count = (space == TT_SPACE_TMP ? in->plan[rank]->tmp_count : in->block_count) * SLICES;
       in->memory[rank][space] = own(in, count, sizeof(element));
       for (uint32_t n = 0; n < count; n++)
-        in->memory[rank][space][n] = (element){tt_random_next(&in->random), 3, n};
+        in->memory[rank][space][n] = (element){tt_random_next(&in->random) >> 8, 3, n};
     }
   for (uint32_t rank = 0; rank < in->rank_count; rank++)
     for (uint32_t n = 0; n < in->block_count * SLICES; n++) {
@@ -353,17 +329,12 @@ static inline outcome check_ended(interpreter *in) {
 }
 
 static inline bool is_expected(interpreter *in, uint32_t rank, uint32_t block, uint32_t slice, bool ordered) {
-  int64_t source = 0;
-  tt_meaning_kind kind = in->meaning->expect(in->meaning, rank, block / in->plan[0]->part_count, &source);
-  element is = *number_at(in, rank, (tt_ref){TT_SPACE_OUT, block}, slice);
-  if (kind == TT_MEANING_NOTHING)
+  tt_expected expected = in->meaning->expect(in->meaning, rank, block / in->plan[0]->part_count);
+  if (expected.kind == TT_MEANING_NOTHING)
     return true;
-  element wanted = input_number(kind == TT_MEANING_COPY ? (uint32_t)source : 0, block, slice);
-  for (uint32_t n = 1; kind == TT_MEANING_SUM && n < in->rank_count; n++)
-    wanted = combined(wanted, input_number(n, block, slice));
-  bool divided = kind == TT_MEANING_SUM && in->rank_count > 1;
-  return is.sum == (divided ? finished(wanted, in->rank_count) : wanted).sum &&
-         (!ordered || (is.a == wanted.a && is.b == wanted.b));
+  element is = *number_at(in, rank, (tt_ref){TT_SPACE_OUT, block}, slice);
+  element wanted = expected_number(in->meaning, &expected, block, slice);
+  return is.sum == wanted.sum && (!(ordered || expected.ordered) || (is.a == wanted.a && is.b == wanted.b));
 }
 
 static inline outcome check_out(interpreter *in, bool ordered) {

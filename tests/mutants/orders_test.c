@@ -129,7 +129,7 @@ static int check_run(const plan_case *of, uint64_t seed, bool on_loop) {
   const tt_plan *const *plan = (const tt_plan *const *)of->plan;
   memset(journal.count, 0, sizeof journal.count);
   journal.of = of;
-  outcome got = on_loop ? run_on_loop(&of->meaning, plan, seed, 0, note_bytes)
+  outcome got = on_loop ? run_on_loop(&of->meaning, plan, seed, 0, of->meaning.ordered, note_bytes)
                         : interpret(&of->meaning, plan, seed, 0, false, note_number, NULL);
   if (got != RIGHT)
     fail_msg("%s: a run shows %d", of->text, (int)got);

@@ -2,9 +2,8 @@
 #ifndef TEST_SUPPORT_PLANS_H
 #define TEST_SUPPORT_PLANS_H
 
-#include "compose/compose.h"
 #include "lower/lower.h"
-#include "verify/verify.h"
+#include "question.h"
 
 #include <stdlib.h>
 
@@ -66,9 +65,8 @@ static inline tutti_status plans_open(const plans_case *of, plans *all) {
 
 static inline tutti_status plans_verify(const plans_case *of, const plans *all) {
   tt_meaning meaning;
-  tutti_status status =
-      tt_verify_meaning(tt_compose_info(of->problem.collective).name, of->problem.rank_count,
-                        all->composition.block_count, of->problem.root, of->problem.in_place, &meaning);
+  tt_question question = question_of(&of->problem, &all->composition);
+  tutti_status status = tt_verify_meaning(&question, &meaning);
   return status == TUTTI_OK ? tt_verify(&meaning, (const tt_plan *const *)all->plan) : status;
 }
 

@@ -1,30 +1,85 @@
-# `tutti bench` measures every collective, with every preset, checks the data, and writes JSON that says the same.
+# `tutti bench` measures every collective, with presets, types and other libraries, checks the data, and writes JSON that
+# says the same.
 set -eu
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 bench="$TUTTI_BIN/tutti bench"
 
-$bench all -n 3 --sizes 8,64K --seconds 0 --json "$work/all.json" >"$work/all.txt"
-cat "$work/all.txt"
-[ "$(grep -c 'right$' "$work/all.txt")" -ge 9 ]
+# Runs a benchmark of so many rows, or some, all of them right; its output is in $work/out.
+rows() {
+  count=$1
+  shift
+  $bench "$@" --seconds 0 >"$work/out" || { cat "$work/out"; echo "failed: tutti bench $*"; exit 1; }
+  right=$(grep -c 'right$' "$work/out")
+  [ "$right" = "$count" ] || [ "$count" = some ] || { cat "$work/out"; echo "$right rows are right, not $count: tutti bench $*"; exit 1; }
+}
+
+# Says `text` on stderr and ends with `code`.
+refuses() {
+  code=$1 text=$2
+  shift 2
+  set +e
+  $bench "$@" >"$work/out" 2>"$work/err"
+  got=$?
+  set -e
+  grep -q "$text" "$work/err" && [ "$got" = "$code" ] && return
+  cat "$work/out" "$work/err"
+  echo "code $got, not $code with '$text': tutti bench $*"
+  exit 1
+}
+
+rows 43 all -n 3 --sizes 8,64K --json "$work/all.json"
+cat "$work/out"
+grep -q '^# flags  .* takes [0-9.]* us' "$work/out"
 python3 - "$work/all.json" <<'PYTHON'
 import json, sys
 told = json.load(open(sys.argv[1]))
 rows = {(row["collective"], row["bytes"]): row for row in told["rows"]}
-assert told["ranks"] == 3
-for collective in "allreduce", "broadcast", "allgather", "reduce-scatter":
-    sizes = [size for name, size in rows if name == collective]
-    assert len(sizes) == 2, (collective, sizes)
-assert any(name == "barrier" for name, size in rows)
-for name, row in rows.items():
-    assert row["result"] == "ok", (name, row)
-    assert row["times"][0]["library"] == "tutti" and row["times"][0]["median_ns"] > 0, (name, row)
-    assert row["times"][0]["p99_ns"] >= row["times"][0]["median_ns"], (name, row)
+assert told["ranks"] == 3 and told["type"] == "float32" and told["op"] == "sum" and told["flags_ns"] > 0, told
+assert len({name for name, size in rows}) == 22, rows.keys()
+for (name, size), row in rows.items():
+    assert row["result"] == "ok", row
+    assert (row["copy_ns"] > 0) == (name != "barrier"), row
+    assert row["times"][0]["library"] == "tutti" and row["times"][0]["median_ns"] > 0, row
+    assert row["times"][0]["p99_ns"] >= row["times"][0]["median_ns"], row
 PYTHON
 
-$bench allreduce -n 2 --sizes 8 --params all --seconds 0 >"$work/params.txt"
-cat "$work/params.txt"
+rows some allreduce -n 2 --sizes 8 --params all
 for preset in linear chain ring binomial bruck recursive-doubling rabenseifner two-level-ring two-level-halving; do
-  grep -q "$preset .*right$" "$work/params.txt"
+  grep -q "$preset .*right$" "$work/out"
 done
-! $bench nonsense 2>/dev/null
+
+rows 22 all -n 4 --sizes 1000 --mode persistent --alloc
+rows 22 all -n 1 --sizes 100
+rows 3 all-to-all all-to-allv all-to-allw -n 5 --sizes 20 --per-pair --sparse --apart
+[ "$(grep -c '^all-to-all.* 20 ' "$work/out")" = 3 ]
+for arithmetic in "float64 product" "bfloat16 average" "float16 sum" "int8 bit-xor" "uint16 max" "bool logical-and" \
+  "long-double-complex sum" "byte bit-or" "int16-int32 min-loc" "long-double-int32 max-loc"; do
+  set -- $arithmetic
+  rows 4 allreduce exscan reduce-scatterv all-to-allw -n 3 --sizes 5000 --type "$1" --op "$2"
+  grep -q "^# 3 ranks .*, $1, $2," "$work/out"
+done
+
+rows 2 scan -n 2 --sizes 64K --overlap --json "$work/overlap.json"
+grep -q '^scan .* tutti  *31 .*%  right' "$work/out"
+grep -q '"hidden": ' "$work/overlap.json"
+rows 2 reduce gather -n 3 --sizes 64K --reproducible
+grep -Eq '^gather .* - +-  right' "$work/out" # nothing is combined
+grep -Eq '^reduce +geometric mean +reproducible +[0-9]' "$work/out"
+
+refuses 2 "there is no collective 'nonsense'" nonsense
+refuses 2 "there is no type 'float31'" scan --type float31
+refuses 2 "op sum does not combine elements of --type byte" scan --type byte
+refuses 2 "^tutti bench: unrecognized option" scan --nonsense
+refuses 1 "json: $work/no/folder: No such file" scan --json "$work/no/folder"
+[ ! -s "$work/out" ] # before anything was measured
+refuses 1 "json: /dev/full: No space left" scan -n 2 --sizes 8 --seconds 0 --json /dev/full
+
+libexec=$TUTTI_BIN/../libexec/tutti
+if [ -x "$libexec/peer-openmpi" ] && [ -x "$libexec/peer-mpich" ]; then
+  rows 22 all -n 2 --sizes 1000 --against openmpi,mpich
+  rows 2 allreduce broadcast -n 2 --sizes 1000 --op average --against openmpi
+  grep -q '^# openmpi is not compared: it has no such operator (float32, average)' "$work/out"
+  grep -Eq '^broadcast .* [0-9.]+  right$' "$work/out"
+  rows 4 reduce -n 2 --sizes 1000 --overlap --against mpich
+fi

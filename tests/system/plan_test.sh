@@ -39,12 +39,49 @@ expect " core 1 1 1 n 4 4 n" allreduce -n 4 --publish
 expect "only 16 evenly spaced ones" allreduce -n 1000 --params recursive-doubling
 expect "for i < 4: R(all, i, block i) in -> out" allreduce -n 4 --params rabenseifner --composition
 expect "plan rank 3 of 4 blocks 1 parts 1" allreduce -n 4 --rank 3
-expect " rabenseifner 6 6 14 1.75 n" allreduce -n 8 --params all
-expect " two-level-ring makes no plan: the topology has no level 'node'" allreduce -n 8 --params all
+expect " rabenseifner 6 6 1.75 n" allreduce -n 8 --params all
+expect " two-level-ring the topology has no level 'node'" allreduce -n 8 --params all
 expect "usage: tutti plan" --help
+
+# modelled times: the literature's for recursive doubling, log2 p (alpha + n (beta + gamma)), and a linear gather
+rates="--alpha 1us --beta 0.1 --gamma 0.05"
+expect " recursive-doubling 3 3 3 n 3 us* 32.5 us " allreduce -n 8 --params all $rates --sizes 8,64K
+expect " linear 1 7 0.875 n 7 us 12.7 us " gather -n 8 --params all --sizes 8,64K $rates
+expect " n = 1000 1.1 us" broadcast -n 2 $rates --sizes 1000
+expect "node:alpha=5us,beta=0.1,links=2;core:alpha=1us,beta=0.1;gamma=0.05" allreduce -n 4 --nodes 2 $rates --model "node:alpha=5us,links=2"
+expect "measured between two ranks of this machine: core:alpha=" allreduce -n 2 --measure
+
+# every collective: n, roots, graphs
+expect " core 3 12 1.5 n " all-to-all -n 8 --params bruck
+expect "n: what one rank has for all, cut into 8 blocks" all-to-all -n 8
+expect " core 0 .. 1 0 .. 1 0 .. 0.125 n 7 0.875 n" gather -n 8 --root 3
+expect " core 4 4 4 n 64 64 n" neighbor-all-to-all --graph 4x4
+expect "neighbor-allgather of 8 ranks, 32 edges" neighbor-allgather --graph 2x4
+printf '# a star\n0 1\n0 2\n3 0\n' > "$folder/edges"
+expect "neighbor-allgather of 4 ranks, 3 edges" neighbor-allgather --graph "$folder/edges"
+expect "for i < 4: R({0 .. i}, i, block 0, ordered) in -> out" scan -n 4 --composition
+expect "block 0, ordered) in -> out" allreduce -n 4 --ordered --composition
+for collective in $("$tutti" plan --help | sed -n '/^collectives: /,/^$/p' | tr -d , | sed 's/^collectives://'); do
+  case $collective in neighbor*) ranks="--graph 2x4" ;; *) ranks="-n 8" ;; esac
+  expect " linear " "$collective" $ranks --params all
+  "$tutti" plan "$collective" $ranks --svg - | grep -q 'class="message l0"' || { echo "$collective: no picture"; failed=1; }
+done
 
 refuse 2 "allreduce, broadcast, allgather, reduce-scatter, barrier" sing -n 4
 refuse 2 "-n N" allreduce
+refuse 2 "at most 1048576 ranks" allreduce -n 1000000000
+refuse 2 "at most 65536 ranks" allreduce -n 100000 --params all
+refuse 2 "needs --graph" neighbor-allgather -n 4
+refuse 2 "goes over no graph" allgather -n 4 --graph 2x2
+refuse 2 "--graph 3x3 has 9 ranks, -n says 8" neighbor-allgather -n 8 --graph 3x3
+refuse 2 "nor a file" neighbor-allgather --graph "$folder/missing"
+refuse 2 "line 4: rank 3 is none of 3" neighbor-allgather -n 3 --graph "$folder/edges"
+echo "0 x" > "$folder/bad"
+refuse 2 "line 1: an edge is two ranks" neighbor-allgather --graph "$folder/bad"
+refuse 2 "'0' is no size" allreduce -n 4 --sizes 8,0
+refuse 2 "at most 8 sizes" allreduce -n 4 --sizes 1,2,3,4,5,6,7,8,9
+refuse 1 "model: 'beta=x' has no such value" allreduce -n 4 --beta x
+refuse 1 "no level 'rack'" allreduce -n 4 --params all --model rack:alpha=1us
 refuse 2 "has no root" allreduce -n 4 --root 1
 refuse 2 "--root 4 is no rank below 4" broadcast -n 4 --root 4
 refuse 1 "presets: linear" allreduce -n 4 --params fugue
@@ -55,7 +92,7 @@ refuse 1 "at most 64" allreduce -n 65 --svg "$folder/large.svg"
 refuse 1 "cannot write" allreduce -n 4 --svg "$folder/missing/picture.svg"
 
 "$tutti" plan allreduce -n 8 --params recursive-doubling --svg "$folder/picture.svg" --dot "$folder/graph.dot" > /dev/null || failed=1
-[ "$(grep -c 'class="message"' "$folder/picture.svg")" = 24 ] || { echo "the picture has not 24 arrows"; failed=1; }
+[ "$(grep -c 'class="message l' "$folder/picture.svg")" = 24 ] || { echo "the picture has not 24 arrows"; failed=1; }
 [ "$(grep -c 'style=bold' "$folder/graph.dot")" = 24 ] || { echo "the graph has not 24 messages"; failed=1; }
 
 # the documentation shows what the command does now

@@ -69,6 +69,11 @@ class Start(unittest.TestCase):
             self.assertEqual(result.returncode, 2, arguments)
             self.assertIn(word, result.stderr)
 
+    def test_errors_begin_with_the_command(self):
+        for command in "run", "bench", "plan":
+            result = subprocess.run([TUTTI, command, "--nonsense"], stderr=subprocess.PIPE, text=True)
+            self.assertRegex(result.stderr, f"^tutti {command}: ")
+
     def test_help(self):
         self.assertIn("usage: tutti run", run("--help").stdout)
 
@@ -99,6 +104,21 @@ class Output(unittest.TestCase):
             job.stdout.read(100)
             job.stdout.close()
             self.assertEqual(job.wait(DEADLINE_S), 128 + signal.SIGPIPE)
+
+    def test_output_that_cannot_be_written_is_a_failure(self):
+        with open("/dev/full", "w") as full:
+            result = subprocess.run([TUTTI, "run", "-n", "2", "-l", "echo", "one"], stdout=full, text=True,
+                                    stderr=subprocess.PIPE, timeout=DEADLINE_S)
+        self.assertEqual(result.returncode, 1)
+        self.assertEqual(result.stderr, "tutti run: output could not be written: No space left on device\n")
+
+    def test_reader_that_was_never_there_is_a_failure(self):
+        read_end, write_end = os.pipe()
+        os.close(read_end)
+        result = subprocess.run([TUTTI, "run", "-n", "2", "-l", "echo", "one"], stdout=write_end,
+                                stderr=subprocess.PIPE, timeout=DEADLINE_S)
+        os.close(write_end)
+        self.assertEqual(result.returncode, 128 + signal.SIGPIPE)
 
 
 class End(unittest.TestCase):

@@ -1,0 +1,59 @@
+/* tutti/context.h - a process's part of a job; memory, operators and element types that belong to it. */
+#ifndef TUTTI_CONTEXT_H
+#define TUTTI_CONTEXT_H
+
+#include <tutti/boot.h>
+#include <tutti/status.h>
+#include <tutti/transport.h>
+#include <tutti/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct tutti_context tutti_context;
+
+typedef struct tutti_context_options {
+  size_t size;                          /* set by tutti_context_options_init */
+  const tutti_boot *boot;               /* NULL: what `tutti run` put in the environment, or a job of one rank */
+  const tutti_transport_ops *transport; /* NULL: shared memory */
+  const void *transport_config;         /* given to transport->open */
+  int64_t timeout_ns;                   /* for creation; 0: TUTTI_CREATE_TIMEOUT */
+} tutti_context_options;
+
+TUTTI_API void tutti_context_options_init(tutti_context_options *options);
+
+/* Joins the job. Collective, blocking, bounded by the timeout; names who is missing. options may be NULL. */
+TUTTI_API tutti_status tutti_context_create(const tutti_context_options *options, tutti_context **context);
+/* Leaves the job. Its communicators must have been destroyed. Accepts NULL. Never blocks for others. */
+TUTTI_API void tutti_context_destroy(tutti_context *context);
+/* -1 where context is NULL. */
+TUTTI_API int64_t tutti_context_rank(const tutti_context *context);
+TUTTI_API int64_t tutti_context_size(const tutti_context *context);
+
+/* Memory that peers on this machine can read without a copy; any buffer works in every call, this one may be faster.
+ * 64-byte aligned; to be freed before the context is destroyed. */
+TUTTI_API tutti_status tutti_alloc(tutti_context *context, size_t bytes, void **memory);
+TUTTI_API void tutti_free(tutti_context *context, void *memory);
+
+/* ---- operators and types of the user's own ----
+ *
+ * They are local and cost nothing to others, but they are numbered as they are created, and the number is what ranks
+ * compare: every rank of the job creates the same ones in the same order. A number is never used again. */
+
+/* An operator for all types whose elements have element_bytes bytes: of tutti_type_create, or of tutti's own. `reduce`
+ * is called as tutti/types.h says, with `user` passed on. commutes: whether operands may be combined in any order; 0:
+ * they are combined in rank order. In both cases it has to be associative. */
+TUTTI_API tutti_status tutti_op_create(tutti_context *context, tutti_reduce_function reduce, void *user,
+                                       size_t element_bytes, int commutes, tutti_op *op);
+/* No call or request may use it any more. An operator that is none, or tutti's own, is left as it is. */
+TUTTI_API void tutti_op_destroy(tutti_context *context, tutti_op op);
+/* A type whose elements are `bytes` bytes, 1 or more: moved as they are, or combined by operators of tutti_op_create of
+ * that size. It lives as long as the context. tutti_type_size and tutti_type_name, which know no context, say 0 and "?"
+ * of it. */
+TUTTI_API tutti_status tutti_type_create(tutti_context *context, size_t bytes, tutti_type *type);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

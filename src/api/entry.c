@@ -1,0 +1,186 @@
+/* api/entry.c - from a kind of call to a compiled plan: choose parameters, compose, lower, prove, and keep the result
+ * for the life of the communicator. */
+#include "api/api.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- choice ---- */
+
+/* What fits every call: each rank sends what it has to who needs it. */
+static const char fallback[] = "linear";
+
+/* Parameters of a call: what the user set for the communicator, TUTTI_PARAMS, the profile; else the star. The making of
+ * communicators does not depend on what the user sets. The profile goes by bytes, so that it is asked only where all
+ * ranks know them. *own: the user said so. */
+static const char *choose(const tutti_comm *comm, const tt_entry_key *key, int64_t bytes, bool *own) {
+  *own = false;
+  if (comm->creates)
+    return fallback;
+  *own = true;
+  if (comm->params[key->collective])
+    return comm->params[key->collective];
+  if (*tt_options_get()->params)
+    return tt_options_get()->params;
+  *own = false;
+  tt_region region = {key->collective, bytes, comm->size, comm->topo->level[0].group_count};
+  const tt_rule *rule = tt_compose_info(key->collective).lengths == TT_LENGTHS_ALL
+                            ? tt_profile_find(comm->context->profile, &region)
+                            : NULL;
+  return rule ? rule->text : fallback;
+}
+
+uint64_t tt_entry_hash(const tutti_comm *comm, const tt_entry_key *key, int64_t bytes) {
+  bool own;
+  const char *text = choose(comm, key, bytes, &own);
+  return tt_hash(0, text, strlen(text));
+}
+
+/* ---- compiling ---- */
+
+static const tt_graph *graph_of(const tt_entry *entry) { return entry->key.graph ? &entry->key.graph->all : NULL; }
+
+static tutti_status compose(const tutti_comm *comm, tt_entry *entry, const char *form) {
+  const tt_problem problem = {.collective = entry->key.collective,
+                              .rank_count = comm->size,
+                              .root = entry->key.root,
+                              .in_place = entry->key.in_place,
+                              .ordered = entry->key.ordered,
+                              .graph = graph_of(entry)};
+  return tt_compose(&problem, form, &entry->composition);
+}
+
+/* What the plans have to do, from the collective's definition. */
+static tutti_status find_meaning(const tutti_comm *comm, const tt_entry *entry, tt_question *question,
+                                 tt_meaning *meaning) {
+  const tt_graph *graph = graph_of(entry);
+  *question = (tt_question){.collective = tt_compose_info(entry->key.collective).name,
+                            .rank_count = comm->size,
+                            .block_count = entry->composition.block_count,
+                            .root = entry->key.root,
+                            .in_place = entry->key.in_place,
+                            .ordered = entry->key.ordered,
+                            .edge_count = graph ? graph->edge_count : 0,
+                            .from = graph ? graph->from : NULL,
+                            .to = graph ? graph->to : NULL};
+  return tt_verify_meaning(question, meaning);
+}
+
+static tutti_status prove(const tutti_comm *comm, const tt_entry *entry, const tt_lowering *lowering) {
+  tt_plan **plans = calloc((size_t)comm->size, sizeof(tt_plan *));
+  tutti_status status =
+      plans ? TUTTI_OK : tt_fail(TUTTI_ERR_MEMORY, "no memory to prove %" PRId64 " plans", comm->size);
+  for (int64_t r = 0; r < comm->size && status == TUTTI_OK; r++)
+    status = tt_lower_rank(lowering, r, &plans[r]);
+  tt_question question;
+  tt_meaning meaning;
+  if (status == TUTTI_OK)
+    status = find_meaning(comm, entry, &question, &meaning);
+  if (status == TUTTI_OK)
+    status = tt_verify(&meaning, (const tt_plan *const *)plans);
+  for (int64_t r = 0; r < comm->size && plans; r++)
+    tt_plan_destroy(plans[r]);
+  free(plans);
+  return status;
+}
+
+/* A rank that passes a block on has to know how long it is. */
+static tutti_status check_lengths(const tt_entry *entry, const tt_lowering *lowering, const char *text) {
+  tt_collective_info info = tt_compose_info(entry->key.collective);
+  if (info.lengths == TT_LENGTHS_ALL || !tt_lowering_relays(lowering))
+    return TUTTI_OK;
+  return tt_fail(TUTTI_ERR_PLAN,
+                 "%s with parameters '%s': ranks would pass on blocks whose length only the ends know; "
+                 "each has to go directly, as with '%s'",
+                 info.name, text, fallback);
+}
+
+tutti_status tt_entry_compile(const tutti_comm *comm, tt_entry *entry, const char *text) {
+  tt_params params;
+  tt_lowering *lowering = NULL;
+  tutti_status status = tt_params_parse(text, &params);
+  if (status == TUTTI_OK) {
+    entry->wide = params.acc_float32;
+    status = compose(comm, entry, params.form);
+  }
+  if (status == TUTTI_OK)
+    status = tt_lowering_create(&entry->composition, comm->topo, &params, &lowering);
+  if (status == TUTTI_OK)
+    status = check_lengths(entry, lowering, text);
+  if (status == TUTTI_OK && tt_options_get()->verify)
+    status = prove(comm, entry, lowering);
+  if (status == TUTTI_OK)
+    status = tt_lower_rank(lowering, comm->rank, &entry->plan);
+  tt_lowering_destroy(lowering);
+  return status;
+}
+
+/* ---- entries ---- */
+
+void tt_entry_destroy(tt_entry *entry) {
+  if (!entry)
+    return;
+  tt_direct_destroy(entry->direct);
+  tt_instance_destroy(entry->instance);
+  tt_plan_destroy(entry->plan);
+  free(entry->text);
+  free(entry);
+}
+
+static void drop_plan(tt_entry *entry) {
+  tt_plan_destroy(entry->plan);
+  entry->plan = NULL;
+}
+
+static tutti_status create(tutti_comm *comm, const tt_entry_key *key, const char *text, bool own, tt_entry **entry) {
+  tt_entry *made = calloc(1, sizeof *made);
+  if (!made || !(made->text = strdup(text))) {
+    tt_entry_destroy(made);
+    return tt_fail(TUTTI_ERR_MEMORY, "no memory for a plan");
+  }
+  made->key = *key;
+  made->hash = tt_hash(0, text, strlen(text));
+  tutti_status status = tt_entry_compile(comm, made, text);
+  if (status == TUTTI_ERR_PLAN && !own) { /* a rule that does not know of this call's order: on no rank */
+    drop_plan(made);
+    status = tt_entry_compile(comm, made, fallback);
+  }
+  if (status != TUTTI_OK) {
+    tt_entry_destroy(made);
+    return status;
+  }
+  made->next = comm->entries;
+  comm->entries = made;
+  *entry = made;
+  return TUTTI_OK;
+}
+
+static bool same_key(const tt_entry_key *a, const tt_entry_key *b) {
+  return a->collective == b->collective && a->root == b->root && a->in_place == b->in_place &&
+         a->ordered == b->ordered && a->graph == b->graph;
+}
+
+tutti_status tt_entry_find(tutti_comm *comm, const tt_entry_key *key, int64_t bytes, tt_entry **entry) {
+  bool own;
+  const char *text = choose(comm, key, bytes, &own);
+  for (tt_entry *n = comm->entries; n; n = n->next)
+    if (same_key(&n->key, key) && strcmp(n->text, text) == 0) {
+      *entry = n;
+      return TUTTI_OK;
+    }
+  return create(comm, key, text, own, entry);
+}
+
+void tt_entry_forget(tutti_comm *comm, const tutti_graph *graph) {
+  tt_listed_forget(comm); /* they lean on entries */
+  for (tt_entry **at = &comm->entries; *at;) {
+    tt_entry *entry = *at;
+    if (graph && entry->key.graph != graph) {
+      at = &entry->next;
+      continue;
+    }
+    *at = entry->next;
+    tt_entry_destroy(entry);
+  }
+}

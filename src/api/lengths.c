@@ -1,0 +1,117 @@
+/* api/lengths.c - lengths of blocks that only their two ends know: does everyone's idea of them agree?
+ *
+ * Block b has an odd 64-bit factor f(b) that looks random. A rank's record holds the sum of f(b) * bytes over what it
+ * sends, less the same over what it receives, modulo 2^64. All ranks' sums together are D = sum of f(b) * (sent -
+ * expected), which is 0 where all agree and otherwise not, but for one case in 2^60 or so. Where only one block
+ * differs, D / f(b) is the difference for that b and an enormous number for every other: so it is found without any
+ * rank's lists. */
+#include "api/record.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#define PLAUSIBLE ((int64_t)1 << 40) /* bytes by which a block may differ */
+
+static uint64_t factor_of(uint64_t block) {
+  uint64_t x = (block + 1) * 0x9e3779b97f4a7c15u;
+  x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+  x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+  return (x ^ x >> 31) | 1;
+}
+
+uint64_t tt_record_length(uint64_t block, int64_t bytes) { return factor_of(block) * (uint64_t)bytes; }
+
+/* 1 / x modulo 2^64; each turn doubles the bits that are right. */
+static uint64_t inverse(uint64_t x) {
+  uint64_t y = x; /* right in 3 bits */
+  for (int n = 0; n < 5; n++)
+    y *= 2 - x * y;
+  return y;
+}
+
+/* All ranks' lengths together; false where one has not come to the call, or it is long ago. */
+static bool sum_up(const tutti_comm *comm, uint64_t number, tt_record *record, uint64_t *sum) {
+  *sum = 0;
+  for (int64_t r = 0; r < comm->size; r++) {
+    if (!tt_record_read(comm, r, number, record))
+      return false;
+    *sum += record->lengths;
+  }
+  return true;
+}
+
+bool tt_record_lengths_differ(const tutti_comm *comm, uint64_t number) {
+  tt_record record;
+  uint64_t sum;
+  return tt_record_read(comm, comm->rank, number, &record) &&
+         tt_compose_info((tt_collective)record.collective).lengths != TT_LENGTHS_ALL &&
+         sum_up(comm, number, &record, &sum) && sum != 0;
+}
+
+/* ---- which block ---- */
+
+typedef struct pair {
+  int64_t from, to;
+} pair;
+
+static const tutti_graph *find_graph(const tutti_comm *comm, uint64_t number) {
+  const tutti_graph *graph = comm->graphs;
+  while (graph && graph->number != number)
+    graph = graph->next;
+  return graph;
+}
+
+static int64_t block_count(const tutti_comm *comm, const tt_record *record, const tutti_graph *graph) {
+  if (graph)
+    return graph->all.edge_count;
+  return tt_compose_info((tt_collective)record->collective).lengths == TT_LENGTHS_ROOT ? comm->size
+                                                                                       : comm->size * comm->size;
+}
+
+static pair ends_of(const tutti_comm *comm, const tt_record *record, const tutti_graph *graph, int64_t block) {
+  if (graph)
+    return (pair){graph->from[block], graph->to[block]};
+  if (tt_compose_info((tt_collective)record->collective).lengths != TT_LENGTHS_ROOT)
+    return (pair){block / comm->size, block % comm->size};
+  bool from_root = tt_call_side((tt_collective)record->collective, TT_IN).of_root;
+  return from_root ? (pair){record->root, block} : (pair){block, record->root};
+}
+
+/* The block that alone explains the sum, and by how many bytes more are sent; -1: there is none. */
+static int64_t find_block(uint64_t sum, int64_t blocks, int64_t *more) {
+  int64_t found = -1;
+  *more = PLAUSIBLE;
+  for (int64_t b = 0; b < blocks; b++) {
+    int64_t bytes = (int64_t)(sum * inverse(factor_of((uint64_t)b)));
+    if (bytes > -PLAUSIBLE && bytes < PLAUSIBLE && llabs(bytes) < llabs(*more)) {
+      found = b;
+      *more = bytes;
+    }
+  }
+  return found;
+}
+
+static void add_block(tt_text *to, const tutti_comm *comm, const tt_record *record, pair ends, int64_t more) {
+  int64_t element = tt_context_type_bytes(comm->context, record->type), by = llabs(more);
+  bool whole = !tt_call_has_types((tt_collective)record->collective) && element > 0 && by % element == 0;
+  tt_text_add(to, "rank %" PRId64 " sends rank %" PRId64 " %" PRId64 " %s %s than rank %" PRId64 " expects", ends.from,
+              ends.to, whole ? by / element : by, whole ? "elements" : "bytes", more > 0 ? "more" : "less", ends.to);
+}
+
+void tt_record_add_lengths(tt_text *to, const tutti_comm *comm, uint64_t number) {
+  tt_record record;
+  uint64_t sum;
+  int64_t more, block = -1;
+  if (!sum_up(comm, number, &record, &sum))
+    return;
+  tt_text_add(to, "ranks differ in call %" PRIu64 " on a communicator of %" PRId64 ", ", number, comm->size);
+  tt_record_add_call(to, &record);
+  tt_text_add(to, ": ");
+  const tutti_graph *graph = find_graph(comm, record.lists);
+  if (graph || !tt_compose_info((tt_collective)record.collective).has_graph)
+    block = find_block(sum, block_count(comm, &record, graph), &more);
+  if (block >= 0)
+    add_block(to, comm, &record, ends_of(comm, &record, graph, block), more);
+  else
+    tt_text_add(to, "the ends of several blocks differ in their lengths");
+}

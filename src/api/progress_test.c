@@ -1,0 +1,99 @@
+/* With TUTTI_PROGRESS=thread a rank's outstanding calls go on while it makes no call of tutti: the others come to their
+ * end though it stands still. Calls of the program and the thread take turns at a context. */
+#include "conformance/threads.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+enum { RANKS = 3, LENGTH = 200000, TURNS = 20 };
+
+static pthread_barrier_t others_are_done;
+
+static float *numbers(int64_t rank) {
+  float *made = malloc(LENGTH * sizeof *made);
+  CHECK(made != NULL);
+  for (int64_t n = 0; n < LENGTH; n++)
+    made[n] = (float)(rank + n % 50);
+  return made;
+}
+
+static void check(const float *out) {
+  for (int64_t n = 0; n < LENGTH; n++)
+    CHECK(out[n] == (float)(RANKS * (RANKS - 1) / 2 + RANKS * (n % 50)));
+}
+
+/* Rank 0 posts and then does nothing until the others have their results; these need what only it has. */
+static void stand_still(const threads_rank *at, tutti_context *context, void *argument) {
+  (void)argument;
+  tutti_comm *comm;
+  tutti_request *request;
+  CHECK(tutti_comm_create(context, &comm) == TUTTI_OK);
+  float *in = numbers(at->rank), *out = numbers(at->rank);
+  CHECK(tutti_allreduce_start(in, out, LENGTH, TUTTI_FLOAT32, TUTTI_SUM, comm, &request) == TUTTI_OK);
+  if (at->rank > 0)
+    CHECK(tutti_wait(&request) == TUTTI_OK);
+  pthread_barrier_wait(&others_are_done);
+  if (at->rank == 0)
+    CHECK(tutti_wait(&request) == TUTTI_OK);
+  check(out);
+  tutti_comm_destroy(comm);
+  free(in);
+  free(out);
+}
+
+/* Requests on two communicators, blocking calls between their starts and their ends. */
+static void mix(const threads_rank *at, tutti_context *context, void *argument) {
+  (void)argument;
+  tutti_comm *comm[2];
+  tutti_request *request[2];
+  CHECK(tutti_comm_create(context, &comm[0]) == TUTTI_OK && tutti_comm_create(context, &comm[1]) == TUTTI_OK);
+  float *in = numbers(at->rank), *out[2] = {numbers(at->rank), numbers(at->rank)};
+  for (int turn = 0; turn < TURNS; turn++) {
+    int64_t mine = at->rank, sum = 0, before = 0;
+    int done = 0;
+    for (int n = 0; n < 2; n++)
+      CHECK(tutti_allreduce_start(in, out[n], LENGTH, TUTTI_FLOAT32, TUTTI_SUM, comm[n], &request[n]) == TUTTI_OK);
+    CHECK(tutti_exscan(&mine, &before, 1, TUTTI_INT64, TUTTI_SUM, comm[turn % 2]) == TUTTI_OK);
+    CHECK(tutti_allreduce(&mine, &sum, 1, TUTTI_INT64, TUTTI_SUM, comm[1 - turn % 2]) == TUTTI_OK);
+    CHECK(sum == RANKS * (RANKS - 1) / 2 && before == at->rank * (at->rank - 1) / 2);
+    while (!done)
+      CHECK(tutti_test(&request[1], &done) == TUTTI_OK);
+    CHECK(tutti_wait(&request[0]) == TUTTI_OK);
+    check(out[turn % 2]);
+  }
+  for (int n = 0; n < 2; n++) {
+    tutti_comm_destroy(comm[n]);
+    free(out[n]);
+  }
+  free(in);
+}
+
+static void run(void (*body)(const threads_rank *, tutti_context *, void *)) {
+  for (int shm = 0; shm < 2; shm++)
+    threads_run(&(threads_options){.count = RANKS, .shm = shm, .slot_bytes = 4096, .body = body});
+}
+
+static void test_a_rank_that_stands_still_keeps_nobody_waiting(void **state) {
+  (void)state;
+  pthread_barrier_init(&others_are_done, NULL, RANKS);
+  run(stand_still);
+  pthread_barrier_destroy(&others_are_done);
+}
+
+static void test_calls_and_the_thread_take_turns(void **state) {
+  (void)state;
+  run(mix);
+}
+
+int main(void) {
+  setenv("TUTTI_PROGRESS", "thread", 1);
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_a_rank_that_stands_still_keeps_nobody_waiting),
+      cmocka_unit_test(test_calls_and_the_thread_take_turns),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,162 @@
+/* api/record.c - records of calls: each rank writes one before its first step, all others can read it. */
+#include "api/record.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+void tt_agree_publish(tutti_comm *comm, uint64_t number, const tt_bound *bound) {
+  if (!comm->board)
+    return;
+  const tt_record_words made = {.record = {.key = bound->key,
+                                           .count = bound->count,
+                                           .params = bound->entry->hash,
+                                           .root = (int32_t)bound->root,
+                                           .collective = (int32_t)bound->collective,
+                                           .type = bound->type,
+                                           .op = bound->op,
+                                           .lists = bound->lists,
+                                           .lengths = bound->lengths}};
+  uint64_t *word = comm->board[comm->rank]->record[number % TT_RECORDS].word;
+  __atomic_store_n(&word[0], 0,
+                   __ATOMIC_RELAXED); /* readers that see 0 or a change skip it; pairs with tt_record_read */
+  for (int n = 1; n < TT_RECORD_WORDS; n++)
+    __atomic_store_n(&word[n], made.word[n], __ATOMIC_RELEASE); /* none before the 0 */
+  __atomic_store_n(&word[0], number, __ATOMIC_RELEASE);
+}
+
+bool tt_record_read(const tutti_comm *comm, int64_t rank, uint64_t number, tt_record *record) {
+  const uint64_t *word = comm->board[rank]->record[number % TT_RECORDS].word;
+  tt_record_words read = {.word = {number}};
+  if (__atomic_load_n(&word[0], __ATOMIC_ACQUIRE) != number)
+    return false;
+  for (int n = 1; n < TT_RECORD_WORDS; n++)
+    read.word[n] = __atomic_load_n(&word[n], __ATOMIC_ACQUIRE); /* none after the look at the number again */
+  *record = read.record;
+  return __atomic_load_n(&word[0], __ATOMIC_RELAXED) == number;
+}
+
+uint64_t tt_record_last(const tutti_comm *comm, int64_t rank) {
+  uint64_t last = 0;
+  for (int n = 0; n < TT_RECORDS; n++) {
+    uint64_t number = __atomic_load_n(&comm->board[rank]->record[n].word[0], __ATOMIC_ACQUIRE);
+    last = number > last ? number : last;
+  }
+  return last;
+}
+
+static bool same_record(const tt_record *a, const tt_record *b) { return a->key == b->key; }
+
+bool tt_record_differs(const tutti_comm *comm, uint64_t number) {
+  tt_record mine, other;
+  if (!tt_record_read(comm, comm->rank, number, &mine))
+    return false;
+  for (int64_t r = 0; r < comm->size; r++)
+    if (tt_record_read(comm, r, number, &other) && !same_record(&mine, &other))
+      return true;
+  return false;
+}
+
+/* ---- text ---- */
+
+void tt_text_add(tt_text *to, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  if (to->used < to->size) {
+    int length = vsnprintf(to->at + to->used, to->size - to->used, format, arguments);
+    to->used += length > 0 ? (size_t)length : 0;
+  }
+  va_end(arguments);
+}
+
+static void add_type(tt_text *to, int32_t type) {
+  if (type < TUTTI_TYPE_COUNT)
+    tt_text_add(to, ", %s", tutti_type_name((tutti_type)type));
+  else
+    tt_text_add(to, ", type %" PRId32, type);
+}
+
+static void add_op(tt_text *to, int32_t op) {
+  if (op < TUTTI_OP_COUNT)
+    tt_text_add(to, ", %s", tutti_op_name((tutti_op)op));
+  else
+    tt_text_add(to, ", op %" PRId32, op);
+}
+
+/* What the ranks of a call have in common, each after ", ". */
+static void add_facts(tt_text *to, const tt_record *record, tt_collective_info info) {
+  bool listed = tt_call_side((tt_collective)record->collective, TT_IN).length == TT_BY_RANK ||
+                tt_call_side((tt_collective)record->collective, TT_OUT).length == TT_BY_RANK;
+  if (info.lengths == TT_LENGTHS_ALL)
+    tt_text_add(to, listed ? ", counts of %" PRId64 " in all" : ", count %" PRId64, record->count);
+  if (!tt_call_has_types((tt_collective)record->collective))
+    add_type(to, record->type);
+  if (info.reduces)
+    add_op(to, record->op);
+  if (info.has_root)
+    tt_text_add(to, ", root %" PRId32, record->root);
+  if (info.has_graph)
+    tt_text_add(to, ", graph %" PRIu64, record->lists);
+}
+
+void tt_record_add_call(tt_text *to, const tt_record *record) {
+  char facts[160] = "";
+  tt_text list = {facts, sizeof facts, 0};
+  tt_collective_info info = tt_compose_info((tt_collective)record->collective);
+  if (info.name && record->collective != TT_BARRIER)
+    add_facts(&list, record, info);
+  tt_text_add(to, "%s(%s)", info.name ? info.name : "composition", *facts ? facts + 2 : "");
+}
+
+/* "ranks 1, 2 and 5 called X" for all that called the same as `first`. */
+static void add_group(tt_text *to, const tutti_comm *comm, uint64_t number, int64_t first, const tt_record *record) {
+  int64_t count = 0, shown = 0;
+  tt_record other;
+  for (int64_t r = first; r < comm->size; r++)
+    count += tt_record_read(comm, r, number, &other) && same_record(&other, record);
+  tt_text_add(to, count == 1 ? "rank" : "ranks");
+  for (int64_t r = first; r < comm->size; r++) {
+    if (!tt_record_read(comm, r, number, &other) || !same_record(&other, record))
+      continue;
+    if (++shown > 8) {
+      tt_text_add(to, " and %" PRId64 " more", count - 8);
+      break;
+    }
+    tt_text_add(to, "%s %" PRId64, shown == 1 ? "" : shown == count ? " and" : ",", r);
+  }
+  tt_text_add(to, " called ");
+  tt_record_add_call(to, record);
+}
+
+static bool seen_before(const tutti_comm *comm, uint64_t number, int64_t rank, const tt_record *record) {
+  tt_record other;
+  for (int64_t r = 0; r < rank; r++)
+    if (tt_record_read(comm, r, number, &other) && same_record(&other, record))
+      return true;
+  return false;
+}
+
+/* Whether the two read the same in an error. */
+static bool look_alike(const tt_record *a, const tt_record *b) {
+  return a->collective == b->collective && a->count == b->count && a->root == b->root && a->type == b->type &&
+         a->op == b->op && (a->lists == b->lists || !tt_compose_info((tt_collective)a->collective).has_graph);
+}
+
+void tt_record_add_difference(tt_text *to, const tutti_comm *comm, uint64_t number) {
+  tt_record record, first = {.number = 0};
+  int groups = 0;
+  bool alike = true, same_counts = true;
+  tt_text_add(to, "ranks differ in call %" PRIu64 " on a communicator of %" PRId64 ": ", number, comm->size);
+  for (int64_t r = 0; r < comm->size; r++) {
+    if (!tt_record_read(comm, r, number, &record) || seen_before(comm, number, r, &record))
+      continue;
+    if (groups++ == 0)
+      first = record;
+    else
+      tt_text_add(to, "; ");
+    add_group(to, comm, number, r, &record);
+    alike = alike && look_alike(&first, &record);
+    same_counts = same_counts && first.lists == record.lists;
+  }
+  if (alike && groups > 1)
+    tt_text_add(to, same_counts ? "; their parameters differ" : "; their counts differ");
+}

@@ -1,0 +1,34 @@
+/* api/record.h - what each rank says of its calls, and what all ranks' records together say. */
+#ifndef TT_API_RECORD_H
+#define TT_API_RECORD_H
+
+#include "api/api.h"
+
+/* Text that grows in a buffer; what does not fit is left out. */
+typedef struct tt_text {
+  char *at;
+  size_t size, used;
+} tt_text;
+
+void tt_text_add(tt_text *to, const char *format, ...) TT_PRINTF(2, 3);
+
+/* Rank's record of that call; false where it has none (not called yet, or long ago). */
+bool tt_record_read(const tutti_comm *comm, int64_t rank, uint64_t number, tt_record *record);
+/* The last call that the rank has come to. */
+uint64_t tt_record_last(const tutti_comm *comm, int64_t rank);
+/* Whether this rank and another one called different things. */
+bool tt_record_differs(const tutti_comm *comm, uint64_t number);
+/* Who called what in a call in which they differ. */
+void tt_record_add_difference(tt_text *to, const tutti_comm *comm, uint64_t number);
+
+/* ---- lengths.c ---- */
+/* What a block of that number and length adds to tt_record.lengths. */
+uint64_t tt_record_length(uint64_t block, int64_t bytes);
+/* Whether all ranks have come to the call and the two ends of some block differ in its length. */
+bool tt_record_lengths_differ(const tutti_comm *comm, uint64_t number);
+/* Between which ranks, and by how much, as far as it can be known. */
+void tt_record_add_lengths(tt_text *to, const tutti_comm *comm, uint64_t number);
+/* "all-to-allv(int32)" */
+void tt_record_add_call(tt_text *to, const tt_record *record);
+
+#endif

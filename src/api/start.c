@@ -1,0 +1,206 @@
+/* api/start.c - requests of users' compositions: where blocks lie, checked against what this rank's plan touches. */
+#include "api/composition.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#define MOST_BYTES (INT64_MAX / 2)
+
+typedef struct start {
+  tutti_composition *of;
+  const tt_entry *entry;
+  const tutti_block_table *blocks;
+  int64_t element;            /* bytes */
+  int64_t *count, *offset[3]; /* of tt_buffer, as the executor takes them */
+  int64_t begin[2], end[2];   /* bytes of `in` and `out` that the plan touches; none: end <= begin */
+} start;
+
+static tutti_status bad(const char *argument, int64_t block, int64_t value) {
+  return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_composition_init: %s[%" PRId64 "] is %" PRId64, argument, block, value);
+}
+
+/* ---- the table ---- */
+
+static tutti_status take_words(start *it, tt_words *words) {
+  int64_t blocks = it->of->made.block_count, wanted = 4 * blocks;
+  if (words->count < wanted) {
+    free(words->word);
+    words->word = calloc((size_t)wanted, sizeof *words->word);
+    words->count = words->word ? wanted : 0;
+  }
+  if (!words->word)
+    return tt_fail(TUTTI_ERR_MEMORY, "tutti_composition_init: no memory for a table of %" PRId64 " blocks", blocks);
+  it->count = words->word;
+  for (int buffer = TT_IN; buffer <= TT_MID; buffer++)
+    it->offset[buffer] = words->word + (buffer + 1) * blocks;
+  return TUTTI_OK;
+}
+
+static tutti_status fill(start *it) {
+  const tutti_block_table *from = it->blocks;
+  int64_t packed = 0, most = MOST_BYTES / it->element;
+  for (int64_t b = 0; b < it->of->made.block_count; b++) {
+    int64_t count = from->counts[b];
+    if (count < 0 || count > most - packed)
+      return bad("counts", b, count);
+    it->count[b] = count;
+    it->offset[TT_IN][b] = from->in_offsets ? from->in_offsets[b] : packed;
+    it->offset[TT_OUT][b] = from->out_offsets ? from->out_offsets[b] : packed;
+    it->offset[TT_MID][b] = packed;
+    packed += count;
+  }
+  return TUTTI_OK;
+}
+
+/* ---- what the plan touches ---- */
+
+static tutti_status touch(start *it, tt_ref place) {
+  if (place.space > TT_SPACE_OUT)
+    return TUTTI_OK;
+  int side = place.space == TT_SPACE_OUT;
+  int64_t block = place.index / it->entry->plan->part_count, count = it->count[block];
+  int64_t offset = it->offset[side][block], most = MOST_BYTES / it->element;
+  if (offset > most - count || offset < -most)
+    return bad(side ? "out_offsets" : "in_offsets", block, offset);
+  if (count == 0)
+    return TUTTI_OK;
+  int64_t begin = offset * it->element, end = begin + count * it->element;
+  bool first = it->end[side] <= it->begin[side];
+  it->begin[side] = first || begin < it->begin[side] ? begin : it->begin[side];
+  it->end[side] = first || end > it->end[side] ? end : it->end[side];
+  return TUTTI_OK;
+}
+
+static tutti_status touch_all(start *it) {
+  const tt_plan *plan = it->entry->plan;
+  tutti_status status = TUTTI_OK;
+  for (uint32_t n = 0; n < plan->step_count && status == TUTTI_OK; n++) {
+    const tt_step *step = &plan->step[n];
+    if (step->kind != TT_STEP_RECV)
+      status = touch(it, step->src);
+    if (status == TUTTI_OK && step->kind != TT_STEP_SEND)
+      status = touch(it, step->dst);
+  }
+  return status;
+}
+
+static tutti_status check_buffers(const start *it, const void *in, const void *out) {
+  const char *at[2] = {in, out};
+  for (int side = 0; side < 2; side++)
+    if (it->end[side] > it->begin[side] && !at[side])
+      return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_composition_init: %s is NULL, and this rank's plan uses it",
+                     side ? "out" : "in");
+  bool both = it->end[0] > it->begin[0] && it->end[1] > it->begin[1];
+  bool meet = both && at[0] + it->begin[0] < at[1] + it->end[1] && at[1] + it->begin[1] < at[0] + it->end[0];
+  if (meet && !it->of->made.in_place)
+    return tt_fail(
+        TUTTI_ERR_ARGUMENT,
+        "tutti_composition_init: in %p and out %p overlap; tutti_composition_set_in_place says that they may", in, out);
+  return TUTTI_OK;
+}
+
+/* In place says that every block lies at one place. */
+static tutti_status check_in_place(const start *it, const char *in, const char *out) {
+  for (int64_t b = 0; b < it->of->made.block_count && it->of->made.in_place && in && out; b++)
+    if (it->count[b] > 0 && in + it->offset[TT_IN][b] * it->element != out + it->offset[TT_OUT][b] * it->element)
+      return tt_fail(TUTTI_ERR_ARGUMENT,
+                     "tutti_composition_init: in place, and block %" PRId64 " is at %p of in but at %p of out", b,
+                     (const void *)(in + it->offset[TT_IN][b] * it->element),
+                     (const void *)(out + it->offset[TT_OUT][b] * it->element));
+  return TUTTI_OK;
+}
+
+/* ---- the request ---- */
+
+static tutti_status check_arguments(const tutti_composition *of, const tutti_block_table *blocks, tutti_type type,
+                                    tutti_op op, tutti_request **request) {
+  if (!of || !blocks || !blocks->counts || !request)
+    return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_composition_init: %s is NULL",
+                   !of               ? "composition"
+                   : !blocks         ? "blocks"
+                   : !blocks->counts ? "blocks->counts"
+                                     : "request");
+  if (of->comm->broken != TUTTI_OK || tt_agree_poisoned(of->comm))
+    return tt_agree_verdict(of->comm);
+  if (tt_context_type_bytes(of->comm->context, (int32_t)type) <= 0)
+    return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_composition_init: type is %d", (int)type);
+  return of->reduces ? tt_call_check_op(of->comm, "composition_init", (int32_t)type, (int32_t)op) : TUTTI_OK;
+}
+
+static uint64_t key_of(const tt_bound *bound) {
+  const uint64_t facts[] = {bound->entry->hash, (uint64_t)bound->type, (uint64_t)bound->op};
+  return tt_hash(2, facts, sizeof facts);
+}
+
+static tt_bound bound_of(const start *it, tt_entry *entry, tutti_type type, tutti_op op) {
+  tutti_context *context = it->of->comm->context;
+  int32_t number = (int32_t)type;
+  tt_bound bound = {.collective = TT_COLLECTIVE_COUNT, /* none of tutti's */
+                    .type = number,
+                    .op = (int32_t)op,
+                    .in_place = it->of->made.in_place,
+                    .entry = entry,
+                    .run = {.moves_only = !it->of->reduces,
+                            .type = number >= TUTTI_TYPE_COUNT ? TUTTI_BYTE : type,
+                            .op = op,
+                            .element_bytes = number >= TUTTI_TYPE_COUNT ? it->element : 0,
+                            .user_op = tt_context_user_op(context, (int32_t)op),
+                            .shape = ++context->last_shape,
+                            .blocks = {.kind = TT_TABLE_LISTED,
+                                       .block_count = it->of->made.block_count,
+                                       .count = it->count,
+                                       .in_offset = it->offset[TT_IN],
+                                       .out_offset = it->offset[TT_OUT],
+                                       .mid_offset = it->offset[TT_MID]}}};
+  int64_t last = it->of->made.block_count - 1;
+  bound.run.blocks.total = it->offset[TT_MID][last] + it->count[last];
+  bound.key = key_of(&bound);
+  return bound;
+}
+
+static tutti_status prepare(start *it, const void *in, void *out, tutti_type type, tutti_op op,
+                            tutti_request *request) {
+  const tt_user_op *user = tt_context_user_op(it->of->comm->context, (int32_t)op);
+  tt_entry *entry;
+  tutti_status status = tt_composition_entry(it->of, it->of->reduces && user && !user->commutes, &entry);
+  if (status != TUTTI_OK)
+    return status;
+  it->entry = entry;
+  status = take_words(it, &request->words);
+  if (status == TUTTI_OK)
+    status = fill(it);
+  if (status == TUTTI_OK)
+    status = touch_all(it);
+  if (status == TUTTI_OK)
+    status = check_buffers(it, in, out);
+  if (status == TUTTI_OK)
+    status = check_in_place(it, in, out);
+  if (status != TUTTI_OK)
+    return status;
+  request->bound = bound_of(it, entry, type, op);
+  return tt_bound_make_executor(it->of->comm, &request->bound);
+}
+
+tutti_status tutti_composition_init(tutti_composition *composition, const void *in, void *out,
+                                    const tutti_block_table *blocks, tutti_type type, tutti_op op,
+                                    tutti_request **request) {
+  TT_HOLD(composition ? composition->comm->context : NULL);
+  tutti_status status = check_arguments(composition, blocks, type, op, request);
+  if (status != TUTTI_OK)
+    return status;
+  start it = {
+      .of = composition, .blocks = blocks, .element = tt_context_type_bytes(composition->comm->context, (int32_t)type)};
+  tutti_request *made = tt_request_take(composition->comm);
+  if (!made)
+    return tt_fail(TUTTI_ERR_MEMORY, "tutti_composition_init: no memory for a request");
+  status = prepare(&it, in, out, type, op, made);
+  if (status != TUTTI_OK) {
+    tutti_request_destroy(made);
+    return status;
+  }
+  made->call = (tt_call){.in = in, .out = out, .collective = TT_COLLECTIVE_COUNT};
+  made->persistent = true;
+  composition->frozen = true;
+  *request = made;
+  return TUTTI_OK;
+}

@@ -1,0 +1,314 @@
+/* exec/layout.c - where each block of a run travels, so that both of its ends find the same place.
+ *
+ *     image    lengths that all ranks know: a rank publishes its input as it is, as far as somebody reads it; a reader
+ *              finds a block where it lies in the sender's input
+ *     shares   lengths that both ends know: a line and the data of a call are cut into equal shares, one for each
+ * reader. What one rank sends to another is put there in the order of blocks, near where it fits, else far; what fits
+ * in neither goes through a stream. Both ends find the same, without a word; a tag in front of each block tells where
+ * they do not, because they differ in its length
+ *
+ *     data of rank 0, shares   | for rank 0 | b1 b7 . . . for rank 1 | b2 . . for rank 2 |      b8, long: stream
+ *
+ * A block of no bytes costs a test. The cost is O(steps), whenever lengths, type or operator are other ones than
+ * before.
+ */
+#include "exec/direct.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool by_shares(const tt_block_table *table) {
+  return (table->kind == TT_TABLE_SQUARE && table->in_count) || (table->kind == TT_TABLE_LISTED && !table->known);
+}
+
+/* Elements of the input of all ranks together or of one that has them all: at most `most`. */
+static bool is_short(const tt_run *run, int64_t rank_count, int64_t most) {
+  const tt_block_table *table = &run->blocks;
+  if (table->kind == TT_TABLE_SPLIT)
+    return table->total <= most;
+  if (table->kind == TT_TABLE_SQUARE)
+    return table->each <= most / rank_count;
+  int64_t left = most;
+  for (int64_t block = 0; block < table->block_count && left >= 0; block++)
+    left -= table->count[block] <= left ? table->count[block] : left + 1;
+  return left >= 0;
+}
+
+bool tt_direct_fits(const tt_plan *plan, const tt_run *run) {
+  int64_t element = run->element_bytes ? run->element_bytes : (int64_t)tutti_type_size(run->type);
+  if (!plan->direct || element <= 0 || tt_accumulate_applies(run))
+    return false;
+  if (by_shares(&run->blocks))
+    return run->moves_only;
+  return is_short(run, plan->rank_count, tt_options_get()->direct_bytes / element);
+}
+
+/* ---- the same shape again ---- */
+
+static bool same_table(const tt_block_table *a, const tt_block_table *b) {
+  bool square = a->kind == TT_TABLE_SQUARE && !a->in_count && !b->in_count;
+  return a->kind == b->kind && (a->kind == TT_TABLE_SPLIT || square) && a->total == b->total && a->each == b->each &&
+         a->block_count == b->block_count;
+}
+
+static bool same_shape(const tt_run *a, const tt_run *b) {
+  if (a->shape && a->shape == b->shape)
+    return true;
+  return a->type == b->type && a->op == b->op && a->element_bytes == b->element_bytes && !a->user_op && !b->user_op &&
+         a->in_own == b->in_own && a->out_own == b->out_own && same_table(&a->blocks, &b->blocks);
+}
+
+/* ---- where blocks are on their way ---- */
+
+static int64_t image_bytes(const tt_direct *direct, const tt_run *run) {
+  const tt_block_table *table = &run->blocks;
+  const tt_blocks *blocks = &direct->blocks;
+  if (table->kind == TT_TABLE_LISTED)
+    return direct->image[table->block_count];
+  if (run->in_own && table->kind == TT_TABLE_SPLIT)
+    return (blocks->base + (blocks->extra > 0)) * blocks->element_bytes;
+  return blocks->out_bytes;
+}
+
+/* Where the blocks of a list lie: one after the other. */
+static tutti_status list_image(tt_direct *direct, const tt_block_table *table) {
+  if (!direct->image)
+    direct->image = tt_arena_alloc(&direct->arena, (size_t)table->block_count + 1, sizeof *direct->image);
+  if (!direct->image)
+    return tt_fail(TUTTI_ERR_MEMORY, "no memory for a list of %lld blocks", (long long)table->block_count);
+  for (int64_t block = 0; block < table->block_count; block++)
+    direct->image[block + 1] = direct->image[block] + table->count[block] * direct->blocks.element_bytes;
+  return TUTTI_OK;
+}
+
+static int64_t image_at(const tt_direct *direct, tt_place length) {
+  if (direct->blocks.kind == TT_TABLE_LISTED)
+    return direct->image[length.block] + tt_blocks_before(&direct->blocks, length);
+  return tt_blocks_image(&direct->blocks, length);
+}
+
+typedef struct share { /* what one rank has for another */
+  int32_t peer;
+  int64_t near, far;             /* bytes used so far */
+  int64_t near_begin, far_begin; /* of the reader's share */
+  int64_t near_bytes, far_bytes; /* of a share */
+} share;
+
+static share share_of(const tt_direct *direct) {
+  int64_t ranks = direct->plan->rank_count;
+  return (share){.peer = -1, .near_bytes = TT_CELL_INLINE / ranks & ~3, .far_bytes = direct->area->bytes / ranks & ~63};
+}
+
+/* From now on what is for `reader`, to or from `peer`. */
+static void turn_to(share *of, int32_t peer, int64_t reader) {
+  if (of->peer == peer)
+    return;
+  of->peer = peer;
+  of->near = of->far = 0;
+  of->near_begin = reader * of->near_bytes;
+  of->far_begin = reader * of->far_bytes;
+}
+
+static tt_direct_spot next_spot(share *of, int64_t bytes) {
+  int64_t all = TT_DIRECT_TAG + bytes;
+  if (all <= of->near_bytes - of->near) {
+    of->near += all;
+    return (tt_direct_spot){.near = true, .tagged = true, .at = of->near_begin + of->near - bytes};
+  }
+  if (all <= of->far_bytes - of->far) {
+    of->far += all;
+    return (tt_direct_spot){.tagged = true, .at = of->far_begin + of->far - bytes};
+  }
+  return (tt_direct_spot){.streams = true};
+}
+
+/* ---- pieces and takes ---- */
+
+static void add_readers(tt_direct *direct, const tt_direct_send *send) {
+  if (send->peer >= 0)
+    tt_cells_add(direct->readers, send->peer);
+  for (uint32_t n = 0; send->peer < 0 && n < send->reader_count; n++)
+    tt_cells_add(direct->readers, direct->plan->reader[send->first_reader + n]);
+}
+
+static void add_piece(tt_direct *direct, const tt_direct_send *send, int64_t bytes, tt_direct_spot to) {
+  direct->elsewhere[send->step] = !to.streams;
+  direct->rests |= to.streams;
+  if (to.streams)
+    return;
+  add_readers(direct, send);
+  direct->writes_far |= !to.near;
+  direct->piece[direct->piece_count++] = (tt_direct_piece){
+      .from = tt_memory_offset(&direct->memory, send->src, &direct->blocks), .bytes = bytes, .to = to};
+}
+
+static void add_take(tt_direct *direct, const tt_direct_op *op, int64_t bytes) {
+  direct->elsewhere[op->step] = !op->spot.streams;
+  direct->rests |= op->spot.streams;
+  if (op->spot.streams)
+    return;
+  if (op->peer >= 0) {
+    tt_cells_add(direct->sources, op->peer);
+    direct->far |= !op->spot.near;
+  }
+  direct->take[direct->take_count++] =
+      (tt_direct_take){.peer = op->peer,
+                       .src_space = (uint8_t)op->src.space,
+                       .dst_space = (uint8_t)op->dst.space,
+                       .use = op->use,
+                       .bytes = bytes,
+                       .src_at = tt_memory_offset(&direct->memory, op->src, &direct->blocks),
+                       .dst_at = tt_memory_offset(&direct->memory, op->dst, &direct->blocks),
+                       .data = op->spot};
+}
+
+static void add_takes(tt_direct *direct) {
+  for (uint32_t n = 0; n < direct->op_count; n++) {
+    int64_t bytes = tt_blocks_bytes(&direct->blocks, direct->op[n].length);
+    if (bytes > 0)
+      add_take(direct, &direct->op[n], bytes);
+  }
+}
+
+static int compare_pieces(const void *a, const void *b) {
+  int64_t x = ((const tt_direct_piece *)a)->to.at, y = ((const tt_direct_piece *)b)->to.at;
+  return (x > y) - (x < y);
+}
+
+/* Of an image: in order, what is there twice once, neighbors as one. */
+static void merge_pieces(tt_direct *direct) {
+  qsort(direct->piece, direct->piece_count, sizeof *direct->piece, compare_pieces);
+  uint32_t count = 0;
+  for (uint32_t n = 0; n < direct->piece_count; n++) {
+    tt_direct_piece *last = count ? &direct->piece[count - 1] : NULL, *next = &direct->piece[n];
+    if (last && last->to.at == next->to.at)
+      continue;
+    if (last && last->to.at + last->bytes == next->to.at && last->from + last->bytes == next->from)
+      last->bytes += next->bytes;
+    else
+      direct->piece[count++] = *next;
+  }
+  direct->piece_count = count;
+}
+
+/* What a user's operator sees is aligned as the user's elements are: lines are, to 16 bytes. */
+static bool is_near(const tt_direct *direct, const tt_run *run, int64_t bytes) {
+  return bytes <= TT_CELL_INLINE && (!run->user_op || direct->arith.element_bytes % 32 != 0);
+}
+
+static tutti_status lay_image(tt_direct *direct, const tt_run *run) {
+  tutti_status status = run->blocks.kind == TT_TABLE_LISTED ? list_image(direct, &run->blocks) : TUTTI_OK;
+  if (status)
+    return status;
+  int64_t image = image_bytes(direct, run);
+  int number = 0;
+  while (number < TT_CELL_AREAS && direct->cells->area[number].bytes < image)
+    number++;
+  if (number == TT_CELL_AREAS)
+    return tt_fail(TUTTI_ERR_ARGUMENT, "%lld bytes for the direct executor, at most %lld fit", (long long)image,
+                   (long long)direct->cells->area[TT_CELL_AREAS - 1].bytes);
+  direct->area = &direct->cells->area[number];
+  bool near = is_near(direct, run, image);
+  for (uint32_t n = 0; n < direct->send_count; n++) {
+    const tt_direct_send *send = &direct->send[n];
+    int64_t bytes = tt_blocks_bytes(&direct->blocks, send->length);
+    if (bytes > 0)
+      add_piece(direct, send, bytes, (tt_direct_spot){.near = near, .at = image_at(direct, send->length)});
+  }
+  merge_pieces(direct);
+  for (uint32_t n = 0; n < direct->op_count; n++)
+    direct->op[n].spot = (tt_direct_spot){.near = near, .at = image_at(direct, direct->op[n].length)};
+  add_takes(direct);
+  return TUTTI_OK;
+}
+
+static void lay_sends(tt_direct *direct) {
+  share of = share_of(direct);
+  for (uint32_t n = 0; n < direct->send_count; n++) {
+    const tt_direct_send *send = &direct->send[n];
+    int64_t bytes = tt_blocks_bytes(&direct->blocks, send->length);
+    turn_to(&of, send->peer, send->peer);
+    if (bytes > 0)
+      add_piece(direct, send, bytes, send->peer < 0 ? (tt_direct_spot){.streams = true} : next_spot(&of, bytes));
+  }
+}
+
+static void lay_ops(tt_direct *direct) {
+  share of = share_of(direct);
+  for (uint32_t n = 0; n < direct->op_by_peer_count; n++) {
+    tt_direct_op *op = &direct->op[direct->op_by_peer[n]];
+    turn_to(&of, op->peer, direct->plan->rank);
+    int64_t bytes = tt_blocks_bytes(&direct->blocks, op->length);
+    if (bytes > 0)
+      op->spot = op->published ? (tt_direct_spot){.streams = true} : next_spot(&of, bytes);
+  }
+}
+
+static void lay_shares(tt_direct *direct) {
+  direct->area = &direct->cells->area[TT_CELL_AREAS - 1];
+  lay_sends(direct);
+  lay_ops(direct);
+  add_takes(direct);
+}
+
+/* ---- all of it ---- */
+
+static tutti_status touch_blocks(tt_direct *direct) {
+  tutti_status status = TUTTI_OK;
+  for (uint32_t n = 0; !status && n < direct->op_count; n++)
+    status = tt_blocks_touch(&direct->blocks, direct->op[n].length, direct->op[n].dst);
+  for (uint32_t n = 0; !status && n < direct->send_count; n++)
+    status = tt_blocks_touch(&direct->blocks, direct->send[n].length, direct->send[n].src);
+  return status;
+}
+
+static tutti_status set_sizes(tt_direct *direct, const tt_run *run) {
+  tutti_status status = tt_arith_init(&direct->arith, run, direct->reduces);
+  if (!status)
+    status = tt_blocks_init(&direct->blocks, run, direct->arith.element_bytes, direct->plan);
+  if (!status && !direct->blocks.uniform)
+    status = touch_blocks(direct);
+  if (!status)
+    status = tt_memory_lend(&direct->memory, direct->plan, direct->uses_mid, run, &direct->blocks);
+  return status;
+}
+
+static void clear(tt_direct *direct) {
+  size_t bytes = direct->cells->set_words * sizeof *direct->readers;
+  memset(direct->readers, 0, bytes);
+  memset(direct->sources, 0, bytes);
+  direct->piece_count = direct->take_count = 0;
+  direct->far = direct->writes_far = direct->rests = direct->shaped = false;
+}
+
+/* Who is waited for, and who waits. */
+static void set_peers(tt_direct *direct) {
+  int64_t sources = 0;
+  for (size_t n = 0; n < direct->cells->set_words; n++) {
+    sources += __builtin_popcountll(direct->sources[n]);
+    direct->owed[n] = direct->sources[n] & ~direct->readers[n];
+  }
+  direct->reads_all = sources == direct->plan->rank_count - 1;
+}
+
+tutti_status tt_layout(tt_direct *direct, const tt_run *run) {
+  if (direct->shaped && same_shape(run, &direct->run)) {
+    direct->memory.base[TT_SPACE_IN] = (unsigned char *)(uintptr_t)run->in;
+    direct->memory.base[TT_SPACE_OUT] = run->out;
+    return TUTTI_OK; /* scratch is as large as the shape needs */
+  }
+  clear(direct);
+  tutti_status status = set_sizes(direct, run);
+  if (!status && by_shares(&run->blocks))
+    lay_shares(direct);
+  else if (!status)
+    status = lay_image(direct, run);
+  if (!status && (direct->far || direct->writes_far))
+    status = tt_cells_open_area(direct->cells, direct->area);
+  if (status)
+    return status;
+  set_peers(direct);
+  direct->run = *run;
+  direct->shaped = true;
+  return TUTTI_OK;
+}

@@ -1,0 +1,47 @@
+/* sim/clock.c - events by time, those of one time in the order in which they were made: a binary heap. */
+#include "sim/machine.h"
+
+#include <stdlib.h>
+
+static bool before(const tt_sim_event *a, const tt_sim_event *b) {
+  return a->time_ps < b->time_ps || (a->time_ps == b->time_ps && a->order < b->order);
+}
+
+static bool grow(tt_sim_clock *clock) {
+  size_t room = clock->room ? 2 * clock->room : 1024;
+  tt_sim_event *event = realloc(clock->event, room * sizeof *event);
+  if (!event)
+    return false;
+  clock->event = event;
+  clock->room = room;
+  return true;
+}
+
+void tt_sim_later(tt_sim_machine *machine, tt_sim_event event) {
+  tt_sim_clock *clock = &machine->clock;
+  if (clock->count == clock->room && !grow(clock)) {
+    machine->failed = true;
+    return;
+  }
+  event.order = clock->order++;
+  size_t at = clock->count++;
+  for (size_t up; at > 0 && before(&event, &clock->event[up = (at - 1) / 2]); at = up)
+    clock->event[at] = clock->event[up];
+  clock->event[at] = event;
+}
+
+bool tt_sim_next(tt_sim_clock *clock, tt_sim_event *event) {
+  if (clock->count == 0)
+    return false;
+  *event = clock->event[0];
+  tt_sim_event last = clock->event[--clock->count];
+  size_t at = 0;
+  for (size_t down; (down = 2 * at + 1) < clock->count; at = down) {
+    down += down + 1 < clock->count && before(&clock->event[down + 1], &clock->event[down]);
+    if (!before(&clock->event[down], &last))
+      break;
+    clock->event[at] = clock->event[down];
+  }
+  clock->event[at] = last;
+  return true;
+}

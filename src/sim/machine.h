@@ -1,0 +1,133 @@
+/* sim/machine.h - what the files of the simulator share: lanes, streams, packets, ports and the clock.
+ *
+ *     network.c   lanes and streams of all plans, numbered through
+ *     run.c       lanes go on as far as their waits, packets and slots let them
+ *     port.c      packets wait for ports and links, and are on their way
+ *     clock.c     what will happen, by time */
+#ifndef TT_SIM_MACHINE_H
+#define TT_SIM_MACHINE_H
+
+#include "sim/sim.h"
+
+#define TT_NONE UINT32_MAX
+
+typedef struct tt_sim_packet {
+  struct tt_sim_packet *next; /* of the same lane; of the free ones */
+  uint32_t lane;              /* that sends it */
+  uint32_t step;              /* the first, in its lane */
+  uint32_t slice;             /* the first, in its step's block */
+  uint32_t pieces;            /* slices of blocks */
+  uint32_t readers;           /* that have not used it up */
+  uint32_t level;             /* of the topology */
+  int64_t bytes;
+  double ready_ps;
+} tt_sim_packet;
+
+/* A packet on its way to one reader. */
+typedef struct tt_sim_delivery {
+  struct tt_sim_delivery *next; /* of the same stream; of the free ones */
+  tt_sim_packet *packet;
+  uint32_t stream;
+  uint32_t left; /* pieces that are not used */
+  bool arrived;
+} tt_sim_delivery;
+
+typedef struct tt_sim_stream {
+  uint32_t id, source, reader; /* of the lanes; ranks */
+  uint32_t send_lane, recv_lane;
+  int64_t held;                  /* packets begun and not used up */
+  tt_sim_delivery *first, *last; /* those that have left */
+} tt_sim_stream;
+
+typedef struct tt_sim_lane {
+  const tt_plan *plan;
+  const tt_lane *of;
+  uint32_t *stream;                   /* of each step; of a published sending lane: of each reader */
+  uint32_t step;                      /* the current one; step_count: through */
+  int64_t slice, slices;              /* of the current step: done, all */
+  bool entered;                       /* slices is set */
+  bool works;                         /* until an event */
+  bool awake;                         /* in the list of lanes to visit */
+  bool waits;                         /* in the list of another lane's waiters, for what follows */
+  uint32_t waits_step;                /* that the other lane is past this step */
+  int64_t waits_slice;                /* or has done this slice of it; -1: only the former */
+  uint32_t first_waiter, next_waiter; /* its own waiters; the next of those that it is in */
+  uint32_t next_awake;
+  bool in_message;             /* a packet of the current message has left */
+  tt_sim_packet *open;         /* being filled */
+  tt_sim_packet *first, *last; /* waiting for a port */
+  uint32_t next_at_port;
+} tt_sim_lane;
+
+/* A rank's ways out at one level. */
+typedef struct tt_sim_port {
+  uint32_t first_lane; /* whose first packet waits here */
+  uint32_t next_ready;
+  int64_t busy; /* packets that are leaving */
+  bool ready;   /* in the list of ports to serve */
+} tt_sim_port;
+
+/* When each of several equal servers is free. */
+typedef struct tt_sim_servers {
+  double *free_ps; /* [owner][count] */
+  int64_t count;   /* 0: there is always one */
+} tt_sim_servers;
+
+/* What ends at a time: a packet's way, its port's part in it, a lane's work. */
+typedef struct tt_sim_event {
+  double time_ps;
+  uint64_t order;            /* of events at one time: set by the clock */
+  tt_sim_delivery *delivery; /* NULL: none */
+  uint32_t port, lane;       /* TT_NONE: none */
+} tt_sim_event;
+
+typedef struct tt_sim_clock {
+  double now_ps;
+  tt_sim_event *event; /* a heap */
+  size_t count, room;
+  uint64_t order;
+} tt_sim_clock;
+
+typedef struct tt_sim_machine {
+  const tt_sim_model *model;
+  const tt_plan *const *plan;
+  const tt_sim_lengths *lengths;
+  uint32_t rank_count, level_count, lane_count, stream_count;
+  int64_t slice_bytes; /* INT64_MAX: nothing is cut */
+  tt_sim_lane *lane;
+  uint32_t *rank_lane; /* first lane of each rank */
+  tt_sim_stream *stream;
+  tt_sim_port *port;                                                /* [rank][level] */
+  tt_sim_servers in[TT_TOPO_LEVELS];                                /* of each rank */
+  tt_sim_servers link_out[TT_TOPO_LEVELS], link_in[TT_TOPO_LEVELS]; /* of each group */
+  double *work_ps;                                                  /* when each rank's own work is done */
+  tt_sim_clock clock;
+  uint32_t first_awake, last_awake, first_ready, last_ready;
+  uint32_t lanes_left; /* that are not through */
+  tt_sim_packet *free_packet;
+  tt_sim_delivery *free_delivery;
+  int64_t span_room;
+  bool spans, failed; /* failed: memory is exhausted */
+  tt_sim_result *result;
+  tt_arena arena;
+} tt_sim_machine;
+
+/* network.c: all of the machine but what moves. */
+tutti_status tt_sim_network(tt_sim_machine *machine);
+int64_t tt_sim_block_bytes(const tt_sim_machine *machine, uint32_t block); /* a plan's block */
+
+/* clock.c */
+void tt_sim_later(tt_sim_machine *machine, tt_sim_event event);
+bool tt_sim_next(tt_sim_clock *clock, tt_sim_event *event);
+
+/* port.c */
+void tt_sim_depart(tt_sim_machine *machine, tt_sim_packet *packet); /* it is complete; takes it */
+void tt_sim_serve(tt_sim_machine *machine);                         /* all ports that can take a packet */
+void tt_sim_left(tt_sim_machine *machine, uint32_t port);
+void tt_sim_used_up(tt_sim_machine *machine, tt_sim_stream *stream); /* the first delivery of the stream */
+void tt_sim_note(tt_sim_machine *machine, const tt_sim_span *span);
+
+/* run.c */
+void tt_sim_wake(tt_sim_machine *machine, uint32_t lane);
+
+#endif

@@ -1,0 +1,204 @@
+/* sim/network.c - lanes and streams of all ranks' plans, numbered through, and everything that they share.
+ *
+ * A stream is (lane id, source, reader); each step of a lane that sends or receives knows its stream's number. Streams
+ * are found by the receiving lanes' steps and looked up by the sending ones'. Cost: O(steps). */
+#include "sim/machine.h"
+
+typedef struct finder {
+  tt_sim_machine *machine;
+  uint32_t *number; /* hash table of streams, open addressing; 0: none, else stream + 1 */
+  uint32_t mask;
+} finder;
+
+static bool is(const tt_sim_stream *stream, uint32_t id, uint32_t source, uint32_t reader) {
+  return stream->id == id && stream->source == source && stream->reader == reader;
+}
+
+/* Where the stream's number is or would be. */
+static uint32_t *find(const finder *in, uint32_t id, uint32_t source, uint32_t reader) {
+  uint64_t hash = (((uint64_t)id << 32 | source) ^ (uint64_t)reader * 0x9e3779b97f4a7c15u) * 0xff51afd7ed558ccdu;
+  uint32_t at = (uint32_t)(hash >> 32) & in->mask;
+  while (in->number[at] != 0 && !is(&in->machine->stream[in->number[at] - 1], id, source, reader))
+    at = (at + 1) & in->mask;
+  return &in->number[at];
+}
+
+/* ---- both ends ---- */
+
+static tutti_status receive_from(const finder *in, uint32_t number, uint32_t source, uint32_t *stream) {
+  tt_sim_machine *machine = in->machine;
+  const tt_sim_lane *lane = &machine->lane[number];
+  uint32_t reader = (uint32_t)lane->plan->rank, *found = find(in, lane->of->id, source, reader);
+  if (*found == 0) {
+    machine->stream[machine->stream_count] = (tt_sim_stream){
+        .id = lane->of->id, .source = source, .reader = reader, .send_lane = TT_NONE, .recv_lane = number};
+    *found = ++machine->stream_count;
+  }
+  *stream = *found - 1;
+  return machine->stream[*stream].recv_lane == number
+             ? TUTTI_OK
+             : tt_fail(TUTTI_ERR_PLAN, "rank %u receives from rank %u in two lanes of id %u", reader, source,
+                       lane->of->id);
+}
+
+static tutti_status send_to(const finder *in, uint32_t number, uint32_t reader, uint32_t *stream) {
+  const tt_sim_lane *lane = &in->machine->lane[number];
+  uint32_t source = (uint32_t)lane->plan->rank, found = *find(in, lane->of->id, source, reader);
+  if (found == 0)
+    return tt_fail(TUTTI_ERR_PLAN, "rank %u sends to rank %u in lane id %u, which never receives it", source, reader,
+                   lane->of->id);
+  uint32_t *sender = &in->machine->stream[ *stream = found - 1].send_lane;
+  if (*sender != TT_NONE && *sender != number)
+    return tt_fail(TUTTI_ERR_PLAN, "rank %u sends to rank %u in two lanes of id %u", source, reader, lane->of->id);
+  *sender = number;
+  return TUTTI_OK;
+}
+
+static tutti_status join_steps(const finder *in, uint32_t number, bool sends) {
+  const tt_sim_lane *lane = &in->machine->lane[number];
+  tutti_status status = TUTTI_OK;
+  for (uint32_t n = 0; n < lane->of->step_count && status == TUTTI_OK; n++) {
+    const tt_step *step = &lane->plan->step[lane->of->first_step + n];
+    if (step->kind == TT_STEP_COPY)
+      continue;
+    if (n > 0 && step[-1].peer == step->peer)
+      lane->stream[n] = lane->stream[n - 1];
+    else if (sends)
+      status = send_to(in, number, (uint32_t)step->peer, &lane->stream[n]);
+    else
+      status = receive_from(in, number, (uint32_t)step->peer, &lane->stream[n]);
+  }
+  return status;
+}
+
+static tutti_status join_readers(const finder *in, uint32_t number) {
+  const tt_sim_lane *lane = &in->machine->lane[number];
+  tutti_status status = TUTTI_OK;
+  for (uint32_t n = 0; n < lane->of->reader_count && status == TUTTI_OK; n++)
+    status = send_to(in, number, (uint32_t)lane->plan->reader[lane->of->first_reader + n], &lane->stream[n]);
+  return status;
+}
+
+static tutti_status join(const finder *in) {
+  tt_sim_machine *machine = in->machine;
+  tutti_status status = TUTTI_OK;
+  for (uint32_t n = 0; n < machine->lane_count && status == TUTTI_OK; n++)
+    if (machine->lane[n].of->role == TT_ROLE_RECV)
+      status = join_steps(in, n, false);
+  for (uint32_t n = 0; n < machine->lane_count && status == TUTTI_OK; n++)
+    if (machine->lane[n].of->role == TT_ROLE_SEND)
+      status = machine->lane[n].of->published ? join_readers(in, n) : join_steps(in, n, true);
+  return status;
+}
+
+/* ---- tables ---- */
+
+/* At most so many streams: a lane has a new one only where its peer changes. */
+static uint32_t stream_limit(const tt_sim_machine *machine) {
+  uint32_t limit = 0;
+  for (uint32_t r = 0; r < machine->rank_count; r++)
+    for (uint32_t n = 0; n < machine->plan[r]->lane_count; n++) {
+      const tt_lane *lane = &machine->plan[r]->lane[n];
+      const tt_step *step = machine->plan[r]->step + lane->first_step;
+      for (uint32_t k = 0; k < lane->step_count && lane->role == TT_ROLE_RECV; k++)
+        limit += k == 0 || step[k].peer != step[k - 1].peer;
+    }
+  return limit;
+}
+
+static tt_sim_servers servers(tt_sim_machine *machine, int64_t owners, int64_t count) {
+  double *free_ps = tt_arena_alloc(&machine->arena, (size_t)(owners * count), sizeof *free_ps);
+  return (tt_sim_servers){free_ps, count};
+}
+
+static void add_servers(tt_sim_machine *machine) {
+  for (uint32_t n = 0; n < machine->level_count; n++) {
+    const tt_sim_level *level = &machine->model->level[n];
+    int64_t groups = machine->model->topo->level[n].group_count;
+    machine->in[n] = servers(machine, machine->rank_count, level->ports);
+    machine->link_out[n] = servers(machine, groups, level->links);
+    machine->link_in[n] = servers(machine, groups, level->links);
+  }
+}
+
+static void add_ports(tt_sim_machine *machine) {
+  size_t count = (size_t)machine->rank_count * machine->level_count;
+  machine->port = tt_arena_alloc(&machine->arena, count, sizeof *machine->port);
+  machine->work_ps = tt_arena_alloc(&machine->arena, machine->rank_count, sizeof *machine->work_ps);
+  for (size_t n = 0; n < count && machine->port; n++)
+    machine->port[n] = (tt_sim_port){.first_lane = TT_NONE, .next_ready = TT_NONE};
+}
+
+static void add_lane(tt_sim_machine *machine, const tt_plan *plan, const tt_lane *of, tt_sim_lane *lane) {
+  bool publishes = of->published && of->role == TT_ROLE_SEND;
+  *lane = (tt_sim_lane){.plan = plan,
+                        .of = of,
+                        .first_waiter = TT_NONE,
+                        .next_waiter = TT_NONE,
+                        .next_awake = TT_NONE,
+                        .next_at_port = TT_NONE};
+  if (of->role != TT_ROLE_LOCAL)
+    lane->stream = tt_arena_alloc(&machine->arena, publishes ? of->reader_count : of->step_count, sizeof *lane->stream);
+}
+
+static void add_lanes(tt_sim_machine *machine) {
+  machine->rank_lane = tt_arena_alloc(&machine->arena, machine->rank_count, sizeof *machine->rank_lane);
+  for (uint32_t r = 0; r < machine->rank_count; r++)
+    machine->lane_count += machine->plan[r]->lane_count;
+  machine->lane = tt_arena_alloc(&machine->arena, machine->lane_count, sizeof *machine->lane);
+  uint32_t at = 0;
+  for (uint32_t r = 0; r < machine->rank_count && !machine->arena.failed; r++) {
+    machine->rank_lane[r] = at;
+    for (uint32_t n = 0; n < machine->plan[r]->lane_count; n++)
+      add_lane(machine, machine->plan[r], &machine->plan[r]->lane[n], &machine->lane[at++]);
+  }
+}
+
+static tutti_status check(const tt_sim_machine *machine) {
+  const tt_plan *first = machine->plan[0];
+  if (machine->model->topo->rank_count != first->rank_count)
+    return tt_fail(TUTTI_ERR_PLAN, "plans of %lld ranks on a topology of %lld", (long long)first->rank_count,
+                   (long long)machine->model->topo->rank_count);
+  for (uint32_t r = 0; r < machine->rank_count; r++) {
+    const tt_plan *plan = machine->plan[r];
+    if (plan->rank != r || plan->rank_count != first->rank_count || plan->block_count != first->block_count ||
+        plan->part_count != first->part_count || plan->slice_bytes != first->slice_bytes)
+      return tt_fail(TUTTI_ERR_PLAN, "the plan of rank %u is not of the same collective as rank 0's", r);
+  }
+  return TUTTI_OK;
+}
+
+tutti_status tt_sim_network(tt_sim_machine *machine) {
+  machine->rank_count = (uint32_t)machine->plan[0]->rank_count;
+  machine->level_count = (uint32_t)machine->model->topo->level_count;
+  tutti_status status = check(machine);
+  if (status != TUTTI_OK)
+    return status;
+  int64_t slot = machine->model->slot_bytes, slice = machine->plan[0]->slice_bytes;
+  machine->slice_bytes = slot && (!slice || slot < slice) ? slot : slice ? slice : INT64_MAX;
+  finder in = {.machine = machine};
+  uint32_t limit = stream_limit(machine);
+  for (in.mask = 3; in.mask / 2 < limit;)
+    in.mask = 2 * in.mask + 1;
+  in.number = tt_arena_alloc(&machine->arena, (size_t)in.mask + 1, sizeof *in.number);
+  machine->stream = tt_arena_alloc(&machine->arena, limit, sizeof *machine->stream);
+  add_lanes(machine);
+  add_ports(machine);
+  add_servers(machine);
+  if (machine->arena.failed)
+    return tt_fail(TUTTI_ERR_MEMORY, "no memory to simulate %u ranks", machine->rank_count);
+  return join(&in);
+}
+
+/* ---- lengths ---- */
+
+/* Part n of `count` nearly equal ones. */
+static int64_t share(int64_t bytes, int64_t count, int64_t n) { return bytes / count + (n < bytes % count); }
+
+int64_t tt_sim_block_bytes(const tt_sim_machine *machine, uint32_t block) {
+  const tt_plan *plan = machine->plan[0];
+  const tt_sim_lengths *lengths = machine->lengths;
+  uint32_t whole = block / plan->part_count, count = plan->block_count / plan->part_count;
+  int64_t bytes = lengths->bytes ? lengths->bytes[whole] : share(lengths->total_bytes, count, whole);
+  return plan->part_count == 1 ? bytes : share(bytes, plan->part_count, block % plan->part_count);
+}

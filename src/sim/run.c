@@ -1,0 +1,348 @@
+/* sim/run.c - lanes go on as far as they can; then time goes on.
+ *
+ * At one time everything that can happen does: lanes put pieces of blocks into packets, take pieces from packets that
+ * have come, and wake the lanes that wait for them. When nothing goes on any more, ports take what is ready, and the
+ * clock moves to the next event. A packet leaves when its message ends or when it is full. Where nothing at all goes on
+ * any more, packets that wait for the rest of their message leave as they are, as those of the engine would. */
+#include "sim/machine.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+static const tt_step *current(const tt_sim_lane *lane) { return &lane->plan->step[lane->of->first_step + lane->step]; }
+
+static bool sends(const tt_sim_lane *lane) { return current(lane)->kind == TT_STEP_SEND; }
+
+/* Also where it combines. A receiving lane has copies, too. */
+static bool receives(const tt_sim_lane *lane) {
+  return current(lane)->kind == TT_STEP_RECV || current(lane)->kind == TT_STEP_RECV_REDUCE;
+}
+
+static bool is_through(const tt_sim_lane *lane) { return lane->step == lane->of->step_count; }
+
+static int64_t piece_bytes(const tt_sim_machine *machine, const tt_sim_lane *lane) {
+  int64_t bytes = tt_sim_block_bytes(machine, current(lane)->block);
+  bool last = lane->slice + 1 == lane->slices;
+  return last ? bytes - lane->slice * machine->slice_bytes : machine->slice_bytes;
+}
+
+void tt_sim_wake(tt_sim_machine *machine, uint32_t number) {
+  tt_sim_lane *lane = &machine->lane[number];
+  if (lane->awake || lane->waits || lane->works || is_through(lane))
+    return;
+  lane->awake = true;
+  lane->next_awake = TT_NONE;
+  if (machine->first_awake == TT_NONE)
+    machine->first_awake = number;
+  else
+    machine->lane[machine->last_awake].next_awake = number;
+  machine->last_awake = number;
+}
+
+/* ---- waits ---- */
+
+static bool is_past(const tt_sim_lane *lane, uint32_t step, int64_t slice) {
+  return lane->step > step || (lane->step == step && slice >= 0 && lane->entered && lane->slice > slice);
+}
+
+/* Whether the lane's waits allow its next slice; else it is in the list of one that does not. */
+static bool may_go(tt_sim_machine *machine, uint32_t number) {
+  tt_sim_lane *lane = &machine->lane[number];
+  const tt_step *step = current(lane);
+  for (uint32_t n = 0; n < step->wait_count; n++) {
+    const tt_wait *wait = &lane->plan->wait[step->wait_first + n];
+    tt_sim_lane *other = &machine->lane[machine->rank_lane[lane->plan->rank] + wait->lane];
+    int64_t slice = wait->whole || lane->slices == 0 ? -1 : lane->slice;
+    if (is_past(other, wait->step, slice))
+      continue;
+    lane->waits = true;
+    lane->waits_step = wait->step;
+    lane->waits_slice = slice;
+    lane->next_waiter = other->first_waiter;
+    other->first_waiter = number;
+    return false;
+  }
+  return true;
+}
+
+static void wake_waiters(tt_sim_machine *machine, tt_sim_lane *lane) {
+  for (uint32_t *at = &lane->first_waiter; *at != TT_NONE;) {
+    uint32_t number = *at;
+    tt_sim_lane *waiter = &machine->lane[number];
+    if (!is_past(lane, waiter->waits_step, waiter->waits_slice)) {
+      at = &waiter->next_waiter;
+      continue;
+    }
+    *at = waiter->next_waiter;
+    waiter->waits = false;
+    tt_sim_wake(machine, number);
+  }
+}
+
+/* ---- packets ---- */
+
+static tt_sim_packet *new_packet(tt_sim_machine *machine) {
+  tt_sim_packet *packet = machine->free_packet;
+  if (packet)
+    machine->free_packet = packet->next;
+  else
+    packet = tt_arena_alloc(&machine->arena, 1, sizeof *packet);
+  machine->failed |= !packet;
+  return packet;
+}
+
+/* The outermost level that the packet crosses. */
+static uint32_t level_of(const tt_sim_machine *machine, const tt_sim_lane *lane, uint32_t first, uint32_t count) {
+  int outermost = (int)machine->level_count - 1;
+  for (uint32_t n = first; n < first + count; n++) {
+    int level = tt_sim_model_level(machine->model, lane->plan->rank, machine->stream[lane->stream[n]].reader);
+    outermost = level < outermost ? level : outermost;
+  }
+  return (uint32_t)outermost;
+}
+
+/* Begins a packet; NULL where a stream has no slot for it. */
+static tt_sim_packet *begin_packet(tt_sim_machine *machine, tt_sim_lane *lane) {
+  uint32_t first = lane->of->published ? 0 : lane->step, count = lane->of->published ? lane->of->reader_count : 1;
+  int64_t slots = machine->model->slot_count;
+  for (uint32_t n = first; n < first + count && slots > 0; n++)
+    if (machine->stream[lane->stream[n]].held >= slots)
+      return NULL;
+  tt_sim_packet *packet = new_packet(machine);
+  if (!packet)
+    return NULL;
+  for (uint32_t n = first; n < first + count; n++)
+    machine->stream[lane->stream[n]].held++;
+  *packet = (tt_sim_packet){.lane = (uint32_t)(lane - machine->lane),
+                            .step = lane->step,
+                            .slice = (uint32_t)lane->slice,
+                            .readers = count,
+                            .level = level_of(machine, lane, first, count)};
+  return packet;
+}
+
+static void close_packet(tt_sim_machine *machine, tt_sim_lane *lane) {
+  tt_sim_packet *packet = lane->open;
+  if (!packet)
+    return;
+  tt_sim_counts *counts = &machine->result->level[packet->level];
+  counts->messages += !lane->in_message;
+  lane->in_message = true;
+  counts->packets++;
+  counts->bytes += packet->bytes;
+  lane->open = NULL;
+  tt_sim_depart(machine, packet);
+}
+
+/* Puts the current piece into a packet; false where there is no room for now. */
+static bool put(tt_sim_machine *machine, tt_sim_lane *lane) {
+  int64_t bytes = piece_bytes(machine, lane);
+  if (lane->open && bytes > machine->slice_bytes - lane->open->bytes)
+    close_packet(machine, lane);
+  if (!lane->open)
+    lane->open = begin_packet(machine, lane);
+  if (!lane->open)
+    return false;
+  lane->open->bytes += bytes;
+  lane->open->pieces++;
+  return true;
+}
+
+static bool has_come(const tt_sim_machine *machine, const tt_sim_lane *lane) {
+  const tt_sim_delivery *delivery = machine->stream[lane->stream[lane->step]].first;
+  return delivery && delivery->arrived;
+}
+
+/* ---- one lane ---- */
+
+/* Begins the rank's own work on the current piece, if it takes time. */
+static void work(tt_sim_machine *machine, uint32_t number) {
+  tt_sim_lane *lane = &machine->lane[number];
+  const tt_step *step = current(lane);
+  bool combines = step->kind == TT_STEP_RECV_REDUCE || step->flags & TT_STEP_ONTO;
+  double rate_ns = combines ? machine->model->gamma_ns : step->kind == TT_STEP_COPY ? machine->model->copy_ns : 0;
+  int64_t bytes = piece_bytes(machine, lane);
+  double length_ps = rint(1000 * rate_ns * (double)bytes);
+  if (length_ps <= 0)
+    return;
+  double *free_ps = &machine->work_ps[lane->plan->rank], begin = fmax(machine->clock.now_ps, *free_ps);
+  *free_ps = begin + length_ps;
+  lane->works = true;
+  tt_sim_later(machine, (tt_sim_event){.time_ps = *free_ps, .port = TT_NONE, .lane = number});
+  tt_sim_note(machine, &(tt_sim_span){.rank = (int32_t)lane->plan->rank,
+                                      .peer = -1,
+                                      .level = (uint16_t)(machine->level_count - 1),
+                                      .round = step->time,
+                                      .block = step->block,
+                                      .bytes = bytes,
+                                      .begin_ps = begin,
+                                      .end_ps = *free_ps});
+}
+
+static void enter(const tt_sim_machine *machine, tt_sim_lane *lane) {
+  int64_t bytes = tt_sim_block_bytes(machine, current(lane)->block);
+  lane->slices = bytes / machine->slice_bytes + (bytes % machine->slice_bytes > 0);
+  lane->slice = 0;
+  lane->entered = true;
+}
+
+static bool ends_message(const tt_sim_lane *lane) {
+  const tt_step *step = current(lane);
+  return step->flags & TT_STEP_LAST || lane->step + 1 == lane->of->step_count || step[1].peer != step->peer;
+}
+
+static void leave(tt_sim_machine *machine, tt_sim_lane *lane) {
+  double *rank_ps = &machine->result->rank_ps[lane->plan->rank];
+  if (sends(lane) && ends_message(lane)) {
+    close_packet(machine, lane);
+    lane->in_message = false;
+  }
+  lane->step++;
+  lane->entered = false;
+  if (!is_through(lane))
+    return;
+  machine->lanes_left--;
+  *rank_ps = fmax(*rank_ps, machine->clock.now_ps);
+}
+
+/* The current piece is done; or the step, where its block has no bytes. */
+static void complete(tt_sim_machine *machine, tt_sim_lane *lane) {
+  if (receives(lane) && lane->slices > 0) {
+    tt_sim_stream *stream = &machine->stream[lane->stream[lane->step]];
+    if (--stream->first->left == 0)
+      tt_sim_used_up(machine, stream);
+  }
+  if (++lane->slice >= lane->slices)
+    leave(machine, lane);
+  if (lane->open && lane->open->bytes == machine->slice_bytes)
+    close_packet(machine, lane);
+  wake_waiters(machine, lane);
+}
+
+/* Whether the current piece is done at once. */
+static bool move(tt_sim_machine *machine, uint32_t number) {
+  tt_sim_lane *lane = &machine->lane[number];
+  if (sends(lane))
+    return put(machine, lane);
+  if (receives(lane) && !has_come(machine, lane))
+    return false;
+  work(machine, number);
+  return !lane->works;
+}
+
+static void visit(tt_sim_machine *machine, uint32_t number) {
+  tt_sim_lane *lane = &machine->lane[number];
+  while (!is_through(lane) && !machine->failed) {
+    if (!lane->entered)
+      enter(machine, lane);
+    if (!may_go(machine, number))
+      return;
+    if (lane->slices > 0 && !move(machine, number))
+      return;
+    complete(machine, lane);
+  }
+}
+
+/* ---- all ---- */
+
+static void visit_awake(tt_sim_machine *machine) {
+  while (machine->first_awake != TT_NONE) {
+    uint32_t number = machine->first_awake;
+    machine->first_awake = machine->lane[number].next_awake;
+    machine->lane[number].awake = false;
+    visit(machine, number);
+  }
+}
+
+static void happen(tt_sim_machine *machine, const tt_sim_event *event) {
+  machine->clock.now_ps = event->time_ps;
+  if (event->delivery) {
+    event->delivery->arrived = true;
+    tt_sim_wake(machine, machine->stream[event->delivery->stream].recv_lane);
+  }
+  if (event->port != TT_NONE)
+    tt_sim_left(machine, event->port);
+  if (event->lane != TT_NONE) {
+    machine->lane[event->lane].works = false;
+    complete(machine, &machine->lane[event->lane]);
+    tt_sim_wake(machine, event->lane);
+  }
+}
+
+/* All that happens next at one time; false where nothing does. */
+static bool go_on(tt_sim_machine *machine) {
+  tt_sim_event event;
+  if (!tt_sim_next(&machine->clock, &event))
+    return false;
+  happen(machine, &event);
+  while (machine->clock.count > 0 && machine->clock.event[0].time_ps == machine->clock.now_ps) {
+    tt_sim_next(&machine->clock, &event);
+    happen(machine, &event);
+  }
+  return true;
+}
+
+/* Sends what waits for the rest of its message; false where there is none. */
+static bool flush(tt_sim_machine *machine) {
+  bool found = false;
+  for (uint32_t n = 0; n < machine->lane_count; n++) {
+    found |= machine->lane[n].open != NULL;
+    close_packet(machine, &machine->lane[n]);
+  }
+  return found;
+}
+
+static tutti_status stopped(const tt_sim_machine *machine) {
+  for (uint32_t n = 0; n < machine->lane_count; n++) {
+    const tt_sim_lane *lane = &machine->lane[n];
+    if (!is_through(lane))
+      return tt_fail(TUTTI_ERR_PLAN, "rank %" PRId64 " lane %u step %u never goes on", lane->plan->rank,
+                     (unsigned)(lane->of - lane->plan->lane), lane->step);
+  }
+  return TUTTI_OK;
+}
+
+static void run(tt_sim_machine *machine) {
+  for (uint32_t n = 0; n < machine->lane_count; n++) {
+    machine->lanes_left += !is_through(&machine->lane[n]);
+    tt_sim_wake(machine, n);
+  }
+  do {
+    visit_awake(machine);
+    tt_sim_serve(machine);
+  } while (!machine->failed && (go_on(machine) || (machine->lanes_left > 0 && flush(machine))));
+}
+
+tutti_status tt_sim_run(const tt_sim_model *model, const tt_plan *const *plan, const tt_sim_lengths *lengths,
+                        bool spans, tt_sim_result *result) {
+  *result = (tt_sim_result){.rounds = plan[0]->time_count};
+  tt_arena_init(&result->arena);
+  result->rank_ps = tt_arena_alloc(&result->arena, (size_t)plan[0]->rank_count, sizeof *result->rank_ps);
+  tt_sim_machine machine = {.model = model,
+                            .plan = plan,
+                            .lengths = lengths,
+                            .spans = spans,
+                            .first_awake = TT_NONE,
+                            .first_ready = TT_NONE,
+                            .result = result};
+  tt_arena_init(&machine.arena);
+  tutti_status status = tt_sim_network(&machine);
+  if (status == TUTTI_OK && result->rank_ps) {
+    run(&machine);
+    status = machine.failed ? TUTTI_OK : stopped(&machine);
+  }
+  if (status == TUTTI_OK && (machine.failed || !result->rank_ps))
+    status = tt_fail(TUTTI_ERR_MEMORY, "no memory to simulate %u ranks", machine.rank_count);
+  for (uint32_t r = 0; r < machine.rank_count && status == TUTTI_OK; r++)
+    result->time_ps = fmax(result->time_ps, result->rank_ps[r]);
+  free(machine.clock.event);
+  tt_arena_finish(&machine.arena);
+  return status;
+}
+
+void tt_sim_finish(tt_sim_result *result) {
+  free(result->span);
+  tt_arena_finish(&result->arena);
+  result->span = NULL;
+}

@@ -1,0 +1,347 @@
+/* Compositions of users: random ones give what their primitives say, the twins of tutti's own give its plans byte for
+ * byte, and what makes no sense is refused with its reason. */
+#include "compose/compose.h"
+#include "conformance/threads.h"
+#include "lower/lower.h"
+
+#include <tutti/composition.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+/* ---- random compositions ---- */
+
+enum { RANKS = 7, BLOCKS = 4, STAGES = 3, MOST = 6, LENGTH = 37 };
+
+typedef struct primitive {
+  bool reduces, to_all;
+  int64_t root, ends[RANKS], end_count, block;
+  tutti_buffer from, to;
+} primitive;
+
+typedef struct drawn {
+  int64_t ranks, blocks;
+  int stages, count[STAGES];
+  primitive primitive[STAGES][MOST];
+} drawn;
+
+typedef struct picture { /* value of (rank, buffer, block), element 0; there: it has one */
+  int64_t value[RANKS][3][BLOCKS];
+  bool there[RANKS][3][BLOCKS];
+} picture;
+
+static int64_t input(int64_t rank, int64_t block) { return 1 + rank * 100 + block * 7; }
+
+static primitive draw_primitive(tt_random *random, const drawn *of, int stage) {
+  primitive made = {.reduces = tt_random_below(random, 2) > 0,
+                    .block = (int64_t)tt_random_below(random, (uint64_t)of->blocks)};
+  made.root = (int64_t)tt_random_below(random, (uint64_t)of->ranks);
+  made.to_all = tt_random_below(random, 3) == 0;
+  for (int64_t r = 0; r < of->ranks; r++)
+    if (made.to_all || tt_random_below(random, 2))
+      made.ends[made.end_count++] = r;
+  if (made.end_count == 0)
+    made.ends[made.end_count++] = made.root;
+  made.from = (tutti_buffer)tt_random_below(random, stage ? 3 : 1);
+  made.to = tt_random_below(random, 2) ? TUTTI_OUT : TUTTI_MID;
+  return made;
+}
+
+static drawn draw(uint64_t seed) {
+  tt_random random;
+  tt_random_init(&random, seed);
+  drawn made = {.ranks = 1 + (int64_t)tt_random_below(&random, RANKS),
+                .blocks = 1 + (int64_t)tt_random_below(&random, BLOCKS),
+                .stages = 1 + (int)tt_random_below(&random, STAGES)};
+  for (int s = 0; s < made.stages; s++) {
+    made.count[s] = 1 + (int)tt_random_below(&random, MOST);
+    for (int n = 0; n < made.count[s]; n++)
+      made.primitive[s][n] = draw_primitive(&random, &made, s);
+  }
+  return made;
+}
+
+static void apply(const primitive *at, const picture *before, picture *after) {
+  int64_t sum = 0;
+  for (int64_t n = 0; n < at->end_count; n++) {
+    int64_t end = at->ends[n];
+    sum += before->value[end][at->from][at->block];
+    if (at->reduces)
+      continue;
+    after->value[end][at->to][at->block] = before->value[at->root][at->from][at->block];
+    after->there[end][at->to][at->block] = true;
+  }
+  if (at->reduces) {
+    after->value[at->root][at->to][at->block] = sum;
+    after->there[at->root][at->to][at->block] = true;
+  }
+}
+
+/* What every rank has at the end, from the primitives alone. */
+static picture evaluate(const drawn *of) {
+  picture now = {0};
+  for (int64_t r = 0; r < of->ranks; r++)
+    for (int64_t b = 0; b < of->blocks; b++) {
+      now.value[r][TUTTI_IN][b] = input(r, b);
+      now.there[r][TUTTI_IN][b] = true;
+    }
+  for (int s = 0; s < of->stages; s++) {
+    picture before = now;
+    for (int n = 0; n < of->count[s]; n++)
+      apply(&of->primitive[s][n], &before, &now);
+  }
+  return now;
+}
+
+static tutti_composition *build(const drawn *of, tutti_comm *comm) {
+  tutti_composition *made;
+  CHECK(tutti_composition_create(comm, of->blocks, &made) == TUTTI_OK);
+  for (int s = 0; s < of->stages; s++) {
+    char name[] = {(char)('a' + s), '\0'};
+    CHECK(tutti_composition_stage(made, name) == TUTTI_OK);
+    for (int n = 0; n < of->count[s]; n++) {
+      const primitive *at = &of->primitive[s][n];
+      const int64_t *ends = at->to_all ? NULL : at->ends;
+      tutti_status status =
+          at->reduces ? tutti_composition_reduce(made, ends, at->end_count, at->root, at->block, at->from, at->to)
+                      : tutti_composition_multicast(made, at->root, ends, at->end_count, at->block, at->from, at->to);
+      CHECK(status == TUTTI_OK);
+    }
+  }
+  return made;
+}
+
+static const char *params_of(uint64_t seed) {
+  static const char *const texts[] = {NULL, "[core:chain] slice=64", "[core:2-nomial]", "[core:2-ary]",
+                                      "[core:3-nomial,far] channels=2"};
+  return texts[seed % TT_COUNT(texts)];
+}
+
+static int proven; /* counted by rank 0 */
+
+static void run(const drawn *of, uint64_t seed, int64_t rank, tutti_comm *comm) {
+  tutti_composition *made = build(of, comm);
+  int64_t in[BLOCKS * LENGTH], out[BLOCKS * LENGTH], counts[BLOCKS];
+  CHECK(tutti_composition_set_params(made, params_of(seed)) == TUTTI_OK);
+  if (tutti_composition_verify(made) == TUTTI_OK) { /* else a primitive takes what nobody brought, or two collide */
+    picture wanted = evaluate(of);
+    proven += rank == 0;
+    tutti_request *request;
+    for (int64_t b = 0; b < of->blocks; b++)
+      counts[b] = b == 1 ? 0 : LENGTH;
+    for (int64_t n = 0; n < of->blocks * LENGTH; n++) {
+      in[n] = input(rank, n / LENGTH) + n % LENGTH;
+      out[n] = -1;
+    }
+    int64_t offsets[BLOCKS];
+    for (int64_t b = 0; b < of->blocks; b++)
+      offsets[b] = b * LENGTH;
+    tutti_block_table blocks = {counts, offsets, offsets};
+    CHECK(tutti_composition_init(made, in, out, &blocks, TUTTI_INT64, TUTTI_MAX, &request) == TUTTI_OK);
+    CHECK(tutti_composition_set_in_place(made, 1) == TUTTI_ERR_ARGUMENT);
+    tutti_request_destroy(request);
+    CHECK(tutti_composition_init(made, in, out, &blocks, TUTTI_INT64, TUTTI_SUM, &request) == TUTTI_OK);
+    for (int turn = 0; turn < 2; turn++) {
+      CHECK(tutti_request_start(request) == TUTTI_OK);
+      CHECK(tutti_wait(&request) == TUTTI_OK);
+    }
+    tutti_request_destroy(request);
+    for (int64_t b = 0; b < of->blocks; b++)
+      if (counts[b] > 0 && wanted.there[rank][TUTTI_OUT][b])
+        CHECK(out[b * LENGTH] == wanted.value[rank][TUTTI_OUT][b]);
+      else
+        CHECK(out[b * LENGTH] == -1);
+  }
+  tutti_composition_destroy(made);
+}
+
+typedef struct turns {
+  uint64_t first;
+  int count;
+} turns;
+
+static void run_turns(const threads_rank *at, tutti_context *context, void *argument) {
+  const turns *of = argument;
+  for (int n = 0; n < of->count; n++) {
+    drawn made = draw(of->first + (uint64_t)n);
+    tutti_comm *world, *comm;
+    CHECK(tutti_comm_create(context, &world) == TUTTI_OK);
+    CHECK(tutti_comm_split(world, at->rank < made.ranks ? 0 : -1, 0, &comm) == TUTTI_OK);
+    if (comm)
+      run(&made, of->first + (uint64_t)n, at->rank, comm);
+    tutti_comm_destroy(comm);
+    tutti_comm_destroy(world);
+  }
+}
+
+static void test_random_compositions_do_what_their_primitives_say(void **state) {
+  (void)state;
+  turns of = {1, 300};
+  for (int shm = 0; shm < 2; shm++)
+    threads_run(&(threads_options){.count = RANKS, .shm = shm, .slot_bytes = 256, .body = run_turns, .argument = &of});
+  printf("%d of %d compositions make sense and were run\n", proven, 2 * of.count);
+  assert_true(proven > 100);
+}
+
+/* ---- twins ---- */
+
+static char *built_in(tt_collective collective, const char *form, int64_t ranks) {
+  tt_problem problem = {.collective = collective, .rank_count = ranks};
+  tt_composition composition;
+  tt_lowering *lowering;
+  tt_params params;
+  tt_plan *plan;
+  tt_arena arena;
+  tt_arena_init(&arena);
+  tt_topo *topo = tt_topo_flat(&arena, ranks);
+  assert_int_equal(tt_params_parse("[core:2-nomial,xor]", &params), TUTTI_OK);
+  assert_int_equal(tt_compose(&problem, form, &composition), TUTTI_OK);
+  assert_int_equal(tt_lowering_create(&composition, topo, &params, &lowering), TUTTI_OK);
+  assert_int_equal(tt_lower_rank(lowering, 0, &plan), TUTTI_OK);
+  char *text = tt_plan_print(plan);
+  tt_plan_destroy(plan);
+  tt_lowering_destroy(lowering);
+  tt_arena_finish(&arena);
+  return text;
+}
+
+static tutti_family everyone(int reduces, int64_t ranks, tutti_affine block, tutti_buffer from) {
+  return (tutti_family){.reduces = reduces,
+                        .count_i = ranks,
+                        .count_j = 1,
+                        .root = {0, 1, 0},
+                        .block = block,
+                        .ends = TUTTI_ENDS_ALL,
+                        .from = from,
+                        .to = TUTTI_OUT};
+}
+
+static void compare(tutti_composition *twin, tt_collective collective, const char *form, int64_t ranks) {
+  char *own = NULL, *theirs = built_in(collective, form, ranks);
+  CHECK(tutti_composition_set_params(twin, "[core:2-nomial,xor]") == TUTTI_OK);
+  CHECK(tutti_composition_print(twin, &own) == TUTTI_OK);
+  const char *plan = strstr(own, "\n\n");
+  CHECK(plan && strcmp(plan + 2, theirs) == 0);
+  free(own);
+  free(theirs);
+  tutti_composition_destroy(twin);
+}
+
+static void compile_twins(const threads_rank *at, tutti_context *context, void *argument) {
+  (void)argument;
+  int64_t ranks = at->team->options.count;
+  tutti_comm *comm;
+  tutti_composition *twin;
+  CHECK(tutti_comm_create(context, &comm) == TUTTI_OK);
+  if (at->rank == 0) {
+    tutti_family whole = everyone(1, ranks, (tutti_affine){0}, TUTTI_IN);
+    CHECK(tutti_composition_create(comm, 1, &twin) == TUTTI_OK);
+    CHECK(tutti_composition_stage(twin, "sum") == TUTTI_OK && tutti_composition_add(twin, &whole) == TUTTI_OK);
+    compare(twin, TT_ALLREDUCE, "one", ranks);
+    tutti_family parts = everyone(1, ranks, (tutti_affine){0, 1, 0}, TUTTI_IN);
+    tutti_family all = everyone(0, ranks, (tutti_affine){0, 1, 0}, TUTTI_OUT);
+    CHECK(tutti_composition_create(comm, ranks, &twin) == TUTTI_OK);
+    CHECK(tutti_composition_stage(twin, "down") == TUTTI_OK && tutti_composition_add(twin, &parts) == TUTTI_OK);
+    CHECK(tutti_composition_stage(twin, "up") == TUTTI_OK && tutti_composition_add(twin, &all) == TUTTI_OK);
+    compare(twin, TT_ALLREDUCE, "allgather.reduce-scatter", ranks);
+  }
+  tutti_comm_destroy(comm);
+}
+
+static void test_twins_of_tuttis_own_compile_to_its_plans(void **state) {
+  (void)state;
+  for (int64_t ranks = 2; ranks <= 9; ranks += 7)
+    threads_run(&(threads_options){.count = ranks, .slot_bytes = 256, .body = compile_twins});
+}
+
+/* ---- what is refused ---- */
+
+#define REFUSED(call, code, text)                                                                                      \
+  do {                                                                                                                 \
+    CHECK((call) == (code));                                                                                           \
+    if (!strstr(tutti_last_error(), text))                                                                             \
+      fprintf(stderr, "'%s' is not in '%s'\n", text, tutti_last_error());                                              \
+    CHECK(strstr(tutti_last_error(), text) != NULL);                                                                   \
+  } while (0)
+
+static void refuse_arguments(tutti_comm *comm) {
+  tutti_composition *of = NULL;
+  const int64_t falling[] = {1, 0}, high[] = {0, 2};
+  REFUSED(tutti_composition_create(NULL, 1, &of), TUTTI_ERR_ARGUMENT, "comm is NULL");
+  REFUSED(tutti_composition_create(comm, 0, &of), TUTTI_ERR_ARGUMENT, "block_count is 0");
+  CHECK(tutti_composition_create(comm, 2, &of) == TUTTI_OK);
+  REFUSED(tutti_composition_verify(of), TUTTI_ERR_PLAN, "has no stage");
+  REFUSED(tutti_composition_multicast(of, 0, NULL, 0, 0, TUTTI_IN, TUTTI_OUT), TUTTI_ERR_ARGUMENT,
+          "begins with tutti_composition_stage");
+  REFUSED(tutti_composition_stage(of, "1st"), TUTTI_ERR_ARGUMENT, "name is '1st'");
+  CHECK(tutti_composition_stage(of, "one") == TUTTI_OK);
+  REFUSED(tutti_composition_stage(of, "one"), TUTTI_ERR_ARGUMENT, "there is a stage 'one' already");
+  REFUSED(tutti_composition_multicast(of, 2, NULL, 0, 0, TUTTI_IN, TUTTI_OUT), TUTTI_ERR_PLAN, "a root is no rank");
+  REFUSED(tutti_composition_multicast(of, 0, NULL, 0, 2, TUTTI_IN, TUTTI_OUT), TUTTI_ERR_PLAN,
+          "a block is not below 2");
+  REFUSED(tutti_composition_multicast(of, 0, NULL, 0, 0, TUTTI_OUT, TUTTI_IN), TUTTI_ERR_PLAN, "to buffer 0");
+  REFUSED(tutti_composition_multicast(of, 0, NULL, 0, 0, (tutti_buffer)9, TUTTI_OUT), TUTTI_ERR_ARGUMENT, "buffer 9");
+  REFUSED(tutti_composition_reduce(of, falling, 2, 0, 0, TUTTI_IN, TUTTI_OUT), TUTTI_ERR_PLAN, "ends[1] = 0");
+  REFUSED(tutti_composition_reduce(of, high, 2, 0, 0, TUTTI_IN, TUTTI_OUT), TUTTI_ERR_PLAN, "ends[1] = 2");
+  REFUSED(tutti_composition_reduce(of, high, 0, 0, 0, TUTTI_IN, TUTTI_OUT), TUTTI_ERR_ARGUMENT, "0 ends");
+  REFUSED(tutti_composition_set_params(of, "ring"), TUTTI_ERR_PLAN, "has no forms");
+  REFUSED(tutti_composition_set_params(of, "wheel"), TUTTI_ERR_PLAN, "wheel");
+  CHECK(tutti_composition_multicast(of, 0, NULL, 0, 0, TUTTI_MID, TUTTI_OUT) == TUTTI_OK);
+  CHECK(tutti_composition_verify(of) == TUTTI_ERR_PLAN); /* nobody brought it there */
+  tutti_composition_destroy(of);
+  tutti_composition_destroy(NULL);
+}
+
+static void refuse_tables(tutti_comm *comm) {
+  tutti_composition *of;
+  tutti_request *request = NULL;
+  float in[4] = {0}, out[4] = {0};
+  int64_t counts[] = {4}, negative[] = {-1}, far[] = {INT64_MAX};
+  tutti_block_table blocks = {.counts = counts};
+  CHECK(tutti_composition_create(comm, 1, &of) == TUTTI_OK && tutti_composition_stage(of, "sum") == TUTTI_OK);
+  CHECK(tutti_composition_reduce(of, NULL, 0, 0, 0, TUTTI_IN, TUTTI_OUT) == TUTTI_OK);
+  REFUSED(tutti_composition_init(of, in, out, NULL, TUTTI_FLOAT32, TUTTI_SUM, &request), TUTTI_ERR_ARGUMENT, "blocks");
+  REFUSED(tutti_composition_init(of, in, out, &blocks, (tutti_type)999, TUTTI_SUM, &request), TUTTI_ERR_ARGUMENT,
+          "type is 999");
+  REFUSED(tutti_composition_init(of, in, out, &blocks, TUTTI_FLOAT32, TUTTI_BIT_AND, &request), TUTTI_ERR_ARGUMENT,
+          "bit-and");
+  REFUSED(tutti_composition_init(of, NULL, out, &blocks, TUTTI_FLOAT32, TUTTI_SUM, &request), TUTTI_ERR_ARGUMENT,
+          "in is NULL");
+  REFUSED(tutti_composition_init(of, in, in, &blocks, TUTTI_FLOAT32, TUTTI_SUM, &request), TUTTI_ERR_ARGUMENT,
+          "overlap");
+  blocks.counts = negative;
+  REFUSED(tutti_composition_init(of, in, out, &blocks, TUTTI_FLOAT32, TUTTI_SUM, &request), TUTTI_ERR_ARGUMENT,
+          "counts[0] is -1");
+  blocks = (tutti_block_table){.counts = counts, .in_offsets = far};
+  REFUSED(tutti_composition_init(of, in, out, &blocks, TUTTI_FLOAT32, TUTTI_SUM, &request), TUTTI_ERR_ARGUMENT,
+          "in_offsets[0] is 9223372036854775807");
+  CHECK(request == NULL);
+  tutti_composition_destroy(of);
+}
+
+static void refuse(const threads_rank *at, tutti_context *context, void *argument) {
+  (void)argument;
+  tutti_comm *comm, *alone;
+  CHECK(tutti_comm_create(context, &comm) == TUTTI_OK);
+  CHECK(tutti_comm_split(comm, at->rank, 0, &alone) == TUTTI_OK);
+  refuse_arguments(comm);
+  refuse_tables(alone);
+  tutti_comm_destroy(alone);
+  tutti_comm_destroy(comm);
+}
+
+static void test_what_makes_no_sense_is_refused(void **state) {
+  (void)state;
+  threads_run(&(threads_options){.count = 2, .slot_bytes = 256, .body = refuse});
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_random_compositions_do_what_their_primitives_say),
+      cmocka_unit_test(test_twins_of_tuttis_own_compile_to_its_plans),
+      cmocka_unit_test(test_what_makes_no_sense_is_refused),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
