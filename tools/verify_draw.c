@@ -8,7 +8,8 @@ static void draw_level(tt_level_params *level, const char *name, tt_random *rand
   strcpy(level->name, name);
   level->shape = (tt_shape)tt_random_below(random, TT_SHAPE_COUNT);
   level->k = 2 + (int)tt_random_below(random, 4);
-  level->labelling = (tt_labelling)tt_random_below(random, TT_LABELLING_COUNT);
+  if (level->shape != TT_EXCHANGE) /* it has one of its own */
+    level->labelling = (tt_labelling)tt_random_below(random, TT_LABELLING_COUNT);
   level->order = (tt_order)tt_random_below(random, TT_ORDER_COUNT);
 }
 

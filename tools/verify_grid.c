@@ -79,11 +79,11 @@ tutti_status tt_case_graph(const tt_case *one, tt_arena *arena, tt_graph *graph)
 
 /* ---- axes ---- */
 
-/* Has counts that differ from rank to rank: the compositions are those of the collective without. */
+/* Its compositions are those of another collective: of the one whose counts do not differ from rank to rank. */
 static bool has_twin(tt_collective collective) {
   const char *name = tt_compose_info(collective).name;
   char last = name[strlen(name) - 1];
-  return last == 'v' || last == 'w';
+  return last == 'v' || last == 'w' || collective == TT_NEIGHBOR_ALL_TO_ALL;
 }
 
 static int rank_count_choices(int64_t max_ranks) {
@@ -95,7 +95,8 @@ static int rank_count_choices(int64_t max_ranks) {
 
 static int choices(const tt_case *one, tt_axis axis) {
   tt_collective_info info = tt_compose_info(one->problem.collective);
-  bool square = info.in == TT_LAYOUT_ROW, thin = square && one->problem.rank_count > 32;
+  bool square = info.in == TT_LAYOUT_ROW, pairs = square || (info.has_graph && one->at[TT_AXIS_ROOT] == GRAPH_ALL);
+  bool thin = pairs && one->problem.rank_count > 32;
   size_t presets;
   switch (axis) {
   case TT_AXIS_IN_PLACE:
@@ -121,13 +122,14 @@ static int choices(const tt_case *one, tt_axis axis) {
 void tt_case_print_axes(void) {
   size_t presets;
   tt_preset_table(&presets);
-  printf("every form x %zu presets x 1..17, 24, 32, 64 ranks x roots 0, last, a leader, a non-leader\n"
-         "  x maps flat, equal, uneven, interleaved x stripe 0, 1, 3 x channels 1, 2 x in place no, yes\n"
-         "  x operands combined in any order, in rank order, reproducibly (where it reduces)\n"
-         "collectives with counts of each rank (...v, ...w): stripe 0, channels 1; compositions are those without\n"
-         "all-to-all of 64 ranks (4096 blocks): maps flat, equal, stripe 0, channels 1\n"
-         "neighbor collectives: a ring, a torus, one rank with all, all with all, in place of roots\n\n",
-         presets);
+  printf(
+      "every form x %zu presets x 1..17, 24, 32, 64 ranks x roots 0, last, a leader, a non-leader\n"
+      "  x maps flat, equal, uneven, interleaved x stripe 0, 1, 3 x channels 1, 2 x in place no, yes\n"
+      "  x operands combined in any order, in rank order, reproducibly (where it reduces)\n"
+      "neighbor collectives: a ring, a torus, one rank with all, all with all, in place of roots\n"
+      "stripe 0 and channels 1 only: counts of each rank (...v, ...w) and neighbor-all-to-all, whose compositions are\n"
+      "  those of their twins; and all-to-all, or neighbors all with all, of 64 ranks (4096 blocks), on two maps\n\n",
+      presets);
 }
 
 static void place(tt_case *one) {

@@ -13,7 +13,9 @@ typedef struct tutti_graph tutti_graph;
 
 /* A communicator of all ranks. Collective; like tutti_comm_split bounded by the time that creation may take. */
 TUTTI_API tutti_status tutti_comm_create(tutti_context *context, tutti_comm **comm);
-/* New communicators of the ranks with equal color >= 0, ordered by (key, rank). color < 0: *part = NULL. Collective. */
+/* New communicators of the ranks with equal color >= 0, ordered by (key, rank). color < 0: *part = NULL. Collective.
+ * Cheap: what a communicator needs beside its ranks comes with its first call. Where one rank has no memory for its
+ * part it gets TUTTI_ERR_MEMORY, here or at the first call, and the others at their first call on theirs. */
 TUTTI_API tutti_status tutti_comm_split(tutti_comm *comm, int64_t color, int64_t key, tutti_comm **part);
 /* Frees it. Outstanding requests on it must have completed, its graphs must have been destroyed. Not collective, never
  * blocks. Accepts NULL. A mismatch that no call has told this rank is logged, and in tutti_last_error. */

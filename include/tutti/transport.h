@@ -57,7 +57,8 @@ typedef struct tutti_transport_ops {
   tutti_status (*reserve)(void *self, tutti_stream *stream, tutti_slot_header **header, void **data, size_t *room);
   tutti_status (*commit)(void *self, tutti_stream *stream, size_t bytes);
 
-  /* Reader. *header = NULL: nothing has come. Otherwise data stays as it is until release. */
+  /* Reader. *header = NULL: nothing has come. Otherwise data stays as it is until release. *data = NULL: it lies in the
+   * writer's memory, where only `fetch` reaches it. */
   tutti_status (*peek)(void *self, tutti_stream *stream, const tutti_slot_header **header, const void **data,
                        size_t *bytes);
   tutti_status (*release)(void *self, tutti_stream *stream);
@@ -85,12 +86,17 @@ typedef struct tutti_transport_ops {
   /* Buffers that peers can read in place, for tutti_alloc. */
   tutti_status (*alloc)(void *self, size_t bytes, void **memory);
   void (*free)(void *self, void *memory);
-  /* Commits the reserved slot with `bytes` at `data`, which lies in memory of `alloc`, without copying: readers peek at
-   * it where it lies. TUTTI_ERR_UNSUPPORTED (and nothing done) where data lies elsewhere: then fill and commit. The
-   * bytes must stay as they are until the slot has been released by all readers. */
+  /* Commits the reserved slot with `bytes` at `data`, which lies in memory of `alloc` or where else readers can get at
+   * it, without copying: they peek at it where it lies, or fetch it. TUTTI_ERR_UNSUPPORTED (and nothing done) where
+   * they cannot: then fill and commit. The bytes must stay as they are until the slot has been released by all readers.
+   */
   tutti_status (*refer)(void *self, tutti_stream *stream, const void *data, size_t bytes);
   /* Writer: slots committed so far that some reader has not released. */
   uint64_t (*unreleased)(void *self, tutti_stream *stream);
+
+  /* Reader: copies all bytes of the slot that peek has found to `to`. Needed where peek gives data = NULL. An error,
+   * such as that the writer has died, is one of the call; what is at `to` then means nothing. */
+  tutti_status (*fetch)(void *self, tutti_stream *stream, void *to);
 } tutti_transport_ops;
 
 #ifdef __cplusplus

@@ -119,9 +119,28 @@ static tutti_status break_for_leaver(tutti_comm *comm, uint64_t number, int64_t 
   return tt_agree_break(comm, TUTTI_ERR_PEER, "%s", why);
 }
 
+void tt_agree_lack(tutti_context *context, uint64_t id) {
+  if (!context->control || !context->control->board)
+    return;
+  uint64_t *lacks = context->control->board[context->rank]->lacks;
+  __atomic_store_n(&lacks[context->lacks++ % TT_LACKS], id, __ATOMIC_RELEASE); /* pairs with is_lacking */
+}
+
+static bool is_lacking(const tutti_comm *comm, int64_t peer) {
+  tt_board *const *board = comm->context->control->board;
+  bool lacks = false;
+  for (int n = 0; board && n < TT_LACKS; n++)
+    lacks |= __atomic_load_n(&board[comm->job_rank[peer]]->lacks[n], __ATOMIC_ACQUIRE) == comm->id;
+  return lacks && comm->id != 0; /* the hidden one is there */
+}
+
 /* Whoever is dead breaks the communicator; whoever has left the job only when it had not come to this call. */
 static tutti_status check_peer(tutti_comm *comm, uint64_t number, int64_t peer) {
   int gone = peer_gone(comm->context, comm->job_rank[peer]);
+  if (is_lacking(comm, peer))
+    return tt_agree_break(comm, TUTTI_ERR_MEMORY,
+                          "rank %" PRId64 " (rank %" PRId64 " of the job) has no memory for this communicator", peer,
+                          comm->job_rank[peer]);
   if (gone == 1)
     return tt_agree_break(comm, TUTTI_ERR_PEER, "rank %" PRId64 " (rank %" PRId64 " of the job) died", peer,
                           comm->job_rank[peer]);

@@ -116,18 +116,20 @@ typedef union tt_record_words {
 
 #define TT_RECORDS 32 /* more than a rank can run ahead of one that waits, unless its calls move nothing */
 #define TT_VERDICT_TEXT 960
+#define TT_LACKS 4
 
 /* A rank's cell of a communicator: all ranks read it. */
 typedef struct tt_board {
   _Alignas(64) uint32_t poisoned; /* 1: some cell 0's verdict holds for this communicator */
   uint32_t core;                  /* 1 + the core on which the rank waited last; 0: not known */
+  uint64_t lacks[TT_LACKS];       /* of the hidden communicator: numbers of those that the rank could not make */
   _Alignas(64) uint32_t verdict;  /* rank 0's only: 0 none, 1 being written, 2 there */
   uint32_t status;
   char text[TT_VERDICT_TEXT];
   _Alignas(64) tt_record_words record[TT_RECORDS]; /* of call n: record[n % TT_RECORDS] */
 } tt_board;
 
-#define TT_BOUNDS 64
+#define TT_BOUNDS 64 /* at most */
 #define TT_LISTED 4
 
 struct tutti_comm {
@@ -142,7 +144,9 @@ struct tutti_comm {
   uint64_t yields;  /* so far; neighbours are looked for now and then */
   tt_link *link;
   tt_entry *entries;
-  tt_bound bound[TT_BOUNDS];
+  tt_bound *bound;              /* plain calls, by what they are */
+  uint64_t bound_count;         /* a power of two, or 0 */
+  tt_bound *creation;           /* the allgather by which communicators are made; NULL: none so far */
   tt_listed *listed[TT_LISTED]; /* calls with lists; NULL: none so far */
   unsigned char *copy;          /* of an `in` that its `out` replaces */
   size_t copy_bytes;
@@ -170,6 +174,7 @@ struct tutti_context {
   bool foreign;     /* the transport is the user's */
   bool crowded;     /* more ranks than cores here: spinning would take the core from a rank that could go on */
   uint64_t next_comm;
+  uint64_t lacks;      /* communicators that this rank could not make */
   uint64_t last_shape; /* tt_run.shape of the last bound call */
   tt_user_op **op;     /* by number - TUTTI_OP_COUNT; NULL: destroyed */
   int64_t op_count;
@@ -204,6 +209,10 @@ void tt_context_forget_users(tutti_context *context);
 /* ---- comm.c ---- */
 tutti_status tt_comm_open(tutti_context *context, uint64_t id, const int64_t *job_rank, int64_t size, int64_t rank,
                           tutti_comm **comm);
+/* Topology, board and streams, if this is the first time that they are needed. The communicator is broken where not. */
+tutti_status tt_comm_prepare(tutti_comm *comm);
+
+/* ---- exchange.c ---- */
 /* What the making of communicators and graphs needs of a collective: it does not depend on the user's parameters and
  * waits no longer than creation may take. count: elements. */
 tutti_status tt_comm_exchange(tutti_comm *comm, const int64_t *mine, int64_t *all, int64_t count);
@@ -230,6 +239,8 @@ void tt_comm_forget_op(tutti_comm *comm, int32_t op);
 /* The call if it was made before and its buffers are in order now; NULL: it must be checked and bound. */
 tt_bound *tt_comm_recall(tutti_comm *comm, const tt_call *call);
 
+/* The same as tt_comm_bind, into the caller's. */
+tutti_status tt_bound_plain(tutti_comm *comm, const tt_call *call, const tt_places *places, tt_bound *bound);
 /* Steps of a binding. What the call is; then tt_entry_find, run.blocks, the key, an executor. */
 tt_bound tt_bound_begin(const tutti_comm *comm, const tt_call *call, const tt_places *places);
 tt_entry_key tt_bound_entry_key(const tutti_comm *comm, const tt_call *call);
@@ -260,6 +271,8 @@ tutti_status tt_operation_start(tutti_comm *comm, const tt_call *call, tt_operat
 tutti_status tt_operation_step(tutti_comm *comm, const tt_operation *operation, bool *done, bool *moved);
 /* Blocks until done, with all that waiting brings. */
 tutti_status tt_operation_finish(tutti_comm *comm, const tt_operation *operation);
+/* All of it: the call starts, and has ended when this returns. */
+tutti_status tt_operation_run(tutti_comm *comm, const tt_call *call, tt_bound *bound);
 
 /* ---- request.c ---- */
 /* Frees those that nobody holds; the others stay, without a communicator, until their holders let go. */
@@ -301,5 +314,7 @@ static inline bool tt_agree_poisoned(const tutti_comm *comm) {
          __atomic_load_n(&comm->board[comm->rank]->poisoned, __ATOMIC_ACQUIRE) != 0; /* pairs with tt_agree_break */
 }
 tutti_status tt_agree_verdict(tutti_comm *comm);
+/* This rank has no memory for its part of communicator `id`: who waits for it there gets an error. */
+void tt_agree_lack(tutti_context *context, uint64_t id);
 
 #endif

@@ -3,6 +3,7 @@
 #include "api/api.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 /* Elements of the whole vector: all ranks' parts together. */
 static int64_t vector_count(const tutti_comm *comm, const tt_call *call) {
@@ -97,7 +98,7 @@ static tt_bound *slot_of(tutti_comm *comm, const tt_call *call) {
   uint64_t mixed = count ^ count >> 6 ^ count >> 13 ^ count >> 20 ^ (uint64_t)call->root * 5 ^
                    (uint64_t)call->collective * 11 ^ (uint64_t)call->type * 3 ^ (uint64_t)call->op * 7 ^
                    (uint64_t)(call->in == call->out) * 32;
-  return &comm->bound[mixed % TT_BOUNDS];
+  return comm->bound_count ? &comm->bound[mixed & (comm->bound_count - 1)] : NULL;
 }
 
 static bool is_call(const tt_bound *bound, const tt_call *call) {
@@ -118,18 +119,18 @@ static bool buffers_fit(const tt_bound *bound, const tt_call *call) {
 
 tt_bound *tt_comm_recall(tutti_comm *comm, const tt_call *call) {
   tt_bound *slot = slot_of(comm, call);
-  return is_call(slot, call) && buffers_fit(slot, call) ? slot : NULL;
+  return slot && is_call(slot, call) && buffers_fit(slot, call) ? slot : NULL;
 }
 
 void tt_comm_forget(tutti_comm *comm, tt_collective collective) {
-  for (int n = 0; n < TT_BOUNDS; n++)
+  for (uint64_t n = 0; n < comm->bound_count; n++)
     if (comm->bound[n].collective == collective)
       comm->bound[n].entry = NULL;
   tt_listed_forget(comm);
 }
 
 void tt_comm_forget_op(tutti_comm *comm, int32_t op) {
-  for (int n = 0; n < TT_BOUNDS; n++)
+  for (uint64_t n = 0; n < comm->bound_count; n++)
     if (comm->bound[n].op == op)
       comm->bound[n].entry = NULL;
   tt_listed_forget(comm);
@@ -158,13 +159,36 @@ tutti_status tt_bound_fail(tutti_comm *comm, const tt_call *call, tt_bound *boun
              : tt_agree_break(comm, status, "rank %" PRId64 ": %s", comm->rank, tutti_last_error());
 }
 
+tutti_status tt_bound_plain(tutti_comm *comm, const tt_call *call, const tt_places *places, tt_bound *bound) {
+  *bound = tt_bound_begin(comm, call, places);
+  tutti_status status = bind_plain(comm, call, bound);
+  return status == TUTTI_OK ? TUTTI_OK : tt_bound_fail(comm, call, bound, status);
+}
+
+/* A larger table, empty: what is in the old one is bound again when it is called. No memory: the old one stays. */
+static void grow(tutti_comm *comm) {
+  uint64_t count = comm->bound_count ? 4 * comm->bound_count : 4;
+  tt_bound *larger = count <= TT_BOUNDS ? calloc(count, sizeof *larger) : NULL;
+  if (!larger)
+    return;
+  free(comm->bound);
+  comm->bound = larger;
+  comm->bound_count = count;
+}
+
 tutti_status tt_comm_bind(tutti_comm *comm, const tt_call *call, const tt_places *places, tt_bound **bound) {
   tt_bound *slot = slot_of(comm, call);
+  if (!slot || (slot->entry && !is_call(slot, call))) {
+    grow(comm);
+    slot = slot_of(comm, call);
+  }
+  if (!slot)
+    return tt_agree_break(comm, TUTTI_ERR_MEMORY, "rank %" PRId64 ": no memory for a call", comm->rank);
   if (!is_call(slot, call) || slot->in_place != call->in_place) {
-    tt_bound made = tt_bound_begin(comm, call, places);
-    tutti_status status = bind_plain(comm, call, &made);
+    tt_bound made;
+    tutti_status status = tt_bound_plain(comm, call, places, &made);
     if (status != TUTTI_OK)
-      return tt_bound_fail(comm, call, &made, status);
+      return status;
     *slot = made;
   }
   *bound = slot;

@@ -307,9 +307,12 @@ tutti_status tt_call_check(tutti_comm *comm, tt_call *call, tt_places *places) {
   if (!comm)
     return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_%s: %s is NULL", name_of(call),
                    tt_compose_info(call->collective).has_graph ? "graph" : "comm");
+  tutti_status status = tt_comm_prepare(comm);
+  if (status != TUTTI_OK)
+    return status;
   if (comm->broken != TUTTI_OK || tt_agree_poisoned(comm))
     return tt_agree_verdict(comm);
-  tutti_status status = check_kind(comm, call);
+  status = check_kind(comm, call);
   if (status == TUTTI_OK)
     status = measure_both(comm, call, places);
   if (status == TUTTI_OK && tt_compose_info(call->collective).lengths != TT_LENGTHS_ALL)

@@ -6,27 +6,12 @@
 
 enum mode { BLOCK, START, INIT };
 
-static tutti_status run(tutti_comm *comm, const tt_call *call, tt_bound *bound) {
-  tt_operation operation = {.bound = bound};
-  tt_operation_number(comm, bound->key, &operation);
-  tutti_status status = tt_operation_start(comm, call, &operation);
-  if (status != TUTTI_OK)
-    return status;
-  if (bound->direct) { /* mostly it is done at once */
-    bool done = false, moved = false;
-    status = tt_operation_step(comm, &operation, &done, &moved);
-    if (status != TUTTI_OK || done)
-      return status;
-  }
-  return tt_operation_finish(comm, &operation);
-}
-
 static tutti_status bind_and_run(tutti_comm *comm, const tt_call *call, const tt_places *places) {
   tt_bound *bound;
   tutti_status status = tt_request_drain(comm);
   if (status == TUTTI_OK)
     status = (call->lists ? tt_listed_keep : tt_comm_bind)(comm, call, places, &bound);
-  return status == TUTTI_OK ? run(comm, call, bound) : status;
+  return status == TUTTI_OK ? tt_operation_run(comm, call, bound) : status;
 }
 
 static tutti_status enter(tutti_comm *comm, tt_call call, enum mode mode, tutti_request **request) {
@@ -34,7 +19,7 @@ static tutti_status enter(tutti_comm *comm, tt_call call, enum mode mode, tutti_
   if (mode == BLOCK && comm && comm->broken == TUTTI_OK && !tt_agree_poisoned(comm) && !comm->queue_head) {
     tt_bound *before = call.lists ? tt_listed_recall(comm, &call) : tt_comm_recall(comm, &call);
     if (before)
-      return run(comm, &call, before);
+      return tt_operation_run(comm, &call, before);
   }
   tt_places places;
   tutti_status status = tt_call_check(comm, &call, &places);

@@ -140,7 +140,7 @@ static tutti_status open_control(tutti_context *context) {
   tutti_status status = tt_comm_open(context, 0, job_rank, context->size, context->rank, &context->control);
   free(job_rank);
   context->next_comm = 1;
-  return status;
+  return status == TUTTI_OK ? tt_comm_prepare(context->control) : status;
 }
 
 static tutti_status open_all(tutti_context *context, const tutti_context_options *options) {

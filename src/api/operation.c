@@ -86,3 +86,18 @@ tutti_status tt_operation_finish(tutti_comm *comm, const tt_operation *operation
       return status;
   }
 }
+
+tutti_status tt_operation_run(tutti_comm *comm, const tt_call *call, tt_bound *bound) {
+  tt_operation operation = {.bound = bound};
+  tt_operation_number(comm, bound->key, &operation);
+  tutti_status status = tt_operation_start(comm, call, &operation);
+  if (status != TUTTI_OK)
+    return status;
+  if (bound->direct) { /* mostly it is done at once */
+    bool done = false, moved = false;
+    status = tt_operation_step(comm, &operation, &done, &moved);
+    if (status != TUTTI_OK || done)
+      return status;
+  }
+  return tt_operation_finish(comm, &operation);
+}

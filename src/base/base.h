@@ -70,6 +70,7 @@ typedef struct tt_options {
   int64_t slot_bytes;        /* of a stream; 0: chosen by ranks per node */
   int64_t slot_count;        /* of a stream */
   int64_t direct_bytes;      /* largest message of the direct executor */
+  int64_t cma;               /* read long messages from other processes' memory */
   const char *params;        /* parameters for every collective, instead of the profile's choice */
   const char *profile;       /* path of a profile file; "" the shipped one */
   const char *groups;        /* group map of level "node" */

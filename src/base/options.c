@@ -30,6 +30,8 @@ static const tt_option table[] = {
     ROW("TUTTI_SLOT_BYTES", TT_OPTION_BYTES, 0, "0", slot_bytes, "Bytes of a slot; 0: chosen by the ranks per node."),
     ROW("TUTTI_SLOT_COUNT", TT_OPTION_INT, 1, "4", slot_count, "Slots of a stream."),
     ROW("TUTTI_DIRECT_BYTES", TT_OPTION_BYTES, 0, "16K", direct_bytes, "Largest message of the direct executor."),
+    ROW("TUTTI_CMA", TT_OPTION_FLAG, 0, "0", cma,
+        "Copy long messages once, from one process's memory to another's, where the system lets all ranks do so."),
     ROW("TUTTI_PARAMS", TT_OPTION_TEXT, 0, "", params,
         "Parameters for every collective, instead of the profile's choice."),
     ROW("TUTTI_PROFILE", TT_OPTION_TEXT, 0, "", profile, "Path of a profile file; empty: the one that is shipped."),

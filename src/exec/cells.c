@@ -5,11 +5,11 @@
 
 static size_t round_up(size_t bytes) { return (bytes + 127) & ~(size_t)127; } /* lines are fetched in pairs */
 
-/* Data of a call: how long, and how many of them. */
+/* Data of a call: how long, and how many of them, a power of two. */
 static const struct {
   int64_t bytes; /* 0: direct_bytes */
   uint32_t count;
-} areas[TT_CELL_AREAS] = {{1024, TT_CELL_LINES}, {0, 4}};
+} areas[TT_CELL_AREAS] = {{1024, 16}, {0, 4}};
 
 static void set_area(tt_cells *cells, int number, tt_cell_use *use) {
   int64_t bytes = areas[number].bytes ? areas[number].bytes : tt_options_get()->direct_bytes;
@@ -92,38 +92,38 @@ static _Atomic uint64_t *completed_of(const tt_cells *cells, int64_t rank) {
   return (_Atomic uint64_t *)(void *)cells->cell[rank];
 }
 
+/* The first rank among those `left` of a word of a set. */
+static inline int64_t first_of(size_t word, uint64_t left) { return (int64_t)word * 64 + __builtin_ctzll(left); }
+
 /* Learns what the rank says that it has completed. */
 static void learn(tt_cells *cells, int64_t rank) {
   uint64_t says = atomic_load_explicit(completed_of(cells, rank), memory_order_acquire); /* pairs with complete */
   cells->completed[rank] = says > cells->completed[rank] ? says : cells->completed[rank];
 }
 
-/* The first rank of the set from `rank` on; -1: none. */
-static int64_t next_in(const tt_cells *cells, const uint64_t *set, int64_t rank) {
-  for (size_t word = (size_t)rank / 64; word < cells->set_words; word++) {
-    uint64_t left = word == (size_t)rank / 64 ? set[word] >> (rank % 64) << (rank % 64) : set[word];
-    if (left)
-      return (int64_t)word * 64 + __builtin_ctzll(left);
-  }
-  return -1;
+/* Whether the rank has completed that call, as far as can be known. */
+static inline bool has_completed(tt_cells *cells, int64_t rank, uint64_t sequence) {
+  if (cells->completed[rank] < sequence)
+    learn(cells, rank);
+  return cells->completed[rank] >= sequence;
 }
 
 bool tt_cells_writable(tt_cells *cells, const tt_cell_use *use) {
   if (use->sequence <= cells->settled)
     return true;
-  for (int64_t rank = 0; (rank = next_in(cells, use->readers, rank)) >= 0; rank++) {
-    if (cells->completed[rank] < use->sequence)
-      learn(cells, rank);
-    if (cells->completed[rank] < use->sequence)
-      return false;
-  }
+  for (size_t word = 0; word < cells->set_words; word++)
+    for (uint64_t left = use->readers[word]; left; left &= left - 1)
+      if (!has_completed(cells, first_of(word, left), use->sequence))
+        return false;
   return true;
 }
 
 bool tt_cells_awaits_neighbour(const tt_cells *cells, const tt_cell_use *use) {
-  for (int64_t rank = 0; (rank = next_in(cells, use->readers, rank)) >= 0; rank++)
-    if (cells->spec->neighbour[rank] && cells->completed[rank] < use->sequence)
-      return true;
+  const bool *neighbour = cells->spec->neighbour;
+  for (size_t word = 0; word < cells->set_words; word++)
+    for (uint64_t left = use->readers[word]; left; left &= left - 1)
+      if (neighbour[first_of(word, left)] && cells->completed[first_of(word, left)] < use->sequence)
+        return true;
   return false;
 }
 
@@ -143,6 +143,7 @@ void tt_cells_complete(tt_cells *cells, uint64_t sequence) {
 
 void tt_cells_wake(const tt_cells *cells, const uint64_t *ranks) {
   const tt_link_spec *spec = cells->spec;
-  for (int64_t rank = 0; spec->ops->wake && (rank = next_in(cells, ranks, rank)) >= 0; rank++)
-    spec->ops->wake(spec->transport, spec->job_rank[rank]);
+  for (size_t word = 0; spec->ops->wake && word < cells->set_words; word++)
+    for (uint64_t left = ranks[word]; left; left &= left - 1)
+      spec->ops->wake(spec->transport, spec->job_rank[first_of(word, left)]);
 }

@@ -38,7 +38,7 @@ typedef struct tt_area {
   unsigned char **base; /* of each rank; [0] NULL: not open yet */
   int64_t bytes;        /* at most, of a call */
   size_t stride;        /* from the data of one call to the next one's */
-  uint32_t count;
+  uint32_t count;       /* a power of two */
   tt_cell_use *use;
 } tt_area;
 
@@ -73,8 +73,11 @@ static inline tt_line *tt_cells_line(const tt_cells *cells, int64_t rank, uint64
   return (tt_line *)(void *)(cells->cell[rank] + TT_CELL_HEAD) + sequence % TT_CELL_LINES;
 }
 
+/* Which of the area's data the call has. */
+static inline size_t tt_cells_turn(const tt_area *area, uint64_t sequence) { return sequence & (area->count - 1); }
+
 static inline unsigned char *tt_cells_data(const tt_area *area, int64_t rank, uint64_t sequence) {
-  return area->base[rank] + sequence % area->count * area->stride;
+  return area->base[rank] + tt_cells_turn(area, sequence) * area->stride;
 }
 
 static inline bool tt_cells_has(const uint64_t *set, int64_t rank) { return set[rank / 64] >> (rank % 64) & 1; }

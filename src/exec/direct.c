@@ -49,7 +49,7 @@ static tt_cell_use *line_use(const tt_direct *direct) {
 }
 
 static tt_cell_use *data_use(const tt_direct *direct) {
-  return &direct->area->use[direct->sequence % direct->area->count];
+  return &direct->area->use[tt_cells_turn(direct->area, direct->sequence)];
 }
 
 /* What the current call's line or data were used for before, if anyone may still read it; NULL: nobody does. */

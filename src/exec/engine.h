@@ -63,7 +63,8 @@ struct tt_instance {
 
   tutti_stream **refer_stream; /* of all ops that may refer */
   uint32_t refer_count;
-  bool referred; /* something was, in this run */
+  bool referred;        /* something was, in this run */
+  unsigned char *aside; /* a slot's bytes, fetched to be combined; made when first needed */
   bool reduces, uses_mid;
 
   tutti_status status; /* of the run; an error stays */

@@ -2,8 +2,8 @@
  *
  *     tt_link      one communicator's streams on one transport (lane id x peer -> stream, opened on first need)
  *     tt_instance  one outstanding run of a plan: lane positions, waits, scratch; reused, starts allocate nothing
- *     tt_direct    the same for small messages of a one-round plan: over shared cells, without streams and without
- * lanes
+ *     tt_direct    the same for a one-round plan: short messages over shared cells, without streams and without lanes;
+ *                  where lengths are known to both ends only, long ones over streams
  *
  * At one time at most one run is under way on a link, and every rank starts the same runs in the same order.
  * The caller loops tt_instance_step or tt_direct_step until it says done and decides how to wait in between. */

@@ -40,6 +40,7 @@ void tt_instance_destroy(tt_instance *instance) {
     return;
   tt_accumulate_finish(&instance->accumulate);
   tt_memory_finish(&instance->memory);
+  free(instance->aside);
   tt_arena_finish(&instance->arena);
   free(instance);
 }

@@ -10,6 +10,7 @@
 #include "exec/engine.h"
 
 #include <assert.h>
+#include <stdlib.h>
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
@@ -57,6 +58,20 @@ static tutti_status reserve(tt_instance *instance, tt_lane_run *lane, int64_t by
   return TUTTI_OK;
 }
 
+/* A slot whose bytes lie in another process: fetched to where they go, or aside where they are combined. */
+static tutti_status fetch(tt_instance *instance, const tt_lane_run *lane, const void **data) {
+  void *to = lane->dst + lane->done;
+  if (lane->op->use.reduces) {
+    if (!instance->aside)
+      instance->aside = aligned_alloc(64, (size_t)instance->slot);
+    to = instance->aside;
+  }
+  if (!to)
+    return tt_fail(TUTTI_ERR_MEMORY, "no memory for a slice of %lld bytes", (long long)instance->slot);
+  *data = to;
+  return instance->ops->fetch(instance->transport, lane->op->stream, to);
+}
+
 /* Makes lane->slot the slot with the next piece, of `bytes`, at slot_used; NULL where it has not come. */
 static tutti_status peek(tt_instance *instance, tt_lane_run *lane, int64_t bytes) {
   if (lane->slot) {
@@ -70,6 +85,10 @@ static tutti_status peek(tt_instance *instance, tt_lane_run *lane, int64_t bytes
       return status;
     if (header->call != instance->call || header->key != instance->key)
       return tt_move_mismatch(instance, lane, "called something else");
+    if (!data && (int64_t)slot_bytes != bytes)
+      return tt_move_mismatch(instance, lane, "sent another message");
+    if (!data && (status = fetch(instance, lane, &data)) != TUTTI_OK)
+      return status;
     lane->slot = (unsigned char *)(uintptr_t)data;
     lane->slot_used = 0;
     lane->slot_bytes = (int64_t)slot_bytes;

@@ -18,7 +18,7 @@ static tutti_status not_in_order(const tt_stage *stage, const tt_lower_level *le
     snprintf(k, sizeof k, "%d-", params->k);
   return tt_fail(TUTTI_ERR_PLAN, "stage '%s', level '%s': %s%s,%s%s does not keep rank order", stage->name, level->name,
                  k, tt_shape_name(params->shape), tt_labelling_name(params->labelling),
-                 params->order == TT_FAR ? ",far" : "");
+                 params->shape == TT_KNOMIAL && params->order == TT_FAR ? ",far" : "");
 }
 
 /* The outermost level whose groups are no runs. */

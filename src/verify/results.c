@@ -45,7 +45,6 @@ static tutti_status check_result(tt_machine *machine, uint32_t rank, uint32_t bl
 
 tutti_status tt_verify_results(tt_machine *machine) {
   tutti_status status = TUTTI_OK;
-  machine->proof->facts.ordered = true;
   for (uint32_t rank = 0; rank < machine->proof->rank_count && status == TUTTI_OK; rank++) {
     tt_verify_open_out(machine, rank);
     for (uint32_t block = 0; block < machine->proof->block_count && status == TUTTI_OK; block++)

@@ -60,6 +60,7 @@ static tutti_status as_member(tt_machine *machine, uint32_t step, uint32_t *cont
     return tt_verify_fail(machine->proof, step, "it combines a result that is finished");
   if (meaning->sum[n].ordered && !is->ordered)
     return tt_verify_fail(machine->proof, step, "it combines a result that is not combined in rank order");
+  machine->proof->facts.ordered = machine->proof->facts.ordered && is->ordered;
   *content = tt_verify_input(machine, machine->proof->rank_count + (uint32_t)n, is->block);
   return TUTTI_OK;
 }
@@ -128,6 +129,7 @@ static tutti_status run(tt_machine *machine, uint32_t step) {
 
 tutti_status tt_verify_values(tt_proof *proof) {
   tt_machine machine;
+  proof->facts.ordered = true;
   tutti_status status = tt_verify_machine_init(&machine, proof);
   for (uint32_t n = 0; n < proof->step_count && status == TUTTI_OK && !proof->arena.failed; n++)
     status = run(&machine, proof->order[n]);

@@ -8,8 +8,9 @@
  *
  * Proof. Steps of a stream meet one to one (match.c). Nothing waits in a circle, whatever the block sizes (order.c); so
  * every run ends, and all runs give the same values. One of them is looked at (values.c): reads see written blocks of
- * the right length, reductions take each rank once, results are finished once and are what the meaning says. Within a
- * rank, accesses to one place are ordered by lanes and waits alone (races.c). Nothing here knows how plans are made. */
+ * the right length, reductions take each rank once and, where order counts, in rank order; results are finished once
+ * and are what the meaning says, and nothing else is written to out. Within a rank, accesses to one place are ordered
+ * by lanes and waits alone (races.c). Nothing here knows how plans are made. */
 #include "verify/proof.h"
 
 tutti_status tt_verify_facts(const tt_meaning *meaning, const tt_plan *const *plan, tt_facts *facts) {

@@ -127,11 +127,14 @@ static tutti_status read_plans(const example *of, int changed, const char *from,
   return status;
 }
 
-static tutti_status prove(const example *of, bool ordered, const plans *made, tt_facts *facts) {
-  tt_question question = example_question(of, ordered);
+static tutti_status prove_question(tt_question question, const plans *made, tt_facts *facts) {
   tt_meaning meaning;
   assert_int_equal(tt_verify_meaning(&question, &meaning), TUTTI_OK);
   return tt_verify_facts(&meaning, (const tt_plan *const *)made->plan, facts);
+}
+
+static tutti_status prove(const example *of, bool ordered, const plans *made, tt_facts *facts) {
+  return prove_question(example_question(of, ordered), made, facts);
 }
 
 static void drop(plans *made) {
@@ -270,6 +273,33 @@ static void test_a_rank_between_two_others_cannot_come_later(void **state) {
   drop(&made);
 }
 
+/* 0 (1 2) is in rank order; (0 1) 2 is what everybody has to make of it. */
+static void test_reproducible_sums_take_one_rank_after_the_other(void **state) {
+  (void)state;
+  plans made;
+  tt_facts facts;
+  const example *of = &examples[REDUCE];
+  tt_question question = example_question(of, true);
+  question.reproducible = true;
+  assert_int_equal(read_plans(of, -1, NULL, "", &made), TUTTI_OK);
+  assert_int_equal(prove_question(question, &made, &facts), TUTTI_OK);
+  drop(&made);
+  assert_int_equal(read_plans(of, 1,
+                              "  0 t0 reduce <-0 b0 in.0 => tmp.0 left first last\n"
+                              "  1 t1 reduce <-2 b0 tmp.0 => out.0 first last finish 3\n",
+                              "  0 t0 recv <-0 b0 => tmp.0 first last\n"
+                              "  1 t1 reduce <-2 b0 in.0 => out.0 first last\n"
+                              "lane 1 id 0 local level 0 channel 0\n"
+                              "  0 t1 copy b0 out.0 => tmp.0 onto wait 0.1\n"
+                              "  1 t1 copy b0 tmp.0 => out.0 finish 3\n",
+                              &made),
+                   TUTTI_OK);
+  assert_int_equal(prove(of, true, &made, &facts), TUTTI_OK);
+  assert_int_equal(prove_question(question, &made, &facts), TUTTI_ERR_PLAN);
+  assert_non_null(strstr(tutti_last_error(), "it does not combine one rank after the other: 1 on the left, 2 on the"));
+  drop(&made);
+}
+
 static void test_meaning_refuses_what_no_form_has(void **state) {
   (void)state;
   static const int32_t edge[] = {3};
@@ -301,6 +331,7 @@ int main(void) {
       cmocka_unit_test(test_what_combines_in_rank_order_serves_operators_that_do_not_commute),
       cmocka_unit_test(test_operands_the_wrong_way_round_are_refused_where_order_counts),
       cmocka_unit_test(test_a_rank_between_two_others_cannot_come_later),
+      cmocka_unit_test(test_reproducible_sums_take_one_rank_after_the_other),
       cmocka_unit_test(test_meaning_refuses_what_no_form_has),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

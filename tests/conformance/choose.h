@@ -30,7 +30,7 @@ static inline void choose_params(tt_random *random, call *made) {
 
 /* Whether its parameters make a plan: a preset may ask for a form that the collective has not, for more ranks than
  * there are, for another order of operands, or for ranks that pass on blocks whose length they do not know. */
-static inline bool choose_valid(const call *of, const tutti_comm *comm, tutti_graph *const *graph) {
+static inline bool choose_valid(const call *of, tutti_comm *comm, tutti_graph *const *graph) {
   tt_params params;
   tt_composition made;
   tt_lowering *lowering = NULL;
@@ -42,7 +42,7 @@ static inline bool choose_valid(const call *of, const tutti_comm *comm, tutti_gr
                               .graph = info.has_graph ? &graph[of->graph]->all : NULL};
   if (!*of->params)
     return true;
-  bool valid = tt_params_parse(of->params, &params) == TUTTI_OK &&
+  bool valid = tt_comm_prepare(comm) == TUTTI_OK && tt_params_parse(of->params, &params) == TUTTI_OK &&
                tt_compose(&problem, params.form, &made) == TUTTI_OK &&
                tt_lowering_create(&made, comm->topo, &params, &lowering) == TUTTI_OK &&
                (info.lengths == TT_LENGTHS_ALL || !tt_lowering_relays(lowering));

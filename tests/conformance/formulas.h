@@ -6,11 +6,10 @@
  *   Chan       Chan, Heimlich, Purkayastha, van de Geijn: Collective communication: theory, practice, experience, 2007
  *   Patarasuk  Patarasuk, Yuan: Bandwidth optimal all-reduce algorithms for clusters of workstations, 2009
  *   PCCL       Singh, Singh, Bhatele: The big send-off: high performance collectives on GPU-based supercomputers, 2025
- *   Chen       Chen, Zhang, Zhang, Yuan, Fagg: Performance evaluation of allgather algorithms on terascale Linux
- * cluster with fast Ethernet, 2005 (neighbor exchange) Sanders    Sanders, Speck, Traeff: Two-tree algorithms for full
- * bandwidth broadcast, reduction and scan, 2009 Hillis     Hillis, Steele: Data parallel algorithms, 1986 (scan) Grama
- * Grama, Gupta, Karypis, Kumar: Introduction to parallel computing, 2003 (hypercube scan, ring all-to-all) Kumar Kumar,
- * Mamidala, Panda: Scaling alltoall collective on multi-core systems, 2008 (one leader a node)
+ *   Chen       Chen et al.: Performance evaluation of allgather algorithms on terascale Linux cluster, 2005 (exchange)
+ *   Sanders    Sanders, Speck, Traeff: Two-tree algorithms for full bandwidth broadcast, reduction and scan, 2009
+ *   Hillis     Hillis, Steele: Data parallel algorithms, 1986 (scan)
+ *   Grama      Grama, Gupta, Karypis, Kumar: Introduction to parallel computing, 2003 (hypercube scan, ring all-to-all)
  *
  * Written from the algorithms, not from the code that is tested. Where tutti differs from the book, a comment says why.
  */
@@ -325,8 +324,9 @@ static counts nomial_all_to_all(const place *at) {
 static counts xor_all_to_all(const place *at) {
   return is_power(at->p) ? (counts){log2_up(at->p), at->p / 2 * log2_up(at->p)} : (counts){-1, -1};
 }
-/* Leaders: to each other node all that goes from node to node, to each member of their own what has come and their own
- * block. Others: all for other nodes to the leader, and a block to each member. */
+/* Node-aware, counted from what it does. Leaders: to each other node all that goes from node to node, to each member of
+ * their own what has come and their own block. Others: all for other nodes to the leader, and a block to each member.
+ */
 static counts node_aware_all_to_all(const place *at) {
   int64_t m = at->per_node, abroad = (at->nodes - 1) * m;
   if (at->rank % m == 0)
@@ -505,7 +505,7 @@ static const struct {
       [TWO_LEVEL_RING] = ring_gather,
       [TWO_LEVEL_HALVING] = halving_gather}},
     {"all-to-all",
-     "Thakur, Bruck, Grama, Kumar",
+     "Thakur, Bruck, Grama; node-aware is counted here",
      {[STAR] = star_all_to_all,
       [CHAIN] = chain_all_to_all,
       [NEAR] = nomial_all_to_all,

@@ -106,7 +106,8 @@ static inline bool case_draw_of(tt_random *random, tt_collective collective, pla
   tt_arena_init(&into->arena);
   into->problem.rank_count = 2 + (int64_t)tt_random_below(random, 6);
   into->problem.in_place = tt_random_below(random, 2) == 0;
-  into->problem.ordered = tt_random_below(random, 2) == 0;
+  bool reduces = collective == TT_COLLECTIVE_COUNT || tt_compose_info(collective).reduces;
+  into->problem.ordered = reduces && tt_random_below(random, 2) == 0;
   bool made = case_make(random, into);
   if (!made)
     case_finish(into);

@@ -12,7 +12,7 @@
 
 #include <inttypes.h>
 
-enum { CASES = 3000, CALLS = 3, FEW_RANKS = 16, SCHEDULES = 60, SCHEDULES_LONG = 1000 };
+enum { CASES = 2000, CALLS = 3, FEW_RANKS = 16, SCHEDULES = 12, SCHEDULES_LONG = 1000 };
 
 typedef struct property {
   uint64_t seed;
@@ -39,11 +39,12 @@ static void add_level(property *at, const char *name) {
   static const char *const labelling[] = {"", ",xor", ",reflect"}, *const order[] = {"", ",far"};
   size_t used = strlen(at->params);
   tt_shape shape = (tt_shape)below(at, TT_SHAPE_COUNT);
-  char k[8] = "";
+  char k[16] = "";
   if (tt_shape_has_k(shape))
     snprintf(k, sizeof k, "%d-", 2 + (int)below(at, 2));
   snprintf(at->params + used, sizeof at->params - used, "%s%s:%s%s%s%s", at->params[used - 1] == '[' ? "" : "/", name,
-           k, tt_shape_name(shape), labelling[below(at, TT_COUNT(labelling))], order[below(at, TT_COUNT(order))]);
+           k, tt_shape_name(shape), labelling[shape == TT_EXCHANGE ? 0 : below(at, TT_COUNT(labelling))],
+           order[below(at, TT_COUNT(order))]);
 }
 
 static void random_params(property *at, bool nodes) {

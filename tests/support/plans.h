@@ -66,6 +66,7 @@ static inline tutti_status plans_open(const plans_case *of, plans *all) {
 static inline tutti_status plans_verify(const plans_case *of, const plans *all) {
   tt_meaning meaning;
   tt_question question = question_of(&of->problem, &all->composition);
+  question.reproducible = all->params.reproducible;
   tutti_status status = tt_verify_meaning(&question, &meaning);
   return status == TUTTI_OK ? tt_verify(&meaning, (const tt_plan *const *)all->plan) : status;
 }

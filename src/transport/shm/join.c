@@ -11,7 +11,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#define LAYOUT 1u /* of the segment: another number, another library */
+#define LAYOUT 2u /* of the segment: another number, another library */
 
 typedef struct result {
   int64_t status;
@@ -20,7 +20,7 @@ typedef struct result {
 
 typedef struct hello {
   result result;
-  uint64_t layout, machine, bytes;
+  uint64_t layout, machine, bytes, remote;
   char name[TT_SHM_PASS_NAME];
 } hello;
 
@@ -94,20 +94,24 @@ static tutti_status prepare(tt_shm_meeting *meeting) {
   return status;
 }
 
-tutti_status tt_shm_meet(const tutti_boot *boot, uint64_t bytes, int64_t timeout_ns, tt_shm_meeting *meeting) {
+tutti_status tt_shm_meet(const tutti_boot *boot, uint64_t bytes, bool remote, int64_t timeout_ns,
+                         tt_shm_meeting *meeting) {
   *meeting = (tt_shm_meeting){.boot = boot, .until_ns = tt_clock_ns() + timeout_ns, .reserved = bytes, .socket = -1};
   hello *all = calloc((size_t)boot->rank_count, sizeof *all);
   if (all == NULL)
     return tt_fail(TUTTI_ERR_MEMORY, "no memory to meet %lld ranks", (long long)boot->rank_count);
-  hello mine = {.result = result_of(prepare(meeting)), .layout = LAYOUT, .machine = machine_number()};
+  hello mine = {.result = result_of(prepare(meeting)), .layout = LAYOUT, .machine = machine_number(), .remote = remote};
   mine.bytes = meeting->reserved;
   memcpy(mine.name, meeting->name, sizeof mine.name);
   tutti_status status = allgather(meeting, &mine, all, sizeof mine);
   if (status == TUTTI_OK)
     status = check_hellos(meeting, all);
   meeting->bytes = UINT64_MAX;
-  for (int64_t r = 0; r < boot->rank_count; r++)
+  meeting->remote = true;
+  for (int64_t r = 0; r < boot->rank_count; r++) {
     meeting->bytes = all[r].bytes < meeting->bytes ? all[r].bytes : meeting->bytes;
+    meeting->remote &= all[r].remote != 0;
+  }
   memcpy(meeting->name, all[0].name, sizeof meeting->name);
   free(all);
   if (status != TUTTI_OK)

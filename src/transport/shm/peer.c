@@ -65,7 +65,8 @@ static bool has_died(const tt_shm_rank *rank) {
   return found.state == 'X' || (found.state == 'Z' && found.threads <= 1);
 }
 
-static void mark_dead(tt_shm *self, tt_shm_rank *rank) {
+void tt_shm_peer_mark_dead(tt_shm *self, int64_t peer) {
+  tt_shm_rank *rank = tt_shm_rank_of(self, peer);
   uint32_t joined = TT_SHM_JOINED;
   if (!atomic_compare_exchange_strong_explicit(&rank->state, &joined, TT_SHM_DEAD, memory_order_acq_rel,
                                                memory_order_relaxed))
@@ -83,7 +84,7 @@ static void look(tt_shm *self, int64_t peer, int64_t now_ns) {
     return;
   self->looked_ns[peer] = now_ns;
   if (has_died(rank))
-    mark_dead(self, rank);
+    tt_shm_peer_mark_dead(self, peer);
 }
 
 void tt_shm_peers_look(tt_shm *self) {

@@ -31,7 +31,8 @@ typedef struct tt_shm_rank {
   _Atomic uint32_t doorbell;                       /* futex */
   _Atomic uint32_t state;                          /* tt_shm_state */
   int32_t pid;
-  uint64_t start_time; /* of the process, as in /proc/PID/stat: tells it from a later one with the same pid */
+  uint64_t start_time;           /* of the process, as in /proc/PID/stat: tells it from a later one with the same pid */
+  uint64_t probe_address, probe; /* where this process has that word: who reads it there may read its memory */
 } tt_shm_rank;
 
 typedef enum tt_shm_kind { TT_SHM_FREE, TT_SHM_MEMORY, TT_SHM_RING, TT_SHM_CELLS } tt_shm_kind;

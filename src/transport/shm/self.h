@@ -5,6 +5,8 @@
 #include "transport/shm/bell.h"
 #include "transport/shm/shm.h"
 
+#include <tutti/boot.h>
+
 typedef struct tt_shm_cells tt_shm_cells;
 
 typedef struct tt_shm {
@@ -15,6 +17,9 @@ typedef struct tt_shm {
   tt_shm_cells *cells;             /* open ones, linked */
   uint32_t calls;                  /* of progress */
   int64_t *looked_ns;              /* when each peer was last looked at */
+  uint64_t probe;                  /* what peers read to see whether they may */
+  bool remote;                     /* all ranks may read each other's memory */
+  int *pid_fd;                     /* of each rank, where remote; -1: none, or this process. NULL: not remote */
 } tt_shm;
 
 static inline tt_shm_rank *tt_shm_rank_of(const tt_shm *self, int64_t rank) { return &self->segment->head->rank[rank]; }
@@ -28,6 +33,7 @@ tutti_status tt_shm_commit(void *self, tutti_stream *stream, size_t bytes);
 tutti_status tt_shm_refer(void *self, tutti_stream *stream, const void *data, size_t bytes);
 tutti_status tt_shm_peek(void *self, tutti_stream *stream, const tutti_slot_header **header, const void **data,
                          size_t *bytes);
+tutti_status tt_shm_fetch(void *self, tutti_stream *stream, void *to);
 tutti_status tt_shm_release(void *self, tutti_stream *stream);
 uint64_t tt_shm_unreleased(void *self, tutti_stream *stream);
 
@@ -38,10 +44,23 @@ void tt_shm_cells_finish(tt_shm *self); /* closes all */
 tutti_status tt_shm_alloc(void *self, size_t bytes, void **memory);
 void tt_shm_free(void *self, void *memory);
 
+/* remote.c: other processes' memory */
+/* Lets other processes of this user read this one's memory, where the system asks for that. Before any rank tries. */
+void tt_shm_remote_permit(void);
+/* Whether every rank may read every other's: tries it. Collective. Says why not in the log. */
+tutti_status tt_shm_remote_open(tt_shm *self, const tutti_boot *boot, int64_t timeout_ns);
+/* The same for ranks that are threads of this process: they may. */
+void tt_shm_remote_open_threads(tt_shm *self);
+void tt_shm_remote_close(tt_shm *self);
+/* Copies `bytes` at `address` of the peer's process. */
+tutti_status tt_shm_remote_read(tt_shm *self, int64_t peer, uint64_t address, void *to, size_t bytes);
+
 /* peer.c: who is alive */
 uint64_t tt_shm_start_time(int64_t pid); /* 0: unknown */
 void tt_shm_peers_look(tt_shm *self);    /* at those that have not been looked at for a while */
 int tt_shm_peer_dead(void *self, int64_t peer);
+/* Its process is known to have ended: tells all ranks, unless it had left before. */
+void tt_shm_peer_mark_dead(tt_shm *self, int64_t peer);
 int64_t tt_shm_peer_first_dead(const tt_shm *self);
 /* The error of a rank that waits for `peer`, which has died or left. */
 tutti_status tt_shm_peer_fail(const tt_shm *self, int64_t peer);

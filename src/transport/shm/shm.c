@@ -34,9 +34,11 @@ static void choose_slots(tt_shm *self, const tt_shm_config *config) {
                                default_slot_bytes(self->rank_count, self->slot_count));
 }
 
-static void show_rank(const tt_shm *self) {
+static void show_rank(tt_shm *self) {
   tt_shm_rank *rank = tt_shm_rank_of(self, self->rank);
   rank->pid = getpid();
+  rank->probe_address = (uint64_t)(uintptr_t)&self->probe;
+  rank->probe = self->probe = tt_hash((uint64_t)rank->pid, &self->rank, sizeof self->rank);
   rank->start_time = tt_shm_start_time(rank->pid);
   if (!tt_shm_bell_register())
     atomic_store_explicit(&self->segment->head->no_membarrier, 1, memory_order_relaxed);
@@ -74,6 +76,7 @@ static void close_self(void *self) {
     return;
   leave(shm);
   tt_shm_unmap(shm->segment);
+  tt_shm_remote_close(shm);
   free(shm->looked_ns);
   free(shm);
 }
@@ -81,6 +84,10 @@ static void close_self(void *self) {
 static uint64_t segment_bytes(const tt_shm_config *config) {
   uint64_t memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
   return power_of_two(config->bytes != 0 ? config->bytes : 4 * memory);
+}
+
+static bool wants_remote(const tt_shm_config *config) {
+  return config->cma > 0 || (config->cma == 0 && tt_options_get()->cma);
 }
 
 static tutti_status open_self(const void *given, const tutti_boot *boot, void **self) {
@@ -91,13 +98,17 @@ static tutti_status open_self(const void *given, const tutti_boot *boot, void **
   tt_shm_meeting meeting;
   tt_shm_segment *segment = NULL;
   tt_shm *made = NULL;
-  tutti_status status = tt_shm_meet(boot, segment_bytes(&config), timeout_ns, &meeting);
+  tutti_status status = tt_shm_meet(boot, segment_bytes(&config), wants_remote(&config), timeout_ns, &meeting);
   if (status != TUTTI_OK)
     return status;
   status = tt_shm_join(&meeting, &segment);
+  if (status == TUTTI_OK && meeting.remote)
+    tt_shm_remote_permit();
   if (status == TUTTI_OK)
     status = make_self(segment, &config, boot->rank, &made);
   status = tt_shm_confirm(&meeting, status);
+  if (status == TUTTI_OK && meeting.remote)
+    status = tt_shm_remote_open(made, boot, timeout_ns);
   if (status != TUTTI_OK && made != NULL)
     close_self(made);
   else if (status != TUTTI_OK)
@@ -114,6 +125,8 @@ static tutti_status make_threads(const tt_shm_config *config, tt_shm_segment *se
     status = make_self(segment, config, r, &made);
     if (status == TUTTI_OK)
       atomic_fetch_add_explicit(&segment->users, 1, memory_order_relaxed);
+    if (status == TUTTI_OK && wants_remote(config))
+      tt_shm_remote_open_threads(made);
     self[r] = made;
   }
   return status;
@@ -178,6 +191,7 @@ static const tutti_transport_ops table = {
     .free = tt_shm_free,
     .refer = tt_shm_refer,
     .unreleased = tt_shm_unreleased,
+    .fetch = tt_shm_fetch,
 };
 
 const tutti_transport_ops *tt_shm_ops(void) { return &table; }

@@ -15,6 +15,7 @@ typedef struct tt_shm_config {
   uint64_t bytes;      /* address space of the segment, rounded up to a power of two; 0: four times the memory */
   uint64_t slot_bytes; /* of a stream; 0: TUTTI_SLOT_BYTES, and where that is 0 chosen by the number of ranks */
   uint64_t slot_count; /* of a stream, rounded up to a power of two; 0: TUTTI_SLOT_COUNT, then chosen */
+  int cma;             /* > 0: read each other's memory where all ranks may; < 0: never; 0: TUTTI_CMA */
 } tt_shm_config;
 
 const tutti_transport_ops *tt_shm_ops(void);

@@ -8,6 +8,10 @@
 #include <assert.h>
 #include <string.h>
 
+#define REMOTE_LEAST                                                                                                   \
+  (16u << 10) /* bytes from which reading another process's memory may be cheaper than two copies                      \
+               */
+#define ELSEWHERE (TT_SHM_REFERRED | TT_SHM_REMOTE)
 #define LIKELY(condition) __builtin_expect(!!(condition), 1)
 
 static void wake_peers(const tutti_stream *stream) {
@@ -91,13 +95,14 @@ tutti_status tt_shm_refer(void *self, tutti_stream *stream, const void *data, si
   const tt_shm_segment *segment = ((tt_shm *)self)->segment;
   uint64_t offset = tt_shm_offset(segment, data);
   assert(stream->role == TT_SHM_WRITER);
-  if (offset >= segment->bytes || bytes > segment->bytes - offset)
+  bool shared = offset < segment->bytes && bytes <= segment->bytes - offset;
+  if (!shared && (!((tt_shm *)self)->remote || bytes < REMOTE_LEAST))
     return TUTTI_ERR_UNSUPPORTED;
   if (stream->next == stream->limit)
     return fail_unreserved();
   tt_shm_record *record = &stream->record[stream->next & stream->mask];
-  record->bytes = bytes | TT_SHM_REFERRED;
-  record->data.reference = offset;
+  record->bytes = bytes | (shared ? TT_SHM_REFERRED : TT_SHM_REMOTE);
+  record->data.reference = shared ? offset : (uint64_t)(uintptr_t)data;
   return publish(stream, record);
 }
 
@@ -123,11 +128,20 @@ tutti_status tt_shm_peek(void *self, tutti_stream *stream, const tutti_slot_head
     *data = record->data.word;
   else
     *data = contents_of(stream, stream->next);
-  if (!LIKELY((record->bytes & TT_SHM_REFERRED) == 0)) {
-    *bytes = record->bytes & ~TT_SHM_REFERRED;
-    *data = tt_shm_at(((tt_shm *)self)->segment, record->data.reference);
+  if (!LIKELY((record->bytes & ELSEWHERE) == 0)) {
+    *bytes = record->bytes & ~ELSEWHERE;
+    bool remote = record->bytes & TT_SHM_REMOTE;
+    *data = remote ? NULL : tt_shm_at(((tt_shm *)self)->segment, record->data.reference);
   }
   return TUTTI_OK;
+}
+
+tutti_status tt_shm_fetch(void *self, tutti_stream *stream, void *to) {
+  assert(stream->role == TT_SHM_READER);
+  const tt_shm_record *record = &stream->record[stream->next & stream->mask];
+  if (!has_come(stream, record) || !(record->bytes & TT_SHM_REMOTE))
+    return tt_fail(TUTTI_ERR_ARGUMENT, "fetch of a slot that is no reference to a process's memory");
+  return tt_shm_remote_read(self, stream->peer[0].number, record->data.reference, to, record->bytes & ~ELSEWHERE);
 }
 
 tutti_status tt_shm_release(void *self, tutti_stream *stream) {

@@ -1,0 +1,114 @@
+/* bench/comms.c - what communicators cost: time of a split, beside a barrier and an allgather of as much; bytes of one,
+ * when it is made and after its first calls.
+ *
+ *     tutti run -n 8 build/bin/bench_comms [COUNT]    medians of COUNT splits, default 2000 */
+#include "api/api.h"
+#include "transport/shm/self.h"
+
+#include <malloc.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { ALIVE = 100, LARGE = 100000 };
+
+static tutti_comm *comm;
+
+static void must(tutti_status status) {
+  if (status == TUTTI_OK)
+    return;
+  fprintf(stderr, "%s\n", tutti_last_error());
+  exit(1);
+}
+
+/* ---- time ---- */
+
+static int by_value(const void *a, const void *b) {
+  int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+  return (x > y) - (x < y);
+}
+
+static void split(void) {
+  tutti_comm *part;
+  must(tutti_comm_split(comm, 0, 0, &part));
+  tutti_comm_destroy(part);
+}
+
+static void allgather(void) {
+  static int64_t in[4], out[4 * 1024];
+  must(tutti_allgather(in, out, 4, TUTTI_INT64, comm));
+}
+
+static void barrier(void) { must(tutti_barrier(comm)); }
+
+static void measure(const char *name, void (*call)(void), int count) {
+  int64_t *took = malloc((size_t)count * sizeof *took);
+  for (int n = 0; n < count; n++) {
+    int64_t began = tt_clock_ns();
+    call();
+    took[n] = tt_clock_ns() - began;
+  }
+  int64_t all = 0;
+  for (int n = 0; n < count; n++)
+    all += took[n];
+  qsort(took, (size_t)count, sizeof *took, by_value);
+  if (tutti_comm_rank(comm) == 0)
+    printf("%-22s %10.2f %10.2f\n", name, (double)took[count / 2] * 1e-3, (double)all / count * 1e-3);
+  free(took);
+}
+
+/* ---- memory ---- */
+
+typedef struct bytes {
+  uint64_t own, shared; /* of this rank; of all ranks */
+} bytes;
+
+static bytes now(const tutti_context *context) {
+  must(tutti_barrier(comm));
+  return (bytes){mallinfo2().uordblks, ((const tt_shm *)context->transport)->segment->head->bump};
+}
+
+/* Since `before`, which becomes now. */
+static void report(const char *what, const tutti_context *context, bytes *before) {
+  bytes after = now(context);
+  int64_t ranks = tutti_comm_size(comm);
+  if (tutti_comm_rank(comm) == 0)
+    printf("%-22s %10.0f %10.0f\n", what, (double)(after.own - before->own) / ALIVE,
+           (double)(after.shared - before->shared) / (double)(ALIVE * ranks));
+  *before = after;
+}
+
+static void measure_memory(const tutti_context *context) {
+  static tutti_comm *part[ALIVE + 1];
+  static double in[LARGE], out[LARGE];
+  must(tutti_comm_split(comm, 0, 0, &part[ALIVE])); /* what comes with the first one only */
+  bytes before = now(context);
+  for (int n = 0; n < ALIVE; n++)
+    must(tutti_comm_split(comm, 0, 0, &part[n]));
+  report("a split", context, &before);
+  for (int n = 0; n < ALIVE; n++)
+    must(tutti_allreduce(in, out, 1, TUTTI_FLOAT64, TUTTI_SUM, part[n]));
+  report("then 8 B", context, &before);
+  for (int n = 0; n < ALIVE; n++)
+    must(tutti_allreduce(in, out, LARGE, TUTTI_FLOAT64, TUTTI_SUM, part[n]));
+  report("then 800 KB", context, &before);
+  for (int n = 0; n <= ALIVE; n++)
+    tutti_comm_destroy(part[n]);
+}
+
+int main(int count, char **arguments) {
+  int calls = count > 1 ? atoi(arguments[1]) : 2000;
+  tutti_context *context;
+  must(tutti_context_create(NULL, &context));
+  must(tutti_comm_create(context, &comm));
+  if (tutti_comm_rank(comm) == 0)
+    printf("%d ranks %24s %10s\n", (int)tutti_comm_size(comm), "median us", "mean us");
+  measure("split and destroy", split, calls);
+  measure("allgather of 32 B", allgather, calls);
+  measure("barrier", barrier, calls);
+  if (tutti_comm_rank(comm) == 0)
+    printf("a rank's bytes %17s %10s\n", "own", "shared");
+  measure_memory(context);
+  tutti_comm_destroy(comm);
+  tutti_context_destroy(context);
+  return 0;
+}

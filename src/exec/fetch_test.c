@@ -1,0 +1,140 @@
+/* exec/fetch_test.c - slots whose bytes lie in another process, fetched by the engine: where they are stored, and aside
+ * where they are combined. Ranks are threads here: the transport's remote_test.c has processes. */
+#include "exec/testing.h"
+#include "transport/shm/shm.h"
+
+enum { RANKS = 2, SLOT_BYTES = 32 << 10, TOTAL = 50000, TURNS_MOST = 1000000 };
+
+typedef struct fetcher {
+  tutti_transport_ops ops; /* shm's; counts what is fetched */
+  void *transport[RANKS];
+  tt_link *link[RANKS];
+  tt_plan *plan[RANKS];
+  tt_instance *instance[RANKS];
+  int32_t in[RANKS][TOTAL], out[RANKS][TOTAL];
+} fetcher;
+
+static int fetched;
+
+static tutti_status count_fetch(void *self, tutti_stream *stream, void *to) {
+  fetched++;
+  return tt_shm_ops()->fetch(self, stream, to);
+}
+
+static void open_ranks(fetcher *of, const char *const *text) {
+  static const int64_t job_rank[] = {0, 1};
+  tt_shm_config config = {.bytes = 64 << 20, .slot_bytes = SLOT_BYTES, .slot_count = 2, .cma = 1};
+  of->ops = *tt_shm_ops();
+  of->ops.fetch = count_fetch;
+  fetched = 0;
+  test_ok(tt_shm_open_threads(&config, RANKS, of->transport));
+  for (int r = 0; r < RANKS; r++) {
+    tt_link_spec spec = {.ops = &of->ops,
+                         .transport = of->transport[r],
+                         .job_rank = job_rank,
+                         .rank = r,
+                         .rank_count = RANKS,
+                         .stream_base = 1000,
+                         .slot_bytes_minimum = SLOT_BYTES};
+    test_ok(tt_link_create(&spec, &of->link[r]));
+    test_ok(tt_plan_parse(text[r], &of->plan[r]));
+    test_ok(tt_instance_create(of->plan[r], of->link[r], &of->instance[r]));
+    for (int n = 0; n < TOTAL; n++)
+      of->in[r][n] = n * (r + 1);
+  }
+}
+
+static void close_ranks(fetcher *of) {
+  for (int r = 0; r < RANKS; r++) {
+    tt_instance_destroy(of->instance[r]);
+    tt_plan_destroy(of->plan[r]);
+    tt_link_destroy(of->link[r]);
+    of->ops.close(of->transport[r]);
+  }
+  free(of);
+}
+
+/* other: elements that rank 1 expects. */
+static void start(fetcher *of, int64_t other) {
+  for (int r = 0; r < RANKS; r++) {
+    tt_run run = {.in = of->in[r],
+                  .out = of->out[r],
+                  .blocks = {.block_count = 1, .total = r ? other : TOTAL},
+                  .type = TUTTI_INT32,
+                  .op = TUTTI_SUM,
+                  .call = 1,
+                  .key = 9};
+    test_ok(tt_instance_start(of->instance[r], &run));
+  }
+}
+
+static void run(fetcher *of) {
+  bool done[RANKS] = {false}, moved;
+  int64_t peer;
+  for (int turn = 0; !done[0] || !done[1]; turn++) {
+    assert_true(turn < TURNS_MOST);
+    test_ok(tt_instance_step(of->instance[turn % 2], &done[turn % 2], &moved, &peer));
+  }
+}
+
+static fetcher *make(const char *const *text) {
+  fetcher *of = calloc(1, sizeof *of);
+  assert_non_null(of);
+  open_ranks(of, text);
+  return of;
+}
+
+static const char *const exchange[] = {
+    "plan rank 0 of 2 blocks 1 parts 1 tmp 0 times 1 slice 0\nlevel 0 core\n"
+    "lane 0 id 1 send level 0 channel 0\n  0 t0 send ->1 b0 in.0 first last\n"
+    "lane 1 id 1 recv level 0 channel 0\n  0 t0 reduce <-1 b0 in.0 => out.0 first last\n",
+    "plan rank 1 of 2 blocks 1 parts 1 tmp 0 times 1 slice 0\nlevel 0 core\n"
+    "lane 0 id 1 send level 0 channel 0\n  0 t0 send ->0 b0 in.0 first last\n"
+    "lane 1 id 1 recv level 0 channel 0\n  0 t0 reduce <-0 b0 in.0 => out.0 left first last\n"};
+static const char *const move[] = {"plan rank 0 of 2 blocks 1 parts 1 tmp 0 times 1 slice 0\nlevel 0 core\n"
+                                   "lane 0 id 1 send level 0 channel 0\n  0 t0 send ->1 b0 in.0 first last\n",
+                                   "plan rank 1 of 2 blocks 1 parts 1 tmp 0 times 1 slice 0\nlevel 0 core\n"
+                                   "lane 0 id 1 recv level 0 channel 0\n  0 t0 recv <-0 b0 => out.0 first last\n"};
+
+static void test_fetched_slices_are_stored(void **state) {
+  (void)state;
+  fetcher *of = make(move);
+  start(of, TOTAL);
+  run(of);
+  assert_memory_equal(of->out[1], of->in[0], sizeof of->in[0]);
+  assert_int_equal(fetched, sizeof of->in[0] / SLOT_BYTES); /* the shorter end is copied */
+  close_ranks(of);
+}
+
+static void test_fetched_slices_are_combined(void **state) {
+  (void)state;
+  fetcher *of = make(exchange);
+  start(of, TOTAL);
+  run(of);
+  for (int n = 0; n < TOTAL; n++)
+    assert_true(of->out[0][n] == 3 * n && of->out[1][n] == 3 * n);
+  assert_int_equal(fetched, 2 * (sizeof of->in[0] / SLOT_BYTES));
+  close_ranks(of);
+}
+
+static void test_slice_of_another_length_is_a_mismatch(void **state) {
+  (void)state;
+  bool done, moved;
+  int64_t peer = -1;
+  fetcher *of = make(move);
+  start(of, 100);
+  test_ok(tt_instance_step(of->instance[0], &done, &moved, &peer));
+  assert_int_equal(tt_instance_step(of->instance[1], &done, &moved, &peer), TUTTI_ERR_MISMATCH);
+  assert_int_equal(peer, 0);
+  assert_int_equal(of->out[1][100], 0); /* nothing behind the block was touched */
+  close_ranks(of);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_fetched_slices_are_stored),
+      cmocka_unit_test(test_fetched_slices_are_combined),
+      cmocka_unit_test(test_slice_of_another_length_is_a_mismatch),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

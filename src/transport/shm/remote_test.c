@@ -1,0 +1,263 @@
+/* Reading other processes' memory: whole, agreed by all ranks, and errors where a process or its memory is gone.
+ * Skipped where the system does not let processes do so. */
+#include "support/job.h"
+#include "transport/shm/self.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#include <cmocka.h>
+
+#define SECOND ((int64_t)1000000000)
+#define LONG_BYTES ((size_t)200 << 10)
+
+static const tt_shm_config wanted = {.cma = 1};
+static const tutti_transport_ops *ops;
+
+static tt_shm *open_rank(const tutti_boot *boot, const tt_shm_config *config) {
+  void *self = NULL;
+  CHECK(ops->open(config, boot, &self) == TUTTI_OK);
+  return self;
+}
+
+/* From rank 0 to all others. */
+static tutti_stream *open_down(tt_shm *self, uint64_t id) {
+  static const int64_t others[] = {1, 2};
+  tutti_stream_spec spec = {.id = id, .source = 0, .readers = others, .reader_count = self->rank_count - 1};
+  tutti_stream *stream = NULL;
+  CHECK(ops->stream_open(self, &spec, &stream) == TUTTI_OK);
+  return stream;
+}
+
+static void reserve(tt_shm *self, tutti_stream *stream) {
+  tutti_slot_header *header;
+  void *data;
+  size_t room = 0;
+  while (room == 0) {
+    CHECK(ops->reserve(self, stream, &header, &data, &room) == TUTTI_OK);
+    if (room == 0)
+      ops->wait(self, SECOND);
+  }
+}
+
+/* Data and bytes of the next slot. */
+static const void *await(tt_shm *self, tutti_stream *stream, size_t *bytes) {
+  const tutti_slot_header *header = NULL;
+  const void *data = NULL;
+  while (header == NULL) {
+    CHECK(ops->peek(self, stream, &header, &data, bytes) == TUTTI_OK);
+    if (header == NULL)
+      ops->wait(self, SECOND);
+  }
+  return data;
+}
+
+static unsigned char byte_of(size_t message, size_t n) { return (unsigned char)((message + 1) * 31 + n * 7 + n / 251); }
+
+/* ---- what works ---- */
+
+static void need_permission(const tutti_boot *boot, void *argument) {
+  (void)argument;
+  tt_shm *self = open_rank(boot, &wanted);
+  bool remote = self->remote;
+  ops->close(self);
+  _exit(remote ? 0 : 3);
+}
+
+static void skip_unless_permitted(void) {
+  ops = tt_shm_ops();
+  if (job_run(2, need_permission, NULL) == 0)
+    return;
+  print_message("SKIPPED: this system does not let processes read each other's memory\n");
+  skip();
+}
+
+enum { MESSAGES = 50 };
+
+static void write_messages(tt_shm *self, tutti_stream *stream, unsigned char *memory) {
+  for (size_t m = 0; m < MESSAGES; m++) {
+    while (ops->unreleased(self, stream) > 0)
+      ops->wait(self, SECOND);
+    for (size_t n = 0; n < LONG_BYTES; n++)
+      memory[n] = byte_of(m, n);
+    reserve(self, stream);
+    CHECK(ops->refer(self, stream, memory, LONG_BYTES - m) == TUTTI_OK);
+  }
+  while (ops->unreleased(self, stream) > 0)
+    ops->wait(self, SECOND);
+}
+
+static void read_messages(tt_shm *self, tutti_stream *stream, unsigned char *memory) {
+  for (size_t m = 0; m < MESSAGES; m++) {
+    size_t bytes = 0;
+    CHECK(await(self, stream, &bytes) == NULL && bytes == LONG_BYTES - m);
+    CHECK(ops->fetch(self, stream, memory) == TUTTI_OK);
+    for (size_t n = 0; n < bytes; n++)
+      CHECK(memory[n] == byte_of(m, n));
+    CHECK(ops->release(self, stream) == TUTTI_OK);
+  }
+}
+
+static void move_messages(const tutti_boot *boot, void *argument) {
+  (void)argument;
+  tt_shm *self = open_rank(boot, &wanted);
+  tutti_stream *stream = open_down(self, 1);
+  unsigned char *memory = malloc(LONG_BYTES);
+  CHECK(memory != NULL && self->remote);
+  if (boot->rank == 0)
+    write_messages(self, stream, memory);
+  else
+    read_messages(self, stream, memory);
+  free(memory);
+  ops->close(self);
+}
+
+static void test_long_messages_are_read_where_they_lie(void **state) {
+  (void)state;
+  skip_unless_permitted();
+  assert_int_equal(job_run(3, move_messages, NULL), 0);
+}
+
+/* ---- what all ranks have to agree on ---- */
+
+/* Makes process_vm_readv fail in this process. */
+static void forbid(void) {
+  struct sock_filter filter[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_readv, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  struct sock_fprog program = {.len = sizeof filter / sizeof *filter, .filter = filter};
+  CHECK(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0);
+  CHECK(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0);
+}
+
+static void refuse(const tutti_boot *boot, void *argument) {
+  bool forbids = *(bool *)argument;
+  tt_shm_config unwanted = {.cma = -1};
+  if (forbids && boot->rank == 1)
+    forbid();
+  tt_shm *self = open_rank(boot, !forbids && boot->rank == 1 ? &unwanted : &wanted);
+  CHECK(!self->remote && self->pid_fd == NULL);
+  tutti_stream *stream = open_down(self, 1);
+  static unsigned char memory[LONG_BYTES];
+  if (boot->rank == 0) {
+    reserve(self, stream);
+    CHECK(ops->refer(self, stream, memory, LONG_BYTES) == TUTTI_ERR_UNSUPPORTED);
+  }
+  ops->close(self);
+}
+
+static void test_all_ranks_copy_where_one_may_not_read(void **state) {
+  (void)state;
+  bool forbids = true;
+  ops = tt_shm_ops();
+  assert_int_equal(job_run(3, refuse, &forbids), 0);
+}
+
+static void test_all_ranks_copy_where_one_does_not_want_to_read(void **state) {
+  (void)state;
+  bool forbids = false;
+  ops = tt_shm_ops();
+  assert_int_equal(job_run(3, refuse, &forbids), 0);
+}
+
+/* ---- what is gone ---- */
+
+static void die_before_it_is_read(const tutti_boot *boot, void *argument) {
+  (void)argument;
+  static unsigned char memory[LONG_BYTES];
+  tt_shm *self = open_rank(boot, &wanted);
+  tutti_stream *stream = open_down(self, 1);
+  if (boot->rank == 0) {
+    reserve(self, stream);
+    CHECK(ops->refer(self, stream, memory, LONG_BYTES) == TUTTI_OK);
+    raise(SIGKILL);
+  }
+  size_t bytes;
+  while (ops->peer_dead(self, 0) != 1)
+    ops->wait(self, SECOND);
+  CHECK(await(self, stream, &bytes) == NULL);
+  CHECK(ops->fetch(self, stream, memory) == TUTTI_ERR_PEER && strstr(tutti_last_error(), "rank 0") != NULL);
+  ops->close(self);
+}
+
+static void test_dead_writer_is_an_error(void **state) {
+  (void)state;
+  skip_unless_permitted();
+  assert_int_equal(job_run(2, die_before_it_is_read, NULL), 1);
+}
+
+/* The writer takes the memory's end, or all of it, away before it says that it can be read. */
+static void unmap_before_it_is_read(const tutti_boot *boot, void *argument) {
+  size_t left = *(size_t *)argument, bytes;
+  tt_shm *self = open_rank(boot, &wanted);
+  tutti_stream *stream = open_down(self, 1), *go = open_down(self, 2);
+  unsigned char *memory = mmap(NULL, LONG_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  CHECK(memory != MAP_FAILED);
+  if (boot->rank == 0) {
+    reserve(self, stream);
+    CHECK(ops->refer(self, stream, memory, LONG_BYTES) == TUTTI_OK);
+    CHECK(munmap(memory + left, LONG_BYTES - left) == 0);
+    reserve(self, go);
+    CHECK(ops->commit(self, go, 8) == TUTTI_OK);
+    while (ops->unreleased(self, go) > 0)
+      ops->wait(self, SECOND);
+  } else {
+    await(self, go, &bytes);
+    CHECK(await(self, stream, &bytes) == NULL);
+    CHECK(ops->fetch(self, stream, memory) == TUTTI_ERR_SYSTEM && strstr(tutti_last_error(), "rank 0") != NULL);
+    CHECK(ops->release(self, go) == TUTTI_OK);
+  }
+  ops->close(self);
+}
+
+static void test_memory_that_is_gone_is_an_error(void **state) {
+  (void)state;
+  skip_unless_permitted();
+  size_t left[] = {0, 64 << 10};
+  for (size_t n = 0; n < sizeof left / sizeof *left; n++)
+    assert_int_equal(job_run(2, unmap_before_it_is_read, &left[n]), 0);
+}
+
+static void misuse(const tutti_boot *boot, void *argument) {
+  (void)argument;
+  unsigned char memory[64] = {0};
+  size_t bytes;
+  tt_shm *self = open_rank(boot, &wanted);
+  tutti_stream *stream = open_down(self, 1);
+  if (boot->rank == 0) {
+    reserve(self, stream);
+    CHECK(ops->refer(self, stream, memory, sizeof memory) == TUTTI_ERR_UNSUPPORTED); /* short ones are copied */
+    CHECK(ops->commit(self, stream, sizeof memory) == TUTTI_OK);
+  } else {
+    CHECK(await(self, stream, &bytes) != NULL);
+    CHECK(ops->fetch(self, stream, memory) == TUTTI_ERR_ARGUMENT);
+  }
+  ops->close(self);
+}
+
+static void test_short_messages_are_not_fetched(void **state) {
+  (void)state;
+  skip_unless_permitted();
+  assert_int_equal(job_run(2, misuse, NULL), 0);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_long_messages_are_read_where_they_lie),
+      cmocka_unit_test(test_all_ranks_copy_where_one_may_not_read),
+      cmocka_unit_test(test_all_ranks_copy_where_one_does_not_want_to_read),
+      cmocka_unit_test(test_dead_writer_is_an_error),
+      cmocka_unit_test(test_memory_that_is_gone_is_an_error),
+      cmocka_unit_test(test_short_messages_are_not_fetched),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
