@@ -9,8 +9,9 @@
  * and be NULL: blocks lie one after the other. Blocks of one `out` must not overlap. Arrays are borrowed like buffers.
  * Buffers overlap when the ranges from the first to the last element of their blocks do.
  * Who passes the length of a block is said at each function; where only the rank that has it and the rank that gets it
- * do, and they differ, it is TUTTI_ERR_MISMATCH on the rank that gets it, at once or at the latest when all ranks have
- * come to the call, and then on all ranks. */
+ * do, and they differ, the rank that gets it has TUTTI_ERR_MISMATCH, at the latest when all ranks have come to the
+ * call, and then all ranks; the text names both and the difference. What is sent where nothing at all is expected may
+ * be noticed as late as tutti_comm_destroy. */
 #ifndef TUTTI_COLLECTIVES_H
 #define TUTTI_COLLECTIVES_H
 

@@ -51,6 +51,29 @@ static void test_parts_of_every_kind(void **state) {
   run_job(6, split_in_all_ways, NULL);
 }
 
+/* ---- a rank that cannot make its part ---- */
+
+static void lack_memory(const tutti_boot *boot, void *argument) {
+  (void)argument;
+  tutti_context *context;
+  tutti_comm *comm = join_all(boot, &context), *part = NULL;
+  CHECK(tutti_comm_split(comm, 0, 0, &part) == TUTTI_OK);
+  if (boot->rank == 1)
+    tt_agree_lack(context, part->id); /* as if it had had no memory */
+  else
+    report(boot, tutti_barrier(part));
+  tutti_comm_destroy(part);
+  CHECK(sum_of(comm, 1) == 3); /* the parent is as it was */
+  leave_all(context, comm);
+}
+
+static void test_rank_without_memory_for_its_part_is_named_at_the_first_call(void **state) {
+  (void)state;
+  run_job(3, lack_memory, NULL);
+  assert_outcome(0, TUTTI_ERR_MEMORY, "rank 1 (rank 1 of the job) has no memory for this communicator");
+  assert_outcome(2, TUTTI_ERR_MEMORY, "rank 1 (rank 1 of the job) has no memory for this communicator");
+}
+
 /* ---- many ---- */
 
 static void keep_many(const tutti_boot *boot, void *argument) {
@@ -246,6 +269,7 @@ static void test_persistent_requests_start_again(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       FAULT_TEST(test_parts_of_every_kind),
+      FAULT_TEST(test_rank_without_memory_for_its_part_is_named_at_the_first_call),
       FAULT_TEST(test_hundreds_of_communicators_live_at_once),
       FAULT_TEST(test_communicators_leave_nothing),
       FAULT_TEST(test_requests_complete_in_any_order),

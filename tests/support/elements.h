@@ -19,9 +19,18 @@ typedef struct element {
   int32_t index; /* of pairs */
 } element;
 
+typedef enum element_kind {
+  ELEMENT_FLOAT,
+  ELEMENT_SIGNED,
+  ELEMENT_UNSIGNED,
+  ELEMENT_TRUTH,
+  ELEMENT_HALF,
+  ELEMENT_BRIEF
+} element_kind;
+
 /* Where an element has its value, and what else. */
 typedef struct element_layout {
-  enum { ELEMENT_FLOAT, ELEMENT_SIGNED, ELEMENT_UNSIGNED, ELEMENT_TRUTH, ELEMENT_HALF, ELEMENT_BRIEF } kind;
+  element_kind kind;
   size_t value_bytes; /* without padding */
   size_t index_at;    /* 0: there is none */
   size_t second_at;   /* of complex numbers: the imaginary part; 0: there is none */
@@ -120,7 +129,7 @@ static inline bool element_has_sign(tutti_type type) {
 }
 
 static inline bool element_is_whole(tutti_type type) {
-  int kind = element_layout_of(type).kind;
+  element_kind kind = element_layout_of(type).kind;
   return kind == ELEMENT_SIGNED || kind == ELEMENT_UNSIGNED || kind == ELEMENT_TRUTH;
 }
 
