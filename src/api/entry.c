@@ -52,8 +52,8 @@ static tutti_status compose(const tutti_comm *comm, tt_entry *entry, const char 
 }
 
 /* What the plans have to do, from the collective's definition. */
-static tutti_status find_meaning(const tutti_comm *comm, const tt_entry *entry, tt_question *question,
-                                 tt_meaning *meaning) {
+static tutti_status find_meaning(const tutti_comm *comm, const tt_entry *entry, const tt_params *params,
+                                 tt_question *question, tt_meaning *meaning) {
   const tt_graph *graph = graph_of(entry);
   *question = (tt_question){.collective = tt_compose_info(entry->key.collective).name,
                             .rank_count = comm->size,
@@ -61,13 +61,15 @@ static tutti_status find_meaning(const tutti_comm *comm, const tt_entry *entry, 
                             .root = entry->key.root,
                             .in_place = entry->key.in_place,
                             .ordered = entry->key.ordered,
+                            .reproducible = params->reproducible,
                             .edge_count = graph ? graph->edge_count : 0,
                             .from = graph ? graph->from : NULL,
                             .to = graph ? graph->to : NULL};
   return tt_verify_meaning(question, meaning);
 }
 
-static tutti_status prove(const tutti_comm *comm, const tt_entry *entry, const tt_lowering *lowering) {
+static tutti_status prove(const tutti_comm *comm, const tt_entry *entry, const tt_params *params,
+                          const tt_lowering *lowering) {
   tt_plan **plans = calloc((size_t)comm->size, sizeof(tt_plan *));
   tutti_status status =
       plans ? TUTTI_OK : tt_fail(TUTTI_ERR_MEMORY, "no memory to prove %" PRId64 " plans", comm->size);
@@ -76,7 +78,7 @@ static tutti_status prove(const tutti_comm *comm, const tt_entry *entry, const t
   tt_question question;
   tt_meaning meaning;
   if (status == TUTTI_OK)
-    status = find_meaning(comm, entry, &question, &meaning);
+    status = find_meaning(comm, entry, params, &question, &meaning);
   if (status == TUTTI_OK)
     status = tt_verify(&meaning, (const tt_plan *const *)plans);
   for (int64_t r = 0; r < comm->size && plans; r++)
@@ -109,7 +111,7 @@ tutti_status tt_entry_compile(const tutti_comm *comm, tt_entry *entry, const cha
   if (status == TUTTI_OK)
     status = check_lengths(entry, lowering, text);
   if (status == TUTTI_OK && tt_options_get()->verify)
-    status = prove(comm, entry, lowering);
+    status = prove(comm, entry, &params, lowering);
   if (status == TUTTI_OK)
     status = tt_lower_rank(lowering, comm->rank, &entry->plan);
   tt_lowering_destroy(lowering);
