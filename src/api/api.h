@@ -187,6 +187,9 @@ struct tutti_context {
   int64_t create_timeout_ns;
 };
 
+/* Of its progress thread; NULL where it has none, or is NULL. */
+static inline tt_progress *tt_progress_of(const tutti_context *context) { return context ? context->progress : NULL; }
+
 struct tutti_graph {
   tutti_comm *comm;
   uint64_t number;             /* on its communicator, from 1 */

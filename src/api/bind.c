@@ -94,10 +94,9 @@ static tutti_status bind_plain(tutti_comm *comm, const tt_call *call, tt_bound *
 
 /* Spread enough for the few kinds of calls that a program makes; cheap, since every call asks. */
 static tt_bound *slot_of(tutti_comm *comm, const tt_call *call) {
-  uint64_t count = (uint64_t)call->count;
-  uint64_t mixed = count ^ count >> 6 ^ count >> 13 ^ count >> 20 ^ (uint64_t)call->root * 5 ^
-                   (uint64_t)call->collective * 11 ^ (uint64_t)call->type * 3 ^ (uint64_t)call->op * 7 ^
-                   (uint64_t)(call->in == call->out) * 32;
+  uint64_t facts = (uint64_t)call->count ^ (uint64_t)call->root << 24 ^ (uint64_t)call->collective << 40 ^
+                   (uint64_t)call->type << 46 ^ (uint64_t)call->op << 52 ^ (uint64_t)(call->in == call->out) << 58;
+  uint64_t mixed = facts * 0x9e3779b97f4a7c15u >> 32;
   return comm->bound_count ? &comm->bound[mixed & (comm->bound_count - 1)] : NULL;
 }
 

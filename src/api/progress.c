@@ -26,8 +26,6 @@ struct tt_progress {
   bool ends;
 };
 
-tt_progress *tt_progress_of(const tutti_context *context) { return context ? context->progress : NULL; }
-
 void tt_progress_lock(tt_progress *progress) {
   atomic_fetch_add_explicit(&progress->wanted, 1, memory_order_relaxed); /* a hint; pairs with let_others */
   pthread_mutex_lock(&progress->lock);

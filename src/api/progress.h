@@ -18,9 +18,6 @@ void tt_progress_post(const tutti_context *context);
 
 void tt_progress_lock(tt_progress *progress);
 void tt_progress_unlock(tt_progress *progress);
-/* The context's; NULL where it has none, or is NULL. */
-tt_progress *tt_progress_of(const tutti_context *context);
-
 static inline tt_progress *tt_hold(tt_progress *progress) {
   if (progress)
     tt_progress_lock(progress);
@@ -32,7 +29,8 @@ static inline void tt_release(tt_progress *const *progress) {
     tt_progress_unlock(*progress);
 }
 
-/* Holds the context until the end of the block; again where this thread holds it already. */
+/* In files that include api.h. Holds the context until the end of the block; again where this thread holds it already.
+ */
 #define TT_HOLD(context)                                                                                               \
   tt_progress *const held __attribute__((cleanup(tt_release), unused)) = tt_hold(tt_progress_of(context))
 

@@ -4,23 +4,32 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+/* Two neighbors of a record as the word that they are: built in a register, since every call does this. */
+static inline uint64_t pair_of(int32_t first, int32_t second) {
+  uint64_t low = (uint32_t)first, high = (uint32_t)second;
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+  return low << 32 | high;
+#else
+  return high << 32 | low;
+#endif
+}
+
 void tt_agree_publish(tutti_comm *comm, uint64_t number, const tt_bound *bound) {
   if (!comm->board)
     return;
-  const tt_record_words made = {.record = {.key = bound->key,
-                                           .count = bound->count,
-                                           .params = bound->entry->hash,
-                                           .root = (int32_t)bound->root,
-                                           .collective = (int32_t)bound->collective,
-                                           .type = bound->type,
-                                           .op = bound->op,
-                                           .lists = bound->lists,
-                                           .lengths = bound->lengths}};
+  const uint64_t made[TT_RECORD_WORDS] = {0,
+                                          bound->key,
+                                          (uint64_t)bound->count,
+                                          bound->entry->hash,
+                                          pair_of((int32_t)bound->root, (int32_t)bound->collective),
+                                          pair_of(bound->type, bound->op),
+                                          bound->lists,
+                                          bound->lengths};
   uint64_t *word = comm->board[comm->rank]->record[number % TT_RECORDS].word;
   __atomic_store_n(&word[0], 0,
                    __ATOMIC_RELAXED); /* readers that see 0 or a change skip it; pairs with tt_record_read */
   for (int n = 1; n < TT_RECORD_WORDS; n++)
-    __atomic_store_n(&word[n], made.word[n], __ATOMIC_RELEASE); /* none before the 0 */
+    __atomic_store_n(&word[n], made[n], __ATOMIC_RELEASE); /* none before the 0 */
   __atomic_store_n(&word[0], number, __ATOMIC_RELEASE);
 }
 

@@ -269,20 +269,40 @@ static void run_calls(property *at, call *calls) {
   }
 }
 
-/* False where what was drawn does not fit together. */
-static bool run_case(uint64_t seed, int64_t ranks, tt_collective collective) {
-  static property at;
+/* False where what the case is does not fit together. */
+static bool run_all(property *at) {
   static call calls[CALLS + 1];
-  random_case(&at, seed, ranks, collective);
-  bool fits = open_case(&at);
+  bool fits = open_case(at);
   for (int n = 0; n < CALLS && fits; n++)
-    make_call(&at, &calls[n]);
+    make_call(at, &calls[n]);
   if (fits)
-    run_calls(&at, calls);
+    run_calls(at, calls);
   for (int n = 0; n < CALLS && fits; n++)
     close_call(&calls[n]);
-  close_case(&at);
+  close_case(at);
   return fits;
+}
+
+static bool run_case(uint64_t seed, int64_t ranks, tt_collective collective) {
+  static property at;
+  random_case(&at, seed, ranks, collective);
+  return run_all(&at);
+}
+
+/* One form of a reduction by one preset, on nodes of four ranks, with an operator that does not commute. */
+static bool run_ordered(tt_collective collective, const char *form, const tt_preset *preset, int64_t ranks) {
+  static property at;
+  tt_params params;
+  assert_int_equal(tt_params_parse(preset->text, &params), TUTTI_OK);
+  const char *own = params.form[0] ? tt_compose_form(collective, params.form) : form;
+  if (!own || strcmp(own, form) != 0)
+    return false;
+  random_case(&at, (uint64_t)ranks, ranks, collective);
+  at.form = form;
+  at.problem.ordered = true;
+  strcpy(at.map, "by 4");
+  snprintf(at.params, sizeof at.params, "%s", preset->text);
+  return run_all(&at);
 }
 
 static void test_what_is_proven_runs_right_under_random_schedules(void **state) {
@@ -304,9 +324,27 @@ static void test_64_ranks_of_every_collective_under_many_schedules(void **state)
       run += run_case(seed, 64, (tt_collective)collective);
 }
 
+/* The operator is the product of matrices [[a, b], [0, 1]]. */
+static void test_every_preset_that_claims_rank_order_keeps_it(void **state) {
+  (void)state;
+  size_t count;
+  const tt_preset *presets = tt_preset_table(&count);
+  for (int c = 0; c < TT_COLLECTIVE_COUNT; c++) {
+    tt_collective_info info = tt_compose_info((tt_collective)c);
+    for (int f = 0; f < info.form_count && info.reduces; f++) {
+      int claims = 0;
+      for (size_t p = 0; p < count; p++)
+        for (int64_t ranks = 1; ranks <= 33; ranks++)
+          claims += run_ordered((tt_collective)c, info.form[f], &presets[p], ranks);
+      assert_true(claims >= 33); /* linear always does */
+    }
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_what_is_proven_runs_right_under_random_schedules),
+      cmocka_unit_test(test_every_preset_that_claims_rank_order_keeps_it),
       cmocka_unit_test(test_64_ranks_of_every_collective_under_many_schedules),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
