@@ -11,8 +11,9 @@ for ranks in 2 4 8; do
 done
 $tutti bench allreduce -n 2 --sizes 64K..16M --overlap --against openmpi,mpich
 TUTTI_PROGRESS=thread $tutti bench allreduce -n 2 --sizes 64K..16M --overlap
-for program in build/bin/bench_*; do
-  [ -x "$program" ] || continue
-  echo "== $program"
-  "$program"
+$tutti run -n 2 --bind none build/bin/bench_overlap
+$tutti run -n 8 build/bin/bench_comms
+for program in kernels plans transport wait; do
+  echo "== bench_$program"
+  build/bin/bench_$program
 done

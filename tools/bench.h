@@ -55,7 +55,8 @@ typedef struct bench_options {
   bool check, shared_memory, sparse;
   bool per_pair; /* sizes are those of one block */
   bool overlap;
-  bool apart; /* a barrier before each call */
+  int core_count; /* 0: all */
+  bool apart;     /* a barrier before each call */
   bench_mode mode;
 } bench_options;
 

@@ -162,6 +162,8 @@ int bench_job_open(const bench_options *options, bench_job *job) {
   *job = (bench_job){.options = options, .listener = -1, .signals = -1};
   prctl(PR_SET_CHILD_SUBREAPER, 1); /* ranks that their launcher leaves behind become this process's */
   job->core_count = bench_cores(job->core, (int)TT_COUNT(job->core));
+  if (options->core_count > 0 && options->core_count < job->core_count)
+    job->core_count = options->core_count;
   if (job->core_count == 0 || open_signals(job) != 0 || open_listener(job) != 0 || launch_all(job) != 0 ||
       admit_all(job) != 0)
     return -1;

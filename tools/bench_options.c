@@ -31,6 +31,7 @@ static const char help[] =
     "  --apart            a barrier before each call, not timed: no rank runs ahead to the next call\n"
     "  --sparse           all-to-allv and -w: each rank sends to two others only\n"
     "  --alloc            buffers from tutti_alloc\n"
+    "  --cores N          use the first N cores only: the others are for progress threads\n"
     "  --seconds S        time for a point, about (default 1); 0: a single round\n"
     "  --no-check         do not compare results\n"
     "  --json FILE        write the rows to FILE too\n";
@@ -184,6 +185,15 @@ static int parse_rank_count(bench_options *options, const char *text) {
   return 0;
 }
 
+static int parse_cores(bench_options *options, const char *text) {
+  char *end;
+  long cores = strtol(text, &end, 10);
+  if (*end != '\0' || end == text || cores < 1 || cores > 1024)
+    return bench_fail("--cores: '%s' is no number of cores from 1 to 1024", text);
+  options->core_count = (int)cores;
+  return 0;
+}
+
 static int parse_seconds(bench_options *options, const char *text) {
   char *end;
   double seconds = strtod(text, &end);
@@ -214,6 +224,7 @@ enum {
   APART,
   SPARSE,
   ALLOC,
+  CORES,
   SECONDS,
   CHECK,
   NO_CHECK,
@@ -234,6 +245,7 @@ static const struct option long_options[] = {
     {"apart", no_argument, NULL, APART},
     {"sparse", no_argument, NULL, SPARSE},
     {"alloc", no_argument, NULL, ALLOC},
+    {"cores", required_argument, NULL, CORES},
     {"seconds", required_argument, NULL, SECONDS},
     {"check", no_argument, NULL, CHECK},
     {"no-check", no_argument, NULL, NO_CHECK},
@@ -283,6 +295,8 @@ static int parse_option(bench_options *options, library_names *names, int which,
     return 0;
   case MODE:
     return parse_mode(options, value);
+  case CORES:
+    return parse_cores(options, value);
   case SECONDS:
     return parse_seconds(options, value);
   case JSON:

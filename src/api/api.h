@@ -142,6 +142,7 @@ struct tutti_comm {
   tt_board **board; /* [size]; NULL where the transport has no shared cells */
   bool *neighbour;  /* [size]: shares this rank's core, as far as is known */
   uint64_t yields;  /* so far; neighbours are looked for now and then */
+  bool crowded;     /* ranks share cores, as far as is known */
   tt_link *link;
   tt_entry *entries;
   tt_bound *bound;              /* plain calls, by what they are */

@@ -86,6 +86,7 @@ tutti_status tt_comm_open(tutti_context *context, uint64_t id, const int64_t *jo
   }
   memcpy(made->job_rank, job_rank, (size_t)size * sizeof *job_rank);
   made->context = context;
+  made->crowded = context->crowded;
   made->id = id;
   made->rank = rank;
   made->size = size;

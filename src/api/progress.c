@@ -13,8 +13,8 @@
 #include <string.h>
 #include <time.h>
 
-#define SPINS 2000
-#define YIELDS 2000
+#define SPINS 20
+#define YIELDS 4000
 #define SLEEP_NS 50000
 
 struct tt_progress {

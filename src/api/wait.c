@@ -58,7 +58,7 @@ tutti_status tt_wait_look(tutti_comm *comm, uint64_t number, tt_waiter *waiter) 
   tutti_status status = move_transport(comm, number);
   if (status == TUTTI_OK && now - waiter->checked_ns > CHECK_NS)
     status = look_around(comm, number, waiter, now);
-  if (comm->context->crowded)
+  if (comm->crowded)
     sched_yield();
   return status;
 }
@@ -75,23 +75,26 @@ static bool awaits_neighbour(const tt_operation *operation) {
 static void find_neighbours(tutti_comm *comm) {
   uint32_t core = (uint32_t)sched_getcpu() + 1;
   __atomic_store_n(&comm->board[comm->rank]->core, core, __ATOMIC_RELAXED);
-  for (int64_t r = 0; r < comm->size; r++)
+  comm->crowded = comm->context->crowded;
+  for (int64_t r = 0; r < comm->size; r++) {
     comm->neighbour[r] =
         r != comm->rank && core > 0 && __atomic_load_n(&comm->board[r]->core, __ATOMIC_RELAXED) == core;
+    comm->crowded = comm->crowded || comm->neighbour[r]; /* bound to one core, though there are enough */
+  }
 }
 
 /* Gives the core to a rank that shares it. */
 static void yield(tutti_comm *comm, tt_waiter *waiter) {
   sched_yield();
   waiter->polls = 0;
-  if (comm->board && comm->context->crowded && comm->yields++ % YIELDS_A_LOOK == 0)
+  if (comm->board && comm->yields++ % YIELDS_A_LOOK == 0)
     find_neighbours(comm);
 }
 
 /* A core of one's own can be spent on waiting. A shared one only while those are waited for who do not need it: going
  * away and coming back takes longer than they do. */
 static bool may_spin(const tutti_comm *comm, const tt_operation *operation, tt_waiter *waiter) {
-  if (!comm->context->crowded)
+  if (!comm->crowded)
     return waiter->polls++ < tt_options_get()->spin;
   if (!comm->board || awaits_neighbour(operation))
     return false;
