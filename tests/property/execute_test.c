@@ -12,7 +12,7 @@
 
 #include <inttypes.h>
 
-enum { CASES = 2000, CALLS = 3, FEW_RANKS = 16, SCHEDULES = 12, SCHEDULES_LONG = 1000 };
+enum { CASES = 2000, CALLS = 3, FEW_RANKS = 16, SCHEDULES = 200, SCHEDULES_LONG = 1000, TURNS = 10 };
 
 typedef struct property {
   uint64_t seed;
@@ -269,24 +269,25 @@ static void run_calls(property *at, call *calls) {
   }
 }
 
-/* False where what the case is does not fit together. */
-static bool run_all(property *at) {
+/* False where what the case is does not fit together. turns: schedules, each with calls of its own. */
+static bool run_all(property *at, int turns) {
   static call calls[CALLS + 1];
   bool fits = open_case(at);
-  for (int n = 0; n < CALLS && fits; n++)
-    make_call(at, &calls[n]);
-  if (fits)
+  for (int turn = 0; turn < turns && fits; turn++) {
+    for (int n = 0; n < CALLS; n++)
+      make_call(at, &calls[n]);
     run_calls(at, calls);
-  for (int n = 0; n < CALLS && fits; n++)
-    close_call(&calls[n]);
+    for (int n = 0; n < CALLS; n++)
+      close_call(&calls[n]);
+  }
   close_case(at);
   return fits;
 }
 
-static bool run_case(uint64_t seed, int64_t ranks, tt_collective collective) {
+static bool run_case(uint64_t seed, int64_t ranks, tt_collective collective, int turns) {
   static property at;
   random_case(&at, seed, ranks, collective);
-  return run_all(&at);
+  return run_all(&at, turns);
 }
 
 /* One form of a reduction by one preset, on nodes of four ranks, with an operator that does not commute. */
@@ -302,7 +303,7 @@ static bool run_ordered(tt_collective collective, const char *form, const tt_pre
   at.problem.ordered = true;
   strcpy(at.map, "by 4");
   snprintf(at.params, sizeof at.params, "%s", preset->text);
-  return run_all(&at);
+  return run_all(&at, 1);
 }
 
 static void test_what_is_proven_runs_right_under_random_schedules(void **state) {
@@ -310,9 +311,9 @@ static void test_what_is_proven_runs_right_under_random_schedules(void **state) 
   int run = 0;
   const char *only = getenv("EXECUTE_SEED");
   if (only)
-    run_case(strtoull(only, NULL, 10), 0, TT_COLLECTIVE_COUNT);
+    run_case(strtoull(only, NULL, 10), 0, TT_COLLECTIVE_COUNT, 1);
   for (uint64_t seed = 0; seed < CASES && !only; seed++)
-    run += run_case(seed, 0, TT_COLLECTIVE_COUNT);
+    run += run_case(seed, 0, TT_COLLECTIVE_COUNT, 1);
   assert_true(only || run > CASES / 2);
 }
 
@@ -321,7 +322,7 @@ static void test_64_ranks_of_every_collective_under_many_schedules(void **state)
   uint64_t schedules = getenv("TUTTI_TEST_LONG") ? SCHEDULES_LONG : SCHEDULES;
   for (int collective = 0; collective < TT_COLLECTIVE_COUNT; collective++)
     for (uint64_t seed = 0, run = 0; run < schedules; seed++)
-      run += run_case(seed, 64, (tt_collective)collective);
+      run += run_case(seed, 64, (tt_collective)collective, TURNS) ? TURNS : 0;
 }
 
 /* The operator is the product of matrices [[a, b], [0, 1]]. */
