@@ -14,8 +14,8 @@
  *   tutti_request_start(request); tutti_wait(&request);
  *
  * Every rank of the communicator makes the same composition with the same calls: it says what all ranks do, so a rank
- * that takes no part makes it too. All functions but tutti_composition_init's requests are local. Threads and errors:
- * as in tutti.h. */
+ * that takes no part makes it too. The primitives of a stage take what was there before it, and no two of them bring to
+ * one place. All functions but tutti_composition_init's requests are local. Threads and errors: as in tutti.h. */
 #ifndef TUTTI_COMPOSITION_H
 #define TUTTI_COMPOSITION_H
 

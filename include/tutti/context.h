@@ -39,7 +39,9 @@ TUTTI_API void tutti_free(tutti_context *context, void *memory);
 /* ---- operators and types of the user's own ----
  *
  * They are local and cost nothing to others, but they are numbered as they are created, and the number is what ranks
- * compare: every rank of the job creates the same ones in the same order. A number is never used again. */
+ * compare, with the bytes of an element and whether an operator commutes: every rank of the job creates the same ones
+ * in the same order. A number is never used again. Elements that are combined must fit into a slot: 16 KiB always do
+ * (TUTTI_SLOT_BYTES); a longer one breaks the communicator with TUTTI_ERR_ARGUMENT. */
 
 /* An operator for all types whose elements have element_bytes bytes: of tutti_type_create, or of tutti's own. `reduce`
  * is called as tutti/types.h says, with `user` passed on. commutes: whether operands may be combined in any order; 0:

@@ -34,7 +34,9 @@ uint64_t tt_bound_key(const tutti_comm *comm, const tt_bound *bound, uint64_t pa
                             (uint64_t)bound->root,
                             (uint64_t)bound->count,
                             params,
-                            bound->lists};
+                            bound->lists,
+                            (uint64_t)bound->run.element_bytes, /* of the user's types: a number says no more */
+                            bound->run.user_op ? 1 + (uint64_t)bound->run.user_op->commutes : 0};
   return tt_hash(1, facts, sizeof facts);
 }
 

@@ -45,6 +45,21 @@ static void finish(program *made) {
   tt_arena_finish(&made->arena);
 }
 
+static bool has_stage(const tt_composition *composition, const char *name) {
+  for (int n = 0; n < composition->stage_count; n++)
+    if (strcmp(composition->stage[n].name, name) == 0)
+      return true;
+  return false;
+}
+
+/* Whether parameters speak of stages that there are. */
+static tutti_status check_stages(const program *made) {
+  for (int n = 0; n < made->params.stage_count; n++)
+    if (*made->params.stage[n].stage && !has_stage(&made->composition, made->params.stage[n].stage))
+      return tt_fail(TUTTI_ERR_PLAN, "the composition has no stage '%s'", made->params.stage[n].stage);
+  return TUTTI_OK;
+}
+
 static tutti_status begin(const tutti_composition *of, bool ordered, program *made) {
   *made = (program){.of = of};
   tt_arena_init(&made->arena);
@@ -53,6 +68,8 @@ static tutti_status begin(const tutti_composition *of, bool ordered, program *ma
   tutti_status status = tt_composition_take(of, ordered, &made->arena, &made->composition);
   if (status == TUTTI_OK)
     status = tt_params_parse(text_of(of), &made->params);
+  if (status == TUTTI_OK)
+    status = check_stages(made);
   return status == TUTTI_OK ? tt_lowering_create(&made->composition, of->comm->topo, &made->params, &made->lowering)
                             : status;
 }
@@ -82,8 +99,14 @@ static uint64_t hash_of(program *made) {
   return composition ? tt_hash(tt_hash(0, composition, strlen(composition)), params, strlen(params)) : 0;
 }
 
+/* Whether its primitives make sense together: found from the composition alone, so on all ranks alike. */
+static tutti_status check_sense(program *made) {
+  tt_meaning meaning;
+  return tt_verify_primitives(&made->composition, &made->arena, &meaning);
+}
+
 static tutti_status compile(program *made, tt_entry *entry) {
-  tutti_status status = tt_options_get()->verify ? prove(made) : TUTTI_OK;
+  tutti_status status = tt_options_get()->verify ? prove(made) : check_sense(made);
   if (status == TUTTI_OK)
     status = tt_lower_rank(made->lowering, made->of->comm->rank, &entry->plan);
   entry->hash = hash_of(made);

@@ -128,7 +128,9 @@ static tutti_status check_arguments(const tutti_composition *of, const tutti_blo
 }
 
 static uint64_t key_of(const tt_bound *bound) {
-  const uint64_t facts[] = {bound->entry->hash, (uint64_t)bound->type, (uint64_t)bound->op};
+  const uint64_t facts[] = {bound->entry->hash, (uint64_t)bound->type, (uint64_t)bound->op,
+                            (uint64_t)bound->run.element_bytes,
+                            bound->run.user_op ? 1 + (uint64_t)bound->run.user_op->commutes : 0};
   return tt_hash(2, facts, sizeof facts);
 }
 

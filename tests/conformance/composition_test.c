@@ -290,6 +290,14 @@ static void refuse_arguments(tutti_comm *comm) {
   REFUSED(tutti_composition_set_params(of, "wheel"), TUTTI_ERR_PLAN, "wheel");
   CHECK(tutti_composition_multicast(of, 0, NULL, 0, 0, TUTTI_MID, TUTTI_OUT) == TUTTI_OK);
   CHECK(tutti_composition_verify(of) == TUTTI_ERR_PLAN); /* nobody brought it there */
+  int64_t counts[] = {1, 1};
+  tutti_block_table blocks = {.counts = counts};
+  tutti_request *request = NULL;
+  float in[2] = {0}, out[2] = {0};
+  CHECK(tutti_composition_init(of, in, out, &blocks, TUTTI_FLOAT32, TUTTI_SUM, &request) == TUTTI_ERR_PLAN);
+  CHECK(request == NULL);
+  CHECK(tutti_composition_set_params(of, "two[core:chain]") == TUTTI_OK);
+  REFUSED(tutti_composition_verify(of), TUTTI_ERR_PLAN, "has no stage 'two'");
   tutti_composition_destroy(of);
   tutti_composition_destroy(NULL);
 }
