@@ -23,9 +23,6 @@ struct tutti_composition {
   tt_entry *entry[2]; /* compiled: as it is, and with every reduction in rank order; NULL: not yet */
 };
 
-/* Sets *composition to what it is, with every reduction in rank order where `ordered`; in the arena. */
-tutti_status tt_composition_take(const tutti_composition *of, bool ordered, tt_arena *arena,
-                                 tt_composition *composition);
 /* The compiled one, made at the first time. */
 tutti_status tt_composition_entry(tutti_composition *of, bool ordered, tt_entry **entry);
 

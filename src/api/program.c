@@ -18,8 +18,8 @@ typedef struct program {
   tt_plan **plan; /* of every rank; NULL where only one was asked for */
 } program;
 
-tutti_status tt_composition_take(const tutti_composition *of, bool ordered, tt_arena *arena,
-                                 tt_composition *composition) {
+/* What the user made, with every reduction in rank order where `ordered`; in the arena. */
+static tutti_status take(const tutti_composition *of, bool ordered, tt_arena *arena, tt_composition *composition) {
   *composition = of->made;
   for (int s = 0; s < composition->stage_count && ordered; s++) {
     tt_stage *stage = &composition->stage[s];
@@ -65,7 +65,7 @@ static tutti_status begin(const tutti_composition *of, bool ordered, program *ma
   tt_arena_init(&made->arena);
   if (of->made.stage_count == 0)
     return tt_fail(TUTTI_ERR_PLAN, "the composition has no stage");
-  tutti_status status = tt_composition_take(of, ordered, &made->arena, &made->composition);
+  tutti_status status = take(of, ordered, &made->arena, &made->composition);
   if (status == TUTTI_OK)
     status = tt_params_parse(text_of(of), &made->params);
   if (status == TUTTI_OK)

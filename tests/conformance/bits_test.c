@@ -15,6 +15,16 @@
 
 enum { MOST = 40000 };
 
+static tutti_comm *join_all(const tutti_boot *boot, tutti_context **context) {
+  tutti_context_options options;
+  tutti_comm *comm;
+  tutti_context_options_init(&options);
+  options.boot = boot;
+  CHECK(tutti_context_create(&options, context) == TUTTI_OK);
+  CHECK(tutti_comm_create(*context, &comm) == TUTTI_OK);
+  return comm;
+}
+
 /* Of very different sizes, so that rounding shows any other order. */
 static void fill(float *in, int64_t count, int64_t rank) {
   tt_random random;
@@ -57,13 +67,8 @@ static void rank_main(const tutti_boot *boot, void *unused) {
                                        "form=one [node:2-nomial,xor/core:star]",
                                        "form=one [core:4-nomial,xor]",
                                        "form=broadcast.reduce [core:2-nomial]"};
-  tutti_context_options options;
   tutti_context *context;
-  tutti_comm *comm;
-  tutti_context_options_init(&options);
-  options.boot = boot;
-  CHECK(tutti_context_create(&options, &context) == TUTTI_OK);
-  CHECK(tutti_comm_create(context, &comm) == TUTTI_OK);
+  tutti_comm *comm = join_all(boot, &context);
   for (size_t n = 0; n < TT_COUNT(params); n++)
     check_params(params[n], comm);
   tutti_comm_destroy(comm);
@@ -134,13 +139,8 @@ static void check_presets(tutti_comm *comm) {
 
 static void reproduce(const tutti_boot *boot, void *unused) {
   (void)unused;
-  tutti_context_options options;
   tutti_context *context;
-  tutti_comm *comm;
-  tutti_context_options_init(&options);
-  options.boot = boot;
-  CHECK(tutti_context_create(&options, &context) == TUTTI_OK);
-  CHECK(tutti_comm_create(context, &comm) == TUTTI_OK);
+  tutti_comm *comm = join_all(boot, &context);
   check_presets(comm);
   tutti_comm_destroy(comm);
   tutti_context_destroy(context);
