@@ -68,7 +68,8 @@ typedef struct queue {
 
 typedef struct wire { /* to one peer */
   int fd;
-  int gone; /* it has closed its end */
+  int deaf; /* it has closed its end; what it sent before that may still be here */
+  int gone; /* and all of that has been read */
   queue in, out;
 } wire;
 
@@ -109,14 +110,14 @@ static void queue_drop(queue *of, size_t bytes) {
 /* Sends what the socket takes now. */
 static void push(wire *to) {
   ssize_t sent = 1;
-  while (!to->gone && to->out.used > 0 && sent > 0) {
+  while (!to->deaf && to->out.used > 0 && sent > 0) {
     sent = send(to->fd, to->out.at, to->out.used, MSG_NOSIGNAL | MSG_DONTWAIT);
     if (sent > 0)
       queue_drop(&to->out, (size_t)sent);
     else if (errno != EAGAIN && errno != EINTR)
-      to->gone = 1;
+      to->deaf = 1;
   }
-  if (to->gone)
+  if (to->deaf)
     to->out.used = 0;
 }
 

@@ -17,6 +17,14 @@ TUTTI_API tutti_status tutti_comm_create(tutti_context *context, tutti_comm **co
  * Cheap: what a communicator needs beside its ranks comes with its first call. Where one rank has no memory for its
  * part it gets TUTTI_ERR_MEMORY, here or at the first call, and the others at their first call on theirs. */
 TUTTI_API tutti_status tutti_comm_split(tutti_comm *comm, int64_t color, int64_t key, tutti_comm **part);
+/* The same for ranks[0 .. count-1] of the context (equal on all of them, each once, this rank among them) where they
+ * have agreed on a number by other means: no communication, each of them calls it when it likes. number: 1 .. 2^32 - 1,
+ * never used by another communicator of two of these ranks. Whoever takes the largest that tutti_comm_next_number has
+ * said to any of them is safe. Errors: TUTTI_ERR_ARGUMENT, TUTTI_ERR_MEMORY, on this rank only. */
+TUTTI_API tutti_status tutti_comm_create_group(tutti_context *context, int64_t number, int64_t count,
+                                               const int64_t *ranks, tutti_comm **comm);
+/* Greater than the number of every communicator that this rank has made. -1 where context is NULL. */
+TUTTI_API int64_t tutti_comm_next_number(const tutti_context *context);
 /* Frees it. Outstanding requests on it must have completed, its graphs must have been destroyed. Not collective, never
  * blocks. Accepts NULL. A mismatch that no call has told this rank is logged, and in tutti_last_error. */
 TUTTI_API void tutti_comm_destroy(tutti_comm *comm);
@@ -30,6 +38,10 @@ TUTTI_API int64_t tutti_comm_size(const tutti_comm *comm);
  * Errors: TUTTI_ERR_PLAN with what is wrong in the text. */
 TUTTI_API tutti_status tutti_comm_set_params(tutti_comm *comm, const char *collective, const char *text);
 
+/* The parameters with which the last call on comm was started, as text (docs/plan.md); "" before the first. Equal
+ * pointers are equal texts; valid until parameters are set or comm is destroyed. */
+TUTTI_API const char *tutti_comm_last_params(const tutti_comm *comm);
+
 /* ---- graphs: who is whose neighbor in the tutti_neighbor_... collectives ---- */
 
 /* Edges come from `sources` (in_count ranks of comm) and go to `destinations` (out_count ranks). A rank may be its own
@@ -38,6 +50,11 @@ TUTTI_API tutti_status tutti_comm_set_params(tutti_comm *comm, const char *colle
  * only one end; the text names rank and edge. */
 TUTTI_API tutti_status tutti_graph_create(tutti_comm *comm, int64_t in_count, const int64_t *sources, int64_t out_count,
                                           const int64_t *destinations, tutti_graph **graph);
+/* The same where each rank knows all edges by other means: no communication, each rank calls it when it likes, in the
+ * order of the communicator's other graphs. in_counts[r], out_counts[r]: of rank r. edges: rank 0's sources, then its
+ * destinations, then rank 1's, ... All of it is equal on all ranks, and so are errors but TUTTI_ERR_MEMORY. */
+TUTTI_API tutti_status tutti_graph_create_known(tutti_comm *comm, const int64_t *in_counts, const int64_t *out_counts,
+                                                const int64_t *edges, tutti_graph **graph);
 /* Its requests must have completed, persistent ones must have been destroyed. Not collective. Accepts NULL. */
 TUTTI_API void tutti_graph_destroy(tutti_graph *graph);
 

@@ -18,7 +18,12 @@ typedef struct tutti_context_options {
   const tutti_boot *boot;               /* NULL: what `tutti run` put in the environment, or a job of one rank */
   const tutti_transport_ops *transport; /* NULL: shared memory */
   const void *transport_config;         /* given to transport->open */
-  int64_t timeout_ns;                   /* for creation; 0: TUTTI_CREATE_TIMEOUT */
+  int64_t node; /* with `transport`: this rank's machine. Ranks of equal node share memory and use tutti's shared memory
+                   among themselves, `transport` reaches the others. -1, set by init: `transport` reaches all */
+  void (*idle)(void *user); /* called again and again while a call of tutti has waited for some microseconds, so that
+                               a library beside tutti may move on; must not call tutti. NULL: not wanted */
+  void *idle_user;
+  int64_t timeout_ns; /* for creation; 0: TUTTI_CREATE_TIMEOUT */
 } tutti_context_options;
 
 TUTTI_API void tutti_context_options_init(tutti_context_options *options);
@@ -38,10 +43,10 @@ TUTTI_API void tutti_free(tutti_context *context, void *memory);
 
 /* ---- operators and types of the user's own ----
  *
- * They are local and cost nothing to others, but they are numbered as they are created, and the number is what ranks
- * compare, with the bytes of an element and whether an operator commutes: every rank of the job creates the same ones
- * in the same order. A number is never used again. Elements that are combined must fit into a slot: 16 KiB always do
- * (TUTTI_SLOT_BYTES); a longer one breaks the communicator with TUTTI_ERR_ARGUMENT. */
+ * They are local and cost nothing to others. Ranks compare the bytes of an element and whether the operator commutes,
+ * not the function, which they cannot: all ranks of a call have to mean the same. A number is never used again.
+ * Elements that are combined must fit into a slot: 16 KiB always do (TUTTI_SLOT_BYTES); a longer one breaks the
+ * communicator with TUTTI_ERR_ARGUMENT. */
 
 /* An operator for all types whose elements have element_bytes bytes: of tutti_type_create, or of tutti's own. `reduce`
  * is called as tutti/types.h says, with `user` passed on. commutes: whether operands may be combined in any order; 0:

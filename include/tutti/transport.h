@@ -86,17 +86,23 @@ typedef struct tutti_transport_ops {
   /* Buffers that peers can read in place, for tutti_alloc. */
   tutti_status (*alloc)(void *self, size_t bytes, void **memory);
   void (*free)(void *self, void *memory);
-  /* Commits the reserved slot with `bytes` at `data`, which lies in memory of `alloc` or where else readers can get at
-   * it, without copying: they peek at it where it lies, or fetch it. TUTTI_ERR_UNSUPPORTED (and nothing done) where
-   * they cannot: then fill and commit. The bytes must stay as they are until the slot has been released by all readers.
-   */
-  tutti_status (*refer)(void *self, tutti_stream *stream, const void *data, size_t bytes);
+  /* Commits the reserved slot with `bytes` at `data` without copying; `bytes` may be more than a slot holds. Readers
+   * peek at it where it lies, in memory of `alloc`; or, with `anywhere`, fetch it from where else it is.
+   * TUTTI_ERR_UNSUPPORTED (and nothing done) where they cannot: then fill and commit. The bytes must stay as they are
+   * until the slot has been released by all readers. */
+  tutti_status (*refer)(void *self, tutti_stream *stream, const void *data, size_t bytes, int anywhere);
   /* Writer: slots committed so far that some reader has not released. */
   uint64_t (*unreleased)(void *self, tutti_stream *stream);
 
-  /* Reader: copies all bytes of the slot that peek has found to `to`. Needed where peek gives data = NULL. An error,
-   * such as that the writer has died, is one of the call; what is at `to` then means nothing. */
-  tutti_status (*fetch)(void *self, tutti_stream *stream, void *to);
+  /* Reader: copies `bytes` from `offset` on of the slot that peek has found to `to`. Needed where peek gives data =
+   * NULL. An error, such as that the writer has died, is one of the call; what is at `to` then means nothing. */
+  tutti_status (*fetch)(void *self, tutti_stream *stream, size_t offset, void *to, size_t bytes);
+
+  /* ---- optional: transports that send in `progress` what commit has left to it; may be NULL ---- */
+
+  /* Writer: slots committed so far that reach their reader only if this rank calls `progress` again. A call does not
+   * return before there are none: this rank may then compute for long, and the reader must not wait for that. */
+  uint64_t (*unsent)(void *self, tutti_stream *stream);
 } tutti_transport_ops;
 
 #ifdef __cplusplus

@@ -2,7 +2,7 @@
  *
  * Whoever receives another call's key, or has waited a while, compares the ranks' records of the call. The first to
  * find something wrong writes the verdict in rank 0's cell and flags every rank's own cell, so that ranks inside the
- * call and ranks that have long returned get the same text. */
+ * call and ranks that have long returned get the same text. Between machines notes do the same (notes.c). */
 #include "api/api.h"
 #include "api/record.h"
 
@@ -12,6 +12,7 @@
 #include <string.h>
 
 #define VERDICT_NS 100000000
+#define ANSWERS_NS 300000000
 
 /* ---- breaking a communicator ---- */
 
@@ -22,25 +23,29 @@ static void await_verdict(const tt_board *head) {
     sched_yield();
 }
 
-static void write_verdict(tutti_comm *comm, tutti_status status, const char *why) {
-  tt_board *head = comm->board[0];
+/* Whether this one's is the first. */
+static bool write_verdict(tutti_comm *comm, tutti_status status, const char *why) {
+  tt_board *head = comm->board[comm->head];
   uint32_t none = 0;
   if (!__atomic_compare_exchange_n(&head->verdict, &none, 1, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
     await_verdict(head);
-    return;
+    return false;
   }
   head->status = (uint32_t)status;
   snprintf(head->text, sizeof head->text, "%s", why);
   __atomic_store_n(&head->verdict, 2, __ATOMIC_RELEASE); /* pairs with take_verdict */
   for (int64_t r = 0; r < comm->size; r++) {
+    if (comm->far[r])
+      continue;
     __atomic_store_n(&comm->board[r]->poisoned, 1, __ATOMIC_RELEASE); /* pairs with tt_agree_poisoned */
     if (comm->context->ops->wake && r != comm->rank)
       comm->context->ops->wake(comm->context->transport, comm->job_rank[r]);
   }
+  return true;
 }
 
 static void take_verdict(tutti_comm *comm) {
-  const tt_board *head = comm->board[0];
+  const tt_board *head = comm->board[comm->head];
   if (__atomic_load_n(&head->verdict, __ATOMIC_ACQUIRE) != 2)
     return;
   comm->broken = (tutti_status)head->status;
@@ -55,20 +60,27 @@ tutti_status tt_agree_verdict(tutti_comm *comm) {
   return tt_fail(comm->broken, "%s", comm->broken_text);
 }
 
+bool tt_agree_take(tutti_comm *comm, tutti_status status, const char *why) {
+  bool first = comm->broken == TUTTI_OK;
+  if (first && comm->board) {
+    first = write_verdict(comm, status, why);
+    take_verdict(comm);
+  }
+  if (comm->broken == TUTTI_OK) {
+    comm->broken = status;
+    snprintf(comm->broken_text, sizeof comm->broken_text, "%s", why);
+  }
+  return first;
+}
+
 tutti_status tt_agree_break(tutti_comm *comm, tutti_status status, const char *format, ...) {
   char why[TT_VERDICT_TEXT];
   va_list arguments;
   va_start(arguments, format);
   vsnprintf(why, sizeof why, format, arguments);
   va_end(arguments);
-  if (comm->broken == TUTTI_OK && comm->board) {
-    write_verdict(comm, status, why);
-    take_verdict(comm);
-  }
-  if (comm->broken == TUTTI_OK) {
-    comm->broken = status;
-    memcpy(comm->broken_text, why, sizeof why);
-  }
+  if (tt_agree_take(comm, status, why) && comm->apart)
+    tt_notes_break(comm, status, why);
   return tt_fail(comm->broken, "%s", comm->broken_text);
 }
 
@@ -129,9 +141,19 @@ void tt_agree_lack(tutti_context *context, uint64_t id) {
 static bool is_lacking(const tutti_comm *comm, int64_t peer) {
   tt_board *const *board = comm->context->control->board;
   bool lacks = false;
-  for (int n = 0; board && n < TT_LACKS; n++)
+  for (int n = 0; board && !comm->far[peer] && n < TT_LACKS; n++)
     lacks |= __atomic_load_n(&board[comm->job_rank[peer]]->lacks[n], __ATOMIC_ACQUIRE) == comm->id;
   return lacks && comm->id != 0; /* the hidden one is there */
+}
+
+/* A rank on another machine that is gone may have left because of a verdict, which then is on its way here. */
+static tutti_status await_note(tutti_comm *comm) {
+  int64_t until_ns = tt_clock_ns() + VERDICT_NS;
+  while (comm->apart && !tt_agree_poisoned(comm) && tt_clock_ns() < until_ns) {
+    sched_yield();
+    tt_notes_take(comm);
+  }
+  return tt_agree_poisoned(comm) ? tt_agree_verdict(comm) : TUTTI_OK;
 }
 
 /* Whoever is dead breaks the communicator; whoever has left the job only when it had not come to this call. */
@@ -141,10 +163,12 @@ static tutti_status check_peer(tutti_comm *comm, uint64_t number, int64_t peer) 
     return tt_agree_break(comm, TUTTI_ERR_MEMORY,
                           "rank %" PRId64 " (rank %" PRId64 " of the job) has no memory for this communicator", peer,
                           comm->job_rank[peer]);
+  if (gone == 1 && comm->far[peer] && await_note(comm) != TUTTI_OK)
+    return tt_agree_verdict(comm);
   if (gone == 1)
     return tt_agree_break(comm, TUTTI_ERR_PEER, "rank %" PRId64 " (rank %" PRId64 " of the job) died", peer,
                           comm->job_rank[peer]);
-  if (gone == 2 && comm->board && tt_record_last(comm, peer) < number)
+  if (gone == 2 && comm->board && !comm->far[peer] && tt_record_last(comm, peer) < number)
     return break_for_leaver(comm, number, peer);
   return TUTTI_OK;
 }
@@ -164,9 +188,34 @@ tutti_status tt_agree_check(tutti_comm *comm, uint64_t number) {
   return found.number > 0 ? break_for_difference(comm, found) : check_peers(comm, number);
 }
 
+static bool all_known(const tutti_comm *comm, uint64_t number) {
+  tt_record record;
+  for (int64_t r = 0; r < comm->size; r++)
+    if (!tt_record_read(comm, r, number, &record))
+      return false;
+  return true;
+}
+
+/* Other machines' ranks are asked; those that are not in a call do not answer. */
+static void await_answers(tutti_comm *comm, uint64_t number) {
+  int64_t until_ns = tt_clock_ns() + ANSWERS_NS;
+  tt_notes_ask(comm, number);
+  while (!all_known(comm, number) && !tt_agree_poisoned(comm) && tt_clock_ns() < until_ns) {
+    sched_yield();
+    tt_notes_take(comm);
+  }
+}
+
+tutti_status tt_agree_lost(tutti_comm *comm, uint64_t number) {
+  tutti_status status = await_note(comm);
+  return status == TUTTI_OK ? tt_agree_check(comm, number) : status;
+}
+
 /* The same where there is one: a rank's record may come a moment after its data. */
-static difference await_difference(const tutti_comm *comm, uint64_t number) {
+static difference await_difference(tutti_comm *comm, uint64_t number) {
   int64_t until_ns = tt_clock_ns() + VERDICT_NS;
+  if (comm->apart)
+    await_answers(comm, number);
   difference found = first_difference(comm, number);
   while (found.number == 0 && comm->board && tt_clock_ns() < until_ns) {
     sched_yield();
@@ -181,6 +230,8 @@ tutti_status tt_agree_mismatch(tutti_comm *comm, uint64_t number, int64_t peer) 
   if (tt_agree_poisoned(comm))
     return tt_agree_verdict(comm);
   difference found = await_difference(comm, number);
+  if (tt_agree_poisoned(comm))
+    return tt_agree_verdict(comm);
   if (found.number > 0)
     return break_for_difference(comm, found);
   return tt_agree_break(comm, TUTTI_ERR_MISMATCH,
@@ -205,12 +256,14 @@ tutti_status tt_agree_timeout(tutti_comm *comm, uint64_t number, int64_t waited_
               comm->creates ? "TUTTI_CREATE_TIMEOUT" : "TUTTI_TIMEOUT");
   int shown = 0;
   for (int64_t r = 0; comm->board && r < comm->size && shown < 8; r++) {
+    if (comm->far[r])
+      continue;
     uint64_t last = tt_record_last(comm, r);
     if (last < number)
       tt_text_add(&to, "%s rank %" PRId64 " has not come to it (its last call was %" PRIu64 ")", shown++ ? "," : ":", r,
                   last);
   }
-  if (comm->board && shown == 0)
+  if (comm->board && !comm->apart && shown == 0)
     tt_text_add(&to, ": all ranks have begun it, one of them does not go on");
   return tt_agree_break(comm, TUTTI_ERR_TIMEOUT, "%s", why);
 }

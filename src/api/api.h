@@ -29,9 +29,11 @@ typedef struct tt_entry_key {
 /* A compiled plan of one communicator. Calls with other counts, types and operators share it. */
 typedef struct tt_entry {
   tt_entry_key key;
-  char *text;    /* of the parameters that were chosen */
-  uint64_t hash; /* of the text */
-  bool wide;     /* acc=f32 */
+  char *text;       /* of the parameters that were chosen */
+  const char *runs; /* those that run: others where the chosen ones make no plan; the communicator's */
+  uint64_t hash;    /* of the text */
+  bool wide;        /* acc=f32 */
+  bool single_copy;
   tt_composition composition;
   tt_plan *plan;
   tt_instance *instance; /* made at the first call that needs it */
@@ -44,6 +46,7 @@ typedef struct tt_bound {
   int64_t count, root;
   tt_collective collective;
   int32_t type, op;
+  int32_t said_type, said_op; /* the same as ranks tell each other: user.c */
   bool in_place, direct;
   bool copies; /* `in` has to be copied before anything is written */
   tt_places places;
@@ -61,6 +64,8 @@ typedef struct tt_words {
 } tt_words;
 
 typedef struct tt_listed tt_listed;
+typedef struct tt_params_text tt_params_text;
+typedef struct tt_notes tt_notes;
 
 typedef struct tt_operation {
   tt_bound *bound;
@@ -100,10 +105,10 @@ typedef struct tt_record {
   uint64_t number; /* written last; 0: none */
   uint64_t key;
   int64_t count;
-  uint64_t params; /* hash of the parameters' text */
-  int32_t root, collective, type, op;
-  uint64_t lists;   /* as in tt_bound */
-  uint64_t lengths; /* what this rank knows of lengths that only both ends know: lengths.c */
+  uint64_t params;                    /* hash of the parameters' text */
+  int32_t root, collective, type, op; /* type, op: as said_... of tt_bound */
+  uint64_t lists;                     /* as in tt_bound */
+  uint64_t lengths;                   /* what this rank knows of lengths that only both ends know: lengths.c */
 } tt_record;
 
 enum { TT_RECORD_WORDS = sizeof(tt_record) / sizeof(uint64_t) };
@@ -114,7 +119,7 @@ typedef union tt_record_words {
   uint64_t word[8]; /* word[0] is the number */
 } tt_record_words;
 
-#define TT_RECORDS 32 /* more than a rank can run ahead of one that waits, unless its calls move nothing */
+#define TT_RECORDS 64 /* more than a rank can run ahead of one that waits, unless its calls move nothing */
 #define TT_VERDICT_TEXT 960
 #define TT_LACKS 4
 
@@ -134,13 +139,19 @@ typedef struct tt_board {
 
 struct tutti_comm {
   tutti_context *context;
+  const tutti_transport_ops *ops; /* the context's, or what joins the ranks of one machine */
+  void *transport;
   uint64_t id;
   int64_t rank, size;
   int64_t *job_rank;
   tt_arena arena; /* topology */
   tt_topo *topo;
-  tt_board **board; /* [size]; NULL where the transport has no shared cells */
+  tt_board **board; /* [size]; of ranks on other machines what they have told, or NULL. NULL: no shared cells at all */
   bool *neighbour;  /* [size]: shares this rank's core, as far as is known */
+  bool *far;        /* [size]: on another machine */
+  bool apart;       /* some are */
+  int64_t head;     /* the lowest rank on this machine */
+  tt_notes *notes;  /* NULL: nothing was told yet */
   uint64_t yields;  /* so far; neighbours are looked for now and then */
   bool crowded;     /* ranks share cores, as far as is known */
   tt_link *link;
@@ -159,6 +170,8 @@ struct tutti_comm {
   tutti_request *queue_head, *queue_tail, *pool;
   tutti_request *requests;           /* all that were ever made, through `other` */
   char *params[TT_COLLECTIVE_COUNT]; /* set by tutti_comm_set_params */
+  const char *last_params;           /* of the call started last */
+  tt_params_text *texts;
   tutti_status broken;
   char broken_text[TT_VERDICT_TEXT];
   uint64_t token[2]; /* the barrier's block, in and out */
@@ -171,9 +184,14 @@ struct tutti_context {
   const tutti_transport_ops *ops;
   void *transport;
   tt_profile *profile;
-  int64_t *node_of; /* of each rank: group map of TUTTI_GROUPS; NULL: one node */
-  bool foreign;     /* the transport is the user's */
-  bool crowded;     /* more ranks than cores here: spinning would take the core from a rank that could go on */
+  int64_t *head_of;         /* of each rank: the lowest one on its machine; NULL: all are on one, as far as is known */
+  int64_t *groups;          /* of each rank: group map of TUTTI_GROUPS; NULL: plans go by machines */
+  bool foreign;             /* the transport is the user's, or in part */
+  bool crowded;             /* more ranks than cores here: spinning would take the core from a rank that could go on */
+  void (*idle)(void *user); /* the user's; NULL: none */
+  void *idle_user;
+  int64_t idled_ns; /* when it was called last */
+  int64_t moved_ns; /* when the transport was moved last for the sake of others alone */
   uint64_t next_comm;
   uint64_t lacks;      /* communicators that this rank could not make */
   uint64_t last_shape; /* tt_run.shape of the last bound call */
@@ -208,6 +226,13 @@ struct tutti_graph {
 /* Bytes of an element; 0 where there is no such type. */
 int64_t tt_context_type_bytes(const tutti_context *context, int32_t type);
 const tt_user_op *tt_context_user_op(const tutti_context *context, int32_t op); /* NULL: none of a user's */
+/* What ranks compare: of a user's type its bytes, of his operator whether it commutes. Equal on ranks that mean the
+ * same, while the user's numbers need not be. */
+int32_t tt_context_said_type(const tutti_context *context, int32_t type);
+int32_t tt_context_said_op(const tutti_context *context, int32_t op);
+/* The way back; 0 where there is no such type. */
+int64_t tt_said_type_bytes(int32_t said);
+bool tt_said_op_commutes(int32_t said);
 void tt_context_forget_users(tutti_context *context);
 
 /* ---- comm.c ---- */
@@ -215,6 +240,11 @@ tutti_status tt_comm_open(tutti_context *context, uint64_t id, const int64_t *jo
                           tutti_comm **comm);
 /* Topology, board and streams, if this is the first time that they are needed. The communicator is broken where not. */
 tutti_status tt_comm_prepare(tutti_comm *comm);
+
+/* ---- params.c ---- */
+/* The text, kept as long as the communicator: equal texts are one. NULL: no memory. */
+const char *tt_comm_keep_text(tutti_comm *comm, const char *text);
+void tt_comm_free_texts(tutti_comm *comm);
 
 /* ---- exchange.c ---- */
 /* What the making of communicators and graphs needs of a collective: it does not depend on the user's parameters and
@@ -229,7 +259,7 @@ tutti_status tt_entry_find(tutti_comm *comm, const tt_entry_key *key, int64_t by
 uint64_t tt_entry_hash(const tutti_comm *comm, const tt_entry_key *key, int64_t bytes);
 void tt_entry_forget(tutti_comm *comm, const tutti_graph *graph); /* frees those of the graph; NULL: all */
 /* From composition and text to this rank's plan. */
-tutti_status tt_entry_compile(const tutti_comm *comm, tt_entry *entry, const char *text);
+tutti_status tt_entry_compile(tutti_comm *comm, tt_entry *entry, const char *text);
 void tt_entry_destroy(tt_entry *entry);
 
 /* ---- bind.c ---- */
@@ -301,10 +331,20 @@ tutti_status tt_wait_look(tutti_comm *comm, uint64_t number, tt_waiter *waiter);
 /* ---- record.c ---- */
 void tt_agree_publish(tutti_comm *comm, uint64_t number, const tt_bound *bound);
 
+/* ---- notes.c: between machines ---- */
+void tt_notes_break(tutti_comm *comm, tutti_status status, const char *why); /* tells the others so */
+void tt_notes_ask(tutti_comm *comm, uint64_t number);                        /* for their records of the call */
+void tt_notes_take(tutti_comm *comm);                                        /* what has come */
+/* Both from time to time, of one who has waited in the call for so long. */
+void tt_notes_look(tutti_comm *comm, uint64_t number, int64_t waited_ns, int64_t now);
+void tt_notes_close(tutti_comm *comm);
+
 /* ---- agree.c ---- */
 /* Breaks the communicator if the records of call `number` differ, if a rank is dead or has left without coming to it,
  * or if another rank has broken it. */
 tutti_status tt_agree_check(tutti_comm *comm, uint64_t number);
+/* The same where a stream's other end is known to be gone. */
+tutti_status tt_agree_lost(tutti_comm *comm, uint64_t number);
 /* An error that this rank has not been told yet, at the end of the communicator. */
 tutti_status tt_agree_leave(tutti_comm *comm);
 tutti_status tt_agree_timeout(tutti_comm *comm, uint64_t number, int64_t waited_ns);
@@ -317,6 +357,8 @@ static inline bool tt_agree_poisoned(const tutti_comm *comm) {
   return comm->board &&
          __atomic_load_n(&comm->board[comm->rank]->poisoned, __ATOMIC_ACQUIRE) != 0; /* pairs with tt_agree_break */
 }
+/* The same with a verdict that others have been told; whether it is the first here. */
+bool tt_agree_take(tutti_comm *comm, tutti_status status, const char *why);
 tutti_status tt_agree_verdict(tutti_comm *comm);
 /* This rank has no memory for its part of communicator `id`: who waits for it there gets an error. */
 void tt_agree_lack(tutti_context *context, uint64_t id);

@@ -29,14 +29,13 @@ tt_entry_key tt_bound_entry_key(const tutti_comm *comm, const tt_call *call) {
 uint64_t tt_bound_key(const tutti_comm *comm, const tt_bound *bound, uint64_t params) {
   const uint64_t facts[] = {comm->id,
                             bound->collective,
-                            (uint64_t)bound->type,
-                            (uint64_t)bound->op,
+                            (uint64_t)bound->said_type,
+                            (uint64_t)bound->said_op,
                             (uint64_t)bound->root,
                             (uint64_t)bound->count,
                             params,
                             bound->lists,
-                            (uint64_t)bound->run.element_bytes, /* of the user's types: a number says no more */
-                            bound->run.user_op ? 1 + (uint64_t)bound->run.user_op->commutes : 0};
+                            (uint64_t)bound->run.element_bytes};
   return tt_hash(1, facts, sizeof facts);
 }
 
@@ -48,6 +47,8 @@ tt_bound tt_bound_begin(const tutti_comm *comm, const tt_call *call, const tt_pl
                     .collective = call->collective,
                     .type = call->type,
                     .op = call->op,
+                    .said_type = tt_context_said_type(comm->context, call->type),
+                    .said_op = tt_context_said_op(comm->context, call->op),
                     .in_place = call->in_place,
                     .copies = call->in_place && tt_call_copies(call),
                     .places = *places,
@@ -73,7 +74,8 @@ static tt_block_table plain_table(const tutti_comm *comm, const tt_call *call, c
 tutti_status tt_bound_make_executor(tutti_comm *comm, tt_bound *bound) {
   tt_entry *entry = bound->entry;
   bound->run.wide = entry->wide;
-  bound->direct = comm->board && tt_direct_fits(entry->plan, &bound->run);
+  bound->run.single_copy = entry->single_copy;
+  bound->direct = comm->board && !comm->apart && tt_direct_fits(entry->plan, &bound->run);
   if (bound->direct)
     return entry->direct ? TUTTI_OK : tt_direct_create(entry->plan, comm->link, &entry->direct);
   return entry->instance ? TUTTI_OK : tt_instance_create(entry->plan, comm->link, &entry->instance);

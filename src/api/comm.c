@@ -1,38 +1,87 @@
 /* api/comm.c - communicators: little more than a list of ranks until the first call, which gives them a topology, a
  * board and a table of streams. split.c makes them. */
 #include "api/api.h"
+#include "transport/transport.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#define STREAMS_BYTES ((int64_t)4 << 20) /* one slot of each stream */
+
 /* ---- before the first call ---- */
 
+static tutti_status no_memory(const tutti_comm *comm) {
+  return tt_fail(TUTTI_ERR_MEMORY, "no memory for a communicator of %" PRId64 " ranks", comm->size);
+}
+
+static int64_t machine_of(const tutti_comm *comm, int64_t rank) {
+  const tutti_context *context = comm->context;
+  return context->head_of ? context->head_of[comm->job_rank[rank]] : 0;
+}
+
+static tutti_status find_far(tutti_comm *comm) {
+  comm->far = tt_arena_alloc(&comm->arena, (size_t)comm->size, sizeof *comm->far);
+  if (!comm->far)
+    return no_memory(comm);
+  for (int64_t r = comm->size - 1; r >= 0; r--) {
+    comm->far[r] = machine_of(comm, r) != machine_of(comm, comm->rank);
+    comm->apart = comm->apart || comm->far[r];
+    comm->head = comm->far[r] ? comm->head : r;
+  }
+  return TUTTI_OK;
+}
+
+/* Ranks of one machine need not go through what also reaches others. */
+static void choose_transport(tutti_comm *comm) {
+  const tutti_context *context = comm->context;
+  bool inner = context->head_of && !comm->apart;
+  comm->ops = inner ? tt_shm_ops() : context->ops;
+  comm->transport = inner ? tt_nodes_inner(context->transport) : context->transport;
+}
+
 static tutti_status make_topology(tutti_comm *comm) {
-  tutti_context *context = comm->context;
-  comm->topo = tt_topo_flat(&comm->arena, comm->size);
-  if (!comm->topo)
-    return tt_fail(TUTTI_ERR_MEMORY, "no memory for a communicator of %" PRId64 " ranks", comm->size);
-  comm->topo->level[0].publish = context->ops->publish;
+  const int64_t *groups = comm->context->groups;
+  tt_topo *topo = comm->topo = tt_topo_flat(&comm->arena, comm->size);
   int64_t *node_of = tt_arena_alloc(&comm->arena, (size_t)comm->size, sizeof *node_of);
-  for (int64_t r = 0; r < comm->size && node_of; r++)
-    node_of[r] = context->node_of ? context->node_of[comm->job_rank[r]] : 0;
-  return node_of ? tt_topo_add(comm->topo, &comm->arena, "node", node_of)
-                 : tt_fail(TUTTI_ERR_MEMORY, "no memory for a communicator of %" PRId64 " ranks", comm->size);
+  int32_t *reach_of = tt_arena_alloc(&comm->arena, (size_t)comm->size, sizeof *reach_of);
+  if (!topo || !node_of || !reach_of)
+    return no_memory(comm);
+  for (int64_t r = 0; r < comm->size; r++) {
+    reach_of[r] = (int32_t)machine_of(comm, r);
+    node_of[r] = groups ? groups[comm->job_rank[r]] : machine_of(comm, r);
+  }
+  topo->level[0].publish = comm->ops->publish;
+  topo->reach_of = reach_of;
+  return tt_topo_add(topo, &comm->arena, "node", node_of);
+}
+
+/* The cells of ranks on this machine; NULL for others. */
+static tutti_status open_cells(const tutti_comm *comm, tt_board **board) {
+  int64_t *here = malloc((size_t)comm->size * sizeof *here), count = 0;
+  if (!here)
+    return no_memory(comm);
+  for (int64_t r = 0; r < comm->size; r++)
+    if (!comm->far[r])
+      here[count++] = comm->job_rank[r];
+  tutti_status status =
+      comm->ops->cells_open(comm->transport, comm->id << 32, here, count, sizeof(tt_board), (void **)board);
+  for (int64_t r = comm->size - 1; r >= 0 && status == TUTTI_OK; r--) /* spread: none lies before its place */
+    board[r] = comm->far[r] ? NULL : board[--count];
+  free(here);
+  return status;
 }
 
 static tutti_status open_board(tutti_comm *comm) {
-  const tutti_transport_ops *ops = comm->context->ops;
-  if (!ops->cells_open)
+  if (!comm->ops->cells_open)
     return TUTTI_OK;
   tt_board **board = calloc((size_t)comm->size, sizeof(tt_board *));
   comm->neighbour = tt_arena_alloc(&comm->arena, (size_t)comm->size, sizeof *comm->neighbour);
   if (!board || !comm->neighbour) {
     free(board);
-    return tt_fail(TUTTI_ERR_MEMORY, "no memory for a communicator of %" PRId64 " ranks", comm->size);
+    return no_memory(comm);
   }
-  tutti_status status = ops->cells_open(comm->context->transport, comm->id << 32, comm->job_rank, comm->size,
-                                        sizeof(tt_board), (void **)board);
+  tutti_status status = open_cells(comm, board);
   if (status == TUTTI_OK)
     comm->board = board;
   else
@@ -40,23 +89,30 @@ static tutti_status open_board(tutti_comm *comm) {
   return status == TUTTI_ERR_UNSUPPORTED ? TUTTI_OK : status;
 }
 
-/* All streams of a communicator should lie in the cache together: the more ranks, the smaller. */
+/* Two ranks have both a core of their own and its cache, and want to overlap. More of them share: the longer a slot,
+ * the fewer changes of rank; but all streams of a communicator should lie in the outer cache together. */
+static int64_t default_slot_bytes(int64_t ranks) {
+  int64_t room = STREAMS_BYTES / (ranks * ranks);
+  return ranks <= 2 ? 32 << 10 : room > 64 << 10 ? 64 << 10 : room > 16 << 10 ? room : 16 << 10;
+}
+
 static size_t slot_bytes(int64_t ranks) {
   int64_t bytes = tt_options_get()->slot_bytes;
   if (bytes <= 0)
-    bytes = ranks <= 4 ? 32 << 10 : 16 << 10;
+    bytes = default_slot_bytes(ranks);
   return (size_t)(bytes + 63) / 64 * 64;
 }
 
 static tutti_status open_link(tutti_comm *comm) {
-  tt_link_spec spec = {.ops = comm->context->ops,
-                       .transport = comm->context->transport,
+  tt_link_spec spec = {.ops = comm->ops,
+                       .transport = comm->transport,
                        .job_rank = comm->job_rank,
                        .rank = comm->rank,
                        .rank_count = comm->size,
                        .stream_base = comm->id << 32,
                        .patient = !comm->context->crowded,
                        .neighbour = comm->neighbour,
+                       .far = comm->far,
                        .slot_bytes_minimum = slot_bytes(comm->size)};
   return tt_link_create(&spec, &comm->link);
 }
@@ -66,7 +122,11 @@ tutti_status tt_comm_prepare(tutti_comm *comm) {
     return TUTTI_OK;
   if (comm->broken != TUTTI_OK)
     return tt_agree_verdict(comm);
-  tutti_status status = make_topology(comm);
+  tutti_status status = find_far(comm);
+  if (status == TUTTI_OK) {
+    choose_transport(comm);
+    status = make_topology(comm);
+  }
   if (status == TUTTI_OK)
     status = open_board(comm);
   if (status == TUTTI_OK)
@@ -99,6 +159,13 @@ tutti_status tt_comm_open(tutti_context *context, uint64_t id, const int64_t *jo
 
 /* ---- end ---- */
 
+static void close_board(tutti_comm *comm) {
+  comm->ops->cells_close(comm->transport, comm->id << 32);
+  for (int64_t r = 0; r < comm->size; r++)
+    if (comm->far[r])
+      free(comm->board[r]);
+}
+
 static void unlink_comm(tutti_comm *comm) {
   tutti_comm **at = &comm->context->comms;
   while (*at && *at != comm)
@@ -116,10 +183,12 @@ void tutti_comm_destroy(tutti_comm *comm) {
   unlink_comm(comm);
   tt_entry_forget(comm, NULL);
   tt_link_destroy(comm->link);
+  tt_notes_close(comm);
   if (comm->board)
-    comm->context->ops->cells_close(comm->context->transport, comm->id << 32);
+    close_board(comm);
   for (int n = 0; n < TT_COLLECTIVE_COUNT; n++)
     free(comm->params[n]);
+  tt_comm_free_texts(comm);
   tt_request_orphan(comm);
   free(comm->bound);
   free(comm->creation);
@@ -147,23 +216,3 @@ static int64_t no_comm(const char *function) {
 int64_t tutti_comm_rank(const tutti_comm *comm) { return comm ? comm->rank : no_comm("tutti_comm_rank"); }
 
 int64_t tutti_comm_size(const tutti_comm *comm) { return comm ? comm->size : no_comm("tutti_comm_size"); }
-
-tutti_status tutti_comm_set_params(tutti_comm *comm, const char *collective, const char *text) {
-  if (!comm || !collective)
-    return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_comm_set_params: %s is NULL", comm ? "collective" : "comm");
-  TT_HOLD(comm->context);
-  tt_collective which = tt_compose_find(collective);
-  if (which == TT_COLLECTIVE_COUNT)
-    return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_comm_set_params: collective '%s' is none of tutti's", collective);
-  tt_params params;
-  tutti_status status = text ? tt_params_parse(text, &params) : TUTTI_OK;
-  if (status != TUTTI_OK)
-    return status;
-  char *copy = text ? strdup(text) : NULL;
-  if (text && !copy)
-    return tt_fail(TUTTI_ERR_MEMORY, "no memory for parameters");
-  free(comm->params[which]);
-  comm->params[which] = copy;
-  tt_comm_forget(comm, which);
-  return TUTTI_OK;
-}

@@ -12,8 +12,7 @@
 #include <unistd.h>
 
 void tutti_context_options_init(tutti_context_options *options) {
-  memset(options, 0, sizeof *options);
-  options->size = sizeof *options;
+  *options = (tutti_context_options){.size = sizeof *options, .node = -1};
 }
 
 /* ---- facts that must be equal ---- */
@@ -22,13 +21,17 @@ typedef struct facts {
   char version[16];
   uint64_t profile, params, groups;
   int64_t direct_bytes, slot_bytes, slot_count;
-  int64_t status; /* what went wrong on this rank so far */
+  int64_t transport; /* whose: tutti's, the user's, or his between machines */
+  int64_t status;    /* what went wrong on this rank so far */
   char text[200];
+  int64_t node; /* this one may differ */
 } facts;
+
+enum { OURS, THEIRS, THEIRS_BETWEEN };
 
 static uint64_t text_hash(const char *text) { return tt_hash(0, text, strlen(text)); }
 
-static facts own_facts(const tutti_context *context, tutti_status status) {
+static facts own_facts(const tutti_context *context, const tutti_context_options *given, tutti_status status) {
   const tt_options *options = tt_options_get();
   facts mine;
   memset(&mine, 0, sizeof mine); /* compared as bytes */
@@ -42,6 +45,8 @@ static facts own_facts(const tutti_context *context, tutti_status status) {
   mine.direct_bytes = options->direct_bytes;
   mine.slot_bytes = options->slot_bytes;
   mine.slot_count = options->slot_count;
+  mine.node = given ? given->node : -1;
+  mine.transport = !given || !given->transport ? OURS : mine.node < 0 ? THEIRS : THEIRS_BETWEEN;
   return mine;
 }
 
@@ -54,6 +59,8 @@ static const char *difference(const facts *a, const facts *b) {
     return "parameters (TUTTI_PARAMS)";
   if (a->groups != b->groups)
     return "group maps (TUTTI_GROUPS)";
+  if (a->transport != b->transport)
+    return "transports (options->transport, or an options->node of -1)";
   return "sizes (TUTTI_DIRECT_BYTES, TUTTI_SLOT_BYTES or TUTTI_SLOT_COUNT)";
 }
 
@@ -62,7 +69,7 @@ static tutti_status find_difference(const tutti_context *context, const facts *a
     if (all[r].status != TUTTI_OK)
       return tt_fail((tutti_status)all[r].status, "tutti_context_create: rank %" PRId64 ": %s", r, all[r].text);
   for (int64_t r = 1; r < context->size; r++)
-    if (memcmp(&all[r], &all[0], sizeof *all) != 0)
+    if (memcmp(&all[r], &all[0], offsetof(facts, node)) != 0)
       return tt_fail(TUTTI_ERR_MISMATCH, "tutti_context_create: ranks 0 and %" PRId64 " have different %s", r,
                      difference(&all[0], &all[r]));
   return TUTTI_OK;
@@ -78,16 +85,35 @@ static tutti_status fail_boot(const tutti_context *context, tutti_status status,
                  *why ? why : "the boot's allgather failed");
 }
 
+/* Who is on which machine; nothing where all are on one, or where it makes no difference. */
+static tutti_status find_heads(tutti_context *context, const facts *all) {
+  bool one = true;
+  for (int64_t r = 1; r < context->size; r++)
+    one = one && all[r].node == all[0].node;
+  if (one || all[0].transport != THEIRS_BETWEEN)
+    return TUTTI_OK;
+  context->head_of = calloc((size_t)context->size, sizeof *context->head_of);
+  if (!context->head_of)
+    return tt_fail(TUTTI_ERR_MEMORY, "no memory for a job of %" PRId64 " ranks", context->size);
+  for (int64_t r = 0; r < context->size; r++)
+    while (all[context->head_of[r]].node != all[r].node)
+      context->head_of[r]++;
+  return TUTTI_OK;
+}
+
 /* `status`: what this rank has come to so far. It takes part in any case, so that nobody waits for it. */
-static tutti_status compare_facts(const tutti_context *context, const tutti_boot *boot, tutti_status status,
-                                  int64_t timeout_ns) {
-  facts mine = own_facts(context, status), *all = calloc((size_t)context->size, sizeof *all);
+static tutti_status compare_facts(tutti_context *context, const tutti_context_options *given, const tutti_boot *boot,
+                                  tutti_status status) {
+  int64_t timeout_ns = context->create_timeout_ns;
+  facts mine = own_facts(context, given, status), *all = calloc((size_t)context->size, sizeof *all);
   char missing[256] = "";
   if (!all)
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for a job of %" PRId64 " ranks", context->size);
   tt_fail_clear();
   tutti_status met = boot->allgather(boot->user, &mine, all, sizeof mine, timeout_ns, missing, sizeof missing);
   met = met == TUTTI_OK ? find_difference(context, all) : fail_boot(context, met, missing);
+  if (met == TUTTI_OK)
+    met = find_heads(context, all);
   free(all);
   return met;
 }
@@ -110,6 +136,8 @@ static tutti_status check_options(const tutti_context_options *options) {
                    options->size);
   if (options->timeout_ns < 0)
     return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_context_create: options->timeout_ns is %" PRId64, options->timeout_ns);
+  if (options->node < -1)
+    return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_context_create: options->node is %" PRId64, options->node);
   if (options->transport && options->transport->size < sizeof *options->transport)
     return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_context_create: options->transport->size is %zu, at least %zu is needed",
                    options->transport->size, sizeof *options->transport);
@@ -120,15 +148,33 @@ static tutti_status read_groups(tutti_context *context) {
   const char *text = tt_options_get()->groups;
   if (!*text)
     return TUTTI_OK;
-  context->node_of = calloc((size_t)context->size, sizeof *context->node_of);
-  return context->node_of ? tt_topo_parse_map(text, context->size, context->node_of)
-                          : tt_fail(TUTTI_ERR_MEMORY, "no memory for a job of %" PRId64 " ranks", context->size);
+  context->groups = calloc((size_t)context->size, sizeof *context->groups);
+  return context->groups ? tt_topo_parse_map(text, context->size, context->groups)
+                         : tt_fail(TUTTI_ERR_MEMORY, "no memory for a job of %" PRId64 " ranks", context->size);
 }
 
 /* A local fact; it decides only how this rank waits. */
-static bool has_fewer_cores(int64_t ranks) {
+static bool has_fewer_cores(const tutti_context *context) {
   long cores = sysconf(_SC_NPROCESSORS_ONLN);
+  int64_t ranks = 0;
+  for (int64_t r = 0; r < context->size; r++)
+    ranks += !context->head_of || context->head_of[r] == context->head_of[context->rank];
   return cores > 0 && ranks > cores;
+}
+
+/* Shared memory, the user's, or both. */
+static tutti_status open_transport(tutti_context *context, const tutti_context_options *options,
+                                   const tutti_boot *boot) {
+  const tt_shm_config shm = {.timeout_ns = context->create_timeout_ns};
+  bool theirs = options && options->transport && options->node < 0;
+  const tt_nodes_config nodes = {.head_of = context->head_of,
+                                 .across = options ? options->transport : NULL,
+                                 .across_config = options ? options->transport_config : NULL,
+                                 .timeout_ns = context->create_timeout_ns};
+  const void *config = context->head_of ? &nodes : theirs ? options->transport_config : (const void *)&shm;
+  context->ops = context->head_of ? tt_nodes_ops() : theirs ? options->transport : tt_shm_ops();
+  context->foreign = theirs || context->head_of;
+  return context->ops->open(config, boot, &context->transport);
 }
 
 static tutti_status open_control(tutti_context *context) {
@@ -157,20 +203,18 @@ static tutti_status open_all(tutti_context *context, const tutti_context_options
     return status;
   context->rank = boot->rank;
   context->size = boot->rank_count;
-  context->ops = options && options->transport ? options->transport : tt_shm_ops();
-  context->foreign = options && options->transport;
-  context->crowded = has_fewer_cores(context->size);
-  tt_log_rank(context->rank);
+  context->idle = options ? options->idle : NULL;
+  context->idle_user = options ? options->idle_user : NULL;
   context->create_timeout_ns = timeout_ns;
+  tt_log_rank(context->rank);
   status = read_groups(context);
   if (status == TUTTI_OK)
     status = tt_profile_open(tt_options_get()->profile, &context->profile);
-  status = compare_facts(context, boot, status, timeout_ns);
+  status = compare_facts(context, options, boot, status);
   if (status != TUTTI_OK)
     return status;
-  const tt_shm_config shm = {.timeout_ns = timeout_ns};
-  const void *config = options && options->transport ? options->transport_config : &shm;
-  status = context->ops->open(config, boot, &context->transport);
+  context->crowded = has_fewer_cores(context);
+  status = open_transport(context, options, boot);
   return status == TUTTI_OK ? open_control(context) : status;
 }
 
@@ -208,7 +252,8 @@ void tutti_context_destroy(tutti_context *context) {
   tt_profile_close(context->profile);
   tt_boot_close(context->boot);
   tt_context_forget_users(context);
-  free(context->node_of);
+  free(context->groups);
+  free(context->head_of);
   free(context);
 }
 

@@ -98,12 +98,15 @@ static tutti_status check_lengths(const tt_entry *entry, const tt_lowering *lowe
                  info.name, text, fallback);
 }
 
-tutti_status tt_entry_compile(const tutti_comm *comm, tt_entry *entry, const char *text) {
+tutti_status tt_entry_compile(tutti_comm *comm, tt_entry *entry, const char *text) {
   tt_params params;
   tt_lowering *lowering = NULL;
   tutti_status status = tt_params_parse(text, &params);
+  if (status == TUTTI_OK && !(entry->runs = tt_comm_keep_text(comm, text)))
+    status = tt_fail(TUTTI_ERR_MEMORY, "no memory for parameters");
   if (status == TUTTI_OK) {
     entry->wide = params.acc_float32;
+    entry->single_copy = params.single_copy;
     status = compose(comm, entry, params.form);
   }
   if (status == TUTTI_OK)

@@ -1,4 +1,4 @@
-/* api/graph.c - graphs over a communicator: every rank gives its own edges, every rank gets all of them.
+/* api/graph.c - graphs over a communicator: every rank gives its own edges and gets all of them, or knows them all.
  *
  * An edge is given twice, by its source and by its destination. Both lists, sorted, must be the same; an edge's number
  * is its place in them, so that the n-th of several between two ranks is the same one on both. Every rank checks all of
@@ -43,15 +43,15 @@ static tutti_status bad_head(int64_t rank, const head *of) {
                  of->in_count < 0 ? "in_count" : "out_count", of->in_count < 0 ? of->in_count : of->out_count);
 }
 
-/* How many edges each rank has. */
-static tutti_status collect_heads(tutti_comm *comm, const head *mine, ends *all) {
+static bool allocate_heads(const tutti_comm *comm, ends *all) {
   all->of = tt_arena_alloc(&all->arena, (size_t)comm->size, sizeof *all->of);
   all->count = tt_arena_alloc(&all->arena, (size_t)comm->size, sizeof *all->count);
-  if (all->arena.failed)
-    return no_memory(comm);
-  tutti_status status =
-      tt_comm_exchange(comm, (const int64_t *)mine, (int64_t *)all->of, sizeof *mine / sizeof(int64_t));
-  for (int64_t r = 0; r < comm->size && status == TUTTI_OK; r++) {
+  return !all->arena.failed;
+}
+
+/* How many edges each rank has. */
+static tutti_status add_heads(const tutti_comm *comm, ends *all) {
+  for (int64_t r = 0; r < comm->size; r++) {
     const head *of = &all->of[r];
     if (of->missing || of->in_count < 0 || of->out_count < 0 || of->in_count > INT32_MAX || of->out_count > INT32_MAX)
       return bad_head(r, of);
@@ -60,7 +60,15 @@ static tutti_status collect_heads(tutti_comm *comm, const head *mine, ends *all)
     all->out_count += of->out_count;
     all->total += all->count[r];
   }
-  return status;
+  return TUTTI_OK;
+}
+
+static tutti_status collect_heads(tutti_comm *comm, const head *mine, ends *all) {
+  if (!allocate_heads(comm, all))
+    return no_memory(comm);
+  tutti_status status =
+      tt_comm_exchange(comm, (const int64_t *)mine, (int64_t *)all->of, sizeof *mine / sizeof(int64_t));
+  return status == TUTTI_OK ? add_heads(comm, all) : status;
 }
 
 static void copy_ranks(int64_t *to, const int64_t *from, int64_t count) {
@@ -68,17 +76,39 @@ static void copy_ranks(int64_t *to, const int64_t *from, int64_t count) {
     memcpy(to, from, (size_t)count * sizeof *to);
 }
 
-static tutti_status collect_lists(tutti_comm *comm, const int64_t *sources, const int64_t *destinations, ends *all) {
-  const head *own = &all->of[comm->rank];
-  int64_t *mine = tt_arena_alloc(&all->arena, (size_t)all->count[comm->rank], sizeof *mine);
+static bool allocate_ends(ends *all) {
   all->list = tt_arena_alloc(&all->arena, (size_t)all->total, sizeof *all->list);
   all->in = tt_arena_alloc(&all->arena, (size_t)all->in_count, sizeof *all->in);
   all->out = tt_arena_alloc(&all->arena, (size_t)all->out_count, sizeof *all->out);
-  if (all->arena.failed)
+  return !all->arena.failed;
+}
+
+static tutti_status collect_lists(tutti_comm *comm, const int64_t *sources, const int64_t *destinations, ends *all) {
+  const head *own = &all->of[comm->rank];
+  int64_t *mine = tt_arena_alloc(&all->arena, (size_t)all->count[comm->rank], sizeof *mine);
+  if (!allocate_ends(all))
     return no_memory(comm);
   copy_ranks(mine, sources, own->in_count);
   copy_ranks(mine + own->in_count, destinations, own->out_count);
   return tt_comm_exchangev(comm, mine, all->list, all->count);
+}
+
+/* What the two above come to, where it is known already. */
+static tutti_status take_edges(tutti_comm *comm, const int64_t *in_counts, const int64_t *out_counts,
+                               const int64_t *edges, ends *all) {
+  if (!allocate_heads(comm, all))
+    return no_memory(comm);
+  for (int64_t r = 0; r < comm->size; r++)
+    all->of[r] = (head){.in_count = in_counts[r], .out_count = out_counts[r]};
+  tutti_status status = add_heads(comm, all);
+  if (status != TUTTI_OK)
+    return status;
+  if (all->total > 0 && !edges)
+    return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_graph_create_known: edges is NULL");
+  if (!allocate_ends(all))
+    return no_memory(comm);
+  copy_ranks(all->list, edges, all->total);
+  return TUTTI_OK;
 }
 
 /* ---- both ends of every edge ---- */
@@ -201,6 +231,18 @@ static tutti_status make(tutti_comm *comm, const ends *all, tutti_graph **graph)
   return TUTTI_OK;
 }
 
+/* status: of the collecting. */
+static tutti_status create(tutti_comm *comm, tutti_status status, ends *all, tutti_graph **graph) {
+  if (status == TUTTI_OK)
+    status = sort_ends(comm, all);
+  if (status == TUTTI_OK)
+    status = match_ends(all);
+  if (status == TUTTI_OK)
+    status = make(comm, all, graph);
+  tt_arena_finish(&all->arena);
+  return status;
+}
+
 tutti_status tutti_graph_create(tutti_comm *comm, int64_t in_count, const int64_t *sources, int64_t out_count,
                                 const int64_t *destinations, tutti_graph **graph) {
   if (!comm || !graph)
@@ -212,14 +254,20 @@ tutti_status tutti_graph_create(tutti_comm *comm, int64_t in_count, const int64_
   tutti_status status = collect_heads(comm, &mine, &all);
   if (status == TUTTI_OK)
     status = collect_lists(comm, sources, destinations, &all);
-  if (status == TUTTI_OK)
-    status = sort_ends(comm, &all);
-  if (status == TUTTI_OK)
-    status = match_ends(&all);
-  if (status == TUTTI_OK)
-    status = make(comm, &all, graph);
-  tt_arena_finish(&all.arena);
-  return status;
+  return create(comm, status, &all, graph);
+}
+
+tutti_status tutti_graph_create_known(tutti_comm *comm, const int64_t *in_counts, const int64_t *out_counts,
+                                      const int64_t *edges, tutti_graph **graph) {
+  if (!comm || !graph || !in_counts || !out_counts)
+    return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_graph_create_known: %s is NULL",
+                   !comm    ? "comm"
+                   : !graph ? "graph"
+                            : "in_counts or out_counts");
+  TT_HOLD(comm->context);
+  ends all = {.total = 0};
+  tt_arena_init(&all.arena);
+  return create(comm, take_edges(comm, in_counts, out_counts, edges, &all), &all, graph);
 }
 
 void tutti_graph_destroy(tutti_graph *graph) {

@@ -29,13 +29,16 @@ static uint64_t inverse(uint64_t x) {
   return y;
 }
 
-/* All ranks' lengths together; false where one has not come to the call, or it is long ago. */
+/* All ranks' lengths together; false where one has not come to the call, or it is long ago, or called another: whose
+ * record may have come since the calls were compared. */
 static bool sum_up(const tutti_comm *comm, uint64_t number, tt_record *record, uint64_t *sum) {
+  tt_record other;
   *sum = 0;
   for (int64_t r = 0; r < comm->size; r++) {
-    if (!tt_record_read(comm, r, number, record))
+    if (!tt_record_read(comm, r, number, &other) || (r > 0 && other.key != record->key))
       return false;
-    *sum += record->lengths;
+    *record = other;
+    *sum += other.lengths;
   }
   return true;
 }
@@ -91,8 +94,8 @@ static int64_t find_block(uint64_t sum, int64_t blocks, int64_t *more) {
   return found;
 }
 
-static void add_block(tt_text *to, const tutti_comm *comm, const tt_record *record, pair ends, int64_t more) {
-  int64_t element = tt_context_type_bytes(comm->context, record->type), by = llabs(more);
+static void add_block(tt_text *to, const tt_record *record, pair ends, int64_t more) {
+  int64_t element = tt_said_type_bytes(record->type), by = llabs(more);
   bool whole = !tt_call_has_types((tt_collective)record->collective) && element > 0 && by % element == 0;
   tt_text_add(to, "rank %" PRId64 " sends rank %" PRId64 " %" PRId64 " %s %s than rank %" PRId64 " expects", ends.from,
               ends.to, whole ? by / element : by, whole ? "elements" : "bytes", more > 0 ? "more" : "less", ends.to);
@@ -111,7 +114,7 @@ void tt_record_add_lengths(tt_text *to, const tutti_comm *comm, uint64_t number)
   if (graph || !tt_compose_info((tt_collective)record.collective).has_graph)
     block = find_block(sum, block_count(comm, &record, graph), &more);
   if (block >= 0)
-    add_block(to, comm, &record, ends_of(comm, &record, graph, block), more);
+    add_block(to, &record, ends_of(comm, &record, graph, block), more);
   else
     tt_text_add(to, "the ends of several blocks differ in their lengths");
 }

@@ -13,11 +13,13 @@ static tutti_status fail(tutti_comm *comm, const tt_operation *operation, tutti_
   if (status == TUTTI_ERR_MISMATCH)
     return tt_agree_mismatch(comm, operation->number, peer);
   if (status == TUTTI_ERR_PEER)
-    known = tt_agree_check(comm, operation->number);
+    known = tt_agree_lost(comm, operation->number);
   if (known != TUTTI_OK)
     return known;
   if (*tutti_last_error())
     return tt_agree_break(comm, status, "rank %" PRId64 ": %s", comm->rank, tutti_last_error());
+  if (peer >= 0)
+    return tt_agree_break(comm, status, "rank %" PRId64 ": rank %" PRId64 " of the job is lost", comm->rank, peer);
   return tt_agree_break(comm, status, "rank %" PRId64 ": transport %s returned %s", comm->rank,
                         comm->context->ops->name, tutti_status_name(status));
 }
@@ -53,6 +55,7 @@ tutti_status tt_operation_start(tutti_comm *comm, const tt_call *call, tt_operat
   run->out = call->out;
   run->call = operation->number;
   run->key = operation->key;
+  comm->last_params = bound->entry->runs;
   if (comm->context->foreign) /* a user's transport leaves no text: an older one must not stand for it */
     tt_fail_clear();
   if (!bound->direct)

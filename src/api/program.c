@@ -111,7 +111,9 @@ static tutti_status compile(program *made, tt_entry *entry) {
     status = tt_lower_rank(made->lowering, made->of->comm->rank, &entry->plan);
   entry->hash = hash_of(made);
   entry->wide = made->params.acc_float32;
-  if (made->arena.failed)
+  entry->single_copy = made->params.single_copy;
+  entry->runs = tt_comm_keep_text(made->of->comm, text_of(made->of));
+  if (made->arena.failed || !entry->runs)
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for a composition");
   return status;
 }

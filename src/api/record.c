@@ -22,7 +22,7 @@ void tt_agree_publish(tutti_comm *comm, uint64_t number, const tt_bound *bound) 
                                           (uint64_t)bound->count,
                                           bound->entry->hash,
                                           pair_of((int32_t)bound->root, (int32_t)bound->collective),
-                                          pair_of(bound->type, bound->op),
+                                          pair_of(bound->said_type, bound->said_op),
                                           bound->lists,
                                           bound->lengths};
   uint64_t *word = comm->board[comm->rank]->record[number % TT_RECORDS].word;
@@ -34,6 +34,8 @@ void tt_agree_publish(tutti_comm *comm, uint64_t number, const tt_bound *bound) 
 }
 
 bool tt_record_read(const tutti_comm *comm, int64_t rank, uint64_t number, tt_record *record) {
+  if (!comm->board[rank]) /* on another machine, and has told nothing */
+    return false;
   const uint64_t *word = comm->board[rank]->record[number % TT_RECORDS].word;
   tt_record_words read = {.word = {number}};
   if (__atomic_load_n(&word[0], __ATOMIC_ACQUIRE) != number)
@@ -81,14 +83,14 @@ static void add_type(tt_text *to, int32_t type) {
   if (type < TUTTI_TYPE_COUNT)
     tt_text_add(to, ", %s", tutti_type_name((tutti_type)type));
   else
-    tt_text_add(to, ", type %" PRId32, type);
+    tt_text_add(to, ", elements of %" PRId64 " bytes", tt_said_type_bytes(type));
 }
 
 static void add_op(tt_text *to, int32_t op) {
   if (op < TUTTI_OP_COUNT)
     tt_text_add(to, ", %s", tutti_op_name((tutti_op)op));
   else
-    tt_text_add(to, ", op %" PRId32, op);
+    tt_text_add(to, ", an operator of its own that %s", tt_said_op_commutes(op) ? "commutes" : "does not commute");
 }
 
 /* What the ranks of a call have in common, each after ", ". */

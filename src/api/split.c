@@ -1,7 +1,8 @@
 /* api/split.c - the making of communicators: one allgather of colors, keys and numbers on the parent.
  *
  * A communicator's number is the largest that any rank of the parent could use next. The parts of one split share it;
- * they have no rank in common, and streams and cells are told apart by their ranks as well. A rank that has no memory
+ * they have no rank in common, and streams and cells are told apart by their ranks as well. Users that agree on numbers
+ * by other means need no parent (tutti_comm_create_group). A rank that has no memory
  * for its part says so in the context's hidden communicator, where others look who wait for it (agree.c). Where ranks
  * share no cells they tell each other at once. */
 #include "api/api.h"
@@ -77,10 +78,12 @@ static tutti_status split(tutti_comm *comm, int64_t color, int64_t key, member *
   if (status != TUTTI_OK)
     return status;
   uint64_t id = next_number(comm, all);
+  if (id > UINT32_MAX) /* all of them find so */
+    return tt_fail(TUTTI_ERR_UNSUPPORTED, "tutti_comm_split: the numbers of communicators are used up");
   comm->context->next_comm = id + 1;
   if (color >= 0)
     status = open_part(comm, all, keep_color(all, comm->size, color), id, &made);
-  if (!comm->board)
+  if (!comm->board || comm->apart)
     status = confirm(comm, status, &all->color);
   else if (status != TUTTI_OK)
     tt_agree_lack(comm->context, id);

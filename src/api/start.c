@@ -128,9 +128,8 @@ static tutti_status check_arguments(const tutti_composition *of, const tutti_blo
 }
 
 static uint64_t key_of(const tt_bound *bound) {
-  const uint64_t facts[] = {bound->entry->hash, (uint64_t)bound->type, (uint64_t)bound->op,
-                            (uint64_t)bound->run.element_bytes,
-                            bound->run.user_op ? 1 + (uint64_t)bound->run.user_op->commutes : 0};
+  const uint64_t facts[] = {bound->entry->hash, (uint64_t)bound->said_type, (uint64_t)bound->said_op,
+                            (uint64_t)bound->run.element_bytes};
   return tt_hash(2, facts, sizeof facts);
 }
 
@@ -140,6 +139,8 @@ static tt_bound bound_of(const start *it, tt_entry *entry, tutti_type type, tutt
   tt_bound bound = {.collective = TT_COLLECTIVE_COUNT, /* none of tutti's */
                     .type = number,
                     .op = (int32_t)op,
+                    .said_type = tt_context_said_type(context, number),
+                    .said_op = tt_context_said_op(context, (int32_t)op),
                     .in_place = it->of->made.in_place,
                     .entry = entry,
                     .run = {.moves_only = !it->of->reduces,

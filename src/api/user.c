@@ -16,6 +16,28 @@ const tt_user_op *tt_context_user_op(const tutti_context *context, int32_t op) {
   return op >= TUTTI_OP_COUNT && op - TUTTI_OP_COUNT < context->op_count ? context->op[op - TUTTI_OP_COUNT] : NULL;
 }
 
+/* ---- as ranks tell each other ---- */
+
+int32_t tt_context_said_type(const tutti_context *context, int32_t type) {
+  if (type < TUTTI_TYPE_COUNT)
+    return type;
+  int64_t bytes = tt_context_type_bytes(context, type), most = INT32_MAX - TUTTI_TYPE_COUNT;
+  return TUTTI_TYPE_COUNT + (int32_t)(bytes < most ? bytes : most);
+}
+
+int64_t tt_said_type_bytes(int32_t said) {
+  return said < TUTTI_TYPE_COUNT ? (int64_t)tutti_type_size((tutti_type)said) : said - TUTTI_TYPE_COUNT;
+}
+
+int32_t tt_context_said_op(const tutti_context *context, int32_t op) {
+  const tt_user_op *own = tt_context_user_op(context, op);
+  return own ? TUTTI_OP_COUNT + own->commutes : op;
+}
+
+bool tt_said_op_commutes(int32_t said) { return said != TUTTI_OP_COUNT; }
+
+/* ---- public ---- */
+
 tutti_status tutti_op_create(tutti_context *context, tutti_reduce_function reduce, void *user, size_t element_bytes,
                              int commutes, tutti_op *op) {
   if (!context || !reduce || !op)

@@ -2,7 +2,12 @@
  * time to time.
  *
  * On the way down it asks less and less often whether the wait is in vain (agree.c): every millisecond while it yields,
- * at every wake-up while it sleeps. */
+ * at every wake-up while it sleeps. A library beside tutti that has to be called now and then (options.idle) is called
+ * from the first microseconds on, and sleeps are short then.
+ *
+ * What comes from another machine is found only by moving the transport. Who waits for it does so at every look, and
+ * sleeps for a small part of the wait at most; who waits for ranks of its own machine leaves the core to those, and
+ * moves the transport now and then for the sake of others. */
 #include "api/api.h"
 
 #include <inttypes.h>
@@ -10,7 +15,14 @@
 
 #define CHECK_NS 1000000
 #define SLEEP_NS 20000000
+#define SHORT_SLEEP_NS 200000
+#define LEAST_SLEEP_NS 50000 /* shorter ones take as long */
+#define WAITS_A_SLEEP 32     /* of another machine: no more than that part is lost */
+#define MOVE_NS 100000
 #define YIELDS_A_LOOK 64
+#define IDLE_NS 5000
+#define SPINS_AN_IDLE 64 /* a few microseconds */
+#define SPINS_A_MOVE 16  /* that take as long */
 
 static inline void relax(void) {
 #if defined(__x86_64__)
@@ -26,10 +38,22 @@ static int64_t timeout_of(const tutti_comm *comm) {
 static tutti_status look_around(tutti_comm *comm, uint64_t number, tt_waiter *waiter, int64_t now) {
   int64_t timeout = timeout_of(comm);
   waiter->checked_ns = now;
+  if (comm->apart)
+    tt_notes_look(comm, number, now - waiter->began_ns, now);
   tutti_status status = tt_agree_check(comm, number);
   if (status == TUTTI_OK && timeout > 0 && now - waiter->began_ns > timeout)
     status = tt_agree_timeout(comm, number, now - waiter->began_ns);
   return status;
+}
+
+/* ---- others that want to move on ---- */
+
+/* The user's, not more often than every few microseconds. now: of the clock, after that long a wait. */
+static void let_idle(tutti_context *context, int64_t now) {
+  if (now - context->idled_ns < IDLE_NS)
+    return;
+  context->idle(context->idle_user);
+  context->idled_ns = now;
 }
 
 static bool is_member(const tutti_comm *comm, int64_t job_rank) {
@@ -51,6 +75,21 @@ static tutti_status move_transport(tutti_comm *comm, uint64_t number) {
   return tt_agree_break(comm, status, "%s", tutti_last_error());
 }
 
+/* Whether what the rank waits for is seen only when the transport is moved. */
+static bool awaits_far(const tutti_comm *comm, const tt_operation *operation) {
+  const tutti_context *context = comm->context;
+  if (!context->head_of || context->outstanding > 0) /* the user's alone; or calls on any communicator */
+    return context->foreign;
+  return comm->apart && tt_instance_awaits_far(operation->bound->entry->instance);
+}
+
+static tutti_status move_sometimes(tutti_comm *comm, uint64_t number, int64_t now) {
+  if (now - comm->context->moved_ns < MOVE_NS)
+    return TUTTI_OK;
+  comm->context->moved_ns = now;
+  return move_transport(comm, number);
+}
+
 tutti_status tt_wait_look(tutti_comm *comm, uint64_t number, tt_waiter *waiter) {
   int64_t now = tt_clock_ns();
   if (waiter->began_ns == 0)
@@ -58,6 +97,8 @@ tutti_status tt_wait_look(tutti_comm *comm, uint64_t number, tt_waiter *waiter) 
   tutti_status status = move_transport(comm, number);
   if (status == TUTTI_OK && now - waiter->checked_ns > CHECK_NS)
     status = look_around(comm, number, waiter, now);
+  if (comm->context->idle)
+    let_idle(comm->context, now);
   if (comm->crowded)
     sched_yield();
   return status;
@@ -77,8 +118,8 @@ static void find_neighbours(tutti_comm *comm) {
   __atomic_store_n(&comm->board[comm->rank]->core, core, __ATOMIC_RELAXED);
   comm->crowded = comm->context->crowded;
   for (int64_t r = 0; r < comm->size; r++) {
-    comm->neighbour[r] =
-        r != comm->rank && core > 0 && __atomic_load_n(&comm->board[r]->core, __ATOMIC_RELAXED) == core;
+    comm->neighbour[r] = r != comm->rank && !comm->far[r] && core > 0 &&
+                         __atomic_load_n(&comm->board[r]->core, __ATOMIC_RELAXED) == core;
     comm->crowded = comm->crowded || comm->neighbour[r]; /* bound to one core, though there are enough */
   }
 }
@@ -92,9 +133,10 @@ static void yield(tutti_comm *comm, tt_waiter *waiter) {
 }
 
 /* A core of one's own can be spent on waiting. A shared one only while those are waited for who do not need it: going
- * away and coming back takes longer than they do. */
+ * away and coming back takes longer than they do. Between machines everything takes longer than a yield, and what are
+ * machines to MPI may share cores. */
 static bool may_spin(const tutti_comm *comm, const tt_operation *operation, tt_waiter *waiter) {
-  if (!comm->crowded)
+  if (!comm->crowded && !comm->apart)
     return waiter->polls++ < tt_options_get()->spin;
   if (!comm->board || awaits_neighbour(operation))
     return false;
@@ -104,26 +146,50 @@ static bool may_spin(const tutti_comm *comm, const tt_operation *operation, tt_w
   return now - waiter->spins_ns < tt_options_get()->shared_spin_ns;
 }
 
-tutti_status tt_wait_pause(tutti_comm *comm, const tt_operation *operation, tt_waiter *waiter) {
-  const tt_options *options = tt_options_get();
-  uint64_t number = operation->number;
-  if (may_spin(comm, operation, waiter)) {
-    relax();
+/* How long to sleep after that long a wait; 0: not at all. */
+static int64_t sleep_after(const tutti_comm *comm, bool far, int64_t waited_ns) {
+  const tutti_context *context = comm->context;
+  if (!context->ops->wait || waited_ns <= tt_options_get()->yield_ns)
+    return 0;
+  if (!context->idle && !context->head_of)
+    return SLEEP_NS;
+  int64_t part = waited_ns / WAITS_A_SLEEP;
+  if (!far || !context->head_of || part > SHORT_SLEEP_NS)
+    return SHORT_SLEEP_NS;
+  return part < LEAST_SLEEP_NS ? 0 : part;
+}
+
+static tutti_status spin(tutti_comm *comm, uint64_t number, bool far, tt_waiter *waiter) {
+  if (comm->context->idle && waiter->polls % SPINS_AN_IDLE == 0)
+    let_idle(comm->context, tt_clock_ns());
+  relax();
+  if (!far)
     return TUTTI_OK;
-  }
+  waiter->polls += SPINS_A_MOVE;
+  return move_transport(comm, number);
+}
+
+tutti_status tt_wait_pause(tutti_comm *comm, const tt_operation *operation, tt_waiter *waiter) {
+  uint64_t number = operation->number;
+  bool far = awaits_far(comm, operation);
+  if (may_spin(comm, operation, waiter))
+    return spin(comm, number, far, waiter);
   int64_t now = tt_clock_ns();
   if (waiter->began_ns == 0)
     waiter->began_ns = waiter->checked_ns = now;
-  tutti_status status = move_transport(comm, number);
+  bool moves = far || !comm->context->head_of;
+  tutti_status status = moves ? move_transport(comm, number) : move_sometimes(comm, number, now);
   if (status != TUTTI_OK)
     return status;
-  bool sleeps = now - waiter->began_ns > options->yield_ns && comm->context->ops->wait;
-  if (sleeps || now - waiter->checked_ns > CHECK_NS)
+  int64_t waited = now - waiter->began_ns, sleep = sleep_after(comm, far, waited);
+  if (sleep > 0 || now - waiter->checked_ns > CHECK_NS)
     status = look_around(comm, number, waiter, now);
   if (status != TUTTI_OK)
     return status;
-  if (sleeps)
-    comm->context->ops->wait(comm->context->transport, SLEEP_NS);
+  if (comm->context->idle && waited > IDLE_NS)
+    let_idle(comm->context, now);
+  if (sleep > 0)
+    comm->context->ops->wait(comm->context->transport, sleep);
   else
     yield(comm, waiter);
   return TUTTI_OK;

@@ -49,11 +49,17 @@ static bool ends_message(const tt_step *step, bool last_of_lane) {
 
 static bool combines(const tt_step *step) { return step->kind == TT_STEP_RECV_REDUCE || step->flags & TT_STEP_ONTO; }
 
+static bool is_far(const tt_instance *instance, int32_t peer) {
+  const bool *far = tt_link_get(instance->link)->far;
+  return far && peer >= 0 && far[peer];
+}
+
 static void bind_step(tt_instance *instance, uint32_t number, bool last_of_lane, const uint32_t *last) {
   const tt_plan *plan = instance->plan;
   const tt_step *step = &plan->step[number];
   instance->op[number] = (tt_op){.kind = step->kind,
                                  .ends_message = ends_message(step, last_of_lane),
+                                 .whole = is_far(instance, step->peer),
                                  .wait_count = step->wait_count,
                                  .wait_first = step->wait_first,
                                  .use = {.reduces = combines(step),
@@ -141,6 +147,21 @@ static tutti_status bind_refers(tt_instance *instance, tt_arena *arena) {
   return TUTTI_OK;
 }
 
+static tutti_status bind_sends(tt_instance *instance) {
+  const tt_plan *plan = instance->plan;
+  if (!instance->ops->unsent)
+    return TUTTI_OK;
+  instance->send_stream = tt_arena_alloc(&instance->arena, plan->step_count, sizeof(tutti_stream *));
+  if (!instance->send_stream)
+    return no_memory(plan);
+  for (uint32_t n = 0; n < plan->step_count; n++) {
+    tutti_stream *stream = plan->step[n].kind == TT_STEP_SEND ? instance->op[n].stream : NULL;
+    if (stream && (instance->send_count == 0 || instance->send_stream[instance->send_count - 1] != stream))
+      instance->send_stream[instance->send_count++] = stream;
+  }
+  return TUTTI_OK;
+}
+
 static tutti_status allocate(tt_instance *instance) {
   const tt_plan *plan = instance->plan;
   instance->op = tt_arena_alloc(&instance->arena, plan->step_count, sizeof *instance->op);
@@ -160,7 +181,8 @@ static tutti_status bind_lanes(tt_instance *instance, tt_arena *arena) {
       return status;
   }
   bind_waits(instance);
-  return bind_refers(instance, arena);
+  tutti_status status = bind_refers(instance, arena);
+  return status ? status : bind_sends(instance);
 }
 
 tutti_status tt_bind(tt_instance *instance) {

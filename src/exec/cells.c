@@ -9,7 +9,7 @@ static size_t round_up(size_t bytes) { return (bytes + 127) & ~(size_t)127; } /*
 static const struct {
   int64_t bytes; /* 0: direct_bytes */
   uint32_t count;
-} areas[TT_CELL_AREAS] = {{1024, 16}, {0, 4}};
+} areas[TT_CELL_AREAS] = {{256, 64}, {1024, 16}, {0, 4}};
 
 static void set_area(tt_cells *cells, int number, tt_cell_use *use) {
   int64_t bytes = areas[number].bytes ? areas[number].bytes : tt_options_get()->direct_bytes;

@@ -3,12 +3,11 @@
  *     cell   | completed | line 0 | line 1 | ... |      line   | sequence, key, up to 112 bytes of data |
  *     area   | data 0 | data 1 | ... |                  of longer calls; made when the first one comes
  *
- * There are two areas: many data of a KiB, few that are long. A call's line and data are those of its sequence number
- * modulo how many there are. A rank writes its data, then the
- * line, the sequence number last; readers wait for that number. A rank may write there again when those ranks that read
- * it have completed the call that did: a rank that has begun call n has completed n - 1, and each rank says in
- * `completed` how far it is, for those who do not read it otherwise. Many lines let ranks that share a core run ahead
- * of each other. Sets of ranks are bits of words. */
+ * There are several areas: many data of few bytes, few that are long. A call's line and data are those of its sequence
+ * number modulo how many there are. A rank writes its data, then the line, the sequence number last; readers wait for
+ * that number. A rank may write there again when those ranks that read it have completed the call that did: a rank that
+ * has begun call n has completed n - 1, and each rank says in `completed` how far it is, for those who do not read it
+ * otherwise. Many lines let ranks that share a core run ahead of each other. Sets of ranks are bits of words. */
 #ifndef TT_EXEC_CELLS_H
 #define TT_EXEC_CELLS_H
 
@@ -17,9 +16,9 @@
 #include <stdatomic.h>
 
 #define TT_CELL_HEAD 128 /* bytes of a cell before its first line: `completed` */
-#define TT_CELL_LINES 28 /* a rank runs ahead of its readers by so many calls: fewer than it keeps records of */
+#define TT_CELL_LINES 60 /* a rank runs ahead of its readers by so many calls: fewer than it keeps records of */
 #define TT_CELL_INLINE 112
-#define TT_CELL_AREAS 2
+#define TT_CELL_AREAS 3
 
 typedef struct tt_line {
   _Atomic uint64_t sequence; /* release by the writer after all else, acquire by readers */

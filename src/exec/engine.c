@@ -41,9 +41,10 @@ static bool grant(const tt_instance *instance, tt_lane_run *lane) {
   return true;
 }
 
-/* The lane has to wait: what it has put into a slot goes out. */
+/* The lane has to wait: what it has put into a slot goes out, unless its message is to stay in one piece. Nobody waits
+ * for a part of it meanwhile: what the rest waits for is of earlier rounds. */
 static tutti_status hold(tt_instance *instance, tt_lane_run *lane, bool *moved) {
-  if (lane->op->kind != TT_STEP_SEND || !lane->slot)
+  if (lane->op->kind != TT_STEP_SEND || !lane->slot || lane->op->whole)
     return TUTTI_OK;
   *moved = true;
   return tt_move_flush(instance, lane);
@@ -55,7 +56,7 @@ static tutti_status leave(tt_instance *instance, tt_lane_run *lane) {
   tutti_status status = TUTTI_OK;
   if (op->ends_message && op->kind == TT_STEP_SEND)
     status = tt_move_flush(instance, lane);
-  else if (op->ends_message && lane->slot)
+  else if (op->ends_message && (lane->slot || lane->remote))
     status = tt_move_mismatch(instance, lane, "sent another message");
   lane->entered = false;
   lane->done = lane->granted = 0;
@@ -79,6 +80,14 @@ static void note(const tt_instance *instance, const tt_lane_run *lane, int64_t b
   }
 }
 
+/* Whom the lane waited for, where the transport says that it is gone. */
+static tutti_status name_peer(tt_instance *instance, const tt_lane_run *lane, tutti_status status) {
+  int32_t peer = instance->plan->step[lane->op - instance->op].peer;
+  if (status == TUTTI_ERR_PEER && peer >= 0)
+    instance->bad_peer = tt_link_get(instance->link)->job_rank[peer];
+  return status;
+}
+
 /* One turn of a lane: until it has to wait, is through, or has moved a slice. */
 static tutti_status visit(tt_instance *instance, tt_lane_run *lane, int64_t *moved_bytes, bool *moved) {
   int64_t turn = instance->slice;
@@ -92,7 +101,7 @@ static tutti_status visit(tt_instance *instance, tt_lane_run *lane, int64_t *mov
     if (lane->length > 0)
       status = tt_move(instance, lane, &bytes);
     if (status || (bytes == 0 && lane->length > 0))
-      return status;
+      return name_peer(instance, lane, status);
     if (instance->log)
       note(instance, lane, bytes);
     *moved = true;
@@ -121,13 +130,21 @@ static tutti_status go_round(tt_instance *instance, int64_t *moved_bytes, bool *
   return TUTTI_OK;
 }
 
-/* Whether everything that was sent by reference has been released, so that the buffers are free. */
+/* Whether what was sent reaches its readers without this rank. */
+static bool is_sent(const tt_instance *instance) {
+  for (uint32_t n = 0; n < instance->send_count; n++)
+    if (instance->ops->unsent(instance->transport, instance->send_stream[n]) > 0)
+      return false;
+  return true;
+}
+
+/* Whether nobody needs this rank any more: its buffers, where they were sent by reference, or its help. */
 static bool settled(tt_instance *instance) {
   for (uint32_t n = 0; instance->referred && n < instance->refer_count; n++)
     if (instance->ops->unreleased(instance->transport, instance->refer_stream[n]) > 0)
       return false;
   instance->referred = false;
-  return true;
+  return is_sent(instance);
 }
 
 /* A reader's peer, or a sender's; a stream of several readers waits for any of them. */
@@ -144,6 +161,17 @@ bool tt_instance_awaits_neighbour(const tt_instance *instance) {
     if (awaits_neighbour(instance, &instance->lane[instance->active[n]], neighbour))
       return true;
   return false;
+}
+
+bool tt_instance_awaits_far(const tt_instance *instance) {
+  const bool *far = tt_link_get(instance->link)->far;
+  for (uint32_t n = 0; far && n < instance->active_count; n++) {
+    const tt_lane_run *lane = &instance->lane[instance->active[n]];
+    int32_t peer = instance->plan->step[lane->op - instance->op].peer;
+    if (peer >= 0 && far[peer] && lane->done < lane->granted) /* else it waits for other lanes */
+      return true;
+  }
+  return instance->active_count == 0 && !is_sent(instance);
 }
 
 static tutti_status keep_error(tt_instance *instance, tutti_status status) {

@@ -17,6 +17,7 @@
 typedef struct tt_op { /* a step, bound */
   uint8_t kind;        /* tt_step_kind */
   bool ends_message;   /* SEND: commit after it; receives: the slot is used up after it */
+  bool whole;          /* SEND: its message goes out when it is complete or a slot is full, not before */
   bool may_refer;      /* SEND: nothing waits for it here, so that it may complete when it is released */
   uint16_t wait_count;
   uint32_t wait_first; /* of instance->wait */
@@ -32,6 +33,7 @@ typedef struct tt_lane_run {     /* where a lane is */
   int64_t done, granted;         /* bytes moved; bytes that its waits allow */
   unsigned char *slot;           /* NULL: none. A sender's reserved one, a receiver's peeked one */
   int64_t slot_used, slot_bytes; /* slot_bytes: of a peeked one */
+  bool remote;                   /* the peeked one's bytes have to be fetched; slot is NULL */
   const tt_op *first;
   bool entered; /* src, dst and length are set */
   bool refers;  /* try to refer in this step */
@@ -63,8 +65,11 @@ struct tt_instance {
 
   tutti_stream **refer_stream; /* of all ops that may refer */
   uint32_t refer_count;
-  bool referred;        /* something was, in this run */
-  unsigned char *aside; /* a slot's bytes, fetched to be combined; made when first needed */
+  bool referred;              /* something was, in this run */
+  tutti_stream **send_stream; /* of all that send, where commit alone may not do */
+  uint32_t send_count;
+  bool single_copy;     /* as in tt_run */
+  unsigned char *aside; /* ASIDE bytes, fetched to be combined; made when first needed */
   bool reduces, uses_mid;
 
   tutti_status status; /* of the run; an error stays */
@@ -80,7 +85,7 @@ struct tt_instance {
 /* instance.c: a start of those steps alone that are not `elsewhere`, which is borrowed until the run is complete. */
 tutti_status tt_instance_start_rest(tt_instance *instance, const tt_run *run, const bool *elsewhere);
 
-/* bind.c: fills op, wait, lane, active, refer_stream and what else depends on the plan alone. */
+/* bind.c: fills op, wait, lane, active, refer_stream, send_stream and what else depends on the plan alone. */
 tutti_status tt_bind(tt_instance *instance);
 
 /* move.c: moves one piece of the lane's current step, at most to `granted`. *moved = 0: it cannot go on now. */

@@ -27,7 +27,8 @@ typedef struct tt_link_spec {
   uint64_t stream_base;           /* ids of this link's streams are stream_base + lane id: equal on all ranks */
   bool patient;                   /* a step may poll a little for what will come soon: every rank has a core */
   const bool *neighbour;          /* of each rank: shares this one's core, as far as is known; borrowed; NULL: none */
-  size_t slot_bytes_minimum;      /* equal on all ranks: blocks are cut into slices of at most this */
+  const bool *far;           /* of each rank: messages to it are costly, and wait to be whole; borrowed; NULL: none */
+  size_t slot_bytes_minimum; /* equal on all ranks: blocks are cut into slices of at most this */
 } tt_link_spec;
 
 tutti_status tt_link_create(const tt_link_spec *spec, tt_link **link);
@@ -61,6 +62,7 @@ typedef struct tt_run {
   void *out;
   bool in_own, out_own; /* SPLIT: the buffer holds only the own block */
   bool wide;            /* acc=f32: sums, products and averages of 16-bit floats are float32 until they are complete */
+  bool single_copy;     /* what is sent may be read where it lies, wherever that is: the buffers' owner waits for it */
   bool moves_only;      /* no rank's plan combines, as all ranks know: elements may be torn on their way */
   tt_block_table blocks;
   tutti_type type;
@@ -81,6 +83,8 @@ tutti_status tt_instance_step(tt_instance *instance, bool *done, bool *moved, in
 
 /* Whether the run waits for a rank that shares this one's core, and so for the core. */
 bool tt_instance_awaits_neighbour(const tt_instance *instance);
+/* Whether it waits for a rank on another machine, to send or to take something. */
+bool tt_instance_awaits_far(const tt_instance *instance);
 
 /* Whether the direct executor runs it; equal on all ranks, since it is decided from the plan's mark `direct` and
  *     lengths that all ranks know   SPLIT, SQUARE without counts, LISTED and known: all blocks together are short

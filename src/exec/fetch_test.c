@@ -15,10 +15,11 @@ typedef struct fetcher {
 } fetcher;
 
 static int fetched;
+static bool single_copy = true;
 
-static tutti_status count_fetch(void *self, tutti_stream *stream, void *to) {
+static tutti_status count_fetch(void *self, tutti_stream *stream, size_t offset, void *to, size_t bytes) {
   fetched++;
-  return tt_shm_ops()->fetch(self, stream, to);
+  return tt_shm_ops()->fetch(self, stream, offset, to, bytes);
 }
 
 static void open_ranks(fetcher *of, const char *const *text) {
@@ -62,6 +63,7 @@ static void start(fetcher *of, int64_t other) {
                   .blocks = {.block_count = 1, .total = r ? other : TOTAL},
                   .type = TUTTI_INT32,
                   .op = TUTTI_SUM,
+                  .single_copy = single_copy,
                   .call = 1,
                   .key = 9};
     test_ok(tt_instance_start(of->instance[r], &run));
@@ -102,7 +104,7 @@ static void test_fetched_slices_are_stored(void **state) {
   start(of, TOTAL);
   run(of);
   assert_memory_equal(of->out[1], of->in[0], sizeof of->in[0]);
-  assert_int_equal(fetched, sizeof of->in[0] / SLOT_BYTES); /* the shorter end is copied */
+  assert_int_equal(fetched, 1); /* one reference, however many slots that is */
   close_ranks(of);
 }
 
@@ -113,7 +115,19 @@ static void test_fetched_slices_are_combined(void **state) {
   run(of);
   for (int n = 0; n < TOTAL; n++)
     assert_true(of->out[0][n] == 3 * n && of->out[1][n] == 3 * n);
-  assert_int_equal(fetched, 2 * (sizeof of->in[0] / SLOT_BYTES));
+  assert_int_equal(fetched, 2 * (1 + sizeof of->in[0] / (64 << 10))); /* each goes aside in pieces */
+  close_ranks(of);
+}
+
+static void test_nothing_is_fetched_unless_the_run_says_so(void **state) {
+  (void)state;
+  fetcher *of = make(move);
+  single_copy = false;
+  start(of, TOTAL);
+  run(of);
+  single_copy = true;
+  assert_memory_equal(of->out[1], of->in[0], sizeof of->in[0]);
+  assert_int_equal(fetched, 0);
   close_ranks(of);
 }
 
@@ -134,6 +148,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_fetched_slices_are_stored),
       cmocka_unit_test(test_fetched_slices_are_combined),
+      cmocka_unit_test(test_nothing_is_fetched_unless_the_run_says_so),
       cmocka_unit_test(test_slice_of_another_length_is_a_mismatch),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -127,6 +127,7 @@ tutti_status tt_instance_start_rest(tt_instance *instance, const tt_run *run, co
   instance->call = run->call;
   instance->key = run->key;
   instance->referred = false;
+  instance->single_copy = run->single_copy;
   instance->status = TUTTI_OK;
   instance->bad_peer = -1;
   rewind_lanes(instance);

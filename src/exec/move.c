@@ -6,11 +6,14 @@
  * Both ends cut blocks into the same pieces, so that the receiver knows what comes. A slot holds whole pieces, at most
  * a slice of them: were a slice split over two slots, a receiver that may not take all of it yet would keep the first
  * slot, and with one slot the sender could never give it the rest. A slot is committed when the next piece does not fit
- * or when the engine asks (the message ends, the lane has to wait). */
+ * or when the engine asks (the message ends, the lane has to wait). A reference stands for all that may be sent of a
+ * block, however long: it is read in pieces of a slice, or fetched in longer ones, since each is a system call. */
 #include "exec/engine.h"
 
 #include <assert.h>
 #include <stdlib.h>
+
+enum { FETCH_BYTES = 1 << 20, ASIDE_BYTES = 64 << 10 };
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
@@ -19,8 +22,10 @@ static int64_t piece_of(const tt_instance *instance, const tt_lane_run *lane) {
   return least(lane->granted - lane->done, instance->slice);
 }
 
-/* Where in the slot the next piece is. */
-static int64_t next_in_slot(const tt_lane_run *lane) { return (lane->slot_used + 63) & ~(int64_t)63; }
+/* Where in the slot the next piece is. What is more than a slot is one block, referred to: its pieces lie close. */
+static int64_t next_in_slot(const tt_instance *instance, const tt_lane_run *lane) {
+  return lane->slot_bytes > instance->slot ? lane->slot_used : (lane->slot_used + 63) & ~(int64_t)63;
+}
 
 tutti_status tt_move_mismatch(tt_instance *instance, const tt_lane_run *lane, const char *what) {
   int32_t peer = instance->plan->step[lane->op - instance->op].peer;
@@ -38,8 +43,8 @@ tutti_status tt_move_flush(tt_instance *instance, tt_lane_run *lane) {
 
 /* Makes lane->slot one with room for a piece of `bytes` at slot_used; NULL where there is none now. */
 static tutti_status reserve(tt_instance *instance, tt_lane_run *lane, int64_t bytes) {
-  if (lane->slot && next_in_slot(lane) + bytes <= instance->slot) {
-    lane->slot_used = next_in_slot(lane);
+  if (lane->slot && next_in_slot(instance, lane) + bytes <= instance->slot) {
+    lane->slot_used = next_in_slot(instance, lane);
     return TUTTI_OK;
   }
   tutti_status status = tt_move_flush(instance, lane);
@@ -58,25 +63,12 @@ static tutti_status reserve(tt_instance *instance, tt_lane_run *lane, int64_t by
   return TUTTI_OK;
 }
 
-/* A slot whose bytes lie in another process: fetched to where they go, or aside where they are combined. */
-static tutti_status fetch(tt_instance *instance, const tt_lane_run *lane, const void **data) {
-  void *to = lane->dst + lane->done;
-  if (lane->op->use.reduces) {
-    if (!instance->aside)
-      instance->aside = aligned_alloc(64, (size_t)instance->slot);
-    to = instance->aside;
-  }
-  if (!to)
-    return tt_fail(TUTTI_ERR_MEMORY, "no memory for a slice of %lld bytes", (long long)instance->slot);
-  *data = to;
-  return instance->ops->fetch(instance->transport, lane->op->stream, to);
-}
-
-/* Makes lane->slot the slot with the next piece, of `bytes`, at slot_used; NULL where it has not come. */
+/* Makes lane->slot the slot with the next piece, of `bytes`, at slot_used; or sets lane->remote. Neither where it has
+ * not come. */
 static tutti_status peek(tt_instance *instance, tt_lane_run *lane, int64_t bytes) {
   if (lane->slot) {
-    lane->slot_used = next_in_slot(lane);
-  } else {
+    lane->slot_used = next_in_slot(instance, lane);
+  } else if (!lane->remote) {
     const tutti_slot_header *header;
     const void *data;
     size_t slot_bytes;
@@ -85,10 +77,7 @@ static tutti_status peek(tt_instance *instance, tt_lane_run *lane, int64_t bytes
       return status;
     if (header->call != instance->call || header->key != instance->key)
       return tt_move_mismatch(instance, lane, "called something else");
-    if (!data && (int64_t)slot_bytes != bytes)
-      return tt_move_mismatch(instance, lane, "sent another message");
-    if (!data && (status = fetch(instance, lane, &data)) != TUTTI_OK)
-      return status;
+    lane->remote = !data;
     lane->slot = (unsigned char *)(uintptr_t)data;
     lane->slot_used = 0;
     lane->slot_bytes = (int64_t)slot_bytes;
@@ -98,12 +87,13 @@ static tutti_status peek(tt_instance *instance, tt_lane_run *lane, int64_t bytes
   return TUTTI_OK;
 }
 
-/* Sends the piece as a reference. lane->refers becomes false where the source cannot be referred to. */
+/* Sends those bytes as a reference. lane->refers becomes false where the source cannot be referred to. */
 static tutti_status refer(tt_instance *instance, tt_lane_run *lane, int64_t bytes, int64_t *moved) {
   tutti_status status = reserve(instance, lane, instance->slot); /* an empty one */
   if (status || !lane->slot)
     return status;
-  status = instance->ops->refer(instance->transport, lane->op->stream, lane->src + lane->done, (size_t)bytes);
+  status = instance->ops->refer(instance->transport, lane->op->stream, lane->src + lane->done, (size_t)bytes,
+                                instance->single_copy);
   if (status == TUTTI_ERR_UNSUPPORTED) {
     lane->refers = false;
     return TUTTI_OK;
@@ -117,7 +107,7 @@ static tutti_status refer(tt_instance *instance, tt_lane_run *lane, int64_t byte
 static tutti_status move_send(tt_instance *instance, tt_lane_run *lane, int64_t *moved) {
   int64_t bytes = piece_of(instance, lane);
   if (lane->refers && bytes >= TT_REFER_BYTES) {
-    tutti_status status = refer(instance, lane, bytes, moved);
+    tutti_status status = refer(instance, lane, lane->granted - lane->done, moved);
     if (status || lane->refers)
       return status;
   }
@@ -130,18 +120,42 @@ static tutti_status move_send(tt_instance *instance, tt_lane_run *lane, int64_t 
   return lane->slot_used >= instance->slice ? tt_move_flush(instance, lane) : TUTTI_OK;
 }
 
+/* What lies in another process: fetched to where it goes, or aside where it is combined. */
+static tutti_status fetch(tt_instance *instance, tt_lane_run *lane, int64_t *moved) {
+  bool reduces = lane->op->use.reduces;
+  int64_t element = instance->arith.element_bytes, aside = ASIDE_BYTES - ASIDE_BYTES % element;
+  int64_t most = !reduces ? FETCH_BYTES : aside > 0 ? aside : element;
+  int64_t bytes = least(least(lane->granted - lane->done, lane->slot_bytes - lane->slot_used), most);
+  if (reduces && !instance->aside)
+    instance->aside = aligned_alloc(64, (size_t)(most + 63) / 64 * 64);
+  unsigned char *dst = lane->dst + lane->done, *to = reduces ? instance->aside : dst;
+  if (!to)
+    return tt_fail(TUTTI_ERR_MEMORY, "no memory for %lld bytes of another rank", (long long)most);
+  tutti_status status =
+      instance->ops->fetch(instance->transport, lane->op->stream, (size_t)lane->slot_used, to, (size_t)bytes);
+  if (!status && reduces)
+    tt_arith_take(&instance->arith, lane->op->use, lane->src + lane->done, to, dst, bytes);
+  *moved = bytes;
+  return status;
+}
+
 static tutti_status move_recv(tt_instance *instance, tt_lane_run *lane, int64_t *moved) {
   int64_t bytes = piece_of(instance, lane);
   tutti_status status = peek(instance, lane, bytes);
-  if (status || !lane->slot)
+  if (status || (!lane->slot && !lane->remote))
     return status;
-  tt_arith_take(&instance->arith, lane->op->use, lane->src + lane->done, lane->slot + lane->slot_used,
-                lane->dst + lane->done, bytes);
-  lane->slot_used += bytes;
-  *moved = bytes;
-  if (lane->slot_used < lane->slot_bytes)
-    return TUTTI_OK;
+  if (lane->remote) {
+    status = fetch(instance, lane, moved);
+  } else {
+    tt_arith_take(&instance->arith, lane->op->use, lane->src + lane->done, lane->slot + lane->slot_used,
+                  lane->dst + lane->done, bytes);
+    *moved = bytes;
+  }
+  lane->slot_used += *moved;
+  if (status || lane->slot_used < lane->slot_bytes)
+    return status;
   lane->slot = NULL;
+  lane->remote = false;
   return instance->ops->release(instance->transport, lane->op->stream);
 }
 

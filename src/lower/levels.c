@@ -158,13 +158,23 @@ static const tt_stage_params *find_stage(const tt_params *params, const char *na
   return found;
 }
 
+/* Whether each tree of the level joins only ranks that streams of several readers reach. */
+static bool stay_in_reach(const tt_lower_stage *out, int number, const int32_t *reach_of) {
+  const int32_t *outer = number ? out->level[number - 1].group_at : NULL;
+  for (int64_t at = 1; reach_of && at < out->rank_count; at++)
+    if ((!outer || outer[at] == outer[at - 1]) && reach_of[out->perm[at]] != reach_of[out->perm[at - 1]])
+      return false;
+  return true;
+}
+
 static bool add_level(tt_lower_stage *out, const tt_level_params *params, const tt_topo *topo, bool striped,
                       const int32_t *key, tt_arena *arena) {
   int number = out->level_count++, found = find_topo_level(topo, params->name);
   out->level[number] = (tt_lower_level){.params = *params,
                                         .topo_level = found,
                                         .striped = striped,
-                                        .publish = topo->level[found].publish && found == topo->level_count - 1};
+                                        .publish = topo->level[found].publish && found == topo->level_count - 1 &&
+                                                   stay_in_reach(out, number, topo->reach_of)};
   memcpy(out->level[number].name, params->name, sizeof params->name);
   if (!fill_level(out, number, key, arena))
     return false;

@@ -43,6 +43,7 @@ typedef struct tt_params {
   int64_t slice_bytes; /* 0: as large as a slot */
   bool reproducible;   /* stages that reduce are flat stars in rank order, whatever else is said of them */
   bool acc_float32; /* float16 and bfloat16 keep partial results in float32 from rank to rank; the plan is the same */
+  bool single_copy; /* blocks are read where they lie, in other processes too; the plan is the same */
 } tt_params;
 
 void tt_params_init(tt_params *params);

@@ -2,7 +2,7 @@
  *
  *   params = word { word }                    words are separated by spaces
  *   word   = preset | "form=" name | stage | "stripe=" n | "ring=" n | "channels=" n | "slice=" bytes
- *          | "acc=" ( "own" | "f32" ) | "reproducible"
+ *          | "acc=" ( "own" | "f32" ) | "reproducible" | "single-copy"
  *   stage  = [ name ] "[" level { "/" level } "]"
  *   level  = name ":" shape { "," ( "rotate" | "xor" | "reflect" | "near" | "far" ) }
  *   shape  = "star" | "chain" | "exchange" | k "-nomial" | k "-ary" | k "-planted"
@@ -169,6 +169,10 @@ static tutti_status parse_word(char *word, tt_params *params, int depth) {
     params->reproducible = true;
     return TUTTI_OK;
   }
+  if (strcmp(word, "single-copy") == 0) {
+    params->single_copy = true;
+    return TUTTI_OK;
+  }
   return strchr(word, '[') ? parse_stage(word, params) : parse_preset(word, params, depth);
 }
 
@@ -257,4 +261,6 @@ void tt_params_print(const tt_params *params, char *text, size_t size) {
     put(&to, " reproducible");
   if (params->acc_float32)
     put(&to, " acc=f32");
+  if (params->single_copy)
+    put(&to, " single-copy");
 }

@@ -41,6 +41,7 @@ static void test_texts_print_back_in_one_form(void **state) {
       {"[core:3-planted]", "[core:3-planted]"},
       {"[node:exchange/core:star]", "[node:exchange/core:star]"},
       {"reproducible", "[core:star] reproducible"},
+      {"single-copy slice=64K", "[core:star] slice=64K single-copy"},
       {"ring reproducible reproducible", "form=split [core:chain] reproducible"},
       {"[node:chain/core:star] [node:star/core:3-nomial,far]", "[node:star/core:3-nomial,far]"},
       {"scatter[core:chain] [core:star] allgather[core:2-ary]",
@@ -214,6 +215,7 @@ static void random_params(tt_random *random, tt_params *params) {
   params->slice_bytes = below(random, 2) * below(random, (uint64_t)1 << (1 + below(random, 40)));
   params->acc_float32 = below(random, 2);
   params->reproducible = below(random, 2);
+  params->single_copy = below(random, 2);
 }
 
 static void test_random_parameters_come_back(void **state) {

@@ -22,6 +22,8 @@ typedef struct tt_topo_level {
 typedef struct tt_topo {
   int64_t rank_count;
   int level_count; /* >= 1; the last is "core" */
+  int32_t *
+      reach_of; /* of each rank: a stream may have several readers where all its ends have one number; NULL: anywhere */
   tt_topo_level level[TT_TOPO_LEVELS];
 } tt_topo;
 

@@ -4,6 +4,7 @@
 #ifndef TT_TRANSPORT_TRANSPORT_H
 #define TT_TRANSPORT_TRANSPORT_H
 
+#include "transport/nodes/nodes.h"
 #include "transport/shm/shm.h"
 
 #endif

@@ -1,10 +1,10 @@
 /* tune/profile.c - reads a profile: a JSON file with one rule for each region.
  *
- *   {"name": "...", "rules": [{"collective": "allreduce", "ranks": [2, 2], "nodes": [1, 1], "bytes": "8K",
+ *   {"name": "...", "rules": [{"collective": "allreduce", "ranks": [2, 8], "nodes": [2], "bytes": "8K",
  *                              "params": "linear"}, ...]}
  *
- * "bytes" is the largest vector that the rule is for; what a rule leaves out holds for any. The first rule that fits is
- * taken. */
+ * "bytes" is the largest vector that the rule is for; "ranks" and "nodes" are [least, most], or [least]; what a rule
+ * leaves out holds for any. The first rule that fits is taken. */
 #include "tune/tune.h"
 
 #include <inttypes.h>
@@ -17,18 +17,21 @@ static tutti_status bad_rule(int64_t number, const char *member, const char *why
   return tt_fail(TUTTI_ERR_ARGUMENT, "rule %" PRId64 ", \"%s\": %s", number, member, why);
 }
 
-/* [least, most], or absent: any. */
+/* [least, most], [least], or absent: any. */
 static tutti_status read_range(const json_t *rule, const char *member, int64_t number, int64_t *least, int64_t *most) {
   const json_t *range = json_object_get(rule, member);
   *least = 1;
   *most = INT64_MAX;
   if (!range)
     return TUTTI_OK;
-  if (!json_is_array(range) || json_array_size(range) != 2 || !json_is_integer(json_array_get(range, 0)) ||
-      !json_is_integer(json_array_get(range, 1)))
-    return bad_rule(number, member, "is not [least, most]");
+  size_t numbers = json_is_array(range) ? json_array_size(range) : 0;
+  bool has_most = numbers == 2;
+  if (numbers < 1 || numbers > 2 || !json_is_integer(json_array_get(range, 0)) ||
+      (has_most && !json_is_integer(json_array_get(range, 1))))
+    return bad_rule(number, member, "is not [least, most] or [least]");
   *least = json_integer_value(json_array_get(range, 0));
-  *most = json_integer_value(json_array_get(range, 1));
+  if (has_most)
+    *most = json_integer_value(json_array_get(range, 1));
   if (*least < 1)
     return bad_rule(number, member, "begins below 1");
   return *least <= *most ? TUTTI_OK : bad_rule(number, member, "has its least above its most");

@@ -1,4 +1,5 @@
-"""Every header compiles alone and twice: public ones in strict C11 and in C++ without the sources, the others in C."""
+"""Every header compiles alone and twice: public ones in strict C11 and in C++ without the sources, the others in C,
+those of MPI programs and of what stands in front of them with each MPI that is there."""
 import os
 import pathlib
 import shutil
@@ -11,6 +12,8 @@ C_PUBLIC = ["cc", "-std=c11", "-xc", *WARNINGS]
 CPP_PUBLIC = ["c++", "-std=c++11", "-xc++", *WARNINGS]
 FOLDERS = ("src", "tools", "bench", "tests")
 C_INTERNAL = ["cc", "-std=gnu11", "-D_GNU_SOURCE", "-xc", *WARNINGS, *(f"-I{ROOT / folder}" for folder in FOLDERS)]
+MPI_FOLDERS = ("bindings/mpi", "tests/mpi")
+C_MPI = [[mpicc, *C_INTERNAL[1:]] for mpicc in ("mpicc.openmpi", "mpicc.mpich") if shutil.which(mpicc)]
 
 
 def compiles(compiler, header):
@@ -30,9 +33,11 @@ if not (shutil.which("cc") and shutil.which("c++")):
     sys.exit(77)
 
 public = headers("include")
-internal = [header for folder in FOLDERS for header in headers(folder)]
+mpi = [header for folder in MPI_FOLDERS for header in headers(folder)]
+internal = [header for folder in FOLDERS for header in headers(folder) if header not in mpi]
 results = [compiles(C_PUBLIC, header) for header in public]
 results += [compiles(CPP_PUBLIC, header) for header in public]
 results += [compiles(C_INTERNAL, header) for header in internal]
-print(f"{len(public)} public and {len(internal)} internal headers, {results.count(False)} problems")
+results += [compiles(mpicc, header) for header in mpi for mpicc in C_MPI]
+print(f"{len(public)} public and {len(internal) + len(mpi)} internal headers, {results.count(False)} problems")
 sys.exit(not all(results))

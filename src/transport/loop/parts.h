@@ -79,7 +79,7 @@ tutti_status tt_loop_stream_open(void *self, const tutti_stream_spec *spec, tutt
 void tt_loop_stream_close(void *self, tutti_stream *stream);
 tutti_status tt_loop_reserve(void *self, tutti_stream *stream, tutti_slot_header **header, void **data, size_t *room);
 tutti_status tt_loop_commit(void *self, tutti_stream *stream, size_t bytes);
-tutti_status tt_loop_refer(void *self, tutti_stream *stream, const void *data, size_t bytes);
+tutti_status tt_loop_refer(void *self, tutti_stream *stream, const void *data, size_t bytes, int anywhere);
 tutti_status tt_loop_peek(void *self, tutti_stream *stream, const tutti_slot_header **header, const void **data,
                           size_t *bytes);
 tutti_status tt_loop_release(void *self, tutti_stream *stream);

@@ -172,7 +172,8 @@ tutti_status tt_loop_commit(void *self, tutti_stream *stream, size_t bytes) {
   return TUTTI_OK;
 }
 
-tutti_status tt_loop_refer(void *self, tutti_stream *stream, const void *data, size_t bytes) {
+tutti_status tt_loop_refer(void *self, tutti_stream *stream, const void *data, size_t bytes, int anywhere) {
+  (void)anywhere;
   loop_end *end = self;
   if (!tt_loop_owns(end->loop, data, bytes))
     return TUTTI_ERR_UNSUPPORTED;

@@ -1,7 +1,8 @@
 /* transport/shm/join.c - how ranks come to map one segment: two allgathers around the passing of a descriptor.
  *
- * Every rank reserves address space and tells how much it got, on which machine it is, and where rank 0 listens. Rank 0
- * then makes the segment and passes it. A failing rank takes part in the rest, so that all learn why. */
+ * Every rank reserves address space and tells how much it got, on which machine it is, and where it listens, if it is
+ * the first of its node. That one then makes the segment and passes it. A failing rank takes part in the rest, so that
+ * all learn why. */
 #include "transport/shm/join.h"
 
 #include <stdlib.h>
@@ -37,6 +38,18 @@ static uint64_t machine_number(void) {
   return number;
 }
 
+static int64_t head_of(const tt_shm_meeting *meeting, int64_t rank) {
+  return meeting->head_of != NULL ? meeting->head_of[rank] : 0;
+}
+
+static bool is_member(const tt_shm_meeting *meeting, int64_t rank) {
+  return head_of(meeting, rank) == head_of(meeting, meeting->boot->rank);
+}
+
+static bool is_head(const tt_shm_meeting *meeting) {
+  return head_of(meeting, meeting->boot->rank) == meeting->boot->rank;
+}
+
 static result result_of(tutti_status status) {
   result own = {.status = (int64_t)status};
   if (status != TUTTI_OK)
@@ -68,12 +81,15 @@ static tutti_status check_hellos(const tt_shm_meeting *meeting, const hello *all
     if (all[r].result.status != TUTTI_OK)
       return fail_remote(r, boot->rank, &all[r].result);
   for (int64_t r = 1; r < boot->rank_count; r++) {
-    if (all[r].machine != all[0].machine)
-      return tt_fail(TUTTI_ERR_UNSUPPORTED, "rank %lld and rank 0 are on different machines or in different containers",
-                     (long long)r);
-    if (all[r].layout != all[0].layout)
-      return tt_fail(TUTTI_ERR_MISMATCH, "rank %lld and rank 0 use different versions of tutti (segment %llu and %llu)",
-                     (long long)r, (unsigned long long)all[r].layout, (unsigned long long)all[0].layout);
+    int64_t head = head_of(meeting, r);
+    if (all[r].machine != all[head].machine)
+      return tt_fail(TUTTI_ERR_UNSUPPORTED,
+                     "rank %lld and rank %lld are on different machines or in different containers", (long long)r,
+                     (long long)head);
+    if (all[r].layout != all[head].layout)
+      return tt_fail(TUTTI_ERR_MISMATCH,
+                     "rank %lld and rank %lld use different versions of tutti (segment %llu and %llu)", (long long)r,
+                     (long long)head, (unsigned long long)all[r].layout, (unsigned long long)all[head].layout);
   }
   return TUTTI_OK;
 }
@@ -89,14 +105,33 @@ static void end(tt_shm_meeting *meeting) {
 
 static tutti_status prepare(tt_shm_meeting *meeting) {
   tutti_status status = tt_shm_reserve(&meeting->reserved, &meeting->base);
-  if (status == TUTTI_OK && meeting->boot->rank_count > 1)
-    status = tt_shm_pass_open(meeting->boot->rank, meeting->boot->rank_count, meeting->name, &meeting->socket);
+  if (status == TUTTI_OK && meeting->member_count > 1)
+    status = tt_shm_pass_open(is_head(meeting), meeting->member_count, meeting->name, &meeting->socket);
   return status;
 }
 
-tutti_status tt_shm_meet(const tutti_boot *boot, uint64_t bytes, bool remote, int64_t timeout_ns,
+/* What the ranks have in common. */
+static void agree(tt_shm_meeting *meeting, const hello *all) {
+  meeting->bytes = UINT64_MAX;
+  meeting->remote = true;
+  for (int64_t r = 0; r < meeting->boot->rank_count; r++) {
+    if (is_member(meeting, r) && all[r].bytes < meeting->bytes)
+      meeting->bytes = all[r].bytes;
+    meeting->remote &= all[r].remote != 0;
+  }
+  memcpy(meeting->name, all[head_of(meeting, meeting->boot->rank)].name, sizeof meeting->name);
+}
+
+static void count_members(tt_shm_meeting *meeting) {
+  for (int64_t r = 0; r < meeting->boot->rank_count; r++)
+    meeting->member_count += is_member(meeting, r);
+}
+
+tutti_status tt_shm_meet(const tutti_boot *boot, const int64_t *heads, uint64_t bytes, bool remote, int64_t timeout_ns,
                          tt_shm_meeting *meeting) {
-  *meeting = (tt_shm_meeting){.boot = boot, .until_ns = tt_clock_ns() + timeout_ns, .reserved = bytes, .socket = -1};
+  *meeting = (tt_shm_meeting){
+      .boot = boot, .head_of = heads, .until_ns = tt_clock_ns() + timeout_ns, .reserved = bytes, .socket = -1};
+  count_members(meeting);
   hello *all = calloc((size_t)boot->rank_count, sizeof *all);
   if (all == NULL)
     return tt_fail(TUTTI_ERR_MEMORY, "no memory to meet %lld ranks", (long long)boot->rank_count);
@@ -106,13 +141,7 @@ tutti_status tt_shm_meet(const tutti_boot *boot, uint64_t bytes, bool remote, in
   tutti_status status = allgather(meeting, &mine, all, sizeof mine);
   if (status == TUTTI_OK)
     status = check_hellos(meeting, all);
-  meeting->bytes = UINT64_MAX;
-  meeting->remote = true;
-  for (int64_t r = 0; r < boot->rank_count; r++) {
-    meeting->bytes = all[r].bytes < meeting->bytes ? all[r].bytes : meeting->bytes;
-    meeting->remote &= all[r].remote != 0;
-  }
-  memcpy(meeting->name, all[0].name, sizeof meeting->name);
+  agree(meeting, all);
   free(all);
   if (status != TUTTI_OK)
     end(meeting);
@@ -125,6 +154,18 @@ static tutti_status map_take(tt_shm_meeting *meeting, int fd, tt_shm_segment **s
   return tt_shm_map_take(fd, base, meeting->reserved, meeting->bytes, segment);
 }
 
+static tutti_status serve(const tt_shm_meeting *meeting, int fd) {
+  int64_t rank_count = meeting->boot->rank_count;
+  bool *awaited = calloc((size_t)rank_count, sizeof *awaited);
+  if (awaited == NULL)
+    return tt_fail(TUTTI_ERR_MEMORY, "no memory to pass the shared segment to %lld ranks", (long long)rank_count);
+  for (int64_t r = 0; r < rank_count; r++)
+    awaited[r] = is_member(meeting, r) && r != meeting->boot->rank;
+  tutti_status status = tt_shm_pass_serve(meeting->socket, fd, awaited, rank_count, meeting->until_ns);
+  free(awaited);
+  return status;
+}
+
 static tutti_status make(tt_shm_meeting *meeting, tt_shm_segment **segment) {
   int64_t rank_count = meeting->boot->rank_count;
   int fd = -1;
@@ -133,16 +174,14 @@ static tutti_status make(tt_shm_meeting *meeting, tt_shm_segment **segment) {
     status = map_take(meeting, fd, segment);
   if (status == TUTTI_OK)
     status = tt_shm_head_init(*segment, rank_count);
-  if (status == TUTTI_OK && rank_count > 1)
-    status = tt_shm_pass_serve(meeting->socket, (*segment)->fd, rank_count, meeting->until_ns);
-  return status;
+  return status == TUTTI_OK ? serve(meeting, (*segment)->fd) : status;
 }
 
 tutti_status tt_shm_join(tt_shm_meeting *meeting, tt_shm_segment **segment) {
   tt_shm_segment *made = NULL;
   tutti_status status = TUTTI_OK;
   int fd = -1;
-  if (meeting->boot->rank == 0)
+  if (is_head(meeting))
     status = make(meeting, &made);
   else
     status = tt_shm_pass_fetch(meeting->socket, meeting->name, meeting->boot->rank, meeting->until_ns, &fd);
@@ -150,7 +189,7 @@ tutti_status tt_shm_join(tt_shm_meeting *meeting, tt_shm_segment **segment) {
     status = map_take(meeting, fd, &made);
   if (status != TUTTI_OK) {
     tt_shm_unmap(made);
-    end(meeting); /* who still waits for rank 0 sees its socket close */
+    end(meeting); /* who still waits for the first rank sees its socket close */
     return status;
   }
   *segment = made;

@@ -1,4 +1,4 @@
-/* transport/shm/pass.c - a descriptor from rank 0 to all others: an abstract Unix socket with a random name.
+/* transport/shm/pass.c - a descriptor from one rank to others: an abstract Unix socket with a random name.
  *
  * Each other rank connects, says its number and gets the descriptor. Both ends ask the kernel (SO_PEERCRED) whether the
  * other belongs to the same user: names of abstract sockets are free for all. */
@@ -61,11 +61,11 @@ static tutti_status bind_and_listen(int fd, int64_t rank_count, char *name) {
   return TUTTI_OK;
 }
 
-tutti_status tt_shm_pass_open(int64_t rank, int64_t rank_count, char name[static TT_SHM_PASS_NAME], int *made) {
+tutti_status tt_shm_pass_open(bool serves, int64_t rank_count, char name[static TT_SHM_PASS_NAME], int *made) {
   int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
   if (fd < 0)
     return fail_call("socket");
-  tutti_status status = rank == 0 ? bind_and_listen(fd, rank_count, name) : TUTTI_OK;
+  tutti_status status = serves ? bind_and_listen(fd, rank_count, name) : TUTTI_OK;
   if (status == TUTTI_OK)
     *made = fd;
   else
@@ -90,45 +90,45 @@ static bool send_fd(int connection, int fd) {
   return sendmsg(connection, &message, MSG_NOSIGNAL) == 1;
 }
 
-static tutti_status fail_missing(const bool *served, int64_t rank_count) {
+static tutti_status fail_missing(const bool *awaited, int64_t rank_count) {
   char missing[200] = "";
   size_t used = 0;
-  for (int64_t r = 1; r < rank_count && used + 24 < sizeof missing; r++)
-    if (!served[r])
+  for (int64_t r = 0; r < rank_count && used + 24 < sizeof missing; r++)
+    if (awaited[r])
       used += (size_t)snprintf(missing + used, sizeof missing - used, "%s%lld", used > 0 ? ", " : "", (long long)r);
   return tt_fail(TUTTI_ERR_TIMEOUT, "these ranks did not fetch the shared segment in time: %s", missing);
 }
 
-/* Serves one connection; *count grows when another rank has it. A stranger's connection, or a lost one, is no error. */
-static tutti_status serve_one(int listener, int fd, int64_t rank_count, int64_t until_ns, bool *served,
-                              int64_t *count) {
+/* Serves one connection. A stranger's, or one that is lost, is no error. */
+static tutti_status serve_one(int listener, int fd, bool *awaited, int64_t rank_count, int64_t until_ns) {
   int connection = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
   if (connection < 0)
     return errno == EINTR || errno == ECONNABORTED ? TUTTI_OK : fail_call("accept");
   int64_t rank = -1;
   bool done = same_user(connection) && readable(connection, until_ns) &&
-              recv(connection, &rank, sizeof rank, 0) == (ssize_t)sizeof rank && rank > 0 && rank < rank_count &&
-              !served[rank] && send_fd(connection, fd);
-  if (done) {
-    served[rank] = true;
-    ++*count;
-  }
+              recv(connection, &rank, sizeof rank, 0) == (ssize_t)sizeof rank && rank >= 0 && rank < rank_count &&
+              awaited[rank] && send_fd(connection, fd);
+  if (done)
+    awaited[rank] = false;
   close(connection);
   return TUTTI_OK;
 }
 
-tutti_status tt_shm_pass_serve(int listener, int fd, int64_t rank_count, int64_t until_ns) {
-  bool *served = calloc((size_t)rank_count, sizeof *served);
-  if (served == NULL)
-    return tt_fail(TUTTI_ERR_MEMORY, "no memory to pass the shared segment to %lld ranks", (long long)rank_count);
+static int64_t count_awaited(const bool *awaited, int64_t rank_count) {
+  int64_t count = 0;
+  for (int64_t r = 0; r < rank_count; r++)
+    count += awaited[r];
+  return count;
+}
+
+tutti_status tt_shm_pass_serve(int listener, int fd, bool *awaited, int64_t rank_count, int64_t until_ns) {
   tutti_status status = TUTTI_OK;
-  for (int64_t count = 1; count < rank_count && status == TUTTI_OK;) {
+  while (status == TUTTI_OK && count_awaited(awaited, rank_count) > 0) {
     if (!readable(listener, until_ns))
-      status = fail_missing(served, rank_count);
+      status = fail_missing(awaited, rank_count);
     else
-      status = serve_one(listener, fd, rank_count, until_ns, served, &count);
+      status = serve_one(listener, fd, awaited, rank_count, until_ns);
   }
-  free(served);
   return status;
 }
 
@@ -146,7 +146,7 @@ static tutti_status receive_fd(int connection, int *fd) {
     return fail_call("recvmsg");
   struct cmsghdr *rights = CMSG_FIRSTHDR(&message);
   if (got == 0 || rights == NULL || rights->cmsg_type != SCM_RIGHTS)
-    return tt_fail(TUTTI_ERR_SYSTEM, "rank 0 passed no descriptor of the shared segment%s",
+    return tt_fail(TUTTI_ERR_SYSTEM, "the node's first rank passed no descriptor of the shared segment%s",
                    message.msg_flags & MSG_CTRUNC ? ": no descriptor is free here (see ulimit -n)" : "");
   memcpy(fd, CMSG_DATA(rights), sizeof *fd);
   return TUTTI_OK;
@@ -162,6 +162,6 @@ tutti_status tt_shm_pass_fetch(int connection, const char *name, int64_t rank, i
   if (send(connection, &rank, sizeof rank, MSG_NOSIGNAL) != (ssize_t)sizeof rank)
     return fail_call("send");
   if (!readable(connection, until_ns))
-    return tt_fail(TUTTI_ERR_TIMEOUT, "rank 0 did not pass the shared segment in time");
+    return tt_fail(TUTTI_ERR_TIMEOUT, "the node's first rank did not pass the shared segment in time");
   return receive_fd(connection, fd);
 }

@@ -23,6 +23,11 @@
 
 static bool is_own_process(const tt_shm_rank *rank) { return rank->pid == getpid(); }
 
+/* Those of other nodes have no part in the segment. */
+static bool is_here(const tt_shm_rank *rank) {
+  return atomic_load_explicit(&rank->state, memory_order_acquire) != TT_SHM_ABSENT;
+}
+
 static bool is_alive(int pid_fd) {
   struct pollfd process = {.fd = pid_fd, .events = POLLIN}; /* readable: it has ended */
   return poll(&process, 1, 0) == 0;
@@ -71,7 +76,7 @@ void tt_shm_remote_permit(void) { prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0
 /* 0, or the error that says why this rank cannot read the peer's memory. */
 static int try_peer(tt_shm *self, int64_t peer) {
   const tt_shm_rank *rank = tt_shm_rank_of(self, peer);
-  if (is_own_process(rank))
+  if (!is_here(rank) || is_own_process(rank))
     return 0;
   self->pid_fd[peer] = (int)syscall(SYS_pidfd_open, rank->pid, 0);
   uint64_t word = 0;

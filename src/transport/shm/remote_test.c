@@ -87,7 +87,7 @@ static void write_messages(tt_shm *self, tutti_stream *stream, unsigned char *me
     for (size_t n = 0; n < LONG_BYTES; n++)
       memory[n] = byte_of(m, n);
     reserve(self, stream);
-    CHECK(ops->refer(self, stream, memory, LONG_BYTES - m) == TUTTI_OK);
+    CHECK(ops->refer(self, stream, memory, LONG_BYTES - m, 1) == TUTTI_OK);
   }
   while (ops->unreleased(self, stream) > 0)
     ops->wait(self, SECOND);
@@ -97,7 +97,9 @@ static void read_messages(tt_shm *self, tutti_stream *stream, unsigned char *mem
   for (size_t m = 0; m < MESSAGES; m++) {
     size_t bytes = 0;
     CHECK(await(self, stream, &bytes) == NULL && bytes == LONG_BYTES - m);
-    CHECK(ops->fetch(self, stream, memory) == TUTTI_OK);
+    size_t first = bytes / 3;
+    CHECK(ops->fetch(self, stream, 0, memory, first) == TUTTI_OK);
+    CHECK(ops->fetch(self, stream, first, memory + first, bytes - first) == TUTTI_OK);
     for (size_t n = 0; n < bytes; n++)
       CHECK(memory[n] == byte_of(m, n));
     CHECK(ops->release(self, stream) == TUTTI_OK);
@@ -150,7 +152,7 @@ static void refuse(const tutti_boot *boot, void *argument) {
   static unsigned char memory[LONG_BYTES];
   if (boot->rank == 0) {
     reserve(self, stream);
-    CHECK(ops->refer(self, stream, memory, LONG_BYTES) == TUTTI_ERR_UNSUPPORTED);
+    CHECK(ops->refer(self, stream, memory, LONG_BYTES, 1) == TUTTI_ERR_UNSUPPORTED);
   }
   ops->close(self);
 }
@@ -178,14 +180,14 @@ static void die_before_it_is_read(const tutti_boot *boot, void *argument) {
   tutti_stream *stream = open_down(self, 1);
   if (boot->rank == 0) {
     reserve(self, stream);
-    CHECK(ops->refer(self, stream, memory, LONG_BYTES) == TUTTI_OK);
+    CHECK(ops->refer(self, stream, memory, LONG_BYTES, 1) == TUTTI_OK);
     raise(SIGKILL);
   }
   size_t bytes;
   while (ops->peer_dead(self, 0) != 1)
     ops->wait(self, SECOND);
   CHECK(await(self, stream, &bytes) == NULL);
-  CHECK(ops->fetch(self, stream, memory) == TUTTI_ERR_PEER && strstr(tutti_last_error(), "rank 0") != NULL);
+  CHECK(ops->fetch(self, stream, 0, memory, bytes) == TUTTI_ERR_PEER && strstr(tutti_last_error(), "rank 0") != NULL);
   ops->close(self);
 }
 
@@ -204,7 +206,7 @@ static void unmap_before_it_is_read(const tutti_boot *boot, void *argument) {
   CHECK(memory != MAP_FAILED);
   if (boot->rank == 0) {
     reserve(self, stream);
-    CHECK(ops->refer(self, stream, memory, LONG_BYTES) == TUTTI_OK);
+    CHECK(ops->refer(self, stream, memory, LONG_BYTES, 1) == TUTTI_OK);
     CHECK(munmap(memory + left, LONG_BYTES - left) == 0);
     reserve(self, go);
     CHECK(ops->commit(self, go, 8) == TUTTI_OK);
@@ -213,7 +215,8 @@ static void unmap_before_it_is_read(const tutti_boot *boot, void *argument) {
   } else {
     await(self, go, &bytes);
     CHECK(await(self, stream, &bytes) == NULL);
-    CHECK(ops->fetch(self, stream, memory) == TUTTI_ERR_SYSTEM && strstr(tutti_last_error(), "rank 0") != NULL);
+    CHECK(ops->fetch(self, stream, 0, memory, bytes) == TUTTI_ERR_SYSTEM &&
+          strstr(tutti_last_error(), "rank 0") != NULL);
     CHECK(ops->release(self, go) == TUTTI_OK);
   }
   ops->close(self);
@@ -235,16 +238,25 @@ static void misuse(const tutti_boot *boot, void *argument) {
   tutti_stream *stream = open_down(self, 1);
   if (boot->rank == 0) {
     reserve(self, stream);
-    CHECK(ops->refer(self, stream, memory, sizeof memory) == TUTTI_ERR_UNSUPPORTED); /* short ones are copied */
+    CHECK(ops->refer(self, stream, memory, sizeof memory, 0) == TUTTI_ERR_UNSUPPORTED); /* not said: anywhere */
     CHECK(ops->commit(self, stream, sizeof memory) == TUTTI_OK);
+    reserve(self, stream);
+    CHECK(ops->refer(self, stream, memory, sizeof memory, 1) == TUTTI_OK);
+    while (ops->unreleased(self, stream) > 0)
+      ops->wait(self, SECOND);
   } else {
     CHECK(await(self, stream, &bytes) != NULL);
-    CHECK(ops->fetch(self, stream, memory) == TUTTI_ERR_ARGUMENT);
+    CHECK(ops->fetch(self, stream, 0, memory, bytes) == TUTTI_ERR_ARGUMENT);
+    CHECK(ops->release(self, stream) == TUTTI_OK);
+    CHECK(await(self, stream, &bytes) == NULL);
+    CHECK(ops->fetch(self, stream, 1, memory, sizeof memory) == TUTTI_ERR_ARGUMENT);
+    CHECK(ops->fetch(self, stream, sizeof memory, memory, 0) == TUTTI_OK);
+    CHECK(ops->release(self, stream) == TUTTI_OK);
   }
   ops->close(self);
 }
 
-static void test_short_messages_are_not_fetched(void **state) {
+static void test_fetch_stays_within_what_was_referred_to(void **state) {
   (void)state;
   skip_unless_permitted();
   assert_int_equal(job_run(2, misuse, NULL), 0);
@@ -257,7 +269,7 @@ int main(void) {
       cmocka_unit_test(test_all_ranks_copy_where_one_does_not_want_to_read),
       cmocka_unit_test(test_dead_writer_is_an_error),
       cmocka_unit_test(test_memory_that_is_gone_is_an_error),
-      cmocka_unit_test(test_short_messages_are_not_fetched),
+      cmocka_unit_test(test_fetch_stays_within_what_was_referred_to),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

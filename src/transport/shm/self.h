@@ -30,10 +30,10 @@ void tt_shm_stream_close(void *self, tutti_stream *stream);
 tutti_status tt_shm_reserve_slot(void *self, tutti_stream *stream, tutti_slot_header **header, void **data,
                                  size_t *room);
 tutti_status tt_shm_commit(void *self, tutti_stream *stream, size_t bytes);
-tutti_status tt_shm_refer(void *self, tutti_stream *stream, const void *data, size_t bytes);
+tutti_status tt_shm_refer(void *self, tutti_stream *stream, const void *data, size_t bytes, int anywhere);
 tutti_status tt_shm_peek(void *self, tutti_stream *stream, const tutti_slot_header **header, const void **data,
                          size_t *bytes);
-tutti_status tt_shm_fetch(void *self, tutti_stream *stream, void *to);
+tutti_status tt_shm_fetch(void *self, tutti_stream *stream, size_t offset, void *to, size_t bytes);
 tutti_status tt_shm_release(void *self, tutti_stream *stream);
 uint64_t tt_shm_unreleased(void *self, tutti_stream *stream);
 
@@ -47,7 +47,7 @@ void tt_shm_free(void *self, void *memory);
 /* remote.c: other processes' memory */
 /* Lets other processes of this user read this one's memory, where the system asks for that. Before any rank tries. */
 void tt_shm_remote_permit(void);
-/* Whether every rank may read every other's: tries it. Collective. Says why not in the log. */
+/* Whether every rank may read the others' of its node: tries it. Collective. Says why not in the log. */
 tutti_status tt_shm_remote_open(tt_shm *self, const tutti_boot *boot, int64_t timeout_ns);
 /* The same for ranks that are threads of this process: they may. */
 void tt_shm_remote_open_threads(tt_shm *self);

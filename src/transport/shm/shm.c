@@ -18,20 +18,20 @@ static uint64_t power_of_two(uint64_t value) {
 
 static uint64_t first_set(uint64_t a, uint64_t b, uint64_t c) { return a != 0 ? a : b != 0 ? b : c; }
 
-/* 32 KiB: larger ones are no faster, and those of a pair stay in a core's L2. */
-static uint64_t default_slot_bytes(int64_t rank_count, uint64_t slot_count) {
-  uint64_t pairs = (uint64_t)rank_count * (uint64_t)(rank_count > 1 ? rank_count - 1 : 1);
+/* 32 KiB: larger ones are no faster, and those of a pair stay in a core's L2. ranks: that share a segment. */
+static uint64_t default_slot_bytes(int64_t ranks, uint64_t slot_count) {
+  uint64_t pairs = (uint64_t)ranks * (uint64_t)(ranks > 1 ? ranks - 1 : 1);
   uint64_t bytes = 32 << 10;
   while (bytes > 16 << 10 && bytes * slot_count * pairs > BUDGET_BYTES)
     bytes /= 2;
   return bytes;
 }
 
-static void choose_slots(tt_shm *self, const tt_shm_config *config) {
+static void choose_slots(tt_shm *self, const tt_shm_config *config, int64_t ranks) {
   const tt_options *options = tt_options_get();
   self->slot_count = power_of_two(first_set(config->slot_count, (uint64_t)options->slot_count, 4));
-  self->slot_bytes = first_set(config->slot_bytes, (uint64_t)options->slot_bytes,
-                               default_slot_bytes(self->rank_count, self->slot_count));
+  self->slot_bytes =
+      first_set(config->slot_bytes, (uint64_t)options->slot_bytes, default_slot_bytes(ranks, self->slot_count));
 }
 
 static void show_rank(tt_shm *self) {
@@ -45,7 +45,9 @@ static void show_rank(tt_shm *self) {
   atomic_store_explicit(&rank->state, TT_SHM_JOINED, memory_order_release);
 }
 
-static tutti_status make_self(tt_shm_segment *segment, const tt_shm_config *config, int64_t rank, tt_shm **self) {
+/* ranks: that share the segment. */
+static tutti_status make_self(tt_shm_segment *segment, const tt_shm_config *config, int64_t rank, int64_t ranks,
+                              tt_shm **self) {
   tt_shm *made = calloc(1, sizeof *made);
   int64_t rank_count = segment->head->rank_count;
   int64_t *looked_ns = calloc((size_t)rank_count, sizeof *looked_ns);
@@ -55,7 +57,7 @@ static tutti_status make_self(tt_shm_segment *segment, const tt_shm_config *conf
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for the shared memory transport of %lld ranks", (long long)rank_count);
   }
   *made = (tt_shm){.segment = segment, .rank = rank, .rank_count = rank_count, .looked_ns = looked_ns};
-  choose_slots(made, config);
+  choose_slots(made, config, ranks);
   show_rank(made);
   *self = made;
   return TUTTI_OK;
@@ -98,14 +100,15 @@ static tutti_status open_self(const void *given, const tutti_boot *boot, void **
   tt_shm_meeting meeting;
   tt_shm_segment *segment = NULL;
   tt_shm *made = NULL;
-  tutti_status status = tt_shm_meet(boot, segment_bytes(&config), wants_remote(&config), timeout_ns, &meeting);
+  tutti_status status =
+      tt_shm_meet(boot, config.head_of, segment_bytes(&config), wants_remote(&config), timeout_ns, &meeting);
   if (status != TUTTI_OK)
     return status;
   status = tt_shm_join(&meeting, &segment);
   if (status == TUTTI_OK && meeting.remote)
     tt_shm_remote_permit();
   if (status == TUTTI_OK)
-    status = make_self(segment, &config, boot->rank, &made);
+    status = make_self(segment, &config, boot->rank, meeting.member_count, &made);
   status = tt_shm_confirm(&meeting, status);
   if (status == TUTTI_OK && meeting.remote)
     status = tt_shm_remote_open(made, boot, timeout_ns);
@@ -122,7 +125,7 @@ static tutti_status make_threads(const tt_shm_config *config, tt_shm_segment *se
   tutti_status status = TUTTI_OK;
   for (int64_t r = 0; r < segment->head->rank_count && status == TUTTI_OK; r++) {
     tt_shm *made = NULL;
-    status = make_self(segment, config, r, &made);
+    status = make_self(segment, config, r, segment->head->rank_count, &made);
     if (status == TUTTI_OK)
       atomic_fetch_add_explicit(&segment->users, 1, memory_order_relaxed);
     if (status == TUTTI_OK && wants_remote(config))

@@ -1,4 +1,4 @@
-/* transport/shm/shm.h - the shared memory transport: ranks of one machine, one memfd segment for the job.
+/* transport/shm/shm.h - the shared memory transport: ranks of one machine, one memfd segment for all of them.
  *
  * Nothing of it has a name that outlives the opening: the segment is anonymous, its descriptor travels over a Unix
  * socket whose ends check that they belong to the same user. docs: include/tutti/transport.h is the contract. */
@@ -11,7 +11,10 @@
 
 /* What `open` takes as config; NULL or zeros: the defaults. Equal on all ranks. */
 typedef struct tt_shm_config {
-  int64_t timeout_ns;  /* for opening; 0: TUTTI_CREATE_TIMEOUT */
+  int64_t timeout_ns; /* for opening; 0: TUTTI_CREATE_TIMEOUT */
+  /* Of each rank of the job: the lowest rank on its node. Opening is collective over the job, but ranks share a segment
+   * with those of their node only, under their numbers in the job. NULL: all are on one. */
+  const int64_t *head_of;
   uint64_t bytes;      /* address space of the segment, rounded up to a power of two; 0: four times the memory */
   uint64_t slot_bytes; /* of a stream; 0: TUTTI_SLOT_BYTES, and where that is 0 chosen by the number of ranks */
   uint64_t slot_count; /* of a stream, rounded up to a power of two; 0: TUTTI_SLOT_COUNT, then chosen */

@@ -8,9 +8,6 @@
 #include <assert.h>
 #include <string.h>
 
-#define REMOTE_LEAST                                                                                                   \
-  (16u << 10) /* bytes from which reading another process's memory may be cheaper than two copies                      \
-               */
 #define ELSEWHERE (TT_SHM_REFERRED | TT_SHM_REMOTE)
 #define LIKELY(condition) __builtin_expect(!!(condition), 1)
 
@@ -91,12 +88,12 @@ tutti_status tt_shm_commit(void *self, tutti_stream *stream, size_t bytes) {
   return publish(stream, record);
 }
 
-tutti_status tt_shm_refer(void *self, tutti_stream *stream, const void *data, size_t bytes) {
+tutti_status tt_shm_refer(void *self, tutti_stream *stream, const void *data, size_t bytes, int anywhere) {
   const tt_shm_segment *segment = ((tt_shm *)self)->segment;
   uint64_t offset = tt_shm_offset(segment, data);
   assert(stream->role == TT_SHM_WRITER);
   bool shared = offset < segment->bytes && bytes <= segment->bytes - offset;
-  if (!shared && (!((tt_shm *)self)->remote || bytes < REMOTE_LEAST))
+  if (!shared && (!anywhere || !((tt_shm *)self)->remote))
     return TUTTI_ERR_UNSUPPORTED;
   if (stream->next == stream->limit)
     return fail_unreserved();
@@ -136,12 +133,16 @@ tutti_status tt_shm_peek(void *self, tutti_stream *stream, const tutti_slot_head
   return TUTTI_OK;
 }
 
-tutti_status tt_shm_fetch(void *self, tutti_stream *stream, void *to) {
+tutti_status tt_shm_fetch(void *self, tutti_stream *stream, size_t offset, void *to, size_t bytes) {
   assert(stream->role == TT_SHM_READER);
   const tt_shm_record *record = &stream->record[stream->next & stream->mask];
   if (!has_come(stream, record) || !(record->bytes & TT_SHM_REMOTE))
     return tt_fail(TUTTI_ERR_ARGUMENT, "fetch of a slot that is no reference to a process's memory");
-  return tt_shm_remote_read(self, stream->peer[0].number, record->data.reference, to, record->bytes & ~ELSEWHERE);
+  uint64_t room = record->bytes & ~ELSEWHERE;
+  if (offset > room || bytes > room - offset)
+    return tt_fail(TUTTI_ERR_ARGUMENT, "fetch of %zu bytes from %zu on of a slot of %llu", bytes, offset,
+                   (unsigned long long)room);
+  return tt_shm_remote_read(self, stream->peer[0].number, record->data.reference + offset, to, bytes);
 }
 
 tutti_status tt_shm_release(void *self, tutti_stream *stream) {

@@ -138,8 +138,8 @@ static void test_referred_data_is_read_where_it_lies(void **state) {
   fill(memory, bytes, 9);
   assert_int_equal(ops->reserve(rank[0], writer, &header, &data, &room), TUTTI_OK);
   *header = (tutti_slot_header){.call = 9, .key = ~(uint64_t)9};
-  assert_int_equal(ops->refer(rank[0], writer, foreign, sizeof foreign), TUTTI_ERR_UNSUPPORTED);
-  assert_int_equal(ops->refer(rank[0], writer, memory, bytes), TUTTI_OK);
+  assert_int_equal(ops->refer(rank[0], writer, foreign, sizeof foreign, 0), TUTTI_ERR_UNSUPPORTED);
+  assert_int_equal(ops->refer(rank[0], writer, memory, bytes, 0), TUTTI_OK);
   assert_int_equal(ops->unreleased(rank[0], writer), 1);
   const tutti_slot_header *came;
   const void *where;
