@@ -23,6 +23,8 @@ typedef struct bench_point {
   bench_layout layout;
   size_t element_bytes;
   size_t room_bytes; /* of each buffer */
+  void *copy[2];     /* of the copy bound: from, to */
+  size_t copy_bytes;
   void *in, *out;
   uint64_t next_root; /* calls so far, not reduced */
 } bench_point;
@@ -70,6 +72,10 @@ static void bench_release_all(const bench_library *library, bench_point *point) 
   bench_release(library, point->command, point->in);
   bench_release(library, point->command, point->out);
   bench_layout_finish(&point->layout);
+  for (int side = 0; side < 2; side++) {
+    free(point->copy[side]);
+    point->copy[side] = NULL;
+  }
   point->in = point->out = NULL;
   point->layout = (bench_layout){0};
 }
@@ -246,26 +252,36 @@ static int bench_run(const bench_library *library, bench_point *point, const ben
   return result;
 }
 
-static void bench_copy_bytes(const bench_point *point, size_t bytes) {
-  while (bytes > 0) {
-    size_t part = bytes < point->room_bytes ? bytes : point->room_bytes;
-    memcpy(point->out, point->in, part);
-    __asm__ volatile("" ::: "memory");
-    bytes -= part;
+/* Memory of its own for every byte, as the ranks have: what they share is no larger than the caches only if theirs is.
+ */
+static bool bench_make_copy_room(bench_point *point, size_t bytes) {
+  if (point->copy[0] && point->copy_bytes >= bytes)
+    return true;
+  for (int side = 0; side < 2; side++) {
+    free(point->copy[side]);
+    point->copy[side] = malloc(bytes);
+    if (point->copy[side])
+      memset(point->copy[side], side, bytes);
   }
+  point->copy_bytes = bytes;
+  return point->copy[0] && point->copy[1];
 }
 
 /* The bound: every core that is told so copies at the same time what has to come to its ranks. */
-static int bench_copy(const bench_point *point, const bench_command *command, bench_reply *reply) {
+static int bench_copy(bench_point *point, const bench_command *command, bench_reply *reply) {
   size_t bytes = 0;
   for (int32_t rank = point->rank; rank < point->size; rank += command->cores)
     bytes += (size_t)bench_moved(&point->problem, rank, 0) * point->element_bytes;
+  if (!bench_make_copy_room(point, bytes))
+    return snprintf(reply->text, BENCH_TEXT, "no memory to copy %zu bytes", bytes), BENCH_FAILED;
   while (bench_clock_ns() < command->start_ns)
     ;
   for (; reply->batches < command->batches; reply->batches++) {
     int64_t start_ns = bench_clock_ns();
-    for (int64_t i = 0; i < command->calls; i++)
-      bench_copy_bytes(point, bytes);
+    for (int64_t i = 0; i < command->calls; i++) {
+      memcpy(point->copy[1], point->copy[0], bytes);
+      __asm__ volatile("" ::: "memory");
+    }
     reply->batch_ns[reply->batches] = bench_clock_ns() - start_ns;
   }
   return BENCH_OK;

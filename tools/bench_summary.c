@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdio.h>
 
+#define COPY_BOUND 1.5
+
 typedef struct mean {
   double log_sum, least;
   int64_t least_bytes;
@@ -31,8 +33,12 @@ static void print_mean(const mean *all, const char *name) {
   printf(" (least %.2f at %s)", all->least, size);
 }
 
-/* Adds each library's ratio and, of those that are others than tutti, the least. */
-static void add_row(const bench_job *job, const bench_row *row, mean *each, mean *best) {
+/* Where copying is all that is left, no library can be much faster. */
+static bool is_copy_bound(const bench_row *row) { return row->stats[0].median_ns <= COPY_BOUND * row->copy_ns; }
+
+/* Adds each library's ratio and, of those that are others than tutti, the least; to `free` where copies do not bound.
+ */
+static void add_row(const bench_job *job, const bench_row *row, mean *each, mean *best, mean *free) {
   double least = 0;
   for (int g = 1; g < job->group_count; g++) {
     double ratio = row->stats[g].ratio;
@@ -44,6 +50,8 @@ static void add_row(const bench_job *job, const bench_row *row, mean *each, mean
   }
   if (least > 0)
     mean_add(best, least, row->bytes);
+  if (least > 0 && !is_copy_bound(row))
+    mean_add(free, least, row->bytes);
 }
 
 static int peer_count(const bench_job *job) {
@@ -54,11 +62,11 @@ static int peer_count(const bench_job *job) {
 }
 
 static void print_means(const bench_job *job, const bench_row *row, int row_count) {
-  mean each[BENCH_GROUPS] = {0}, best = {0};
+  mean each[BENCH_GROUPS] = {0}, best = {0}, free = {0};
   int compared = 0;
   for (int i = 0; i < row_count; i++)
     if (row[i].result == BENCH_OK && row[i].collective == row->collective && row[i].params == row->params)
-      add_row(job, &row[i], each, &best);
+      add_row(job, &row[i], each, &best, &free);
   for (int g = 1; g < job->group_count; g++)
     compared += each[g].count;
   if (compared == 0)
@@ -68,6 +76,9 @@ static void print_means(const bench_job *job, const bench_row *row, int row_coun
     print_mean(&each[g], job->group[g].launcher->name);
   if (peer_count(job) > 1)
     print_mean(&best, "the better of them");
+  if (free.count > 0 && free.count < best.count)
+    printf("   without the %d within %.1f x of the copy bound %.2f", best.count - free.count, COPY_BOUND,
+           exp(free.log_sum / free.count));
   putchar('\n');
 }
 
