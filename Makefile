@@ -4,12 +4,13 @@
 #   make run        the main job: installs missing Debian packages, trains a network on 4 ranks, compares with MPI
 #   make test       all tests, also under sanitizers and with clang; closes with "N passed, N failed, N skipped"
 #   make test-long  the same with more cases
+#   make test-cluster    those of several nodes (docs/cluster.md) with more cases
 #   make bench      all measurements
 #   make install PREFIX=/usr/local
 #   make format docs clean
 
 PREFIX ?= /usr/local
-.PHONY: all run test test-long bench install format docs deps clean
+.PHONY: all run test test-long test-cluster bench install format docs deps clean
 
 all: build/build.ninja
 	@cmake --build build
@@ -28,6 +29,9 @@ test: deps
 
 test-long: deps
 	@python3 scripts/test.py --long
+
+test-cluster: deps all
+	@TUTTI_TEST_LONG=1 ctest --test-dir build -R '^cluster/' --output-on-failure --no-tests=error
 
 bench: deps
 	@$(MAKE) --no-print-directory all

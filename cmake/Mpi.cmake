@@ -1,8 +1,8 @@
-# bench/mpi/*.c: the same loops on other libraries, as build/libexec/tutti/NAME-openmpi and NAME-mpich. tutti itself
-# uses no MPI, and they use names of tutti's headers only.
+# Which MPIs there are (`mpis`: openmpi, mpich), and bench/mpi/*.c: the same loops on other libraries, as
+# build/libexec/tutti/NAME-openmpi and NAME-mpich. tutti itself uses no MPI, and they use names of tutti's headers only.
 file(GLOB mpi_sources CONFIGURE_DEPENDS bench/mpi/*.c)
 set(mpi_programs)
-set(TUTTI_MPI_FOUND)
+set(mpis)
 
 foreach(mpi openmpi mpich)
   find_program(MPICC_${mpi} mpicc.${mpi})
@@ -12,7 +12,7 @@ foreach(mpi openmpi mpich)
     endif()
     continue()
   endif()
-  string(APPEND TUTTI_MPI_FOUND "${mpi} ")
+  list(APPEND mpis ${mpi})
   foreach(source ${mpi_sources})
     get_filename_component(name ${source} NAME_WE)
     set(program ${CMAKE_BINARY_DIR}/libexec/tutti/${name}-${mpi})
@@ -26,7 +26,4 @@ foreach(mpi openmpi mpich)
     list(APPEND mpi_programs ${program})
   endforeach()
 endforeach()
-if(NOT TUTTI_MPI_FOUND)
-  set(TUTTI_MPI_FOUND "none")
-endif()
 add_custom_target(mpi_programs ALL DEPENDS ${mpi_programs})

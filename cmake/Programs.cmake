@@ -5,6 +5,8 @@ if(tool_sources)
   add_executable(tutti ${tool_sources})
   target_include_directories(tutti PRIVATE tools)
   target_link_libraries(tutti PRIVATE tutti_internals)
+  file(RELATIVE_PATH libraries /${CMAKE_INSTALL_BINDIR} /${CMAKE_INSTALL_LIBDIR})
+  set_source_files_properties(tools/mpirun_find.c PROPERTIES COMPILE_DEFINITIONS "TUTTI_LIBRARIES=\"${libraries}\"")
 endif()
 
 file(GLOB bench_sources CONFIGURE_DEPENDS bench/*.c)

@@ -1,7 +1,7 @@
 # Every X_test.c, X_test.sh and X_test.py under src/ and tests/ is a test named by its path: src/dtype/kernels_test.c is
 # "dtype/kernels". Its label is its folder. C tests use cmocka and may use the library's internals; scripts find the
 # programs in $TUTTI_BIN and the sources in $TUTTI_SOURCE. Exit code 77 means skipped.
-# Tests of many processes (tests/system, tests/fault) run one at a time.
+# Tests of many processes (tests/system, tests/fault, tests/mpi, tests/cluster) run one at a time.
 pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
 
 function(test_name source result)
@@ -15,7 +15,7 @@ function(test_register name)
   set_tests_properties(${name} PROPERTIES
     LABELS "${folder}" SKIP_RETURN_CODE 77 TIMEOUT 600
     ENVIRONMENT "TUTTI_BIN=${CMAKE_BINARY_DIR}/bin;TUTTI_SOURCE=${CMAKE_SOURCE_DIR}")
-  if(folder MATCHES "^(system|fault)")
+  if(folder MATCHES "^(system|fault|mpi|cluster)")
     set_tests_properties(${name} PROPERTIES RUN_SERIAL ON)
   endif()
 endfunction()

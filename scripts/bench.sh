@@ -1,6 +1,6 @@
 #!/bin/sh
 # All measurements: every collective beside Open MPI and MPICH with 2, 4 and 8 ranks, the cost of bits that do not depend
-# on placement, what computation hides, then the programs of bench/.
+# on placement, MPI programs with tutti and without, what computation hides, then the programs of bench/.
 set -eu
 cd "$(dirname "$0")/.."
 tutti=build/bin/tutti
@@ -8,6 +8,10 @@ for ranks in 2 4 8; do
   $tutti bench all -n $ranks --against openmpi,mpich
   $tutti bench all-to-allv -n $ranks --sparse --against openmpi,mpich
   $tutti bench allreduce reduce reduce-scatter scan -n $ranks --reproducible
+  for mpi in openmpi mpich; do
+    $tutti bench allreduce broadcast allgather reduce-scatter all-to-all -n $ranks --sizes 8..16M \
+      --library $mpi+tutti --against $mpi,tutti
+  done
 done
 $tutti bench allreduce -n 2 --sizes 64K..16M --overlap --against openmpi,mpich
 TUTTI_PROGRESS=thread $tutti bench allreduce -n 2 --sizes 64K..16M --overlap

@@ -2,12 +2,13 @@
 # Installs the Debian packages that building, testing and comparing need; does nothing when they are all there.
 set -eu
 
-build="gcc g++ libc6-dev cmake ninja-build pkg-config libjansson-dev"
-tests="libcmocka-dev python3 clang clang-format"
-compare="openmpi-bin libopenmpi-dev mpich libmpich-dev"
+build="gcc g++ libc6-dev cmake ninja-build pkg-config python3 libjansson-dev"
+tests="libcmocka-dev clang clang-format iproute2"
+mpi="openmpi-bin libopenmpi-dev mpich libmpich-dev gfortran"
+programs="hpcc python3-mpi4py scalapack-mpi-test" # that tests run over the interposer
 
 missing=
-for package in $build $tests $compare; do
+for package in $build $tests $mpi $programs; do
   state=$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null || true)
   [ "$state" = installed ] || missing="$missing $package"
 done

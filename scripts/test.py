@@ -13,11 +13,12 @@ import time
 import xml.etree.ElementTree as xml
 
 ROOT = pathlib.Path(__file__).parents[1]
+MPI_ONCE = "^mpi/(comm|conform|fortran|mpirun|names|programs|stats|traps|transport)"  # serve and request are enough twice
 STAGES = [  # preset, what it is, ctest's choice of tests (None: only build)
     ("release", "release", ["-LE", "lint"]),
     ("release", "lint", ["-L", "lint"]),
     ("clang", "clang, warnings are errors", None),
-    ("asan", "address and undefined sanitizers", ["-LE", "lint"]),
+    ("asan", "address and undefined sanitizers", ["-LE", "lint|cluster", "-E", MPI_ONCE]),
     ("tsan", "thread sanitizer", ["-R", "^(transport|exec|api|boot|shm)/"]),
 ]
 CASES = re.compile(r"\[  (PASSED|FAILED|SKIPPED) *\] (\d+) test\(s\)")

@@ -16,6 +16,7 @@ typedef struct command {
 
 static const command table[] = {
     {"run", tt_tool_run, "start a program as a job of several ranks on this machine"},
+    {"mpirun", tt_tool_mpirun, "run an MPI program, unchanged, with its collectives on tutti"},
     {"bench", tt_tool_bench, "measure collectives, against other libraries too"},
     {"plan", tt_tool_plan, "show what a collective does: levels, rounds, messages; as text or as a picture"},
     {"verify", tt_tool_verify, "prove the plans of every collective, form and preset"},

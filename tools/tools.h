@@ -4,6 +4,7 @@
 #define TOOLS_TOOLS_H
 
 int tt_tool_run(int argc, char **argv);
+int tt_tool_mpirun(int argc, char **argv);
 int tt_tool_bench(int argc, char **argv);
 int tt_tool_bench_worker(int argc, char **argv); /* a rank of bench; not for people */
 int tt_tool_plan(int argc, char **argv);

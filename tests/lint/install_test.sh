@@ -29,6 +29,17 @@ cmake --build "$work/build" >/dev/null
 "$work/build/user_shared"
 "$work/build/user_static"
 
+for interposer in "$build"/lib/libtutti-*.so; do
+  [ -f "$interposer" ] || continue
+  name=$(basename "$interposer")
+  [ -f "$library/$name" ] || { echo "$name is not installed"; exit 1; }
+  mpi=${name#libtutti-} mpi=${mpi%.so}
+  "$work/tutti/bin/tutti" mpirun --mpi "$mpi" --show true | grep -q "$library/$name" || {
+    echo "the installed command does not find $name"
+    exit 1
+  }
+done
+
 [ -f "$work/tutti/share/man/man1/tutti.1" ] || { echo "the manual page is not installed"; exit 1; }
 foreign=$(nm -D --defined-only "$library/libtutti.so" | awk '$2 ~ /[A-Z]/ && $3 !~ /^(tutti_|TUTTI_)/ {print $3}')
 [ -z "$foreign" ] || { echo "libtutti.so exports other names: $foreign"; exit 1; }

@@ -1,0 +1,297 @@
+/* bindings/mpi/comm.c - what is kept with each MPI communicator: a communicator of tutti, made as soon as MPI has made
+ * its own, and found by MPI's handle.
+ *
+ * Rank 0 of a new communicator gives it a number that nobody else ever uses, one small broadcast tells the others; with
+ * MPI_Comm_idup it goes beside the making, and is there when that is done.
+ *
+ * An attribute tells when MPI frees a communicator. MPI may do so wherever it moves on, even inside a call of tutti
+ * that waits: then it is only put on a list, and destroyed when the next one is made. Entries are used again, but never
+ * given back before the end, so that a thread may look into the one that was used last without a lock. */
+#include "handles.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A communicator of MPI_Comm_idup that is being made. */
+typedef struct late {
+  struct late *next;
+  MPI_Request request;
+  MPI_Comm made;
+  const char *why;  /* it will not be served */
+  MPI_Request told; /* brings the number */
+  int64_t number;
+} late;
+
+static pthread_mutex_t guard = PTHREAD_MUTEX_INITIALIZER; /* of the four lists; no call of MPI or tutti under it */
+static tt_mpi_comm *dead;                                 /* to be destroyed */
+static tt_mpi_comm *unused;                               /* entries */
+static late *lates;
+
+static tt_mpi_comm nobody;
+static tt_mpi_comm unknown = {.why = "communicator that tutti has not seen being made", .mpi = MPI_COMM_NULL};
+static tt_mpi_comm *last_used = &nobody;
+static int keyval = MPI_KEYVAL_INVALID;
+
+/* ---- by handle ---- */
+
+static uintptr_t key_of(MPI_Comm comm) { return (uintptr_t)comm; }
+
+static tt_mpi_comm *find(MPI_Comm comm) {
+  if (!tt_mpi.context || comm == MPI_COMM_NULL)
+    return NULL;
+  pthread_mutex_lock(&guard);
+  tt_mpi_comm *found = tt_mpi_handles_find(key_of(comm));
+  if (found)
+    __atomic_store_n(&last_used, found, __ATOMIC_RELEASE); /* pairs with tt_mpi_comm_of */
+  pthread_mutex_unlock(&guard);
+  return found ? found : &unknown;
+}
+
+tt_mpi_comm *tt_mpi_comm_of(MPI_Comm comm) {
+  tt_mpi_comm *last = __atomic_load_n(&last_used, __ATOMIC_ACQUIRE); /* pairs with find */
+  return __atomic_load_n(&last->key, __ATOMIC_RELAXED) == key_of(comm) ? last : find(comm);
+}
+
+static void publish(tt_mpi_comm *made, MPI_Comm comm) {
+  pthread_mutex_lock(&guard);
+  __atomic_store_n(&made->key, key_of(comm), __ATOMIC_RELAXED);
+  bool fits = tt_mpi_handles_insert(made);
+  pthread_mutex_unlock(&guard);
+  if (!fits)
+    tt_mpi_out_of_memory();
+  PMPI_Comm_set_attr(comm, keyval, made);
+}
+
+/* ---- uses, and the end ---- */
+
+tt_mpi_comm *tt_mpi_comm_keep(tt_mpi_comm *comm) {
+  __atomic_fetch_add(&comm->uses, 1, __ATOMIC_RELAXED);
+  return comm;
+}
+
+void tt_mpi_comm_release(tt_mpi_comm *comm) {
+  if (!comm || __atomic_sub_fetch(&comm->uses, 1, __ATOMIC_ACQ_REL) > 0)
+    return;
+  pthread_mutex_lock(&guard);
+  comm->next = dead;
+  dead = comm;
+  pthread_mutex_unlock(&guard);
+}
+
+static int forget(MPI_Comm comm, int key, void *value, void *extra) {
+  (void)comm, (void)key, (void)extra;
+  tt_mpi_comm *gone = value;
+  pthread_mutex_lock(&guard);
+  tt_mpi_handles_remove(gone);
+  __atomic_store_n(&gone->key, 0, __ATOMIC_RELAXED); /* no handle */
+  gone->mpi = MPI_COMM_NULL;
+  pthread_mutex_unlock(&guard);
+  tt_mpi_comm_release(gone);
+  return MPI_SUCCESS;
+}
+
+static void destroy(tt_mpi_comm *comm) {
+  tt_mpi_lock();
+  tutti_graph_destroy(comm->graph);
+  tutti_comm_destroy(comm->comm);
+  tt_mpi_unlock();
+  free((void *)comm->in_slot);
+  pthread_mutex_lock(&guard);
+  comm->next = unused;
+  unused = comm;
+  pthread_mutex_unlock(&guard);
+}
+
+/* Where no call of tutti is under way in this thread. */
+static void destroy_dead(void) {
+  pthread_mutex_lock(&guard);
+  tt_mpi_comm *comm = dead, *next;
+  dead = NULL;
+  pthread_mutex_unlock(&guard);
+  for (; comm; comm = next) {
+    next = comm->next;
+    destroy(comm);
+  }
+}
+
+/* ---- the making ---- */
+
+static tt_mpi_comm *take_entry(void) {
+  pthread_mutex_lock(&guard);
+  tt_mpi_comm *entry = unused;
+  if (entry)
+    unused = entry->next;
+  pthread_mutex_unlock(&guard);
+  if (!entry && !(entry = calloc(1, sizeof *entry)))
+    tt_mpi_out_of_memory();
+  memset(&entry->comm, 0, sizeof *entry - offsetof(tt_mpi_comm, comm)); /* threads may look at the key */
+  entry->uses = 1;
+  return entry;
+}
+
+static tt_mpi_comm *describe(MPI_Comm comm) {
+  tt_mpi_comm *made = take_entry();
+  int inter = 0;
+  made->mpi = comm;
+  made->why_not = "communicator without a topology";
+  PMPI_Comm_rank(comm, &made->rank);
+  PMPI_Comm_size(comm, &made->size);
+  PMPI_Comm_test_inter(comm, &inter);
+  if (inter)
+    made->why = made->why_not = "inter-communicator";
+  return made;
+}
+
+/* The ranks' numbers in the job. NULL: some are of another one, which all ranks see: who is there for one is a stranger
+ * for the other. */
+static int64_t *job_ranks(MPI_Comm comm, int size) {
+  int64_t *ranks = malloc((size_t)size * (sizeof *ranks + 2 * sizeof(int)));
+  if (!ranks)
+    tt_mpi_out_of_memory();
+  int *here = (int *)(ranks + size), *there = here + size;
+  MPI_Group group;
+  for (int r = 0; r < size; r++)
+    here[r] = r;
+  PMPI_Comm_group(comm, &group);
+  PMPI_Group_translate_ranks(group, size, here, tt_mpi.world_group, there);
+  PMPI_Group_free(&group);
+  bool known = true;
+  for (int r = 0; r < size; r++) {
+    ranks[r] = there[r];
+    known &= there[r] != MPI_UNDEFINED;
+  }
+  if (known)
+    return ranks;
+  free(ranks);
+  return NULL;
+}
+
+/* A number that no other communicator has or gets: each rank of the job has its own to give. 0: there are no more. */
+static int64_t new_number(void) {
+  static _Atomic int64_t given;
+  int64_t number = given++ * tutti_context_size(tt_mpi.context) + tutti_context_rank(tt_mpi.context) + 1;
+  return number <= UINT32_MAX ? number : 0;
+}
+
+static void open_comm(tt_mpi_comm *made, int64_t number, const int64_t *ranks) {
+  if (number == 0) {
+    made->why = made->why_not = "numbers of communicators used up";
+    return;
+  }
+  tt_mpi_lock();
+  tutti_status status = tutti_comm_create_group(tt_mpi.context, number, made->size, ranks, &made->comm);
+  tt_mpi_unlock();
+  if (status != TUTTI_OK) /* the others will not pass their calls through */
+    tt_mpi_out_of_memory();
+}
+
+static int64_t agree_number(const tt_mpi_comm *made) {
+  int64_t number = made->rank == 0 ? new_number() : 0;
+  PMPI_Bcast(&number, 1, MPI_INT64_T, 0, made->mpi);
+  return number;
+}
+
+void tt_mpi_comm_made(MPI_Comm comm) {
+  if (!tt_mpi.context || comm == MPI_COMM_NULL)
+    return;
+  destroy_dead();
+  tt_mpi_comm *made = describe(comm);
+  int64_t *ranks = made->why ? NULL : job_ranks(comm, made->size);
+  if (!made->why && !ranks)
+    made->why = made->why_not = "ranks of several jobs";
+  if (ranks)
+    open_comm(made, agree_number(made), ranks);
+  free(ranks);
+  if (made->comm)
+    tt_mpi_neighbors_make(made);
+  publish(made, comm);
+}
+
+/* ---- MPI_Comm_idup ---- */
+
+void tt_mpi_comm_idup_posted(MPI_Comm parent, MPI_Comm made, MPI_Request request) {
+  tt_mpi_comm *kept = tt_mpi_comm_of(parent);
+  if (!kept)
+    return;
+  late *posted = calloc(1, sizeof *posted);
+  if (!posted)
+    tt_mpi_out_of_memory();
+  *posted = (late){.request = request, .made = made, .why = kept->why, .told = MPI_REQUEST_NULL};
+  if (kept->comm) {
+    posted->number = kept->rank == 0 ? new_number() : 0;
+    PMPI_Ibcast(&posted->number, 1, MPI_INT64_T, 0, parent, &posted->told);
+  }
+  tt_mpi.idups++;
+  tt_mpi.outstanding++;
+  pthread_mutex_lock(&guard);
+  posted->next = lates;
+  lates = posted;
+  pthread_mutex_unlock(&guard);
+}
+
+static late *take_late(MPI_Request request) {
+  pthread_mutex_lock(&guard);
+  late **at = &lates;
+  while (*at && (*at)->request != request)
+    at = &(*at)->next;
+  late *found = *at;
+  if (found)
+    *at = found->next;
+  pthread_mutex_unlock(&guard);
+  return found;
+}
+
+/* Everyone has posted it, since everyone has posted the making, which is complete. */
+static void await_number(late *posted) {
+  for (int done = 0; PMPI_Test(&posted->told, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && !done; sched_yield())
+    tt_mpi_progress();
+}
+
+static void finish_late(late *posted) {
+  await_number(posted);
+  tt_mpi_comm *made = describe(posted->made);
+  made->why = posted->why;
+  made->why_not = "communicator of MPI_Comm_idup"; /* a graph would need the others */
+  if (!made->why) {
+    int64_t *ranks = job_ranks(made->mpi, made->size);
+    open_comm(made, posted->number, ranks);
+    free(ranks);
+  }
+  publish(made, made->mpi);
+  free(posted);
+  tt_mpi.outstanding--;
+  tt_mpi.idups--;
+}
+
+/* Requests that were complete when they were made may share one handle. */
+void tt_mpi_comm_idup_done(MPI_Request request) {
+  for (late *posted; (posted = take_late(request));)
+    finish_late(posted);
+}
+
+/* ---- begin and end ---- */
+
+void tt_mpi_comm_begin(void) {
+  PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &keyval, NULL);
+  tt_mpi_comm_made(MPI_COMM_WORLD);
+  tt_mpi_comm_made(MPI_COMM_SELF);
+}
+
+void tt_mpi_comm_end(void) {
+  __atomic_store_n(&last_used, &nobody, __ATOMIC_RELEASE);
+  for (tt_mpi_comm *comm; (comm = tt_mpi_handles_any());)
+    PMPI_Comm_delete_attr(comm->mpi, keyval);
+  destroy_dead();
+  for (tt_mpi_comm *next; unused; unused = next) {
+    next = unused->next;
+    free(unused);
+  }
+  for (late *next; lates; lates = next) {
+    next = lates->next;
+    free(lates);
+  }
+  PMPI_Comm_free_keyval(&keyval);
+}

@@ -1,0 +1,40 @@
+/* bindings/mpi/error.c - errors of tutti as errors of MPI.
+ *
+ * MPI knows errors by codes, which have a class and a text. tutti adds a class and a code in it, when an error first
+ * needs them; the code's text is that of the last error. (A code in one of MPI's own classes would keep MPICH from
+ * finding the text.) What does not fit into MPI's text is in stderr. */
+#include "interpose.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static int code_for(const char *text) {
+  static pthread_mutex_t guard = PTHREAD_MUTEX_INITIALIZER;
+  static int class, code;
+  char brief[MPI_MAX_ERROR_STRING];
+  snprintf(brief, sizeof brief, "%s", text);
+  pthread_mutex_lock(&guard);
+  if (code == 0) {
+    PMPI_Add_error_class(&class);
+    PMPI_Add_error_string(class, "error of tutti");
+    PMPI_Add_error_code(class, &code);
+  }
+  PMPI_Add_error_string(code, brief);
+  pthread_mutex_unlock(&guard);
+  return code;
+}
+
+int tt_mpi_fail(const tt_mpi_comm *comm, tutti_status status, const char *text) {
+  MPI_Comm whose = comm->mpi == MPI_COMM_NULL ? MPI_COMM_WORLD : comm->mpi;
+  fprintf(stderr, "tutti: %s: rank %d: %s\n", tutti_status_name(status), comm->rank, text);
+  int code = code_for(text);
+  PMPI_Comm_call_errhandler(whose, code);
+  return code;
+}
+
+void tt_mpi_out_of_memory(void) {
+  fputs("tutti: no memory left\n", stderr);
+  PMPI_Abort(MPI_COMM_WORLD, 1);
+  abort();
+}

@@ -1,0 +1,94 @@
+"""The MPI functions that tutti stands in front of, by what is done with them, and their prototypes as an MPI's own
+header has them. A function that an MPI lacks is left out; those with an _c form (large counts) have it as well.
+"""
+import dataclasses
+import re
+import subprocess
+
+# Served by tutti: blocking, I..., ..._init (MPIX_... in Open MPI 4.1).
+COLLECTIVES = """Allreduce Reduce Reduce_scatter Reduce_scatter_block Scan Exscan Bcast Gather Gatherv Scatter Scatterv
+Allgather Allgatherv Alltoall Alltoallv Alltoallw Barrier Neighbor_allgather Neighbor_allgatherv Neighbor_alltoall
+Neighbor_alltoallv Neighbor_alltoallw""".split()
+
+# Make an intra-communicator, which tutti is told of. Inter-communicators pass: those of PASSING.
+MAKERS = """Comm_dup Comm_dup_with_info Comm_create Comm_create_group Comm_split Comm_split_type Cart_create Cart_sub
+Graph_create Dist_graph_create Dist_graph_create_adjacent Intercomm_merge""".split()
+LATE_MAKERS = "Comm_idup Comm_idup_with_info".split()
+
+# May block, and have no form that does not: what is outstanding moves on meanwhile.
+PASSING = """Comm_free Comm_disconnect Comm_spawn Comm_spawn_multiple Comm_accept Comm_connect Comm_join Comm_set_info
+Intercomm_create Comm_create_from_group Intercomm_create_from_groups Buffer_detach
+Win_create Win_create_dynamic Win_allocate Win_allocate_shared Win_free Win_set_info Win_fence Win_start Win_complete
+Win_post Win_wait Win_lock Win_lock_all Win_unlock Win_unlock_all Win_flush Win_flush_all Win_flush_local
+Win_flush_local_all
+File_open File_close File_set_size File_preallocate File_set_info File_set_view File_set_atomicity File_seek_shared
+File_sync File_read File_read_all File_read_all_begin File_read_all_end File_read_at File_read_at_all
+File_read_at_all_begin File_read_at_all_end File_read_ordered File_read_ordered_begin File_read_ordered_end
+File_read_shared File_write File_write_all File_write_all_begin File_write_all_end File_write_at File_write_at_all
+File_write_at_all_begin File_write_at_all_end File_write_ordered File_write_ordered_begin File_write_ordered_end
+File_write_shared""".split()
+
+# Ask whether something is done: what is outstanding moves on first.
+ASKING = ["Win_test"]
+
+# Written by hand in C, so that only their Fortran forms are made here.
+BY_HAND = """Init Init_thread Query_thread Finalize Wait Waitall Waitany Waitsome Test Testall Testany Testsome
+Request_get_status Request_free Start Startall Cancel Send Ssend Rsend Recv Sendrecv Sendrecv_replace Probe Iprobe Mprobe
+Improbe Mrecv Op_free""".split()
+
+
+@dataclasses.dataclass
+class Parameter:
+    text: str  # "const int counts[]"
+
+    def __post_init__(self):
+        match = re.fullmatch(r"(.*?)(\w+)\s*((?:\[\w*\])*)", self.text)
+        self.type, self.name, self.array = match[1].strip(), match[2], bool(match[3])
+
+
+@dataclasses.dataclass
+class Function:
+    name: str
+    parameters: list
+
+    @property
+    def names(self):
+        return [parameter.name for parameter in self.parameters]
+
+    @property
+    def declaration(self):
+        return f"int {self.name}({', '.join(parameter.text for parameter in self.parameters) or 'void'})"
+
+    def call(self, prefix=""):
+        return f"{prefix}{self.name}({', '.join(self.names)})"
+
+
+@dataclasses.dataclass
+class Header:
+    """All functions of an MPI, by name."""
+    functions: dict
+    open_mpi: bool
+
+    @staticmethod
+    def read(compiler):
+        source = "#include <mpi.h>\n#if __has_include(<mpi-ext.h>)\n#include <mpi-ext.h>\n#endif\n"
+        text = subprocess.run([compiler, "-E", "-P", "-x", "c", "-"], input=source, check=True, stdout=subprocess.PIPE,
+                              text=True).stdout
+        found = {}
+        for name, inside in re.findall(r"\bint\s+(MPIX?_[A-Z]\w+)\s*\(([^().]*)\)", text):
+            parts = [" ".join(part.split()) for part in inside.split(",")]
+            found[name] = Function(name, [Parameter(part) for part in parts if part != "void"])
+        return Header(found, "ompi_" in text)
+
+    def sized(self, names):
+        """Those of the names that there are, each with its form for large counts."""
+        candidates = [f"MPI_{name}{large}" for name in names for large in ("", "_c")]
+        return [self.functions[name] for name in candidates if name in self.functions]
+
+    def forms(self, collective):
+        """(blocking, nonblocking or persistent, function)"""
+        lower = collective[0].lower() + collective[1:]
+        rows = [("blocking", f"MPI_{collective}"), ("nonblocking", f"MPI_I{lower}"),
+                ("persistent", f"MPI_{collective}_init"), ("persistent", f"MPIX_{collective}_init")]
+        return [(kind, self.functions[name + large]) for kind, name in rows for large in ("", "_c")
+                if name + large in self.functions]

@@ -1,0 +1,177 @@
+#!/usr/bin/env python3
+"""Writes the Fortran entry points of the interposer, from functions.py and an MPI's header; see fortran.h.
+
+    gen_fortran.py mpicc fortran.c
+"""
+import re
+import sys
+
+import functions
+
+HANDLES = {"MPI_Comm": "Comm", "MPI_Datatype": "Type", "MPI_Op": "Op", "MPI_Info": "Info", "MPI_Request": "Request",
+           "MPI_Message": "Message"}
+ONLY_OUT = re.compile(r"MPIX?_(I(?!mrecv)\w+|\w+_init|Mprobe)")  # their handles mean nothing before the call
+C_ONLY = {"argc", "argv"}  # of MPI_Init
+C_POINTERS = {"baseptr", "buffer_addr"}  # results of type(c_ptr), no buffers
+
+# Windows whose memory is a type(c_ptr): the same arguments under another name.
+SAME_ARGUMENTS = {"Win_allocate": "Win_allocate_cptr", "Win_allocate_shared": "Win_allocate_shared_cptr"}
+
+# In Open MPI's module mpi_f08 those with a LOGICAL call a pmpi_ name, so that the module's own entry point is needed.
+LOGICALS = """Cart_create Cart_sub Graph_create Dist_graph_create Dist_graph_create_adjacent Intercomm_merge Test Testall
+Testany Testsome Iprobe Improbe Request_get_status Win_test File_set_atomicity""".split()
+
+
+class OpenMpi:
+    """Every entry point calls a PMPI_ name. Its own ones are known by the pmpi_ name, too."""
+    inner = "p{entry}_"
+
+    @staticmethod
+    def has(function):
+        return True
+
+    @staticmethod
+    def names(function, entry, static):
+        module = [f"ALIAS({entry}_f08_, {static});"] if function.name[4:] in LOGICALS else []
+        return [f"ENTRY({entry}, {entry.upper()}, o{entry}_f, {static});", *module]
+
+
+class Mpich:
+    """The entry points of mpi_f08 call a PMPI_ name where there is no buffer; all others call MPI_ names."""
+    inner = "pmpir_{entry}_f08_"
+
+    @staticmethod
+    def has(function):
+        return not any(parameter.type.endswith("void *") and parameter.name not in C_POINTERS and not parameter.array
+                       for parameter in function.parameters) and not function.name.endswith("_c")
+
+    @staticmethod
+    def names(function, entry, static):
+        return [f"ALIAS({entry}_f08_, {static});"]
+
+
+HEAD = """/* Made by gen_fortran.py from the header of this MPI. */
+#include "fortran.h"
+"""
+
+
+class Argument:
+    """How one argument goes from Fortran to C: its declaration, C's value, and lines before and after the call."""
+
+    def __init__(self, function, parameter):
+        name, kind = parameter.name, parameter.type.removeprefix("const ")
+        self.declaration, self.value, self.before, self.after = f"MPI_Fint *{name}", f"*{name}", [], []
+        if name in C_ONLY:
+            self.declaration, self.value = None, "NULL"
+        elif kind == "void *":
+            self.declaration, self.value = f"void *{name}", f"buffer_of({name})"
+        elif parameter.array or name.startswith("array_of"):
+            self.array(function, name, kind.removesuffix(" *"))
+        elif kind in HANDLES:
+            self.value = f"PMPI_{HANDLES[kind]}_f2c(*{name})"
+        elif kind.removesuffix(" *") in HANDLES:
+            self.handle(function, name, kind.removesuffix(" *"))
+        elif kind == "MPI_Status *":
+            self.before, self.value = [f"MPI_Status c_{name};"], f"status_in({name}, &c_{name})"
+            self.after = [f"status_out(&c_{name}, {name});"]
+        elif kind.endswith("*"):  # numbers and flags; Fortran counts from 1
+            self.declaration, self.value = parameter.text, name
+            self.after = [f"index_out(result, {name});"] if name == "index" else []
+        elif kind != "int":
+            self.declaration = f"{kind} *{name}"
+
+    def handle(self, function, name, kind):
+        only_out = ONLY_OUT.fullmatch(function.name)
+        first = f"{kind.upper()}_NULL" if only_out else f"PMPI_{HANDLES[kind]}_f2c(*{name})"
+        self.before, self.value = [f"{kind} c_{name} = {first};"], f"&c_{name}"
+        condition = "if (result == MPI_SUCCESS) " if only_out else ""
+        self.after = [f"{condition}*{name} = PMPI_{HANDLES[kind]}_c2f(c_{name});"]
+
+    def array(self, function, name, kind):
+        if kind in ("MPI_Request", "MPI_Status", "MPI_Datatype"):
+            word = {"MPI_Request": "requests", "MPI_Status": "statuses", "MPI_Datatype": "types"}[kind]
+            count = {"sendtypes": "peers.out", "recvtypes": "peers.in"}.get(name, f"*{function.names[0]}")
+            buffer = f", {name.replace('types', 'buf')}" if kind == "MPI_Datatype" else ""
+            self.value = f"c_{name}"
+            self.before = [f"{kind} few_{name}[FEW], *c_{name} = {word}_in({count}, {name}, few_{name}{buffer});"]
+            self.after = [f"{word}_out({count}, c_{name}, {name}, few_{name});"]
+        else:
+            self.declaration, self.value = f"{kind} *{name}", name
+            self.after = [f"indices_out(result, *outcount, {name});"] if "indices" in name else []
+
+
+def converted(function):
+    """Calls the C function."""
+    arguments = [Argument(function, parameter) for parameter in function.parameters]
+    before = [line for argument in arguments for line in argument.before]
+    if "sendtypes" in function.names:
+        neighbor = "true" if "eighbor" in function.name else "false"
+        before.insert(0, f"peer_counts peers = peer_counts_of(PMPI_Comm_f2c(*comm), {neighbor});")
+    call = f"int result = {function.name}({', '.join(argument.value for argument in arguments)});"
+    after = [line for argument in arguments for line in argument.after]
+    return [argument.declaration for argument in arguments if argument.declaration], [
+        *before, call, *after, "finish(ierror, result);"]
+
+
+def forwarded(function, inner, before, after):
+    """Calls the MPI's own entry point. Texts have a length each, after all others."""
+    lengths = [f"size_t length{n}" for n, parameter in enumerate(function.parameters) if "char " in parameter.type]
+    declared = [f"MPI_Fint *{name}" for name in function.names]
+    passed = ", ".join([*function.names, "&result", *(length.split()[1] for length in lengths)])
+    other = ", ".join([*declared, "MPI_Fint *ierror", *lengths])
+    return declared, [f"extern void {inner}({other}) INNER;", "MPI_Fint result = MPI_SUCCESS;", *before,
+                      f"{inner}({passed});", *after, "finish(ierror, result);"], lengths
+
+
+def maker(function, inner):
+    return forwarded(function, inner, ["tt_mpi_pass_begin();"], [
+        "if (result == MPI_SUCCESS)", f"  made(PMPI_Comm_f2c(*{function.names[-1]}));", "tt_mpi_pass_end();"])
+
+
+def late_maker(function, inner):
+    parent, *_, made, request = function.names
+    return forwarded(function, inner, [], [
+        "if (result == MPI_SUCCESS)",
+        f"  tt_mpi_comm_idup_posted(PMPI_Comm_f2c(*{parent}), PMPI_Comm_f2c(*{made}), PMPI_Request_f2c(*{request}));"])
+
+
+def passing(function, inner):
+    return forwarded(function, inner, ["tt_mpi_pass_begin();"], ["tt_mpi_pass_end();"])
+
+
+def asking(function, inner):
+    return forwarded(function, inner, ["tt_mpi_progress();"], [])
+
+
+def write(out, style, function, entry, declared, lines, lengths=()):
+    static = "f" + entry.removeprefix("mpi")
+    parameters = ", ".join([*declared, "MPI_Fint *ierror", *lengths])
+    body = "\n".join("  " + line for line in lines)
+    names = "\n".join(style.names(function, entry, static))
+    out.write(f"\nstatic void {static}({parameters}) {{\n{body}\n}}\n{names}\n")
+
+
+def write_forwarded(out, style, function, writer):
+    entries = [function.name] + [f"MPI_{SAME_ARGUMENTS[name]}" for name in SAME_ARGUMENTS
+                                 if style is OpenMpi and function.name == f"MPI_{name}"]
+    for entry in map(str.lower, entries):
+        inner = style.inner.format(entry=entry.removeprefix("mpi_") if style is Mpich else entry)
+        write(out, style, function, entry, *writer(function, inner))
+
+
+def main():
+    compiler, file = sys.argv[1:]
+    header = functions.Header.read(compiler)
+    style = OpenMpi if header.open_mpi else Mpich
+    with open(file, "w") as out:
+        out.write(HEAD)
+        collectives = [function for name in functions.COLLECTIVES for _, function in header.forms(name)]
+        for function in filter(style.has, collectives + header.sized(functions.BY_HAND)):
+            write(out, style, function, function.name.lower(), *converted(function))
+        for writer, names in ((maker, functions.MAKERS), (late_maker, functions.LATE_MAKERS),
+                              (passing, functions.PASSING), (asking, functions.ASKING)):
+            for function in filter(style.has, header.sized(names)):
+                write_forwarded(out, style, function, writer)
+
+
+main()

@@ -1,0 +1,38 @@
+/* bindings/mpi/init.c - MPI_Init, MPI_Init_thread, MPI_Finalize, MPI_Query_thread.
+ *
+ * tutti's transport between machines may need a higher thread level than the program wants. The program never hears of
+ * it: it is told at most what it asked for, so it does not begin to use threads that tutti does not reckon with. */
+#include "interpose.h"
+
+static int level; /* as the program knows it */
+
+static int begin(int *argc, char ***argv, int required) {
+  int asked = tt_mpi_thread_level(required), provided = MPI_THREAD_SINGLE;
+  int result = PMPI_Init_thread(argc, argv, asked, &provided);
+  if (result != MPI_SUCCESS)
+    return result;
+  level = asked > required && provided > required ? required : provided;
+  tt_mpi_begin(level, provided);
+  return MPI_SUCCESS;
+}
+
+int MPI_Init(int *argc, char ***argv) { return begin(argc, argv, MPI_THREAD_SINGLE); }
+
+int MPI_Init_thread(int *argc, char ***argv, int required, int *provided) {
+  int result = begin(argc, argv, required);
+  if (result == MPI_SUCCESS)
+    *provided = level;
+  return result;
+}
+
+int MPI_Query_thread(int *provided) {
+  int result = PMPI_Query_thread(provided);
+  if (result == MPI_SUCCESS && *provided > level)
+    *provided = level;
+  return result;
+}
+
+int MPI_Finalize(void) {
+  tt_mpi_end();
+  return PMPI_Finalize();
+}

@@ -1,0 +1,201 @@
+/* bindings/mpi/progress.c - who moves works on, and the lock around tutti.
+ *
+ * Mostly it is the program's own thread, in whatever MPI function it waits. Where such a function blocks inside MPI
+ * (tt_mpi_pass_begin) a helper thread does it: started at the first need, asleep otherwise. Where MPI does not allow
+ * calls from several threads the helper only moves tutti; the requests are completed by the program's next MPI call. */
+#include "request.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <time.h>
+
+#define HELPER_YIELDS 200
+#define HELPER_NAP_NS 20000
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static bool held; /* by tt_mpi_lock; guarded by the mutex where there are several threads */
+/* Threads that wait in tt_mpi_lock. Who only looks stands back: looks follow each other closely, and tutti leaves the
+ * core while it holds the lock, so that others would hardly ever find it free. */
+static _Atomic int waiting;
+
+static struct {
+  pthread_t thread;
+  bool exists, may_call_mpi;
+  bool ends, at_work; /* under the mutex */
+  pthread_cond_t wanted, parked;
+  _Atomic int passes; /* threads of the program that are inside MPI, with works that run. Under the mutex, or before the
+                         helper is there */
+} helper = {.wanted = PTHREAD_COND_INITIALIZER, .parked = PTHREAD_COND_INITIALIZER};
+
+#define THREAD_LOCAL static _Thread_local __attribute__((tls_model("initial-exec")))
+THREAD_LOCAL int depth; /* of passes: MPI calls back */
+THREAD_LOCAL bool in_helper;
+
+static int passes(void) { return atomic_load_explicit(&helper.passes, memory_order_seq_cst); }
+
+/* ---- the lock ---- */
+
+bool tt_mpi_shared(void) { return tt_mpi.threads || passes() > 0; }
+
+void tt_mpi_lock(void) {
+  if (!tt_mpi_shared())
+    return;
+  if (pthread_mutex_trylock(&mutex) != 0) {
+    atomic_fetch_add_explicit(&waiting, 1, memory_order_relaxed);
+    pthread_mutex_lock(&mutex);
+    atomic_fetch_sub_explicit(&waiting, 1, memory_order_relaxed);
+  }
+  held = true;
+}
+
+bool tt_mpi_trylock(void) {
+  if (!tt_mpi_shared())
+    return true;
+  if (atomic_load_explicit(&waiting, memory_order_relaxed) > 0 || pthread_mutex_trylock(&mutex) != 0)
+    return false;
+  held = true;
+  return true;
+}
+
+/* Not by tt_mpi_shared(): while the helper waited for the lock the last pass may have ended. */
+void tt_mpi_unlock(void) {
+  if (!held)
+    return;
+  held = false;
+  pthread_mutex_unlock(&mutex);
+}
+
+/* ---- the program's thread ---- */
+
+void tt_mpi_progress(void) {
+  if (tt_mpi_quiet())
+    return;
+  if (!tt_mpi_trylock()) {
+    sched_yield();
+    return;
+  }
+  tt_mpi_request_look();
+  tt_mpi_unlock();
+  tt_mpi_request_complete();
+}
+
+/* The helper may not call MPI, and need not: it is there because another thread is in MPI. MPICH does not move on when
+ * it is asked for messages on a communicator of one rank. */
+void tt_mpi_idle(void *user) {
+  (void)user;
+  int rank, found;
+  if (in_helper)
+    return;
+  PMPI_Comm_rank(tt_mpi.world, &rank);
+  PMPI_Iprobe(rank, 0, tt_mpi.world, &found, MPI_STATUS_IGNORE);
+}
+
+/* ---- the helper ---- */
+
+/* Down a ladder, so that on crowded cores those who work have them. */
+static void nap(int64_t looks) {
+  if (looks > HELPER_YIELDS)
+    nanosleep(&(struct timespec){.tv_nsec = HELPER_NAP_NS}, NULL);
+  else
+    sched_yield();
+}
+
+/* Holds the mutex, gives it up for what may take longer. */
+static void help_once(int64_t looks) {
+  helper.at_work = true;
+  tt_mpi_request_look();
+  pthread_mutex_unlock(&mutex);
+  if (helper.may_call_mpi)
+    tt_mpi_request_complete();
+  pthread_mutex_lock(&mutex);
+  helper.at_work = false;
+  pthread_cond_broadcast(&helper.parked);
+  pthread_mutex_unlock(&mutex);
+  nap(looks);
+  pthread_mutex_lock(&mutex);
+}
+
+static void *help(void *unused) {
+  (void)unused;
+  in_helper = true;
+  prctl(PR_SET_TIMERSLACK, 1000UL, 0UL, 0UL, 0UL);
+  int64_t looks = 0;
+  pthread_mutex_lock(&mutex);
+  while (!helper.ends) {
+    if (passes() > 0 && tt_mpi_request_running() > 0) {
+      help_once(++looks);
+    } else {
+      looks = 0;
+      pthread_cond_wait(&helper.wanted, &mutex);
+    }
+  }
+  pthread_mutex_unlock(&mutex);
+  return NULL;
+}
+
+/* Signals are for the program's threads. */
+static void start(void) {
+  sigset_t all, before;
+  int level = MPI_THREAD_SINGLE;
+  PMPI_Query_thread(&level);
+  helper.may_call_mpi = level == MPI_THREAD_MULTIPLE;
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, &before);
+  helper.exists = pthread_create(&helper.thread, NULL, help, NULL) == 0;
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+void tt_mpi_helper_post(void) {
+  if (passes() == 0)
+    return;
+  if (!helper.exists)
+    start();
+  pthread_cond_signal(&helper.wanted);
+}
+
+void tt_mpi_helper_end(void) {
+  if (!helper.exists)
+    return;
+  pthread_mutex_lock(&mutex);
+  helper.ends = true;
+  pthread_cond_signal(&helper.wanted);
+  pthread_mutex_unlock(&mutex);
+  pthread_join(helper.thread, NULL);
+  helper.exists = helper.ends = false;
+}
+
+/* ---- passes ---- */
+
+/* Another thread may start a work later, which then posts: so passes count without works too where there are threads.
+ */
+void tt_mpi_pass_begin(void) {
+  if (depth > 0 || tt_mpi.threads || tt_mpi_request_running() > 0)
+    depth++;
+  if (depth != 1)
+    return;
+  tt_mpi_progress();
+  atomic_fetch_add_explicit(&helper.passes, 1, memory_order_seq_cst); /* pairs with tt_mpi_request_queue */
+  if (tt_mpi_request_running() == 0)
+    return;
+  pthread_mutex_lock(&mutex);
+  tt_mpi_helper_post();
+  pthread_mutex_unlock(&mutex);
+}
+
+/* Where this was the only thread it must be the only one again. */
+void tt_mpi_pass_end(void) {
+  if (depth == 0 || --depth > 0)
+    return;
+  if (tt_mpi.threads) {
+    atomic_fetch_sub_explicit(&helper.passes, 1, memory_order_relaxed);
+  } else {
+    pthread_mutex_lock(&mutex);
+    atomic_fetch_sub_explicit(&helper.passes, 1, memory_order_relaxed);
+    while (helper.at_work)
+      pthread_cond_wait(&helper.parked, &mutex);
+    pthread_mutex_unlock(&mutex);
+  }
+  tt_mpi_progress();
+}

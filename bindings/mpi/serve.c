@@ -1,0 +1,189 @@
+/* bindings/mpi/serve.c - a collective of the program's is done by tutti, or left to MPI.
+ *
+ * To leave a call to MPI is decided from what all ranks of it know (communicator, operator, type), or because an
+ * argument is wrong: then MPI says so on this rank, and the others wait for it as they do without tutti.
+ * The fast path is meant to stay short: a call with predefined types allocates nothing and calls nothing of MPI. */
+#include "serve.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+/* ---- whether ---- */
+
+/* With nobody to communicate with MPI's own copy is the fastest. (Not for requests: MPICH 4.0 misplaces data of
+ * non-blocking calls of one rank, and waits for ever for persistent ones that are inactive.) */
+const char *const tt_mpi_one_rank = "communicator of one rank";
+
+static const char *why_not(const tt_mpi_call *call, const tt_mpi_comm *comm, tt_mpi_form form) {
+  const tt_mpi_row *row = &tt_mpi_rows[call->collective];
+  if (!comm)
+    return tt_mpi.off ? tt_mpi.off : "no communicator";
+  if (!comm->comm)
+    return comm->why;
+  if (comm->size == 1 && form == TT_MPI_BLOCK)
+    return tt_mpi_one_rank;
+  if (!(tt_mpi.only >> call->collective & 1))
+    return "not in TUTTI_MPI_ONLY";
+  if (row->rooted && (call->root < 0 || call->root >= comm->size))
+    return "a root that is no rank";
+  if (row->graph && !comm->graph)
+    return comm->why_not ? comm->why_not : "no topology";
+  if (row->graph && comm->repeats && row->in.unit != TT_MPI_ONE)
+    return "a rank that is a neighbor twice";
+  return NULL;
+}
+
+static tt_mpi_verdict prepare(const tt_mpi_call *call, const tt_mpi_comm *comm, tt_mpi_form form, tt_mpi_args *args,
+                              tt_mpi_stage *stage) {
+  args->why = why_not(call, comm, form);
+  if (args->why)
+    return TT_MPI_PASSED;
+  args->comm = comm->comm;
+  args->graph = comm->graph;
+  args->root = call->root;
+  if (tt_mpi_rows[call->collective].reduces)
+    return tt_mpi_prepare_reduction(call, comm, args, stage);
+  if (call->collective != TT_MPI_BARRIER)
+    return tt_mpi_prepare_move(call, comm, args, stage);
+  args->in.bytes = args->out.bytes = 0;
+  return TT_MPI_SERVED;
+}
+
+/* ---- errors ---- */
+
+/* After an argument that tutti refuses the other ranks would wait for this one. */
+static int fail(const tt_mpi_comm *comm, tutti_status status, const char *text) {
+  char kept[1024];
+  snprintf(kept, sizeof kept, "%s", text); /* tutti's next call ends its text */
+  if (status == TUTTI_ERR_ARGUMENT) {
+    tt_mpi_lock();
+    tutti_comm_abort(comm->comm, kept);
+    tt_mpi_unlock();
+  }
+  return tt_mpi_fail(comm, status, kept);
+}
+
+static int fail_wrong(const tt_mpi_call *call, const tt_mpi_comm *comm, const tt_mpi_args *args) {
+  static const char *const names[] = {
+#define NAME(upper, lower) lower,
+      TT_MPI_COLLECTIVES(NAME)
+#undef NAME
+  };
+  char text[256];
+  snprintf(text, sizeof text, "%s: %s", names[call->collective], args->text);
+  return fail(comm, TUTTI_ERR_ARGUMENT, text);
+}
+
+/* ---- started calls ---- */
+
+static int64_t bytes_of(const tt_mpi_args *args) {
+  return args->in.bytes > args->out.bytes ? args->in.bytes : args->out.bytes;
+}
+
+static tt_mpi_work *create_work(const tt_mpi_call *call, tt_mpi_comm *comm, const tt_mpi_args *args,
+                                const tt_mpi_stage *stage, tt_mpi_form form) {
+  tt_mpi_work *work = tt_mpi_work_create(comm, call->collective, stage);
+  work->bytes = bytes_of(args);
+  work->persistent = form == TT_MPI_INIT;
+  work->began_ns = tt_mpi.statistics ? tt_mpi_clock_ns() : 0;
+  return work;
+}
+
+/* NULL: it failed, *result is what MPI returns. */
+static tt_mpi_work *start(const tt_mpi_call *call, tt_mpi_comm *comm, const tt_mpi_args *args,
+                          const tt_mpi_stage *stage, tt_mpi_form form, int *result) {
+  tt_mpi_work *work = create_work(call, comm, args, stage, form);
+  if (form == TT_MPI_START && work->pack)
+    work->pack(work);
+  tt_mpi_lock();
+  tutti_status status = tt_mpi_rows[call->collective].run(args, form, &work->request);
+  tt_mpi_unlock();
+  if (status == TUTTI_OK)
+    return work;
+  *result = fail(comm, status, tutti_last_error());
+  tt_mpi_work_destroy(work);
+  return NULL;
+}
+
+static bool serve_request(const tt_mpi_call *call, tt_mpi_form form, MPI_Request *request, int *result) {
+  tt_mpi_args args;
+  tt_mpi_stage stage = {.applied = NULL};
+  tt_mpi_comm *comm = tt_mpi_comm_of(call->comm);
+  tt_mpi_verdict verdict = prepare(call, comm, form, &args, &stage);
+  if (verdict == TT_MPI_SERVED) {
+    tt_mpi_work *work = start(call, comm, &args, &stage, form, result);
+    if (work)
+      *result = tt_mpi_request_make_take(work, request);
+    return true;
+  }
+  tt_mpi_stage_finish(&stage);
+  if (verdict == TT_MPI_PASSED)
+    tt_mpi_count_passed(call->collective, args.why);
+  else
+    *result = fail_wrong(call, comm, &args);
+  return verdict == TT_MPI_WRONG;
+}
+
+bool tt_mpi_serve_start(const tt_mpi_call *call, MPI_Request *request, int *result) {
+  return serve_request(call, TT_MPI_START, request, result);
+}
+
+bool tt_mpi_serve_init(const tt_mpi_call *call, MPI_Request *request, int *result) {
+  return serve_request(call, TT_MPI_INIT, request, result);
+}
+
+/* ---- blocking calls ---- */
+
+static void count(const tt_mpi_call *call, const tt_mpi_comm *comm, const tt_mpi_args *args, int64_t began_ns) {
+  tt_mpi_count_served(call->collective, bytes_of(args), tt_mpi_clock_ns() - began_ns,
+                      tutti_comm_last_params(comm->comm));
+}
+
+static tutti_status run_staged(const tt_mpi_call *call, const tt_mpi_args *args, tt_mpi_stage *stage) {
+  tt_mpi_stage_pack(stage);
+  tutti_status status = tt_mpi_rows[call->collective].run(args, TT_MPI_BLOCK, NULL);
+  if (status == TUTTI_OK)
+    tt_mpi_stage_unpack(stage);
+  tt_mpi_stage_finish(stage);
+  return status;
+}
+
+static int run_alone(const tt_mpi_call *call, const tt_mpi_comm *comm, const tt_mpi_args *args, tt_mpi_stage *stage) {
+  tutti_status status =
+      stage->used ? run_staged(call, args, stage) : tt_mpi_rows[call->collective].run(args, TT_MPI_BLOCK, NULL);
+  return status == TUTTI_OK ? MPI_SUCCESS : fail(comm, status, tutti_last_error());
+}
+
+/* Others are outstanding, which must move on. */
+static int run_among_others(const tt_mpi_call *call, tt_mpi_comm *comm, const tt_mpi_args *args,
+                            const tt_mpi_stage *stage) {
+  int result = MPI_SUCCESS;
+  tt_mpi_work *work = start(call, comm, args, stage, TT_MPI_START, &result);
+  if (!work)
+    return result;
+  tt_mpi_request_finish(work);
+  if (work->status != TUTTI_OK)
+    result = fail(comm, work->status, work->text);
+  tt_mpi_work_destroy(work);
+  return result;
+}
+
+bool tt_mpi_serve(const tt_mpi_call *call, int *result) {
+  tt_mpi_args args;
+  tt_mpi_stage stage = {.applied = NULL};
+  int64_t began_ns = tt_mpi.statistics ? tt_mpi_clock_ns() : 0;
+  tt_mpi_comm *comm = tt_mpi_comm_of(call->comm);
+  tt_mpi_verdict verdict = prepare(call, comm, TT_MPI_BLOCK, &args, &stage);
+  if (verdict == TT_MPI_SERVED) {
+    *result = tt_mpi_alone() ? run_alone(call, comm, &args, &stage) : run_among_others(call, comm, &args, &stage);
+    if (tt_mpi.statistics && *result == MPI_SUCCESS)
+      count(call, comm, &args, began_ns);
+    return true;
+  }
+  tt_mpi_stage_finish(&stage);
+  if (verdict == TT_MPI_PASSED)
+    tt_mpi_count_passed(call->collective, args.why);
+  else
+    *result = fail_wrong(call, comm, &args);
+  return verdict == TT_MPI_WRONG;
+}

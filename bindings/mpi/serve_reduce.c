@@ -1,0 +1,136 @@
+/* bindings/mpi/serve_reduce.c - reductions: what tutti is given instead of the program's buffers.
+ *
+ * Elements stay where they are, but for derived types with gaps: those are copied to the stage and back with all their
+ * extent, so that an operator finds them as MPI would give them, and gaps of the result keep what they hold. */
+#include "serve.h"
+
+typedef struct job {
+  const tt_mpi_call *call;
+  const tt_mpi_comm *comm;
+  tt_mpi_reduction how;
+  int64_t in_count, out_count; /* elements on each side */
+  int64_t own;                 /* elements before this rank's part, where the result is one */
+  bool in_place, has_out;
+} job;
+
+/* ---- counts ---- */
+
+/* Of reduce_scatter: a list, in elements. */
+static bool count_parts(job *of, tt_mpi_args *args, tt_mpi_stage *stage) {
+  int64_t *counts = tt_mpi_stage_memory(stage, TT_MPI_STAGE_LISTS, of->comm->size * (int64_t)sizeof *counts);
+  for (int r = 0; r < of->comm->size; r++) {
+    counts[r] = tt_mpi_at(of->call->out.counts, r);
+    if (counts[r] < 0)
+      return false;
+    if (r < of->comm->rank)
+      of->own += counts[r];
+    of->in_count += counts[r];
+  }
+  of->out_count = counts[of->comm->rank];
+  args->in.counts = counts;
+  return true;
+}
+
+static bool count(job *of, const tt_mpi_row *row, tt_mpi_args *args, tt_mpi_stage *stage) {
+  if (row->in.listed)
+    return count_parts(of, args, stage);
+  of->in_count = of->out_count = args->count = of->call->out.count;
+  if (row->in.unit == TT_MPI_RANKS) {
+    of->own = of->comm->rank * of->out_count;
+    of->in_count *= of->comm->size;
+  }
+  return of->out_count >= 0;
+}
+
+/* ---- buffers ---- */
+
+static tt_mpi_move cells(const job *of, const void *buffer, char *staged, int64_t elements) {
+  return (tt_mpi_move){.program = (char *)(uintptr_t)buffer,
+                       .staged = staged,
+                       .count = elements,
+                       .type = of->call->out.type,
+                       .way = TT_MPI_AS_CELLS};
+}
+
+static void stage_cells(const job *of, tt_mpi_args *args, tt_mpi_stage *stage) {
+  const void *from = of->in_place ? of->call->out.buffer : of->call->in.buffer;
+  args->in.base = tt_mpi_stage_memory(stage, TT_MPI_STAGE_IN, args->in.bytes);
+  tt_mpi_stage_add(&stage->pack, cells(of, from, args->in.base, of->in_count));
+  if (!of->has_out)
+    return;
+  args->out.base = args->in.base + of->own * of->how.bytes;
+  /* the first rank has no result of an exscan */
+  if (of->call->collective != TT_MPI_EXSCAN || of->comm->rank > 0)
+    tt_mpi_stage_add(&stage->unpack, cells(of, of->call->out.buffer, args->out.base, of->out_count));
+}
+
+static tt_mpi_move bytes(char *program, char *staged, int64_t count) {
+  return (tt_mpi_move){.program = program, .staged = staged, .count = count, .way = TT_MPI_AS_BYTES};
+}
+
+/* MPI has the result at the beginning of the vector, tutti at this rank's part. */
+static void stage_part(tt_mpi_args *args, tt_mpi_stage *stage) {
+  char *program = args->out.base;
+  args->out.base = tt_mpi_stage_memory(stage, TT_MPI_STAGE_OUT, args->out.bytes);
+  tt_mpi_stage_add(&stage->unpack, bytes(program, args->out.base, args->out.bytes));
+}
+
+static bool overlaps(const job *of, const tt_mpi_args *args) {
+  const char *in = args->in.base, *out = args->out.base;
+  return of->has_out && in < out + args->out.bytes && out < in + args->in.bytes && in + of->own * of->how.bytes != out;
+}
+
+static void place(const job *of, tt_mpi_args *args, tt_mpi_stage *stage) {
+  char *in = (char *)(uintptr_t)(of->in_place ? of->call->out.buffer : of->call->in.buffer);
+  args->in.base = in + of->how.lower;
+  args->out.base = (char *)(uintptr_t)of->call->out.buffer + of->how.lower;
+  if (!overlaps(of, args))
+    return;
+  if (of->in_place) {
+    stage_part(args, stage);
+    return;
+  }
+  args->in.base = tt_mpi_stage_memory(stage, TT_MPI_STAGE_IN, args->in.bytes);
+  tt_mpi_stage_add(&stage->pack, bytes(in + of->how.lower, args->in.base, args->in.bytes));
+}
+
+/* ---- calls ---- */
+
+/* One buffer for both is an error that MPICH finds before it communicates; Open MPI takes it, and so does tutti. */
+static bool is_refused_alias(const job *of) {
+#ifdef MPICH_NUMVERSION
+  return of->has_out && of->call->out.count > 0 && !of->call->out.counts.value && of->call->out.buffer &&
+         of->call->in.buffer == of->call->out.buffer;
+#else
+  (void)of;
+  return false;
+#endif
+}
+
+static bool begin(job *of, const tt_mpi_row *row, tt_mpi_args *args, tt_mpi_stage *stage) {
+  const tt_mpi_call *call = of->call;
+  of->has_out = !row->out.of_root || call->root == of->comm->rank;
+  of->in_place = call->in.buffer == MPI_IN_PLACE;
+  bool odd = (of->in_place && !of->has_out) || (of->has_out && call->out.buffer == MPI_IN_PLACE);
+  return !odd && !is_refused_alias(of) && count(of, row, args, stage) &&
+         !__builtin_mul_overflow(of->in_count, of->how.bytes, &args->in.bytes) &&
+         !__builtin_mul_overflow(of->out_count, of->how.bytes, &args->out.bytes);
+}
+
+tt_mpi_verdict tt_mpi_prepare_reduction(const tt_mpi_call *call, const tt_mpi_comm *comm, tt_mpi_args *args,
+                                        tt_mpi_stage *stage) {
+  job of = {.call = call, .comm = comm};
+  if (!tt_mpi_reduction_find(call->op, call->out.type, &of.how, &args->why))
+    return TT_MPI_PASSED;
+  args->why = "an argument that MPI refuses";
+  if (!begin(&of, &tt_mpi_rows[call->collective], args, stage))
+    return TT_MPI_PASSED;
+  args->type = of.how.element;
+  args->op = of.how.op;
+  stage->applied = of.how.applied;
+  if (of.how.cells)
+    stage_cells(&of, args, stage);
+  else
+    place(&of, args, stage);
+  return TT_MPI_SERVED;
+}

@@ -1,0 +1,61 @@
+/* bindings/mpi/settings.c - the interposer's environment variables: TUTTI_MPI, TUTTI_MPI_ONLY, TUTTI_STATS. */
+#include "settings.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const names[] = {
+#define NAME(upper, text) text,
+    TT_MPI_COLLECTIVES(NAME)
+#undef NAME
+};
+
+const char *tt_mpi_collective_name(tt_mpi_collective collective) { return names[collective]; }
+
+/* NULL: not set, or empty. */
+static const char *value_of(const char *name) {
+  const char *value = getenv(name);
+  return value && *value ? value : NULL;
+}
+
+static bool read_off(bool complain) {
+  const char *value = value_of("TUTTI_MPI");
+  bool off = value && strcmp(value, "off") == 0;
+  if (complain && value && !off && strcmp(value, "on") != 0)
+    fprintf(stderr, "tutti: TUTTI_MPI: '%s' is neither on nor off; using 'on'\n", value);
+  return off;
+}
+
+static int find_name(const char *text, size_t length) {
+  for (int n = 0; n < TT_MPI_COLLECTIVE_COUNT; n++)
+    if (strlen(names[n]) == length && strncmp(names[n], text, length) == 0)
+      return n;
+  return -1;
+}
+
+static uint64_t read_only(bool complain) {
+  const char *text = value_of("TUTTI_MPI_ONLY");
+  uint64_t only = 0;
+  if (!text)
+    return UINT64_MAX;
+  for (; *text; text += strspn(text, ",")) {
+    size_t length = strcspn(text, ",");
+    int found = find_name(text, length);
+    if (found >= 0)
+      only |= UINT64_C(1) << found;
+    else if (complain && length > 0)
+      fprintf(stderr, "tutti: TUTTI_MPI_ONLY: '%.*s' is no collective\n", (int)length, text);
+    text += length;
+  }
+  return only;
+}
+
+static const char *read_statistics(void) {
+  const char *value = value_of("TUTTI_STATS");
+  return value && strcmp(value, "0") != 0 ? value : NULL;
+}
+
+tt_mpi_settings tt_mpi_settings_read(bool complain) {
+  return (tt_mpi_settings){read_off(complain), read_only(complain), read_statistics()};
+}

@@ -1,0 +1,203 @@
+/* bindings/mpi/stats.c - TUTTI_STATS: what ran on tutti, with which parameters, and what did not and why.
+ *
+ * Each rank counts lines; at MPI_Finalize rank 0 gets them all, adds up those that are alike, and prints a table, or
+ * JSON into a file that is named so. */
+#include "stats.h"
+#include "settings.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+typedef struct lines {
+  tt_mpi_line *line;
+  int64_t count, room;
+} lines;
+
+static pthread_mutex_t guard = PTHREAD_MUTEX_INITIALIZER;
+static lines counted;
+static int64_t recent[TT_MPI_COLLECTIVE_COUNT][2]; /* the line that was counted last; mostly it is the next one too */
+
+/* ---- lines ---- */
+
+static bool is(const tt_mpi_line *line, int collective, bool passed, const char *text) {
+  return line->collective == collective && line->passed == passed && strcmp(line->text, text) == 0;
+}
+
+static int64_t add(lines *to, int collective, bool passed, const char *text) {
+  if (to->count == to->room) {
+    to->room = to->room ? 2 * to->room : 32;
+    tt_mpi_line *more = realloc(to->line, (size_t)to->room * sizeof *more);
+    if (!more)
+      tt_mpi_out_of_memory();
+    to->line = more;
+  }
+  tt_mpi_line *line = &to->line[to->count];
+  memset(line, 0, sizeof *line); /* it travels as bytes */
+  line->collective = collective;
+  line->passed = passed;
+  snprintf(line->text, sizeof line->text, "%s", text);
+  return to->count++;
+}
+
+/* Texts are as long as in a line. */
+static int64_t find(lines *in, int collective, bool passed, const char *text) {
+  for (int64_t n = 0; n < in->count; n++)
+    if (is(&in->line[n], collective, passed, text))
+      return n;
+  return add(in, collective, passed, text);
+}
+
+/* ---- counting ---- */
+
+static void count(tt_mpi_collective collective, bool passed, const char *text, int64_t bytes, int64_t ns) {
+  char brief[sizeof counted.line->text];
+  snprintf(brief, sizeof brief, "%s", text ? text : "");
+  pthread_mutex_lock(&guard);
+  int64_t *at = &recent[collective][passed];
+  if (*at >= counted.count || !is(&counted.line[*at], (int)collective, passed, brief))
+    *at = find(&counted, (int)collective, passed, brief);
+  tt_mpi_line *line = &counted.line[*at];
+  line->calls++;
+  line->bytes += bytes;
+  line->ns += ns;
+  pthread_mutex_unlock(&guard);
+}
+
+void tt_mpi_count_served(tt_mpi_collective collective, int64_t bytes, int64_t ns, const char *params) {
+  if (tt_mpi.statistics)
+    count(collective, false, params, bytes, ns);
+}
+
+void tt_mpi_count_passed(tt_mpi_collective collective, const char *why) {
+  if (tt_mpi.statistics)
+    count(collective, true, why, 0, 0);
+}
+
+int64_t tt_mpi_clock_ns(void) {
+  struct timespec now;
+  if (!tt_mpi.statistics)
+    return 0;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+}
+
+/* ---- of all ranks ---- */
+
+static int64_t *number_of(tt_mpi_total *total, const tt_mpi_line *line) {
+  if (!line->passed)
+    return &total->served;
+  return strcmp(line->text, tt_mpi_one_rank) == 0 ? &total->alone : &total->passed;
+}
+
+static void take_rank(tt_mpi_report *report, lines *sums, const tt_mpi_line *line, int64_t line_count) {
+  int64_t ns[TT_MPI_COLLECTIVE_COUNT] = {0};
+  for (int64_t n = 0; n < line_count; n++, line++) {
+    tt_mpi_total *total = &report->of[line->collective];
+    int64_t at = find(sums, line->collective, line->passed, line->text);
+    tt_mpi_line *sum = &sums->line[at];
+    sum->calls += line->calls;
+    sum->bytes += line->bytes;
+    *number_of(total, line) += line->calls;
+    total->bytes += line->bytes;
+    ns[line->collective] += line->ns;
+  }
+  for (int c = 0; c < TT_MPI_COLLECTIVE_COUNT; c++)
+    report->of[c].ns = ns[c] > report->of[c].ns ? ns[c] : report->of[c].ns;
+}
+
+static int in_order(const void *a, const void *b) {
+  const tt_mpi_line *x = a, *y = b;
+  if (x->collective != y->collective)
+    return x->collective < y->collective ? -1 : 1;
+  if (x->passed != y->passed)
+    return x->passed < y->passed ? -1 : 1;
+  if (x->calls != y->calls)
+    return x->calls > y->calls ? -1 : 1;
+  return strcmp(x->text, y->text);
+}
+
+static void finish_report(tt_mpi_report *report, const lines *sums) {
+  for (int c = 0; c < TT_MPI_COLLECTIVE_COUNT; c++) {
+    report->all.served += report->of[c].served;
+    report->all.passed += report->of[c].passed;
+    report->all.alone += report->of[c].alone;
+    report->all.bytes += report->of[c].bytes;
+  }
+  if (sums->count > 0)
+    qsort(sums->line, (size_t)sums->count, sizeof *sums->line, in_order);
+  report->line = sums->line;
+  report->line_count = sums->count;
+}
+
+/* Everyone's lines, on rank 0. sizes: room for a number of each rank. */
+static tt_mpi_line *gather(int ranks, int *sizes) {
+  int mine = (int)(counted.count * (int64_t)sizeof(tt_mpi_line)), total = 0;
+  PMPI_Gather(&mine, 1, MPI_INT, sizes, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  int *offsets = calloc((size_t)ranks, sizeof *offsets);
+  for (int r = 0; offsets && r < ranks; r++) {
+    offsets[r] = total;
+    total += sizes[r];
+  }
+  tt_mpi_line *all = malloc((size_t)total + 1);
+  if (!offsets || !all)
+    tt_mpi_out_of_memory();
+  PMPI_Gatherv(counted.line, mine, MPI_BYTE, all, sizes, offsets, MPI_BYTE, 0, MPI_COMM_WORLD);
+  free(offsets);
+  return all;
+}
+
+/* ---- where to ---- */
+
+static bool ends_in(const char *text, const char *end) {
+  size_t length = strlen(text), tail = strlen(end);
+  return length >= tail && strcmp(text + length - tail, end) == 0;
+}
+
+/* NULL: to stderr. */
+static FILE *open_file(const char *name) {
+  if (!name || strcmp(name, "1") == 0)
+    return NULL;
+  FILE *file = fopen(name, "w");
+  if (!file)
+    fprintf(stderr, "tutti: TUTTI_STATS: cannot write '%s': %s\n", name, strerror(errno));
+  return file;
+}
+
+static void print(const tt_mpi_report *report) {
+  const char *name = tt_mpi_settings_read(false).statistics;
+  FILE *file = open_file(name);
+  if (file && ends_in(name, ".json"))
+    tt_mpi_stats_json(report, file);
+  else
+    tt_mpi_stats_table(report, file ? file : stderr);
+  if (file)
+    fclose(file);
+}
+
+void tt_mpi_stats_print(void) {
+  tt_mpi_report report = {.ranks = 0};
+  lines sums = {0};
+  int rank;
+  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  PMPI_Comm_size(MPI_COMM_WORLD, &report.ranks);
+  int *sizes = calloc((size_t)report.ranks, sizeof *sizes);
+  if (!sizes)
+    tt_mpi_out_of_memory();
+  tt_mpi_line *all = gather(report.ranks, sizes), *line = all;
+  for (int r = 0; r < report.ranks && rank == 0; r++) {
+    int64_t line_count = sizes[r] / (int64_t)sizeof *line;
+    take_rank(&report, &sums, line, line_count);
+    line += line_count;
+  }
+  finish_report(&report, &sums);
+  if (rank == 0)
+    print(&report);
+  free(sums.line);
+  free(all);
+  free(sizes);
+  free(counted.line);
+  counted = (lines){0};
+}

@@ -1,0 +1,160 @@
+/* bindings/mpi/types_whole.c - whether the data of a derived type is one piece, which then needs no packing.
+ *
+ * As many bytes of data as the range from the first to the last one is not enough: they may lie in another order than
+ * that of the type map, in which MPI sends them, or twice. So the type is taken apart again, as it was made. */
+#include "serve.h"
+
+#include <stdlib.h>
+
+bool tt_mpi_type_measure(MPI_Datatype type, tt_mpi_shape *shape) {
+  MPI_Count size, lower, extent, true_lower, true_extent;
+  if (PMPI_Type_size_x(type, &size) != MPI_SUCCESS || size == MPI_UNDEFINED ||
+      PMPI_Type_get_extent_x(type, &lower, &extent) != MPI_SUCCESS ||
+      PMPI_Type_get_true_extent_x(type, &true_lower, &true_extent) != MPI_SUCCESS)
+    return false;
+  *shape = (tt_mpi_shape){.size = size,
+                          .extent = extent,
+                          .lower = true_lower,
+                          .within = extent > 0 && true_lower >= lower && true_lower + true_extent <= lower + extent,
+                          .bound = lower,
+                          .whole = size == true_extent};
+  return true;
+}
+
+/* Pieces of data, each of which should begin where the one before has ended. */
+typedef struct run {
+  int64_t end;
+  bool any;
+} run;
+
+static bool extend(run *so_far, int64_t at, int64_t count, MPI_Datatype type);
+
+/* How a type was made: MPI_Type_get_contents. */
+typedef struct contents {
+  int combiner, *integer, type_count;
+  MPI_Aint *address;
+  MPI_Datatype *type;
+} contents;
+
+static bool open_contents(MPI_Datatype type, contents *of) {
+  int integers, addresses;
+  *of = (contents){.combiner = MPI_COMBINER_NAMED};
+#if MPI_VERSION >= 4
+  MPI_Count all[4]; /* those made with large counts cannot be looked into by the functions below */
+  if (PMPI_Type_get_envelope_c(type, &all[0], &all[1], &all[2], &all[3], &of->combiner) != MPI_SUCCESS || all[2] > 0)
+    return false;
+#endif
+  if (PMPI_Type_get_envelope(type, &integers, &addresses, &of->type_count, &of->combiner) != MPI_SUCCESS)
+    return false;
+  if (of->combiner == MPI_COMBINER_NAMED)
+    return true;
+  of->integer = calloc((size_t)integers + 1, sizeof *of->integer);
+  of->address = calloc((size_t)addresses + 1, sizeof *of->address);
+  of->type = calloc((size_t)of->type_count + 1, sizeof(MPI_Datatype));
+  return of->integer && of->address && of->type &&
+         PMPI_Type_get_contents(type, integers, addresses, of->type_count, of->integer, of->address, of->type) ==
+             MPI_SUCCESS;
+}
+
+static void close_contents(contents *of) {
+  for (int n = 0; of->type && n < of->type_count; n++) {
+    int integers, addresses, types, combiner;
+    if (of->type[n] == MPI_DATATYPE_NULL || tt_mpi_type_find(of->type[n]))
+      continue;
+    if (PMPI_Type_get_envelope(of->type[n], &integers, &addresses, &types, &combiner) == MPI_SUCCESS &&
+        combiner != MPI_COMBINER_NAMED)
+      PMPI_Type_free(&of->type[n]);
+  }
+  free(of->integer);
+  free(of->address);
+  free(of->type);
+}
+
+static int64_t extent_of(MPI_Datatype type) {
+  tt_mpi_shape shape;
+  return tt_mpi_type_measure(type, &shape) ? shape.extent : 0;
+}
+
+/* Blocks of one type: block n has `length` elements (lengths[n] where given) at displacement n. */
+static bool extend_blocks(run *so_far, int64_t blocks, int length, const int *lengths, const int *in_extents,
+                          const MPI_Aint *in_bytes, MPI_Datatype type) {
+  int64_t extent = extent_of(type);
+  for (int64_t n = 0; n < blocks; n++)
+    if (!extend(so_far, in_extents ? in_extents[n] * extent : in_bytes[n], lengths ? lengths[n] : length, type))
+      return false;
+  return true;
+}
+
+static bool extend_stride(run *so_far, const int *integer, int64_t stride, MPI_Datatype type) {
+  for (int64_t n = 0; n < integer[0]; n++)
+    if (!extend(so_far, n * stride, integer[1], type))
+      return false;
+  return true;
+}
+
+static bool extend_struct(run *so_far, const contents *of) {
+  for (int n = 0; n < of->integer[0]; n++)
+    if (!extend(so_far, of->address[n], of->integer[1 + n], of->type[n]))
+      return false;
+  return true;
+}
+
+/* Whether one element's data, in the order of its type map, is one piece. It is known to have no more bytes than the
+ * range it spans. */
+static bool is_run(const contents *of) {
+  const int *integer = of->integer;
+  run all = {0};
+  switch (of->combiner) {
+  case MPI_COMBINER_NAMED:
+  case MPI_COMBINER_F90_REAL:
+  case MPI_COMBINER_F90_COMPLEX:
+  case MPI_COMBINER_F90_INTEGER:
+    return true;
+  case MPI_COMBINER_DUP:
+  case MPI_COMBINER_RESIZED:
+    return extend(&all, 0, 1, of->type[0]);
+  case MPI_COMBINER_CONTIGUOUS:
+    return extend(&all, 0, integer[0], of->type[0]);
+  case MPI_COMBINER_SUBARRAY: /* in ascending order by itself, and all of it */
+  case MPI_COMBINER_DARRAY:
+    return extend(&all, 0, 2, of->type[0]);
+  case MPI_COMBINER_VECTOR:
+    return extend_stride(&all, integer, integer[2] * extent_of(of->type[0]), of->type[0]);
+  case MPI_COMBINER_HVECTOR:
+    return extend_stride(&all, integer, of->address[0], of->type[0]);
+  case MPI_COMBINER_INDEXED:
+    return extend_blocks(&all, integer[0], 0, integer + 1, integer + 1 + integer[0], NULL, of->type[0]);
+  case MPI_COMBINER_HINDEXED:
+    return extend_blocks(&all, integer[0], 0, integer + 1, NULL, of->address, of->type[0]);
+  case MPI_COMBINER_INDEXED_BLOCK:
+    return extend_blocks(&all, integer[0], integer[1], NULL, integer + 2, NULL, of->type[0]);
+  case MPI_COMBINER_HINDEXED_BLOCK:
+    return extend_blocks(&all, integer[0], integer[1], NULL, NULL, of->address, of->type[0]);
+  case MPI_COMBINER_STRUCT:
+    return extend_struct(&all, of);
+  default:
+    return false;
+  }
+}
+
+bool tt_mpi_type_is_whole(MPI_Datatype type) {
+  contents of;
+  if (tt_mpi_type_find(type))
+    return true;
+  bool whole = open_contents(type, &of) && is_run(&of);
+  close_contents(&of);
+  return whole;
+}
+
+static bool extend(run *so_far, int64_t at, int64_t count, MPI_Datatype type) {
+  tt_mpi_shape shape;
+  if (count == 0)
+    return true;
+  if (!tt_mpi_type_measure(type, &shape) || (count > 1 && shape.extent != shape.size) || !shape.whole ||
+      !tt_mpi_type_is_whole(type))
+    return false;
+  bool follows = !so_far->any || so_far->end == at + shape.lower;
+  so_far->any = true;
+  so_far->end = at + shape.lower + count * shape.size;
+  return follows;
+}

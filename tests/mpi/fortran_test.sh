@@ -1,0 +1,22 @@
+# Fortran programs by mpif.h, `use mpi` and `use mpi_f08`: everything right, and every collective on tutti.
+set -eu
+. "$TUTTI_SOURCE/tests/support/mpi.sh"
+
+folder=$TUTTI_SOURCE/tests/mpi/fortran
+tested=
+for mpi in $mpis; do
+  command -v "mpifort.$mpi" >/dev/null || continue
+  tested=yes
+  for interface in HEADER MODULE MODULE_08; do
+    program=$work/calls-$interface-$mpi
+    "mpifort.$mpi" -w -g -O1 -fallow-argument-mismatch -I"$folder" -J"$work" -D$interface \
+      $([ $mpi != openmpi ] || echo -DOPEN_MPI) "$folder/calls.F90" -o "$program"
+    for ranks in 1 2 3 4; do
+      export TUTTI_STATS=1
+      mpi_run $mpi $ranks "$program" >"$work/said" 2>&1 || { cat "$work/said"; exit 1; }
+      grep -q "^all is well" "$work/said" || { echo "$mpi $interface, $ranks ranks:"; cat "$work/said"; exit 1; }
+      grep -q "^ *all .* 100.00%" "$work/said" || { echo "$mpi $interface: not all on tutti"; cat "$work/said"; exit 1; }
+    done
+  done
+done
+[ -n "$tested" ] || { echo "no mpifort"; exit 77; }

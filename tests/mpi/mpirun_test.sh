@@ -1,0 +1,46 @@
+# `tutti mpirun` finds launcher and library, passes on arguments, variables and exit codes, and says what is wrong.
+set -eu
+. "$TUTTI_SOURCE/tests/support/mpi.sh"
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+before=${before:-}
+preload=${before%:}
+
+fail() {
+  echo "$1"
+  cat "$work/said"
+  exit 1
+}
+
+# expect CODE TEXT ARGUMENTS...: of tutti mpirun
+expect() {
+  wanted=$1 text=$2
+  shift 2
+  code=0
+  LD_PRELOAD=$preload timeout -k 5 120 "$TUTTI_BIN/tutti" mpirun "$@" >"$work/said" 2>&1 || code=$?
+  [ $code = "$wanted" ] || fail "tutti mpirun $*: exit code $code, not $wanted"
+  grep -q -e "$text" "$work/said" || fail "tutti mpirun $*: no '$text' in"
+}
+
+for mpi in $mpis; do
+  mpi_build $mpi mpirun
+  program=$work/mpirun-$mpi
+  expect 0 "^2 ranks, 2 with tutti, 0 with another" -n 2 "$program"
+  expect 0 "^3 ranks, 3 with tutti" --mpi $mpi -n 1 "$program" : -n 2 "$program"
+  expect 0 "all .* 100.00%" --mpi $mpi --stats -n 2 sh -c "$program" # which does not say
+  expect 0 "^2 ranks, 2 with tutti" --off -n 2 "$program"
+  expect 7 "^1 ranks" -n 1 "$program" 7
+  expect 0 "genv TUTTI_MPI_ONLY bcast\|-x TUTTI_MPI_ONLY=bcast" --only bcast --show -n 2 "$program"
+  other=$(find /usr/lib /usr/local/lib -name 'libcmocka.so*' 2>/dev/null | head -n 1)
+  preload=$before$other
+  expect 0 "^2 ranks, 2 with tutti, 2 with another" -n 2 "$program"
+  preload=${before%:}
+done
+expect 2 "neither openmpi nor mpich" --mpi lam -n 1 true
+expect 2 "the program is missing" --stats
+expect 127 "no launcher '/none'" --mpirun /none -n 1 true
+expect 127 "cannot be told" --mpirun true -n 1 true
+expect 0 "^usage: tutti mpirun" --help
+case $mpis in
+*openmpi*mpich*) expect 127 "is a program of MPICH, but mpirun.openmpi is the launcher of Open MPI" \
+  --mpirun mpirun.openmpi -n 1 "$work/mpirun-mpich" ;;
+esac

@@ -1,0 +1,19 @@
+# Requests of collective calls: with messages in one wait, while blocking calls wait, from threads, and when they fail.
+set -eu
+. "$TUTTI_SOURCE/tests/support/mpi.sh"
+
+# One-sided calls of Debian's MPICH put nothing anywhere where UCX remembers memory that it has registered.
+export UCX_RCACHE_ENABLE=n
+
+for mpi in $mpis; do
+  for program in request_calls request_threads request_errors; do
+    mpi_build $mpi $program
+  done
+  for ranks in 1 2 3; do
+    mpi_run $mpi $ranks "$work/request_calls-$mpi"
+  done
+  for ranks in 2 3; do
+    mpi_run $mpi $ranks "$work/request_threads-$mpi" 10
+    mpi_run $mpi $ranks "$work/request_errors-$mpi"
+  done
+done

@@ -1,0 +1,96 @@
+/* tests/mpi/transport_calls.c - every collective over the transport of bindings/mpi, without the interposer.
+ *
+ *     mpirun -n N transport_calls FILE SEED ROUNDS NODES
+ *
+ * Rounds of calls that are outstanding together on four communicators (conformance/program.h). FILE: memory that the
+ * ranks share, to check barriers. NODES: 0: all ranks reach each other by messages; else rank r pretends to be on node
+ * r % NODES, and shares memory with the ranks there. Then broadcasts, after which nobody calls MPI until all have
+ * returned. */
+#include "bindings/mpi/interpose.h"
+#include "conformance/program.h"
+
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
+#include <time.h>
+
+static tutti_status allgather(void *user, const void *mine, void *all, size_t bytes, int64_t timeout_ns, char *missing,
+                              size_t missing_size) {
+  (void)timeout_ns, (void)missing, (void)missing_size;
+  int code = PMPI_Allgather(mine, (int)bytes, MPI_BYTE, all, (int)bytes, MPI_BYTE, *(MPI_Comm *)user);
+  return code == MPI_SUCCESS ? TUTTI_OK : TUTTI_ERR_SYSTEM;
+}
+
+typedef struct memory { /* of all ranks */
+  program_memory program;
+  _Atomic int64_t met;
+} memory;
+
+static memory *share(const char *path) {
+  int file = open(path, O_RDWR | O_CREAT, 0600);
+  CHECK(file >= 0 && ftruncate(file, sizeof(memory)) == 0);
+  void *shared = mmap(NULL, sizeof(memory), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  CHECK(shared != MAP_FAILED);
+  close(file);
+  return shared;
+}
+
+static tutti_context *join(MPI_Comm *comm, int64_t nodes) {
+  int rank, size;
+  tutti_context *context;
+  tutti_context_options options;
+  PMPI_Comm_rank(*comm, &rank);
+  PMPI_Comm_size(*comm, &size);
+  tutti_boot boot = {sizeof boot, rank, size, comm, allgather};
+  tutti_context_options_init(&options);
+  options.boot = &boot;
+  options.transport = tt_mpi_transport();
+  options.transport_config = comm;
+  options.node = nodes ? rank % nodes : -1;
+  CHECK(tutti_context_create(&options, &context) == TUTTI_OK);
+  return context;
+}
+
+/* All ranks have come here; by memory alone. */
+static void meet(memory *shared, int64_t ranks) {
+  int64_t turn = atomic_fetch_add(&shared->met, 1) / ranks;
+  time_t until = time(NULL) + 30;
+  while (atomic_load(&shared->met) < (turn + 1) * ranks) {
+    CHECK(time(NULL) <= until);
+    sched_yield();
+  }
+}
+
+/* Who has returned may compute for long: what it has sent must reach the others without its help. */
+static void compute_after_calls(tutti_context *context, memory *shared) {
+  enum { BYTES = 200000 };
+  static unsigned char in[BYTES], out[BYTES];
+  int64_t ranks = tutti_context_size(context);
+  tutti_comm *comm;
+  CHECK(tutti_comm_create(context, &comm) == TUTTI_OK);
+  for (int64_t root = 0; root < ranks; root++) {
+    memset(in, (int)root + 1, BYTES);
+    CHECK(tutti_broadcast(in, out, BYTES, TUTTI_UINT8, root, comm) == TUTTI_OK);
+    meet(shared, ranks);
+    CHECK(out[0] == root + 1 && memcmp(out, out + 1, BYTES - 1) == 0);
+  }
+  tutti_comm_destroy(comm);
+}
+
+int main(int argc, char **argv) {
+  if (argc != 5)
+    return fprintf(stderr, "usage: transport_calls FILE SEED ROUNDS NODES\n"), 2;
+  MPI_Comm comm;
+  MPI_Init(&argc, &argv);
+  PMPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  memory *shared = share(argv[1]);
+  program_options options = {strtoull(argv[2], NULL, 10), atoi(argv[3]), 65537, &shared->program};
+  tutti_context *context = join(&comm, atoi(argv[4]));
+  program_run(context, &options);
+  compute_after_calls(context, shared);
+  tutti_context_destroy(context);
+  munmap(shared, sizeof *shared);
+  PMPI_Comm_free(&comm);
+  MPI_Finalize();
+  return 0;
+}
