@@ -20,14 +20,16 @@ kernel_flags(avx2 "x86_64|AMD64" -mavx2 -mfma -mf16c)
 kernel_flags(avx512 "x86_64|AMD64" -mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma -mf16c)
 kernel_flags(neon "armv7" -mfpu=neon)
 
-# The shipped profile is part of the library, so that no rank can miss it or find another one.
-set(profile ${CMAKE_SOURCE_DIR}/profiles/default.json)
-set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${profile})
-file(READ ${profile} profile_text)
-string(REPLACE "\"" "\\\"" profile_text "${profile_text}")
-string(REPLACE "\n" "\\n\"\n  \"" profile_text "${profile_text}")
+# The shipped profile is part of the library, so that no rank can miss it or find another one. As bytes: a string of that
+# length is more than compilers have to take.
+set(shipped ${CMAKE_SOURCE_DIR}/profiles/default.json)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${shipped})
+file(READ ${shipped} profile_bytes HEX)
+string(REGEX REPLACE "(..)" "0x\\1," profile_bytes "${profile_bytes}")
+string(REGEX REPLACE "(0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,)" "\\1\n  "
+       profile_bytes "${profile_bytes}")
 file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/shipped.c @ONLY CONTENT
-  "#include \"tune/tune.h\"\nconst char tt_profile_shipped[] =\n  \"@profile_text@\";\n")
+  "#include \"tune/tune.h\"\nconst char tt_profile_shipped[] = {\n  @profile_bytes@0};\n")
 
 add_library(tutti_objects OBJECT ${library_sources} ${CMAKE_BINARY_DIR}/shipped.c)
 set_target_properties(tutti_objects PROPERTIES C_VISIBILITY_PRESET hidden POSITION_INDEPENDENT_CODE ON)

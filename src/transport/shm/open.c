@@ -96,7 +96,7 @@ static tutti_stream *make_stream(const opening *open) {
   stream = aligned_alloc(TT_SHM_LINE, bytes);
   if (stream == NULL)
     return NULL;
-  *stream = (tutti_stream){.role = open->role, .peer_count = peer_count};
+  *stream = (tutti_stream){.role = open->role, .bell = open->self->bell, .peer_count = peer_count};
   for (uint32_t p = 0; p < peer_count; p++) {
     stream->peer[p].number = open->role == TT_SHM_WRITER ? open->spec->readers[p] : open->spec->source;
     stream->peer[p].rank = tt_shm_rank_of(open->self, stream->peer[p].number);

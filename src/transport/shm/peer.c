@@ -73,7 +73,7 @@ void tt_shm_peer_mark_dead(tt_shm *self, int64_t peer) {
     return;
   atomic_fetch_add_explicit(&self->segment->head->deaths, 1, memory_order_seq_cst);
   for (int64_t r = 0; r < self->rank_count; r++)
-    tt_shm_ring_bell(tt_shm_rank_of(self, r));
+    tt_shm_ring_bell(tt_shm_rank_of(self, r), self->bell);
 }
 
 static uint32_t state_of(const tt_shm_rank *rank) { return atomic_load_explicit(&rank->state, memory_order_acquire); }

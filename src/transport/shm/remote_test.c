@@ -232,16 +232,18 @@ static void test_memory_that_is_gone_is_an_error(void **state) {
 
 static void misuse(const tutti_boot *boot, void *argument) {
   (void)argument;
-  unsigned char memory[64] = {0};
+  static unsigned char memory[LONG_BYTES];
+  const size_t few = 64;
   size_t bytes;
   tt_shm *self = open_rank(boot, &wanted);
   tutti_stream *stream = open_down(self, 1);
   if (boot->rank == 0) {
     reserve(self, stream);
-    CHECK(ops->refer(self, stream, memory, sizeof memory, 0) == TUTTI_ERR_UNSUPPORTED); /* not said: anywhere */
-    CHECK(ops->commit(self, stream, sizeof memory) == TUTTI_OK);
+    CHECK(ops->refer(self, stream, memory, LONG_BYTES, 0) == TUTTI_ERR_UNSUPPORTED); /* not said: anywhere */
+    CHECK(ops->refer(self, stream, memory, few, 1) == TUTTI_ERR_UNSUPPORTED);        /* not worth it */
+    CHECK(ops->commit(self, stream, few) == TUTTI_OK);
     reserve(self, stream);
-    CHECK(ops->refer(self, stream, memory, sizeof memory, 1) == TUTTI_OK);
+    CHECK(ops->refer(self, stream, memory, LONG_BYTES, 1) == TUTTI_OK);
     while (ops->unreleased(self, stream) > 0)
       ops->wait(self, SECOND);
   } else {
@@ -249,8 +251,8 @@ static void misuse(const tutti_boot *boot, void *argument) {
     CHECK(ops->fetch(self, stream, 0, memory, bytes) == TUTTI_ERR_ARGUMENT);
     CHECK(ops->release(self, stream) == TUTTI_OK);
     CHECK(await(self, stream, &bytes) == NULL);
-    CHECK(ops->fetch(self, stream, 1, memory, sizeof memory) == TUTTI_ERR_ARGUMENT);
-    CHECK(ops->fetch(self, stream, sizeof memory, memory, 0) == TUTTI_OK);
+    CHECK(ops->fetch(self, stream, 1, memory, LONG_BYTES) == TUTTI_ERR_ARGUMENT);
+    CHECK(ops->fetch(self, stream, LONG_BYTES, memory, 0) == TUTTI_OK);
     CHECK(ops->release(self, stream) == TUTTI_OK);
   }
   ops->close(self);

@@ -22,17 +22,19 @@
 #define TT_SHM_PAGE 4096u
 #define TT_SHM_CLASSES 48
 #define TT_SHM_BUCKETS 4096
+#define TT_SHM_SOCKET 8
 
 typedef enum tt_shm_state { TT_SHM_ABSENT, TT_SHM_JOINED, TT_SHM_LEFT, TT_SHM_DEAD } tt_shm_state;
 
 /* What a rank shows to the others: one line. */
 typedef struct tt_shm_rank {
-  _Alignas(TT_SHM_LINE) _Atomic uint32_t sleeping; /* 1: ring the doorbell when something changes; see bell.h */
+  _Alignas(TT_SHM_LINE) _Atomic uint32_t sleeping; /* tt_shm_bell: how to ring when something changes; see bell.h */
   _Atomic uint32_t doorbell;                       /* futex */
   _Atomic uint32_t state;                          /* tt_shm_state */
   int32_t pid;
   uint64_t start_time;           /* of the process, as in /proc/PID/stat: tells it from a later one with the same pid */
   uint64_t probe_address, probe; /* where this process has that word: who reads it there may read its memory */
+  char socket[TT_SHM_SOCKET];    /* abstract name of its other bell, after the leading 0; empty: none */
 } tt_shm_rank;
 
 typedef enum tt_shm_kind { TT_SHM_FREE, TT_SHM_MEMORY, TT_SHM_RING, TT_SHM_CELLS } tt_shm_kind;

@@ -9,15 +9,19 @@
 
 typedef struct tt_shm_cells tt_shm_cells;
 
+#define TT_SHM_PROBE_BYTES 16384
+
 typedef struct tt_shm {
   tt_shm_segment *segment;
   int64_t rank, rank_count;
   uint64_t slot_bytes, slot_count; /* of new streams */
   tutti_stream *streams;           /* open ones, linked */
   tt_shm_cells *cells;             /* open ones, linked */
+  int bell;                        /* the socket to be woken by, and to wake others from; -1: none */
   uint32_t calls;                  /* of progress */
   int64_t *looked_ns;              /* when each peer was last looked at */
-  uint64_t probe;                  /* what peers read to see whether they may */
+  uint64_t *probe;                 /* what peers read to see whether they may, and how fast: TT_SHM_PROBE_BYTES */
+  size_t remote_least;             /* shorter messages are not worth a system call */
   bool remote;                     /* all ranks may read each other's memory */
   int *pid_fd;                     /* of each rank, where remote; -1: none, or this process. NULL: not remote */
 } tt_shm;

@@ -37,12 +37,20 @@ static void choose_slots(tt_shm *self, const tt_shm_config *config, int64_t rank
 static void show_rank(tt_shm *self) {
   tt_shm_rank *rank = tt_shm_rank_of(self, self->rank);
   rank->pid = getpid();
-  rank->probe_address = (uint64_t)(uintptr_t)&self->probe;
-  rank->probe = self->probe = tt_hash((uint64_t)rank->pid, &self->rank, sizeof self->rank);
+  rank->probe_address = (uint64_t)(uintptr_t)self->probe;
+  rank->probe = *self->probe = tt_hash((uint64_t)rank->pid, &self->rank, sizeof self->rank);
   rank->start_time = tt_shm_start_time(rank->pid);
   if (!tt_shm_bell_register())
     atomic_store_explicit(&self->segment->head->no_membarrier, 1, memory_order_relaxed);
   atomic_store_explicit(&rank->state, TT_SHM_JOINED, memory_order_release);
+}
+
+static void free_self(tt_shm *self) {
+  if (self->bell >= 0)
+    close(self->bell);
+  free(self->looked_ns);
+  free(self->probe);
+  free(self);
 }
 
 /* ranks: that share the segment. */
@@ -51,12 +59,19 @@ static tutti_status make_self(tt_shm_segment *segment, const tt_shm_config *conf
   tt_shm *made = calloc(1, sizeof *made);
   int64_t rank_count = segment->head->rank_count;
   int64_t *looked_ns = calloc((size_t)rank_count, sizeof *looked_ns);
-  if (made == NULL || looked_ns == NULL) {
+  uint64_t *probe = calloc(1, TT_SHM_PROBE_BYTES);
+  if (made == NULL || looked_ns == NULL || probe == NULL) {
     free(made);
     free(looked_ns);
+    free(probe);
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for the shared memory transport of %lld ranks", (long long)rank_count);
   }
-  *made = (tt_shm){.segment = segment, .rank = rank, .rank_count = rank_count, .looked_ns = looked_ns};
+  *made = (tt_shm){
+      .segment = segment, .rank = rank, .rank_count = rank_count, .looked_ns = looked_ns, .probe = probe, .bell = -1};
+  if (config->descriptors && (made->bell = tt_shm_bell_open(tt_shm_rank_of(made, rank))) < 0) {
+    free_self(made);
+    return TUTTI_ERR_SYSTEM;
+  }
   choose_slots(made, config, ranks);
   show_rank(made);
   *self = made;
@@ -69,7 +84,7 @@ static void leave(tt_shm *self) {
   tt_shm_cells_finish(self);
   atomic_store_explicit(&tt_shm_rank_of(self, self->rank)->state, TT_SHM_LEFT, memory_order_seq_cst);
   for (int64_t r = 0; r < self->rank_count; r++)
-    tt_shm_ring_bell(tt_shm_rank_of(self, r));
+    tt_shm_ring_bell(tt_shm_rank_of(self, r), self->bell);
 }
 
 static void close_self(void *self) {
@@ -79,8 +94,7 @@ static void close_self(void *self) {
   leave(shm);
   tt_shm_unmap(shm->segment);
   tt_shm_remote_close(shm);
-  free(shm->looked_ns);
-  free(shm);
+  free_self(shm);
 }
 
 static uint64_t segment_bytes(const tt_shm_config *config) {
@@ -164,13 +178,27 @@ static tutti_status progress(void *self, int64_t *peer) {
   return tt_shm_peer_fail(shm, *peer);
 }
 
+static int64_t sleep_of(int64_t timeout_ns) { return timeout_ns < SLEEP_NS ? timeout_ns : SLEEP_NS; }
+
 static void wait_self(void *self, int64_t timeout_ns) {
   tt_shm *shm = self;
-  tt_shm_sleep(shm->segment->head, tt_shm_rank_of(shm, shm->rank), timeout_ns < SLEEP_NS ? timeout_ns : SLEEP_NS);
+  tt_shm_sleep(shm->segment->head, tt_shm_rank_of(shm, shm->rank), sleep_of(timeout_ns));
   tt_shm_peers_look(shm);
 }
 
-static void wake(void *self, int64_t peer) { tt_shm_wake(tt_shm_rank_of(self, peer)); }
+void tt_shm_wait_on(void *self, int descriptor, int64_t timeout_ns) {
+  tt_shm *shm = self;
+  if (shm->bell < 0)
+    wait_self(self, timeout_ns);
+  else
+    tt_shm_sleep_on(shm->segment->head, tt_shm_rank_of(shm, shm->rank), shm->bell, descriptor, sleep_of(timeout_ns));
+  tt_shm_peers_look(shm);
+}
+
+static void wake(void *self, int64_t peer) {
+  tt_shm *shm = self;
+  tt_shm_wake(tt_shm_rank_of(shm, peer), shm->bell);
+}
 
 static const tutti_transport_ops table = {
     .size = sizeof(tutti_transport_ops),

@@ -18,10 +18,14 @@ typedef struct tt_shm_config {
   uint64_t bytes;      /* address space of the segment, rounded up to a power of two; 0: four times the memory */
   uint64_t slot_bytes; /* of a stream; 0: TUTTI_SLOT_BYTES, and where that is 0 chosen by the number of ranks */
   uint64_t slot_count; /* of a stream, rounded up to a power of two; 0: TUTTI_SLOT_COUNT, then chosen */
+  int descriptors;     /* ranks also wait for descriptors, by tt_shm_wait_on */
   int cma;             /* > 0: read each other's memory where all ranks may; < 0: never; 0: TUTTI_CMA */
 } tt_shm_config;
 
 const tutti_transport_ops *tt_shm_ops(void);
+
+/* As `wait`, but only until that descriptor is readable. */
+void tt_shm_wait_on(void *self, int descriptor, int64_t timeout_ns);
 
 /* Opens every rank of a job inside this process, over one mapping: self[r] is rank r's transport, to be used by one
  * thread at a time and closed like any other. For tests and for jobs of threads. */

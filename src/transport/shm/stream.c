@@ -13,7 +13,7 @@
 
 static void wake_peers(const tutti_stream *stream) {
   for (uint32_t p = 0; p < stream->peer_count; p++)
-    tt_shm_wake(stream->peer[p].rank);
+    tt_shm_wake(stream->peer[p].rank, stream->bell);
 }
 
 /* A peer of this end that has died or left; NULL: none. */
@@ -93,7 +93,7 @@ tutti_status tt_shm_refer(void *self, tutti_stream *stream, const void *data, si
   uint64_t offset = tt_shm_offset(segment, data);
   assert(stream->role == TT_SHM_WRITER);
   bool shared = offset < segment->bytes && bytes <= segment->bytes - offset;
-  if (!shared && (!anywhere || !((tt_shm *)self)->remote))
+  if (!shared && (!anywhere || !((tt_shm *)self)->remote || bytes < ((tt_shm *)self)->remote_least))
     return TUTTI_ERR_UNSUPPORTED;
   if (stream->next == stream->limit)
     return fail_unreserved();

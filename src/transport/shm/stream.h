@@ -19,6 +19,7 @@ struct tutti_stream {
   tt_shm_ring *ring;
   tt_shm_reader *own; /* reader */
   tt_shm_role role;
+  int bell; /* to ring others from; -1: none */
   uint32_t peer_count;
   tutti_stream *before, *after; /* of self->streams */
   struct tt_shm_peer {
