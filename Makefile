@@ -31,6 +31,7 @@ test-long: deps
 	@python3 scripts/test.py --long
 
 test-cluster: deps all
+	@scripts/deps.sh cluster
 	@TUTTI_TEST_LONG=1 ctest --test-dir build -R '^cluster/' --output-on-failure --no-tests=error
 
 bench: deps

@@ -3,7 +3,9 @@
 find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
 pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
-set(system_libraries Threads::Threads rt m)
+pkg_check_modules(HWLOC REQUIRED IMPORTED_TARGET hwloc)
+pkg_check_modules(SODIUM REQUIRED IMPORTED_TARGET libsodium)
+set(system_libraries PkgConfig::HWLOC PkgConfig::SODIUM Threads::Threads ${CMAKE_DL_LIBS} rt m)
 
 file(GLOB_RECURSE library_sources CONFIGURE_DEPENDS src/*.c)
 list(FILTER library_sources EXCLUDE REGEX "_test\\.c$")

@@ -44,3 +44,13 @@ foreach(source ${python_tests})
   test_name(${source} name)
   test_register(${name} ${PYTHON} ${CMAKE_SOURCE_DIR}/${source})
 endforeach()
+
+# What tests/cluster/*_test.sh start in their nodes: build/tests/cluster_X.
+file(GLOB cluster_programs CONFIGURE_DEPENDS tests/cluster/programs/*.c)
+foreach(source ${cluster_programs})
+  get_filename_component(name ${source} NAME_WE)
+  add_executable(cluster_${name} ${source})
+  target_include_directories(cluster_${name} PRIVATE tests)
+  target_link_libraries(cluster_${name} PRIVATE tutti_internals)
+  set_target_properties(cluster_${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+endforeach()

@@ -9,6 +9,7 @@ int tt_tool_bench(int argc, char **argv);
 int tt_tool_bench_worker(int argc, char **argv); /* a rank of bench; not for people */
 int tt_tool_plan(int argc, char **argv);
 int tt_tool_verify(int argc, char **argv);
+int tt_tool_topo(int argc, char **argv);
 int tt_tool_info(int argc, char **argv);
 
 #endif

@@ -74,6 +74,9 @@ typedef struct tt_options {
   const char *params;        /* parameters for every collective, instead of the profile's choice */
   const char *profile;       /* path of a profile file; "" the shipped one */
   const char *groups;        /* group map of level "node" */
+  const char *nodes;         /* map of ranks to machines; "": found out */
+  const char *nics;          /* that carry data between machines; "": all that are fit */
+  const char *topology;      /* path of a switch file; "": none */
   const char *boot;          /* set by the launcher */
   int64_t rank, size;        /* set by the launcher; -1: none */
 } tt_options;

@@ -15,6 +15,7 @@ tt_topo *tt_topo_flat(tt_arena *arena, int64_t rank_count) {
   topo->level_count = 1;
   strcpy(topo->level[0].name, "core");
   topo->level[0].group_count = rank_count;
+  topo->level[0].most = 1;
   return topo;
 }
 
@@ -68,6 +69,16 @@ static tutti_status check_nesting(const tt_topo_level *outer, const tt_topo_leve
   return TUTTI_OK;
 }
 
+/* Ranks of the largest group. count: room for one number a group. */
+static int64_t largest(const tt_topo_level *level, int64_t rank_count, int32_t *count) {
+  int32_t most = 0;
+  memset(count, 0, (size_t)level->group_count * sizeof *count);
+  for (int64_t r = 0; r < rank_count; r++)
+    if (++count[level->group_of[r]] > most)
+      most = count[level->group_of[r]];
+  return most;
+}
+
 tutti_status tt_topo_add(tt_topo *topo, tt_arena *arena, const char *name, const int64_t *group_of) {
   if (topo->level_count == TT_TOPO_LEVELS || strlen(name) >= TT_TOPO_NAME)
     return tt_fail(TUTTI_ERR_ARGUMENT, "level '%s' is one more than %d, or its name is too long", name, TT_TOPO_LEVELS);
@@ -80,6 +91,7 @@ tutti_status tt_topo_add(tt_topo *topo, tt_arena *arena, const char *name, const
   if (arena->failed)
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for level '%s' of %" PRId64 " ranks", name, topo->rank_count);
   level.group_count = number_groups(group_of, topo->rank_count, work, level.group_of);
+  level.most = largest(&level, topo->rank_count, seen);
   tutti_status status = core ? check_nesting(&topo->level[core - 1], &level, topo->rank_count, seen) : TUTTI_OK;
   if (status != TUTTI_OK)
     return status;

@@ -1,0 +1,16 @@
+# PMIx, the interface of launchers such as mpirun and srun: `pmix` is its version, or "no". Only headers are needed, in
+# src/boot/pmix.c; the library is loaded at run time, by ranks whose launcher offers it.
+find_package(PkgConfig REQUIRED)
+set(pmix no)
+if(NOT TUTTI_PMIX STREQUAL "OFF")
+  pkg_check_modules(PMIX pmix)
+  if(PMIX_FOUND)
+    set(pmix ${PMIX_VERSION})
+    set_source_files_properties(src/boot/pmix.c PROPERTIES COMPILE_DEFINITIONS TT_PMIX)
+    set(pmix_flags ${PMIX_INCLUDE_DIRS})
+    list(TRANSFORM pmix_flags PREPEND "-isystem")
+    set_source_files_properties(src/boot/pmix.c PROPERTIES COMPILE_OPTIONS "${pmix_flags}")
+  elseif(TUTTI_PMIX STREQUAL "ON")
+    message(FATAL_ERROR "TUTTI_PMIX=ON, but pkg-config finds no pmix (libpmix-dev)")
+  endif()
+endif()

@@ -1,0 +1,77 @@
+/* topo/switches/switches.c - opens a switch file; which switches stand above a node. */
+#include "topo/switches/switches.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FILE_BYTES = 64 << 20 }; /* more is no file of switches */
+
+tutti_status tt_switches_open(const char *path, tt_arena *arena, tt_switches **switches) {
+  char *text = NULL;
+  size_t size = 0, room = 0;
+  tutti_status status = TUTTI_OK;
+  FILE *in = fopen(path, "r");
+  if (!in)
+    return tt_fail(TUTTI_ERR_ARGUMENT, "cannot open the switch file '%s': %s", path, strerror(errno));
+  for (size_t got = 1; got && status == TUTTI_OK && size <= FILE_BYTES; size += got) {
+    char *larger = size == room ? realloc(text, room = room ? room * 2 : 4096) : text;
+    text = larger ? larger : text;
+    got = larger ? fread(text + size, 1, room - size, in) : 0;
+    if (!larger)
+      status = tt_fail(TUTTI_ERR_MEMORY, "no memory for what '%s' says", path);
+    else if (ferror(in))
+      status = tt_fail(TUTTI_ERR_ARGUMENT, "cannot read the switch file '%s': %s", path, strerror(errno));
+  }
+  fclose(in);
+  if (status == TUTTI_OK && size > FILE_BYTES)
+    status = tt_fail(TUTTI_ERR_ARGUMENT, "%s: is longer than a switch file can be", path);
+  if (status == TUTTI_OK)
+    status = tt_switches_parse(text, size, path, arena, switches);
+  free(text);
+  return status;
+}
+
+static size_t short_length(const char *name) { return strcspn(name, "."); }
+
+/* "node7" is "node7.cluster"; "node7.east" is not "node7.west". */
+static bool is_short_for(const char *a, const char *b) {
+  size_t length = short_length(a);
+  return length == short_length(b) && strncmp(a, b, length) == 0 && (!a[length] || !b[length]);
+}
+
+tutti_status tt_switches_find(const tt_switches *switches, const char *name, int64_t *node) {
+  int64_t found = -1;
+  for (int64_t n = 0; n < switches->node_count; n++) {
+    if (strcmp(switches->node[n].name, name) == 0) {
+      *node = n;
+      return TUTTI_OK;
+    }
+    if (found < 0 && is_short_for(switches->node[n].name, name))
+      found = n;
+  }
+  if (found < 0)
+    return tt_fail(TUTTI_ERR_ARGUMENT, "%s: node '%s' is not in it", switches->path, name);
+  *node = found;
+  return TUTTI_OK;
+}
+
+int tt_switches_above(const tt_switches *switches, int64_t node, int32_t above[static TT_TOPO_SWITCHES]) {
+  int count = 0;
+  for (int32_t at = switches->node[node].leaf; at >= 0; at = switches->at[at].above)
+    count++;
+  int n = count;
+  for (int32_t at = switches->node[node].leaf; at >= 0; at = switches->at[at].above)
+    above[--n] = at;
+  return count;
+}
+
+void tt_switches_locality(const tt_switches *switches, int64_t node, tt_locality *locality) {
+  int32_t above[TT_TOPO_SWITCHES];
+  locality->switch_count = tt_switches_above(switches, node, above);
+  for (int n = 0; n < locality->switch_count; n++) {
+    const char *name = switches->at[above[n]].name;
+    locality->switch_of[n] = tt_hash(0, name, strlen(name));
+  }
+}
