@@ -1,7 +1,8 @@
-/* boot/boot.h - how ranks of `tutti run` find each other: an allgather through the launcher.
+/* boot/boot.h - how ranks find each other: an allgather through whatever launcher has started them.
  *
- * The launcher opens a server on an abstract Unix socket and gives its address, the rank and the size to each process
- * in the environment; ranks connect to it. Both ends check that the other belongs to the same user. */
+ * `tutti run` opens a server on an abstract Unix socket and gives its address, the rank and the size to each process in
+ * the environment; ranks connect to it. Both ends check that the other belongs to the same user. mpirun, prterun and
+ * srun have a store that all ranks reach, by PMIx (pmix.c), PMI-2 or PMI-1 (pmi.c). */
 #ifndef TT_BOOT_BOOT_H
 #define TT_BOOT_BOOT_H
 
@@ -13,12 +14,18 @@
 
 typedef struct tt_boot tt_boot;
 
-/* From TUTTI_BOOT, TUTTI_RANK, TUTTI_SIZE; none set: a job of one rank. */
+/* From the environment, the first of these that there is: TUTTI_BOOT, TUTTI_RANK, TUTTI_SIZE of `tutti run`; PMIX_RANK;
+ * PMI_FD. None: a job of one rank. */
 tutti_status tt_boot_open(int64_t timeout_ns, tt_boot **boot);
 /* The same from arguments. address: "unix:@name". */
 tutti_status tt_boot_connect(const char *address, int64_t rank, int64_t rank_count, int64_t timeout_ns, tt_boot **boot);
 const tutti_boot *tt_boot_get(const tt_boot *boot);
 void tt_boot_close(tt_boot *boot); /* accepts NULL */
+
+/* Which machine this process is on, as far as shared memory is concerned: equal numbers can map each other's memory and
+ * meet on abstract sockets and know each other's process numbers (the same boot of the same kernel, the same namespaces
+ * of network and processes, the same user). */
+uint64_t tt_boot_host(void);
 
 /* ---- the launcher's side: never blocks ---- */
 

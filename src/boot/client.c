@@ -1,5 +1,5 @@
 /* boot/client.c - a rank's side of the launcher's allgather: one connection, one request and one reply at a time. */
-#include "boot/boot.h"
+#include "boot/launcher.h"
 #include "boot/wire.h"
 
 #include <errno.h>
@@ -11,10 +11,10 @@
 
 #define SLACK_NS 2000000000 /* the server sees a timeout first and knows who is missing */
 
-struct tt_boot {
-  tutti_boot boot;
+typedef struct client {
+  tt_boot base;
   int fd; /* -1: a job of one rank */
-};
+} client;
 
 static tutti_status move_some(int fd, char *bytes, size_t size, bool write_it, size_t *moved) {
   ssize_t count = write_it ? send(fd, bytes, size, MSG_NOSIGNAL | MSG_DONTWAIT) : recv(fd, bytes, size, MSG_DONTWAIT);
@@ -77,15 +77,15 @@ static tutti_status receive_reply(int fd, void *all, size_t bytes, int64_t until
 
 static tutti_status allgather(void *user, const void *mine, void *all, size_t bytes, int64_t timeout_ns, char *missing,
                               size_t missing_size) {
-  tt_boot *own = user;
+  client *own = user;
   if (own->fd < 0) {
     memcpy(all, mine, bytes);
     return TUTTI_OK;
   }
   if (bytes > TT_BOOT_BYTES_MAXIMUM)
     return tt_fail(TUTTI_ERR_ARGUMENT, "allgather of %zu bytes a rank; at most %u", bytes, TT_BOOT_BYTES_MAXIMUM);
-  int64_t until_ns = tt_clock_ns() + timeout_ns + SLACK_NS;
-  tt_boot_request request = {TT_BOOT_MAGIC, (uint32_t)own->boot.rank, bytes, timeout_ns};
+  int64_t until_ns = tt_boot_until(timeout_ns) + SLACK_NS;
+  tt_boot_request request = {TT_BOOT_MAGIC, (uint32_t)own->base.boot.rank, bytes, timeout_ns};
   char *frame = malloc(sizeof request + bytes);
   if (frame == NULL)
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for an allgather of %zu bytes", bytes);
@@ -95,15 +95,23 @@ static tutti_status allgather(void *user, const void *mine, void *all, size_t by
   free(frame);
   if (status != TUTTI_OK)
     return status;
-  return receive_reply(own->fd, all, bytes * (size_t)own->boot.rank_count, until_ns, missing, missing_size);
+  return receive_reply(own->fd, all, bytes * (size_t)own->base.boot.rank_count, until_ns, missing, missing_size);
+}
+
+static void close_client(tt_boot *boot) {
+  client *own = (client *)boot;
+  if (own->fd >= 0)
+    close(own->fd);
+  free(own);
 }
 
 static tutti_status make(int64_t rank, int64_t rank_count, int fd, tt_boot **boot) {
-  tt_boot *made = malloc(sizeof *made);
+  client *made = malloc(sizeof *made);
   if (made == NULL)
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for the launcher's connection");
-  *made = (tt_boot){.boot = {sizeof made->boot, rank, rank_count, made, allgather}, .fd = fd};
-  *boot = made;
+  made->base = (tt_boot){.boot = {sizeof(tutti_boot), rank, rank_count, made, allgather}, .close = close_client};
+  made->fd = fd;
+  *boot = &made->base;
   return TUTTI_OK;
 }
 
@@ -138,21 +146,15 @@ tutti_status tt_boot_connect(const char *address, int64_t rank, int64_t rank_cou
   return status;
 }
 
-tutti_status tt_boot_open(int64_t timeout_ns, tt_boot **boot) {
+tutti_status tt_boot_open_run(int64_t timeout_ns, tt_boot **boot) {
   const tt_options *options = tt_options_get();
-  if (options->boot[0] != '\0')
-    return tt_boot_connect(options->boot, options->rank, options->size, timeout_ns, boot);
-  if (options->size > 1)
-    return tt_fail(TUTTI_ERR_ARGUMENT, "TUTTI_SIZE is %lld, but TUTTI_BOOT is not set", (long long)options->size);
-  return make(0, 1, -1, boot);
+  return tt_boot_connect(options->boot, options->rank, options->size, timeout_ns, boot);
 }
 
-const tutti_boot *tt_boot_get(const tt_boot *boot) { return &boot->boot; }
-
-void tt_boot_close(tt_boot *boot) {
-  if (boot == NULL)
-    return;
-  if (boot->fd >= 0)
-    close(boot->fd);
-  free(boot);
+tutti_status tt_boot_open_alone(int64_t timeout_ns, tt_boot **boot) {
+  (void)timeout_ns;
+  int64_t size = tt_options_get()->size;
+  if (size > 1)
+    return tt_fail(TUTTI_ERR_ARGUMENT, "TUTTI_SIZE is %lld, but TUTTI_BOOT is not set", (long long)size);
+  return make(0, 1, -1, boot);
 }

@@ -133,7 +133,7 @@ static void contribute(tt_boot_server *server, tt_boot_link *link) {
     answer(server, link, server->failure, server->text, strlen(server->text));
     return;
   }
-  int64_t deadline_ns = tt_clock_ns() + request->timeout_ns;
+  int64_t deadline_ns = tt_boot_until(request->timeout_ns);
   if (own->link != NULL || (server->waiting > 0 && request->bytes != server->bytes)) {
     snprintf(server->text, sizeof server->text, "rank %u %s", request->rank,
              own->link != NULL ? "has joined twice" : "contributes another number of bytes than the others");

@@ -1,0 +1,40 @@
+/* boot/host.c - which machine this process is on, for shared memory: a number that is equal where memory, abstract
+ * sockets and process numbers of one user are shared.
+ *
+ * The kernel's boot id tells machines apart, also those with the same hostname; namespaces tell apart what is on one.
+ */
+#include "boot/boot.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+static uint64_t add_boot(uint64_t hash) {
+  char id[64] = "";
+  int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+  ssize_t size = fd >= 0 ? read(fd, id, sizeof id) : 0;
+  if (fd >= 0)
+    close(fd);
+  if (size > 0)
+    return tt_hash(hash, id, (size_t)size);
+  struct utsname name; /* no /proc: the hostname is what is left */
+  return uname(&name) == 0 ? tt_hash(hash, name.nodename, strlen(name.nodename)) : hash;
+}
+
+static uint64_t add_namespace(uint64_t hash, const char *path) {
+  struct stat facts;
+  if (stat(path, &facts) != 0)
+    return hash;
+  uint64_t number[] = {(uint64_t)facts.st_dev, (uint64_t)facts.st_ino};
+  return tt_hash(hash, number, sizeof number);
+}
+
+uint64_t tt_boot_host(void) {
+  uint64_t user = (uint64_t)geteuid();
+  uint64_t hash = add_boot(0);
+  hash = add_namespace(hash, "/proc/self/ns/net"); /* abstract sockets */
+  hash = add_namespace(hash, "/proc/self/ns/pid"); /* whether a peer is alive, and reading its memory */
+  return tt_hash(hash, &user, sizeof user);
+}

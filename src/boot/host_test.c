@@ -1,0 +1,61 @@
+/* Which machine this is: the same for all processes here, another one in namespaces that shared memory does not cross.
+ */
+#include "boot/boot.h"
+
+#include <sched.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+/* tt_boot_host of a process in other namespaces; 0: the system does not permit them. */
+static uint64_t host_in(int namespaces) {
+  uint64_t host = 0;
+  int ends[2];
+  assert_int_equal(pipe(ends), 0);
+  pid_t process = fork();
+  if (process == 0) {
+    if (unshare(namespaces) == 0 && (namespaces != CLONE_NEWPID || (process = fork()) == 0))
+      host = tt_boot_host();
+    bool waits = process > 0;
+    if (!waits && write(ends[1], &host, sizeof host) != (ssize_t)sizeof host)
+      abort();
+    if (waits)
+      waitpid(process, NULL, 0);
+    _exit(0);
+  }
+  assert_int_equal(read(ends[0], &host, sizeof host), sizeof host);
+  waitpid(process, NULL, 0);
+  close(ends[0]);
+  close(ends[1]);
+  return host;
+}
+
+static void test_processes_of_a_machine_agree(void **state) {
+  (void)state;
+  assert_true(tt_boot_host() != 0);
+  assert_true(tt_boot_host() == tt_boot_host());
+  assert_true(host_in(0) == tt_boot_host());
+}
+
+static void test_namespace_is_another_machine(void **state) {
+  (void)state;
+  uint64_t network = host_in(CLONE_NEWNET), processes = host_in(CLONE_NEWPID);
+  if (network == 0 || processes == 0) {
+    puts("namespaces are not permitted here");
+    skip();
+  }
+  assert_true(network != tt_boot_host() && processes != tt_boot_host() && network != processes);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_processes_of_a_machine_agree),
+      cmocka_unit_test(test_namespace_is_another_machine),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

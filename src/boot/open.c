@@ -1,0 +1,84 @@
+/* boot/open.c - which launcher has started this process: the first row of a table whose variable is in the environment.
+ *
+ * Some launchers start processes and tell them nothing: then each would be a job of one, and a warning says so. */
+#include "boot/launcher.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+typedef struct launcher {
+  const char *variable; /* tells of it */
+  const char *commands; /* set it */
+  tutti_status (*open)(int64_t timeout_ns, tt_boot **boot);
+} launcher;
+
+static const launcher table[] = {
+    {"TUTTI_BOOT", "tutti run", tt_boot_open_run},
+    {"PMIX_RANK", "mpirun, prterun and srun --mpi=pmix", tt_boot_open_pmix},
+    {"PMI_FD", "mpiexec and srun --mpi=pmi2", tt_boot_open_pmi},
+};
+
+/* Where these say more than one task, somebody meant a job. */
+static const struct {
+  const char *variable, *advice;
+} silent[] = {
+    {"SLURM_STEP_NUM_TASKS",
+     "srun offers no PMI: each task is a job of its own; --mpi=pmix or --mpi=pmi2 makes them one"},
+    {"PMI_SIZE", "PMI_FD is not set: each process is a job of its own"},
+    {"MPI_LOCALNRANKS", "PMI_FD is not set (mpiexec -pmi-port?): each process is a job of its own"},
+};
+
+static bool is_set(const char *variable) {
+  const char *text = getenv(variable);
+  return text != NULL && text[0] != '\0';
+}
+
+static const launcher *find(void) {
+  for (size_t row = 0; row < TT_COUNT(table); row++)
+    if (is_set(table[row].variable))
+      return &table[row];
+  return NULL;
+}
+
+static void warn_of_silence(void) {
+  for (size_t row = 0; row < TT_COUNT(silent); row++) {
+    const char *text = getenv(silent[row].variable);
+    if (text == NULL || strtoll(text, NULL, 10) < 2)
+      continue;
+    tt_log(TT_LOG_WARN, "%s is %s, but %s", silent[row].variable, text, silent[row].advice);
+    return;
+  }
+}
+
+tutti_status tt_boot_open(int64_t timeout_ns, tt_boot **boot) {
+  const launcher *found = find();
+  if (found == NULL) {
+    warn_of_silence();
+    return tt_boot_open_alone(timeout_ns, boot);
+  }
+  tutti_status status = found->open(timeout_ns, boot);
+  if (status == TUTTI_OK)
+    tt_log(TT_LOG_INFO, "rank %lld of %lld, from %s as %s set it", (long long)(*boot)->boot.rank,
+           (long long)(*boot)->boot.rank_count, found->variable, found->commands);
+  return status;
+}
+
+const tutti_boot *tt_boot_get(const tt_boot *boot) { return &boot->boot; }
+
+void tt_boot_close(tt_boot *boot) {
+  if (boot != NULL)
+    boot->close(boot);
+}
+
+tutti_status tt_boot_number(const char *name, int64_t minimum, int64_t *number) {
+  const char *text = getenv(name);
+  if (text == NULL)
+    return tt_fail(TUTTI_ERR_ARGUMENT, "%s is not in the environment", name);
+  char *end;
+  errno = 0;
+  long long value = strtoll(text, &end, 10);
+  if (errno != 0 || end == text || *end != '\0' || value < minimum)
+    return tt_fail(TUTTI_ERR_ARGUMENT, "%s is '%s': no whole number of at least %lld", name, text, (long long)minimum);
+  *number = value;
+  return TUTTI_OK;
+}
