@@ -103,6 +103,9 @@ typedef struct tutti_transport_ops {
   /* Writer: slots committed so far that reach their reader only if this rank calls `progress` again. A call does not
    * return before there are none: this rank may then compute for long, and the reader must not wait for that. */
   uint64_t (*unsent)(void *self, tutti_stream *stream);
+  /* A descriptor that poll finds readable when progress may have something to do; the transport's own. So a rank can
+   * sleep until something comes, from here or from its own machine. NULL, or -1: there is none, and it looks often. */
+  int (*descriptor)(void *self);
 } tutti_transport_ops;
 
 #ifdef __cplusplus

@@ -6,5 +6,6 @@
 
 #include "transport/nodes/nodes.h"
 #include "transport/shm/shm.h"
+#include "transport/tcp/tcp.h"
 
 #endif

@@ -49,7 +49,8 @@ static void close_nodes(void *given) {
 
 static tutti_status open_nodes(const void *given, const tutti_boot *boot, void **opened) {
   const tt_nodes_config *config = given;
-  const tt_shm_config shm = {.timeout_ns = config->timeout_ns, .head_of = config->head_of};
+  const tt_shm_config shm = {
+      .timeout_ns = config->timeout_ns, .head_of = config->head_of, .descriptors = config->across->descriptor != NULL};
   nodes *self = calloc(1, sizeof *self);
   bool *lost = calloc((size_t)boot->rank_count, sizeof *lost);
   if (!self || !lost) {
@@ -152,8 +153,20 @@ static tutti_status progress(void *given, int64_t *peer) {
   return status == TUTTI_OK ? tt_shm_ops()->progress(self->inner, peer) : status;
 }
 
-/* What comes from another node rings no bell: who waits for it sleeps for short times. */
-static void wait_nodes(void *given, int64_t timeout_ns) { tt_shm_ops()->wait(((nodes *)given)->inner, timeout_ns); }
+static int descriptor(void *given) {
+  nodes *self = given;
+  return self->between->descriptor ? self->between->descriptor(self->outer) : -1;
+}
+
+/* Without a descriptor, what comes from another node rings no bell: who waits for it sleeps for short times. */
+static void wait_nodes(void *given, int64_t timeout_ns) {
+  nodes *self = given;
+  int other = descriptor(self);
+  if (other < 0)
+    tt_shm_ops()->wait(self->inner, timeout_ns);
+  else
+    tt_shm_wait_on(self->inner, other, timeout_ns);
+}
 
 static int peer_dead(void *given, int64_t peer) {
   nodes *self = given;
@@ -212,6 +225,7 @@ static const tutti_transport_ops table = {
     .unreleased = unreleased,
     .fetch = fetch,
     .unsent = unsent,
+    .descriptor = descriptor,
 };
 
 const tutti_transport_ops *tt_nodes_ops(void) { return &table; }

@@ -1,0 +1,208 @@
+/* transport/tcp/inbox.c - which reader gets what comes.
+ *
+ *     openings of a stream by its writer    3 (used)  4 (nothing written)  7 (used)        numbers of the writer's
+ *     by its reader                         a         b                    c
+ *
+ * An opening that was used has an inbox from its first letter on. Readers take the openings one after the other. A
+ * letter tells how many openings before its own were not used, so that a gets 3, b nothing, and c 7, whenever each of
+ * them opens and closes. Rails overtake each other: which opening is the next is certain when all letters before the
+ * inbox's first have come. */
+#include "transport/tcp/inbox.h"
+
+#include <inttypes.h>
+
+static tutti_status no_memory(uint64_t id, int64_t peer) {
+  return tt_fail(TUTTI_ERR_MEMORY, "no memory for stream %" PRIu64 " with rank %" PRId64, id, peer);
+}
+
+/* Numbers wrap; those that are here lie within a window. */
+static bool is_before(uint32_t a, uint32_t b) { return (int32_t)(a - b) < 0; }
+
+void tt_tcp_inbox_drop_letters(tt_tcp *self, tt_tcp_inbox *box) {
+  while (box->letters) {
+    tt_tcp_letter *letter = box->letters;
+    box->letters = letter->next;
+    tt_tcp_letter_give(self->pipes, letter);
+  }
+}
+
+/* Nothing more will come, and nobody will read it. */
+static void free_if_over(tt_tcp *self, tt_tcp_inbox *box) {
+  if (box->closed && box->ended && box->arrived == box->end)
+    tt_tcp_node_destroy(self, box);
+}
+
+static void free_if_empty(tt_tcp *self, tt_tcp_place *at) {
+  if (!at->open && !at->first && at->missed == 0)
+    tt_tcp_node_destroy(self, at);
+}
+
+static void wait_here(tt_tcp_place *at, tt_tcp_inbox *box) {
+  tt_tcp_inbox **behind = &at->first;
+  while (*behind && (*behind)->node.key < box->node.key)
+    behind = &(*behind)->next_here;
+  box->next_here = *behind;
+  *behind = box;
+}
+
+static void close_inbox(tt_tcp *self, tt_tcp_inbox *box) {
+  box->closed = true;
+  tt_tcp_inbox_drop_letters(self, box);
+  free_if_over(self, box);
+}
+
+/* The first opening that waits is the next one of its stream. */
+static bool is_certain(const tt_tcp *self, const tt_tcp_place *at) {
+  return at->first && tt_tcp_pipes_had(self->pipes, at->node.peer) >= at->first->first_letter - 1;
+}
+
+/* Readers that are closed are earlier than the one that is open, and openings without letters than the first. */
+static void match(tt_tcp *self, tt_tcp_place *at) {
+  while (is_certain(self, at)) {
+    tt_tcp_inbox *box = at->first;
+    uint32_t both = at->missed < box->before ? at->missed : box->before;
+    at->missed -= both;
+    box->before -= both;
+    bool late = at->missed > 0;
+    if (!late && (!at->open || at->inbox || at->empty))
+      return;
+    if (!late && box->before > 0) {
+      box->before--;
+      at->empty = true;
+      return;
+    }
+    at->first = box->next_here;
+    if (late) {
+      at->missed--;
+      close_inbox(self, box);
+    } else {
+      at->inbox = box;
+    }
+  }
+}
+
+static tt_tcp_inbox *make_inbox(tt_tcp *self, const tt_tcp_letter *letter) {
+  tt_tcp_inbox *box = tt_tcp_node_make(self, TT_TCP_INBOX, letter->stream, letter->peer, sizeof *box);
+  tt_tcp_place *at =
+      box ? tt_tcp_node_find_or_make(self, TT_TCP_PLACE, letter->head.id, letter->peer, sizeof *at) : NULL;
+  if (!at) {
+    if (box)
+      tt_tcp_node_destroy(self, box);
+    return NULL;
+  }
+  box->first_letter = letter->number;
+  box->before = letter->head.unused;
+  wait_here(at, box);
+  return box;
+}
+
+/* ---- readers ---- */
+
+tutti_status tt_tcp_place_open(tt_tcp *self, uint64_t id, int64_t peer, tt_tcp_place **place) {
+  tt_tcp_place *at = tt_tcp_node_find_or_make(self, TT_TCP_PLACE, id, peer, sizeof *at);
+  if (!at)
+    return no_memory(id, peer);
+  if (at->open)
+    return tt_fail(TUTTI_ERR_ARGUMENT, "stream %" PRIu64 " from rank %" PRId64 " is open already", id, peer);
+  at->open = true;
+  match(self, at);
+  *place = at;
+  return TUTTI_OK;
+}
+
+void tt_tcp_place_close(tt_tcp *self, tt_tcp_place *at) {
+  match(self, at);
+  if (at->inbox)
+    close_inbox(self, at->inbox);
+  else
+    at->missed += !at->empty;
+  at->inbox = NULL;
+  at->open = at->empty = false;
+  free_if_empty(self, at);
+}
+
+tt_tcp_letter *tt_tcp_place_peek(tt_tcp *self, tt_tcp_place *at) {
+  if (!at->inbox && at->first)
+    match(self, at);
+  const tt_tcp_inbox *box = at->inbox;
+  return box && box->letters && box->letters->head.slot == box->next ? box->letters : NULL;
+}
+
+tutti_status tt_tcp_place_release(tt_tcp *self, tt_tcp_place *at) {
+  tt_tcp_inbox *box = at->inbox;
+  tt_tcp_letter *letter = box->letters;
+  box->letters = letter->next;
+  box->next++;
+  tt_tcp_letter_give(self->pipes, letter);
+  if (box->next - box->told < TT_TCP_WINDOW / 2)
+    return TUTTI_OK;
+  box->told = box->next;
+  return tt_tcp_pipes_credit(self->pipes, at->node.peer, box->node.key, box->next, true);
+}
+
+/* ---- what comes ---- */
+
+static void queue_take(tt_tcp_inbox *box, tt_tcp_letter *letter) {
+  tt_tcp_letter **at = &box->letters;
+  while (*at && is_before((*at)->head.slot, letter->head.slot))
+    at = &(*at)->next;
+  letter->next = *at;
+  *at = letter;
+}
+
+static tutti_status fail_letter(tt_tcp *self, tt_tcp_letter *letter) {
+  int64_t peer = letter->peer;
+  uint32_t slot = letter->head.slot;
+  uint64_t id = letter->head.id;
+  tt_tcp_letter_give(self->pipes, letter);
+  return tt_fail(TUTTI_ERR_SYSTEM, "rank %" PRId64 " sent slot %" PRIu32 " of stream %" PRIu64 " without a credit",
+                 peer, slot, id);
+}
+
+/* Keeps the letter, or not. */
+static void put_into(tt_tcp *self, tt_tcp_inbox *box, tt_tcp_letter *letter) {
+  bool data = letter->head.kind == TT_TCP_DATA;
+  box->first_letter = letter->number < box->first_letter ? letter->number : box->first_letter;
+  box->arrived += data;
+  if (!data) {
+    box->ended = true;
+    box->end = letter->head.slot;
+  }
+  if (data && !box->closed)
+    queue_take(box, letter);
+  else
+    tt_tcp_letter_give(self->pipes, letter);
+  free_if_over(self, box);
+}
+
+tutti_status tt_tcp_inbox_deliver_take(void *user, tt_tcp_letter *letter) {
+  tt_tcp *self = user;
+  tt_tcp_inbox *box = tt_tcp_node_find(self, TT_TCP_INBOX, letter->stream, letter->peer);
+  bool first = !box;
+  uint64_t id = letter->head.id;
+  int64_t peer = letter->peer;
+  if (first && !(box = make_inbox(self, letter))) {
+    tt_tcp_letter_give(self->pipes, letter);
+    return no_memory(id, peer);
+  }
+  if (letter->head.kind == TT_TCP_DATA && letter->head.slot - box->next >= TT_TCP_WINDOW && !box->closed)
+    return fail_letter(self, letter);
+  put_into(self, box, letter);
+  tt_tcp_place *at = first ? tt_tcp_node_find(self, TT_TCP_PLACE, id, peer) : NULL;
+  if (at) {
+    match(self, at);
+    free_if_empty(self, at);
+  }
+  return TUTTI_OK;
+}
+
+void tt_tcp_inbox_credit_all(void *user, int64_t peer) {
+  tt_tcp *self = user;
+  for (size_t n = 0; n < self->bucket_count; n++)
+    for (tt_tcp_node *node = self->bucket[n]; node; node = node->after)
+      if (node->kind == TT_TCP_INBOX && node->peer == peer && ((tt_tcp_inbox *)node)->next > 0) {
+        tt_tcp_inbox *box = (tt_tcp_inbox *)node;
+        box->told = box->next;
+        tt_tcp_pipes_credit(self->pipes, peer, node->key, box->next, false);
+      }
+}

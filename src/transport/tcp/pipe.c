@@ -1,0 +1,266 @@
+/* transport/tcp/pipe.c - the pipes as their owner sees them: send, progress, goodbye. One epoll descriptor has all
+ * connections and the door, so that a look costs one system call when nothing has happened. */
+#include "transport/tcp/peer.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { EVENTS = 32, FLUSH_LOOK_MS = 5 };
+
+/* ---- letters ---- */
+
+tt_tcp_letter *tt_tcp_letter_take(tt_tcp_pipes *pipes, size_t room) { return tt_tcp_pool_take(&pipes->pool, room); }
+
+void tt_tcp_letter_give(tt_tcp_pipes *pipes, tt_tcp_letter *letter) { tt_tcp_pool_give(&pipes->pool, letter); }
+
+static void address_letter(tt_tcp_peer *peer, tt_tcp_letter *letter) {
+  tt_tcp_head *head = &letter->head;
+  head->letter = ++peer->last_letter;
+  head->again = 0;
+  memset(head->reserved, 0, sizeof head->reserved);
+  letter->number = head->letter;
+  letter->stream = head->stream;
+  letter->bytes = head->bytes;
+  tt_tcp_head_turn(head);
+}
+
+tutti_status tt_tcp_pipes_send_take(tt_tcp_pipes *pipes, tt_tcp_letter *letter) {
+  tt_tcp_peer *peer = tt_tcp_peer_get(pipes, letter->peer);
+  if (!peer) {
+    tt_tcp_pool_give(&pipes->pool, letter);
+    return tt_fail(TUTTI_ERR_MEMORY, "no memory for what goes to another rank");
+  }
+  if (peer->state != TT_TCP_ALIVE) {
+    pipes->spec.owner.sent(pipes->spec.owner.user, letter->head.stream, -1);
+    tt_tcp_pool_give(&pipes->pool, letter);
+    return TUTTI_OK;
+  }
+  address_letter(peer, letter);
+  tt_tcp_queue_add(&peer->waiting, letter);
+  peer->unacknowledged++;
+  tt_tcp_peer_dispatch(pipes, peer);
+  if (peer->waiting.first || peer->bulk)
+    tt_tcp_reach(pipes, peer, tt_clock_ns());
+  return pipes->status;
+}
+
+tutti_status tt_tcp_pipes_credit(tt_tcp_pipes *pipes, int64_t rank, uint64_t stream, uint32_t count, bool now) {
+  tt_tcp_peer *peer = pipes->peer[rank];
+  if (!peer || !peer->back || peer->state != TT_TCP_ALIVE)
+    return TUTTI_OK;
+  const tt_tcp_word word = {.kind = TT_TCP_RELEASED, .count = count, .first = stream};
+  tutti_status status = tt_tcp_words_add(&peer->back->words, word);
+  if (now && status == TUTTI_OK)
+    tt_tcp_peer_say(pipes, peer);
+  return status;
+}
+
+/* ---- progress ---- */
+
+static void open_door(tt_tcp_pipes *pipes) {
+  tt_tcp_arrival arrival;
+  while (tt_tcp_door_next(pipes->spec.door, &arrival))
+    tt_tcp_reach_arrive(pipes, &arrival);
+}
+
+static void handle(tt_tcp_pipes *pipes, tt_tcp_link *link, uint32_t events) {
+  if (link->fd < 0)
+    return;
+  tt_tcp_peer *peer = pipes->peer[link->peer];
+  if (events & EPOLLOUT)
+    link->full = false;
+  if (events & (EPOLLIN | EPOLLERR | EPOLLHUP))
+    tt_tcp_peer_read(pipes, peer, link);
+  if ((events & EPOLLOUT) && link->fd >= 0) {
+    if (link->called)
+      tt_tcp_peer_dispatch(pipes, peer);
+    else
+      tt_tcp_peer_say_on(pipes, peer, link);
+  }
+  tt_tcp_peer_settle(pipes, peer);
+}
+
+static void free_closed(tt_tcp_pipes *pipes) {
+  while (pipes->closed) {
+    tt_tcp_link *link = pipes->closed;
+    pipes->closed = link->next;
+    tt_tcp_link_destroy(link, &pipes->pool);
+  }
+}
+
+/* The first that has not been told. */
+static tutti_status report_death(tt_tcp_pipes *pipes, int64_t *rank) {
+  for (int64_t n = 0; n < pipes->met_count; n++) {
+    tt_tcp_peer *peer = pipes->peer[pipes->met[n]];
+    if (peer->state != TT_TCP_DEAD || peer->reported)
+      continue;
+    peer->reported = true;
+    pipes->deaths--;
+    *rank = peer->rank;
+    return tt_fail(TUTTI_ERR_PEER, "rank %" PRId64 " died: %s", peer->rank,
+                   peer->refused ? "nobody listens at its address any more"
+                                 : "its connections have ended, and it can not be reached");
+  }
+  return TUTTI_OK;
+}
+
+static void move(tt_tcp_pipes *pipes) {
+  struct epoll_event event[EVENTS];
+  int count = epoll_wait(pipes->epoll, event, EVENTS, 0);
+  int64_t now_ns = tt_clock_ns();
+  bool look = tt_tcp_reach_is_time(pipes, now_ns), knocks = look;
+  for (int n = 0; n < count; n++) {
+    if (event[n].data.ptr)
+      handle(pipes, event[n].data.ptr, event[n].events);
+    else
+      knocks = true;
+  }
+  if (knocks)
+    open_door(pipes);
+  if (look)
+    tt_tcp_reach_look(pipes, now_ns);
+  free_closed(pipes);
+}
+
+tutti_status tt_tcp_pipes_progress(tt_tcp_pipes *pipes, int64_t *rank) {
+  move(pipes);
+  if (pipes->status != TUTTI_OK)
+    return pipes->status;
+  return pipes->deaths > 0 ? report_death(pipes, rank) : TUTTI_OK;
+}
+
+int tt_tcp_pipes_dead(const tt_tcp_pipes *pipes, int64_t rank) {
+  if (rank < 0 || rank >= pipes->spec.rank_count || !pipes->peer[rank])
+    return 0;
+  return (int)pipes->peer[rank]->state;
+}
+
+uint64_t tt_tcp_pipes_had(const tt_tcp_pipes *pipes, int64_t rank) {
+  return pipes->peer[rank] ? pipes->peer[rank]->had.all : 0;
+}
+
+int tt_tcp_pipes_fd(const tt_tcp_pipes *pipes) { return pipes->epoll; }
+
+bool tt_tcp_pipes_news(tt_tcp_pipes *pipes) {
+  bool news = pipes->news;
+  pipes->news = false;
+  return news;
+}
+
+int64_t tt_tcp_pipes_count(const tt_tcp_pipes *pipes, tt_tcp_counts *counts) {
+  int64_t count = pipes->spec.host[pipes->spec.rank].rail_count;
+  memcpy(counts, pipes->counts, (size_t)count * sizeof *counts);
+  return count;
+}
+
+/* ---- goodbye ---- */
+
+static tutti_status say_goodbye(tt_tcp_pipes *pipes, tt_tcp_peer *peer) {
+  tutti_status status = TUTTI_OK;
+  if (peer->last_letter > 0) {
+    tt_tcp_letter *letter = tt_tcp_pool_take(&pipes->pool, 0);
+    if (!letter)
+      return TUTTI_ERR_MEMORY;
+    letter->peer = peer->rank;
+    letter->head = (tt_tcp_head){.kind = TT_TCP_BYE};
+    status = tt_tcp_pipes_send_take(pipes, letter);
+  }
+  tt_tcp_peer_say_goodbye(pipes, peer);
+  return status;
+}
+
+/* Whether all is in the peer's hands, or in those of its system, from which it will read it when it likes. */
+static bool is_done(const tt_tcp_peer *peer) {
+  if (peer->state != TT_TCP_ALIVE)
+    return true;
+  if (peer->waiting.first)
+    return false;
+  for (int r = 0; r < TT_TCP_RAILS; r++) {
+    const tt_tcp_link *link = peer->way[r].link;
+    if (link && (link->part > 0 || (link->sent.first && tt_tcp_link_in_flight(link) > 0)))
+      return false;
+  }
+  for (const tt_tcp_link *link = peer->in; link; link = link->next)
+    if (link->words.begin < link->words.end || tt_tcp_link_in_flight(link) > 0)
+      return false;
+  return true;
+}
+
+static bool all_done(const tt_tcp_pipes *pipes) {
+  for (int64_t n = 0; n < pipes->met_count; n++)
+    if (!is_done(pipes->peer[pipes->met[n]]))
+      return false;
+  return true;
+}
+
+void tt_tcp_pipes_flush(tt_tcp_pipes *pipes, int64_t timeout_ns) {
+  int64_t until_ns = tt_clock_ns() + timeout_ns;
+  move(pipes);
+  pipes->leaves = true;
+  for (int64_t n = 0; n < pipes->met_count; n++) {
+    tt_tcp_peer *peer = pipes->peer[pipes->met[n]];
+    if (peer->state == TT_TCP_ALIVE && say_goodbye(pipes, peer) != TUTTI_OK)
+      tt_log(TT_LOG_WARN, "tcp: no goodbye to rank %" PRId64, peer->rank);
+  }
+  while (!all_done(pipes) && tt_clock_ns() < until_ns) {
+    struct pollfd ready = {.fd = pipes->epoll, .events = POLLIN};
+    poll(&ready, 1, FLUSH_LOOK_MS);
+    move(pipes);
+  }
+}
+
+/* ---- begin and end ---- */
+
+static void name_rails(tt_tcp_pipes *pipes) {
+  const tt_tcp_host *own = &pipes->spec.host[pipes->spec.rank];
+  for (int64_t r = 0; r < own->rail_count; r++)
+    memcpy(pipes->counts[r].name, own->rail[r].name, sizeof pipes->counts[r].name);
+}
+
+static tutti_status watch_door(tt_tcp_pipes *pipes) {
+  struct epoll_event event = {.events = EPOLLIN, .data.ptr = NULL};
+  pipes->epoll = epoll_create1(EPOLL_CLOEXEC);
+  if (pipes->epoll >= 0 && epoll_ctl(pipes->epoll, EPOLL_CTL_ADD, tt_tcp_door_fd(pipes->spec.door), &event) == 0)
+    return TUTTI_OK;
+  return tt_fail(TUTTI_ERR_SYSTEM, "no epoll descriptor for connections: %s", strerror(errno));
+}
+
+tutti_status tt_tcp_pipes_create(const tt_tcp_pipes_spec *spec, tt_tcp_pipes **pipes) {
+  tt_tcp_pipes *made = calloc(1, sizeof *made);
+  if (!made)
+    return tt_fail(TUTTI_ERR_MEMORY, "no memory for the connections of %" PRId64 " ranks", spec->rank_count);
+  made->spec = *spec;
+  made->epoll = -1;
+  made->peer = calloc((size_t)spec->rank_count, sizeof(tt_tcp_peer *));
+  made->met = calloc((size_t)spec->rank_count, sizeof *made->met);
+  tt_random_init(&made->random, (uint64_t)tt_clock_ns() ^ (uint64_t)spec->rank << 48);
+  name_rails(made);
+  tutti_status status = made->peer && made->met
+                            ? watch_door(made)
+                            : tt_fail(TUTTI_ERR_MEMORY, "no memory for a list of %" PRId64 " ranks", spec->rank_count);
+  if (status == TUTTI_OK)
+    *pipes = made;
+  else
+    tt_tcp_pipes_destroy(made);
+  return status;
+}
+
+void tt_tcp_pipes_destroy(tt_tcp_pipes *pipes) {
+  if (!pipes)
+    return;
+  for (int64_t n = 0; n < pipes->met_count; n++)
+    tt_tcp_peer_destroy(pipes, pipes->peer[pipes->met[n]]);
+  free_closed(pipes);
+  tt_tcp_pool_finish(&pipes->pool);
+  if (pipes->epoll >= 0)
+    close(pipes->epoll);
+  free(pipes->peer);
+  free(pipes->met);
+  free(pipes);
+}

@@ -1,0 +1,308 @@
+/* transport/tcp/reach.c - calling peers, and who is dead.
+ *
+ *     traffic, nothing open    the preferred rail is called; another one when that takes long
+ *     much traffic             all rails are
+ *     a rail has failed        it is called again now and then, as long as there is traffic
+ *     all ended, no goodbye    the peer is called; nobody listens there: it is dead
+ *
+ * A machine that can not be reached at all, and has not closed its connections either, may come back: it is never taken
+ * for dead. */
+#include "transport/tcp/peer.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LOOK_NS (TT_TCP_SECOND / 50)
+#define LINKS_NS (TT_TCP_SECOND / 5) /* between two looks at silent connections */
+#define NICS_NS (TT_TCP_SECOND / 4)
+#define CALL_NS TT_TCP_SECOND        /* for an answer */
+#define NEXT_NS (TT_TCP_SECOND / 10) /* then another rail is called as well */
+#define ENDED_NS (3 * TT_TCP_SECOND) /* for reaching a peer whose machine has closed its connections */
+#define REFUSED_NS TT_TCP_SECOND     /* for connections to end whose process has */
+
+/* ---- which rail, which address ---- */
+
+static const tt_tcp_host *own_host(const tt_tcp_pipes *pipes) { return &pipes->spec.host[pipes->spec.rank]; }
+
+int32_t tt_tcp_reach_rail(const tt_tcp_pipes *pipes, const tt_tcp_peer *peer, int64_t n) {
+  return (int32_t)((pipes->spec.first_rail + peer->rank + n) % own_host(pipes)->rail_count);
+}
+
+static const unsigned char *bytes_of(const tt_tcp_rail *rail, int32_t *bits) {
+  bool six = rail->address.ss_family == AF_INET6;
+  *bits = six ? 128 : 32;
+  return six ? ((const struct sockaddr_in6 *)(const void *)&rail->address)->sin6_addr.s6_addr
+             : (const unsigned char *)&((const struct sockaddr_in *)(const void *)&rail->address)->sin_addr;
+}
+
+/* A network of one address is none. */
+static bool same_network(const tt_tcp_rail *a, const tt_tcp_rail *b) {
+  int32_t bits, prefix = a->prefix_bits;
+  if (a->address.ss_family != b->address.ss_family || prefix != b->prefix_bits)
+    return false;
+  const unsigned char *x = bytes_of(a, &bits), *y = bytes_of(b, &bits);
+  if (prefix <= 0 || prefix >= bits || memcmp(x, y, (size_t)prefix / 8) != 0)
+    return false;
+  unsigned rest = (unsigned)prefix % 8;
+  return rest == 0 || (x[prefix / 8] ^ y[prefix / 8]) >> (8 - rest) == 0;
+}
+
+/* Which of the host's rails in that network, counted from the `place`-th on and round; NULL: none. */
+static const tt_tcp_rail *find_alike(const tt_tcp_host *host, const tt_tcp_rail *rail, int64_t place,
+                                     bool (*alike)(const tt_tcp_rail *a, const tt_tcp_rail *b)) {
+  const tt_tcp_rail *found[TT_TCP_RAILS];
+  int64_t count = 0;
+  for (int64_t n = 0; n < host->rail_count; n++)
+    if (alike(rail, &host->rail[n]))
+      found[count++] = &host->rail[n];
+  return count > 0 ? found[place % count] : NULL;
+}
+
+static bool same_family(const tt_tcp_rail *a, const tt_tcp_rail *b) {
+  return a->address.ss_family == b->address.ss_family;
+}
+
+/* How many of this rank's rails before it are in its network. */
+static int64_t place_in_network(const tt_tcp_host *host, const tt_tcp_rail *rail) {
+  int64_t place = 0;
+  for (const tt_tcp_rail *other = host->rail; other != rail; other++)
+    place += same_network(rail, other);
+  return place;
+}
+
+static const tt_tcp_rail *opposite(const tt_tcp_pipes *pipes, int64_t peer, int32_t rail) {
+  const tt_tcp_rail *own = &own_host(pipes)->rail[rail];
+  const tt_tcp_host *host = &pipes->spec.host[peer];
+  const tt_tcp_rail *found = find_alike(host, own, place_in_network(own_host(pipes), own), same_network);
+  return found ? found : find_alike(host, own, rail, same_family);
+}
+
+/* ---- calls ---- */
+
+static int64_t later(tt_tcp_pipes *pipes, int64_t now_ns) {
+  return now_ns + TT_TCP_SECOND / 2 + (int64_t)tt_random_below(&pipes->random, (uint64_t)TT_TCP_SECOND / 2);
+}
+
+static void call(tt_tcp_pipes *pipes, tt_tcp_peer *peer, int32_t rail, int64_t now_ns) {
+  tt_tcp_way *way = &peer->way[rail];
+  const tt_tcp_rail *theirs = opposite(pipes, peer->rank, rail);
+  way->again_ns = later(pipes, now_ns);
+  if (!theirs)
+    return;
+  struct sockaddr_storage address = theirs->address;
+  if (address.ss_family == AF_INET6) /* of a link's own addresses: which link is this machine's business */
+    ((struct sockaddr_in6 *)&address)->sin6_scope_id =
+        ((const struct sockaddr_in6 *)(const void *)&own_host(pipes)->rail[rail].address)->sin6_scope_id;
+  way->calling = tt_tcp_door_call(pipes->spec.door, peer->rank, rail, &address, CALL_NS) == TUTTI_OK;
+  way->called_ns = now_ns;
+}
+
+static bool all_down(const tt_tcp_pipes *pipes) {
+  for (int64_t r = 0; r < own_host(pipes)->rail_count; r++)
+    if (!pipes->down[r])
+      return false;
+  return true;
+}
+
+/* A first connection: one call at a time, unless it takes long. */
+static bool is_patient(const tt_tcp_peer *peer, int64_t now_ns) {
+  for (int r = 0; r < TT_TCP_RAILS; r++)
+    if (peer->way[r].calling && now_ns - peer->way[r].called_ns < NEXT_NS)
+      return true;
+  return false;
+}
+
+static bool has_way(const tt_tcp_peer *peer) {
+  for (int r = 0; r < TT_TCP_RAILS; r++)
+    if (peer->way[r].link)
+      return true;
+  return false;
+}
+
+static bool is_busy(const tt_tcp_peer *peer) {
+  return peer->suspect || peer->refused || peer->waiting.first || peer->unacknowledged > 0;
+}
+
+void tt_tcp_reach(tt_tcp_pipes *pipes, tt_tcp_peer *peer, int64_t now_ns) {
+  bool open = has_way(peer), none_up = all_down(pipes);
+  if (peer->state != TT_TCP_ALIVE || !(is_busy(peer) || (peer->cut && !open)))
+    return;
+  for (int64_t n = 0; n < own_host(pipes)->rail_count; n++) {
+    int32_t rail = tt_tcp_reach_rail(pipes, peer, n);
+    const tt_tcp_way *way = &peer->way[rail];
+    if (way->link || way->calling || way->again_ns > now_ns || (pipes->down[rail] && !none_up))
+      continue;
+    if (open ? peer->bulk || way->retired : !is_patient(peer, now_ns))
+      call(pipes, peer, rail, now_ns);
+  }
+}
+
+/* ---- death ---- */
+
+static void die(tt_tcp_pipes *pipes, tt_tcp_peer *peer) {
+  tt_log(TT_LOG_INFO, "tcp: rank %" PRId64 " is dead: %s", peer->rank,
+         peer->refused ? "nobody listens there any more" : "its connections have ended, and it can not be reached");
+  tt_tcp_peer_drop(pipes, peer, TT_TCP_DEAD);
+  pipes->deaths++;
+}
+
+static bool is_open(const tt_tcp_peer *peer) { return peer->in || has_way(peer); }
+
+static bool all_refuse(const tt_tcp_pipes *pipes, const tt_tcp_peer *peer) {
+  for (int64_t r = 0; r < own_host(pipes)->rail_count; r++)
+    if (!peer->way[r].refused)
+      return false;
+  return true;
+}
+
+void tt_tcp_reach_lose(tt_tcp_pipes *pipes, tt_tcp_peer *peer, tt_tcp_fate fate) {
+  if (peer->state != TT_TCP_ALIVE || (pipes->leaves && peer->unacknowledged == 0))
+    return;
+  int64_t now_ns = tt_clock_ns();
+  peer->ended = peer->ended || fate == TT_TCP_ENDED;
+  if (!is_open(peer) && all_refuse(pipes, peer)) {
+    die(pipes, peer);
+    return;
+  }
+  if (!is_open(peer) && !peer->suspect) {
+    peer->suspect = true;
+    peer->suspect_ns = now_ns;
+  }
+  tt_tcp_reach(pipes, peer, now_ns);
+}
+
+/* Other rails are asked, too: on this one somebody in between may have refused. Connections whose process has ended
+ * will end; what they still bring, a goodbye perhaps, is read before. */
+static void refuse(tt_tcp_pipes *pipes, tt_tcp_peer *peer, tt_tcp_way *way, int64_t now_ns) {
+  if (peer->state != TT_TCP_ALIVE)
+    return;
+  if (!peer->refused)
+    peer->refused_ns = now_ns;
+  peer->refused = way->refused = true;
+  way->again_ns = later(pipes, now_ns);
+  if (!is_open(peer) && all_refuse(pipes, peer))
+    die(pipes, peer);
+  else
+    tt_tcp_reach(pipes, peer, now_ns);
+}
+
+static void accept_life(tt_tcp_peer *peer) {
+  peer->suspect = peer->ended = peer->refused = false;
+  for (int r = 0; r < TT_TCP_RAILS; r++)
+    peer->way[r].refused = false;
+}
+
+/* After the time in which connections of a process that has ended would have ended as well. */
+static bool is_dead(tt_tcp_peer *peer, int64_t now_ns) {
+  bool waited = peer->refused && now_ns - peer->refused_ns > REFUSED_NS;
+  if (waited && is_open(peer))
+    accept_life(peer);
+  else if (waited)
+    return true;
+  return peer->suspect && peer->ended && now_ns - peer->suspect_ns > ENDED_NS;
+}
+
+/* ---- arrivals ---- */
+
+static void fail_call(tt_tcp_pipes *pipes, tt_tcp_peer *peer, const tt_tcp_arrival *arrival) {
+  int64_t now_ns = tt_clock_ns();
+  if (arrival->refused) {
+    refuse(pipes, peer, &peer->way[arrival->rail], now_ns);
+    return;
+  }
+  peer->way[arrival->rail].again_ns = later(pipes, now_ns);
+  tt_tcp_reach(pipes, peer, now_ns);
+}
+
+/* One that has come in, or has been answered. */
+static void welcome(tt_tcp_pipes *pipes, tt_tcp_peer *peer, const tt_tcp_arrival *arrival) {
+  bool useless = arrival->called && (peer->state != TT_TCP_ALIVE || peer->way[arrival->rail].link);
+  if (useless || peer->state == TT_TCP_DEAD) {
+    close(arrival->fd);
+    return;
+  }
+  tutti_status status = tt_tcp_peer_connect(pipes, arrival);
+  if (status != TUTTI_OK) {
+    pipes->status = status;
+    return;
+  }
+  accept_life(peer);
+  if (arrival->called) {
+    tt_tcp_peer_dispatch(pipes, peer);
+    tt_tcp_reach(pipes, peer, tt_clock_ns());
+    return;
+  }
+  peer->says_all = peer->says_all || peer->had.all > 0 || peer->had.count > 0 || pipes->leaves;
+  tt_tcp_peer_settle(pipes, peer);
+}
+
+void tt_tcp_reach_arrive(tt_tcp_pipes *pipes, const tt_tcp_arrival *arrival) {
+  bool known = arrival->peer >= 0 && arrival->peer < pipes->spec.rank_count && arrival->peer != pipes->spec.rank &&
+               arrival->rail >= 0 && arrival->rail < own_host(pipes)->rail_count;
+  tt_tcp_peer *peer = known ? tt_tcp_peer_get(pipes, arrival->peer) : NULL;
+  if (known && !peer)
+    pipes->status = tt_fail(TUTTI_ERR_MEMORY, "no memory for what is known of rank %" PRId64, arrival->peer);
+  if (peer && arrival->called)
+    peer->way[arrival->rail].calling = false;
+  if (peer && arrival->fd >= 0)
+    welcome(pipes, peer, arrival);
+  else if (peer)
+    fail_call(pipes, peer, arrival);
+  else if (arrival->fd >= 0)
+    close(arrival->fd);
+}
+
+/* ---- from time to time ---- */
+
+static void give_up(tt_tcp_pipes *pipes, tt_tcp_peer *peer, tt_tcp_link *link, const char *why) {
+  link->why = why;
+  tt_tcp_peer_retire(pipes, peer, link, TT_TCP_BROKEN);
+}
+
+static void give_up_if(tt_tcp_pipes *pipes, tt_tcp_peer *peer, tt_tcp_link *link, bool look_at_links) {
+  if (pipes->down[link->rail] && !all_down(pipes))
+    give_up(pipes, peer, link, "the NIC is down");
+  else if (look_at_links && tt_tcp_link_is_silent(link))
+    give_up(pipes, peer, link, "no answer");
+}
+
+static void look_at_peer(tt_tcp_pipes *pipes, tt_tcp_peer *peer, bool look_at_links, int64_t now_ns) {
+  for (int r = 0; r < TT_TCP_RAILS; r++)
+    if (peer->way[r].link)
+      give_up_if(pipes, peer, peer->way[r].link, look_at_links && peer->way[r].link->sent.first);
+  for (tt_tcp_link *link = peer->in, *next; link; link = next) {
+    next = link->next;
+    give_up_if(pipes, peer, link, look_at_links);
+  }
+  if (peer->state == TT_TCP_ALIVE && is_dead(peer, now_ns))
+    die(pipes, peer);
+  tt_tcp_reach(pipes, peer, now_ns);
+  tt_tcp_peer_settle(pipes, peer);
+}
+
+/* Only while something is on its way: a rank that has nothing to do with others costs nothing. */
+static void look_at_nics(tt_tcp_pipes *pipes, int64_t now_ns) {
+  bool busy = false;
+  for (int64_t n = 0; n < pipes->met_count && !busy; n++) {
+    const tt_tcp_peer *peer = pipes->peer[pipes->met[n]];
+    busy = peer->state == TT_TCP_ALIVE && is_busy(peer);
+  }
+  if (!busy || now_ns - pipes->nics_ns < NICS_NS)
+    return;
+  pipes->nics_ns = now_ns;
+  for (int64_t r = 0; r < own_host(pipes)->rail_count; r++)
+    pipes->down[r] = tt_tcp_nic_is_down(pipes->counts[r].name);
+}
+
+bool tt_tcp_reach_is_time(const tt_tcp_pipes *pipes, int64_t now_ns) { return now_ns - pipes->looked_ns >= LOOK_NS; }
+
+void tt_tcp_reach_look(tt_tcp_pipes *pipes, int64_t now_ns) {
+  pipes->looked_ns = now_ns;
+  look_at_nics(pipes, now_ns);
+  bool look_at_links = now_ns - pipes->links_ns >= LINKS_NS;
+  if (look_at_links)
+    pipes->links_ns = now_ns;
+  for (int64_t n = 0; n < pipes->met_count; n++)
+    look_at_peer(pipes, pipes->peer[pipes->met[n]], look_at_links, now_ns);
+}

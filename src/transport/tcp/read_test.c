@@ -1,0 +1,211 @@
+/* What a link makes of the bytes that come: letters and words in pieces of any size, and what an enemy could say. */
+#include "transport/tcp/link.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+enum { MOST = 60000 };
+
+typedef struct side {
+  int fd; /* the other end */
+  tt_tcp_link *link;
+  tt_tcp_pool pool;
+  tt_tcp_reader reader;
+  uint64_t letters, words, wanted; /* that came; the next letter's number */
+  size_t most_bytes;               /* of a letter that is taken */
+  unsigned char scratch[TT_TCP_SCRATCH_BYTES];
+} side;
+
+static unsigned char byte_of(uint64_t letter, size_t n) { return (unsigned char)(letter * 37 + n); }
+
+static tt_tcp_fate begin(void *user, tt_tcp_link *link, const tt_tcp_head *head, tt_tcp_letter **letter) {
+  side *at = user;
+  (void)link;
+  if (head->bytes > at->most_bytes)
+    return TT_TCP_LACKS;
+  if (head->letter % 5 != 0) /* those have come before */
+    *letter = tt_tcp_pool_take(&at->pool, head->bytes);
+  return TT_TCP_GOES;
+}
+
+static tt_tcp_fate deliver_take(void *user, tt_tcp_link *link, tt_tcp_letter *letter) {
+  side *at = user;
+  (void)link;
+  if (at->wanted > 0) {
+    at->wanted += at->wanted % 5 == 0;
+    assert_true(letter->number == at->wanted && letter->head.slot == (uint32_t)at->wanted);
+    for (size_t n = 0; n < letter->bytes; n++)
+      assert_int_equal(letter->data[n], byte_of(letter->number, n));
+    at->wanted++;
+  }
+  at->letters++;
+  tt_tcp_pool_give(&at->pool, letter);
+  return TT_TCP_GOES;
+}
+
+static tt_tcp_fate word(void *user, tt_tcp_link *link, tt_tcp_word said) {
+  side *at = user;
+  (void)link;
+  if (said.kind < TT_TCP_HAD || said.kind > TT_TCP_LEAVES)
+    return TT_TCP_WRONG;
+  assert_true(said.first == said.last + 1 || at->wanted == 0);
+  at->words++;
+  return TT_TCP_GOES;
+}
+
+static side *open_side(bool called) {
+  int fd[2];
+  side *at = calloc(1, sizeof *at);
+  assert_non_null(at);
+  assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fd), 0);
+  at->fd = fd[1];
+  at->link = tt_tcp_link_create(fd[0], 1, 0, called);
+  at->reader = (tt_tcp_reader){.begin = begin, .deliver_take = deliver_take, .word = word, .user = at};
+  at->most_bytes = MOST;
+  assert_non_null(at->link);
+  return at;
+}
+
+static void close_side(side *at) {
+  close(at->fd);
+  tt_tcp_link_destroy(at->link, &at->pool);
+  tt_tcp_pool_finish(&at->pool);
+  free(at);
+}
+
+static tt_tcp_fate hear(side *at, const void *bytes, size_t size) {
+  assert_int_equal(send(at->fd, bytes, size, 0), size);
+  return tt_tcp_link_read(at->link, SIZE_MAX, at->scratch, &at->reader);
+}
+
+static tt_tcp_head head_of(uint64_t letter, size_t bytes) {
+  return (tt_tcp_head){.letter = letter, .slot = (uint32_t)letter, .bytes = (uint32_t)bytes, .kind = TT_TCP_DATA};
+}
+
+/* Many letters of all sizes, one after the other. */
+static unsigned char *make_letters(uint64_t count, size_t *size) {
+  unsigned char *wire = malloc(count * (sizeof(tt_tcp_head) + MOST));
+  tt_random random;
+  tt_random_init(&random, 3);
+  *size = 0;
+  assert_non_null(wire);
+  for (uint64_t n = 1; n <= count; n++) {
+    size_t bytes = (size_t)tt_random_below(&random, n % 2 ? MOST : 100);
+    tt_tcp_head head = head_of(n, bytes);
+    tt_tcp_head_turn(&head);
+    memcpy(wire + *size, &head, sizeof head);
+    *size += sizeof head;
+    for (size_t b = 0; b < bytes; b++)
+      wire[(*size)++] = byte_of(n, b);
+  }
+  return wire;
+}
+
+static void test_letters_in_pieces_of_any_size_come_whole(void **state) {
+  (void)state;
+  size_t size, sent = 0;
+  unsigned char *wire = make_letters(200, &size);
+  side *at = open_side(false);
+  at->wanted = 1;
+  tt_random random;
+  tt_random_init(&random, 11);
+  while (sent < size) {
+    static const size_t most[] = {1, 70, 3000, 100000};
+    size_t piece = 1 + (size_t)tt_random_below(&random, most[tt_random_below(&random, 4)]);
+    piece = piece < size - sent ? piece : size - sent;
+    assert_int_equal(hear(at, wire + sent, piece), TT_TCP_GOES);
+    sent += piece;
+  }
+  assert_int_equal(at->letters, 160); /* every fifth had come before */
+  shutdown(at->fd, SHUT_WR);
+  assert_int_equal(tt_tcp_link_read(at->link, SIZE_MAX, at->scratch, &at->reader), TT_TCP_ENDED);
+  close_side(at);
+  free(wire);
+}
+
+static void test_words_in_pieces_of_any_size_come_whole(void **state) {
+  (void)state;
+  side *at = open_side(true);
+  at->wanted = 1;
+  tt_tcp_words words = {.bytes = NULL};
+  for (uint64_t n = 0; n < 300; n++)
+    assert_int_equal(tt_tcp_words_add(&words, (tt_tcp_word){(uint32_t)(1 + n % 3), (uint32_t)n, n + 1, n}), TUTTI_OK);
+  for (size_t piece = 1; words.begin < words.end; piece = piece % 61 + 1) {
+    piece = piece < words.end - words.begin ? piece : words.end - words.begin;
+    assert_int_equal(hear(at, words.bytes + words.begin, piece), TT_TCP_GOES);
+    words.begin += piece;
+  }
+  assert_int_equal(at->words, 300);
+  tt_tcp_words_finish(&words);
+  close_side(at);
+}
+
+static void test_a_head_that_is_wrong_ends_the_connection(void **state) {
+  (void)state;
+  const tt_tcp_head good = head_of(1, 0);
+  tt_tcp_head bad[9];
+  for (size_t n = 0; n < TT_COUNT(bad); n++)
+    bad[n] = good;
+  bad[0].letter = 0;
+  bad[1].letter = (uint64_t)1 << 63;
+  bad[2].bytes = TT_TCP_LETTER_BYTES + 1;
+  bad[3].kind = 0;
+  bad[4].kind = TT_TCP_BYE + 1;
+  bad[5].again = 2;
+  bad[6].reserved[sizeof good.reserved - 1] = 1;
+  bad[7].kind = TT_TCP_END;
+  bad[7].bytes = 1;
+  bad[8].kind = TT_TCP_BYE;
+  bad[8].bytes = 1;
+  for (size_t n = 0; n < TT_COUNT(bad); n++) {
+    side *at = open_side(false);
+    tt_tcp_head_turn(&bad[n]);
+    assert_int_equal(hear(at, &bad[n], sizeof bad[n]), TT_TCP_WRONG);
+    assert_true(at->link->why && at->letters == 0);
+    close_side(at);
+  }
+}
+
+/* The good bytes of letters, with a few changed: nothing but letters of a legal length is delivered, nothing is lost.
+ */
+static void test_random_changes_do_no_harm(void **state) {
+  (void)state;
+  int rounds = getenv("TUTTI_TEST_LONG") ? 100000 : 5000;
+  tt_random random;
+  tt_random_init(&random, 5);
+  for (int round = 0; round < rounds; round++) {
+    unsigned char wire[400];
+    bool called = round % 4 == 0;
+    side *at = open_side(called);
+    for (size_t b = 0; b < sizeof wire; b += 8) {
+      uint64_t word_of_it = round % 2 ? tt_random_next(&random) : 0;
+      memcpy(wire + b, &word_of_it, 8);
+    }
+    tt_tcp_head head = head_of(1, 100);
+    tt_tcp_head_turn(&head);
+    memcpy(wire, &head, sizeof head);
+    memcpy(wire + 164, &head, sizeof head);
+    for (uint64_t n = tt_random_below(&random, 4); n > 0; n--)
+      wire[tt_random_below(&random, sizeof wire)] = (unsigned char)tt_random_next(&random);
+    tt_tcp_fate fate = hear(at, wire, sizeof wire);
+    assert_true(fate == TT_TCP_GOES || fate == TT_TCP_WRONG || fate == TT_TCP_LACKS);
+    assert_true(at->letters <= sizeof wire / sizeof head);
+    close_side(at);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_letters_in_pieces_of_any_size_come_whole),
+      cmocka_unit_test(test_words_in_pieces_of_any_size_come_whole),
+      cmocka_unit_test(test_a_head_that_is_wrong_ends_the_connection),
+      cmocka_unit_test(test_random_changes_do_no_harm),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

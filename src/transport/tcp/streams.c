@@ -1,0 +1,262 @@
+/* transport/tcp/streams.c - streams of slots over letters that come in any order.
+ *
+ *     reserve -> fill -> commit   a letter with the data          peek -> use -> release
+ *     credits                   <-- how many have been released   (said for half a window at a time)
+ *
+ * A stream has WINDOW slots: the writer sends as many ahead of what it knows to be released. Each opening by a writer
+ * has a number of its own, which all its letters carry. A reader takes the openings of its id one after the other: what
+ * comes of one waits in an inbox until its reader opens, and what comes late, after its reader has closed, is dropped.
+ * The writer says when it closes, after how many slots, so that an inbox is kept no longer than it is needed (inbox.c).
+ */
+#include "transport/tcp/inbox.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+enum { LINE = 64 };
+
+typedef struct unused {
+  tt_tcp_node node;
+  uint16_t count; /* openings that nothing was written to, since the last that was used */
+} unused;
+
+struct tutti_stream { /* one end */
+  tt_tcp_node node;
+  uint64_t id;
+  int64_t peer;
+  bool writes;
+  /* writer */
+  uint32_t next, released, unsent; /* slots: next; free again; whose letters need this rank still */
+  uint16_t unused;                 /* to be said with each letter */
+  size_t room;
+  tt_tcp_letter *slot; /* reserved */
+  /* reader */
+  tt_tcp_place *at;
+};
+
+static tutti_status no_memory(uint64_t id, int64_t peer) {
+  return tt_fail(TUTTI_ERR_MEMORY, "no memory for stream %" PRIu64 " with rank %" PRId64, id, peer);
+}
+
+/* ---- what the pipes say ---- */
+
+/* Numbers wrap; those that are compared lie within a window. */
+static bool is_before(uint32_t a, uint32_t b) { return (int32_t)(a - b) < 0; }
+
+static void note_sent(void *user, uint64_t stream, int32_t count) {
+  tutti_stream *writer = tt_tcp_node_find(user, TT_TCP_WRITER, stream, -1);
+  if (writer) /* or it has been closed */
+    writer->unsent += (uint32_t)count;
+}
+
+static void note_released(void *user, int64_t peer, uint64_t stream, uint32_t count) {
+  tutti_stream *writer = tt_tcp_node_find(user, TT_TCP_WRITER, stream, -1);
+  bool newer = writer && writer->peer == peer && is_before(writer->released, count) && !is_before(writer->next, count);
+  if (newer)
+    writer->released = count;
+}
+
+tt_tcp_owner tt_tcp_streams_owner(tt_tcp *self) {
+  return (tt_tcp_owner){.deliver_take = tt_tcp_inbox_deliver_take,
+                        .sent = note_sent,
+                        .released = note_released,
+                        .credit_all = tt_tcp_inbox_credit_all,
+                        .user = self};
+}
+
+/* ---- opening and closing ---- */
+
+static tutti_status check(const tt_tcp *self, const tutti_stream_spec *spec) {
+  int64_t count = self->rank_count;
+  if (spec->reader_count != 1)
+    return tt_fail(TUTTI_ERR_UNSUPPORTED, "stream %" PRIu64 " has %" PRId64 " readers: over tcp it has one", spec->id,
+                   spec->reader_count);
+  if (spec->source < 0 || spec->source >= count || spec->readers[0] < 0 || spec->readers[0] >= count)
+    return tt_fail(TUTTI_ERR_ARGUMENT,
+                   "stream %" PRIu64 " from rank %" PRId64 " to rank %" PRId64 ": there are %" PRId64 " ranks",
+                   spec->id, spec->source, spec->readers[0], count);
+  if ((spec->source == self->rank) == (spec->readers[0] == self->rank))
+    return tt_fail(TUTTI_ERR_ARGUMENT,
+                   "stream %" PRIu64 " from rank %" PRId64 " to rank %" PRId64 " has not one end at rank %" PRId64,
+                   spec->id, spec->source, spec->readers[0], self->rank);
+  if (spec->slot_bytes_minimum > TT_TCP_LETTER_BYTES)
+    return tt_fail(TUTTI_ERR_ARGUMENT, "slot_bytes_minimum is %zu: over tcp a slot has at most %" PRIu32 " bytes",
+                   spec->slot_bytes_minimum, TT_TCP_LETTER_BYTES);
+  return TUTTI_OK;
+}
+
+static tutti_status open_writer(tt_tcp *self, const tutti_stream_spec *spec, tutti_stream **stream) {
+  int64_t peer = spec->readers[0];
+  tutti_stream *made = tt_tcp_node_make(self, TT_TCP_WRITER, self->last_stream + 1, -1, sizeof *made);
+  if (!made)
+    return no_memory(spec->id, peer);
+  size_t lines = (spec->slot_bytes_minimum + LINE - 1) / LINE;
+  self->last_stream++;
+  made->id = spec->id;
+  made->peer = peer;
+  made->writes = true;
+  made->room = lines > 0 ? lines * LINE : LINE;
+  *stream = made;
+  return TUTTI_OK;
+}
+
+static tutti_status open_reader(tt_tcp *self, const tutti_stream_spec *spec, tutti_stream **stream) {
+  tutti_stream *made = tt_tcp_node_make(self, TT_TCP_READER, spec->id, spec->source, sizeof *made);
+  if (!made)
+    return no_memory(spec->id, spec->source);
+  made->id = spec->id;
+  made->peer = spec->source;
+  tutti_status status = tt_tcp_place_open(self, spec->id, spec->source, &made->at);
+  if (status == TUTTI_OK)
+    *stream = made;
+  else
+    tt_tcp_node_destroy(self, made);
+  return status;
+}
+
+tutti_status tt_tcp_stream_open(void *given, const tutti_stream_spec *spec, tutti_stream **stream) {
+  tt_tcp *self = given;
+  tutti_status status = check(self, spec);
+  if (status != TUTTI_OK)
+    return status;
+  return spec->source == self->rank ? open_writer(self, spec, stream) : open_reader(self, spec, stream);
+}
+
+/* The reader need not keep anything for it. */
+static void send_end(tt_tcp *self, const tutti_stream *stream) {
+  tt_tcp_letter *letter = tt_tcp_letter_take(self->pipes, 0);
+  if (!letter)
+    return;
+  letter->peer = stream->peer;
+  letter->head = (tt_tcp_head){
+      .id = stream->id, .stream = stream->node.key, .slot = stream->next, .kind = TT_TCP_END, .unused = stream->unused};
+  tt_tcp_pipes_send_take(self->pipes, letter);
+}
+
+static void close_writer(tt_tcp *self, tutti_stream *stream) {
+  bool used = stream->next > 0;
+  int64_t peer = stream->peer;
+  if (stream->slot)
+    tt_tcp_letter_give(self->pipes, stream->slot);
+  if (used)
+    send_end(self, stream);
+  unused *count = used ? NULL : tt_tcp_node_find_or_make(self, TT_TCP_UNUSED, stream->id, peer, sizeof *count);
+  if (count && count->count < UINT16_MAX)
+    count->count++;
+  tt_tcp_node_destroy(self, stream);
+}
+
+void tt_tcp_stream_close(void *self, tutti_stream *stream) {
+  if (!stream)
+    return;
+  if (stream->writes) {
+    close_writer(self, stream);
+    return;
+  }
+  tt_tcp_place_close(self, stream->at);
+  tt_tcp_node_destroy(self, stream);
+}
+
+static void free_node(tt_tcp *self, tt_tcp_node *node) {
+  if (node->kind == TT_TCP_INBOX)
+    tt_tcp_inbox_drop_letters(self, (tt_tcp_inbox *)node);
+  if (node->kind == TT_TCP_WRITER && ((tutti_stream *)node)->slot)
+    tt_tcp_letter_give(self->pipes, ((tutti_stream *)node)->slot);
+  tt_tcp_node_destroy(self, node);
+}
+
+void tt_tcp_streams_finish(tt_tcp *self) {
+  for (size_t n = 0; n < self->bucket_count; n++)
+    while (self->bucket[n])
+      free_node(self, self->bucket[n]);
+  free(self->bucket);
+  self->bucket = NULL;
+  self->bucket_count = 0;
+}
+
+/* ---- slots ---- */
+
+static tutti_status fail_if_gone(const tt_tcp *self, const tutti_stream *stream) {
+  int gone = tt_tcp_pipes_dead(self->pipes, stream->peer);
+  if (gone == 0)
+    return TUTTI_OK;
+  return tt_fail(TUTTI_ERR_PEER, "rank %" PRId64 " %s, rank %" PRId64 " waits for it", stream->peer,
+                 gone == 1 ? "died" : "has left the job", self->rank);
+}
+
+tutti_status tt_tcp_stream_reserve(void *given, tutti_stream *stream, tutti_slot_header **header, void **data,
+                                   size_t *room) {
+  tt_tcp *self = given;
+  assert(stream->writes);
+  *room = 0;
+  if (stream->next - stream->released >= TT_TCP_WINDOW)
+    return fail_if_gone(self, stream);
+  if (!stream->slot && !(stream->slot = tt_tcp_letter_take(self->pipes, stream->room)))
+    return tt_fail(TUTTI_ERR_MEMORY, "no memory for a slot of %zu bytes", stream->room);
+  *header = &stream->slot->head.header;
+  *data = stream->slot->data;
+  *room = stream->room;
+  return TUTTI_OK;
+}
+
+/* Openings before this one that the reader has not heard of. */
+static void begin_use(tt_tcp *self, tutti_stream *stream) {
+  unused *before = tt_tcp_node_find(self, TT_TCP_UNUSED, stream->id, stream->peer);
+  if (!before)
+    return;
+  stream->unused = before->count;
+  tt_tcp_node_destroy(self, before);
+}
+
+tutti_status tt_tcp_stream_commit(void *given, tutti_stream *stream, size_t bytes) {
+  tt_tcp *self = given;
+  tt_tcp_letter *letter = stream->slot;
+  if (!letter)
+    return tt_fail(TUTTI_ERR_ARGUMENT, "commit of a slot that was not reserved");
+  if (bytes > stream->room)
+    return tt_fail(TUTTI_ERR_ARGUMENT, "commit of %zu bytes into a slot of %zu", bytes, stream->room);
+  if (stream->next == 0)
+    begin_use(self, stream);
+  stream->slot = NULL;
+  stream->unsent++;
+  letter->peer = stream->peer;
+  tt_tcp_head *head = &letter->head;
+  head->id = stream->id;
+  head->stream = stream->node.key;
+  head->slot = stream->next++;
+  head->bytes = (uint32_t)bytes;
+  head->kind = TT_TCP_DATA;
+  head->unused = stream->unused;
+  return tt_tcp_pipes_send_take(self->pipes, letter);
+}
+
+tutti_status tt_tcp_stream_peek(void *self, tutti_stream *stream, const tutti_slot_header **header, const void **data,
+                                size_t *bytes) {
+  assert(!stream->writes);
+  const tt_tcp_letter *letter = tt_tcp_place_peek(self, stream->at);
+  *header = NULL;
+  if (!letter)
+    return fail_if_gone(self, stream);
+  *header = &letter->head.header;
+  *data = letter->data;
+  *bytes = letter->bytes;
+  return TUTTI_OK;
+}
+
+tutti_status tt_tcp_stream_release(void *given, tutti_stream *stream) {
+  tt_tcp *self = given;
+  if (!tt_tcp_place_peek(self, stream->at))
+    return tt_fail(TUTTI_ERR_ARGUMENT, "release of a slot that has not come");
+  return tt_tcp_place_release(self, stream->at);
+}
+
+uint64_t tt_tcp_stream_unreleased(void *self, tutti_stream *stream) {
+  (void)self;
+  return stream->next - stream->released;
+}
+
+uint64_t tt_tcp_stream_unsent(void *self, tutti_stream *stream) {
+  (void)self;
+  return stream->unsent;
+}

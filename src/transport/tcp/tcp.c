@@ -1,0 +1,240 @@
+/* transport/tcp/tcp.c - the table, opening and closing.
+ *
+ * Opening is one allgather: each rank tells where it listens, a share of the job's key, and what has gone wrong so far,
+ * so that all fail together, with the text of the rank that could not. */
+#include "transport/tcp/tcp.h"
+
+#include "transport/tcp/streams.h"
+
+#include <endian.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define FLUSH_NS INT64_C(5000000000)
+#define WAIT_NS INT64_C(50000000) /* the longest: connections are looked after in between */
+
+enum { ADDRESS_BYTES = 16, TEXT_BYTES = 256 };
+
+/* ---- what a rank tells, in the same bytes on every machine ---- */
+
+typedef struct told_rail {
+  unsigned char address[ADDRESS_BYTES];
+  uint16_t port; /* network order */
+  uint8_t six, prefix_bits;
+} told_rail;
+
+typedef struct told {
+  uint32_t status, rail_count; /* little-endian */
+  unsigned char share[TT_TCP_KEY_BYTES];
+  told_rail rail[TT_TCP_RAILS];
+  char text[TEXT_BYTES];
+} told;
+
+static void tell_rail(const tt_tcp_rail *rail, in_port_t port, told_rail *to) {
+  const struct sockaddr_in *four = (const void *)&rail->address;
+  const struct sockaddr_in6 *six = (const void *)&rail->address;
+  to->six = rail->address.ss_family == AF_INET6;
+  to->prefix_bits = (uint8_t)rail->prefix_bits;
+  to->port = port;
+  if (to->six)
+    memcpy(to->address, &six->sin6_addr, sizeof six->sin6_addr);
+  else
+    memcpy(to->address, &four->sin_addr, sizeof four->sin_addr);
+}
+
+static void hear_rail(const told_rail *from, tt_tcp_rail *rail) {
+  struct sockaddr_in *four = (void *)&rail->address;
+  struct sockaddr_in6 *six = (void *)&rail->address;
+  *rail = (tt_tcp_rail){.prefix_bits = from->prefix_bits};
+  rail->address.ss_family = from->six ? AF_INET6 : AF_INET;
+  if (from->six) {
+    memcpy(&six->sin6_addr, from->address, sizeof six->sin6_addr);
+    six->sin6_port = from->port;
+  } else {
+    memcpy(&four->sin_addr, from->address, sizeof four->sin_addr);
+    four->sin_port = from->port;
+  }
+}
+
+static void tell(const tt_tcp_config *config, tutti_status status, const in_port_t *port, told *own) {
+  memset(own, 0, sizeof *own);
+  own->status = htole32((uint32_t)status);
+  if (status != TUTTI_OK) {
+    snprintf(own->text, sizeof own->text, "%s", tutti_last_error());
+    return;
+  }
+  own->rail_count = htole32((uint32_t)config->rail_count);
+  randombytes_buf(own->share, sizeof own->share);
+  for (int64_t r = 0; r < config->rail_count; r++)
+    tell_rail(&config->rail[r], port[r], &own->rail[r]);
+}
+
+static tutti_status hear(const told *from, int64_t rank, tt_tcp_host *host) {
+  uint32_t status = le32toh(from->status), count = le32toh(from->rail_count);
+  if (status != TUTTI_OK)
+    return tt_fail((tutti_status)status, "rank %" PRId64 ": %.*s", rank, (int)sizeof from->text, from->text);
+  if (count < 1 || count > TT_TCP_RAILS)
+    return tt_fail(TUTTI_ERR_SYSTEM, "rank %" PRId64 " says that it has %" PRIu32 " rails", rank, count);
+  host->rail_count = count;
+  for (uint32_t r = 0; r < count; r++)
+    hear_rail(&from->rail[r], &host->rail[r]);
+  return TUTTI_OK;
+}
+
+/* Of all shares: none of them alone is the key. */
+static void make_key(const told *all, int64_t count, unsigned char key[TT_TCP_KEY_BYTES]) {
+  crypto_generichash_state state;
+  crypto_generichash_init(&state, NULL, 0, TT_TCP_KEY_BYTES);
+  for (int64_t r = 0; r < count; r++)
+    crypto_generichash_update(&state, all[r].share, sizeof all[r].share);
+  crypto_generichash_final(&state, key, TT_TCP_KEY_BYTES);
+}
+
+/* ---- opening ---- */
+
+static tutti_status hear_all(tt_tcp *self, const tt_tcp_config *config, const told *all) {
+  tutti_status status = TUTTI_OK;
+  for (int64_t r = 0; r < self->rank_count && !status; r++)
+    status = hear(&all[r], r, &self->host[r]);
+  tt_tcp_host *own = &self->host[self->rank];
+  for (int64_t r = 0; r < config->rail_count && !status; r++) { /* what only this rank knows */
+    own->rail[r] = config->rail[r];
+    own->rail_count = config->rail_count;
+  }
+  return status;
+}
+
+static tutti_status exchange(const tutti_boot *boot, const tt_tcp_config *config, const told *own, told *all) {
+  char missing[128] = "";
+  tutti_status status = boot->allgather(boot->user, own, all, sizeof *own, config->timeout_ns, missing, sizeof missing);
+  if (status == TUTTI_ERR_TIMEOUT)
+    return tt_fail(status, "tcp: these ranks did not come to the opening of connections: %s", missing);
+  return status == TUTTI_OK ? status : tt_fail(status, "tcp: ranks could not tell each other their addresses");
+}
+
+static tutti_status open_pipes(tt_tcp *self, const tt_tcp_config *config) {
+  const tt_tcp_pipes_spec spec = {.host = self->host,
+                                  .rank = self->rank,
+                                  .rank_count = self->rank_count,
+                                  .first_rail = config->first_rail,
+                                  .door = self->door,
+                                  .owner = tt_tcp_streams_owner(self)};
+  return tt_tcp_pipes_create(&spec, &self->pipes);
+}
+
+/* `status`: what has become of this rank so far. */
+static tutti_status meet(tt_tcp *self, const tt_tcp_config *config, const tutti_boot *boot, tutti_status status,
+                         const in_port_t *port) {
+  told own, *all = calloc((size_t)boot->rank_count, sizeof *all);
+  unsigned char key[TT_TCP_KEY_BYTES];
+  if (!all)
+    return tt_fail(TUTTI_ERR_MEMORY, "no memory for the addresses of %" PRId64 " ranks", boot->rank_count);
+  tell(config, status, port, &own);
+  status = exchange(boot, config, &own, all);
+  if (status == TUTTI_OK)
+    status = hear_all(self, config, all);
+  if (status == TUTTI_OK) {
+    make_key(all, boot->rank_count, key);
+    tt_tcp_door_key(self->door, key);
+    status = open_pipes(self, config);
+  }
+  sodium_memzero(&own, sizeof own);
+  sodium_memzero(key, sizeof key);
+  sodium_memzero(all, (size_t)boot->rank_count * sizeof *all);
+  free(all);
+  return status;
+}
+
+static tutti_status check(const tt_tcp_config *config) {
+  if (config->rail_count < 1)
+    return tt_fail(TUTTI_ERR_SYSTEM, "there is no NIC to reach other machines by (TUTTI_NICS chooses)");
+  if (config->rail_count > TT_TCP_RAILS)
+    return tt_fail(TUTTI_ERR_ARGUMENT, "rail_count is %" PRId64 ": at most %d rails are used", config->rail_count,
+                   TT_TCP_RAILS);
+  for (int64_t r = 0; r < config->rail_count; r++) {
+    int family = config->rail[r].address.ss_family;
+    if (family != AF_INET && family != AF_INET6)
+      return tt_fail(TUTTI_ERR_ARGUMENT, "rail[%" PRId64 "].address is of family %d: neither IPv4 nor IPv6", r, family);
+  }
+  return sodium_init() < 0 ? tt_fail(TUTTI_ERR_SYSTEM, "no source of random bytes") : TUTTI_OK;
+}
+
+static void close_tcp(void *given) {
+  tt_tcp *self = given;
+  if (!self)
+    return;
+  if (self->pipes)
+    tt_tcp_pipes_flush(self->pipes, FLUSH_NS);
+  tt_tcp_streams_finish(self);
+  tt_tcp_pipes_destroy(self->pipes);
+  tt_tcp_door_close(self->door);
+  free(self->host);
+  free(self);
+}
+
+/* A rank that lacks something comes to the allgather all the same. */
+static tutti_status open_tcp(const void *given, const tutti_boot *boot, void **opened) {
+  const tt_tcp_config *config = given;
+  in_port_t port[TT_TCP_RAILS] = {0};
+  tt_tcp *self = calloc(1, sizeof *self);
+  tt_tcp_host *host = calloc((size_t)boot->rank_count, sizeof *host);
+  if (!self || !host) {
+    free(self);
+    free(host);
+    return tt_fail(TUTTI_ERR_MEMORY, "no memory for the addresses of %" PRId64 " ranks", boot->rank_count);
+  }
+  *self = (tt_tcp){.rank = boot->rank, .rank_count = boot->rank_count, .host = host};
+  tutti_status status = check(config);
+  if (status == TUTTI_OK)
+    status = tt_tcp_door_open(config->rail, config->rail_count, boot->rank, port, &self->door);
+  status = meet(self, config, boot, status, port);
+  if (status == TUTTI_OK)
+    *opened = self;
+  else
+    close_tcp(self);
+  return status;
+}
+
+/* ---- the rest of the table ---- */
+
+static tutti_status progress(void *self, int64_t *peer) { return tt_tcp_pipes_progress(((tt_tcp *)self)->pipes, peer); }
+
+static int descriptor(void *self) { return tt_tcp_pipes_fd(((tt_tcp *)self)->pipes); }
+
+static void wait_tcp(void *self, int64_t timeout_ns) {
+  struct pollfd ready = {.fd = descriptor(self), .events = POLLIN};
+  int64_t most_ns = timeout_ns < WAIT_NS ? timeout_ns : WAIT_NS;
+  const struct timespec time = {.tv_nsec = most_ns > 0 ? most_ns : 0};
+  if (!tt_tcp_pipes_news(((tt_tcp *)self)->pipes))
+    ppoll(&ready, 1, &time, NULL);
+}
+
+static int peer_dead(void *self, int64_t peer) { return tt_tcp_pipes_dead(((tt_tcp *)self)->pipes, peer); }
+
+int64_t tt_tcp_count(void *self, tt_tcp_counts *counts) { return tt_tcp_pipes_count(((tt_tcp *)self)->pipes, counts); }
+
+static const tutti_transport_ops table = {
+    .size = sizeof(tutti_transport_ops),
+    .name = "tcp",
+    .open = open_tcp,
+    .close = close_tcp,
+    .stream_open = tt_tcp_stream_open,
+    .stream_close = tt_tcp_stream_close,
+    .reserve = tt_tcp_stream_reserve,
+    .commit = tt_tcp_stream_commit,
+    .peek = tt_tcp_stream_peek,
+    .release = tt_tcp_stream_release,
+    .progress = progress,
+    .wait = wait_tcp,
+    .peer_dead = peer_dead,
+    .unreleased = tt_tcp_stream_unreleased,
+    .unsent = tt_tcp_stream_unsent,
+    .descriptor = descriptor,
+};
+
+const tutti_transport_ops *tt_tcp_ops(void) { return &table; }

@@ -1,0 +1,58 @@
+/* transport/tcp/tcp.h - the transport between machines: slots of streams over TCP, on every rail at once.
+ *
+ *     tcp.c           the table; opening: one allgather tells addresses and the job's key
+ *     streams.c       streams: slots, credits, what came early; knows no socket
+ *     pipe.c peer.c   letters to each rank: numbered, sent on whichever rail is free, kept until acknowledged, sent
+ *                     again elsewhere when a rail fails; knows no stream
+ *     back.c          letters from each rank: used once, acknowledged, with credits
+ *     reach.c         which connections there are, and who is dead
+ *     link.c read.c   one connection, on one rail: bytes out and in
+ *     door.c calls.c  nobody comes in who does not prove that he holds the job's key
+ *
+ * Connections are opened by who sends, on first need, one for each peer and rail; the data of the other direction has
+ * connections of its own. So the way back of each is free for acknowledgements and credits, which never stand behind
+ * bulk data. A slot is a letter is a chunk: it travels whole on one rail, is used when it is whole, once, and kept by
+ * the sender until it is acknowledged. */
+#ifndef TT_TRANSPORT_TCP_TCP_H
+#define TT_TRANSPORT_TCP_TCP_H
+
+#include "base/base.h"
+
+#include <tutti/transport.h>
+
+#include <netinet/in.h>
+
+#define TT_TCP_RAILS 8
+
+/* A NIC of this machine that is used. */
+typedef struct tt_tcp_rail {
+  char name[16];                   /* "eth0" */
+  struct sockaddr_storage address; /* its own; the port is ignored */
+  int32_t prefix_bits;     /* of its network: rails of two machines belong together where networks are equal, else
+                              by their place in the list */
+  int64_t bits_per_second; /* 0: unknown */
+} tt_tcp_rail;
+
+typedef struct tt_tcp_config {
+  const tt_tcp_rail *rail; /* of this rank; borrowed while opening */
+  int64_t rail_count;      /* 1 .. TT_TCP_RAILS */
+  int64_t first_rail;      /* where this rank begins when all are free: ranks of a node take different ones */
+  int64_t timeout_ns;      /* for opening */
+} tt_tcp_config;
+
+/* Beside the vtable's promises: peer_dead says 1 for a process that has ended without a word and can not be reached any
+ * more, 2 for one that has closed; silence alone is neither. */
+const tutti_transport_ops *tt_tcp_ops(void); /* config: tt_tcp_config */
+
+/* What has gone over a rail so far; for benchmarks and tests. Names as in the config. */
+typedef struct tt_tcp_counts {
+  char name[16];
+  uint64_t sent_bytes, received_bytes; /* letters with their heads, sent again ones included */
+  uint64_t resent;                     /* letters that had to be sent again since this rail failed */
+  uint64_t retired;                    /* how often a connection on it was given up */
+} tt_tcp_counts;
+
+/* counts: room for TT_TCP_RAILS; returns how many. */
+int64_t tt_tcp_count(void *self, tt_tcp_counts *counts);
+
+#endif
