@@ -53,6 +53,7 @@ typedef struct plan_work {
   tt_topo *topo;
   tt_sim_model model; /* the usual rates, changed by the options' */
   tt_composition composition;
+  tt_owners owners; /* of the composition's blocks, with `even` */
   tt_params params;
   tt_lowering *lowering;
   tt_plan **plan;

@@ -47,6 +47,17 @@ static tutti_status make_model(plan_work *work) {
 
 /* ---- plans ---- */
 
+static tutti_status compose(plan_work *work) {
+  tt_problem problem = work->options->problem;
+  const tt_topo_level *level = tt_lower_outermost(&work->params, work->topo);
+  tutti_status status = TUTTI_OK;
+  if (work->params.even && level && level->group_of) {
+    status = tt_compose_owners(level->group_of, level->group_count, problem.rank_count, &work->arena, &work->owners);
+    problem.owners = &work->owners;
+  }
+  return status == TUTTI_OK ? tt_compose(&problem, work->params.form, &work->composition) : status;
+}
+
 tutti_status plan_work_open(const plan_options *options, const char *params, plan_work *work) {
   *work = (plan_work){.options = options};
   tt_arena_init(&work->arena);
@@ -56,7 +67,7 @@ tutti_status plan_work_open(const plan_options *options, const char *params, pla
   if (status == TUTTI_OK)
     status = tt_params_parse(params, &work->params);
   if (status == TUTTI_OK)
-    status = tt_compose(&options->problem, work->params.form, &work->composition);
+    status = compose(work);
   if (status == TUTTI_OK)
     status = tt_lowering_create(&work->composition, work->topo, &work->params, &work->lowering);
   return status;

@@ -55,7 +55,8 @@ static void draw_params(tt_case *one, tt_random *random) {
     strncat(name, one->form, strcspn(one->form, "."));
     draw_stage(one, name, random);
   }
-  one->params.stripe = (int64_t)tt_random_below(random, 4);
+  one->params.stripe = (int64_t)tt_random_below(random, 5) + TT_STRIPE_ALL;
+  one->params.even = one->params.stripe == 0 && tt_random_below(random, 2);
   one->params.channels = 1 + (int64_t)tt_random_below(random, 3);
   one->params.ring = tt_random_below(random, 3) ? 0 : 1;
   one->params.reproducible = tt_random_below(random, 8) == 0;

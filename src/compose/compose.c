@@ -204,6 +204,21 @@ static void add_stage(tt_composition *composition, const struct step *step, enum
   stage->family_count = stage->family[0].count_i > 0;
 }
 
+/* Owners are told in no rank order. */
+static bool has_owners(const tt_problem *problem, const struct form *form) {
+  const struct step *first = &form->step[0];
+  bool free = form->step_count == 2 && first->part == REDUCE_SCATTER && form->step[1].part == ALLGATHER;
+  return problem->owners && free && !problem->ordered;
+}
+
+static void take_owners(tt_composition *composition, const tt_owners *owners) {
+  composition->block_count = owners->block_count;
+  for (int n = 0; n < composition->stage_count; n++) {
+    composition->stage[n].family_count = owners->family_count;
+    composition->stage[n].list = owners->family[n];
+  }
+}
+
 static void add_graph(tt_composition *composition, const tt_graph *graph) {
   tt_stage *stage = &composition->stage[composition->stage_count++];
   strcpy(stage->name, "exchange");
@@ -274,6 +289,8 @@ tutti_status tt_compose(const tt_problem *problem, const char *form_name, tt_com
   composition->in_place = problem->in_place;
   for (int n = 0; n < form->step_count; n++)
     add_stage(composition, &form->step[n], form->cut, problem);
+  if (has_owners(problem, form))
+    take_owners(composition, problem->owners);
   if (problem->graph)
     add_graph(composition, problem->graph);
   return tt_ir_check(composition);

@@ -44,13 +44,26 @@ typedef struct tt_graph {
   const tt_family *family;  /* of each edge: M(from, {to}, block e) in -> out; made by tt_compose_graph */
 } tt_graph;
 
+/* Who combines and hands out which block, where a form may cut the vector as it likes: allreduce. Each group of ranks
+ * owns as many blocks, its members in turn:
+ *
+ *     groups {0 1 2} {3}:   block 0 1 2 | 3 4 5      made by tt_compose_owners
+ *                           owner 0 1 2 | 3 3 3 */
+typedef struct tt_owners {
+  int64_t rank_count, block_count;
+  int family_count;
+  const tt_family
+      *family[2]; /* for j: R(all, owner j, block j) in -> out; for j: M(owner j, all, block j) out -> out */
+} tt_owners;
+
 typedef struct tt_problem {
   tt_collective collective;
   int64_t rank_count;
   int64_t root; /* where the collective has one, else 0 */
   bool in_place;
-  bool ordered;          /* the operator does not commute */
-  const tt_graph *graph; /* of neighbor collectives; borrowed as long as the composition lives */
+  bool ordered;            /* the operator does not commute */
+  const tt_graph *graph;   /* of neighbor collectives; borrowed as long as the composition lives */
+  const tt_owners *owners; /* NULL: block r is rank r's; borrowed as long as the composition lives */
 } tt_problem;
 
 typedef struct tt_collective_info {
@@ -71,5 +84,8 @@ const char *tt_compose_form(tt_collective collective, const char *name);
 tutti_status tt_compose(const tt_problem *problem, const char *form, tt_composition *composition);
 /* Fills in graph->family, in the arena, from all else. TUTTI_ERR_MEMORY. */
 tutti_status tt_compose_graph(tt_graph *graph, tt_arena *arena);
+/* group_of: of each rank, 0 .. group_count - 1, none of them empty. In the arena. TUTTI_ERR_MEMORY. */
+tutti_status tt_compose_owners(const int32_t *group_of, int64_t group_count, int64_t rank_count, tt_arena *arena,
+                               tt_owners *owners);
 
 #endif

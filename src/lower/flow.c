@@ -111,7 +111,8 @@ static bool flow_part(tt_stage_flow *in, tt_walk *walk, bool is_end, uint16_t ch
 static bool flow_primitive(tt_stage_flow *in, tt_walk *walk, int64_t i, int64_t j) {
   uint32_t parts = in->lowering->part_count;
   int64_t stripe = in->lowering->params.stripe > 0 ? in->lowering->params.stripe : 1;
-  uint32_t first_block = (uint32_t)tt_ir_at(walk->family->block, i, j) * parts;
+  int64_t block = tt_ir_at(walk->family->block, i, j);
+  uint32_t first_block = (uint32_t)block * parts;
   bool is_end = tt_ir_has_end(walk->family, i, j, in->flow->rank);
   walk->root = tt_ir_at(walk->family->root, i, j);
   walk->one = tt_ir_at(walk->family->ends.one, i, j);
@@ -120,7 +121,7 @@ static bool flow_primitive(tt_stage_flow *in, tt_walk *walk, int64_t i, int64_t 
   for (uint32_t part = 0; part < parts; part++) {
     int64_t channel = part / stripe;
     walk->block = first_block + part;
-    walk->part = part % stripe;
+    walk->part = in->lowering->params.even ? block % walk->stage->most : part % stripe;
     walk->backward = channel % 2 == 1 && !walk->ordered;
     if (!flow_part(in, walk, is_end, (uint16_t)channel))
       return false;

@@ -128,6 +128,15 @@ static int find_topo_level(const tt_topo *topo, const char *name) {
   return -1;
 }
 
+const tt_topo_level *tt_lower_outermost(const tt_params *params, const tt_topo *topo) {
+  int outermost = params->stage_count > 0 ? topo->level_count : topo->level_count - 1;
+  for (int n = 0; n < params->stage_count; n++) {
+    int found = find_topo_level(topo, params->stage[n].level[0].name);
+    outermost = found >= 0 && found < outermost ? found : outermost;
+  }
+  return outermost < topo->level_count ? &topo->level[outermost] : NULL;
+}
+
 static tutti_status check_levels(const tt_stage_params *stage, const tt_topo *topo) {
   int last = -1;
   for (int n = 0; n < stage->level_count; n++) {
@@ -202,11 +211,22 @@ static int64_t renumber(const tt_lower_stage *out, int32_t *key) {
   return next + 1;
 }
 
+/* Members of the largest group: the longest run of one number. */
+static int64_t longest_run(const tt_lower_stage *out, const int32_t *key) {
+  int64_t most = 0;
+  for (int64_t at = 0, begin = 0; at < out->rank_count; at++) {
+    begin = key[at] == key[begin] ? begin : at;
+    most = at + 1 - begin > most ? at + 1 - begin : most;
+  }
+  return most;
+}
+
 static tutti_status add_outermost(tt_lower_stage *out, const tt_stage_params *stage, const tt_topo *topo,
                                   const tt_params *params, int32_t *key, int32_t *ring_key, tt_arena *arena) {
   tt_level_params level = stage->level[0];
-  bool striped = params->stripe > 0;
+  bool striped = params->stripe > 0 || params->even;
   int64_t groups = renumber(out, key);
+  out->most = longest_run(out, key);
   if (params->ring > groups)
     return tt_fail(TUTTI_ERR_PLAN, "ring=%" PRId64 " is more than the %" PRId64 " groups of level '%s'", params->ring,
                    groups, level.name);
@@ -277,6 +297,7 @@ tutti_status tt_lower_resolve(const tt_composition *composition, int stage_numbe
   if (params->reproducible && reduces(stage)) {
     chosen = &flat;
     used.stripe = used.ring = 0;
+    used.even = false;
   }
   for (int n = 0; n < chosen->level_count; n++)
     level[n] = &topo->level[find_topo_level(topo, chosen->level[n].name)];

@@ -31,6 +31,7 @@ typedef struct tt_lower_level {
 typedef struct tt_lower_stage {
   int64_t rank_total; /* of the communicator */
   int64_t rank_count; /* that take part */
+  int64_t most;       /* members of the largest group of the outermost level that parameters name */
   int32_t *perm;      /* rank at a position */
   int32_t *position;  /* of each rank; -1: takes no part */
   int level_count;

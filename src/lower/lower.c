@@ -51,7 +51,12 @@ static tutti_status number_levels(tt_lowering *lowering, int stage) {
 /* ---- create ---- */
 
 static tutti_status count_parts(tt_lowering *lowering) {
-  const tt_params *params = &lowering->params;
+  tt_params *params = &lowering->params;
+  const tt_topo_level *outermost = tt_lower_outermost(params, lowering->topo);
+  if (params->stripe != 0 && params->even)
+    return tt_fail(TUTTI_ERR_PLAN, "even deals whole blocks to members, and stripe cuts them; only one of them can be");
+  if (params->stripe == TT_STRIPE_ALL)
+    params->stripe = outermost ? outermost->most : 1; /* a level that is not there is refused later */
   int64_t parts = (params->stripe > 0 ? params->stripe : 1) * params->channels;
   if (parts > PARTS || lowering->composition->block_count > INT32_MAX / parts)
     return tt_fail(TUTTI_ERR_PLAN, "stripe=%" PRId64 " channels=%" PRId64 " cut %" PRId64 " blocks into too many parts",
@@ -75,6 +80,11 @@ static tutti_status count_primitives(const tt_composition *composition) {
   return TUTTI_OK;
 }
 
+/* How many members of a group may carry blocks that have one root. */
+static int64_t carriers(const tt_lowering *lowering, int stage) {
+  return lowering->params.even ? lowering->stage[stage].most : lowering->params.stripe;
+}
+
 static tutti_status resolve_stages(tt_lowering *lowering) {
   const tt_composition *composition = lowering->composition;
   for (int n = 0; n < composition->stage_count; n++) {
@@ -82,7 +92,7 @@ static tutti_status resolve_stages(tt_lowering *lowering) {
     tutti_status status = tt_lower_resolve(composition, n, lowering->topo, &lowering->params, &lowering->arena, stage);
     if (status == TUTTI_OK)
       status =
-          tt_lower_check_order(&composition->stage[n], stage, lowering->params.stripe, lowering->params.reproducible);
+          tt_lower_check_order(&composition->stage[n], stage, carriers(lowering, n), lowering->params.reproducible);
     if (status == TUTTI_OK)
       status = number_levels(lowering, n);
     if (status != TUTTI_OK)

@@ -32,12 +32,15 @@ bool tt_shape_has_k(tt_shape shape);
 const char *tt_labelling_name(tt_labelling labelling);
 const char *tt_order_name(tt_order order);
 
+#define TT_STRIPE_ALL (-1) /* as many as the largest group of tt_lower_outermost has members */
+
 /* Parameters. Text form and grammar: docs/plan.md. */
 typedef struct tt_params {
   char form[2 * TT_STAGE_NAME]; /* of the composition, for whoever makes it; "": the first */
   int stage_count;              /* 0: one level "core", star */
   tt_stage_params stage[TT_STAGES + 1];
   int64_t stripe;      /* 0: a primitive's own place represents it in each group; s: parts through s members */
+  bool even;           /* block b is carried by member b modulo m of each group, m the most members of one */
   int64_t ring;        /* 0, or virtual nodes of the outermost chain */
   int64_t channels;    /* >= 1 */
   int64_t slice_bytes; /* 0: as large as a slot */
@@ -50,6 +53,9 @@ void tt_params_init(tt_params *params);
 /* Text or the name of a preset, or a preset followed by more text ("ring channels=2"). */
 tutti_status tt_params_parse(const char *text, tt_params *params);
 void tt_params_print(const tt_params *params, char *text, size_t size);
+
+/* The outermost level of the topology that some stage names; NULL where there is none of that name. */
+const tt_topo_level *tt_lower_outermost(const tt_params *params, const tt_topo *topo);
 
 typedef struct tt_preset {
   const char *name;

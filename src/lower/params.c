@@ -2,7 +2,7 @@
  *
  *   params = word { word }                    words are separated by spaces
  *   word   = preset | "form=" name | stage | "stripe=" n | "ring=" n | "channels=" n | "slice=" bytes
- *          | "acc=" ( "own" | "f32" ) | "reproducible" | "single-copy"
+ *          | "stripe=all" | "even" | "acc=" ( "own" | "f32" ) | "reproducible" | "single-copy"
  *   stage  = [ name ] "[" level { "/" level } "]"
  *   level  = name ":" shape { "," ( "rotate" | "xor" | "reflect" | "near" | "far" ) }
  *   shape  = "star" | "chain" | "exchange" | k "-nomial" | k "-ary" | k "-planted"
@@ -151,10 +151,22 @@ static tutti_status parse_preset(const char *word, tt_params *params, int depth)
   return bad(word, "is neither a preset nor a parameter; see `tutti plan --help`");
 }
 
+static bool *flag_of(const char *word, tt_params *params) {
+  if (strcmp(word, "even") == 0)
+    return &params->even;
+  if (strcmp(word, "reproducible") == 0)
+    return &params->reproducible;
+  return strcmp(word, "single-copy") == 0 ? &params->single_copy : NULL;
+}
+
 static tutti_status parse_word(char *word, tt_params *params, int depth) {
   if (strncmp(word, "form=", 5) == 0)
     return copy_name(params->form, sizeof params->form, word + 5, strlen(word + 5)) ? TUTTI_OK
                                                                                     : bad(word, "names no form");
+  if (strcmp(word, "stripe=all") == 0) {
+    params->stripe = TT_STRIPE_ALL;
+    return TUTTI_OK;
+  }
   if (strncmp(word, "stripe=", 7) == 0)
     return parse_number(word, word + 7, 0, &params->stripe);
   if (strncmp(word, "ring=", 5) == 0)
@@ -165,12 +177,9 @@ static tutti_status parse_word(char *word, tt_params *params, int depth) {
     return parse_slice(word, word + 6, &params->slice_bytes);
   if (strncmp(word, "acc=", 4) == 0)
     return parse_acc(word, word + 4, &params->acc_float32);
-  if (strcmp(word, "reproducible") == 0) {
-    params->reproducible = true;
-    return TUTTI_OK;
-  }
-  if (strcmp(word, "single-copy") == 0) {
-    params->single_copy = true;
+  bool *flag = flag_of(word, params);
+  if (flag) {
+    *flag = true;
     return TUTTI_OK;
   }
   return strchr(word, '[') ? parse_stage(word, params) : parse_preset(word, params, depth);
@@ -248,8 +257,12 @@ void tt_params_print(const tt_params *params, char *text, size_t size) {
     put_stage(&to, &params->stage[n]);
   if (params->stage_count == 0)
     put(&to, "%s[core:star]", to.used ? " " : "");
-  if (params->stripe)
+  if (params->stripe == TT_STRIPE_ALL)
+    put(&to, " stripe=all");
+  else if (params->stripe)
     put(&to, " stripe=%" PRId64, params->stripe);
+  if (params->even)
+    put(&to, " even");
   if (params->ring)
     put(&to, " ring=%" PRId64, params->ring);
   if (params->channels != 1)

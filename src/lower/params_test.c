@@ -117,7 +117,7 @@ static void test_broken_texts_are_refused_with_their_word(void **state) {
       {"[core:star]]", "is no stage"},
       {"[[core:star]]", "is no stage"},
       {"a-stage-of-24-characters[core:star]", "is no stage"},
-      {"[a:star/b:star/c:star/d:star/e:star/f:star/core:star]", "'core:star' is one level too many"},
+      {"[a:star/b:star/c:star/d:star/e:star/f:star/g:star/core:star]", "'core:star' is one level too many"},
       {"a[core:star] b[core:star] c[core:star] d[core:star] e[core:star] f[core:star] g[core:star] h[core:star] "
        "i[core:star] j[core:star]",
        "'j[core:star]' is one stage too many"},
@@ -187,7 +187,7 @@ static void test_short_room_cuts_the_text(void **state) {
 static int64_t below(tt_random *random, uint64_t limit) { return (int64_t)tt_random_below(random, limit); }
 
 static void random_stage(tt_random *random, tt_stage_params *stage) {
-  static const char *const names[TT_TOPO_LEVELS] = {"cluster", "rack", "node", "socket", "numa", "core"};
+  static const char *const names[TT_TOPO_LEVELS] = {"cluster", "switch", "rack", "node", "socket", "numa", "core"};
   stage->level_count = 1 + (int)below(random, TT_TOPO_LEVELS);
   for (int n = 0; n < stage->level_count; n++) {
     tt_level_params *level = &stage->level[n];
@@ -209,7 +209,8 @@ static void random_params(tt_random *random, tt_params *params) {
     strcpy(params->stage[n].stage, stages[n]);
     random_stage(random, &params->stage[n]);
   }
-  params->stripe = below(random, 2) * below(random, 4097);
+  params->stripe = below(random, 2) * (below(random, 4098) + TT_STRIPE_ALL);
+  params->even = below(random, 2);
   params->ring = below(random, 2) * below(random, 4097);
   params->channels = 1 + below(random, 2) * below(random, 4096);
   params->slice_bytes = below(random, 2) * below(random, (uint64_t)1 << (1 + below(random, 40)));

@@ -50,11 +50,17 @@ static const tt_lower_level *represented_in(const tt_lower_stage *stage, int lev
   return &stage->level[stage->level[level].fold ? level + 1 : level];
 }
 
+/* The number of the member, in every group that has so many, that represents it. */
+static int64_t place_of(const tt_lower_stage *stage, int number, int64_t root, int64_t part) {
+  const tt_lower_level *in = represented_in(stage, number);
+  int64_t position = stage->position[root];
+  return stage->level[number].striped ? part : position - in->start[in->group_at[position]];
+}
+
 int64_t tt_walk_representative(const tt_lower_stage *stage, int number, int64_t outer, int64_t root, int64_t part,
                                int64_t index) {
   const tt_lower_level *level = &stage->level[number], *in = represented_in(stage, number);
-  int64_t position = stage->position[root], sub = level->first[outer] + index;
-  int64_t place = level->striped ? part : position - in->start[in->group_at[position]];
+  int64_t sub = level->first[outer] + index, place = place_of(stage, number, root, part);
   if (level->fold)
     sub = in->first[sub];
   int64_t size = in->start[sub + 1] - in->start[sub];
@@ -194,6 +200,19 @@ static uint32_t tie_of(const tt_walk *walk, int64_t me, const tt_edge *edge) {
   return (uint32_t)(distance < 0 ? distance + ranks : distance);
 }
 
+/* Along a chain each member's share has lanes of its own: where a group has fewer members, one rank carries several
+ * shares, and all have to move at once, lest the last ones begin when the first are through. */
+static int64_t way_of(const tt_walk *walk, const visit *at, const tt_tree *tree, int64_t v) {
+  if (tree->level->shape == TT_CHAIN)
+    return place_of(walk->stage, at->level, at->root, walk->part);
+  return tt_shape_way(tree, v);
+}
+
+/* A reduction's, of this tree: with ends up to a rank it begins as early as its own tree can. */
+static int64_t rounds_of(const tt_walk *walk, const visit *at, const tt_tree *tree) {
+  return at->ends.upto >= 0 ? tt_shape_rounds(tree) : walk->stage->level[at->level].rounds;
+}
+
 /* The edge between label v and its parent, as rank `me` at one of its ends sees it. */
 static void tree_edge(tt_walk *walk, int64_t me, const visit *at, const tt_tree *tree, int64_t home, int64_t v,
                       bool me_is_child) {
@@ -201,8 +220,8 @@ static void tree_edge(tt_walk *walk, int64_t me, const visit *at, const tt_tree 
   bool away = at->kind != TT_PAYLOAD_PARTIAL;
   int64_t round = tt_shape_round(tree, v), other = me_is_child ? tt_shape_parent(tree, v) : v;
   int64_t up = level->fold || level->striped ? walk->stage->time[at->level + 1] : 0;
-  int64_t rounds = at->ends.upto >= 0 ? tt_shape_rounds(tree) : level->rounds; /* begins as early as its tree can */
-  int64_t time = away ? at->base + up + round : at->base + walk->stage->time[at->level + 1] + rounds - 1 - round;
+  int64_t back = rounds_of(walk, at, tree) - 1 - round;
+  int64_t time = away ? at->base + up + round : at->base + walk->stage->time[at->level + 1] + back;
   tt_edge *edge = new_edge(walk);
   if (!edge)
     return;
@@ -210,7 +229,7 @@ static void tree_edge(tt_walk *walk, int64_t me, const visit *at, const tt_tree 
       .time = (uint32_t)time,
       .peer = (int32_t)representative(walk, at, tt_shape_group(tree, other, home)),
       .level = (uint16_t)at->level,
-      .way = (uint16_t)tt_shape_way(tree, v),
+      .way = (uint16_t)way_of(walk, at, tree, v),
       .sends = away != me_is_child,
       .published = may_publish(walk, at, tree),
       .payload = payload_of(walk, at, tree, home, v),
@@ -275,6 +294,23 @@ static void drop_holder(const tt_walk *walk, const visit *at, int64_t sub, visit
     inner->ends.except = -1;
 }
 
+/* Along a chain, blocks reach a group one after the other. Each goes on inside as it comes, so that inner levels work
+ * beside the chain and not behind it; other shapes need few rounds, and blocks that come in any of them go on together.
+ * Rounds after the tree's beginning. */
+static int64_t comes(const tt_lower_level *level, const tt_tree *tree, int64_t v) {
+  if (level->params.shape != TT_CHAIN)
+    return level->rounds;
+  return v > 0 ? tt_shape_round(tree, v) + 1 : 0;
+}
+
+/* The same backwards: inside, a partial result is made when the chain comes for it. Where rank order matters, what is
+ * inside comes before all else. */
+static int64_t is_due(const tt_walk *walk, const visit *at, const tt_tree *tree, int64_t v) {
+  if (tree->level->shape != TT_CHAIN || walk->shared || walk->ordered || tree->f < 2)
+    return 0;
+  return rounds_of(walk, at, tree) - 1 - (v < tree->f - 1 ? v : v - 1);
+}
+
 static void visit_away(tt_walk *walk, int64_t me, const visit *at, int64_t home, int64_t mine, const tt_tree *tree) {
   const tt_lower_level *level = &walk->stage->level[at->level];
   int64_t leader = representative(walk, at, home), v = tt_shape_label(tree, mine, home);
@@ -284,7 +320,7 @@ static void visit_away(tt_walk *walk, int64_t me, const visit *at, int64_t home,
     home_way(walk, me, at, home, at->root, leader, at->base);
   if (v != 0 && !needed(walk, at, tree, home, v))
     return;
-  visit inner = inside(at, level, mine, representative(walk, at, mine), at->base + up + level->rounds);
+  visit inner = inside(at, level, mine, representative(walk, at, mine), at->base + up + comes(level, tree, v));
   if (gives_up)
     add_holder(walk, at, home, &inner.ends);
   drop_holder(walk, at, mine, &inner);
@@ -298,7 +334,7 @@ static void visit_toward(tt_walk *walk, int64_t me, const visit *at, int64_t hom
   int64_t leader = representative(walk, at, home), v = tt_shape_label(tree, mine, home);
   int64_t mine_leader = representative(walk, at, mine), deep = walk->stage->time[at->level + 1];
   if (v == 0 || needed(walk, at, tree, home, v)) {
-    walk_visit(walk, me, inside(at, level, mine, mine_leader, at->base));
+    walk_visit(walk, me, inside(at, level, mine, mine_leader, at->base + is_due(walk, at, tree, v)));
     if (me == mine_leader)
       tree_edges(walk, me, at, tree, home, v);
   }

@@ -3,8 +3,8 @@
  *   {"name": "...", "rules": [{"collective": "allreduce", "ranks": [2, 8], "nodes": [2], "bytes": "8K",
  *                              "params": "linear"}, ...]}
  *
- * "bytes" is the largest vector that the rule is for; "ranks" and "nodes" are [least, most], or [least]; what a rule
- * leaves out holds for any. The first rule that fits is taken. */
+ * "bytes" is the largest vector that the rule is for; "ranks", "nodes", "ranks_per_node" (of the largest node) and
+ * "nics" are [least, most], or [least]; what a rule leaves out holds for any. The first rule that fits is taken. */
 #include "tune/tune.h"
 
 #include <inttypes.h>
@@ -48,7 +48,7 @@ static tutti_status read_bytes(const json_t *rule, int64_t number, int64_t *byte
 }
 
 static bool is_member(const char *name) {
-  static const char *const members[] = {"collective", "ranks", "nodes", "bytes", "params"};
+  static const char *const members[] = {"collective", "ranks", "nodes", "ranks_per_node", "nics", "bytes", "params"};
   for (size_t n = 0; n < TT_COUNT(members); n++)
     if (strcmp(members[n], name) == 0)
       return true;
@@ -60,7 +60,9 @@ static tutti_status check_members(json_t *rule, int64_t number) {
   json_t *value;
   json_object_foreach(rule, name, value) {
     if (!is_member(name))
-      return bad_rule(number, name, "is not known; members are collective, ranks, nodes, bytes, params");
+      return bad_rule(number, name,
+                      "is not known; members are collective, ranks, nodes, ranks_per_node, nics, bytes, "
+                      "params");
   }
   return TUTTI_OK;
 }
@@ -89,6 +91,10 @@ static tutti_status read_rule(json_t *from, int64_t number, tt_rule *rule) {
     status = read_range(from, "ranks", number, &rule->ranks_min, &rule->ranks_max);
   if (status == TUTTI_OK)
     status = read_range(from, "nodes", number, &rule->nodes_min, &rule->nodes_max);
+  if (status == TUTTI_OK)
+    status = read_range(from, "ranks_per_node", number, &rule->each_min, &rule->each_max);
+  if (status == TUTTI_OK)
+    status = read_range(from, "nics", number, &rule->nics_min, &rule->nics_max);
   if (status == TUTTI_OK)
     status = read_bytes(from, number, &rule->bytes_max);
   if (status == TUTTI_OK && !(rule->text = strdup(params)))
@@ -182,13 +188,20 @@ void tt_profile_close(tt_profile *profile) {
   free(profile);
 }
 
+static bool is_within(int64_t value, int64_t least, int64_t most) { return value >= least && value <= most; }
+
+static bool holds(const tt_rule *rule, const tt_region *region) {
+  int64_t each = region->ranks_per_node > 0 ? region->ranks_per_node : 1;
+  int64_t nics = region->nic_count > 0 ? region->nic_count : 1;
+  return rule->collective == region->collective && region->bytes <= rule->bytes_max &&
+         is_within(region->rank_count, rule->ranks_min, rule->ranks_max) &&
+         is_within(region->node_count, rule->nodes_min, rule->nodes_max) &&
+         is_within(each, rule->each_min, rule->each_max) && is_within(nics, rule->nics_min, rule->nics_max);
+}
+
 const tt_rule *tt_profile_find(const tt_profile *profile, const tt_region *region) {
-  for (int64_t n = 0; n < profile->rule_count; n++) {
-    const tt_rule *rule = &profile->rule[n];
-    if (rule->collective == region->collective && region->bytes <= rule->bytes_max &&
-        region->rank_count >= rule->ranks_min && region->rank_count <= rule->ranks_max &&
-        region->node_count >= rule->nodes_min && region->node_count <= rule->nodes_max)
-      return rule;
-  }
+  for (int64_t n = 0; n < profile->rule_count; n++)
+    if (holds(&profile->rule[n], region))
+      return &profile->rule[n];
   return NULL;
 }

@@ -46,7 +46,7 @@ static void test_mistakes_are_named(void **state) {
        "\"x\"}]}",
        "'x' is neither a preset nor a parameter"},
       {"{\"rules\": [{\"collective\": \"barrier\", \"params\": \"linear\", \"byts\": \"1K\"}]}",
-       "rule 1, \"byts\": is not known; members are collective, ranks, nodes, bytes, params"},
+       "rule 1, \"byts\": is not known; members are collective, ranks, nodes, ranks_per_node, nics, bytes, params"},
       {"{\"rules\": [{\"collective\": \"barrier\", \"params\": \"linear\", \"ranks\": 2}]}",
        "rule 1, \"ranks\": is not [least, most] or [least]"},
       {"{\"rules\": [{\"collective\": \"barrier\", \"params\": \"linear\", \"ranks\": []}]}",
@@ -94,13 +94,13 @@ static void test_the_first_rule_that_fits_is_taken(void **state) {
     tt_region region;
     const char *params;
   } calls[] = {
-      {{TT_ALLREDUCE, 1024, 2, 1}, "linear"},
-      {{TT_ALLREDUCE, 1024, 4, 3}, "linear"},
-      {{TT_ALLREDUCE, 1025, 4, 3}, "two-level-ring"},
-      {{TT_ALLREDUCE, 0, 5, 9}, "two-level-ring"},
-      {{TT_ALLREDUCE, 0, 1, 1}, "ring"},
-      {{TT_ALLREDUCE, INT64_MAX, 99, 10}, "ring"},
-      {{TT_BROADCAST, 8, 2, 1}, NULL},
+      {{TT_ALLREDUCE, 1024, 2, 1, 1, 0}, "linear"},
+      {{TT_ALLREDUCE, 1024, 4, 3, 1, 0}, "linear"},
+      {{TT_ALLREDUCE, 1025, 4, 3, 1, 0}, "two-level-ring"},
+      {{TT_ALLREDUCE, 0, 5, 9, 1, 0}, "two-level-ring"},
+      {{TT_ALLREDUCE, 0, 1, 1, 1, 0}, "ring"},
+      {{TT_ALLREDUCE, INT64_MAX, 99, 10, 1, 0}, "ring"},
+      {{TT_BROADCAST, 8, 2, 1, 1, 0}, NULL},
   };
   tt_profile *profile;
   assert_int_equal(open_text(text, &profile), TUTTI_OK);
@@ -113,6 +113,26 @@ static void test_the_first_rule_that_fits_is_taken(void **state) {
       assert_string_equal(rule->text, calls[n].params);
   }
   assert_int_equal(tt_profile_find(profile, &calls[4].region)->line, 3);
+  tt_profile_close(profile);
+}
+
+static void test_rules_may_ask_for_ranks_of_a_node_and_nics(void **state) {
+  (void)state;
+  static const char text[] =
+      "{\"rules\": ["
+      "{\"collective\": \"allreduce\", \"ranks_per_node\": [4], \"nics\": [2, 3], \"params\": \"linear\"},"
+      "{\"collective\": \"allreduce\", \"nics\": [1, 1], \"params\": \"ring\"},"
+      "{\"collective\": \"allreduce\", \"params\": \"bruck\"}]}";
+  static const struct {
+    int64_t each, nics;
+    const char *params;
+  } calls[] = {{4, 2, "linear"}, {9, 3, "linear"}, {4, 4, "bruck"}, {3, 2, "bruck"}, {4, 1, "ring"}, {4, 0, "ring"}};
+  tt_profile *profile;
+  assert_int_equal(open_text(text, &profile), TUTTI_OK);
+  for (size_t n = 0; n < TT_COUNT(calls); n++) {
+    const tt_region region = {TT_ALLREDUCE, 8, 4 * calls[n].each, 4, calls[n].each, calls[n].nics};
+    assert_string_equal(tt_profile_find(profile, &region)->text, calls[n].params);
+  }
   tt_profile_close(profile);
 }
 
@@ -231,7 +251,8 @@ static void test_the_shipped_profile_has_a_rule_for_every_call(void **state) {
     for (int64_t ranks = 1; ranks <= 1024 && asked; ranks *= 2)
       for (int64_t nodes = 1; nodes <= ranks; nodes *= 2)
         for (size_t n = 0; n < TT_COUNT(bytes); n++)
-          assert_non_null(tt_profile_find(profile, &(tt_region){(tt_collective)c, bytes[n], ranks, nodes}));
+          assert_non_null(
+              tt_profile_find(profile, &(tt_region){(tt_collective)c, bytes[n], ranks, nodes, ranks / nodes, 0}));
   }
   tt_profile_close(profile);
 }
@@ -241,6 +262,7 @@ int main(void) {
       cmocka_unit_test(test_mistakes_are_named),
       cmocka_unit_test(test_a_missing_file_is_named),
       cmocka_unit_test(test_the_first_rule_that_fits_is_taken),
+      cmocka_unit_test(test_rules_may_ask_for_ranks_of_a_node_and_nics),
       cmocka_unit_test(test_spacing_does_not_change_the_hash),
       cmocka_unit_test(test_closing_nothing_is_fine),
       cmocka_unit_test(test_every_shipped_rule_makes_proven_plans),

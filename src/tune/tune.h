@@ -10,6 +10,8 @@ typedef struct tt_region {
   tt_collective collective;
   int64_t bytes; /* of the whole vector */
   int64_t rank_count, node_count;
+  int64_t ranks_per_node; /* of the largest node */
+  int64_t nic_count;      /* between nodes, of the node with the fewest; 0: unknown, as with a user's transport */
 } tt_region;
 
 typedef struct tt_rule {
@@ -17,6 +19,8 @@ typedef struct tt_rule {
   int64_t bytes_max;            /* INT64_MAX: any */
   int64_t ranks_min, ranks_max; /* inclusive */
   int64_t nodes_min, nodes_max;
+  int64_t each_min, each_max; /* ranks of the largest node */
+  int64_t nics_min, nics_max; /* an unknown number is taken for 1 */
   char *text;
   tt_params params;
   int64_t line; /* number of the rule in its file, from 1; for explanations */

@@ -305,7 +305,7 @@ static void test_meaning_refuses_what_no_form_has(void **state) {
   static const int32_t edge[] = {3};
   static const tt_question none[] = {
       {.collective = "allgather", .rank_count = 3, .block_count = 1},
-      {.collective = "allreduce", .rank_count = 3, .block_count = 2},
+      {.collective = "allreduce", .rank_count = 3, .block_count = 0},
       {.collective = "broadcast", .rank_count = 3, .block_count = 1, .root = 3},
       {.collective = "all-to-all", .rank_count = 3, .block_count = 3},
       {.collective = "all-to-all", .rank_count = 3, .block_count = 9, .in_place = true},

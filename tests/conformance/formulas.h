@@ -249,15 +249,20 @@ static place over_nodes(const place *at) {
 
 static counts add(counts a, counts b) { return (counts){a.messages + b.messages, a.blocks + b.blocks}; }
 
-/* (nodes - 1) + (m - 1) messages for the ring, log2 nodes + (m - 1) for halving; (nodes - 1) + (m - 1) nodes blocks. */
-static counts level_all(const place *at, formula over, bool publish) {
+/* (nodes - 1) + (nodes - 1) (m - 1) blocks; `inside` messages to each other member of the node. */
+static counts level_all(const place *at, formula over, bool publish, int64_t inside) {
   place outer = over_nodes(at);
-  return add(over(&outer), to_others(at->per_node - 1, at->nodes, publish));
+  counts in = to_others(at->per_node - 1, at->nodes, publish);
+  return add(over(&outer), (counts){in.messages * inside, in.blocks});
 }
-static counts ring_allgather(const place *at) { return level_all(at, chain_all, at->publish); }
-static counts ring_reduce_scatter(const place *at) { return level_all(at, chain_all, false); }
-static counts halving_allgather(const place *at) { return level_all(at, xor_allgather, at->publish); }
-static counts halving_reduce_scatter(const place *at) { return level_all(at, xor_reduce_scatter, false); }
+/* What the ring brings goes on inside as it comes, beside the ring: a message for each node; on the way to the ring,
+ * the first two are one. */
+static counts ring_allgather(const place *at) { return level_all(at, chain_all, at->publish, at->nodes); }
+static counts ring_reduce_scatter(const place *at) {
+  return level_all(at, chain_all, false, at->nodes > 1 ? at->nodes - 1 : 1);
+}
+static counts halving_allgather(const place *at) { return level_all(at, xor_allgather, at->publish, 1); }
+static counts halving_reduce_scatter(const place *at) { return level_all(at, xor_reduce_scatter, false, 1); }
 
 /* One step: whole vectors; the own one to each member of the node once, whatever root it is for. Where nodes fold, only
  * some members' places have trees, so that not all send alike and nothing is published. */
@@ -294,14 +299,14 @@ static counts level_scatter(const place *at, formula over) {
 static counts ring_scatter(const place *at) { return level_scatter(at, chain_scatter); }
 static counts halving_scatter(const place *at) { return level_scatter(at, xor_scatter); }
 
-/* At the root's node, a place's blocks of all nodes go to the root in one message. */
-static counts level_gather(const place *at, formula over) {
+/* At the root's node, a place's blocks of all nodes go to the root in `inside` messages. */
+static counts level_gather(const place *at, formula over, int64_t inside) {
   place outer = over_nodes(at);
   bool here = outer.rank == outer.root;
-  return here ? to_others(!same_place(at), at->nodes, false) : over(&outer);
+  return here ? (counts){same_place(at) ? 0 : inside, same_place(at) ? 0 : at->nodes} : over(&outer);
 }
-static counts ring_gather(const place *at) { return level_gather(at, chain_gather); }
-static counts halving_gather(const place *at) { return level_gather(at, xor_gather); }
+static counts ring_gather(const place *at) { return level_gather(at, chain_gather, at->nodes); }
+static counts halving_gather(const place *at) { return level_gather(at, xor_gather, 1); }
 
 /* ---- all-to-all: a block goes from each rank to each ---- */
 

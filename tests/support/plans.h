@@ -19,6 +19,7 @@ typedef struct plans {
   tt_topo *topo;
   tt_params params;
   tt_composition composition;
+  tt_owners owners;
   tt_plan **plan;
   int64_t count;
 } plans;
@@ -53,13 +54,25 @@ static inline tutti_status plans_lower(plans *all) {
   return status;
 }
 
+/* Of one problem, with all->params. */
+static inline tutti_status plans_compose(const tt_problem *of, const char *form, plans *all) {
+  tt_problem problem = *of;
+  const tt_topo_level *level = tt_lower_outermost(&all->params, all->topo);
+  tutti_status status = TUTTI_OK;
+  if (all->params.even && level && level->group_of) {
+    status = tt_compose_owners(level->group_of, level->group_count, problem.rank_count, &all->arena, &all->owners);
+    problem.owners = &all->owners;
+  }
+  return status == TUTTI_OK ? tt_compose(&problem, form ? form : all->params.form, &all->composition) : status;
+}
+
 /* plans_close is called afterwards in any case. */
 static inline tutti_status plans_open(const plans_case *of, plans *all) {
   tutti_status status = plans_begin(all, of->problem.rank_count, of->map, of->publish);
   if (status == TUTTI_OK)
     status = tt_params_parse(of->params, &all->params);
   if (status == TUTTI_OK)
-    status = tt_compose(&of->problem, of->form ? of->form : all->params.form, &all->composition);
+    status = plans_compose(&of->problem, of->form, all);
   return status == TUTTI_OK ? plans_lower(all) : status;
 }
 

@@ -33,7 +33,7 @@ expect " core 6 14 1.75 n 48 14 n" allreduce -n 8 --params rabenseifner
 expect " core 14 14 1.75 n 112 14 n" allreduce -n 8 --params ring
 expect " core 4 15 0.9375 n 64 15 n" allgather -n 16 --params bruck
 expect " core 0 .. 3 0 .. 3 0 .. 3 n 7 7 n" broadcast -n 8 --root 5 --params binomial
-expect " all levels 4 7 0.875 n 32 7 n" allgather -n 8 --nodes 2 --params two-level-ring
+expect " all levels 7 7 0.875 n 56 7 n" allgather -n 8 --nodes 2 --params two-level-ring
 expect " node 4 4 chain rotate - 3" allgather --groups 7,8,3,1 --params two-level-ring
 expect " core 1 1 1 n 4 4 n" allreduce -n 4 --publish
 expect "only 16 evenly spaced ones" allreduce -n 1000 --params recursive-doubling
