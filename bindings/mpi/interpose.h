@@ -143,6 +143,7 @@ typedef struct tt_mpi_state {
   const char *off;             /* why; a text of static storage */
   bool threads;                /* the program may call MPI from several threads at once: see tt_mpi_lock */
   bool nodes;                  /* the job has ranks on several machines */
+  bool tcp;                    /* tutti's transport is to reach them, instead of messages of MPI */
   uint64_t only;               /* bits of tt_mpi_collective: TUTTI_MPI_ONLY */
   bool statistics;             /* TUTTI_STATS */
   MPI_Comm self;               /* private: requests complete through it (request.c) */

@@ -1,4 +1,5 @@
-/* bindings/mpi/settings.c - the interposer's environment variables: TUTTI_MPI, TUTTI_MPI_ONLY, TUTTI_STATS. */
+/* bindings/mpi/settings.c - the interposer's environment variables: TUTTI_MPI, TUTTI_MPI_ONLY, TUTTI_MPI_TRANSPORT,
+ * TUTTI_STATS. */
 #include "settings.h"
 
 #include <stdio.h>
@@ -19,12 +20,13 @@ static const char *value_of(const char *name) {
   return value && *value ? value : NULL;
 }
 
-static bool read_off(bool complain) {
-  const char *value = value_of("TUTTI_MPI");
-  bool off = value && strcmp(value, "off") == 0;
-  if (complain && value && !off && strcmp(value, "on") != 0)
-    fprintf(stderr, "tutti: TUTTI_MPI: '%s' is neither on nor off; using 'on'\n", value);
-  return off;
+/* Whether it is the second of two values; the first is what holds where nothing is said. */
+static bool read_choice(const char *name, const char *first, const char *second, bool complain) {
+  const char *value = value_of(name);
+  bool is_second = value && strcmp(value, second) == 0;
+  if (complain && value && !is_second && strcmp(value, first) != 0)
+    fprintf(stderr, "tutti: %s: '%s' is neither %s nor %s; using '%s'\n", name, value, first, second, first);
+  return is_second;
 }
 
 static int find_name(const char *text, size_t length) {
@@ -57,5 +59,8 @@ static const char *read_statistics(void) {
 }
 
 tt_mpi_settings tt_mpi_settings_read(bool complain) {
-  return (tt_mpi_settings){read_off(complain), read_only(complain), read_statistics()};
+  return (tt_mpi_settings){.off = read_choice("TUTTI_MPI", "on", "off", complain),
+                           .tcp = read_choice("TUTTI_MPI_TRANSPORT", "mpi", "tcp", complain),
+                           .only = read_only(complain),
+                           .statistics = read_statistics()};
 }

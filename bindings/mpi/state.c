@@ -24,12 +24,13 @@ static int world_rank(void) {
 /* What one rank wants, all get. */
 static bool agree_settings(bool threads) {
   const tt_mpi_settings settings = tt_mpi_settings_read(world_rank() == 0);
-  enum { OFF, STATISTICS, THREADS, WITHOUT, COUNT };
-  uint64_t wish[COUNT] = {settings.off, settings.statistics != NULL, threads, ~settings.only}, all[COUNT];
+  enum { OFF, STATISTICS, THREADS, WITHOUT, TCP, COUNT };
+  uint64_t wish[COUNT] = {settings.off, settings.statistics != NULL, threads, ~settings.only, settings.tcp}, all[COUNT];
   PMPI_Allreduce(wish, all, COUNT, MPI_UINT64_T, MPI_BOR, MPI_COMM_WORLD);
   tt_mpi.statistics = all[STATISTICS] != 0;
   tt_mpi.threads = all[THREADS] != 0;
   tt_mpi.only = ~all[WITHOUT];
+  tt_mpi.tcp = all[TCP] != 0;
   return all[OFF] == 0;
 }
 
@@ -50,7 +51,8 @@ static bool seems_to_span_machines(void) {
 }
 
 int tt_mpi_thread_level(int required) {
-  return !tt_mpi_settings_read(false).off && seems_to_span_machines() ? MPI_THREAD_MULTIPLE : required;
+  const tt_mpi_settings settings = tt_mpi_settings_read(false);
+  return !settings.off && !settings.tcp && seems_to_span_machines() ? MPI_THREAD_MULTIPLE : required;
 }
 
 /* ---- MPI_Init ---- */
@@ -76,8 +78,9 @@ static tutti_status create_context(tutti_context **context) {
   boot = tt_mpi_boot();
   boot.user = &boot;
   options.boot = &boot;
-  options.idle = tt_mpi.nodes ? NULL : tt_mpi_idle; /* the transport moves MPI on as well */
-  if (tt_mpi.nodes) {
+  bool messages = tt_mpi.nodes && !tt_mpi.tcp;
+  options.idle = messages ? NULL : tt_mpi_idle; /* that transport moves MPI on as well */
+  if (messages) {
     options.transport = tt_mpi_transport();
     options.transport_config = &tt_mpi.world;
     options.node = node;

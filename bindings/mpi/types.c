@@ -190,7 +190,7 @@ const tt_mpi_type *tt_mpi_type_find(MPI_Datatype type) {
 
 /* Packing no element of it is an error where it is not committed: of tt_mpi.self, which returns errors. */
 static bool is_committed(MPI_Datatype type) {
-  char byte;
+  char byte = 0;
   int position = 0;
   return PMPI_Pack(&byte, 0, type, &byte, 1, &position, tt_mpi.self) == MPI_SUCCESS;
 }

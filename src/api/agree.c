@@ -13,6 +13,7 @@
 
 #define VERDICT_NS 100000000
 #define ANSWERS_NS 300000000
+#define EARLIER 8 /* calls in which a difference is looked for; ranks are seldom further apart when one finds it */
 
 /* ---- breaking a communicator ---- */
 
@@ -211,12 +212,15 @@ tutti_status tt_agree_lost(tutti_comm *comm, uint64_t number) {
   return status == TUTTI_OK ? tt_agree_check(comm, number) : status;
 }
 
-/* The same where there is one: a rank's record may come a moment after its data. */
+/* The same where there is one: a rank's record may come a moment after its data. Keys are of all calls so far, so the
+ * difference may be in an earlier call that nobody had to wait in. */
 static difference await_difference(tutti_comm *comm, uint64_t number) {
   int64_t until_ns = tt_clock_ns() + VERDICT_NS;
-  if (comm->apart)
-    await_answers(comm, number);
-  difference found = first_difference(comm, number);
+  difference found = {0, false};
+  for (uint64_t n = number; comm->apart && found.number == 0 && n > 0 && number - n < EARLIER; n--) {
+    await_answers(comm, n);
+    found = first_difference(comm, number);
+  }
   while (found.number == 0 && comm->board && tt_clock_ns() < until_ns) {
     sched_yield();
     found = first_difference(comm, number);
@@ -255,11 +259,15 @@ tutti_status tt_agree_timeout(tutti_comm *comm, uint64_t number, int64_t waited_
   tt_text_add(&to, "call %" PRIu64 " waited %.3f s (%s)", number, (double)waited_ns * 1e-9,
               comm->creates ? "TUTTI_CREATE_TIMEOUT" : "TUTTI_TIMEOUT");
   int shown = 0;
+  tt_record record;
+  if (comm->apart)
+    await_answers(comm, number);
   for (int64_t r = 0; comm->board && r < comm->size && shown < 8; r++) {
-    if (comm->far[r])
-      continue;
-    uint64_t last = tt_record_last(comm, r);
-    if (last < number)
+    uint64_t last = comm->far[r] ? 0 : tt_record_last(comm, r);
+    if (comm->far[r] && !tt_record_read(comm, r, number, &record))
+      tt_text_add(&to, "%s rank %" PRId64 " (rank %" PRId64 " of the job), on another machine, does not answer",
+                  shown++ ? "," : ":", r, comm->job_rank[r]);
+    else if (!comm->far[r] && last < number)
       tt_text_add(&to, "%s rank %" PRId64 " has not come to it (its last call was %" PRIu64 ")", shown++ ? "," : ":", r,
                   last);
   }

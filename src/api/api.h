@@ -146,6 +146,7 @@ struct tutti_comm {
   int64_t *job_rank;
   tt_arena arena; /* topology */
   tt_topo *topo;
+  tt_owners owners[TT_TOPO_LEVELS]; /* of blocks dealt evenly to a level's groups; block_count 0: not made yet */
   tt_board **board; /* [size]; of ranks on other machines what they have told, or NULL. NULL: no shared cells at all */
   bool *neighbour;  /* [size]: shares this rank's core, as far as is known */
   bool *far;        /* [size]: on another machine */
@@ -185,8 +186,11 @@ struct tutti_context {
   void *transport;
   tt_profile *profile;
   int64_t *head_of;         /* of each rank: the lowest one on its machine; NULL: all are on one, as far as is known */
+  tt_locality *locality;    /* of each rank; NULL: not asked, levels are "node" and "core" */
   int64_t *groups;          /* of each rank: group map of TUTTI_GROUPS; NULL: plans go by machines */
+  int64_t nic_count;        /* of the machine with the fewest; 0: the user's transport reaches others */
   bool foreign;             /* the transport is the user's, or in part */
+  bool wakes;               /* whatever comes from other machines ends a sleep */
   bool crowded;             /* more ranks than cores here: spinning would take the core from a rank that could go on */
   void (*idle)(void *user); /* the user's; NULL: none */
   void *idle_user;
@@ -205,6 +209,21 @@ struct tutti_context {
   tt_progress *progress; /* NULL: only calls move requests on */
   int64_t create_timeout_ns;
 };
+
+/* ---- machines.c ---- */
+
+/* This rank's machine as a number: the user's, or what is found out. And where the rank runs, if TUTTI_TOPOLOGY asks.
+ */
+tutti_status tt_machine_own(const tutti_context *context, const tutti_context_options *given, uint64_t *machine,
+                            tt_locality *locality);
+/* How many NICs this machine has for tcp; 0: the transport is the user's. */
+int64_t tt_machine_nics(const tutti_context_options *given);
+/* From every rank's number, `stride` bytes apart: context->head_of. */
+tutti_status tt_machines_find(tutti_context *context, const uint64_t *machine, size_t stride);
+/* From where every rank runs: context->locality. */
+tutti_status tt_machines_localities(tutti_context *context, const tt_locality *locality, size_t stride);
+/* Opens the transport that they need. */
+tutti_status tt_machines_open(tutti_context *context, const tutti_context_options *given, const tutti_boot *boot);
 
 /* Of its progress thread; NULL where it has none, or is NULL. */
 static inline tt_progress *tt_progress_of(const tutti_context *context) { return context ? context->progress : NULL; }

@@ -40,20 +40,46 @@ static void choose_transport(tutti_comm *comm) {
   comm->transport = inner ? tt_nodes_inner(context->transport) : context->transport;
 }
 
-static tutti_status make_topology(tutti_comm *comm) {
+static int64_t node_of(const tutti_comm *comm, int64_t rank) {
   const int64_t *groups = comm->context->groups;
-  tt_topo *topo = comm->topo = tt_topo_flat(&comm->arena, comm->size);
-  int64_t *node_of = tt_arena_alloc(&comm->arena, (size_t)comm->size, sizeof *node_of);
-  int32_t *reach_of = tt_arena_alloc(&comm->arena, (size_t)comm->size, sizeof *reach_of);
-  if (!topo || !node_of || !reach_of)
+  return groups ? groups[comm->job_rank[rank]] : machine_of(comm, rank);
+}
+
+/* Levels "node" and "core". */
+static tutti_status make_two_levels(tutti_comm *comm) {
+  int64_t *node = tt_arena_alloc(&comm->arena, (size_t)comm->size, sizeof *node);
+  comm->topo = tt_topo_flat(&comm->arena, comm->size);
+  if (!comm->topo || !node)
+    return no_memory(comm);
+  for (int64_t r = 0; r < comm->size; r++)
+    node[r] = node_of(comm, r);
+  return tt_topo_add(comm->topo, &comm->arena, "node", node);
+}
+
+/* Those that switches and the machines' insides make, too. */
+static tutti_status make_all_levels(tutti_comm *comm) {
+  tt_locality *locality = tt_arena_alloc(&comm->arena, (size_t)comm->size, sizeof *locality);
+  if (!locality)
     return no_memory(comm);
   for (int64_t r = 0; r < comm->size; r++) {
-    reach_of[r] = (int32_t)machine_of(comm, r);
-    node_of[r] = groups ? groups[comm->job_rank[r]] : machine_of(comm, r);
+    locality[r] = comm->context->locality[comm->job_rank[r]];
+    locality[r].node = (uint64_t)node_of(comm, r);
   }
-  topo->level[0].publish = comm->ops->publish;
-  topo->reach_of = reach_of;
-  return tt_topo_add(topo, &comm->arena, "node", node_of);
+  return tt_topo_build(&comm->arena, locality, comm->size, &comm->topo);
+}
+
+static tutti_status make_topology(tutti_comm *comm) {
+  int32_t *reach_of = tt_arena_alloc(&comm->arena, (size_t)comm->size, sizeof *reach_of);
+  if (!reach_of)
+    return no_memory(comm);
+  tutti_status status = comm->context->locality ? make_all_levels(comm) : make_two_levels(comm);
+  if (status != TUTTI_OK)
+    return status;
+  for (int64_t r = 0; r < comm->size; r++)
+    reach_of[r] = (int32_t)machine_of(comm, r);
+  comm->topo->reach_of = reach_of;
+  comm->topo->level[comm->topo->level_count - 1].publish = comm->ops->publish;
+  return TUTTI_OK;
 }
 
 /* The cells of ranks on this machine; NULL for others. */
@@ -91,19 +117,37 @@ static tutti_status open_board(tutti_comm *comm) {
 
 /* Two ranks have both a core of their own and its cache, and want to overlap. More of them share: the longer a slot,
  * the fewer changes of rank; but all streams of a communicator should lie in the outer cache together. */
-static int64_t default_slot_bytes(int64_t ranks) {
+static int64_t default_slot_bytes(int64_t ranks, bool apart) {
   int64_t room = STREAMS_BYTES / (ranks * ranks);
-  return ranks <= 2 ? 32 << 10 : room > 64 << 10 ? 64 << 10 : room > 16 << 10 ? room : 16 << 10;
+  return ranks <= 2 && !apart ? 32 << 10 : room > 64 << 10 ? 64 << 10 : room > 16 << 10 ? room : 16 << 10;
 }
 
-static size_t slot_bytes(int64_t ranks) {
+/* How many ranks the fullest machine has: the same for all. */
+static tutti_status count_together(const tutti_comm *comm, int64_t *most) {
+  int64_t *together = calloc((size_t)comm->context->size, sizeof *together); /* of the lowest rank on each */
+  if (!together)
+    return no_memory(comm);
+  *most = 0;
+  for (int64_t r = 0; r < comm->size; r++) {
+    int64_t count = ++together[machine_of(comm, r)];
+    *most = count > *most ? count : *most;
+  }
+  free(together);
+  return TUTTI_OK;
+}
+
+static size_t slot_bytes(int64_t ranks, bool apart) {
   int64_t bytes = tt_options_get()->slot_bytes;
   if (bytes <= 0)
-    bytes = default_slot_bytes(ranks);
+    bytes = default_slot_bytes(ranks, apart);
   return (size_t)(bytes + 63) / 64 * 64;
 }
 
 static tutti_status open_link(tutti_comm *comm) {
+  int64_t together = 0;
+  tutti_status status = count_together(comm, &together);
+  if (status != TUTTI_OK)
+    return status;
   tt_link_spec spec = {.ops = comm->ops,
                        .transport = comm->transport,
                        .job_rank = comm->job_rank,
@@ -113,7 +157,7 @@ static tutti_status open_link(tutti_comm *comm) {
                        .patient = !comm->context->crowded,
                        .neighbour = comm->neighbour,
                        .far = comm->far,
-                       .slot_bytes_minimum = slot_bytes(comm->size)};
+                       .slot_bytes_minimum = slot_bytes(together, comm->apart)};
   return tt_link_create(&spec, &comm->link);
 }
 

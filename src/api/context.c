@@ -3,13 +3,11 @@
  * What must be equal on all ranks for their decisions to be equal (profile, parameters, sizes) is compared once, here.
  */
 #include "api/api.h"
-#include "transport/transport.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 void tutti_context_options_init(tutti_context_options *options) {
   *options = (tutti_context_options){.size = sizeof *options, .node = -1};
@@ -19,12 +17,15 @@ void tutti_context_options_init(tutti_context_options *options) {
 
 typedef struct facts {
   char version[16];
-  uint64_t profile, params, groups;
+  uint64_t profile, params, groups, nodes;
+  int64_t topology; /* whether ranks say where they run */
   int64_t direct_bytes, slot_bytes, slot_count;
   int64_t transport; /* whose: tutti's, the user's, or his between machines */
   int64_t status;    /* what went wrong on this rank so far */
   char text[200];
-  int64_t node; /* this one may differ */
+  uint64_t machine; /* from here on they may differ; equal for a user's transport that reaches all */
+  int64_t nics;     /* that tcp may use */
+  tt_locality locality;
 } facts;
 
 enum { OURS, THEIRS, THEIRS_BETWEEN };
@@ -35,6 +36,9 @@ static facts own_facts(const tutti_context *context, const tutti_context_options
   const tt_options *options = tt_options_get();
   facts mine;
   memset(&mine, 0, sizeof mine); /* compared as bytes */
+  if (status == TUTTI_OK)
+    status = tt_machine_own(context, given, &mine.machine, &mine.locality);
+  mine.nics = tt_machine_nics(given);
   mine.status = status;
   if (status != TUTTI_OK)
     snprintf(mine.text, sizeof mine.text, "%s", tutti_last_error());
@@ -42,11 +46,12 @@ static facts own_facts(const tutti_context *context, const tutti_context_options
   mine.profile = context->profile ? context->profile->hash : 0;
   mine.params = text_hash(options->params);
   mine.groups = text_hash(options->groups);
+  mine.nodes = text_hash(options->nodes);
+  mine.topology = *options->topology != '\0';
   mine.direct_bytes = options->direct_bytes;
   mine.slot_bytes = options->slot_bytes;
   mine.slot_count = options->slot_count;
-  mine.node = given ? given->node : -1;
-  mine.transport = !given || !given->transport ? OURS : mine.node < 0 ? THEIRS : THEIRS_BETWEEN;
+  mine.transport = !given || !given->transport ? OURS : given->node < 0 ? THEIRS : THEIRS_BETWEEN;
   return mine;
 }
 
@@ -59,9 +64,21 @@ static const char *difference(const facts *a, const facts *b) {
     return "parameters (TUTTI_PARAMS)";
   if (a->groups != b->groups)
     return "group maps (TUTTI_GROUPS)";
+  if (a->nodes != b->nodes)
+    return "maps of machines (TUTTI_NODES)";
+  if (a->topology != b->topology)
+    return "topologies (TUTTI_TOPOLOGY is set on one of them)";
   if (a->transport != b->transport)
     return "transports (options->transport, or an options->node of -1)";
   return "sizes (TUTTI_DIRECT_BYTES, TUTTI_SLOT_BYTES or TUTTI_SLOT_COUNT)";
+}
+
+/* Of the machine with the fewest. */
+static int64_t fewest_nics(const tutti_context *context, const facts *all) {
+  int64_t fewest = all->nics;
+  for (int64_t r = 1; r < context->size; r++)
+    fewest = all[r].nics < fewest ? all[r].nics : fewest;
+  return fewest;
 }
 
 static tutti_status find_difference(const tutti_context *context, const facts *all) {
@@ -69,7 +86,7 @@ static tutti_status find_difference(const tutti_context *context, const facts *a
     if (all[r].status != TUTTI_OK)
       return tt_fail((tutti_status)all[r].status, "tutti_context_create: rank %" PRId64 ": %s", r, all[r].text);
   for (int64_t r = 1; r < context->size; r++)
-    if (memcmp(&all[r], &all[0], offsetof(facts, node)) != 0)
+    if (memcmp(&all[r], &all[0], offsetof(facts, machine)) != 0)
       return tt_fail(TUTTI_ERR_MISMATCH, "tutti_context_create: ranks 0 and %" PRId64 " have different %s", r,
                      difference(&all[0], &all[r]));
   return TUTTI_OK;
@@ -85,22 +102,6 @@ static tutti_status fail_boot(const tutti_context *context, tutti_status status,
                  *why ? why : "the boot's allgather failed");
 }
 
-/* Who is on which machine; nothing where all are on one, or where it makes no difference. */
-static tutti_status find_heads(tutti_context *context, const facts *all) {
-  bool one = true;
-  for (int64_t r = 1; r < context->size; r++)
-    one = one && all[r].node == all[0].node;
-  if (one || all[0].transport != THEIRS_BETWEEN)
-    return TUTTI_OK;
-  context->head_of = calloc((size_t)context->size, sizeof *context->head_of);
-  if (!context->head_of)
-    return tt_fail(TUTTI_ERR_MEMORY, "no memory for a job of %" PRId64 " ranks", context->size);
-  for (int64_t r = 0; r < context->size; r++)
-    while (all[context->head_of[r]].node != all[r].node)
-      context->head_of[r]++;
-  return TUTTI_OK;
-}
-
 /* `status`: what this rank has come to so far. It takes part in any case, so that nobody waits for it. */
 static tutti_status compare_facts(tutti_context *context, const tutti_context_options *given, const tutti_boot *boot,
                                   tutti_status status) {
@@ -113,7 +114,10 @@ static tutti_status compare_facts(tutti_context *context, const tutti_context_op
   tutti_status met = boot->allgather(boot->user, &mine, all, sizeof mine, timeout_ns, missing, sizeof missing);
   met = met == TUTTI_OK ? find_difference(context, all) : fail_boot(context, met, missing);
   if (met == TUTTI_OK)
-    met = find_heads(context, all);
+    met = tt_machines_find(context, &all->machine, sizeof *all);
+  context->nic_count = fewest_nics(context, all);
+  if (met == TUTTI_OK)
+    met = tt_machines_localities(context, &all->locality, sizeof *all);
   free(all);
   return met;
 }
@@ -153,30 +157,6 @@ static tutti_status read_groups(tutti_context *context) {
                          : tt_fail(TUTTI_ERR_MEMORY, "no memory for a job of %" PRId64 " ranks", context->size);
 }
 
-/* A local fact; it decides only how this rank waits. */
-static bool has_fewer_cores(const tutti_context *context) {
-  long cores = sysconf(_SC_NPROCESSORS_ONLN);
-  int64_t ranks = 0;
-  for (int64_t r = 0; r < context->size; r++)
-    ranks += !context->head_of || context->head_of[r] == context->head_of[context->rank];
-  return cores > 0 && ranks > cores;
-}
-
-/* Shared memory, the user's, or both. */
-static tutti_status open_transport(tutti_context *context, const tutti_context_options *options,
-                                   const tutti_boot *boot) {
-  const tt_shm_config shm = {.timeout_ns = context->create_timeout_ns};
-  bool theirs = options && options->transport && options->node < 0;
-  const tt_nodes_config nodes = {.head_of = context->head_of,
-                                 .across = options ? options->transport : NULL,
-                                 .across_config = options ? options->transport_config : NULL,
-                                 .timeout_ns = context->create_timeout_ns};
-  const void *config = context->head_of ? &nodes : theirs ? options->transport_config : (const void *)&shm;
-  context->ops = context->head_of ? tt_nodes_ops() : theirs ? options->transport : tt_shm_ops();
-  context->foreign = theirs || context->head_of;
-  return context->ops->open(config, boot, &context->transport);
-}
-
 static tutti_status open_control(tutti_context *context) {
   int64_t *job_rank = malloc((size_t)context->size * sizeof *job_rank);
   if (!job_rank)
@@ -213,8 +193,7 @@ static tutti_status open_all(tutti_context *context, const tutti_context_options
   status = compare_facts(context, options, boot, status);
   if (status != TUTTI_OK)
     return status;
-  context->crowded = has_fewer_cores(context);
-  status = open_transport(context, options, boot);
+  status = tt_machines_open(context, options, boot);
   return status == TUTTI_OK ? open_control(context) : status;
 }
 
@@ -254,6 +233,7 @@ void tutti_context_destroy(tutti_context *context) {
   tt_context_forget_users(context);
   free(context->groups);
   free(context->head_of);
+  free(context->locality);
   free(context);
 }
 

@@ -11,6 +11,13 @@
 /* What fits every call: each rank sends what it has to who needs it. */
 static const char fallback[] = "linear";
 
+static const tt_topo_level *nodes_of(const tutti_comm *comm) {
+  const tt_topo_level *level = comm->topo->level;
+  while (level->group_of && strcmp(level->name, "node") != 0)
+    level++;
+  return level;
+}
+
 /* Parameters of a call: what the user set for the communicator, TUTTI_PARAMS, the profile; else the star. The making of
  * communicators does not depend on what the user sets. The profile goes by bytes, so that it is asked only where all
  * ranks know them. *own: the user said so. */
@@ -24,7 +31,13 @@ static const char *choose(const tutti_comm *comm, const tt_entry_key *key, int64
   if (*tt_options_get()->params)
     return tt_options_get()->params;
   *own = false;
-  tt_region region = {key->collective, bytes, comm->size, comm->topo->level[0].group_count};
+  const tt_topo_level *nodes = nodes_of(comm);
+  tt_region region = {.collective = key->collective,
+                      .bytes = bytes,
+                      .rank_count = comm->size,
+                      .node_count = nodes->group_count,
+                      .ranks_per_node = nodes->most,
+                      .nic_count = comm->context->nic_count};
   const tt_rule *rule = tt_compose_info(key->collective).lengths == TT_LENGTHS_ALL
                             ? tt_profile_find(comm->context->profile, &region)
                             : NULL;
@@ -41,14 +54,33 @@ uint64_t tt_entry_hash(const tutti_comm *comm, const tt_entry_key *key, int64_t 
 
 static const tt_graph *graph_of(const tt_entry *entry) { return entry->key.graph ? &entry->key.graph->all : NULL; }
 
-static tutti_status compose(const tutti_comm *comm, tt_entry *entry, const char *form) {
+/* Made once for each level, and kept as long as the communicator. NULL: blocks are not dealt. */
+static tutti_status find_owners(tutti_comm *comm, const tt_params *params, const tt_owners **owners) {
+  const tt_topo_level *level = params->even ? tt_lower_outermost(params, comm->topo) : NULL;
+  *owners = NULL;
+  if (!level || !level->group_of)
+    return TUTTI_OK;
+  tt_owners *made = &comm->owners[level - comm->topo->level];
+  tutti_status status = TUTTI_OK;
+  if (made->block_count == 0)
+    status = tt_compose_owners(level->group_of, level->group_count, comm->size, &comm->arena, made);
+  *owners = made;
+  return status;
+}
+
+static tutti_status compose(tutti_comm *comm, tt_entry *entry, const tt_params *params) {
+  const tt_owners *owners;
+  tutti_status status = find_owners(comm, params, &owners);
+  if (status != TUTTI_OK)
+    return status;
   const tt_problem problem = {.collective = entry->key.collective,
                               .rank_count = comm->size,
                               .root = entry->key.root,
                               .in_place = entry->key.in_place,
                               .ordered = entry->key.ordered,
-                              .graph = graph_of(entry)};
-  return tt_compose(&problem, form, &entry->composition);
+                              .graph = graph_of(entry),
+                              .owners = owners};
+  return tt_compose(&problem, params->form, &entry->composition);
 }
 
 /* What the plans have to do, from the collective's definition. */
@@ -107,7 +139,7 @@ tutti_status tt_entry_compile(tutti_comm *comm, tt_entry *entry, const char *tex
   if (status == TUTTI_OK) {
     entry->wide = params.acc_float32;
     entry->single_copy = params.single_copy;
-    status = compose(comm, entry, params.form);
+    status = compose(comm, entry, &params);
   }
   if (status == TUTTI_OK)
     status = tt_lowering_create(&entry->composition, comm->topo, &params, &lowering);

@@ -151,7 +151,7 @@ static int64_t sleep_after(const tutti_comm *comm, bool far, int64_t waited_ns) 
   const tutti_context *context = comm->context;
   if (!context->ops->wait || waited_ns <= tt_options_get()->yield_ns)
     return 0;
-  if (!context->idle && !context->head_of)
+  if (!context->idle && (!context->head_of || context->wakes))
     return SLEEP_NS;
   int64_t part = waited_ns / WAITS_A_SLEEP;
   if (!far || !context->head_of || part > SHORT_SLEEP_NS)
@@ -177,20 +177,18 @@ tutti_status tt_wait_pause(tutti_comm *comm, const tt_operation *operation, tt_w
   int64_t now = tt_clock_ns();
   if (waiter->began_ns == 0)
     waiter->began_ns = waiter->checked_ns = now;
+  int64_t waited = now - waiter->began_ns, sleep = sleep_after(comm, far, waited);
+  if (sleep > 0) /* before the transport moves: what it delivers is looked at first */
+    comm->context->ops->wait(comm->context->transport, sleep);
   bool moves = far || !comm->context->head_of;
   tutti_status status = moves ? move_transport(comm, number) : move_sometimes(comm, number, now);
-  if (status != TUTTI_OK)
-    return status;
-  int64_t waited = now - waiter->began_ns, sleep = sleep_after(comm, far, waited);
-  if (sleep > 0 || now - waiter->checked_ns > CHECK_NS)
+  if (status == TUTTI_OK && (sleep > 0 || now - waiter->checked_ns > CHECK_NS))
     status = look_around(comm, number, waiter, now);
   if (status != TUTTI_OK)
     return status;
   if (comm->context->idle && waited > IDLE_NS)
     let_idle(comm->context, now);
-  if (sleep > 0)
-    comm->context->ops->wait(comm->context->transport, sleep);
-  else
+  if (sleep == 0)
     yield(comm, waiter);
   return TUTTI_OK;
 }

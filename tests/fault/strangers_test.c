@@ -5,8 +5,8 @@
  * record it for them in shared memory. They connect as fast as they can and say garbage, half a hello, nothing, or what
  * was recorded. Ranks begin when strangers are at work, and cut connections of their own, so that they prove themselves
  * again and again in the crowd. */
-#include "transport/tcp/auth.h"
 #include "support/tcp.h"
+#include "transport/tcp/auth.h"
 
 #include <dirent.h>
 #include <sched.h>

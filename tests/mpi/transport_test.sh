@@ -14,7 +14,7 @@ compile() { # MPI
   cd "$TUTTI_SOURCE"
   mpicc.$1 -std=gnu11 -D_GNU_SOURCE -O1 -g ${sanitize:+-fsanitize=$sanitize} -I. -Iinclude -Isrc -Itests \
     tests/mpi/transport_calls.c bindings/mpi/mail.c bindings/mpi/transport.c "$build/lib/libtutti.a" \
-    $(pkg-config --cflags --libs jansson) -lpthread -lm -o "$work/calls-$1"
+    $(pkg-config --cflags --libs jansson hwloc libsodium) -lpthread -ldl -lm -o "$work/calls-$1"
 }
 
 launch() { # MPI RANKS COMMAND...

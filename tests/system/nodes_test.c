@@ -1,7 +1,7 @@
-/* Jobs over several nodes: shared memory inside them, the sockets of examples/sockets.c between them. Nodes are
- * pretended, all ranks being here; that nothing goes between ranks of a node but through shared memory is checked at
- * each message. Every collective and preset against results computed here, many outstanding; the messages between nodes
- * counted. */
+/* Jobs over several nodes: shared memory inside them, between them the sockets of examples/sockets.c, as a user's
+ * transport, or tcp on the loopback. Nodes are pretended, all ranks being here; that nothing goes between ranks of a
+ * node but through shared memory is checked at each message of the user's. Every collective and preset against results
+ * computed here, many outstanding; the messages between nodes counted. */
 #define main sockets_main
 #include "../../examples/sockets.c"
 #undef main
@@ -15,6 +15,7 @@ typedef struct bed { /* a job; the memory is shared by its ranks */
   const char *name;
   int64_t count;
   int node[MOST_RANKS];
+  bool tcp;            /* between nodes */
   const char *refused; /* no job can be made, and this is why */
   int (*pair)[RANKS][2];
   void (*body)(const struct bed *of, tutti_context *context);
@@ -51,6 +52,16 @@ static tutti_status count_commit(void *self, tutti_stream *stream, size_t bytes)
 
 /* ---- jobs ---- */
 
+/* As a group map in the environment. */
+static void pretend_nodes(const bed *of) {
+  char text[8 * MOST_RANKS] = "";
+  for (int64_t r = 0; r < of->count; r++)
+    snprintf(text + strlen(text), sizeof text - strlen(text), "%s%d", r ? "," : "", of->node[r]);
+  strcat(text, ":");
+  setenv("TUTTI_NODES", text, 1);
+  setenv("TUTTI_NICS", "lo", 1);
+}
+
 static void run_rank_of(const tutti_boot *boot, void *argument) {
   const bed *of = current = argument;
   mesh own = own_mesh(of->pair, boot->rank, of->count);
@@ -64,9 +75,13 @@ static void run_rank_of(const tutti_boot *boot, void *argument) {
   alarm(200);
   tutti_context_options_init(&options);
   options.boot = boot;
-  options.transport = &ops;
-  options.transport_config = &own;
-  options.node = of->node[boot->rank];
+  if (of->tcp) {
+    pretend_nodes(of);
+  } else {
+    options.transport = &ops;
+    options.transport_config = &own;
+    options.node = of->node[boot->rank];
+  }
   tutti_status status = tutti_context_create(&options, &context);
   if (of->refused) {
     CHECK(status != TUTTI_OK && strstr(tutti_last_error(), of->refused));
@@ -84,9 +99,10 @@ static void *shared_memory(size_t bytes) {
   return memory;
 }
 
-static void run_bed(const bed *of, void (*body)(const bed *of, tutti_context *context)) {
+static void run_over(const bed *of, bool tcp, void (*body)(const bed *of, tutti_context *context)) {
   int pair[RANKS][RANKS][2];
   bed mine = *of;
+  mine.tcp = tcp;
   mine.body = body;
   mine.pair = pair;
   mine.program = shared_memory(sizeof *mine.program);
@@ -102,8 +118,10 @@ static void run_bed(const bed *of, void (*body)(const bed *of, tutti_context *co
   munmap(mine.program, sizeof *mine.program);
   munmap(mine.messages, 3 * sizeof *mine.messages);
   if (failed)
-    fail_msg("%s, TUTTI_TEST_SEED=%" PRIu64 ": %d ranks failed", of->name, seed, failed);
+    fail_msg("%s%s, TUTTI_TEST_SEED=%" PRIu64 ": %d ranks failed", of->name, tcp ? ", tcp" : "", seed, failed);
 }
+
+static void run_bed(const bed *of, void (*body)(const bed *of, tutti_context *context)) { run_over(of, false, body); }
 
 /* ---- making ---- */
 
@@ -127,6 +145,12 @@ static void test_calls_over_nodes_are_right(void **state) {
   (void)state;
   for (size_t n = 0; n < TT_COUNT(beds); n++)
     run_bed(&beds[n], run_calls);
+}
+
+static void test_calls_over_tcp_are_right(void **state) {
+  (void)state;
+  for (size_t n = 0; n < TT_COUNT(beds); n++)
+    run_over(&beds[n], true, run_calls);
 }
 
 /* ---- messages ---- */
@@ -306,11 +330,11 @@ static void abort_one(const bed *of, tutti_context *context) {
 
 static void test_errors_reach_all_nodes(void **state) {
   (void)state;
-  for (int n = 0; n < 2; n++) {
-    run_bed(&beds[n], count_wrong);
-    run_bed(&beds[n], call_apart);
-    run_bed(&beds[n], die);
-    run_bed(&beds[n], abort_one);
+  for (int n = 0; n < 4; n++) {
+    run_over(&beds[n / 2], n % 2, count_wrong);
+    run_over(&beds[n / 2], n % 2, call_apart);
+    run_over(&beds[n / 2], n % 2, die);
+    run_over(&beds[n / 2], n % 2, abort_one);
   }
 }
 
@@ -318,6 +342,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_ranks_must_agree_on_what_transports_are_for),
       cmocka_unit_test(test_calls_over_nodes_are_right),
+      cmocka_unit_test(test_calls_over_tcp_are_right),
       cmocka_unit_test(test_short_calls_send_one_message_each_way),
       cmocka_unit_test(test_messages_are_those_of_the_plan),
       cmocka_unit_test(test_what_is_on_one_node_stays_there),

@@ -1,0 +1,159 @@
+/* api/machines.c - which ranks share a machine, and the transport that follows from it: shared memory where all do;
+ * between machines the user's transport, or tcp on every NIC that is fit. */
+#include "api/api.h"
+#include "topo/nics/nics.h"
+#include "transport/transport.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static tutti_status no_memory(const tutti_context *context) {
+  return tt_fail(TUTTI_ERR_MEMORY, "no memory for a job of %" PRId64 " ranks", context->size);
+}
+
+/* ---- machines ---- */
+
+/* TUTTI_NODES: pretended ones, parts of the true; named node0, node1, ... */
+static tutti_status pretend(const tutti_context *context, uint64_t *machine, char *name, size_t name_size) {
+  const char *text = tt_options_get()->nodes;
+  if (!*text)
+    return TUTTI_OK;
+  int64_t *map = calloc((size_t)context->size, sizeof *map);
+  if (!map)
+    return no_memory(context);
+  tutti_status status = tt_topo_parse_map(text, context->size, map);
+  if (status == TUTTI_OK) {
+    *machine = tt_hash(*machine, &map[context->rank], sizeof *map);
+    snprintf(name, name_size, "node%" PRId64, map[context->rank]);
+  }
+  free(map);
+  return status;
+}
+
+tutti_status tt_machine_own(const tutti_context *context, const tutti_context_options *given, uint64_t *machine,
+                            tt_locality *locality) {
+  const char *topology = tt_options_get()->topology;
+  bool said = given && given->transport;
+  char name[32] = ""; /* the host's */
+  *machine = said ? (uint64_t)given->node : tt_boot_host();
+  tutti_status status = said ? TUTTI_OK : pretend(context, machine, name, sizeof name);
+  return status == TUTTI_OK && *topology ? tt_topo_locality(topology, name, locality) : status;
+}
+
+tutti_status tt_machines_localities(tutti_context *context, const tt_locality *locality, size_t stride) {
+  if (!*tt_options_get()->topology)
+    return TUTTI_OK;
+  context->locality = calloc((size_t)context->size, sizeof *context->locality);
+  if (!context->locality)
+    return no_memory(context);
+  for (int64_t r = 0; r < context->size; r++)
+    context->locality[r] = *(const tt_locality *)(const void *)((const char *)locality + (size_t)r * stride);
+  return TUTTI_OK;
+}
+
+static uint64_t of_rank(const uint64_t *machine, size_t stride, int64_t rank) {
+  return *(const uint64_t *)(const void *)((const char *)machine + (size_t)rank * stride);
+}
+
+/* Nothing where all are on one, so that nobody looks at it. */
+tutti_status tt_machines_find(tutti_context *context, const uint64_t *machine, size_t stride) {
+  bool one = true;
+  for (int64_t r = 1; r < context->size; r++)
+    one = one && of_rank(machine, stride, r) == *machine;
+  if (one)
+    return TUTTI_OK;
+  context->head_of = calloc((size_t)context->size, sizeof *context->head_of);
+  if (!context->head_of)
+    return no_memory(context);
+  for (int64_t r = 0; r < context->size; r++)
+    while (of_rank(machine, stride, context->head_of[r]) != of_rank(machine, stride, r))
+      context->head_of[r]++;
+  return TUTTI_OK;
+}
+
+static bool is_here(const tutti_context *context, int64_t rank) {
+  return !context->head_of || context->head_of[rank] == context->head_of[context->rank];
+}
+
+/* A local fact; it decides only how this rank waits. */
+static bool has_fewer_cores(const tutti_context *context) {
+  long cores = sysconf(_SC_NPROCESSORS_ONLN);
+  int64_t ranks = 0;
+  for (int64_t r = 0; r < context->size; r++)
+    ranks += is_here(context, r);
+  return cores > 0 && ranks > cores;
+}
+
+/* ---- transports ---- */
+
+/* The NICs that tcp takes. A lack of them is told to all, by tcp's own opening. */
+static int64_t find_rails(tt_tcp_rail rail[TT_TCP_RAILS]) {
+  tt_nic nic[TT_TCP_RAILS * 4];
+  int64_t count = 0;
+  if (tt_nics_find("", nic, TT_COUNT(nic), &count) != TUTTI_OK ||
+      tt_nics_choose(tt_options_get()->nics, nic, &count) != TUTTI_OK)
+    return 0;
+  count = count < TT_TCP_RAILS ? count : TT_TCP_RAILS;
+  for (int64_t n = 0; n < count; n++) {
+    rail[n] = (tt_tcp_rail){
+        .address = nic[n].address, .prefix_bits = nic[n].prefix_bits, .bits_per_second = nic[n].bits_per_second};
+    memcpy(rail[n].name, nic[n].name, sizeof rail[n].name);
+  }
+  return count;
+}
+
+int64_t tt_machine_nics(const tutti_context_options *given) {
+  tt_tcp_rail rail[TT_TCP_RAILS];
+  return given && given->transport ? 0 : find_rails(rail);
+}
+
+/* How many ranks of this machine come before this one: each begins with another rail. */
+static int64_t place_here(const tutti_context *context) {
+  int64_t place = 0;
+  for (int64_t r = 0; r < context->rank; r++)
+    place += is_here(context, r);
+  return place;
+}
+
+static tutti_status open_nodes(tutti_context *context, const tutti_transport_ops *across, const void *across_config,
+                               const tutti_boot *boot) {
+  const tt_nodes_config config = {.head_of = context->head_of,
+                                  .across = across,
+                                  .across_config = across_config,
+                                  .timeout_ns = context->create_timeout_ns};
+  context->ops = tt_nodes_ops();
+  tutti_status status = context->ops->open(&config, boot, &context->transport);
+  context->wakes = status == TUTTI_OK && context->ops->descriptor(context->transport) >= 0;
+  return status;
+}
+
+static tutti_status open_tcp(tutti_context *context, const tutti_boot *boot) {
+  tt_tcp_rail rail[TT_TCP_RAILS] = {{.prefix_bits = 0}};
+  const tt_tcp_config config = {.rail = rail,
+                                .rail_count = find_rails(rail),
+                                .first_rail = place_here(context),
+                                .timeout_ns = context->create_timeout_ns};
+  return open_nodes(context, tt_tcp_ops(), &config, boot);
+}
+
+static tutti_status open_alone(tutti_context *context, const tutti_transport_ops *ops, const void *config,
+                               const tutti_boot *boot) {
+  context->ops = ops;
+  return ops->open(config, boot, &context->transport);
+}
+
+tutti_status tt_machines_open(tutti_context *context, const tutti_context_options *given, const tutti_boot *boot) {
+  const tt_shm_config shm = {.timeout_ns = context->create_timeout_ns};
+  const tutti_transport_ops *theirs = given ? given->transport : NULL;
+  bool alone = theirs && given->node < 0;
+  context->crowded = has_fewer_cores(context);
+  context->foreign = alone || context->head_of;
+  if (alone)
+    return open_alone(context, theirs, given->transport_config, boot);
+  if (!context->head_of)
+    return open_alone(context, tt_shm_ops(), &shm, boot);
+  return theirs ? open_nodes(context, theirs, given->transport_config, boot) : open_tcp(context, boot);
+}
