@@ -8,6 +8,7 @@
 #define BENCH_LOOP_H
 
 #include "layout.h"
+#include "place.h"
 #include "protocol.h"
 #include "values.h"
 
@@ -42,9 +43,14 @@ typedef struct bench_library {
   void *(*alloc)(size_t bytes); /* NULL: the library has no allocator of its own */
   void (*free)(void *memory);
   void (*close)(void);
+  /* Of jobs that are no driver's (ranks.h): every rank's bytes, in the order of ranks, to every rank. */
+  int (*gather)(const void *mine, void *all, size_t bytes, char *text);
+  /* The NICs that the library uses, with commas, and the part of its host that this rank belongs to. NULL: all that
+   * lead to other machines; hosts are not divided. */
+  void (*place)(int32_t rank, int32_t size, char nics[BENCH_LIST], int64_t *part);
 } bench_library;
 
-static int64_t bench_clock_ns(void) {
+static inline int64_t bench_clock_ns(void) {
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
   return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
@@ -52,21 +58,21 @@ static int64_t bench_clock_ns(void) {
 
 /* ---- a point's buffers ---- */
 
-static void *bench_memory(const bench_library *library, const bench_point *point) {
+static inline void *bench_memory(const bench_library *library, const bench_point *point) {
   if (point->command->shared && library->alloc)
     return library->alloc(point->room_bytes);
   void *memory = NULL;
   return posix_memalign(&memory, 4096, point->room_bytes) ? NULL : memory;
 }
 
-static void bench_release(const bench_library *library, const bench_command *command, void *memory) {
+static inline void bench_release(const bench_library *library, const bench_command *command, void *memory) {
   if (command->shared && library->alloc && memory)
     library->free(memory);
   else
     free(memory);
 }
 
-static void bench_release_all(const bench_library *library, bench_point *point) {
+static inline void bench_release_all(const bench_library *library, bench_point *point) {
   if (library->release)
     library->release();
   bench_release(library, point->command, point->in);
@@ -80,12 +86,12 @@ static void bench_release_all(const bench_library *library, bench_point *point) 
   point->layout = (bench_layout){0};
 }
 
-static bench_arithmetic bench_arithmetic_of(const bench_point *point) {
+static inline bench_arithmetic bench_arithmetic_of(const bench_point *point) {
   bool sums = bench_forms[point->command->collective].sum != BENCH_NO_SUM;
   return (bench_arithmetic){(tutti_type)point->command->type, sums ? point->command->op : BENCH_MOVED, point->size};
 }
 
-static bool bench_make_room(const bench_library *library, bench_point *point) {
+static inline bool bench_make_room(const bench_library *library, bench_point *point) {
   const bench_command *command = point->command;
   const bench_layout *layout = &point->layout;
   point->element_bytes = bench_types[command->type].size;
@@ -101,7 +107,7 @@ static bool bench_make_room(const bench_library *library, bench_point *point) {
   return point->in && point->out;
 }
 
-static int bench_prepare(const bench_library *library, bench_point *point, char *text) {
+static inline int bench_prepare(const bench_library *library, bench_point *point, char *text) {
   static bench_period period;
   bench_arithmetic with = bench_arithmetic_of(point);
   point->next_root = 0;
@@ -115,7 +121,7 @@ static int bench_prepare(const bench_library *library, bench_point *point, char 
 
 /* ---- what has to be there ---- */
 
-static int bench_wrong(const bench_point *point, int64_t at, bench_number expected, char *text) {
+static inline int bench_wrong(const bench_point *point, int64_t at, bench_number expected, char *text) {
   const unsigned char *element = (const unsigned char *)point->out + (size_t)at * point->element_bytes;
   int used = snprintf(text, BENCH_TEXT, "rank %d: element %lld is", point->rank, (long long)at);
   for (size_t b = point->element_bytes; b-- > 0;)
@@ -126,8 +132,8 @@ static int bench_wrong(const bench_point *point, int64_t at, bench_number expect
 }
 
 /* Compares `count` elements at `at` with elements `begin`.. of a rank's vector, or of what several come to. */
-static int bench_check_block(const bench_point *point, int64_t at, int64_t count, int32_t first, int32_t last,
-                             int64_t begin, char *text) {
+static inline int bench_check_block(const bench_point *point, int64_t at, int64_t count, int32_t first, int32_t last,
+                                    int64_t begin, char *text) {
   static bench_period period;
   bench_arithmetic with = bench_arithmetic_of(point);
   bench_period_make(&with, first, last, &period);
@@ -138,7 +144,7 @@ static int bench_check_block(const bench_point *point, int64_t at, int64_t count
 }
 
 /* The block or vector that all ranks, one of them, or the first of them have made. */
-static int bench_check_one(const bench_point *point, int32_t root, char *text) {
+static inline int bench_check_one(const bench_point *point, int32_t root, char *text) {
   const bench_form *form = &bench_forms[point->command->collective];
   int32_t first = form->from_root ? root : 0, last = form->from_root ? root : point->size - 1;
   if (form->sum == BENCH_UP_TO || form->sum == BENCH_BELOW)
@@ -150,7 +156,7 @@ static int bench_check_one(const bench_point *point, int32_t root, char *text) {
                            bench_block_begin(&point->problem, first, point->rank), text);
 }
 
-static int bench_check_peers(const bench_point *point, char *text) {
+static inline int bench_check_peers(const bench_point *point, char *text) {
   const bench_layout *layout = &point->layout;
   int result = BENCH_OK;
   for (int32_t n = 0; n < layout->peers && result == BENCH_OK; n++) {
@@ -162,7 +168,7 @@ static int bench_check_peers(const bench_point *point, char *text) {
   return result;
 }
 
-static int bench_check(const bench_point *point, char *text) {
+static inline int bench_check(const bench_point *point, char *text) {
   const bench_form *form = &bench_forms[point->command->collective];
   int32_t last_root = (int32_t)((point->next_root - 1) % (uint64_t)point->size);
   if (form->to_root && point->rank != last_root)
@@ -175,7 +181,7 @@ static int bench_check(const bench_point *point, char *text) {
 /* ---- what is timed ---- */
 
 /* Work of the processor alone: each step waits for the one before it. */
-static void bench_compute(int64_t steps) {
+static inline void bench_compute(int64_t steps) {
   static volatile double sink = 1;
   double x = sink;
   for (int64_t n = 0; n < steps; n++)
@@ -184,8 +190,8 @@ static void bench_compute(int64_t steps) {
 }
 
 /* One overlapped call; with only some of its parts, what each of them takes. */
-static int bench_overlap(const bench_library *library, const bench_point *point, const bench_command *command, int root,
-                         char *text) {
+static inline int bench_overlap(const bench_library *library, const bench_point *point, const bench_command *command,
+                                int root, char *text) {
   int result = command->parts & BENCH_POST ? library->post(point, root, text) : BENCH_OK;
   for (int n = 0; n < BENCH_PIECES && result == BENCH_OK && command->parts & BENCH_COMPUTE; n++) {
     bench_compute(command->steps / BENCH_PIECES);
@@ -195,15 +201,16 @@ static int bench_overlap(const bench_library *library, const bench_point *point,
   return result == BENCH_OK && command->parts & BENCH_POST ? library->wait(text) : result;
 }
 
-static int bench_one(const bench_library *library, const bench_point *point, const bench_command *command, int root,
-                     char *text) {
+static inline int bench_one(const bench_library *library, const bench_point *point, const bench_command *command,
+                            int root, char *text) {
   return command->mode == BENCH_NONBLOCKING ? bench_overlap(library, point, command, root, text)
                                             : library->call(point, root, text);
 }
 
 /* Each call on its own: no rank goes on to the next one before all have come. */
-static int bench_batch_apart(const bench_library *library, const bench_point *point, const bench_command *command,
-                             int root, int64_t calls, int64_t *elapsed_ns, char *text) {
+static inline int bench_batch_apart(const bench_library *library, const bench_point *point,
+                                    const bench_command *command, int root, int64_t calls, int64_t *elapsed_ns,
+                                    char *text) {
   int result = BENCH_OK;
   *elapsed_ns = 0;
   for (int64_t i = 0; i < calls && result == BENCH_OK; i++) {
@@ -217,8 +224,9 @@ static int bench_batch_apart(const bench_library *library, const bench_point *po
   return result;
 }
 
-static int bench_batch_together(const bench_library *library, const bench_point *point, const bench_command *command,
-                                int root, int64_t calls, int64_t *elapsed_ns, char *text) {
+static inline int bench_batch_together(const bench_library *library, const bench_point *point,
+                                       const bench_command *command, int root, int64_t calls, int64_t *elapsed_ns,
+                                       char *text) {
   int result = library->barrier(text);
   int64_t start_ns = bench_clock_ns();
   for (int64_t i = 0; i < calls && result == BENCH_OK; i++) {
@@ -229,8 +237,8 @@ static int bench_batch_together(const bench_library *library, const bench_point 
   return result;
 }
 
-static int bench_batch(const bench_library *library, bench_point *point, const bench_command *command, int64_t calls,
-                       int64_t *elapsed_ns, char *text) {
+static inline int bench_batch(const bench_library *library, bench_point *point, const bench_command *command,
+                              int64_t calls, int64_t *elapsed_ns, char *text) {
   int root = (int)(point->next_root % (uint64_t)point->size);
   if (command->mode != BENCH_NONBLOCKING || command->parts & BENCH_POST)
     point->next_root += (uint64_t)calls;
@@ -239,8 +247,8 @@ static int bench_batch(const bench_library *library, bench_point *point, const b
 }
 
 /* A first batch, shorter and not timed, brings code and data back into the caches. */
-static int bench_run(const bench_library *library, bench_point *point, const bench_command *command,
-                     bench_reply *reply) {
+static inline int bench_run(const bench_library *library, bench_point *point, const bench_command *command,
+                            bench_reply *reply) {
   int64_t ignored;
   if (command->check)
     memset(point->out, 0xA5, point->room_bytes);
@@ -254,7 +262,7 @@ static int bench_run(const bench_library *library, bench_point *point, const ben
 
 /* Memory of its own for every byte, as the ranks have: what they share is no larger than the caches only if theirs is.
  */
-static bool bench_make_copy_room(bench_point *point, size_t bytes) {
+static inline bool bench_make_copy_room(bench_point *point, size_t bytes) {
   if (point->copy[0] && point->copy_bytes >= bytes)
     return true;
   for (int side = 0; side < 2; side++) {
@@ -268,7 +276,7 @@ static bool bench_make_copy_room(bench_point *point, size_t bytes) {
 }
 
 /* The bound: every core that is told so copies at the same time what has to come to its ranks. */
-static int bench_copy(bench_point *point, const bench_command *command, bench_reply *reply) {
+static inline int bench_copy(bench_point *point, const bench_command *command, bench_reply *reply) {
   size_t bytes = 0;
   for (int32_t rank = point->rank; rank < point->size; rank += command->cores)
     bytes += (size_t)bench_moved(&point->problem, rank, 0) * point->element_bytes;

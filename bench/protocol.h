@@ -16,6 +16,7 @@
 #include <tutti/types.h>
 
 #include <stdint.h>
+#include <string.h>
 
 #define BENCH_MAGIC 0x54555455u
 #define BENCH_BATCHES 64 /* most batches a command */
@@ -73,8 +74,30 @@ typedef struct bench_command {
 typedef struct bench_reply {
   int32_t result; /* bench_result */
   int32_t batches;
+  int64_t elapsed_ns; /* since the point began; in jobs without a driver */
   int64_t batch_ns[BENCH_BATCHES];
   char text[BENCH_TEXT]; /* an error, or at first the library and its version */
 } bench_reply;
+
+/* What all ranks have replied. */
+typedef struct bench_answer {
+  int result; /* the worst bench_result */
+  int batch_count;
+  int64_t elapsed_ns;                /* the longest */
+  int64_t slowest_ns[BENCH_BATCHES]; /* of each batch, the longest time over the ranks */
+  char text[BENCH_TEXT];             /* of the first rank with that result that has one */
+} bench_answer;
+
+static inline void bench_answer_add(bench_answer *answer, const bench_reply *reply) {
+  if (reply->result > answer->result || answer->text[0] == '\0') {
+    answer->result = reply->result > answer->result ? reply->result : answer->result;
+    memcpy(answer->text, reply->text, sizeof answer->text);
+  }
+  answer->batch_count = reply->batches;
+  answer->elapsed_ns = reply->elapsed_ns > answer->elapsed_ns ? reply->elapsed_ns : answer->elapsed_ns;
+  for (int b = 0; b < reply->batches; b++)
+    if (reply->batch_ns[b] > answer->slowest_ns[b])
+      answer->slowest_ns[b] = reply->batch_ns[b];
+}
 
 #endif

@@ -1,10 +1,11 @@
 /* bench/worker.h - a rank of `tutti bench`: connects to the driver, obeys its commands (protocol.h) with the loop of
- * loop.h, and ends with it. */
+ * loop.h, and ends with it. In a job of a launcher's own it knows its tasks from its arguments (report.h). */
 #ifndef BENCH_WORKER_H
 #define BENCH_WORKER_H
 
 #include "cores.h"
 #include "loop.h"
+#include "report.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -70,7 +71,7 @@ static int bench_serve(const bench_library *library, int link, bench_point *poin
 }
 
 /* argv: program, address, group, and the environment variable in which the launcher put the rank. */
-static int bench_worker_main(const bench_library *library, int argc, char **argv) {
+static int bench_driven_main(const bench_library *library, int argc, char **argv) {
   const char *rank = argc == 4 ? getenv(argv[3]) : NULL;
   bench_point point = {0};
   bench_reply ready = {0};
@@ -88,6 +89,11 @@ static int bench_worker_main(const bench_library *library, int argc, char **argv
     _exit(1); /* a library whose peers may be gone does not leave politely */
   library->close();
   return 0;
+}
+
+static int bench_worker_main(const bench_library *library, int argc, char **argv) {
+  bool alone = argc > 1 && strcmp(argv[1], "ranks") == 0;
+  return (alone ? bench_report_main : bench_driven_main)(library, argc, argv);
 }
 
 #endif

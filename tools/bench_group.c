@@ -15,17 +15,6 @@
 #define ANSWER_NS (120 * INT64_C(1000000000))
 #define GRACE_NS (3 * INT64_C(1000000000))
 
-static void merge_reply(bench_answer *answer, const bench_reply *reply) {
-  if (reply->result > answer->result || answer->text[0] == '\0') {
-    answer->result = reply->result;
-    memcpy(answer->text, reply->text, sizeof answer->text);
-  }
-  answer->batch_count = reply->batches;
-  for (int b = 0; b < reply->batches; b++)
-    if (reply->batch_ns[b] > answer->slowest_ns[b])
-      answer->slowest_ns[b] = reply->batch_ns[b];
-}
-
 static int rank_lost(bench_group *group, int64_t rank, const bench_answer *answer) {
   if (answer->result == BENCH_FAILED)
     return bench_fail("%s: %s", group->launcher->name, answer->text);
@@ -55,7 +44,7 @@ static int take_answers(bench_group *group, struct pollfd *waiting, int64_t rank
       continue;
     if (recv(waiting[r].fd, &reply, sizeof reply, 0) != (ssize_t)sizeof reply)
       return rank_lost(group, r, answer);
-    merge_reply(answer, &reply);
+    bench_answer_add(answer, &reply);
     waiting[r].fd = -1;
     taken++;
   }

@@ -1,7 +1,7 @@
 /* tools/bench_header.c - the comment lines above the table: what is measured, in which units, against which limits. */
 #include "bench.h"
 
-#include "../bench/layout.h"
+#include "../bench/bound.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +14,7 @@ static bool is_uneven(const bench_form *form) { return form->uneven && !form->ne
 static bool is_typed(const bench_form *form) { return form->typed; }
 static bool is_by_pair(const bench_form *form) { return form->cut == BENCH_BY_PAIR; }
 static bool is_neighbor(const bench_form *form) { return form->neighbor; }
+static bool has_root(const bench_form *form) { return form->from_root || form->to_root; }
 static bool sums(const bench_form *form) { return form->sum != BENCH_NO_SUM; }
 
 static bool any(const bench_options *options, property has) {
@@ -34,14 +35,21 @@ static int64_t busy_cores(const bench_job *job) {
   return job->core_count < job->options->rank_count ? job->core_count : job->options->rank_count;
 }
 
+static void print_where(const bench_job *job) {
+  int64_t ranks = job->options->rank_count, cores = busy_cores(job);
+  printf("# %lld rank%s on ", (long long)ranks, ranks == 1 ? "" : "s");
+  if (job->map)
+    printf("%d machine%s", job->map->machines, job->map->machines == 1 ? "" : "s");
+  else
+    printf("%lld core%s (rank r on core r mod %d)", (long long)cores, cores == 1 ? "" : "s", job->core_count);
+}
+
 static void print_setting(const bench_job *job) {
   const bench_options *options = job->options;
-  int64_t ranks = options->rank_count, cores = busy_cores(job);
   bool combines = any(options, sums);
-  printf("# %lld rank%s on %lld core%s (rank r on core r mod %d), %s%s%s, roots rotate%s%s%s\n", (long long)ranks,
-         ranks == 1 ? "" : "s", (long long)cores, cores == 1 ? "" : "s", job->core_count,
-         tutti_type_name(options->type), combines ? ", " : "", combines ? tutti_op_name(options->op) : "",
-         options->mode == BENCH_PERSISTENT ? ", persistent calls" : "",
+  print_where(job);
+  printf(", %s%s%s, roots rotate%s%s%s\n", tutti_type_name(options->type), combines ? ", " : "",
+         combines ? tutti_op_name(options->op) : "", options->mode == BENCH_PERSISTENT ? ", persistent calls" : "",
          options->apart ? ", a barrier before each call" : "", options->shared_memory ? ", tutti_alloc" : "");
   const char *progress = getenv("TUTTI_PROGRESS");
   if (options->overlap && progress)
@@ -71,6 +79,89 @@ static void print_sizes(const bench_options *options) {
     puts("# w        as v, every second block of bytes instead of elements");
 }
 
+/* ---- jobs of a launcher of the user's ---- */
+
+static bool alike(const bench_machine *a, const bench_machine *b) {
+  bool equal = a->ranks == b->ranks && a->cores == b->cores && a->nic_count == b->nic_count;
+  for (int n = 0; equal && n < a->nic_count; n++)
+    equal = strcmp(a->nic[n].name, b->nic[n].name) == 0 && a->nic[n].bits_per_second == b->nic[n].bits_per_second;
+  return equal;
+}
+
+static void print_nics(const bench_machine *machine, int64_t given) {
+  fputs(" NICs:", stdout);
+  for (int n = 0; n < machine->nic_count; n++) {
+    int64_t rate = given > 0 ? given : machine->nic[n].bits_per_second;
+    printf("%s %s", n ? "," : "", machine->nic[n].name);
+    if (rate > 0)
+      printf(" at %g Mbit/s", (double)rate / 1e6);
+  }
+  puts(machine->nic_count == 0 ? " none" : given > 0 ? " (--rate)" : "");
+}
+
+/* Machines that are alike, one after the other, are a line. */
+static void print_machines(const bench_job *job) {
+  const bench_map *map = job->map;
+  for (int32_t m = 0, next; m < map->machines; m = next) {
+    const bench_machine *machine = &map->machine[m];
+    for (next = m + 1; next < map->machines && alike(machine, &map->machine[next]);)
+      next++;
+    printf("# machine  %s", machine->name);
+    if (next > m + 1)
+      printf(" .. %s: %d machines of", map->machine[next - 1].name, next - m);
+    else
+      putchar(':');
+    printf(" %d rank%s, %d core%s,", machine->ranks, machine->ranks == 1 ? "" : "s", machine->cores,
+           machine->cores == 1 ? "" : "s");
+    print_nics(machine, job->options->rate);
+  }
+}
+
+static void print_bound(const bench_job *job) {
+  const bench_map *map = job->map;
+  bool known = true;
+  for (int32_t m = 0; m < map->machines; m++)
+    known = known && bench_machine_rate(map, m, job->options->rate) > 0;
+  if (!known) {
+    puts("# bound    unknown: the system does not say how fast the NICs are; --rate 100M for instance says it");
+    return;
+  }
+  puts("# bound us the link bound: what has to leave or enter the busiest machine crosses its NICs (TCP's best is "
+       "1.05)");
+  if (any(job->options, has_root))
+    puts(job->options->apart ? "#          median of the roots' bounds"
+                             : "#          of a whole turn of roots, whose calls overlap; --apart: of single calls");
+  if (map->hosts < map->machines)
+    puts("#          pretended machines share their host's NICs");
+}
+
+static void print_launched_columns(const bench_job *job) {
+  const char *name = job->group[0].launcher->name;
+  printf("# us       a call of %s, slowest rank: median and 99th percentile over batches%s\n"
+         "# GB/s     size / time; bus: times nccl-tests' factor\n",
+         name, job->options->launched ? " of a job; of these, medians over jobs" : "");
+  if (job->map->machines > 1)
+    print_bound(job);
+  if (job->group_count > 1)
+    printf("# x        time of the other library / time of %s, in pairs of jobs that ran one after the other: mean and "
+           "95 %% interval\n#          (geometric; Student's t)\n",
+           name);
+  if (job->options->nics)
+    puts(
+        "# nics     bytes a call that each NIC has sent and received, headers and all else included, as shares of what "
+        "the\n#          busiest machine has to move");
+}
+
+/* What is set for those that poll: without it, crowded ranks need a time slice for each message. */
+static void print_yielding(const bench_job *job) {
+  for (int g = 0; g < job->group_count && job->map && bench_map_is_crowded(job->map); g++)
+    if (job->group[g].launcher->yields)
+      printf("# ranks of %s share cores: they run with %s\n", job->group[g].launcher->name,
+             job->group[g].launcher->yields);
+}
+
+/* ---- all ---- */
+
 static void print_columns(const bench_job *job) {
   const char *name = job->group[0].launcher->name;
   printf("# us       a call of %s, slowest rank: median and 99th percentile over batches of at least 50 us\n"
@@ -91,19 +182,35 @@ static void print_overlap_columns(void) {
          BENCH_PIECES);
 }
 
+static int name_width(const bench_job *job) {
+  size_t width = 8;
+  for (int g = 0; g < job->group_count; g++)
+    width = strlen(job->group[g].launcher->name) > width ? strlen(job->group[g].launcher->name) : width;
+  return (int)width;
+}
+
 static void print_legend(const bench_job *job) {
   print_setting(job);
   print_sizes(job->options);
   if (job->options->overlap)
     print_overlap_columns();
+  else if (job->map)
+    print_launched_columns(job);
   else
     print_columns(job);
   if (job->flags_ns > 0)
     printf("# flags    a bare exchange of flags between these ranks takes %.2f us: the floor under a small call\n",
            job->flags_ns / 1000);
+  int width = name_width(job);
   for (int g = 0; g < job->group_count; g++)
-    printf("# %-8s %s: %s\n", job->group[g].launcher->name, job->group[g].version, job->group[g].command);
+    printf("# %-*s %s: %s\n", width, job->group[g].launcher->name, job->group[g].version, job->group[g].command);
+  if (job->map)
+    print_machines(job);
+  if (job->options->launched)
+    print_yielding(job);
 }
+
+bool bench_has_bound(const bench_job *job) { return job->map && job->map->machines > 1; }
 
 int bench_column_width(const bench_group *group) {
   size_t width = strlen(group->launcher->name);
@@ -121,9 +228,14 @@ void bench_print_header(const bench_job *job) {
   if (options->overlap)
     printf(" %-12s %5s %9s %9s %9s %7s", "library", "tests", "call us", "comp. us", "both us", "hidden");
   else
-    printf(" %9s %9s %7s %7s %9s %6s", "us", "p99 us", "GB/s", "bus", "copy us", "share");
+    printf(" %9s %9s %7s %7s", "us", "p99 us", "GB/s", "bus");
+  if (bench_has_bound(job))
+    printf(" %9s %8s", "bound us", "of bound");
+  else if (!job->map && !options->overlap)
+    printf(" %9s %6s", "copy us", "share");
   for (int g = 1; g < job->group_count && !options->overlap; g++)
-    printf(" %*s %7s", bench_column_width(&job->group[g]), job->group[g].launcher->name, "x");
+    printf(" %*s %7s%*s", bench_column_width(&job->group[g]), job->group[g].launcher->name, "x",
+           options->launched ? BENCH_INTERVAL : 0, options->launched ? "95 %" : "");
   puts(options->check ? "  data" : "");
   fflush(stdout);
 }

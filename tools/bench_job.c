@@ -22,8 +22,9 @@
 #define START_NS (60 * INT64_C(1000000000))
 #define FLAGS_SECONDS 0.2
 
-static int open_signals(bench_job *job) {
+int bench_job_watch(bench_job *job) {
   sigset_t set;
+  prctl(PR_SET_CHILD_SUBREAPER, 1); /* ranks that their launcher leaves behind become this process's */
   sigemptyset(&set);
   sigaddset(&set, SIGINT);
   sigaddset(&set, SIGTERM);
@@ -67,7 +68,8 @@ static int reap(bench_job *job) {
 int bench_job_signals(bench_job *job) {
   struct signalfd_siginfo signal;
   while (read(job->signals, &signal, sizeof signal) == (ssize_t)sizeof signal) {
-    if (signal.ssi_signo != SIGCHLD)
+    job->interrupted = signal.ssi_signo != SIGCHLD;
+    if (job->interrupted)
       return bench_fail("interrupted (%s), ending all ranks", strsignal((int)signal.ssi_signo));
     if (reap(job) != 0)
       return -1;
@@ -160,11 +162,10 @@ static int launch_all(bench_job *job) {
 
 int bench_job_open(const bench_options *options, bench_job *job) {
   *job = (bench_job){.options = options, .listener = -1, .signals = -1};
-  prctl(PR_SET_CHILD_SUBREAPER, 1); /* ranks that their launcher leaves behind become this process's */
   job->core_count = bench_cores(job->core, (int)TT_COUNT(job->core));
   if (options->core_count > 0 && options->core_count < job->core_count)
     job->core_count = options->core_count;
-  if (job->core_count == 0 || open_signals(job) != 0 || open_listener(job) != 0 || launch_all(job) != 0 ||
+  if (job->core_count == 0 || bench_job_watch(job) != 0 || open_listener(job) != 0 || launch_all(job) != 0 ||
       admit_all(job) != 0)
     return -1;
   for (int g = 0; g < job->group_count; g++)

@@ -9,6 +9,40 @@ static json_t *library_json(const bench_group *group) {
   return json_pack("{ss ss ss}", "name", group->launcher->name, "version", group->version, "command", group->command);
 }
 
+/* Bytes a call of each host's NICs. */
+static json_t *flow_json(const bench_map *map, const bench_flow *flow) {
+  json_t *all = json_array();
+  for (int32_t host = 0; host < map->hosts; host++) {
+    const bench_machine *machine = bench_map_host(map, host);
+    for (int n = 0; n < machine->nic_count; n++)
+      json_array_append_new(all, json_pack("{si ss ss sf sf}", "host", host, "name", machine->name, "nic",
+                                           machine->nic[n].name, "sent_bytes", flow[host].sent[n], "received_bytes",
+                                           flow[host].received[n]));
+  }
+  return all;
+}
+
+static json_t *rounds_json(const bench_stats *stats) {
+  json_t *all = json_array();
+  for (int64_t round = 0; round < stats->pair_count; round++)
+    json_array_append_new(all, json_real(stats->round_ns[round]));
+  return all;
+}
+
+/* What only jobs of the user's launchers have. */
+static void add_launched(const bench_job *job, const bench_row *row, const bench_stats *stats, json_t *object) {
+  if (row->bound_ns > 0)
+    json_object_set_new(object, "of_bound", json_real(stats->median_ns / row->bound_ns));
+  if (stats->ratio_high > 0) {
+    json_object_set_new(object, "ratio_low", json_real(stats->ratio_low));
+    json_object_set_new(object, "ratio_high", json_real(stats->ratio_high));
+  }
+  if (stats->round_ns)
+    json_object_set_new(object, "rounds_ns", rounds_json(stats));
+  if (stats->flow)
+    json_object_set_new(object, "nics", flow_json(job->map, stats->flow));
+}
+
 static json_t *stats_json(const char *library, const bench_stats *stats) {
   return json_pack("{ss sf sf sf sI sI}", "library", library, "median_ns", stats->median_ns, "p99_ns", stats->p99_ns,
                    "ratio", stats->ratio, "calls", (json_int_t)stats->calls, "batches", (json_int_t)stats->batch_count);
@@ -24,8 +58,11 @@ static json_t *times_json(const bench_job *job, const bench_row *row) {
   json_t *all = json_array();
   for (int g = 0; g < job->group_count; g++) {
     const char *library = job->group[g].launcher->name;
-    if (row->stats[g].present)
-      json_array_append_new(all, stats_json(library, &row->stats[g]));
+    if (row->stats[g].present) {
+      json_t *one = stats_json(library, &row->stats[g]);
+      add_launched(job, row, &row->stats[g], one);
+      json_array_append_new(all, one);
+    }
     if (row->overlap[g].present)
       json_array_append_new(all, overlap_json(library, &row->overlap[g]));
   }
@@ -41,7 +78,12 @@ static json_t *row_json(const bench_job *job, const bench_row *row) {
     return object;
   json_object_set_new(object, "rounds", json_integer(row->round_count));
   if (!job->options->overlap) {
-    json_object_set_new(object, "copy_ns", json_real(row->copy_ns));
+    if (!job->map)
+      json_object_set_new(object, "copy_ns", json_real(row->copy_ns));
+    if (row->bound_ns > 0)
+      json_object_set_new(object, "bound_ns", json_real(row->bound_ns));
+    if (row->bound_bytes > 0)
+      json_object_set_new(object, "bound_bytes", json_real(row->bound_bytes));
     json_object_set_new(object, "algorithm_gb_s", json_real(bench_algorithm_bandwidth(row)));
     json_object_set_new(object, "bus_gb_s", json_real(bench_bus_bandwidth(row, job->options->rank_count)));
   }
@@ -58,12 +100,34 @@ static json_t *settings_json(const bench_job *job) {
                    options->apart, "flags_ns", job->flags_ns);
 }
 
+static json_t *machine_json(const bench_machine *machine) {
+  json_t *nics = json_array();
+  for (int n = 0; n < machine->nic_count; n++)
+    json_array_append_new(nics, json_pack("{ss sI}", "name", machine->nic[n].name, "bits_per_second",
+                                          (json_int_t)machine->nic[n].bits_per_second));
+  return json_pack("{ss si si si so}", "name", machine->name, "host", machine->host, "ranks", machine->ranks, "cores",
+                   machine->cores, "nics", nics);
+}
+
+static void add_map(const bench_job *job, json_t *all) {
+  json_t *machines = json_array(), *ranks = json_array();
+  for (int32_t m = 0; m < job->map->machines; m++)
+    json_array_append_new(machines, machine_json(&job->map->machine[m]));
+  for (int32_t rank = 0; rank < job->map->ranks; rank++)
+    json_array_append_new(ranks, json_integer(job->map->machine_of[rank]));
+  json_object_set_new(all, "machines", machines);
+  json_object_set_new(all, "machine_of_rank", ranks);
+  json_object_set_new(all, "rate_bits_per_second", json_integer(job->options->rate));
+}
+
 int bench_json_write(const bench_job *job, const bench_row *row, int row_count, FILE *file) {
   json_t *all = settings_json(job), *libraries = json_array(), *rows = json_array();
   for (int g = 0; g < job->group_count; g++)
     json_array_append_new(libraries, library_json(&job->group[g]));
   for (int i = 0; i < row_count; i++)
     json_array_append_new(rows, row_json(job, &row[i]));
+  if (job->map)
+    add_map(job, all);
   json_object_set_new(all, "libraries", libraries);
   json_object_set_new(all, "rows", rows);
   int result = json_dumpf(all, file, JSON_INDENT(2));

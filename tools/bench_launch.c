@@ -1,4 +1,4 @@
-/* tools/bench_launch.c - the libraries; starts and ends the ranks of one through its own launcher.
+/* tools/bench_launch.c - starts and ends the ranks of a library through its own launcher.
  *
  * A launcher is a process group of its own, so that Ctrl-C reaches only the driver, which then ends everything in
  * order. It gets SIGTERM should the driver die. Ranks are known by pidfd, which cannot name another process by mistake.
@@ -22,44 +22,6 @@
 #define ARGUMENTS 64
 #define POLITE_MS 10000
 #define FORCED_MS 3000
-
-static const bench_launcher launchers[] = {
-    {.name = "tutti", .arguments = "run", .yielding = "", .rank_variable = "TUTTI_RANK"},
-    {.name = "openmpi",
-     .program = {"mpirun.openmpi"},
-     .arguments = "--allow-run-as-root --bind-to none",
-     .yielding = "--oversubscribe --mca mpi_yield_when_idle 1",
-     .worker = "peer-openmpi",
-     .rank_variable = "OMPI_COMM_WORLD_RANK"},
-    {.name = "mpich",
-     .program = {"mpiexec.mpich", "mpiexec.hydra"},
-     .arguments = "-bind-to none",
-     .yielding = "-genv BENCH_YIELD 1",
-     .worker = "peer-mpich",
-     .rank_variable = "PMI_RANK"},
-    {.name = "openmpi+tutti",
-     .arguments = "mpirun --mpi openmpi --allow-run-as-root --bind-to none",
-     .yielding = "--oversubscribe --mca mpi_yield_when_idle 1",
-     .worker = "peer-openmpi",
-     .rank_variable = "OMPI_COMM_WORLD_RANK"},
-    {.name = "mpich+tutti",
-     .arguments = "mpirun --mpi mpich -bind-to none",
-     .yielding = "-genv BENCH_YIELD 1",
-     .worker = "peer-mpich",
-     .rank_variable = "PMI_RANK"},
-    {.name = "reproducible",
-     .arguments = "run",
-     .yielding = "",
-     .rank_variable = "TUTTI_RANK",
-     .params = "reproducible"},
-};
-
-const bench_launcher *bench_launcher_find(const char *name) {
-  for (size_t i = 0; i < TT_COUNT(launchers); i++)
-    if (strcmp(launchers[i].name, name) == 0)
-      return &launchers[i];
-  return NULL;
-}
 
 typedef struct command_line {
   int count;
@@ -115,17 +77,29 @@ static int add_launcher(command_line *line, const bench_launcher *launcher, cons
 }
 
 /* Workers of others are in libexec/tutti beside bin/. */
-static int add_worker(command_line *line, const bench_launcher *launcher, char *self) {
-  char path[4096];
+int bench_launch_worker(const bench_launcher *launcher, char *path, size_t size) {
+  char self[2048];
+  if (own_path(self, sizeof self) != 0)
+    return -1;
   if (!launcher->worker)
-    return add(line, self), add(line, "bench-worker"), 0;
+    return snprintf(path, size, "%s", self), 0;
   *strrchr(self, '/') = '\0';
-  snprintf(path, sizeof path, "%s/../libexec/tutti/%s", self, launcher->worker);
+  snprintf(path, size, "%s/../libexec/tutti/%s", self, launcher->worker);
   if (access(path, X_OK) == 0)
-    return add(line, path), 0;
+    return 0;
   fprintf(stderr, "tutti bench: %s is left out: there is no %s (its compiler was missing when tutti was built)\n",
           launcher->name, path);
   return 1;
+}
+
+static int add_worker(command_line *line, const bench_launcher *launcher) {
+  char path[4096];
+  int result = bench_launch_worker(launcher, path, sizeof path);
+  if (result == 0)
+    add(line, path);
+  if (result == 0 && !launcher->worker)
+    add(line, "bench-worker");
+  return result;
 }
 
 static int make_command(const bench_job *job, bench_group *group, command_line *line) {
@@ -142,10 +116,12 @@ static int make_command(const bench_job *job, bench_group *group, command_line *
   add(line, "-n");
   snprintf(number, sizeof number, "%lld", (long long)group->rank_count);
   add(line, number);
+  if (launcher->more)
+    add_words(line, launcher->more);
   for (int i = 0; i < line->count; i++)
     snprintf(group->command + strlen(group->command), sizeof group->command - strlen(group->command), "%s%s",
              i ? " " : "", line->argument[i]);
-  if ((result = add_worker(line, launcher, self)) != 0)
+  if ((result = add_worker(line, launcher)) != 0)
     return result;
   add(line, job->address);
   snprintf(number, sizeof number, "%d", group->number);
@@ -154,7 +130,7 @@ static int make_command(const bench_job *job, bench_group *group, command_line *
   return 0;
 }
 
-static void become(const command_line *line, int output) {
+static void become(char *const *argument, int output, int errors) {
   sigset_t none;
   sigemptyset(&none);
   setpgid(0, 0);
@@ -163,10 +139,23 @@ static void become(const command_line *line, int output) {
   int nothing = open("/dev/null", O_RDONLY);
   dup2(nothing, STDIN_FILENO);
   dup2(output, STDOUT_FILENO);
-  dup2(output, STDERR_FILENO);
-  execvp(line->argument[0], line->argument);
-  dprintf(STDERR_FILENO, "%s: %s\n", line->argument[0], strerror(errno));
+  dup2(errors, STDERR_FILENO);
+  execvp(argument[0], argument);
+  dprintf(STDERR_FILENO, "%s: %s\n", argument[0], strerror(errno));
   _exit(127);
+}
+
+int bench_launch_start(bench_group *group, char *const *argument, int output) {
+  group->output = memfd_create("tutti-bench-output", MFD_CLOEXEC);
+  if (group->output < 0)
+    return bench_fail("memfd_create: %s", strerror(errno));
+  group->pid = fork();
+  if (group->pid < 0)
+    return bench_fail("fork: %s", strerror(errno));
+  if (group->pid == 0)
+    become(argument, output >= 0 ? output : group->output, group->output);
+  setpgid(group->pid, group->pid);
+  return 0;
 }
 
 static int make_ranks(bench_group *group) {
@@ -183,16 +172,7 @@ int bench_launch(bench_job *job, bench_group *group) {
   int result = make_command(job, group, &line);
   if (result != 0 || make_ranks(group) != 0)
     return result != 0 ? result : -1;
-  group->output = memfd_create("tutti-bench-output", MFD_CLOEXEC);
-  if (group->output < 0)
-    return bench_fail("memfd_create: %s", strerror(errno));
-  group->pid = fork();
-  if (group->pid < 0)
-    return bench_fail("fork: %s", strerror(errno));
-  if (group->pid == 0)
-    become(&line, group->output);
-  setpgid(group->pid, group->pid);
-  return 0;
+  return bench_launch_start(group, line.argument, -1);
 }
 
 int bench_job_show_output(const bench_group *group) {
@@ -211,18 +191,21 @@ static bool ended(int pidfd, int timeout_ms) {
   return pidfd < 0 || poll(&one, 1, timeout_ms) > 0;
 }
 
-static void end_launcher(bench_group *group, bool success) {
+bool bench_launch_end(bench_group *group, bool success) {
+  bool ended_itself = false;
   int pidfd = group->pid > 0 ? pidfd_open(group->pid, 0) : -1;
   if (pidfd < 0)
-    return;
-  if (!success || !ended(pidfd, POLITE_MS)) {
-    kill(group->pid, SIGTERM);
+    return true;
+  ended_itself = ended(pidfd, success ? POLITE_MS : 0);
+  if (!ended_itself) {
+    kill(-group->pid, SIGTERM);
     if (!ended(pidfd, FORCED_MS))
       kill(-group->pid, SIGKILL);
   }
   waitpid(group->pid, NULL, 0);
   close(pidfd);
   group->pid = 0;
+  return ended_itself;
 }
 
 static void end_rank(bench_rank *rank) {
@@ -239,7 +222,7 @@ void bench_group_end(bench_group *group, bool success) {
   static const bench_command stop = {.verb = BENCH_STOP};
   for (int64_t r = 0; success && r < group->rank_count; r++)
     send(group->rank[r].link, &stop, sizeof stop, MSG_NOSIGNAL);
-  end_launcher(group, success);
+  bench_launch_end(group, success);
   for (int64_t r = 0; group->rank && r < group->rank_count; r++)
     end_rank(&group->rank[r]);
   if (group->output > 0)

@@ -6,15 +6,20 @@
 #include "dtype/dtype.h"
 #include "lower/lower.h"
 
+#include <ctype.h>
 #include <getopt.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 static const char help[] =
     "usage: tutti bench COLLECTIVE... [options]\n"
     "\n"
-    "Measures collectives and checks their results; `all` is all of them.\n"
+    "Measures collectives and checks their results; `all` is all of them. It starts ranks on this machine. Started by\n"
+    "a launcher itself, as in `mpirun -n 16 tutti bench allreduce`, it is one of the ranks, on all machines of the "
+    "job.\n"
     "\n"
     "  -n N               ranks (default: one a core, at least 2)\n"
     "  --sizes LIST       bytes of the whole vector: 8,64K,1M or 8..64M in powers of 4 (default 8..64M)\n"
@@ -25,6 +30,15 @@ static const char help[] =
     "choice)\n"
     "  --against LIST     compare with openmpi, mpich; openmpi+tutti, mpich+tutti are their programs under tutti "
     "mpirun\n"
+    "  --against LIBRARY:NAME=ARGUMENTS   and with it as its launcher runs it with these arguments too, such as\n"
+    "                     'openmpi:han=--mca coll_han_priority 100'; --against may be repeated\n"
+    "  --launch COMMAND   start the ranks of every library by this launcher, such as 'mpirun -n 16 --hostfile hosts' "
+    "or\n"
+    "                     'srun -n 16': a job of each in turn, whose times are pairs\n"
+    "  --launch-openmpi COMMAND, --launch-mpich COMMAND   another launcher for that library, with the same placement\n"
+    "  --rounds N         so many jobs of each (default 9)\n"
+    "  --rate RATE        bits a second of each NIC, such as 100M or 25G (default: what the system says)\n"
+    "  --nics             count the bytes that pass the NICs, too\n"
     "  --reproducible     compare with the same parameters and `reproducible`: what it costs\n"
     "  --library NAME     measure this instead of tutti\n"
     "  --mode MODE        blocking (default) or persistent calls of tutti\n"
@@ -111,28 +125,6 @@ static int add_params(bench_options *options, const char *text) {
   return 0;
 }
 
-static int add_library(bench_options *options, const char *name) {
-  const bench_launcher *launcher = bench_launcher_find(name);
-  if (!launcher)
-    return bench_fail("there is no library '%s'; there are tutti, openmpi and mpich", name);
-  for (int i = 0; i < options->library_count; i++)
-    if (options->library[i] == launcher)
-      return bench_fail("library '%s' is named twice", name);
-  if (options->library_count == BENCH_GROUPS)
-    return bench_fail("more than %d libraries", BENCH_GROUPS);
-  options->library[options->library_count++] = launcher;
-  return 0;
-}
-
-static int add_peers(bench_options *options, const char *list) {
-  char copy[256], *rest = NULL;
-  snprintf(copy, sizeof copy, "%s", list);
-  for (char *name = strtok_r(copy, ",", &rest); name; name = strtok_r(NULL, ",", &rest))
-    if (add_library(options, name) != 0)
-      return -1;
-  return 0;
-}
-
 static int add_collective(bench_options *options, const char *name) {
   bool all = strcmp(name, "all") == 0;
   tt_collective one = tt_compose_find(name);
@@ -183,6 +175,39 @@ static int parse_rank_count(bench_options *options, const char *text) {
   if (*end != '\0' || end == text || count < 1 || count > 4096)
     return bench_fail("-n: '%s' is no number of ranks from 1 to 4096", text);
   options->rank_count = count;
+  options->ranks_given = true;
+  return 0;
+}
+
+static int parse_rounds(bench_options *options, const char *text) {
+  char *end;
+  long long count = strtoll(text, &end, 10);
+  if (*end != '\0' || end == text || count < 1 || count > BENCH_ROUNDS_MAX)
+    return bench_fail("--rounds: '%s' is no number from 1 to %d", text, BENCH_ROUNDS_MAX);
+  options->round_count = count;
+  return 0;
+}
+
+/* "100M", "2.5G", also "100mbit": powers of 1000, as NICs count. */
+static int parse_rate(bench_options *options, const char *text) {
+  static const char units[] = "kmgt";
+  char *end;
+  double rate = strtod(text, &end);
+  const char *unit = end != text && *end ? strchr(units, tolower((unsigned char)*end)) : NULL;
+  if (unit)
+    rate *= pow(1000, (double)(unit - units + 1));
+  end += unit != NULL;
+  if (end == text || (*end != '\0' && strcasecmp(end, "bit") != 0) || !(rate >= 1 && rate < 1e15))
+    return bench_fail("--rate: '%s' is no rate such as 100M or 25G (bits a second)", text);
+  options->rate = (int64_t)rate;
+  return 0;
+}
+
+static int parse_launch(bench_options *options, int which, const char *text) {
+  if (text[strspn(text, " ")] == '\0')
+    return bench_fail("--launch: '%s' names no launcher, such as 'mpirun -n 8'", text);
+  options->launch[which] = text;
+  options->launched = true;
   return 0;
 }
 
@@ -219,6 +244,12 @@ enum {
   PARAMS,
   AGAINST,
   REPRODUCIBLE,
+  LAUNCH,
+  LAUNCH_OPENMPI,
+  LAUNCH_MPICH,
+  ROUNDS,
+  RATE,
+  NICS,
   LIBRARY,
   MODE,
   OVERLAP,
@@ -239,6 +270,12 @@ static const struct option long_options[] = {
     {"op", required_argument, NULL, OP},
     {"params", required_argument, NULL, PARAMS},
     {"against", required_argument, NULL, AGAINST},
+    {"launch", required_argument, NULL, LAUNCH},
+    {"launch-openmpi", required_argument, NULL, LAUNCH_OPENMPI},
+    {"launch-mpich", required_argument, NULL, LAUNCH_MPICH},
+    {"rounds", required_argument, NULL, ROUNDS},
+    {"rate", required_argument, NULL, RATE},
+    {"nics", no_argument, NULL, NICS},
     {"reproducible", no_argument, NULL, REPRODUCIBLE},
     {"library", required_argument, NULL, LIBRARY},
     {"mode", required_argument, NULL, MODE},
@@ -256,17 +293,19 @@ static const struct option long_options[] = {
 };
 
 typedef struct library_names {
-  const char *measured, *against;
+  const char *measured, *against[BENCH_GROUPS];
+  int against_count;
   bool reproducible;
 } library_names;
 
 /* Options without a value: each sets one thing. */
 static bool set_flag(bench_options *options, library_names *names, int which) {
   bool *const flags[] = {
-      [PER_PAIR - SIZES] = &options->per_pair, [REPRODUCIBLE - SIZES] = &names->reproducible,
-      [OVERLAP - SIZES] = &options->overlap,   [SPARSE - SIZES] = &options->sparse,
-      [APART - SIZES] = &options->apart,       [ALLOC - SIZES] = &options->shared_memory,
-      [CHECK - SIZES] = &options->check,       [NO_CHECK - SIZES] = &options->check,
+      [PER_PAIR - SIZES] = &options->per_pair,   [REPRODUCIBLE - SIZES] = &names->reproducible,
+      [NICS - SIZES] = &options->nics,           [OVERLAP - SIZES] = &options->overlap,
+      [SPARSE - SIZES] = &options->sparse,       [APART - SIZES] = &options->apart,
+      [ALLOC - SIZES] = &options->shared_memory, [CHECK - SIZES] = &options->check,
+      [NO_CHECK - SIZES] = &options->check,
   };
   if (which < SIZES || (size_t)(which - SIZES) >= TT_COUNT(flags) || !flags[which - SIZES])
     return false;
@@ -289,8 +328,20 @@ static int parse_option(bench_options *options, library_names *names, int which,
   case PARAMS:
     return add_params(options, value);
   case AGAINST:
-    names->against = value;
+    if (names->against_count == BENCH_GROUPS)
+      return bench_fail("--against: more than %d times", BENCH_GROUPS);
+    names->against[names->against_count++] = value;
     return 0;
+  case LAUNCH:
+    return parse_launch(options, BENCH_LAUNCH, value);
+  case LAUNCH_OPENMPI:
+    return parse_launch(options, BENCH_LAUNCH_OPENMPI, value);
+  case LAUNCH_MPICH:
+    return parse_launch(options, BENCH_LAUNCH_MPICH, value);
+  case ROUNDS:
+    return parse_rounds(options, value);
+  case RATE:
+    return parse_rate(options, value);
   case LIBRARY:
     names->measured = value;
     return 0;
@@ -312,15 +363,20 @@ static int parse_option(bench_options *options, library_names *names, int which,
 }
 
 static int add_libraries(bench_options *options, const library_names *names) {
-  if (add_library(options, names->measured) != 0 || add_peers(options, names->against) != 0)
+  if (bench_libraries_add(options, names->measured) != 0)
     return -1;
-  return names->reproducible ? add_library(options, "reproducible") : 0;
+  for (int i = 0; i < names->against_count; i++)
+    if (bench_libraries_add(options, names->against[i]) != 0)
+      return -1;
+  if (names->reproducible && bench_libraries_add(options, "reproducible") != 0)
+    return -1;
+  return bench_libraries_check(options);
 }
 
 int bench_options_parse(int argc, char **argv, bench_options *options) {
   char default_sizes[] = "8..64M";
-  library_names names = {.measured = "tutti", .against = ""};
-  *options = (bench_options){.rank_count = default_rank_count(), .seconds = 1, .check = true};
+  library_names names = {.measured = "tutti"};
+  *options = (bench_options){.rank_count = default_rank_count(), .seconds = 1, .check = true, .round_count = 9};
   add_sizes(options, default_sizes);
   optind = 0;
   for (int which, result; (which = getopt_long(argc, argv, "hn:", long_options, NULL)) != -1;)

@@ -2,14 +2,15 @@
 #include "bench_runner.h"
 
 #include "../bench/layout.h"
+#include "../bench/pace.h"
 
-static bench_problem problem_of(const bench_options *options, tt_collective collective, int64_t bytes) {
+bench_problem bench_point_problem(const bench_options *options, tt_collective collective, int64_t bytes) {
   return bench_problem_of(collective, (int32_t)options->rank_count, options->sparse,
                           bytes / (int64_t)tutti_type_size(options->type));
 }
 
 int64_t bench_block_number(const bench_options *options, tt_collective collective, bool *even) {
-  bench_problem problem = problem_of(options, collective, 0);
+  bench_problem problem = bench_point_problem(options, collective, 0);
   *even = !bench_forms[collective].uneven;
   return bench_block_count(&problem);
 }
@@ -77,7 +78,7 @@ static int measure(bench_job *job, bench_row *row, runners *with) {
 
 /* Whether anything has to come to any rank. */
 static bool moves(const bench_options *options, const bench_row *row) {
-  bench_problem problem = problem_of(options, row->collective, row->bytes);
+  bench_problem problem = bench_point_problem(options, row->collective, row->bytes);
   int64_t moved = 0;
   for (int32_t rank = 0; rank < problem.ranks; rank++)
     moved += bench_moved(&problem, rank, 0);

@@ -13,6 +13,10 @@
 #define GREEN "32"
 #define SLOWER 0.95
 
+static bool quiet;
+
+void bench_be_quiet(void) { quiet = true; }
+
 static bool coloured(FILE *stream) { return isatty(fileno(stream)) != 0; }
 
 static void paint(FILE *stream, const char *colour) {
@@ -47,6 +51,8 @@ void bench_progress(const char *format, ...) {
 
 int bench_fail(const char *format, ...) {
   va_list arguments;
+  if (quiet)
+    return -1;
   va_start(arguments, format);
   bench_progress_clear();
   paint(stderr, RED);
@@ -135,11 +141,7 @@ static void print_failure(const bench_row *row) {
 
 /* ---- rows ---- */
 
-static void print_bandwidth(const bench_job *job, const bench_row *row) {
-  if (row->bytes == 0)
-    printf(" %7s %7s", "-", "-");
-  else
-    printf(" %7.2f %7.2f", bench_algorithm_bandwidth(row), bench_bus_bandwidth(row, job->options->rank_count));
+static void print_copy(const bench_row *row) {
   if (row->copy_ns == 0) {
     printf(" %9s %6s", "-", "-");
     return;
@@ -148,19 +150,59 @@ static void print_bandwidth(const bench_job *job, const bench_row *row) {
   printf(" %5.0f%%", 100 * row->copy_ns / row->stats[0].median_ns);
 }
 
+static void print_bound(const bench_row *row) {
+  if (row->bound_ns == 0) {
+    printf(" %9s %8s", "-", "-");
+    return;
+  }
+  print_time(row->bound_ns);
+  double times = row->stats[0].median_ns / row->bound_ns;
+  printf(" %8.*f", times < 1000 ? 2 : 0, times);
+}
+
+/* Links are slower than memory by far. */
+static void print_gigabytes(double rate) { printf(" %7.*f", rate < 0.1 ? 4 : rate < 1 ? 3 : 2, rate); }
+
+static void print_bandwidth(const bench_job *job, const bench_row *row) {
+  if (row->bytes > 0) {
+    print_gigabytes(bench_algorithm_bandwidth(row));
+    print_gigabytes(bench_bus_bandwidth(row, job->options->rank_count));
+  } else {
+    printf(" %7s %7s", "-", "-");
+  }
+  if (bench_has_bound(job))
+    print_bound(row);
+  else if (!job->map)
+    print_copy(row);
+}
+
+static void print_interval(const bench_stats *stats) {
+  char text[32] = "-";
+  if (stats->ratio_high > 0)
+    snprintf(text, sizeof text, "%.*f..%.*f", stats->ratio_low < 100 ? 2 : 0, stats->ratio_low,
+             stats->ratio_high < 100 ? 2 : 0, stats->ratio_high);
+  printf("%*s", BENCH_INTERVAL, text);
+}
+
+static void print_other(const bench_job *job, const bench_group *group, const bench_stats *stats) {
+  bool launched = job->options->launched;
+  if (!stats->present) {
+    printf(" %*s %7s%*s", bench_column_width(group), "-", "-", launched ? BENCH_INTERVAL : 0, launched ? "-" : "");
+    return;
+  }
+  printf("%*s", bench_column_width(group) - 9, "");
+  print_time(stats->median_ns);
+  bench_print_ratio(stats->ratio);
+  if (launched)
+    print_interval(stats);
+}
+
 static void print_calls(const bench_job *job, const bench_row *row) {
   print_time(row->stats[0].median_ns);
   print_time(row->stats[0].p99_ns);
   print_bandwidth(job, row);
-  for (int g = 1; g < job->group_count; g++) {
-    if (!row->stats[g].present) {
-      printf(" %*s %7s", bench_column_width(&job->group[g]), "-", "-");
-      continue;
-    }
-    printf("%*s", bench_column_width(&job->group[g]) - 9, "");
-    print_time(row->stats[g].median_ns);
-    bench_print_ratio(row->stats[g].ratio);
-  }
+  for (int g = 1; g < job->group_count; g++)
+    print_other(job, &job->group[g], &row->stats[g]);
 }
 
 /* One line for each library, without and with tests. */
@@ -191,5 +233,7 @@ void bench_print_row(const bench_job *job, const bench_row *row) {
   else
     print_calls(job, row);
   puts(row->result == BENCH_OK && job->options->check ? "  right" : "");
+  if (row->result == BENCH_OK && job->options->nics)
+    bench_print_flow(job, row);
   fflush(stdout);
 }

@@ -2,38 +2,19 @@
 #include "bench_runner.h"
 
 #include "../bench/layout.h"
+#include "../bench/pace.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define BATCH_SHARED_NS 400000
 #define SET_NS 3000000 /* a set of batches, about */
 #define SET_BATCHES 20
 #define COPY_DELAY_NS 300000 /* until every rank that copies is awake */
 #define ROUNDS_MIN 7
 
-/* ---- numbers ---- */
-
-static int by_value(const void *left, const void *right) {
-  double a = *(const double *)left, b = *(const double *)right;
-  return (a > b) - (a < b);
-}
-
-/* Of sorted values: the one below or at which a share of all lies. */
-double bench_quantile(const double *sorted, int64_t count, double share) {
-  int64_t at = (int64_t)(share * (double)count);
-  return sorted[at < count ? at : count - 1];
-}
-
-double bench_median(double *value, int64_t count) {
-  qsort(value, (size_t)count, sizeof *value, by_value);
-  double upper = bench_quantile(value, count, 0.5);
-  return count % 2 != 0 ? upper : (upper + value[count / 2 - 1]) / 2;
-}
-
 int64_t bench_runner_target_ns(const bench_job *job) {
-  return job->options->rank_count > job->core_count ? BATCH_SHARED_NS : BENCH_BATCH_NS;
+  return job->options->rank_count > job->core_count ? BENCH_BATCH_SHARED_NS : BENCH_BATCH_NS;
 }
 
 /* ---- a runner ---- */
@@ -113,37 +94,26 @@ int bench_runner_prepare(bench_job *job, bench_row *row, bench_runner *who, bool
 
 /* ---- calibration ---- */
 
-static int64_t more_calls(int64_t calls, int64_t batch_ns, int64_t target_ns) {
-  int64_t factor = batch_ns > 0 ? 1 + target_ns * 5 / 4 / batch_ns : 1;
-  return calls == 0 ? 1 : calls * (factor < 2 ? 2 : factor > 64 ? 64 : factor);
-}
-
-static int64_t shortest(const bench_answer *answer) {
-  int64_t least_ns = answer->slowest_ns[0];
-  for (int b = 1; b < answer->batch_count; b++)
-    least_ns = answer->slowest_ns[b] < least_ns ? answer->slowest_ns[b] : least_ns;
-  return least_ns > 0 ? least_ns : 1;
-}
-
 /* More calls in a batch until the shortest of three is long enough. */
 int bench_runner_calibrate(bench_job *job, bench_row *row, bench_runner *who, int64_t target_ns, double *call_ns) {
   bench_answer answer;
   int64_t shortest_ns = 0;
   bool checked = who->command.verb == BENCH_RUN && job->options->check && who->command.parts != BENCH_COMPUTE;
+  target_ns =
+      who->command.apart && who->command.verb == BENCH_RUN ? 1 : target_ns; /* a batch is a call: bench/pace.h */
   who->command.calls = 0;
   who->command.batches = 3;
   while (shortest_ns < target_ns) {
     who->command.check = checked && who->command.calls == 0;
-    who->command.calls = more_calls(who->command.calls, shortest_ns, target_ns);
+    who->command.calls = bench_more_calls(who->command.calls, shortest_ns, target_ns);
     if (ask(job, who, &answer) != 0)
       return -1;
     if (row_failed(row, who, &answer))
       return 0;
-    shortest_ns = shortest(&answer);
+    shortest_ns = bench_shortest(&answer);
   }
-  int64_t batches = SET_NS / shortest_ns;
   who->command.check = 0;
-  who->command.batches = batches < 1 ? 1 : batches > SET_BATCHES ? SET_BATCHES : (int32_t)batches;
+  who->command.batches = bench_set_batches(SET_NS, shortest_ns, SET_BATCHES);
   *call_ns = (double)shortest_ns / (double)who->command.calls;
   return 0;
 }

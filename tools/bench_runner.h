@@ -9,9 +9,9 @@
 
 #include "bench.h"
 
+#include "../bench/stats.h"
+
 #define BENCH_RUNNERS (4 * BENCH_GROUPS) /* of a row */
-#define BENCH_ROUNDS_MAX 1000
-#define BENCH_BATCH_NS 100000 /* a batch is at least so long where every rank has a core */
 
 typedef struct bench_runner {
   bench_group *group;
@@ -39,8 +39,5 @@ int bench_runner_check(bench_job *job, bench_row *row, bench_runner *who);
 
 /* How long a batch of a library must be: longer where ranks share cores, since they leave a barrier further apart. */
 int64_t bench_runner_target_ns(const bench_job *job);
-
-double bench_median(double *value, int64_t count); /* sorts */
-double bench_quantile(const double *sorted, int64_t count, double share);
 
 #endif

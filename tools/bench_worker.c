@@ -3,7 +3,12 @@
  * Every call is a row of the switch in `issue`, in its three forms. Persistent mode makes one request for each root
  * before the clock runs; a call is then a start and a wait. */
 #include "../bench/worker.h"
+#include "bench_own.h"
 #include "tools.h"
+
+#include "base/base.h"
+#include "topo/nics/nics.h"
+#include "topo/topo.h"
 
 #include <tutti/tutti.h>
 
@@ -16,6 +21,7 @@ typedef struct typed_blocks {
 static struct {
   tutti_context *context;
   tutti_comm *comm;
+  tutti_comm *words;       /* for what ranks tell each other: parameters are set on the other one */
   tutti_graph *graph;      /* neighbors; made at the first point that needs them */
   tutti_request **request; /* persistent mode: one for each root, or one */
   int request_count;
@@ -38,6 +44,8 @@ static int worker_open(int32_t *rank, int32_t *size, char *text) {
   tutti_status status = tutti_context_create(NULL, &self.context);
   if (status == TUTTI_OK)
     status = tutti_comm_create(self.context, &self.comm);
+  if (status == TUTTI_OK)
+    status = tutti_comm_create(self.context, &self.words);
   if (status != TUTTI_OK)
     return failed(status, text), BENCH_FAILED;
   *rank = (int32_t)tutti_comm_rank(self.comm);
@@ -212,13 +220,40 @@ static void *worker_alloc(size_t bytes) {
 
 static void worker_free(void *memory) { tutti_free(self.context, memory); }
 
+static int worker_gather(const void *mine, void *all, size_t bytes, char *text) {
+  return result_of(tutti_allgather(mine, all, (int64_t)bytes, TUTTI_BYTE, self.words), text);
+}
+
+/* The rails of transport tcp; none: as if nothing were known. */
+static void find_rails(char nics[BENCH_LIST]) {
+  tt_nic nic[4 * BENCH_NICS];
+  int64_t count = 0;
+  size_t used = 0;
+  if (tt_nics_find("", nic, TT_COUNT(nic), &count) != TUTTI_OK ||
+      tt_nics_choose(tt_options_get()->nics, nic, &count) != TUTTI_OK)
+    return;
+  for (int64_t n = 0; n < count && n < BENCH_NICS; n++)
+    used += (size_t)snprintf(nics + used, BENCH_LIST - used, "%s%s", n ? "," : "", nic[n].name);
+}
+
+/* TUTTI_NODES divides hosts. */
+static void worker_place(int32_t rank, int32_t size, char nics[BENCH_LIST], int64_t *part) {
+  const char *nodes = tt_options_get()->nodes;
+  int64_t *map = *nodes ? calloc((size_t)size, sizeof *map) : NULL;
+  if (map && tt_topo_parse_map(nodes, size, map) == TUTTI_OK)
+    *part = map[rank];
+  free(map);
+  find_rails(nics);
+}
+
 static void worker_close(void) {
   tutti_graph_destroy(self.graph);
+  tutti_comm_destroy(self.words);
   tutti_comm_destroy(self.comm);
   tutti_context_destroy(self.context);
 }
 
-int tt_tool_bench_worker(int argc, char **argv) {
+const bench_library *bench_own_library(void) {
   static const bench_library library = {.open = worker_open,
                                         .prepare = worker_prepare,
                                         .call = worker_call,
@@ -229,6 +264,10 @@ int tt_tool_bench_worker(int argc, char **argv) {
                                         .release = worker_release,
                                         .alloc = worker_alloc,
                                         .free = worker_free,
-                                        .close = worker_close};
-  return bench_worker_main(&library, argc, argv);
+                                        .close = worker_close,
+                                        .gather = worker_gather,
+                                        .place = worker_place};
+  return &library;
 }
+
+int tt_tool_bench_worker(int argc, char **argv) { return bench_worker_main(bench_own_library(), argc, argv); }

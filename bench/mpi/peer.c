@@ -179,6 +179,11 @@ static int peer_wait(char *text) { return result_of(MPI_Wait(&self.request, MPI_
 
 static int peer_barrier(char *text) { return result_of(MPI_Barrier(MPI_COMM_WORLD), "MPI_Barrier", text); }
 
+static int peer_gather(const void *mine, void *all, size_t bytes, char *text) {
+  int count = (int)bytes;
+  return result_of(MPI_Allgather(mine, count, MPI_BYTE, all, count, MPI_BYTE, MPI_COMM_WORLD), "MPI_Allgather", text);
+}
+
 static void peer_close(void) {
   if (self.grid != MPI_COMM_NULL)
     MPI_Comm_free(&self.grid);
@@ -194,6 +199,7 @@ int main(int argc, char **argv) {
                                         .wait = peer_wait,
                                         .barrier = peer_barrier,
                                         .release = peer_release,
-                                        .close = peer_close};
+                                        .close = peer_close,
+                                        .gather = peer_gather};
   return bench_worker_main(&library, argc, argv);
 }
