@@ -1,7 +1,7 @@
 /* tests/cluster/traffic.c - how much collectives send from one node to the other, against what a plan has to send that
  * uses shared memory inside nodes.
  *
- *     mpirun ... traffic RANKS_OF_NODE_0 [plain]
+ *     mpirun ... traffic RANKS_OF_NODE_0 [bytes | plain]
  *
  * Bytes are what the node's NICs count, of calls with long blocks; messages are tutti's (wire.c), of calls with 8
  * bytes. Collectives of n bytes a block, a ranks on the root's node and b on the other, have to send, in blocks:
@@ -10,7 +10,8 @@
  *     from root's      1         1        0         a          0         b            b            ab
  *     from other       1         0        1         b          b         0            a            ab
  *
- * plain: an MPI alone runs, which is only measured. */
+ * bytes: only those are looked at, where tutti has connections of its own. plain: an MPI alone runs, which is only
+ * measured. */
 #include <dlfcn.h>
 #include <mpi.h>
 #include <stdbool.h>
@@ -170,7 +171,8 @@ static bool check_short(kind of, const int *ranks) {
 
 int main(int argc, char **argv) {
   char host[64] = "";
-  bool right = true, plain = argc > 2 && strcmp(argv[2], "plain") == 0;
+  const char *mode = argc > 2 ? argv[2] : "";
+  bool right = true;
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &self.rank);
   MPI_Comm_size(MPI_COMM_WORLD, &self.size);
@@ -178,8 +180,8 @@ int main(int argc, char **argv) {
   self.node = strcmp(host, "node0") != 0;
   const int ranks[2] = {atoi(argv[1]), self.size - atoi(argv[1])};
   for (int of = 0; of < KINDS; of++)
-    right = check_long((kind)of, ranks, plain) && right;
-  for (int of = 0; of < KINDS && !plain; of++)
+    right = check_long((kind)of, ranks, strcmp(mode, "plain") == 0) && right;
+  for (int of = 0; of < KINDS && !*mode; of++)
     right = check_short((kind)of, ranks) && right;
   MPI_Finalize();
   return !right;
