@@ -168,7 +168,7 @@ void tt_tcp_peer_drain(tt_tcp_pipes *pipes, tt_tcp_link *link) {
 }
 
 void tt_tcp_peer_settle(tt_tcp_pipes *pipes, tt_tcp_peer *peer) {
-  bool left = peer->state == TT_TCP_ALIVE && peer->leaves && peer->had.all >= peer->goodbye;
+  bool left = peer->state == TT_TCP_ALIVE && tt_tcp_peer_has_left(peer);
   if (left)
     tt_tcp_peer_drop(pipes, peer, TT_TCP_LEFT);
   if (peer->says_all)

@@ -114,4 +114,9 @@ void tt_tcp_reach_lose(tt_tcp_pipes *pipes, tt_tcp_peer *peer, tt_tcp_fate fate)
 bool tt_tcp_reach_is_time(const tt_tcp_pipes *pipes, int64_t now_ns);
 void tt_tcp_reach_look(tt_tcp_pipes *pipes, int64_t now_ns);
 
+/* All that it has sent has come, the goodbye too, if only at the last look at a connection that has ended. */
+static inline bool tt_tcp_peer_has_left(const tt_tcp_peer *peer) {
+  return peer->leaves && peer->had.all >= peer->goodbye;
+}
+
 #endif

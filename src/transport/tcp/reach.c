@@ -141,6 +141,8 @@ void tt_tcp_reach(tt_tcp_pipes *pipes, tt_tcp_peer *peer, int64_t now_ns) {
 /* ---- death ---- */
 
 static void die(tt_tcp_pipes *pipes, tt_tcp_peer *peer) {
+  if (tt_tcp_peer_has_left(peer))
+    return;
   tt_log(TT_LOG_INFO, "tcp: rank %" PRId64 " is dead: %s", peer->rank,
          peer->refused ? "nobody listens there any more" : "its connections have ended, and it can not be reached");
   tt_tcp_peer_drop(pipes, peer, TT_TCP_DEAD);
@@ -157,7 +159,7 @@ static bool all_refuse(const tt_tcp_pipes *pipes, const tt_tcp_peer *peer) {
 }
 
 void tt_tcp_reach_lose(tt_tcp_pipes *pipes, tt_tcp_peer *peer, tt_tcp_fate fate) {
-  if (peer->state != TT_TCP_ALIVE || (pipes->leaves && peer->unacknowledged == 0))
+  if (peer->state != TT_TCP_ALIVE || tt_tcp_peer_has_left(peer) || (pipes->leaves && peer->unacknowledged == 0))
     return;
   int64_t now_ns = tt_clock_ns();
   peer->ended = peer->ended || fate == TT_TCP_ENDED;

@@ -232,9 +232,11 @@ static void close_at_once(const tutti_boot *boot, void *argument) {
   close_rank(self);
 }
 
+/* Often: whether the goodbye is read before or after the connection's end is a matter of luck. */
 static void test_closing_sends_off_what_was_committed(void **state) {
   (void)state;
-  assert_int_equal(job_run(2, close_at_once, NULL), 0);
+  for (int n = 0; n < 20; n++)
+    assert_int_equal(job_run(2, close_at_once, NULL), 0);
 }
 
 static void open_often(const tutti_boot *boot, void *argument) {
