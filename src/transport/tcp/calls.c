@@ -91,9 +91,11 @@ bool tt_tcp_calls_event(tt_tcp_calls *calls, tt_tcp_watch *watch, tt_tcp_arrival
 }
 
 static void report(tt_tcp_calls *calls, call *of, tt_tcp_arrival *arrival) {
-  int error = of->watch.fd >= 0 ? ETIMEDOUT : of->error;
+  bool waits = of->watch.fd >= 0, taken = waits && of->connected;
+  int error = waits ? ETIMEDOUT : of->error;
   *arrival = (tt_tcp_arrival){.fd = -1, .called = true, .error = error, .peer = of->peer, .rail = of->rail};
   arrival->refused = error == ECONNREFUSED || error == EKEYREJECTED;
+  arrival->taken = taken;
   forget(calls, of);
 }
 

@@ -4,6 +4,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -194,6 +195,75 @@ static void test_stopped_rank_is_not_dead(void **state) {
   assert_int_equal(job_run(2, stop_and_go, NULL), 0);
 }
 
+/* ---- a process computes ---- */
+
+/* One that has been called, and computes for longer than anything that makes a machine seem dead. */
+#define COMPUTES_NS (5 * SECOND)
+
+static void compute(int64_t ns) {
+  const struct timespec pause = {.tv_sec = ns / SECOND, .tv_nsec = ns % SECOND};
+  nanosleep(&pause, NULL);
+}
+
+static void look_once(void *self) {
+  int64_t peer;
+  CHECK(tt_tcp_ops()->progress(self, &peer) == TUTTI_OK);
+}
+
+/* Rank 1 looks so seldom that rank 0 has hung up before its proof is read, and then finds rank 0 busy. */
+static void look_seldom(const tutti_boot *boot, void *argument) {
+  (void)argument;
+  void *self = open_rank(boot, 1);
+  tutti_stream *to = open_end(self, 1, 0, 1, 100);
+  if (boot->rank == 0) {
+    CHECK(put(self, to, 100, 1));
+    for (int n = 0; n < 24; n++) {
+      compute(SECOND / 20);
+      look_once(self);
+    }
+    compute(COMPUTES_NS);
+    send_off(self, to);
+    close_rank(self);
+    return;
+  }
+  compute(SECOND / 2);
+  look_once(self);
+  compute(SECOND);
+  take_now(self, to, 100, 1); /* a death would be an error of progress */
+  close_rank(self);
+}
+
+static void test_a_rank_that_computes_is_not_dead(void **state) {
+  (void)state;
+  assert_int_equal(job_run(2, look_seldom, NULL), 0);
+}
+
+/* A rank that never looks twice within the first call's time gets its letters all the same. */
+static void poll_seldom(const tutti_boot *boot, void *argument) {
+  enum { LOOKS = 24 };
+  (void)argument;
+  void *self = open_rank(boot, 1);
+  tutti_stream *to = open_end(self, 1, 0, 1, 100);
+  bool came = boot->rank == 0 && put(self, to, 100, 1);
+  for (int n = 0; boot->rank == 0 && tt_tcp_ops()->unsent(self, to) > 0; n++) {
+    CHECK(n < 20 * 2 * LOOKS);
+    compute(SECOND / 20);
+    look_once(self);
+  }
+  for (int n = 0; boot->rank == 1 && !came && n < LOOKS; n++) {
+    compute(SECOND * 13 / 10);
+    look_once(self);
+    came = take(self, to, 100, 1);
+  }
+  CHECK(came);
+  close_rank(self);
+}
+
+static void test_a_rank_that_looks_seldom_is_reached(void **state) {
+  (void)state;
+  assert_int_equal(job_run(2, poll_seldom, NULL), 0);
+}
+
 /* ---- a process leaves ---- */
 
 static void leave(const tutti_boot *boot, void *argument) {
@@ -256,6 +326,8 @@ int main(void) {
       cmocka_unit_test(test_killed_rank_is_seen_dead),
       cmocka_unit_test(test_a_rank_that_only_receives_sees_the_death),
       cmocka_unit_test(test_stopped_rank_is_not_dead),
+      cmocka_unit_test(test_a_rank_that_computes_is_not_dead),
+      cmocka_unit_test(test_a_rank_that_looks_seldom_is_reached),
       cmocka_unit_test(test_goodbye_is_no_death),
       cmocka_unit_test(test_who_only_received_says_goodbye_too),
   };

@@ -15,6 +15,7 @@ typedef struct tt_tcp_way {
   bool calling;
   bool retired;      /* there was one */
   bool refused;      /* the last call was, or the one before */
+  int32_t taken;     /* calls on end that its system has taken and nobody has answered */
   int64_t called_ns; /* last */
   int64_t again_ns;  /* not called before */
 } tt_tcp_way;

@@ -7,6 +7,7 @@
  *
  * A machine that can not be reached at all, and has not closed its connections either, may come back: it is never taken
  * for dead. */
+#include "transport/tcp/calls.h"
 #include "transport/tcp/peer.h"
 
 #include <inttypes.h>
@@ -16,7 +17,8 @@
 #define LOOK_NS (TT_TCP_SECOND / 50)
 #define LINKS_NS (TT_TCP_SECOND / 5) /* between two looks at silent connections */
 #define NICS_NS (TT_TCP_SECOND / 4)
-#define CALL_NS TT_TCP_SECOND        /* for an answer */
+#define CALL_NS TT_TCP_SECOND /* for an answer; twice as long after each call that was taken and not answered */
+#define DOUBLINGS 5
 #define NEXT_NS (TT_TCP_SECOND / 10) /* then another rail is called as well */
 #define ENDED_NS (3 * TT_TCP_SECOND) /* for reaching a peer whose machine has closed its connections */
 #define REFUSED_NS TT_TCP_SECOND     /* for connections to end whose process has */
@@ -94,7 +96,8 @@ static void call(tt_tcp_pipes *pipes, tt_tcp_peer *peer, int32_t rail, int64_t n
   if (address.ss_family == AF_INET6) /* of a link's own addresses: which link is this machine's business */
     ((struct sockaddr_in6 *)&address)->sin6_scope_id =
         ((const struct sockaddr_in6 *)(const void *)&own_host(pipes)->rail[rail].address)->sin6_scope_id;
-  way->calling = tt_tcp_door_call(pipes->spec.door, peer->rank, rail, &address, CALL_NS) == TUTTI_OK;
+  int64_t patience_ns = CALL_NS << (way->taken < DOUBLINGS ? way->taken : DOUBLINGS);
+  way->calling = tt_tcp_door_call(pipes->spec.door, peer->rank, rail, &address, patience_ns) == TUTTI_OK;
   way->called_ns = now_ns;
 }
 
@@ -191,8 +194,18 @@ static void refuse(tt_tcp_pipes *pipes, tt_tcp_peer *peer, tt_tcp_way *way, int6
 
 static void accept_life(tt_tcp_peer *peer) {
   peer->suspect = peer->ended = peer->refused = false;
-  for (int r = 0; r < TT_TCP_RAILS; r++)
+  for (int r = 0; r < TT_TCP_RAILS; r++) {
     peer->way[r].refused = false;
+    peer->way[r].taken = 0;
+  }
+}
+
+/* Its process was there at the last call, and one that waits longer for its answer has not ended. */
+static bool is_awaited(const tt_tcp_peer *peer) {
+  for (int r = 0; r < TT_TCP_RAILS; r++)
+    if (peer->way[r].calling && peer->way[r].taken > 0)
+      return true;
+  return false;
 }
 
 /* After the time in which connections of a process that has ended would have ended as well. */
@@ -202,18 +215,23 @@ static bool is_dead(tt_tcp_peer *peer, int64_t now_ns) {
     accept_life(peer);
   else if (waited)
     return true;
-  return peer->suspect && peer->ended && now_ns - peer->suspect_ns > ENDED_NS;
+  return peer->suspect && peer->ended && !is_awaited(peer) && now_ns - peer->suspect_ns > ENDED_NS;
 }
 
 /* ---- arrivals ---- */
 
+/* A peer whose system takes calls is there, and computes. A shortage here says nothing of it. */
 static void fail_call(tt_tcp_pipes *pipes, tt_tcp_peer *peer, const tt_tcp_arrival *arrival) {
   int64_t now_ns = tt_clock_ns();
+  tt_tcp_way *way = &peer->way[arrival->rail];
+  way->taken = arrival->taken ? way->taken + 1 : 0;
+  if (arrival->taken || tt_tcp_is_shortage(arrival->error))
+    peer->suspect_ns = now_ns;
   if (arrival->refused) {
-    refuse(pipes, peer, &peer->way[arrival->rail], now_ns);
+    refuse(pipes, peer, way, now_ns);
     return;
   }
-  peer->way[arrival->rail].again_ns = later(pipes, now_ns);
+  way->again_ns = later(pipes, now_ns);
   tt_tcp_reach(pipes, peer, now_ns);
 }
 

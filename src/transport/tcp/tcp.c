@@ -151,8 +151,11 @@ static tutti_status meet(tt_tcp *self, const tt_tcp_config *config, const tutti_
 }
 
 static tutti_status check(const tt_tcp_config *config) {
+  if (config->rail_count < 1 && config->lack && config->lack[0])
+    return tt_fail(TUTTI_ERR_SYSTEM, "no NIC to reach other machines by: %s", config->lack);
   if (config->rail_count < 1)
-    return tt_fail(TUTTI_ERR_SYSTEM, "there is no NIC to reach other machines by (TUTTI_NICS chooses)");
+    return tt_fail(TUTTI_ERR_SYSTEM, "no NIC to reach other machines by: none has a link and an address (`tutti topo` "
+                                     "lists them)");
   if (config->rail_count > TT_TCP_RAILS)
     return tt_fail(TUTTI_ERR_ARGUMENT, "rail_count is %" PRId64 ": at most %d rails are used", config->rail_count,
                    TT_TCP_RAILS);

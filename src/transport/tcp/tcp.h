@@ -36,6 +36,7 @@ typedef struct tt_tcp_rail {
 typedef struct tt_tcp_config {
   const tt_tcp_rail *rail; /* of this rank; borrowed while opening */
   int64_t rail_count;      /* 1 .. TT_TCP_RAILS */
+  const char *lack;        /* why there are none, where rail_count is 0; NULL or "": nobody knows */
   int64_t first_rail;      /* where this rank begins when all are free: ranks of a node take different ones */
   int64_t timeout_ns;      /* for opening */
 } tt_tcp_config;
