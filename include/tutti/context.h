@@ -30,7 +30,8 @@ TUTTI_API void tutti_context_options_init(tutti_context_options *options);
 
 /* Joins the job. Collective, blocking, bounded by the timeout; names who is missing. options may be NULL. */
 TUTTI_API tutti_status tutti_context_create(const tutti_context_options *options, tutti_context **context);
-/* Leaves the job. Its communicators must have been destroyed. Accepts NULL. Never blocks for others. */
+/* Leaves the job. Its communicators must have been destroyed. Accepts NULL. Never blocks for others. In a fork of the
+ * process that has joined it does nothing. */
 TUTTI_API void tutti_context_destroy(tutti_context *context);
 /* -1 where context is NULL. */
 TUTTI_API int64_t tutti_context_rank(const tutti_context *context);

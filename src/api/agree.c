@@ -259,19 +259,24 @@ tutti_status tt_agree_timeout(tutti_comm *comm, uint64_t number, int64_t waited_
   tt_text_add(&to, "call %" PRIu64 " waited %.3f s (%s)", number, (double)waited_ns * 1e-9,
               comm->creates ? "TUTTI_CREATE_TIMEOUT" : "TUTTI_TIMEOUT");
   int shown = 0;
+  bool silent = false;
   tt_record record;
   if (comm->apart)
     await_answers(comm, number);
   for (int64_t r = 0; comm->board && r < comm->size && shown < 8; r++) {
     uint64_t last = comm->far[r] ? 0 : tt_record_last(comm, r);
-    if (comm->far[r] && !tt_record_read(comm, r, number, &record))
+    if (comm->far[r] && !tt_record_read(comm, r, number, &record)) {
       tt_text_add(&to, "%s rank %" PRId64 " (rank %" PRId64 " of the job), on another machine, does not answer",
                   shown++ ? "," : ":", r, comm->job_rank[r]);
-    else if (!comm->far[r] && last < number)
+      silent = true;
+    } else if (!comm->far[r] && last < number)
       tt_text_add(&to, "%s rank %" PRId64 " has not come to it (its last call was %" PRIu64 ")", shown++ ? "," : ":", r,
                   last);
   }
   if (comm->board && !comm->apart && shown == 0)
     tt_text_add(&to, ": all ranks have begun it, one of them does not go on");
+  if (comm->creates && silent)
+    tt_text_add(&to, "; do these machines reach each other by their NICs, or is a firewall between them? (`tutti topo` "
+                     "lists NICs, TUTTI_NICS chooses)");
   return tt_agree_break(comm, TUTTI_ERR_TIMEOUT, "%s", why);
 }

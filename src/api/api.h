@@ -16,6 +16,7 @@
 #include "tune/tune.h"
 #include "verify/verify.h"
 
+#include <sys/types.h>
 #include <tutti/tutti.h>
 
 /* What of a call its plan depends on. */
@@ -182,6 +183,7 @@ struct tutti_comm {
 struct tutti_context {
   tt_boot *boot; /* own one; NULL where the user gave his */
   int64_t rank, size;
+  pid_t process; /* that has joined */
   const tutti_transport_ops *ops;
   void *transport;
   tt_profile *profile;
@@ -212,6 +214,8 @@ struct tutti_context {
 
 /* ---- machines.c ---- */
 
+/* tt_topo_parse_map of what that option says; errors name it. */
+tutti_status tt_machine_map(const char *option, const char *text, int64_t rank_count, int64_t *map);
 /* This rank's machine as a number: the user's, or what is found out. And where the rank runs, if TUTTI_TOPOLOGY asks.
  */
 tutti_status tt_machine_own(const tutti_context *context, const tutti_context_options *given, uint64_t *machine,

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 void tutti_context_options_init(tutti_context_options *options) {
   *options = (tutti_context_options){.size = sizeof *options, .node = -1};
@@ -153,7 +154,7 @@ static tutti_status read_groups(tutti_context *context) {
   if (!*text)
     return TUTTI_OK;
   context->groups = calloc((size_t)context->size, sizeof *context->groups);
-  return context->groups ? tt_topo_parse_map(text, context->size, context->groups)
+  return context->groups ? tt_machine_map("TUTTI_GROUPS", text, context->size, context->groups)
                          : tt_fail(TUTTI_ERR_MEMORY, "no memory for a job of %" PRId64 " ranks", context->size);
 }
 
@@ -206,6 +207,7 @@ tutti_status tutti_context_create(const tutti_context_options *options, tutti_co
   tutti_context *made = calloc(1, sizeof *made);
   if (!made)
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for a context");
+  made->process = getpid();
   status = open_all(made, options);
   if (status == TUTTI_OK)
     status = tt_progress_start(made);
@@ -222,6 +224,10 @@ void tutti_context_destroy(tutti_context *context) {
     return;
   if (context->comms != context->control) { /* they lean on it; keeping both is better than a crash later */
     tt_log(TT_LOG_ERROR, "tutti_context_destroy: communicators are left; destroy them first");
+    return;
+  }
+  if (context->process != getpid()) { /* a copy: the job is its parent's, whose goodbye this would say */
+    tt_log(TT_LOG_WARN, "tutti_context_destroy: this process is a fork of the one that has joined the job");
     return;
   }
   tt_progress_stop(context);

@@ -16,6 +16,13 @@ static tutti_status no_memory(const tutti_context *context) {
 
 /* ---- machines ---- */
 
+tutti_status tt_machine_map(const char *option, const char *text, int64_t rank_count, int64_t *map) {
+  tutti_status status = tt_topo_parse_map(text, rank_count, map);
+  char why[256];
+  snprintf(why, sizeof why, "%s", tutti_last_error());
+  return status == TUTTI_OK ? status : tt_fail(status, "%s: %s", option, why);
+}
+
 /* TUTTI_NODES: pretended ones, parts of the true; named node0, node1, ... */
 static tutti_status pretend(const tutti_context *context, uint64_t *machine, char *name, size_t name_size) {
   const char *text = tt_options_get()->nodes;
@@ -24,7 +31,7 @@ static tutti_status pretend(const tutti_context *context, uint64_t *machine, cha
   int64_t *map = calloc((size_t)context->size, sizeof *map);
   if (!map)
     return no_memory(context);
-  tutti_status status = tt_topo_parse_map(text, context->size, map);
+  tutti_status status = tt_machine_map("TUTTI_NODES", text, context->size, map);
   if (status == TUTTI_OK) {
     *machine = tt_hash(*machine, &map[context->rank], sizeof *map);
     snprintf(name, name_size, "node%" PRId64, map[context->rank]);
@@ -132,8 +139,13 @@ static tutti_status open_nodes(tutti_context *context, const tutti_transport_ops
 
 static tutti_status open_tcp(tutti_context *context, const tutti_boot *boot) {
   tt_tcp_rail rail[TT_TCP_RAILS] = {{.prefix_bits = 0}};
+  char why[256];
+  tt_fail_clear();
+  int64_t rail_count = find_rails(rail);
+  snprintf(why, sizeof why, "%s", tutti_last_error());
   const tt_tcp_config config = {.rail = rail,
-                                .rail_count = find_rails(rail),
+                                .rail_count = rail_count,
+                                .lack = why,
                                 .first_rail = place_here(context),
                                 .timeout_ns = context->create_timeout_ns};
   return open_nodes(context, tt_tcp_ops(), &config, boot);

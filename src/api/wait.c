@@ -6,8 +6,9 @@
  * from the first microseconds on, and sleeps are short then.
  *
  * What comes from another machine is found only by moving the transport. Who waits for it does so at every look, and
- * sleeps for a small part of the wait at most; who waits for ranks of its own machine leaves the core to those, and
- * moves the transport now and then for the sake of others. */
+ * sleeps until there is something to move; for a small part of the wait at most where the transport cannot wake. Who
+ * waits for ranks of its own machine leaves the core to those, and moves the transport now and then for the sake of
+ * others. */
 #include "api/api.h"
 
 #include <inttypes.h>
