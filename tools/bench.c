@@ -77,5 +77,7 @@ int tt_tool_bench(int argc, char **argv) {
   if (rank > 0)
     bench_be_quiet();
   int result = bench_options_parse(argc, argv, &options);
+  if (result < 0 && rank > 0) /* rank 0's may be others, and right */
+    fprintf(stderr, "tutti bench: rank %lld does not understand its arguments\n", (long long)rank);
   return result == 0 ? bench(&options, is_rank) : result > 0 ? EXIT_SUCCESS : 2;
 }

@@ -225,7 +225,8 @@ int bench_json_write(const bench_job *job, const bench_row *row, int row_count, 
 /* One line on stderr, replaced by the next where that is a terminal. */
 void bench_progress(const char *format, ...) TT_PRINTF(1, 2);
 void bench_progress_clear(void);
-void bench_be_quiet(void);                               /* this process is a rank whose errors others say, too */
+void bench_be_quiet(void); /* this process is a rank whose errors others say, too */
+bool bench_is_quiet(void);
 int bench_fail(const char *format, ...) TT_PRINTF(1, 2); /* prints a red line to stderr, returns -1 */
 
 /* Bandwidths in GB/s by nccl-tests' definitions. */

@@ -18,6 +18,8 @@ int bench_launch_worker(const bench_launcher *launcher, char *path, size_t size)
 /* Starts a launcher as a process group of its own. What it prints goes to `output`, -1: with its errors, which the
  * group keeps. */
 int bench_launch_start(bench_group *group, char *const *argument, int output);
+/* How a launcher that prints no more has ended, in words. */
+const char *bench_launch_ending(bench_group *group, char text[64]);
 /* Waits for a launcher whose ranks have been told to end, or ends it. Returns whether it has ended by itself. */
 bool bench_launch_end(bench_group *group, bool success);
 /* Opens the descriptor that bench_job_signals reads, and becomes the parent of what launchers leave behind. */

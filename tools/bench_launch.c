@@ -22,6 +22,7 @@
 #define ARGUMENTS 64
 #define POLITE_MS 10000
 #define FORCED_MS 3000
+#define ENDING_MS 1000
 
 typedef struct command_line {
   int count;
@@ -189,6 +190,21 @@ int bench_job_show_output(const bench_group *group) {
 static bool ended(int pidfd, int timeout_ms) {
   struct pollfd one = {.fd = pidfd, .events = POLLIN};
   return pidfd < 0 || poll(&one, 1, timeout_ms) > 0;
+}
+
+const char *bench_launch_ending(bench_group *group, char text[64]) {
+  int status, pidfd = group->pid > 0 ? pidfd_open(group->pid, 0) : -1;
+  snprintf(text, 64, "its output is closed");
+  if (pidfd >= 0 && ended(pidfd, ENDING_MS) && waitpid(group->pid, &status, WNOHANG) == group->pid) {
+    group->pid = 0;
+    if (WIFSIGNALED(status))
+      snprintf(text, 64, "%s", strsignal(WTERMSIG(status)));
+    else
+      snprintf(text, 64, "exit code %d", WEXITSTATUS(status));
+  }
+  if (pidfd >= 0)
+    close(pidfd);
+  return text;
 }
 
 bool bench_launch_end(bench_group *group, bool success) {

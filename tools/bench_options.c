@@ -130,7 +130,8 @@ static int add_collective(bench_options *options, const char *name) {
   tt_collective one = tt_compose_find(name);
   if (!all && one == TT_COLLECTIVE_COUNT) {
     bench_fail("there is no collective '%s'", name);
-    print_names(stderr, "collectives", collective_name, TT_COLLECTIVE_COUNT);
+    if (!bench_is_quiet())
+      print_names(stderr, "collectives", collective_name, TT_COLLECTIVE_COUNT);
     return -1;
   }
   for (int c = all ? 0 : (int)one; c <= (all ? TT_COLLECTIVE_COUNT - 1 : (int)one); c++) {

@@ -171,6 +171,15 @@ static int make_room(ear *of) {
   return 0;
 }
 
+static int is_over(bench_group *group) {
+  char ending[64];
+  bench_fail("%s: its job has ended before everything was measured: %s (%s)", group->launcher->name, group->command,
+             bench_launch_ending(group, ending));
+  bench_job_show_output(group);
+  fprintf(stderr, "whether that launcher works at all, this tells: %s hostname\n", group->command);
+  return -1;
+}
+
 /* Reads what is there. */
 static int listen_once(ear *of) {
   bench_group *group = of->outside->group;
@@ -179,10 +188,8 @@ static int listen_once(ear *of) {
   ssize_t got = read(of->pipe, of->text + of->length, of->room - of->length);
   if (got < 0)
     return errno == EINTR ? 0 : bench_fail("%s: its output: %s", group->launcher->name, strerror(errno));
-  if (got == 0) {
-    bench_fail("%s: its job has ended before everything was measured: %s", group->launcher->name, group->command);
-    return bench_job_show_output(group);
-  }
+  if (got == 0)
+    return is_over(group);
   of->length += (size_t)got;
   return hear_lines(of);
 }

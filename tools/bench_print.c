@@ -17,6 +17,8 @@ static bool quiet;
 
 void bench_be_quiet(void) { quiet = true; }
 
+bool bench_is_quiet(void) { return quiet; }
+
 static bool coloured(FILE *stream) { return isatty(fileno(stream)) != 0; }
 
 static void paint(FILE *stream, const char *colour) {

@@ -33,6 +33,7 @@ static void print_help(FILE *to) {
       fprintf(to, "  %-8s %s\n", table[c].name, table[c].help);
   fprintf(to, "\n`tutti COMMAND --help` says more about a command. First steps:\n\n"
               "  tutti run -n 4 ./program\n"
+              "  mpirun -n 8 --hostfile hosts ./program     on several machines, as mpiexec and srun do\n"
               "  tutti bench allreduce -n 2\n");
 }
 

@@ -21,7 +21,8 @@
 static const char help[] =
     "usage: tutti run -n N [OPTIONS] PROGRAM [ARGUMENTS]\n"
     "\n"
-    "Starts N processes of PROGRAM on this machine as one job: ranks 0 to N-1.\n"
+    "Starts N processes of PROGRAM on this machine as one job: ranks 0 to N-1. On several machines mpirun, mpiexec or\n"
+    "srun start it, as they are (docs/launching.md).\n"
     "\n"
     "  -n, --ranks N     how many ranks\n"
     "  -l, --label       put [rank] before every line that they print\n"

@@ -169,6 +169,10 @@ static int parse(int argc, char **argv, options *out) {
     fprintf(stderr, "tutti topo: '%s' is no option; a file is given with --file\n", argv[optind]);
     return 2;
   }
+  if (out->record && out->file[0]) {
+    fprintf(stderr, "tutti topo: --record writes this machine; --file %s is another\n", out->file);
+    return 2;
+  }
   if (out->rank_count && !out->ranks) {
     fprintf(stderr, "tutti topo: -n goes with --ranks\n");
     return 2;
@@ -180,8 +184,8 @@ static tutti_status show(const options *given, topo_subject *subject) {
   tutti_status status = topo_subject_open(given->file, subject);
   bool silent = given->svg && strcmp(given->svg, "-") == 0;
   if (status == TUTTI_OK && !silent) {
-    (subject->machine ? topo_print_machine : topo_print_network)(subject);
-    if (!given->file[0])
+    status = (subject->machine ? topo_print_machine : topo_print_network)(subject);
+    if (status == TUTTI_OK && !given->file[0])
       status = topo_print_own_switches(&subject->arena);
     if (status == TUTTI_OK && given->ranks)
       status = topo_print_ranks(subject, given->ranks, given->rank_count);

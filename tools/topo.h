@@ -29,8 +29,9 @@ void topo_subject_close(topo_subject *subject);
 /* Writes machine.xml and nics.txt of this machine into a folder, which is made where it is not there. */
 tutti_status topo_subject_record(const char *folder);
 
-void topo_print_machine(topo_subject *subject);
-void topo_print_network(topo_subject *subject);
+/* An error: TUTTI_NICS names what is not there. */
+tutti_status topo_print_machine(topo_subject *subject);
+tutti_status topo_print_network(topo_subject *subject);
 /* The switches above this machine, by TUTTI_TOPOLOGY; nothing where that is not set. */
 tutti_status topo_print_own_switches(tt_arena *arena);
 /* Where each rank of the map lies, and the levels that follow. rank_count 0: as many as the map says. */

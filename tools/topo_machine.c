@@ -120,20 +120,39 @@ static void print_distances(const topo_subject *subject) {
 
 /* ---- what is attached ---- */
 
-static void print_nics(topo_subject *subject) {
+/* What a job here would take: TUTTI_NICS is this machine's, not that of a recorded one. */
+static tutti_status choose(const topo_subject *subject, tt_nic chosen[TOPO_NICS], int64_t *count) {
+  memcpy(chosen, subject->nic, sizeof subject->nic);
+  *count = subject->nic_count;
+  return tt_nics_choose(subject->path[0] ? "" : tt_options_get()->nics, chosen, count);
+}
+
+static const char *rail_text(tt_arena *arena, const tt_nic *nic, const tt_nic *chosen, int64_t count) {
+  for (int64_t n = 0; n < count; n++)
+    if (strcmp(chosen[n].name, nic->name) == 0)
+      return "yes";
+  return nic->unfit[0] ? tt_arena_format(arena, "no: it %s", nic->unfit) : "no: TUTTI_NICS does not name it";
+}
+
+static tutti_status print_nics(topo_subject *subject) {
   tt_arena *arena = &subject->arena;
+  tt_nic chosen[TOPO_NICS];
+  int64_t count;
+  tutti_status status = choose(subject, chosen, &count);
+  count = status == TUTTI_OK ? count : 0;
   topo_table table = topo_table_make(arena, (const char *[]){"NIC", "link", "speed", "NUMA", "address", "rail", NULL});
   for (int64_t n = 0; n < subject->nic_count; n++) {
     const tt_nic *nic = &subject->nic[n];
     char address[INET6_ADDRSTRLEN + 4];
     tt_nics_format_address(nic, address);
     const char *kept = tt_arena_format(arena, "%s", address);
-    const char *why = nic->unfit[0] ? tt_arena_format(arena, "no: it %s", nic->unfit) : "yes";
+    const char *why = rail_text(arena, nic, chosen, count);
     topo_table_add(&table,
                    (const char *[]){nic->name, nic->up ? "up" : "down", topo_speed_text(arena, nic->bits_per_second),
                                     topo_number_text(arena, nic->numa_node), kept ? kept : "", why ? why : ""});
   }
   topo_table_print(&table);
+  return status;
 }
 
 static void print_devices(topo_subject *subject) {
@@ -149,10 +168,11 @@ static void print_devices(topo_subject *subject) {
   topo_table_print(&table);
 }
 
-void topo_print_machine(topo_subject *subject) {
+tutti_status topo_print_machine(topo_subject *subject) {
   print_title(subject);
   print_cores(subject);
   print_distances(subject);
-  print_nics(subject);
+  tutti_status status = print_nics(subject);
   print_devices(subject);
+  return status;
 }

@@ -86,16 +86,18 @@ static int add_switches(topo_subject *subject, const topo_branches *branches, in
   return most;
 }
 
-void topo_print_network(topo_subject *subject) {
+tutti_status topo_print_network(topo_subject *subject) {
   tt_arena *arena = &subject->arena;
   const tt_switches *network = subject->network;
   topo_branches branches;
   topo_table table = topo_table_make(arena, (const char *[]){"switch", "nodes", "", NULL});
-  if (topo_branches_find(network, arena, &branches) != TUTTI_OK)
-    return;
+  tutti_status status = topo_branches_find(network, arena, &branches);
+  if (status != TUTTI_OK)
+    return status;
   int levels = add_switches(subject, &branches, branches.first_top, 0, &table);
   printf("network   %s, %s, %s\n", topo_count_text(arena, network->node_count, "node", "nodes"),
          topo_count_text(arena, network->count, "switch", "switches"),
          topo_count_text(arena, levels, "level of them", "levels of them"));
   topo_table_print(&table);
+  return TUTTI_OK;
 }

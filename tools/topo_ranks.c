@@ -83,7 +83,8 @@ static tutti_status print_levels(topo_subject *subject, const tt_locality *local
 tutti_status topo_print_ranks(topo_subject *subject, const char *map, int64_t rank_count) {
   int64_t said = tt_topo_map_size(map), count = rank_count ? rank_count : said;
   if (count <= 0 || count > INT32_MAX / 64)
-    return tt_fail(TUTTI_ERR_ARGUMENT, "--ranks %s: say how many ranks with -n", map);
+    return tt_fail(TUTTI_ERR_ARGUMENT,
+                   "--ranks %s: write 4x8, 7,8,3,1 or 0,0,3,2:, or cyclic:4 and how many ranks with -n", map);
   int64_t *at = tt_arena_alloc(&subject->arena, (size_t)count, sizeof *at);
   tt_locality *locality = tt_arena_alloc(&subject->arena, (size_t)count, sizeof *locality);
   tutti_status status = at && locality ? tt_topo_parse_map(map, count, at) : no_memory(count);
