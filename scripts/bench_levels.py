@@ -23,7 +23,7 @@ def measure(collective, params):
     """Time of a call of 16 MB in ms, and time / bound."""
     with tempfile.NamedTemporaryFile(suffix=".json") as file:
         command = [BED, "mpirun", "openmpi", "16", "4,4,4,4", TUTTI, "bench", collective, "--params", params, "--apart",
-                   "--rate", "100M", "--sizes", "16M", "--seconds", "2", "--json", file.name]
+                   "--rate", "100M", "--sizes", "16M", "--seconds", "1", "--json", file.name]
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=600)
         if done.returncode:
             return None, done.stdout.strip().split("\n")[-1]
