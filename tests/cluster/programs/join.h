@@ -5,6 +5,8 @@
 #ifndef TEST_CLUSTER_JOIN_H
 #define TEST_CLUSTER_JOIN_H
 
+#include "support/job.h"
+
 #include <tutti/tutti.h>
 
 #include <fcntl.h>
@@ -16,17 +18,6 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
-
-#ifndef CHECK
-#define CHECK(condition)                                                                                               \
-  do {                                                                                                                 \
-    if (!(condition)) {                                                                                                \
-      fprintf(stderr, "%s:%d: CHECK(%s) failed; last error: %s\n", __FILE__, __LINE__, #condition,                     \
-              tutti_last_error());                                                                                     \
-      _exit(1);                                                                                                        \
-    }                                                                                                                  \
-  } while (0)
-#endif
 
 static inline int64_t join_now_ns(void) {
   struct timespec now;
