@@ -124,6 +124,9 @@ static int64_t default_slot_bytes(int64_t ranks, bool apart) {
 
 /* How many ranks the fullest machine has: the same for all. */
 static tutti_status count_together(const tutti_comm *comm, int64_t *most) {
+  *most = comm->size;
+  if (!comm->apart)
+    return TUTTI_OK;
   int64_t *together = calloc((size_t)comm->context->size, sizeof *together); /* of the lowest rank on each */
   if (!together)
     return no_memory(comm);
