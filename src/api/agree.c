@@ -13,6 +13,7 @@
 
 #define VERDICT_NS 100000000
 #define ANSWERS_NS 300000000
+#define COMING_NS 2000000000 /* for ranks on their way to a call in which two others differ */
 #define EARLIER 8 /* calls in which a difference is looked for; ranks are seldom further apart when one finds it */
 
 /* ---- breaking a communicator ---- */
@@ -212,17 +213,21 @@ tutti_status tt_agree_lost(tutti_comm *comm, uint64_t number) {
   return status == TUTTI_OK ? tt_agree_check(comm, number) : status;
 }
 
-/* The same where there is one: a rank's record may come a moment after its data. Keys are of all calls so far, so the
- * difference may be in an earlier call that nobody had to wait in. */
+/* The same where there is one. Keys are of all calls so far, so that it may be in an earlier call that nobody had to
+ * wait in; and lengths of blocks can be compared only when all ranks have come to theirs. */
 static difference await_difference(tutti_comm *comm, uint64_t number) {
-  int64_t until_ns = tt_clock_ns() + VERDICT_NS;
-  difference found = {0, false};
+  int64_t until_ns = tt_clock_ns() + COMING_NS;
+  difference found = first_difference(comm, number);
   for (uint64_t n = number; comm->apart && found.number == 0 && n > 0 && number - n < EARLIER; n--) {
     await_answers(comm, n);
     found = first_difference(comm, number);
   }
-  while (found.number == 0 && comm->board && tt_clock_ns() < until_ns) {
+  bool known = false;
+  while (found.number == 0 && comm->board && !known && !tt_agree_poisoned(comm) && tt_clock_ns() < until_ns) {
     sched_yield();
+    if (comm->apart)
+      tt_notes_take(comm);
+    known = all_known(comm, number);
     found = first_difference(comm, number);
   }
   return found;

@@ -242,8 +242,13 @@ struct tutti_graph {
   int32_t *from, *to;          /* of all edges */
   tt_graph all;
   tt_arena arena;
-  tutti_graph *next; /* of its communicator */
+  bool ended;           /* by the user; kept while calls on it may be told of */
+  uint64_t last_number; /* ended: of the communicator's last call before */
+  tutti_graph *next;    /* of its communicator */
 };
+
+/* ---- graph.c ---- */
+void tt_comm_free_graphs(tutti_comm *comm); /* that the user has destroyed */
 
 /* ---- user.c ---- */
 /* Bytes of an element; 0 where there is no such type. */

@@ -229,6 +229,7 @@ void tutti_comm_destroy(tutti_comm *comm) {
     tt_log(TT_LOG_ERROR, "a communicator ends with an error: %s", tutti_last_error());
   unlink_comm(comm);
   tt_entry_forget(comm, NULL);
+  tt_comm_free_graphs(comm);
   tt_link_destroy(comm->link);
   tt_notes_close(comm);
   if (comm->board)

@@ -208,6 +208,11 @@ static void fill(tutti_graph *graph, const ends *all) {
   }
 }
 
+static void free_graph(tutti_graph *graph) {
+  tt_arena_finish(&graph->arena);
+  free(graph);
+}
+
 static tutti_status make(tutti_comm *comm, const ends *all, tutti_graph **graph) {
   tutti_graph *made = calloc(1, sizeof *made);
   if (!made)
@@ -221,12 +226,12 @@ static tutti_status make(tutti_comm *comm, const ends *all, tutti_graph **graph)
   if (fits)
     fill(made, all);
   made->all = (tt_graph){.rank_count = comm->size, .edge_count = all->out_count, .from = made->from, .to = made->to};
-  made->next = comm->graphs;
-  comm->graphs = made;
   if (!fits || tt_compose_graph(&made->all, &made->arena) != TUTTI_OK) {
-    tutti_graph_destroy(made);
+    free_graph(made);
     return no_memory(comm);
   }
+  made->next = comm->graphs;
+  comm->graphs = made;
   *graph = made;
   return TUTTI_OK;
 }
@@ -270,15 +275,30 @@ tutti_status tutti_graph_create_known(tutti_comm *comm, const int64_t *in_counts
   return create(comm, take_edges(comm, in_counts, out_counts, edges, &all), &all, graph);
 }
 
+/* ---- its end ---- */
+
+/* Those that calls still known to ranks may be told of (lengths.c) stay, unless all go. */
+static void free_ended(tutti_comm *comm, bool all) {
+  tutti_graph **at = &comm->graphs;
+  while (*at) {
+    tutti_graph *graph = *at;
+    if (graph->ended && (all || comm->last_number - graph->last_number >= TT_RECORDS)) {
+      *at = graph->next;
+      free_graph(graph);
+    } else
+      at = &graph->next;
+  }
+}
+
+void tt_comm_free_graphs(tutti_comm *comm) { free_ended(comm, true); }
+
 void tutti_graph_destroy(tutti_graph *graph) {
   if (!graph)
     return;
-  TT_HOLD(graph->comm->context);
-  tutti_graph **at = &graph->comm->graphs;
-  while (*at != graph)
-    at = &(*at)->next;
-  *at = graph->next;
-  tt_entry_forget(graph->comm, graph);
-  tt_arena_finish(&graph->arena);
-  free(graph);
+  tutti_comm *comm = graph->comm;
+  TT_HOLD(comm->context);
+  tt_entry_forget(comm, graph);
+  graph->ended = true;
+  graph->last_number = comm->last_number;
+  free_ended(comm, false);
 }
