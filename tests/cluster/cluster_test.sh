@@ -16,8 +16,8 @@ skip() {
 mpis=$(cd "$build/lib" && ls libtutti-*.so 2>/dev/null | sed 's/libtutti-//; s/\.so//') || true
 [ -n "$mpis" ] || skip "no MPI, no interposer"
 
-cases=40
-! is_long || cases=1000
+cases="--cases 40"
+! is_long || cases="--passes 1"
 
 compile() { # MPI
   mpicc.$1 -std=gnu11 -O1 "$TUTTI_SOURCE"/tests/mpi/conform/*.c -o "$work/conform-$1" -lm 2>"$work/log" ||
@@ -32,7 +32,7 @@ run() { # MPI RANKS TURN PROGRAM ARGUMENTS...: on the interposer
   shift 4
   echo "== $mpi, by $TUTTI_MPI_TRANSPORT: $ranks ranks, in turn $turn: $program $*"
   rm -f "$work/wire"
-  timeout -k 5 300 "$here/bed.sh" mpirun "$mpi" "$ranks" "$turn" env "WIRE_FILE=$work/wire" TUTTI_TIMEOUT=60s \
+  timeout -k 5 900 "$here/bed.sh" mpirun "$mpi" "$ranks" "$turn" env "WIRE_FILE=$work/wire" TUTTI_TIMEOUT=60s \
     "TUTTI_MPI_TRANSPORT=$TUTTI_MPI_TRANSPORT" "LD_PRELOAD=$work/wire-$mpi.so:$build/lib/libtutti-$mpi.so" \
     "$work/$program-$mpi" "$@"
 }
@@ -47,12 +47,12 @@ for mpi in $mpis; do
   compile "$mpi"
   TUTTI_MPI_TRANSPORT=mpi
   for turn in 5,3 3,3; do
-    run "$mpi" 8 $turn conform --cases $cases --seed 1
+    run "$mpi" 8 $turn conform $cases --seed 1
     run "$mpi" 8 $turn traffic 5
     run_misuse "$mpi" $turn
   done
   TUTTI_MPI_TRANSPORT=tcp
-  run "$mpi" 8 3,3 conform --cases $cases --seed 3
+  run "$mpi" 8 3,3 conform $cases --seed 3
   run "$mpi" 8 5,3 traffic 5 bytes
   run_misuse "$mpi" 5,3
 done

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <sodium.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <unistd.h>
 
@@ -31,6 +32,13 @@ typedef struct tt_tcp_call {
 
 bool tt_tcp_is_shortage(int error) { return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM; }
 
+void tt_tcp_calls_tell(tt_tcp_calls *calls, int error) {
+  bool descriptors = error == EMFILE;
+  tt_log(calls->short_of ? TT_LOG_INFO : TT_LOG_WARN, "tcp: connections to other machines have to wait: %s%s",
+         strerror(error), descriptors ? "; `ulimit -n` raises the limit of a process" : "");
+  calls->short_of = true;
+}
+
 static bool is_passing(int error) {
   return tt_tcp_is_shortage(error) || error == ECONNRESET || error == ECONNABORTED || error == EPIPE;
 }
@@ -50,6 +58,8 @@ static void forget(tt_tcp_calls *calls, call *of) {
 
 static void lose(tt_tcp_calls *calls, call *of, int error) {
   hang_up(calls, of);
+  if (tt_tcp_is_shortage(error))
+    tt_tcp_calls_tell(calls, error);
   of->error = error;
   of->over = !is_passing(error);
   of->again_ns = of->over ? 0 : tt_clock_ns() + randombytes_uniform(of->pause_ns);

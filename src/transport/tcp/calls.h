@@ -12,6 +12,7 @@ typedef struct tt_tcp_calls {
   const unsigned char *key;
   int64_t rank;
   struct tt_tcp_call *first;
+  bool short_of; /* something a connection takes, and has said so */
 } tt_tcp_calls;
 
 tutti_status tt_tcp_calls_add(tt_tcp_calls *calls, int64_t peer, int32_t rail, const struct sockaddr_storage *address,
@@ -25,5 +26,7 @@ void tt_tcp_calls_end(tt_tcp_calls *calls);
 
 /* Whether that errno says that this process or its system has too little of something, for now. */
 bool tt_tcp_is_shortage(int error);
+/* Such a one keeps connections of this process waiting: warns the first time. */
+void tt_tcp_calls_tell(tt_tcp_calls *calls, int error);
 
 #endif
