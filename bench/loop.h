@@ -27,7 +27,8 @@ typedef struct bench_point {
   void *copy[2];     /* of the copy bound: from, to */
   size_t copy_bytes;
   void *in, *out;
-  uint64_t next_root; /* calls so far, not reduced */
+  uint64_t next_root;                /* calls so far, not reduced */
+  int64_t watched_calls, watched_ns; /* so far, and what they took */
 } bench_point;
 
 /* What a library has to offer. Each returns a bench_result and, on failure, writes the reason into text. */
@@ -43,6 +44,10 @@ typedef struct bench_library {
   void *(*alloc)(size_t bytes); /* NULL: the library has no allocator of its own */
   void (*free)(void *memory);
   void (*close)(void);
+  /* Notes where the time of calls goes, from now on or no longer; and gives what it has noted since it gave it last.
+   * Both NULL: the library cannot tell. */
+  int (*watch)(bool on, char *text);
+  void (*spent)(bench_spent *spent);
   /* Of jobs that are no driver's (ranks.h): every rank's bytes, in the order of ranks, to every rank. */
   int (*gather)(const void *mine, void *all, size_t bytes, char *text);
   /* The NICs that the library uses, with commas, and the part of its host that this rank belongs to. NULL: all that
@@ -207,6 +212,10 @@ static inline int bench_one(const bench_library *library, const bench_point *poi
                                             : library->call(point, root, text);
 }
 
+static inline int bench_watch(const bench_library *library, const bench_command *command, bool on, char *text) {
+  return command->verb == BENCH_WATCH && library->watch ? library->watch(on, text) : BENCH_OK;
+}
+
 /* Each call on its own: no rank goes on to the next one before all have come. */
 static inline int bench_batch_apart(const bench_library *library, const bench_point *point,
                                     const bench_command *command, int root, int64_t calls, int64_t *elapsed_ns,
@@ -215,10 +224,14 @@ static inline int bench_batch_apart(const bench_library *library, const bench_po
   *elapsed_ns = 0;
   for (int64_t i = 0; i < calls && result == BENCH_OK; i++) {
     result = library->barrier(text);
+    if (result == BENCH_OK)
+      result = bench_watch(library, command, true, text);
     int64_t start_ns = bench_clock_ns();
     if (result == BENCH_OK)
       result = bench_one(library, point, command, root, text);
     *elapsed_ns += bench_clock_ns() - start_ns;
+    if (result == BENCH_OK)
+      result = bench_watch(library, command, false, text);
     root = root + 1 == point->size ? 0 : root + 1;
   }
   return result;
@@ -228,13 +241,15 @@ static inline int bench_batch_together(const bench_library *library, const bench
                                        const bench_command *command, int root, int64_t calls, int64_t *elapsed_ns,
                                        char *text) {
   int result = library->barrier(text);
+  if (result == BENCH_OK)
+    result = bench_watch(library, command, true, text);
   int64_t start_ns = bench_clock_ns();
   for (int64_t i = 0; i < calls && result == BENCH_OK; i++) {
     result = bench_one(library, point, command, root, text);
     root = root + 1 == point->size ? 0 : root + 1;
   }
   *elapsed_ns = bench_clock_ns() - start_ns;
-  return result;
+  return result == BENCH_OK ? bench_watch(library, command, false, text) : result;
 }
 
 static inline int bench_batch(const bench_library *library, bench_point *point, const bench_command *command,
@@ -242,8 +257,24 @@ static inline int bench_batch(const bench_library *library, bench_point *point, 
   int root = (int)(point->next_root % (uint64_t)point->size);
   if (command->mode != BENCH_NONBLOCKING || command->parts & BENCH_POST)
     point->next_root += (uint64_t)calls;
-  return (command->apart ? bench_batch_apart : bench_batch_together)(library, point, command, root, calls, elapsed_ns,
-                                                                     text);
+  int result = (command->apart ? bench_batch_apart : bench_batch_together)(library, point, command, root, calls,
+                                                                           elapsed_ns, text);
+  point->watched_calls += calls;
+  point->watched_ns += *elapsed_ns;
+  return result;
+}
+
+/* What the library has noted in the batches since it was asked last. */
+static inline void bench_take_spent(const bench_library *library, bench_point *point, const bench_command *command,
+                                    bench_spent *spent) {
+  memset(spent, 0, sizeof *spent);
+  if (command->verb == BENCH_WATCH && library->spent) {
+    library->spent(spent);
+    spent->rank = point->rank;
+    spent->calls = point->watched_calls;
+    spent->call_ns = point->watched_ns;
+  }
+  point->watched_calls = point->watched_ns = 0;
 }
 
 /* A first batch, shorter and not timed, brings code and data back into the caches. */
@@ -253,8 +284,10 @@ static inline int bench_run(const bench_library *library, bench_point *point, co
   if (command->check)
     memset(point->out, 0xA5, point->room_bytes);
   int result = bench_batch(library, point, command, command->calls / 8 + 1, &ignored, reply->text);
+  bench_take_spent(library, point, command, &reply->spent);
   for (; result == BENCH_OK && reply->batches < command->batches; reply->batches++)
     result = bench_batch(library, point, command, command->calls, &reply->batch_ns[reply->batches], reply->text);
+  bench_take_spent(library, point, command, &reply->spent);
   if (result == BENCH_OK && command->check)
     result = bench_check(point, reply->text);
   return result;

@@ -11,6 +11,8 @@
 #ifndef BENCH_PROTOCOL_H
 #define BENCH_PROTOCOL_H
 
+#include "levels.h"
+
 #include "compose/compose.h"
 
 #include <tutti/types.h>
@@ -43,6 +45,7 @@ typedef struct bench_welcome {
 typedef enum bench_verb {
   BENCH_PREPARE, /* new buffers, filled; parameters set */
   BENCH_RUN,     /* batches of the collective, a library barrier before each */
+  BENCH_WATCH,   /* the same, noting where the time goes: a little slower */
   BENCH_COPY,    /* batches of memcpy, all that were told start at start_ns; no library call */
   BENCH_STOP
 } bench_verb;
@@ -76,6 +79,7 @@ typedef struct bench_reply {
   int32_t batches;
   int64_t elapsed_ns; /* since the point began; in jobs without a driver */
   int64_t batch_ns[BENCH_BATCHES];
+  bench_spent spent;     /* where it was asked for */
   char text[BENCH_TEXT]; /* an error, or at first the library and its version */
 } bench_reply;
 
@@ -85,6 +89,7 @@ typedef struct bench_answer {
   int batch_count;
   int64_t elapsed_ns;                /* the longest */
   int64_t slowest_ns[BENCH_BATCHES]; /* of each batch, the longest time over the ranks */
+  bench_levels levels;               /* of those that say it */
   char text[BENCH_TEXT];             /* of the first rank with that result that has one */
 } bench_answer;
 
@@ -93,6 +98,7 @@ static inline void bench_answer_add(bench_answer *answer, const bench_reply *rep
     answer->result = reply->result > answer->result ? reply->result : answer->result;
     memcpy(answer->text, reply->text, sizeof answer->text);
   }
+  bench_levels_add(&answer->levels, &reply->spent);
   answer->batch_count = reply->batches;
   answer->elapsed_ns = reply->elapsed_ns > answer->elapsed_ns ? reply->elapsed_ns : answer->elapsed_ns;
   for (int b = 0; b < reply->batches; b++)

@@ -19,7 +19,8 @@ typedef struct bench_task {
   bench_command command; /* calls, batches and check are chosen here */
   double seconds;        /* of measuring; 0: as little as possible */
   bool check;
-  bool nics; /* count what passes them */
+  bool nics;   /* count what passes them */
+  bool levels; /* say where the time goes */
 } bench_task;
 
 /* What came out: the same on all ranks. */
@@ -29,6 +30,7 @@ typedef struct bench_figures {
   double median_ns, p99_ns; /* of a call, slowest rank */
   int64_t calls, batches;
   const bench_flow *flow; /* of each host; NULL: not counted */
+  bench_levels levels;    /* of no ranks: not asked, or not known */
 } bench_figures;
 
 typedef struct bench_ranks {
@@ -221,6 +223,17 @@ static inline int bench_ranks_sets(bench_ranks *all, const bench_task *task, ben
   return result;
 }
 
+/* One set more, of which the times themselves are not kept. */
+static inline int bench_ranks_watch(bench_ranks *all, const bench_task *task, bench_command *command,
+                                    bench_answer *answer, bench_figures *figures) {
+  if (!task->levels || !all->library->watch)
+    return BENCH_OK;
+  command->verb = BENCH_WATCH;
+  int result = bench_ranks_run(all, command, answer);
+  figures->levels = answer->levels;
+  return result;
+}
+
 static inline int bench_ranks_time(bench_ranks *all, const bench_task *task, bench_answer *answer,
                                    bench_figures *figures) {
   bench_command command = task->command;
@@ -237,6 +250,8 @@ static inline int bench_ranks_time(bench_ranks *all, const bench_task *task, ben
     result = bench_ranks_sets(all, task, &command, answer, &calls);
   if (result == BENCH_OK && task->nics)
     result = answer->result = bench_ranks_gather_flow(all, &before, calls, answer->text);
+  if (result == BENCH_OK)
+    result = bench_ranks_watch(all, task, &command, answer, figures);
   if (result != BENCH_OK)
     return result;
   figures->calls = command.calls;

@@ -1,13 +1,15 @@
 /* bench/report.h - tasks and figures as text: between the driver of `tutti bench --launch` and the jobs that it starts,
  * which it reaches through their launcher only.
  *
- *     arguments   ranks SETTINGS POINT...           settings "0,0,0,0,0,0,1,0,0.5", points "3,65536,parameters"
+ *     arguments   ranks SETTINGS POINT...           settings "0,0,0,0,0,0,1,0,0,0.5", points "3,65536,parameters"
  *     rank 0      tutti-bench: job 8 2 1 Open MPI v4.1.4        ranks, machines, hosts, version
  *     prints      tutti-bench: machine 0 0 4 2 node0 eth0=100000000,eth1=100000000    number, host, ranks, cores, ...
  *                 tutti-bench: ranks 0 0 0 0 1 1 1 1            the machine of each
  *                 tutti-bench: point 0 0 41 64 1234.5 2345.6    number, result, calls, batches, median, p99, reason
  *                 tutti-bench: nics 0 1 123.4/125.0,...         host, NICs: bytes sent/received a call, before its
- * point tutti-bench: alive                            at times, so that silence means something tutti-bench: end
+ * point tutti-bench: levels 8 1234.5 3 1230.1         ranks, a call, the busiest rank, its call; before it tutti-bench:
+ * level 1 1.5 900.2 2.5 700.1 node far, times of moving and waiting, of the busiest; name tutti-bench: alive at times,
+ * so that silence means something tutti-bench: end
  *
  * A launcher may put labels before a line, and programs may print other lines. */
 #ifndef BENCH_REPORT_H
@@ -22,18 +24,19 @@
 
 static inline void bench_task_print(const bench_task *task, char *text, size_t size) {
   const bench_command *c = &task->command;
-  snprintf(text, size, "%d,%d,%d,%d,%d,%d,%d,%d,%g", c->type, c->op, c->sparse, c->mode, c->apart, c->shared,
-           task->check, task->nics, task->seconds);
+  snprintf(text, size, "%d,%d,%d,%d,%d,%d,%d,%d,%d,%g", c->type, c->op, c->sparse, c->mode, c->apart, c->shared,
+           task->check, task->nics, task->levels, task->seconds);
 }
 
 static inline bool bench_task_parse(const char *text, bench_task *task) {
   bench_command *c = &task->command;
-  int check, nics;
+  int check, nics, levels;
   *task = (bench_task){.nics = false};
-  bool whole = sscanf(text, "%d,%d,%d,%d,%d,%d,%d,%d,%lf", &c->type, &c->op, &c->sparse, &c->mode, &c->apart,
-                      &c->shared, &check, &nics, &task->seconds) == 9;
+  bool whole = sscanf(text, "%d,%d,%d,%d,%d,%d,%d,%d,%d,%lf", &c->type, &c->op, &c->sparse, &c->mode, &c->apart,
+                      &c->shared, &check, &nics, &levels, &task->seconds) == 10;
   task->check = whole && check;
   task->nics = whole && nics;
+  task->levels = whole && levels;
   return whole && c->type >= 0 && c->type < TUTTI_TYPE_COUNT && c->op >= 0 && c->op < TUTTI_OP_COUNT;
 }
 
@@ -77,9 +80,21 @@ static inline void bench_report_flow(const bench_map *map, const bench_flow *flo
   }
 }
 
+static inline void bench_report_levels(const bench_levels *levels) {
+  printf(BENCH_MARK "levels %d %.3f %d %.3f\n", levels->ranks, levels->call_ns, levels->busiest,
+         levels->busiest_call_ns);
+  for (int32_t n = 0; n < levels->level_count; n++) {
+    const bench_level *level = &levels->level[n];
+    printf(BENCH_MARK "level %d %.3f %.3f %.3f %.3f %s\n", level->far, level->mean.move_ns, level->mean.wait_ns,
+           level->busiest.move_ns, level->busiest.wait_ns, level->name);
+  }
+}
+
 static inline void bench_report_point(const bench_ranks *all, int number, const bench_figures *figures) {
   if (figures->flow)
     bench_report_flow(&all->map, figures->flow);
+  if (figures->levels.ranks > 0)
+    bench_report_levels(&figures->levels);
   printf(BENCH_MARK "point %d %d %" PRId64 " %" PRId64 " %.3f %.3f %.*s\n", number, figures->result, figures->calls,
          figures->batches, figures->median_ns, figures->p99_ns, (int)strcspn(figures->text, "\n"), figures->text);
   fflush(stdout);
@@ -169,6 +184,29 @@ static inline bool bench_report_read_flow(const char *text, const bench_map *map
       return false;
     used += length + (text[used + length] == ',');
   }
+  return true;
+}
+
+/* After "levels": begins them. */
+static inline bool bench_report_read_levels(const char *text, bench_levels *levels) {
+  *levels = (bench_levels){0};
+  return sscanf(text, "%d %lf %d %lf", &levels->ranks, &levels->call_ns, &levels->busiest, &levels->busiest_call_ns) ==
+         4;
+}
+
+/* After "level": one more. */
+static inline bool bench_report_read_level(const char *text, bench_levels *levels) {
+  char name[BENCH_LEVEL_NAME];
+  int far;
+  bench_span mean, busiest;
+  if (sscanf(text, "%d %lf %lf %lf %lf %15s", &far, &mean.move_ns, &mean.wait_ns, &busiest.move_ns, &busiest.wait_ns,
+             name) != 6)
+    return false;
+  bench_level *level = bench_levels_find(levels, name, far != 0);
+  if (!level)
+    return false;
+  level->mean = mean;
+  level->busiest = busiest;
   return true;
 }
 

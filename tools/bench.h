@@ -6,7 +6,7 @@
  *     group     the ranks of one library: started once, told point by point what to run, asleep in between
  *     runner    what a group or the copy does in a row: calibration, interleaved rounds, statistics
  *     point     one row: calls; overlap: one row of calls beside computation
- *     print     the table; header and summary; json writes the same to a file
+ *     print     the table; header and summary; flow and levels below a row; json writes the same to a file
  *
  * Errors: functions return 0 or -1; whoever decides an error prints it (bench_fail). */
 #ifndef TUTTI_TOOLS_BENCH_H
@@ -73,6 +73,7 @@ typedef struct bench_options {
   int64_t round_count;                /* of launches */
   int64_t rate;                       /* bits a second of a NIC; 0: what the system says */
   bool nics;                          /* count what passes them */
+  bool levels;                        /* say where the time goes */
   const char *json;                   /* path or NULL */
   double seconds;                     /* a point */
   bool check, shared_memory, sparse;
@@ -143,9 +144,10 @@ typedef struct bench_stats {
   double ratio;             /* its time / the measured library's over rounds: median, or the middle of the interval */
   double ratio_low, ratio_high; /* 95 % interval of pairs of launches; 0: none */
   int64_t pair_count;
-  double *round_ns; /* of each pair; NULL: none */
-  bench_flow *flow; /* of each host; NULL: not counted */
-  int64_t calls;    /* in a batch */
+  double *round_ns;     /* of each pair; NULL: none */
+  bench_flow *flow;     /* of each host; NULL: not counted */
+  bench_levels *levels; /* NULL: not asked, or not known */
+  int64_t calls;        /* in a batch */
   int64_t batch_count;
 } bench_stats;
 
@@ -220,6 +222,9 @@ int bench_column_width(const bench_group *group);
 #define BENCH_INTERVAL 15                   /* width of a 95 % interval */
 bool bench_has_bound(const bench_job *job); /* whether there are columns of the link bound */
 void bench_print_flow(const bench_job *job, const bench_row *row);
+void bench_print_levels(const bench_job *job, const bench_row *row);
+/* Of the last job, where there are several. */
+void bench_stats_set_levels(bench_stats *stats, const bench_levels *levels);
 int bench_json_write(const bench_job *job, const bench_row *row, int row_count, FILE *file);
 
 /* One line on stderr, replaced by the next where that is a terminal. */

@@ -189,6 +189,14 @@ static int name_width(const bench_job *job) {
   return (int)width;
 }
 
+static void print_levels(void) {
+  puts("# levels   where the time of a call goes, mean over ranks, in calls that are measured for this alone:\n"
+       "#          moves: copying, combining, handing to the transport and taking from it; waits: nothing could be "
+       "done,\n"
+       "#          until something of that level could; other: what is no level's\n"
+       "#          near, far: with ranks on the same machine, on others; own: within a rank");
+}
+
 static void print_legend(const bench_job *job) {
   print_setting(job);
   print_sizes(job->options);
@@ -198,6 +206,8 @@ static void print_legend(const bench_job *job) {
     print_launched_columns(job);
   else
     print_columns(job);
+  if (job->options->levels)
+    print_levels();
   if (job->flags_ns > 0)
     printf("# flags    a bare exchange of flags between these ranks takes %.2f us: the floor under a small call\n",
            job->flags_ns / 1000);

@@ -65,7 +65,8 @@ static bench_task task_of(const bench_options *options, const bench_row *row) {
                                  .bytes = row->bytes},
                      .seconds = options->seconds,
                      .check = options->check,
-                     .nics = options->nics};
+                     .nics = options->nics,
+                     .levels = options->levels};
   snprintf(task.command.params, sizeof task.command.params, "%s", row->params);
   return task;
 }
@@ -92,6 +93,7 @@ static int measure_row(bench_job *job, bench_rows *rows, bench_row *row) {
                                   .calls = figures.calls,
                                   .batch_count = figures.batches};
     keep_flow(&ranks->map, &figures, &row->stats[0]);
+    bench_stats_set_levels(&row->stats[0], &figures.levels);
   }
   int result = bench_rows_done(job, rows, row);
   return row->result == BENCH_FAILED ? -1 : result;

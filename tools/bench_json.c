@@ -29,6 +29,28 @@ static json_t *rounds_json(const bench_stats *stats) {
   return all;
 }
 
+static json_t *span_json(const bench_span *span, double call_ns) {
+  return json_pack("{sf sf sf sf}", "move_ns", span->move_ns, "wait_ns", span->wait_ns, "move_share",
+                   span->move_ns / call_ns, "wait_share", span->wait_ns / call_ns);
+}
+
+/* Means over ranks, and the same of the busiest one. */
+static json_t *levels_json(const bench_levels *levels) {
+  json_t *all = json_array();
+  for (int32_t n = 0; n < levels->level_count; n++) {
+    const bench_level *level = &levels->level[n];
+    json_t *one = span_json(&level->mean, levels->call_ns);
+    json_object_set_new(one, "level", json_string(level->name));
+    json_object_set_new(one, "far", json_boolean(level->far));
+    json_object_set_new(one, "busiest", span_json(&level->busiest, levels->busiest_call_ns));
+    json_array_append_new(all, one);
+  }
+  return json_pack("{sf sf sf si sf sf so}", "call_ns", levels->call_ns, "other_ns", bench_levels_other(levels, false),
+                   "other_share", bench_levels_other(levels, false) / levels->call_ns, "busiest_rank", levels->busiest,
+                   "busiest_call_ns", levels->busiest_call_ns, "busiest_other_ns", bench_levels_other(levels, true),
+                   "levels", all);
+}
+
 /* What only jobs of the user's launchers have. */
 static void add_launched(const bench_job *job, const bench_row *row, const bench_stats *stats, json_t *object) {
   if (row->bound_ns > 0)
@@ -61,6 +83,8 @@ static json_t *times_json(const bench_job *job, const bench_row *row) {
     if (row->stats[g].present) {
       json_t *one = stats_json(library, &row->stats[g]);
       add_launched(job, row, &row->stats[g], one);
+      if (row->stats[g].levels)
+        json_object_set_new(one, "spent", levels_json(row->stats[g].levels));
       json_array_append_new(all, one);
     }
     if (row->overlap[g].present)

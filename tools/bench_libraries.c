@@ -113,7 +113,17 @@ const char *bench_libraries_launch(const bench_options *options, const bench_lau
   return own ? own : launcher->launch < BENCH_LAUNCHES ? options->launch[BENCH_LAUNCH] : NULL;
 }
 
+static int check_levels(const bench_options *options) {
+  if (options->levels && options->overlap)
+    return bench_fail("--levels: of calls beside computation nobody can say it; leave out --overlap");
+  if (options->levels && options->library[0]->worker)
+    return bench_fail("--levels: only tutti knows where its time goes, not --library %s", options->library[0]->name);
+  return 0;
+}
+
 int bench_libraries_check(const bench_options *options) {
+  if (check_levels(options) != 0)
+    return -1;
   if (!options->launched)
     return 0;
   if (options->overlap)

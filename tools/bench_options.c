@@ -39,6 +39,7 @@ static const char help[] =
     "  --rounds N         so many jobs of each (default 9)\n"
     "  --rate RATE        bits a second of each NIC, such as 100M or 25G (default: what the system says)\n"
     "  --nics             count the bytes that pass the NICs, too\n"
+    "  --levels           say where the time of tutti's calls goes: moving and waiting at each level of the machine\n"
     "  --reproducible     compare with the same parameters and `reproducible`: what it costs\n"
     "  --library NAME     measure this instead of tutti\n"
     "  --mode MODE        blocking (default) or persistent calls of tutti\n"
@@ -251,6 +252,7 @@ enum {
   ROUNDS,
   RATE,
   NICS,
+  LEVELS,
   LIBRARY,
   MODE,
   OVERLAP,
@@ -277,6 +279,7 @@ static const struct option long_options[] = {
     {"rounds", required_argument, NULL, ROUNDS},
     {"rate", required_argument, NULL, RATE},
     {"nics", no_argument, NULL, NICS},
+    {"levels", no_argument, NULL, LEVELS},
     {"reproducible", no_argument, NULL, REPRODUCIBLE},
     {"library", required_argument, NULL, LIBRARY},
     {"mode", required_argument, NULL, MODE},
@@ -306,7 +309,7 @@ static bool set_flag(bench_options *options, library_names *names, int which) {
       [NICS - SIZES] = &options->nics,           [OVERLAP - SIZES] = &options->overlap,
       [SPARSE - SIZES] = &options->sparse,       [APART - SIZES] = &options->apart,
       [ALLOC - SIZES] = &options->shared_memory, [CHECK - SIZES] = &options->check,
-      [NO_CHECK - SIZES] = &options->check,
+      [NO_CHECK - SIZES] = &options->check,      [LEVELS - SIZES] = &options->levels,
   };
   if (which < SIZES || (size_t)(which - SIZES) >= TT_COUNT(flags) || !flags[which - SIZES])
     return false;

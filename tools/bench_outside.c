@@ -93,7 +93,8 @@ typedef struct ear {
   int pipe;
   char *text; /* not a whole line yet */
   size_t length, room;
-  bench_flow *flow; /* of each host, of the point that comes next */
+  bench_flow *flow;    /* of each host, of the point that comes next */
+  bench_levels levels; /* of that, too */
   bool counted, begun, ended;
 } ear;
 
@@ -118,7 +119,9 @@ static int hear_point(ear *of, const char *text) {
   if (!bench_report_read_point(text, &number, &figures) || number < 0 || number >= outside->point_count)
     return strange(of, text);
   figures.flow = of->counted ? of->flow : NULL;
+  figures.levels = of->levels;
   of->counted = false;
+  of->levels.ranks = 0;
   if (figures.result == BENCH_FAILED)
     return bench_fail("%s: %s", outside->group->launcher->name, figures.text);
   outside->listener.point(outside->listener.user, number, &figures);
@@ -142,6 +145,10 @@ static int hear(ear *of, char *line) {
     return bench_report_read_ranks(rest, map) ? 0 : strange(of, word);
   if (strncmp(word, "nics ", 5) == 0)
     return (of->counted = bench_report_read_flow(rest, map, of->flow)) ? 0 : strange(of, word);
+  if (strncmp(word, "levels ", 7) == 0)
+    return bench_report_read_levels(rest, &of->levels) ? 0 : strange(of, word);
+  if (strncmp(word, "level ", 6) == 0)
+    return bench_report_read_level(rest, &of->levels) ? 0 : strange(of, word);
   if (strncmp(word, "point ", 6) == 0)
     return hear_point(of, rest);
   of->ended = of->ended || strncmp(word, "end", 3) == 0;

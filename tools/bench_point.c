@@ -55,6 +55,17 @@ static void summarise(bench_row *row, const bench_runner *first, bench_runner *w
                          .batch_count = who->batch_count};
 }
 
+/* After all that is compared: these calls are slower. */
+static int watch(bench_job *job, bench_row *row, runners *with) {
+  bench_levels levels;
+  for (int i = 0; i < with->libraries && job->options->levels && row->result == BENCH_OK; i++) {
+    if (bench_runner_watch(job, row, &with->all[i], &levels) != 0)
+      return -1;
+    bench_stats_set_levels(&row->stats[with->all[i].group->number], &levels);
+  }
+  return 0;
+}
+
 static int measure(bench_job *job, bench_row *row, runners *with) {
   double call_ns;
   for (int i = 0; i < with->count && row->result == BENCH_OK; i++) {
@@ -73,7 +84,7 @@ static int measure(bench_job *job, bench_row *row, runners *with) {
     summarise(row, &with->all[0], &with->all[i]);
   if (with->count > with->libraries)
     row->copy_ns = bench_median(with->all[with->libraries].batch_ns, with->all[with->libraries].batch_count);
-  return 0;
+  return watch(job, row, with);
 }
 
 /* Whether anything has to come to any rank. */

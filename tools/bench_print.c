@@ -237,5 +237,7 @@ void bench_print_row(const bench_job *job, const bench_row *row) {
   puts(row->result == BENCH_OK && job->options->check ? "  right" : "");
   if (row->result == BENCH_OK && job->options->nics)
     bench_print_flow(job, row);
+  if (row->result == BENCH_OK && job->options->levels)
+    bench_print_levels(job, row);
   fflush(stdout);
 }

@@ -74,7 +74,8 @@ static bench_task settings(const bench_options *options) {
                                   .shared = options->shared_memory},
                       .seconds = options->seconds,
                       .check = options->check,
-                      .nics = options->nics};
+                      .nics = options->nics,
+                      .levels = options->levels};
 }
 
 /* TUTTI_NODES pretends machines to tutti alone: then only the number of ranks can be compared. */
@@ -214,6 +215,7 @@ static void hear_point(void *user, int number, const bench_figures *figures) {
   stats->calls = figures->calls;
   stats->batch_count += figures->batches;
   add_flow(all, figures, stats);
+  bench_stats_set_levels(stats, &figures->levels);
 }
 
 static int run_one(rounds *all, int group, int round) {

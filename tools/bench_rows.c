@@ -16,6 +16,7 @@ void bench_rows_free(bench_rows *rows) {
     for (int g = 0; g < BENCH_GROUPS; g++) {
       free(rows->row[r].stats[g].round_ns);
       free(rows->row[r].stats[g].flow);
+      free(rows->row[r].stats[g].levels);
     }
   free(rows->row);
 }

@@ -153,6 +153,17 @@ int bench_runner_rounds(bench_job *job, bench_row *row, bench_runner *all, int c
   return 0;
 }
 
+int bench_runner_watch(bench_job *job, bench_row *row, bench_runner *who, bench_levels *levels) {
+  bench_answer answer;
+  who->command.verb = BENCH_WATCH;
+  int result = ask(job, who, &answer);
+  who->command.verb = BENCH_RUN;
+  *levels = answer.levels;
+  if (result == 0)
+    row_failed(row, who, &answer);
+  return result;
+}
+
 int bench_runner_check(bench_job *job, bench_row *row, bench_runner *who) {
   bench_answer answer;
   who->command.check = 1;

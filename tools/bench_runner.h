@@ -34,6 +34,8 @@ int bench_runner_prepare(bench_job *job, bench_row *row, bench_runner *who, bool
 int bench_runner_calibrate(bench_job *job, bench_row *row, bench_runner *who, int64_t target_ns, double *call_ns);
 /* Rounds until the time is over. */
 int bench_runner_rounds(bench_job *job, bench_row *row, bench_runner *all, int count);
+/* One more set, which says where the time goes; of no ranks where the library cannot tell. */
+int bench_runner_watch(bench_job *job, bench_row *row, bench_runner *who, bench_levels *levels);
 /* One more batch, checked. */
 int bench_runner_check(bench_job *job, bench_row *row, bench_runner *who);
 

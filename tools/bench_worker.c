@@ -6,6 +6,7 @@
 #include "bench_own.h"
 #include "tools.h"
 
+#include "api/api.h"
 #include "base/base.h"
 #include "topo/nics/nics.h"
 #include "topo/topo.h"
@@ -27,6 +28,7 @@ static struct {
   int request_count;
   tutti_request *posted; /* the outstanding non-blocking call */
   typed_blocks typed;
+  tt_spent spent; /* since it was asked for last */
 } self;
 
 static int failed(tutti_status status, char *text) {
@@ -211,6 +213,22 @@ static int worker_prepare(const bench_point *point, char *text) {
   return result_of(status, text);
 }
 
+/* ---- where time goes ---- */
+
+static int worker_watch(bool on, char *text) {
+  return result_of(tt_comm_watch(self.comm, on ? &self.spent : NULL), text);
+}
+
+static void worker_spent(bench_spent *spent) {
+  for (uint32_t n = 0; n < self.spent.level_count && n < BENCH_LEVELS; n++) {
+    const tt_level_spent *from = &self.spent.level[n];
+    bench_level_spent *to = &spent->level[spent->level_count++];
+    *to = (bench_level_spent){.far = from->far, .move_ns = from->move_ns, .wait_ns = from->wait_ns};
+    memcpy(to->name, from->name, sizeof to->name);
+  }
+  self.spent = (tt_spent){.level_count = 0};
+}
+
 /* ---- the rest ---- */
 
 static void *worker_alloc(size_t bytes) {
@@ -261,6 +279,8 @@ const bench_library *bench_own_library(void) {
                                         .test = worker_test,
                                         .wait = worker_wait,
                                         .barrier = worker_barrier,
+                                        .watch = worker_watch,
+                                        .spent = worker_spent,
                                         .release = worker_release,
                                         .alloc = worker_alloc,
                                         .free = worker_free,

@@ -279,6 +279,9 @@ void tt_comm_free_texts(tutti_comm *comm);
  * waits no longer than creation may take. count: elements. */
 tutti_status tt_comm_exchange(tutti_comm *comm, const int64_t *mine, int64_t *all, int64_t count);
 tutti_status tt_comm_exchangev(tutti_comm *comm, const int64_t *mine, int64_t *all, const int64_t *counts);
+/* Adds the time of calls on it to `spent`, borrowed, from now on; NULL: no longer. For measurements: it is no part of
+ * the public interface. Nothing may be outstanding on it. */
+tutti_status tt_comm_watch(tutti_comm *comm, tt_spent *spent);
 
 /* ---- entry.c ---- */
 /* The plan for a call of that key, from those that there are or made now. bytes: of the whole vector. */

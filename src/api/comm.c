@@ -184,6 +184,14 @@ tutti_status tt_comm_prepare(tutti_comm *comm) {
   return tt_agree_break(comm, status, "rank %" PRId64 ": %s", comm->rank, tutti_last_error());
 }
 
+tutti_status tt_comm_watch(tutti_comm *comm, tt_spent *spent) {
+  TT_HOLD(comm->context);
+  tutti_status status = tt_comm_prepare(comm);
+  if (status == TUTTI_OK)
+    tt_link_watch(comm->link, spent);
+  return status;
+}
+
 tutti_status tt_comm_open(tutti_context *context, uint64_t id, const int64_t *job_rank, int64_t size, int64_t rank,
                           tutti_comm **comm) {
   tutti_comm *made = calloc(1, sizeof *made);

@@ -54,12 +54,15 @@ static bool is_far(const tt_instance *instance, int32_t peer) {
   return far && peer >= 0 && far[peer];
 }
 
-static void bind_step(tt_instance *instance, uint32_t number, bool last_of_lane, const uint32_t *last) {
+static void bind_step(tt_instance *instance, const tt_lane *lane, uint32_t number, const uint32_t *last) {
   const tt_plan *plan = instance->plan;
+  bool last_of_lane = number + 1 == lane->first_step + lane->step_count;
   const tt_step *step = &plan->step[number];
   instance->op[number] = (tt_op){.kind = step->kind,
                                  .ends_message = ends_message(step, last_of_lane),
                                  .whole = is_far(instance, step->peer),
+                                 .level = (uint8_t)(step->kind == TT_STEP_COPY ? TT_OWN_LEVEL : lane->level),
+                                 .far = is_far(instance, step->peer),
                                  .wait_count = step->wait_count,
                                  .wait_first = step->wait_first,
                                  .use = {.reduces = combines(step),
@@ -96,7 +99,7 @@ static tutti_status bind_lane(tt_instance *instance, uint32_t number, const uint
   const tt_lane *lane = &instance->plan->lane[number];
   uint32_t end = lane->first_step + lane->step_count;
   for (uint32_t n = lane->first_step; n < end; n++) {
-    bind_step(instance, n, n + 1 == end, last);
+    bind_step(instance, lane, n, last);
     tutti_status status = bind_stream(instance, lane, n);
     if (status)
       return status;

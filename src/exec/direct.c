@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define ALWAYS_INLINE inline __attribute__((always_inline))
+
 enum { PATIENT_POLLS = 200 };
 
 tutti_status tt_direct_create(const tt_plan *plan, tt_link *link, tt_direct **direct) {
@@ -81,8 +83,13 @@ static inline uint32_t tag_of(const tt_direct *direct, int64_t bytes) {
 /* Publishes what the plan sends, unless some rank may still read what was there. */
 static bool publish(tt_direct *direct) {
   tt_cells *cells = direct->cells;
-  if (in_use(direct))
+  if (direct->watch.spent)
+    tt_watch_look(&direct->watch);
+  if (in_use(direct)) {
+    if (direct->watch.spent)
+      tt_watch_wait(&direct->watch);
     return false;
+  }
   tt_line *line = tt_cells_line(cells, direct->plan->rank, direct->sequence);
   const unsigned char *in = direct->memory.base[TT_SPACE_IN];
   for (uint32_t n = 0; n < direct->piece_count; n++) {
@@ -100,6 +107,8 @@ static bool publish(tt_direct *direct) {
   if (direct->writes_far)
     tt_cells_used(cells, data_use(direct), direct->readers);
   direct->published = true;
+  if (direct->watch.spent)
+    tt_watch_moved(&direct->watch, direct->send_level, false);
   return true;
 }
 
@@ -121,6 +130,10 @@ tutti_status tt_direct_start(tt_direct *direct, const tt_run *run) {
   direct->status = TUTTI_OK;
   direct->rested = !direct->rests;
   direct->published = direct->piece_count == 0;
+  tt_spent *spent = direct->cells->spec->spent;
+  direct->watch.spent = spent;
+  if (spent)
+    tt_watch_begin(&direct->watch, spent, direct->plan);
   if (!direct->published)
     publish(direct);
   return TUTTI_OK;
@@ -146,8 +159,9 @@ static inline bool has_come(const tt_direct *direct, tt_line *line) {
   return false;
 }
 
-/* Does one op; *ready = false where what it takes has not come. */
-static tutti_status take(tt_direct *direct, const tt_direct_take *of, bool *ready) {
+/* Does one op; *ready = false where what it takes has not come. `watched`: in a copy of its own, so that the other one
+ * has nothing of it. */
+static ALWAYS_INLINE tutti_status take(tt_direct *direct, const tt_direct_take *of, bool *ready, bool watched) {
   unsigned char *dst = direct->memory.base[of->dst_space] + of->dst_at;
   const unsigned char *src = direct->memory.base[of->src_space] + of->src_at, *data = src;
   if (of->peer >= 0) {
@@ -155,6 +169,8 @@ static tutti_status take(tt_direct *direct, const tt_direct_take *of, bool *read
     *ready = has_come(direct, line);
     if (!*ready)
       return TUTTI_OK;
+    if (watched)
+      tt_watch_came(&direct->watch, of->level, false);
     if (line->key != direct->key)
       return mismatch(direct, of->peer);
     direct->cells->completed[of->peer] = direct->sequence - 1;
@@ -164,6 +180,8 @@ static tutti_status take(tt_direct *direct, const tt_direct_take *of, bool *read
   } else if (of->use.reduces)
     src = dst; /* a copy that combines */
   tt_arith_take(&direct->arith, of->use, src, data, dst, of->bytes);
+  if (watched)
+    tt_watch_moved(&direct->watch, of->level, false);
   return TUTTI_OK;
 }
 
@@ -203,10 +221,10 @@ static tutti_status failed(tt_direct *direct, int64_t *peer) {
 }
 
 /* Takes what has come; *done where that was all. */
-static tutti_status take_all(tt_direct *direct, bool *done, bool *moved, int64_t *peer) {
+static ALWAYS_INLINE tutti_status take_all(tt_direct *direct, bool *done, bool *moved, int64_t *peer, bool watched) {
   while (direct->position < direct->take_count) {
     bool ready = true;
-    if (take(direct, &direct->take[direct->position], &ready))
+    if (take(direct, &direct->take[direct->position], &ready, watched))
       return failed(direct, peer);
     if (!ready)
       return TUTTI_OK;
@@ -216,6 +234,15 @@ static tutti_status take_all(tt_direct *direct, bool *done, bool *moved, int64_t
   complete(direct);
   *done = true;
   return TUTTI_OK;
+}
+
+static __attribute__((noinline)) tutti_status take_all_watched(tt_direct *direct, bool *done, bool *moved,
+                                                               int64_t *peer) {
+  tt_watch_look(&direct->watch);
+  tutti_status status = take_all(direct, done, moved, peer, true);
+  if (!*done)
+    tt_watch_wait(&direct->watch);
+  return status;
 }
 
 tutti_status tt_direct_step(tt_direct *direct, bool *done, bool *moved, int64_t *peer) {
@@ -232,5 +259,5 @@ tutti_status tt_direct_step(tt_direct *direct, bool *done, bool *moved, int64_t 
     if (status || !direct->rested)
       return status;
   }
-  return take_all(direct, done, moved, peer);
+  return direct->watch.spent ? take_all_watched(direct, done, moved, peer) : take_all(direct, done, moved, peer, false);
 }

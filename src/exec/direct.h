@@ -20,6 +20,7 @@ typedef struct tt_direct_op { /* a step that is no send */
   uint32_t step;
   int32_t peer;   /* -1: a copy */
   bool published; /* to other readers too */
+  uint8_t level;  /* of its lane, or TT_OWN_LEVEL */
   tt_use use;
   tt_place length, src, dst;
   tt_direct_spot spot; /* in a run: where what it takes is */
@@ -39,7 +40,7 @@ typedef struct tt_direct_piece { /* of the input, published in a run */
 
 typedef struct tt_direct_take { /* an op in a run */
   int32_t peer;
-  uint8_t src_space, dst_space;
+  uint8_t src_space, dst_space, level;
   tt_use use;
   int64_t bytes, src_at, dst_at; /* offsets in buffers */
   tt_direct_spot data;
@@ -79,6 +80,9 @@ struct tt_direct {
   uint32_t *op_by_peer; /* numbers of the ops with a peer, by (peer, block); sends are in that order by themselves */
   uint32_t op_by_peer_count;
   bool reduces, uses_mid;
+
+  uint8_t send_level; /* of what is published */
+  tt_watch watch;
 
   tt_instance *instance; /* for blocks that go through streams; made when first needed */
   tutti_status status;   /* of the run; an error stays */

@@ -167,6 +167,7 @@ typedef struct rank {
   test_job *job;
   int number;
   uint64_t seed;
+  tt_spent spent;
   int bad_call; /* the first whose results differ; 0: none */
   pthread_t thread;
 } rank;
@@ -304,6 +305,7 @@ static void *run_rank(void *argument) {
   tt_random_init(&random, self->seed);
   for (int n = 1; n <= ROUNDS; n++) {
     deed c = random_deed(&random, (int)self->job->rank_count);
+    tt_link_watch(self->job->link[self->number], n % 2 ? &self->spent : NULL); /* it changes nothing */
     make_plan(self, of, &c);
     if (!same_both_ways(self, of, &c, (uint64_t)n) && !self->bad_call) {
       self->bad_call = n;
@@ -384,6 +386,37 @@ static bool step(pair *of, int r) {
   return done;
 }
 
+static int64_t sum(const tt_spent *spent) {
+  int64_t all = 0;
+  for (uint32_t n = 0; n < spent->level_count; n++)
+    all += spent->level[n].move_ns + spent->level[n].wait_ns;
+  return all;
+}
+
+static void test_time_of_a_direct_run_is_of_its_level(void **state) {
+  (void)state;
+  pair of;
+  tt_spent spent = {.level_count = 0};
+  open_pair(&of, broadcast_text);
+  tt_link_watch(of.job.link[1], &spent);
+  int64_t before = tt_clock_ns();
+  start(&of, 1, 1, 1);
+  assert_false(step(&of, 1));
+  int64_t idle = tt_clock_ns(), begun = idle;
+  while (idle == begun)
+    idle = tt_clock_ns();
+  start(&of, 0, 1, 1);
+  assert_true(step(&of, 0));
+  assert_true(step(&of, 1));
+  int64_t elapsed = tt_clock_ns() - before;
+  assert_int_equal(spent.level_count, 1);
+  assert_string_equal(spent.level[0].name, "core");
+  assert_false(spent.level[0].far);
+  assert_true(spent.level[0].wait_ns > 0);
+  assert_true(sum(&spent) <= elapsed);
+  close_pair(&of);
+}
+
 static void test_publisher_does_not_overtake_its_readers(void **state) {
   (void)state;
   pair of;
@@ -441,6 +474,7 @@ static void test_plan_of_two_rounds_is_refused(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_direct_gives_the_bits_of_the_interpreter),
+      cmocka_unit_test(test_time_of_a_direct_run_is_of_its_level),
       cmocka_unit_test(test_publisher_does_not_overtake_its_readers),
       cmocka_unit_test(test_other_key_or_call_is_a_mismatch_that_names_the_peer),
       cmocka_unit_test(test_plan_of_two_rounds_is_refused),

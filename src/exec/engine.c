@@ -41,13 +41,24 @@ static bool grant(const tt_instance *instance, tt_lane_run *lane) {
   return true;
 }
 
+/* What the lane's step has done just now. */
+static void watch_step(tt_instance *instance, const tt_op *op) {
+  if (op->kind == TT_STEP_SEND)
+    tt_watch_sent(&instance->watch, op->level, op->far);
+  else
+    tt_watch_moved(&instance->watch, op->level, op->far);
+}
+
 /* The lane has to wait: what it has put into a slot goes out, unless its message is to stay in one piece. Nobody waits
  * for a part of it meanwhile: what the rest waits for is of earlier rounds. */
 static tutti_status hold(tt_instance *instance, tt_lane_run *lane, bool *moved) {
   if (lane->op->kind != TT_STEP_SEND || !lane->slot || lane->op->whole)
     return TUTTI_OK;
   *moved = true;
-  return tt_move_flush(instance, lane);
+  tutti_status status = tt_move_flush(instance, lane);
+  if (instance->watch.spent)
+    watch_step(instance, lane->op);
+  return status;
 }
 
 /* The lane's step is complete. */
@@ -92,6 +103,8 @@ static tutti_status name_peer(tt_instance *instance, const tt_lane_run *lane, tu
 static tutti_status visit(tt_instance *instance, tt_lane_run *lane, int64_t *moved_bytes, bool *moved) {
   int64_t turn = instance->slice;
   tutti_status status = TUTTI_OK;
+  if (instance->watch.spent)
+    tt_watch_look(&instance->watch);
   while (!status && lane->op != lane->end && turn > 0) {
     if (!lane->entered)
       enter(instance, lane);
@@ -108,8 +121,11 @@ static tutti_status visit(tt_instance *instance, tt_lane_run *lane, int64_t *mov
     *moved_bytes += bytes;
     turn -= bytes;
     lane->done += bytes;
+    const tt_op *op = lane->op;
     if (lane->done == lane->length)
       status = leave(instance, lane);
+    if (instance->watch.spent)
+      watch_step(instance, op);
   }
   return status;
 }
@@ -174,6 +190,13 @@ bool tt_instance_awaits_far(const tt_instance *instance) {
   return instance->active_count == 0 && !is_sent(instance);
 }
 
+static void watch_call(tt_instance *instance, bool done, bool moved) {
+  if (done)
+    tt_watch_end(&instance->watch);
+  else if (!moved)
+    tt_watch_wait(&instance->watch);
+}
+
 static tutti_status keep_error(tt_instance *instance, tutti_status status) {
   instance->status = status;
   snprintf(instance->error, sizeof instance->error, "%s", tutti_last_error());
@@ -199,6 +222,8 @@ tutti_status tt_instance_step(tt_instance *instance, bool *done, bool *moved, in
     *peer = instance->bad_peer;
   else
     *done = instance->active_count == 0 && settled(instance);
+  if (instance->watch.spent)
+    watch_call(instance, *done, again);
   if (*done && instance->accumulate.on)
     tt_accumulate_round(&instance->accumulate, &instance->blocks, &instance->memory);
   return status;

@@ -10,6 +10,7 @@
 #include "exec/arith.h"
 #include "exec/link.h"
 #include "exec/memory.h"
+#include "exec/watch.h"
 
 /* Bytes of a piece from which a reference is cheaper than a copy into the slot. */
 #define TT_REFER_BYTES 4096
@@ -19,6 +20,8 @@ typedef struct tt_op { /* a step, bound */
   bool ends_message;   /* SEND: commit after it; receives: the slot is used up after it */
   bool whole;          /* SEND: its message goes out when it is complete or a slot is full, not before */
   bool may_refer;      /* SEND: nothing waits for it here, so that it may complete when it is released */
+  uint8_t level;       /* of its lane, or TT_OWN_LEVEL */
+  bool far;            /* its peer is on another machine */
   uint16_t wait_count;
   uint32_t wait_first; /* of instance->wait */
   tt_use use;
@@ -75,6 +78,7 @@ struct tt_instance {
   tutti_status status; /* of the run; an error stays */
   int64_t bad_peer;    /* job rank that it names, -1: none */
   char error[256];
+  tt_watch watch;
   tt_access_log log;
   void *log_user;
   const tt_plan *plan;

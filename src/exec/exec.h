@@ -29,10 +29,30 @@ typedef struct tt_link_spec {
   const bool *neighbour;          /* of each rank: shares this one's core, as far as is known; borrowed; NULL: none */
   const bool *far;           /* of each rank: messages to it are costly, and wait to be whole; borrowed; NULL: none */
   size_t slot_bytes_minimum; /* equal on all ranks: blocks are cut into slices of at most this */
+  struct tt_spent *spent;    /* tt_link_watch's; NULL: nobody wants to know */
 } tt_link_spec;
 
 tutti_status tt_link_create(const tt_link_spec *spec, tt_link **link);
 void tt_link_destroy(tt_link *link);
+
+#define TT_SPENT_LEVELS 32
+
+/* Where time went. The rest of what a call took went elsewhere: into its check, its record for others, ... */
+typedef struct tt_level_spent {
+  char name[16];   /* of a level of plans; "own": copies within the rank's memory */
+  bool far;        /* with ranks on other machines */
+  int64_t move_ns; /* copied, combined, given to the transport and taken from it */
+  int64_t wait_ns; /* nothing could be done, until something of this level could */
+} tt_level_spent;
+
+typedef struct tt_spent {
+  tt_level_spent level[TT_SPENT_LEVELS];
+  uint32_t level_count; /* what would be more is left out */
+} tt_spent;
+
+/* Runs that start from now on add to `spent`, which is borrowed until the next call of this; NULL: none do. No run may
+ * be under way. It changes nothing but how long they take. */
+void tt_link_watch(tt_link *link, tt_spent *spent);
 
 /* Where the composition's blocks lie, made at each start without allocation. */
 typedef enum tt_table_kind {

@@ -18,6 +18,7 @@ static tutti_status add_send(tt_direct *direct, const tt_lane *lane, uint32_t nu
     return bad_plan(plan, number, "sends what it did not have at the start");
   if (step->wait_count > 0)
     return bad_plan(plan, number, "waits before it sends");
+  direct->send_level = (uint8_t)lane->level;
   direct->send[direct->send_count++] =
       (tt_direct_send){.step = number,
                        .peer = step->peer,
@@ -35,6 +36,7 @@ static void add_op(tt_direct *direct, const tt_lane *lane, uint32_t number) {
   *made = (tt_direct_op){.step = number,
                          .peer = step->kind == TT_STEP_COPY ? -1 : step->peer,
                          .published = lane->published,
+                         .level = (uint8_t)(step->kind == TT_STEP_COPY ? TT_OWN_LEVEL : lane->level),
                          .use = {.reduces = step->kind == TT_STEP_RECV_REDUCE || step->flags & TT_STEP_ONTO,
                                  .left = step->flags & TT_STEP_LEFT,
                                  .finish = step->finish},

@@ -131,6 +131,10 @@ tutti_status tt_instance_start_rest(tt_instance *instance, const tt_run *run, co
   instance->status = TUTTI_OK;
   instance->bad_peer = -1;
   rewind_lanes(instance);
+  tt_spent *spent = tt_link_get(instance->link)->spent;
+  instance->watch.spent = spent;
+  if (spent)
+    tt_watch_begin(&instance->watch, spent, instance->plan);
   return TUTTI_OK;
 }
 

@@ -155,6 +155,7 @@ static void add_take(tt_direct *direct, const tt_direct_op *op, int64_t bytes) {
       (tt_direct_take){.peer = op->peer,
                        .src_space = (uint8_t)op->src.space,
                        .dst_space = (uint8_t)op->dst.space,
+                       .level = op->level,
                        .use = op->use,
                        .bytes = bytes,
                        .src_at = tt_memory_offset(&direct->memory, op->src, &direct->blocks),

@@ -48,6 +48,8 @@ void tt_link_destroy(tt_link *link) {
   free(link);
 }
 
+void tt_link_watch(tt_link *link, tt_spent *spent) { link->spec.spent = spent; }
+
 const tt_link_spec *tt_link_get(const tt_link *link) { return &link->spec; }
 
 static name name_of(const tt_link_end *end) {

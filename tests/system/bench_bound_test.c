@@ -196,7 +196,8 @@ static void test_student_goes_on_behind_its_table(void **state) {
 /* ---- text ---- */
 
 static void test_tasks_and_points_come_back_from_text(void **state) {
-  bench_task task = {.command = {.type = 3, .op = 2, .sparse = 1, .apart = 1}, .seconds = 0.25, .check = true};
+  bench_task task = {
+      .command = {.type = 3, .op = 2, .sparse = 1, .apart = 1}, .seconds = 0.25, .check = true, .levels = true};
   bench_task back;
   bench_command command;
   char text[128];
@@ -205,7 +206,7 @@ static void test_tasks_and_points_come_back_from_text(void **state) {
   assert_true(bench_task_parse(text, &back));
   assert_memory_equal(&back, &task, sizeof task);
   assert_false(bench_task_parse("1,2,3", &back));
-  assert_false(bench_task_parse("99,0,0,0,0,0,1,0,1", &back));
+  assert_false(bench_task_parse("99,0,0,0,0,0,1,0,0,1", &back));
   assert_true(bench_point_parse("3,65536,[core:2-nomial,xor] stripe=2", &command));
   assert_int_equal(command.collective, 3);
   assert_int_equal(command.bytes, 65536);
