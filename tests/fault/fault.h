@@ -99,6 +99,14 @@ static inline tutti_comm *join_all(const tutti_boot *boot, tutti_context **conte
   return comm;
 }
 
+/* Returns when all ranks have left their calls before it: who is still in one gets the error that another one runs into
+ * in the next, or causes. */
+static inline void meet_all(tutti_context *context) {
+  tutti_comm *comm = NULL;
+  CHECK(tutti_comm_create(context, &comm) == TUTTI_OK);
+  tutti_comm_destroy(comm);
+}
+
 static inline void leave_all(tutti_context *context, tutti_comm *comm) {
   tutti_comm_destroy(comm);
   tutti_context_destroy(context);

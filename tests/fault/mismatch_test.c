@@ -238,6 +238,7 @@ static void call_once_more(const tutti_boot *boot, void *argument) {
   tutti_comm *comm = join_all(boot, &context);
   int64_t in = 1, out = 0;
   CHECK(tutti_barrier(comm) == TUTTI_OK);
+  meet_all(context);
   if (boot->rank == 1)
     CHECK(tutti_barrier(comm) == TUTTI_ERR_MISMATCH);
   else
