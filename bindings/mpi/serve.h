@@ -7,6 +7,7 @@
 #define TT_MPI_SERVE_H
 
 #include "interpose.h"
+#include "signature.h"
 
 /* ---- types.c ---- */
 
@@ -18,6 +19,7 @@ typedef struct tt_mpi_shape {
   bool within;    /* all data lies between the bounds, which are apart */
   bool whole;     /* the data of an element is one piece, in the order in which MPI sends it */
   bool dense;     /* so is that of several */
+  tt_mpi_signature signature;
 } tt_mpi_shape;
 
 /* false: not committed or none at all. Predefined types cost one look-up; what is found out of others is kept with them
@@ -40,11 +42,12 @@ typedef struct tt_mpi_type {
   tt_mpi_shape shape;
   tutti_type element; /* TUTTI_TYPE_COUNT: tutti has none like it */
   int family;         /* 0: no operator of MPI's takes it */
+  tutti_type said;    /* of its bytes where they are moved; TUTTI_TYPE_COUNT: depends on the count */
 } tt_mpi_type;
 
 /* ---- types_whole.c ---- */
 
-/* What MPI says of it; `whole` where the range is as long as the data. `dense` is left false. */
+/* What MPI says of it; `whole` where the range is as long as the data. `dense` is left false, the signature empty. */
 bool tt_mpi_type_measure(MPI_Datatype type, tt_mpi_shape *shape);
 /* Of one that was measured so: whether it really is. */
 bool tt_mpi_type_is_whole(MPI_Datatype type);
@@ -132,6 +135,7 @@ typedef struct tt_mpi_part {
   int64_t begin, end;        /* what is used, in bytes from base */
   int64_t own;               /* where this rank's block begins, in bytes from base */
   int64_t own_bytes;
+  tutti_type said; /* what the bytes are, as ranks compare it */
 } tt_mpi_part;
 
 typedef struct tt_mpi_args {

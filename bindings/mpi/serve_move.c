@@ -146,7 +146,16 @@ static bool place_plain(const tt_mpi_row_side *of, const tt_mpi_side *side, cons
   part->base = (char *)(uintptr_t)side->buffer;
   part->each = side->count * known->shape.size;
   part->bytes = of->unit == TT_MPI_RANKS ? part->each * comm->size : part->each;
+  part->said = side->count > 0 ? known->said : TUTTI_BYTE;
+  if (part->said == TUTTI_TYPE_COUNT)
+    part->said = tt_mpi_signature_type(&known->shape.signature, side->count);
   return true;
+}
+
+/* Of both sides: what one of them says, if they agree. */
+static inline bool join_said(tutti_type in, tutti_type out, tutti_type *said) {
+  *said = in == TUTTI_BYTE ? out : in;
+  return in == out || in == TUTTI_BYTE || out == TUTTI_BYTE;
 }
 
 static bool place_both(const tt_mpi_call *call, const tt_mpi_comm *comm, bool is_root, tt_mpi_args *args) {
@@ -157,14 +166,41 @@ static bool place_both(const tt_mpi_call *call, const tt_mpi_comm *comm, bool is
   if ((has_in && !place_plain(&row->in, &call->in, comm, in)) ||
       (has_out && !place_plain(&row->out, &call->out, comm, out)))
     return false;
+  args->type = has_out ? out->said : in->said;
+  args->count = has_out ? out->each : in->each;
   if (!has_out)
     *out = (tt_mpi_part){.base = NULL};
   else if (!has_in)
     *in = row->in.unit == TT_MPI_NOTHING ? *out : (tt_mpi_part){.base = NULL};
-  args->type = TUTTI_BYTE;
-  args->count = has_out ? out->each : in->each;
   return !has_in || !has_out ||
-         (in->each == out->each && (in->base + in->bytes <= out->base || out->base + out->bytes <= in->base));
+         (in->each == out->each && join_said(in->said, out->said, &args->type) &&
+          (in->base + in->bytes <= out->base || out->base + out->bytes <= in->base));
+}
+
+/* ---- what the bytes are ---- */
+
+/* Of one side. Blocks that differ in length are compared only where all elements are alike. */
+static tutti_type said_of(const pair *both, int s) {
+  const tt_mpi_blocks *blocks = &both->blocks[s];
+  bool listed = both->row->in.listed || both->row->out.listed;
+  if (!both->has[s] || both->in_place[s] || both->part[s]->bytes == 0)
+    return TUTTI_BYTE;
+  if (listed && tt_mpi_signature_is_mixed(&blocks->shape.signature))
+    return TUTTI_BYTE;
+  return tt_mpi_signature_type(&blocks->shape.signature, listed ? 1 : blocks->side->count);
+}
+
+/* What other ranks are told, so that they notice a difference. Where only both ends of a block know what it is, and the
+ * ends of another one may know it to be something else, that is nothing. False: this rank's own block tells. */
+static bool find_said(const pair *both, const tt_mpi_comm *comm, tt_mpi_args *args) {
+  args->type = TUTTI_BYTE;
+  if (both->row->graph || (both->row->in.listed && both->row->out.listed) ||
+      join_said(said_of(both, IN), said_of(both, OUT), &args->type))
+    return true;
+  snprintf(args->text, sizeof args->text, "rank %d sends %s and receives %s", comm->rank,
+           tt_mpi_signature_name(&both->blocks[IN].shape.signature),
+           tt_mpi_signature_name(&both->blocks[OUT].shape.signature));
+  return false;
 }
 
 /* ---- calls ---- */
@@ -192,7 +228,7 @@ tt_mpi_verdict tt_mpi_prepare_move(const tt_mpi_call *call, const tt_mpi_comm *c
   args->why = "an argument that MPI refuses";
   if (!may_be_in_place(&both, IN, &row->in) || !may_be_in_place(&both, OUT, &row->out) || !measure(&both, stage))
     return TT_MPI_PASSED;
-  if (differs_from_itself(&both, comm, args))
+  if (differs_from_itself(&both, comm, args) || !find_said(&both, comm, args))
     return TT_MPI_WRONG;
   if (!both.has[IN])
     args->in = (tt_mpi_part){0};
@@ -202,7 +238,6 @@ tt_mpi_verdict tt_mpi_prepare_move(const tt_mpi_call *call, const tt_mpi_comm *c
     join_broadcast(&both, is_root, stage);
   else
     join(&both, stage);
-  args->type = TUTTI_BYTE;
   args->count = args->out.each ? args->out.each : args->in.each;
   return TT_MPI_SERVED;
 }

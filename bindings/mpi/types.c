@@ -154,8 +154,12 @@ static void add(const row *of) {
   tt_mpi_shape shape;
   if (of->type == MPI_DATATYPE_NULL || is_filled(slot) || !tt_mpi_type_measure(of->type, &shape) || shape.size == 0)
     return;
+  tutti_type element = element_of(of, shape.size);
   shape.dense = shape.size == shape.extent;
-  slots[slot] = (tt_mpi_type){of->type, shape, element_of(of, shape.size), of->family};
+  shape.signature = tt_mpi_signature_basic(element);
+  bool mixed = tt_mpi_signature_is_mixed(&shape.signature);
+  tutti_type said = mixed ? TUTTI_TYPE_COUNT : tt_mpi_signature_type(&shape.signature, 1);
+  slots[slot] = (tt_mpi_type){of->type, shape, element, of->family, said};
   __atomic_store_n(&filled[slot], true, __ATOMIC_RELEASE);
 }
 
@@ -200,6 +204,7 @@ static bool find_out(MPI_Datatype type, tt_mpi_shape *shape) {
     return false;
   shape->whole = shape->whole && tt_mpi_type_is_whole(type);
   shape->dense = shape->whole && shape->size == shape->extent;
+  shape->signature = tt_mpi_signature_of(type);
   tt_mpi_shape *kept = malloc(sizeof *kept);
   if (!kept)
     return true;

@@ -2,9 +2,8 @@
  *
  * As many bytes of data as the range from the first to the last one is not enough: they may lie in another order than
  * that of the type map, in which MPI sends them, or twice. So the type is taken apart again, as it was made. */
+#include "contents.h"
 #include "serve.h"
-
-#include <stdlib.h>
 
 bool tt_mpi_type_measure(MPI_Datatype type, tt_mpi_shape *shape) {
   MPI_Count size, lower, extent, true_lower, true_extent;
@@ -29,47 +28,6 @@ typedef struct run {
 
 static bool extend(run *so_far, int64_t at, int64_t count, MPI_Datatype type);
 
-/* How a type was made: MPI_Type_get_contents. */
-typedef struct contents {
-  int combiner, *integer, type_count;
-  MPI_Aint *address;
-  MPI_Datatype *type;
-} contents;
-
-static bool open_contents(MPI_Datatype type, contents *of) {
-  int integers, addresses;
-  *of = (contents){.combiner = MPI_COMBINER_NAMED};
-#if MPI_VERSION >= 4
-  MPI_Count all[4]; /* those made with large counts cannot be looked into by the functions below */
-  if (PMPI_Type_get_envelope_c(type, &all[0], &all[1], &all[2], &all[3], &of->combiner) != MPI_SUCCESS || all[2] > 0)
-    return false;
-#endif
-  if (PMPI_Type_get_envelope(type, &integers, &addresses, &of->type_count, &of->combiner) != MPI_SUCCESS)
-    return false;
-  if (of->combiner == MPI_COMBINER_NAMED)
-    return true;
-  of->integer = calloc((size_t)integers + 1, sizeof *of->integer);
-  of->address = calloc((size_t)addresses + 1, sizeof *of->address);
-  of->type = calloc((size_t)of->type_count + 1, sizeof(MPI_Datatype));
-  return of->integer && of->address && of->type &&
-         PMPI_Type_get_contents(type, integers, addresses, of->type_count, of->integer, of->address, of->type) ==
-             MPI_SUCCESS;
-}
-
-static void close_contents(contents *of) {
-  for (int n = 0; of->type && n < of->type_count; n++) {
-    int integers, addresses, types, combiner;
-    if (of->type[n] == MPI_DATATYPE_NULL || tt_mpi_type_find(of->type[n]))
-      continue;
-    if (PMPI_Type_get_envelope(of->type[n], &integers, &addresses, &types, &combiner) == MPI_SUCCESS &&
-        combiner != MPI_COMBINER_NAMED)
-      PMPI_Type_free(&of->type[n]);
-  }
-  free(of->integer);
-  free(of->address);
-  free(of->type);
-}
-
 static int64_t extent_of(MPI_Datatype type) {
   tt_mpi_shape shape;
   return tt_mpi_type_measure(type, &shape) ? shape.extent : 0;
@@ -92,7 +50,7 @@ static bool extend_stride(run *so_far, const int *integer, int64_t stride, MPI_D
   return true;
 }
 
-static bool extend_struct(run *so_far, const contents *of) {
+static bool extend_struct(run *so_far, const tt_mpi_contents *of) {
   for (int n = 0; n < of->integer[0]; n++)
     if (!extend(so_far, of->address[n], of->integer[1 + n], of->type[n]))
       return false;
@@ -101,7 +59,7 @@ static bool extend_struct(run *so_far, const contents *of) {
 
 /* Whether one element's data, in the order of its type map, is one piece. It is known to have no more bytes than the
  * range it spans. */
-static bool is_run(const contents *of) {
+static bool is_run(const tt_mpi_contents *of) {
   const int *integer = of->integer;
   run all = {0};
   switch (of->combiner) {
@@ -138,11 +96,11 @@ static bool is_run(const contents *of) {
 }
 
 bool tt_mpi_type_is_whole(MPI_Datatype type) {
-  contents of;
+  tt_mpi_contents of;
   if (tt_mpi_type_find(type))
     return true;
-  bool whole = open_contents(type, &of) && is_run(&of);
-  close_contents(&of);
+  bool whole = tt_mpi_contents_open(type, &of) && is_run(&of);
+  tt_mpi_contents_close(&of);
   return whole;
 }
 

@@ -60,6 +60,11 @@ TUTTI_API void tutti_op_destroy(tutti_context *context, tutti_op op);
  * that size. It lives as long as the context. tutti_type_size and tutti_type_name, which know no context, say 0 and "?"
  * of it. */
 TUTTI_API tutti_status tutti_type_create(tutti_context *context, size_t bytes, tutti_type *type);
+/* TUTTI_BYTE of one who knows what the bytes mean, though tutti need not: a front end for another library's types. A
+ * rank that is sent bytes of another meaning than it has said gets TUTTI_ERR_MISMATCH, as for another type. meaning: 1
+ * + a type of tutti's, which errors name; any other number from 1 + TUTTI_TYPE_COUNT to 65535; or 0, which agrees with
+ * all, as do all others: that is TUTTI_BYTE. Such types are moved, not combined. */
+TUTTI_API tutti_type tutti_type_of_bytes(int32_t meaning);
 
 #ifdef __cplusplus
 }

@@ -49,7 +49,8 @@ typedef struct tt_bound {
   int32_t type, op;
   int32_t said_type, said_op; /* the same as ranks tell each other: user.c */
   bool in_place, direct;
-  bool copies; /* `in` has to be copied before anything is written */
+  uint16_t meaning; /* of said_type: tt_said_meaning */
+  bool copies;      /* `in` has to be copied before anything is written */
   tt_places places;
   uint64_t key;
   uint64_t lists;   /* hash of the counts that all ranks know, or the graph's number */
@@ -220,7 +221,7 @@ tutti_status tt_machine_map(const char *option, const char *text, int64_t rank_c
  */
 tutti_status tt_machine_own(const tutti_context *context, const tutti_context_options *given, uint64_t *machine,
                             tt_locality *locality);
-/* How many NICs this machine has for tcp; 0: the transport is the user's. */
+/* How many NICs this machine has for tcp or ucx; 0: the transport is the user's. */
 int64_t tt_machine_nics(const tutti_context_options *given);
 /* From every rank's number, `stride` bytes apart: context->head_of. */
 tutti_status tt_machines_find(tutti_context *context, const uint64_t *machine, size_t stride);
@@ -258,8 +259,18 @@ const tt_user_op *tt_context_user_op(const tutti_context *context, int32_t op); 
  * same, while the user's numbers need not be. */
 int32_t tt_context_said_type(const tutti_context *context, int32_t type);
 int32_t tt_context_said_op(const tutti_context *context, int32_t op);
-/* The way back; 0 where there is no such type. */
+/* The way back; 0 where there is no such type. Of bytes that mean elements of a type of tutti's, that one's. */
 int64_t tt_said_type_bytes(int32_t said);
+/* tutti_type_of_bytes(meaning) is TT_TYPE_OF_BYTES + meaning. */
+#define TT_TYPE_OF_BYTES (1 << 30)
+static inline bool tt_type_is_user(int32_t type) { return type >= TUTTI_TYPE_COUNT && type < TT_TYPE_OF_BYTES; }
+static inline uint16_t tt_said_meaning(int32_t said) {
+  return (uint16_t)(said < TT_TYPE_OF_BYTES ? 0 : said - TT_TYPE_OF_BYTES);
+}
+/* What has to be equal of said types; meanings of bytes need only agree. */
+static inline int32_t tt_said_type_key(int32_t said) {
+  return said >= TT_TYPE_OF_BYTES && said <= TT_TYPE_OF_BYTES + UINT16_MAX ? TUTTI_BYTE : said;
+}
 bool tt_said_op_commutes(int32_t said);
 void tt_context_forget_users(tutti_context *context);
 
@@ -268,6 +279,9 @@ tutti_status tt_comm_open(tutti_context *context, uint64_t id, const int64_t *jo
                           tutti_comm **comm);
 /* Topology, board and streams, if this is the first time that they are needed. The communicator is broken where not. */
 tutti_status tt_comm_prepare(tutti_comm *comm);
+/* Adds the time of calls on it to `spent`, borrowed, from now on; NULL: no longer. For measurements: it is no part of
+ * the public interface. Nothing may be outstanding on it. */
+tutti_status tt_comm_watch(tutti_comm *comm, tt_spent *spent);
 
 /* ---- params.c ---- */
 /* The text, kept as long as the communicator: equal texts are one. NULL: no memory. */
@@ -279,9 +293,6 @@ void tt_comm_free_texts(tutti_comm *comm);
  * waits no longer than creation may take. count: elements. */
 tutti_status tt_comm_exchange(tutti_comm *comm, const int64_t *mine, int64_t *all, int64_t count);
 tutti_status tt_comm_exchangev(tutti_comm *comm, const int64_t *mine, int64_t *all, const int64_t *counts);
-/* Adds the time of calls on it to `spent`, borrowed, from now on; NULL: no longer. For measurements: it is no part of
- * the public interface. Nothing may be outstanding on it. */
-tutti_status tt_comm_watch(tutti_comm *comm, tt_spent *spent);
 
 /* ---- entry.c ---- */
 /* The plan for a call of that key, from those that there are or made now. bytes: of the whole vector. */
@@ -328,9 +339,10 @@ tutti_status tt_table_make(const tutti_comm *comm, const tt_call *call, tt_words
 
 /* ---- operation.c ---- */
 /* The call's place in the communicator's order, which is the same on all ranks. */
-static inline void tt_operation_number(tutti_comm *comm, uint64_t key, tt_operation *operation) {
+static inline void tt_operation_number(tutti_comm *comm, const tt_bound *bound, tt_operation *operation) {
   operation->number = ++comm->last_number;
-  operation->key = comm->history = ((comm->history ^ key) * 0x9e3779b97f4a7c15u) ^ key >> 32;
+  comm->history = ((comm->history ^ bound->key) * 0x9e3779b97f4a7c15u) ^ bound->key >> 32;
+  operation->key = (comm->history & ~TT_KEY_MEANING) | bound->meaning;
 }
 tutti_status tt_operation_start(tutti_comm *comm, const tt_call *call, tt_operation *operation);
 tutti_status tt_operation_step(tutti_comm *comm, const tt_operation *operation, bool *done, bool *moved);

@@ -29,7 +29,7 @@ tt_entry_key tt_bound_entry_key(const tutti_comm *comm, const tt_call *call) {
 uint64_t tt_bound_key(const tutti_comm *comm, const tt_bound *bound, uint64_t params) {
   const uint64_t facts[] = {comm->id,
                             bound->collective,
-                            (uint64_t)bound->said_type,
+                            (uint64_t)tt_said_type_key(bound->said_type),
                             (uint64_t)bound->said_op,
                             (uint64_t)bound->root,
                             (uint64_t)bound->count,
@@ -41,19 +41,21 @@ uint64_t tt_bound_key(const tutti_comm *comm, const tt_bound *bound, uint64_t pa
 
 /* What the call is; the plan and the table are missing. */
 tt_bound tt_bound_begin(const tutti_comm *comm, const tt_call *call, const tt_places *places) {
-  bool user_type = call->type >= TUTTI_TYPE_COUNT;
+  bool user_type = tt_type_is_user(call->type);
+  int32_t said_type = tt_context_said_type(comm->context, call->type);
   return (tt_bound){.count = call->count,
                     .root = call->root,
                     .collective = call->collective,
                     .type = call->type,
                     .op = call->op,
-                    .said_type = tt_context_said_type(comm->context, call->type),
+                    .said_type = said_type,
+                    .meaning = tt_said_meaning(said_type),
                     .said_op = tt_context_said_op(comm->context, call->op),
                     .in_place = call->in_place,
                     .copies = call->in_place && tt_call_copies(call),
                     .places = *places,
                     .run = {.moves_only = !tt_compose_info(call->collective).reduces,
-                            .type = user_type ? TUTTI_BYTE : (tutti_type)call->type,
+                            .type = user_type ? TUTTI_BYTE : (tutti_type)tt_said_type_key(said_type),
                             .op = (tutti_op)call->op,
                             .element_bytes = user_type ? tt_context_type_bytes(comm->context, call->type) : 0,
                             .user_op = tt_context_user_op(comm->context, call->op),
@@ -150,7 +152,7 @@ static tutti_status refuse_params(tutti_comm *comm, const tt_call *call, tt_boun
   tt_operation operation;
   bound->entry = &entry;
   bound->key = tt_bound_key(comm, bound, entry.hash);
-  tt_operation_number(comm, bound->key, &operation);
+  tt_operation_number(comm, bound, &operation);
   tt_agree_publish(comm, operation.number, bound);
   bound->entry = NULL;
   return TUTTI_ERR_PLAN;

@@ -92,7 +92,7 @@ tutti_status tt_operation_finish(tutti_comm *comm, const tt_operation *operation
 
 tutti_status tt_operation_run(tutti_comm *comm, const tt_call *call, tt_bound *bound) {
   tt_operation operation = {.bound = bound};
-  tt_operation_number(comm, bound->key, &operation);
+  tt_operation_number(comm, bound, &operation);
   tutti_status status = tt_operation_start(comm, call, &operation);
   if (status != TUTTI_OK)
     return status;

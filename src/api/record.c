@@ -55,15 +55,25 @@ uint64_t tt_record_last(const tutti_comm *comm, int64_t rank) {
   return last;
 }
 
-static bool same_record(const tt_record *a, const tt_record *b) { return a->key == b->key; }
+static bool same_record(const tt_record *a, const tt_record *b) { return a->key == b->key && a->type == b->type; }
 
+static bool agree(const tt_record *a, const tt_record *b) {
+  return a->key == b->key && (a->type == b->type || !tt_said_meaning(a->type) || !tt_said_meaning(b->type));
+}
+
+/* Who says nothing of what the bytes mean compares what others say. */
 bool tt_record_differs(const tutti_comm *comm, uint64_t number) {
-  tt_record mine, other;
-  if (!tt_record_read(comm, comm->rank, number, &mine))
+  tt_record one, other;
+  if (!tt_record_read(comm, comm->rank, number, &one))
     return false;
-  for (int64_t r = 0; r < comm->size; r++)
-    if (tt_record_read(comm, r, number, &other) && !same_record(&mine, &other))
+  for (int64_t r = 0; r < comm->size; r++) {
+    if (!tt_record_read(comm, r, number, &other))
+      continue;
+    if (!agree(&one, &other))
       return true;
+    if (!tt_said_meaning(one.type))
+      one = other;
+  }
   return false;
 }
 
@@ -79,8 +89,13 @@ void tt_text_add(tt_text *to, const char *format, ...) {
   va_end(arguments);
 }
 
+static bool is_named(int32_t type) { return tt_said_meaning(type) <= TUTTI_TYPE_COUNT; }
+
 static void add_type(tt_text *to, int32_t type) {
-  if (type < TUTTI_TYPE_COUNT)
+  int32_t meaning = tt_said_meaning(type);
+  if (meaning > 0)
+    tt_text_add(to, ", %s", is_named(type) ? tutti_type_name((tutti_type)(meaning - 1)) : "bytes of mixed elements");
+  else if (type < TUTTI_TYPE_COUNT)
     tt_text_add(to, ", %s", tutti_type_name((tutti_type)type));
   else
     tt_text_add(to, ", elements of %" PRId64 " bytes", tt_said_type_bytes(type));
@@ -97,8 +112,9 @@ static void add_op(tt_text *to, int32_t op) {
 static void add_facts(tt_text *to, const tt_record *record, tt_collective_info info) {
   bool listed = tt_call_side((tt_collective)record->collective, TT_IN).length == TT_BY_RANK ||
                 tt_call_side((tt_collective)record->collective, TT_OUT).length == TT_BY_RANK;
+  int64_t unit = tt_said_meaning(record->type) > 0 ? tt_said_type_bytes(record->type) : 1; /* what the bytes mean */
   if (info.lengths == TT_LENGTHS_ALL)
-    tt_text_add(to, listed ? ", counts of %" PRId64 " in all" : ", count %" PRId64, record->count);
+    tt_text_add(to, listed ? ", counts of %" PRId64 " in all" : ", count %" PRId64, record->count / unit);
   if (!tt_call_has_types((tt_collective)record->collective))
     add_type(to, record->type);
   if (info.reduces)
@@ -148,14 +164,15 @@ static bool seen_before(const tutti_comm *comm, uint64_t number, int64_t rank, c
 
 /* Whether the two read the same in an error. */
 static bool look_alike(const tt_record *a, const tt_record *b) {
-  return a->collective == b->collective && a->count == b->count && a->root == b->root && a->type == b->type &&
-         a->op == b->op && (a->lists == b->lists || !tt_compose_info((tt_collective)a->collective).has_graph);
+  bool same_type = a->type == b->type || (!is_named(a->type) && !is_named(b->type));
+  return a->collective == b->collective && a->count == b->count && a->root == b->root && same_type && a->op == b->op &&
+         (a->lists == b->lists || !tt_compose_info((tt_collective)a->collective).has_graph);
 }
 
 void tt_record_add_difference(tt_text *to, const tutti_comm *comm, uint64_t number) {
   tt_record record, first = {.number = 0};
   int groups = 0;
-  bool alike = true, same_counts = true;
+  bool alike = true, same_counts = true, same_keys = true;
   tt_text_add(to, "ranks differ in call %" PRIu64 " on a communicator of %" PRId64 ": ", number, comm->size);
   for (int64_t r = 0; r < comm->size; r++) {
     if (!tt_record_read(comm, r, number, &record) || seen_before(comm, number, r, &record))
@@ -167,7 +184,10 @@ void tt_record_add_difference(tt_text *to, const tutti_comm *comm, uint64_t numb
     add_group(to, comm, number, r, &record);
     alike = alike && look_alike(&first, &record);
     same_counts = same_counts && first.lists == record.lists;
+    same_keys = same_keys && first.key == record.key;
   }
-  if (alike && groups > 1)
+  if (alike && groups > 1 && same_keys)
+    tt_text_add(to, "; the types of their elements differ");
+  else if (alike && groups > 1)
     tt_text_add(to, same_counts ? "; their parameters differ" : "; their counts differ");
 }

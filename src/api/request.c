@@ -60,7 +60,7 @@ static void start_head(tutti_comm *comm) {
 
 static void enqueue(tutti_request *request) {
   tutti_comm *comm = request->comm;
-  tt_operation_number(comm, request->bound.key, &request->operation);
+  tt_operation_number(comm, &request->bound, &request->operation);
   comm->context->outstanding++;
   tt_progress_post(comm->context);
   request->state = TT_REQUEST_QUEUED;

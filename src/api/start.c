@@ -128,7 +128,7 @@ static tutti_status check_arguments(const tutti_composition *of, const tutti_blo
 }
 
 static uint64_t key_of(const tt_bound *bound) {
-  const uint64_t facts[] = {bound->entry->hash, (uint64_t)bound->said_type, (uint64_t)bound->said_op,
+  const uint64_t facts[] = {bound->entry->hash, (uint64_t)tt_said_type_key(bound->said_type), (uint64_t)bound->said_op,
                             (uint64_t)bound->run.element_bytes};
   return tt_hash(2, facts, sizeof facts);
 }
@@ -140,13 +140,14 @@ static tt_bound bound_of(const start *it, tt_entry *entry, tutti_type type, tutt
                     .type = number,
                     .op = (int32_t)op,
                     .said_type = tt_context_said_type(context, number),
+                    .meaning = tt_said_meaning(number),
                     .said_op = tt_context_said_op(context, (int32_t)op),
                     .in_place = it->of->made.in_place,
                     .entry = entry,
                     .run = {.moves_only = !it->of->reduces,
-                            .type = number >= TUTTI_TYPE_COUNT ? TUTTI_BYTE : type,
+                            .type = tt_type_is_user(number) ? TUTTI_BYTE : (tutti_type)tt_said_type_key(number),
                             .op = op,
-                            .element_bytes = number >= TUTTI_TYPE_COUNT ? it->element : 0,
+                            .element_bytes = tt_type_is_user(number) ? it->element : 0,
                             .user_op = tt_context_user_op(context, (int32_t)op),
                             .shape = ++context->last_shape,
                             .blocks = {.kind = TT_TABLE_LISTED,

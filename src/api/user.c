@@ -7,8 +7,8 @@
 #include <stdlib.h>
 
 int64_t tt_context_type_bytes(const tutti_context *context, int32_t type) {
-  if (type < TUTTI_TYPE_COUNT)
-    return (int64_t)tutti_type_size((tutti_type)type);
+  if (!tt_type_is_user(type))
+    return (int64_t)tutti_type_size((tutti_type)tt_said_type_key(type));
   return type - TUTTI_TYPE_COUNT < context->type_count ? context->type_bytes[type - TUTTI_TYPE_COUNT] : 0;
 }
 
@@ -19,14 +19,18 @@ const tt_user_op *tt_context_user_op(const tutti_context *context, int32_t op) {
 /* ---- as ranks tell each other ---- */
 
 int32_t tt_context_said_type(const tutti_context *context, int32_t type) {
-  if (type < TUTTI_TYPE_COUNT)
+  if (!tt_type_is_user(type))
     return type;
-  int64_t bytes = tt_context_type_bytes(context, type), most = INT32_MAX - TUTTI_TYPE_COUNT;
+  int64_t bytes = tt_context_type_bytes(context, type), most = TT_TYPE_OF_BYTES - 1 - TUTTI_TYPE_COUNT;
   return TUTTI_TYPE_COUNT + (int32_t)(bytes < most ? bytes : most);
 }
 
 int64_t tt_said_type_bytes(int32_t said) {
-  return said < TUTTI_TYPE_COUNT ? (int64_t)tutti_type_size((tutti_type)said) : said - TUTTI_TYPE_COUNT;
+  int32_t meaning = tt_said_meaning(said);
+  if (tt_type_is_user(said))
+    return said - TUTTI_TYPE_COUNT;
+  return (int64_t)tutti_type_size(meaning > 0 && meaning <= TUTTI_TYPE_COUNT ? (tutti_type)(meaning - 1)
+                                                                             : (tutti_type)tt_said_type_key(said));
 }
 
 int32_t tt_context_said_op(const tutti_context *context, int32_t op) {
@@ -78,11 +82,15 @@ tutti_status tutti_type_create(tutti_context *context, size_t bytes, tutti_type 
   int64_t *grown = realloc(context->type_bytes, (size_t)(context->type_count + 1) * sizeof *grown);
   if (grown)
     context->type_bytes = grown;
-  if (!grown || context->type_count >= INT_MAX - TUTTI_TYPE_COUNT)
+  if (!grown || context->type_count >= TT_TYPE_OF_BYTES - TUTTI_TYPE_COUNT)
     return tt_fail(TUTTI_ERR_MEMORY, "tutti_type_create: no memory for type %" PRId64, context->type_count);
   context->type_bytes[context->type_count] = (int64_t)bytes;
   *type = (tutti_type)(TUTTI_TYPE_COUNT + context->type_count++);
   return TUTTI_OK;
+}
+
+tutti_type tutti_type_of_bytes(int32_t meaning) {
+  return meaning > 0 && meaning <= UINT16_MAX ? (tutti_type)(TT_TYPE_OF_BYTES + meaning) : TUTTI_BYTE;
 }
 
 void tt_context_forget_users(tutti_context *context) {

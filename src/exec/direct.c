@@ -77,7 +77,7 @@ static inline void copy_piece(unsigned char *to, const unsigned char *from, int6
 
 /* What stands before a block whose length only its two ends know: it is of this call, and so long. */
 static inline uint32_t tag_of(const tt_direct *direct, int64_t bytes) {
-  return (uint32_t)((direct->key + (uint64_t)bytes * 0x9E3779B97F4A7C15u) >> 32);
+  return (uint32_t)(((direct->key | TT_KEY_MEANING) + (uint64_t)bytes * 0x9E3779B97F4A7C15u) >> 32);
 }
 
 /* Publishes what the plan sends, unless some rank may still read what was there. */
@@ -125,7 +125,7 @@ tutti_status tt_direct_start(tt_direct *direct, const tt_run *run) {
   if (status)
     return status;
   direct->sequence = ++direct->cells->sequence;
-  direct->key = run->key + run->call * 0x9E3779B97F4A7C15u;
+  direct->key = run->key + run->call * (0x9E3779B97F4A7C15u & ~TT_KEY_MEANING);
   direct->position = 0;
   direct->status = TUTTI_OK;
   direct->rested = !direct->rests;
@@ -171,7 +171,7 @@ static ALWAYS_INLINE tutti_status take(tt_direct *direct, const tt_direct_take *
       return TUTTI_OK;
     if (watched)
       tt_watch_came(&direct->watch, of->level, false);
-    if (line->key != direct->key)
+    if (!tt_key_agrees(line->key, direct->key))
       return mismatch(direct, of->peer);
     direct->cells->completed[of->peer] = direct->sequence - 1;
     data = data_of(direct, of->peer, line, of->data);

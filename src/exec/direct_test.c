@@ -471,12 +471,23 @@ static void test_plan_of_two_rounds_is_refused(void **state) {
   close_pair(&of);
 }
 
+static void test_keys_agree_where_one_says_nothing_of_what_bytes_mean(void **state) {
+  (void)state;
+  assert_true(tt_key_agrees(0x70001, 0x70001));
+  assert_true(tt_key_agrees(0x70001, 0x70000));
+  assert_true(tt_key_agrees(0x70000, 0x7ffff));
+  assert_false(tt_key_agrees(0x70001, 0x70002));
+  assert_false(tt_key_agrees(0x70000, 0x80000));
+  assert_false(tt_key_agrees(0x70001, 0x80001));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_direct_gives_the_bits_of_the_interpreter),
       cmocka_unit_test(test_time_of_a_direct_run_is_of_its_level),
       cmocka_unit_test(test_publisher_does_not_overtake_its_readers),
       cmocka_unit_test(test_other_key_or_call_is_a_mismatch_that_names_the_peer),
+      cmocka_unit_test(test_keys_agree_where_one_says_nothing_of_what_bytes_mean),
       cmocka_unit_test(test_plan_of_two_rounds_is_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

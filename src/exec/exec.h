@@ -89,9 +89,15 @@ typedef struct tt_run {
   tutti_op op;
   int64_t element_bytes;     /* 0: of the type, which is one of types.h; else the type says no more than this */
   const tt_user_op *user_op; /* NULL: op is one of types.h; borrowed */
-  uint64_t call, key;        /* for the slot headers */
+  uint64_t call, key;        /* for the slot headers; keys of one call agree: tt_key_agrees */
   uint64_t shape;            /* equal and not 0: nothing but buffers and call number differs from the run before */
 } tt_run;
+
+/* The low bits of a key: what the moved bytes mean, which has to be equal where both ends say it. */
+#define TT_KEY_MEANING UINT64_C(0xffff)
+static inline bool tt_key_agrees(uint64_t a, uint64_t b) {
+  return a == b || ((a ^ b) <= TT_KEY_MEANING && (!(a & TT_KEY_MEANING) || !(b & TT_KEY_MEANING)));
+}
 
 tutti_status tt_instance_create(const tt_plan *plan, tt_link *link, tt_instance **instance); /* plan: borrowed */
 void tt_instance_destroy(tt_instance *instance);

@@ -75,7 +75,7 @@ static tutti_status peek(tt_instance *instance, tt_lane_run *lane, int64_t bytes
     tutti_status status = instance->ops->peek(instance->transport, lane->op->stream, &header, &data, &slot_bytes);
     if (status || !header)
       return status;
-    if (header->call != instance->call || header->key != instance->key)
+    if (header->call != instance->call || !tt_key_agrees(header->key, instance->key))
       return tt_move_mismatch(instance, lane, "called something else");
     lane->remote = !data;
     lane->slot = (unsigned char *)(uintptr_t)data;

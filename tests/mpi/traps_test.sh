@@ -31,12 +31,19 @@ run_good() {
 }
 
 run_bad() {
-  grep -E " (misuse|fatal|fails)$" "$work/list" >"$work/bad"
+  grep -E " (misuse|alone|fatal|fails)$" "$work/list" >"$work/bad"
   while read -r name ranks kind; do
     run $name $ranks
     [ $code != 0 ] || fail $name "ended as if nothing was wrong"
-    [ $kind != misuse ] || [ $code = 40 ] || fail $name "exit code $code"
-    [ $kind = fails ] || grep -q "0.* called .*rank 1 called " "$work/said" || fail $name "no ranks and calls are named"
+    case $kind in misuse | alone) [ $code = 40 ] || fail $name "exit code $code" ;; esac
+    case $kind in
+    misuse | fatal) says="0.* called .*rank 1 called " ;;
+    alone) says="rank 1 sends int32 and receives float32" ;;
+    *) says= ;;
+    esac
+    grep -q "$says" "$work/said" || fail $name "no ranks and calls are named"
+    case $name in types_of_*) says="int32.*float32" ;; types_in_*) says="types of their elements differ" ;; *) says= ;; esac
+    grep -q "$says" "$work/said" || fail $name "no types are named"
   done <"$work/bad"
 }
 

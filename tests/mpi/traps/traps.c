@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const trap *const lists[] = {trap_progress, trap_blocked, trap_comms,  trap_requests,
-                                    trap_threads,  trap_objects, trap_misuse, NULL};
-static const char *const kinds[] = {"ends", "threads", "", "misuse", "fatal", "fails"};
+static const trap *const lists[] = {trap_progress, trap_blocked, trap_comms, trap_requests, trap_threads,
+                                    trap_objects,  trap_misuse,  trap_types, NULL};
+static const char *const kinds[] = {"ends", "threads", "", "misuse", "alone", "fatal", "fails"};
 
 int trap_rank, trap_size;
 const char *trap_program;
@@ -80,6 +80,8 @@ static void run(const trap *row) {
   if (trap_rank == 0)
     printf("%s\n", row->name);
   fflush(stdout);
+  if (row->kind == TRAP_MISUSE || row->kind == TRAP_ALONE)
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   row->run();
   MPI_Barrier(MPI_COMM_WORLD);
 }

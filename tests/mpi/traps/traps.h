@@ -17,6 +17,7 @@ typedef enum trap_kind {
   TRAP_THREADS, /* ends; needs MPI_THREAD_MULTIPLE */
   TRAP_CHILD,   /* what a trap starts: not listed */
   TRAP_MISUSE,  /* MPI_ERRORS_RETURN: ranks get an error that names them and their calls, and abort with code 40 */
+  TRAP_ALONE,   /* the same, but rank 1 differs from itself: it is named, with what it sends and receives */
   TRAP_FATAL,   /* the same, and MPI aborts the job */
   TRAP_FAILS    /* MPI aborts the job, in its own words */
 } trap_kind;
@@ -30,7 +31,7 @@ typedef struct trap {
 
 /* Each file has a list, which ends with a row without name. */
 extern const trap trap_progress[], trap_blocked[], trap_comms[], trap_requests[], trap_threads[], trap_misuse[],
-    trap_objects[];
+    trap_objects[], trap_types[];
 
 extern int trap_rank, trap_size; /* in MPI_COMM_WORLD */
 extern const char *trap_program; /* how to start it again */
@@ -38,6 +39,9 @@ extern const char *trap_program; /* how to start it again */
 /* Says what, and makes the job fail. */
 #define CHECK(right, ...) ((right) ? (void)0 : trap_wrong(__func__, __VA_ARGS__))
 void trap_wrong(const char *where, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* What a call of misuse has returned, or will in the next one: prints it and aborts the job. */
+void trap_expect_error(int code);
 
 /* An allreduce of `count` ranks' numbers on a communicator, blocking; checks it. */
 void trap_allreduce(MPI_Comm comm);

@@ -1,0 +1,27 @@
+/* bindings/mpi/signature.h - see signature.c. */
+#ifndef TT_MPI_SIGNATURE_H
+#define TT_MPI_SIGNATURE_H
+
+#include <tutti/tutti.h>
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct tt_mpi_signature {
+  int32_t meaning; /* where all elements are alike: as tutti_type_of_bytes takes it. All zero: goes with anything */
+  uint64_t hash, step;
+} tt_mpi_signature;
+
+/* Of a predefined type whose elements are those of tutti's; TUTTI_TYPE_COUNT: of none. */
+tt_mpi_signature tt_mpi_signature_basic(tutti_type element);
+/* Of any type; takes it apart, so that the result is worth keeping. */
+tt_mpi_signature tt_mpi_signature_of(MPI_Datatype type);
+
+/* The type of bytes that says so to other ranks, for `count` elements of the type. */
+tutti_type tt_mpi_signature_type(const tt_mpi_signature *of, int64_t count);
+/* Whether that depends on the count. */
+bool tt_mpi_signature_is_mixed(const tt_mpi_signature *of);
+const char *tt_mpi_signature_name(const tt_mpi_signature *of); /* for errors */
+
+#endif
