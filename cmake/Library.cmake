@@ -9,6 +9,7 @@ set(system_libraries PkgConfig::HWLOC PkgConfig::SODIUM Threads::Threads ${CMAKE
 
 file(GLOB_RECURSE library_sources CONFIGURE_DEPENDS src/*.c)
 list(FILTER library_sources EXCLUDE REGEX "_test\\.c$")
+list(FILTER library_sources EXCLUDE REGEX "${ucx_left_out}")
 
 # Kernels for one kind of processor, by file name; which of them runs is chosen at run time.
 function(kernel_flags suffix processors)

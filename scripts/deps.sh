@@ -3,7 +3,8 @@
 # deps.sh cluster: also Slurm, whose daemons no test of one machine needs.
 set -eu
 
-build="gcc g++ libc6-dev cmake ninja-build pkg-config python3 libjansson-dev libpmix-dev libhwloc-dev libsodium-dev"
+build="gcc g++ libc6-dev cmake ninja-build pkg-config python3 libjansson-dev libpmix-dev libhwloc-dev libsodium-dev
+libucx-dev"
 tests="libcmocka-dev clang clang-format iproute2"
 mpi="openmpi-bin libopenmpi-dev mpich libmpich-dev gfortran"
 programs="hpcc python3-mpi4py scalapack-mpi-test" # that tests run over the interposer

@@ -18,14 +18,14 @@ void tutti_context_options_init(tutti_context_options *options) {
 
 typedef struct facts {
   char version[16];
-  uint64_t profile, params, groups, nodes;
+  uint64_t profile, params, groups, nodes, far;
   int64_t topology; /* whether ranks say where they run */
   int64_t direct_bytes, slot_bytes, slot_count;
   int64_t transport; /* whose: tutti's, the user's, or his between machines */
   int64_t status;    /* what went wrong on this rank so far */
   char text[200];
   uint64_t machine; /* from here on they may differ; equal for a user's transport that reaches all */
-  int64_t nics;     /* that tcp may use */
+  int64_t nics;     /* that carry data between machines */
   tt_locality locality;
 } facts;
 
@@ -48,6 +48,7 @@ static facts own_facts(const tutti_context *context, const tutti_context_options
   mine.params = text_hash(options->params);
   mine.groups = text_hash(options->groups);
   mine.nodes = text_hash(options->nodes);
+  mine.far = text_hash(options->far);
   mine.topology = *options->topology != '\0';
   mine.direct_bytes = options->direct_bytes;
   mine.slot_bytes = options->slot_bytes;
@@ -67,6 +68,8 @@ static const char *difference(const facts *a, const facts *b) {
     return "group maps (TUTTI_GROUPS)";
   if (a->nodes != b->nodes)
     return "maps of machines (TUTTI_NODES)";
+  if (a->far != b->far)
+    return "transports between machines (TUTTI_FAR)";
   if (a->topology != b->topology)
     return "topologies (TUTTI_TOPOLOGY is set on one of them)";
   if (a->transport != b->transport)

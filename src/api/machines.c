@@ -1,5 +1,5 @@
 /* api/machines.c - which ranks share a machine, and the transport that follows from it: shared memory where all do;
- * between machines the user's transport, or tcp on every NIC that is fit. */
+ * between machines the user's transport, or tcp or ucx on every NIC that is fit. */
 #include "api/api.h"
 #include "topo/nics/nics.h"
 #include "transport/transport.h"
@@ -40,13 +40,29 @@ static tutti_status pretend(const tutti_context *context, uint64_t *machine, cha
   return status;
 }
 
+static bool wants_ucx(void) { return strcmp(tt_options_get()->far, "ucx") == 0; }
+
+/* Of TUTTI_FAR; on one machine, too, so that a wrong one is found early. */
+static tutti_status check_far(const tutti_context_options *given) {
+  const char *far = tt_options_get()->far;
+  if (given && given->transport)
+    return TUTTI_OK;
+  if (!wants_ucx() && strcmp(far, "tcp") != 0)
+    return tt_fail(TUTTI_ERR_ARGUMENT, "TUTTI_FAR is '%s': tcp or ucx", far);
+  return wants_ucx() && !tt_ucx_ops()
+             ? tt_fail(TUTTI_ERR_UNSUPPORTED, "TUTTI_FAR is ucx: this tutti was built without UCX")
+             : TUTTI_OK;
+}
+
 tutti_status tt_machine_own(const tutti_context *context, const tutti_context_options *given, uint64_t *machine,
                             tt_locality *locality) {
   const char *topology = tt_options_get()->topology;
   bool said = given && given->transport;
   char name[32] = ""; /* the host's */
   *machine = said ? (uint64_t)given->node : tt_boot_host();
-  tutti_status status = said ? TUTTI_OK : pretend(context, machine, name, sizeof name);
+  tutti_status status = check_far(given);
+  if (status == TUTTI_OK && !said)
+    status = pretend(context, machine, name, sizeof name);
   return status == TUTTI_OK && *topology ? tt_topo_locality(topology, name, locality) : status;
 }
 
@@ -96,7 +112,7 @@ static bool has_fewer_cores(const tutti_context *context) {
 
 /* ---- transports ---- */
 
-/* The NICs that tcp takes. A lack of them is told to all, by tcp's own opening. */
+/* The NICs that tcp and ucx take. A lack of them is told to all, by the transport's own opening. */
 static int64_t find_rails(tt_tcp_rail rail[TT_TCP_RAILS]) {
   tt_nic nic[TT_TCP_RAILS * 4];
   int64_t count = 0;
@@ -137,18 +153,36 @@ static tutti_status open_nodes(tutti_context *context, const tutti_transport_ops
   return status;
 }
 
-static tutti_status open_tcp(tutti_context *context, const tutti_boot *boot) {
-  tt_tcp_rail rail[TT_TCP_RAILS] = {{.prefix_bits = 0}};
-  char why[256];
-  tt_fail_clear();
-  int64_t rail_count = find_rails(rail);
-  snprintf(why, sizeof why, "%s", tutti_last_error());
+static tutti_status open_tcp(tutti_context *context, const tt_tcp_rail *rail, int64_t count, const char *lack,
+                             const tutti_boot *boot) {
   const tt_tcp_config config = {.rail = rail,
-                                .rail_count = rail_count,
-                                .lack = why,
+                                .rail_count = count,
+                                .lack = lack,
                                 .first_rail = place_here(context),
                                 .timeout_ns = context->create_timeout_ns};
   return open_nodes(context, tt_tcp_ops(), &config, boot);
+}
+
+static tutti_status open_ucx(tutti_context *context, const tt_tcp_rail *rail, int64_t count, const char *lack,
+                             const tutti_boot *boot) {
+  const char *nic[TT_UCX_RAILS];
+  const tt_ucx_config config = {.nic = nic,
+                                .nic_count = count < TT_UCX_RAILS ? count : TT_UCX_RAILS,
+                                .lack = lack,
+                                .first_rail = place_here(context),
+                                .timeout_ns = context->create_timeout_ns};
+  for (int64_t n = 0; n < config.nic_count; n++)
+    nic[n] = rail[n].name;
+  return open_nodes(context, tt_ucx_ops(), &config, boot);
+}
+
+static tutti_status open_between(tutti_context *context, const tutti_boot *boot) {
+  tt_tcp_rail rail[TT_TCP_RAILS] = {{.prefix_bits = 0}};
+  char lack[256];
+  tt_fail_clear();
+  int64_t count = find_rails(rail);
+  snprintf(lack, sizeof lack, "%s", tutti_last_error());
+  return (wants_ucx() ? open_ucx : open_tcp)(context, rail, count, lack, boot);
 }
 
 static tutti_status open_alone(tutti_context *context, const tutti_transport_ops *ops, const void *config,
@@ -167,5 +201,5 @@ tutti_status tt_machines_open(tutti_context *context, const tutti_context_option
     return open_alone(context, theirs, given->transport_config, boot);
   if (!context->head_of)
     return open_alone(context, tt_shm_ops(), &shm, boot);
-  return theirs ? open_nodes(context, theirs, given->transport_config, boot) : open_tcp(context, boot);
+  return theirs ? open_nodes(context, theirs, given->transport_config, boot) : open_between(context, boot);
 }

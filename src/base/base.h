@@ -76,6 +76,7 @@ typedef struct tt_options {
   const char *groups;        /* group map of level "node" */
   const char *nodes;         /* map of ranks to machines; "": found out */
   const char *nics;          /* that carry data between machines; "": all that are fit */
+  const char *far;           /* transport between machines: "tcp", "ucx" */
   const char *topology;      /* path of a switch file; "": none */
   const char *boot;          /* set by the launcher */
   int64_t rank, size;        /* set by the launcher; -1: none */

@@ -41,6 +41,8 @@ static const tt_option table[] = {
         "Map of ranks to machines, to try what happens between them on one: 2x4, 5,3 or cyclic:2; empty: found out."),
     ROW("TUTTI_NICS", TT_OPTION_TEXT, 0, "", nics,
         "NICs that carry data between machines, in order: eth0,eth1; empty: all that are fit."),
+    ROW("TUTTI_FAR", TT_OPTION_TEXT, 0, "tcp", far,
+        "Transport between machines: tcp, or ucx for RDMA fabrics, where tutti was built with UCX."),
     ROW("TUTTI_TOPOLOGY", TT_OPTION_TEXT, 0, "", topology,
         "Path of a file that says which switches stand above each machine: Slurm's topology.conf or docs/topology.md."),
     ROW("TUTTI_BOOT", TT_OPTION_TEXT, 0, "", boot, "How ranks find each other; set by the launcher."),

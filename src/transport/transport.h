@@ -7,5 +7,6 @@
 #include "transport/nodes/nodes.h"
 #include "transport/shm/shm.h"
 #include "transport/tcp/tcp.h"
+#include "transport/ucx/ucx.h"
 
 #endif

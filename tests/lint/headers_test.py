@@ -1,5 +1,5 @@
 """Every header compiles alone and twice: public ones in strict C11 and in C++ without the sources, the others in C,
-those of MPI programs and of what stands in front of them with each MPI that is there."""
+those of MPI programs and of what stands in front of them with each MPI that is there; those that need UCX where it is."""
 import os
 import pathlib
 import shutil
@@ -34,7 +34,9 @@ if not (shutil.which("cc") and shutil.which("c++")):
 
 public = headers("include")
 mpi = [header for folder in MPI_FOLDERS for header in headers(folder)]
-internal = [header for folder in FOLDERS for header in headers(folder) if header not in mpi]
+has_ucx = subprocess.run([*C_INTERNAL, "-"], input="#include <ucp/api/ucp.h>", text=True, capture_output=True).returncode == 0
+ucx = [] if has_ucx else [ROOT / "src/transport/ucx" / name for name in ("library.h", "mail.h")]
+internal = [header for folder in FOLDERS for header in headers(folder) if header not in [*mpi, *ucx]]
 results = [compiles(C_PUBLIC, header) for header in public]
 results += [compiles(CPP_PUBLIC, header) for header in public]
 results += [compiles(C_INTERNAL, header) for header in internal]

@@ -24,7 +24,7 @@ static tt_tcp_fate lacks(tt_tcp_pipes *pipes, tutti_status status) {
   return TT_TCP_LACKS;
 }
 
-static tt_tcp_fate begin(void *user, tt_tcp_link *link, const tt_tcp_head *head, tt_tcp_letter **letter) {
+static tt_tcp_fate begin(void *user, tt_tcp_link *link, const tt_streams_head *head, tt_streams_letter **letter) {
   tt_tcp_pipes *pipes = user;
   tt_tcp_peer *peer = peer_of(pipes, link);
   peer->says_all = peer->says_all || head->again;
@@ -32,9 +32,9 @@ static tt_tcp_fate begin(void *user, tt_tcp_link *link, const tt_tcp_head *head,
     link->why = "a letter after the last one";
     return TT_TCP_WRONG;
   }
-  if (tt_tcp_numbers_has(&peer->had, head->letter))
+  if (tt_streams_numbers_has(&peer->had, head->letter))
     return TT_TCP_GOES;
-  *letter = tt_tcp_pool_take(&pipes->pool, head->bytes);
+  *letter = tt_streams_pool_take(&pipes->pool, head->bytes);
   return *letter ? TT_TCP_GOES
                  : lacks(pipes, tt_fail(TUTTI_ERR_MEMORY, "no memory for %" PRIu32 " bytes from rank %" PRId64,
                                         head->bytes, link->peer));
@@ -45,18 +45,18 @@ static void note_leaving(tt_tcp_peer *peer, uint64_t last) {
   peer->goodbye = last;
 }
 
-static tt_tcp_fate deliver_take(void *user, tt_tcp_link *link, tt_tcp_letter *letter) {
+static tt_tcp_fate deliver_take(void *user, tt_tcp_link *link, tt_streams_letter *letter) {
   tt_tcp_pipes *pipes = user;
   tt_tcp_peer *peer = peer_of(pipes, link);
-  bool twice = tt_tcp_numbers_has(&peer->had, letter->number); /* meanwhile, on another rail */
-  tutti_status status = twice ? TUTTI_OK : tt_tcp_numbers_add(&peer->had, letter->number, letter->number);
-  if (letter->head.kind == TT_TCP_BYE && !status)
+  bool twice = tt_streams_numbers_has(&peer->had, letter->number); /* meanwhile, on another rail */
+  tutti_status status = twice ? TUTTI_OK : tt_streams_numbers_add(&peer->had, letter->number, letter->number);
+  if (letter->head.kind == TT_STREAMS_BYE && !status)
     note_leaving(peer, letter->number);
   pipes->news = true;
   peer->owed_letters++;
   peer->owed_bytes += letter->bytes;
-  if (twice || status || letter->head.kind == TT_TCP_BYE)
-    tt_tcp_pool_give(&pipes->pool, letter);
+  if (twice || status || letter->head.kind == TT_STREAMS_BYE)
+    tt_streams_pool_give(&pipes->pool, letter);
   else
     status = pipes->spec.owner.deliver_take(pipes->spec.owner.user, letter);
   return status ? lacks(pipes, status) : TT_TCP_GOES;
@@ -95,7 +95,7 @@ static tutti_status add(tt_tcp_link *link, tt_tcp_word_kind kind, uint64_t first
 }
 
 static void add_had(tt_tcp_pipes *pipes, tt_tcp_peer *peer, tt_tcp_link *link) {
-  const tt_tcp_numbers *had = &peer->had;
+  const tt_streams_numbers *had = &peer->had;
   tutti_status status = had->all > 0 ? add(link, TT_TCP_HAD, 1, had->all) : TUTTI_OK;
   for (size_t n = 0; n < had->count && n < RANGES && !status; n++)
     status = add(link, TT_TCP_HAD, had->range[n].first, had->range[n].last);

@@ -37,11 +37,11 @@ void tt_tcp_link_close(tt_tcp_link *link, bool reset) {
   link->fd = -1;
 }
 
-void tt_tcp_link_destroy(tt_tcp_link *link, tt_tcp_pool *pool) {
+void tt_tcp_link_destroy(tt_tcp_link *link, tt_streams_pool *pool) {
   tt_tcp_link_close(link, false);
   while (link->sent.first)
-    tt_tcp_pool_give(pool, tt_tcp_queue_remove(&link->sent));
-  tt_tcp_pool_give(pool, link->letter);
+    tt_streams_pool_give(pool, tt_streams_queue_remove(&link->sent));
+  tt_streams_pool_give(pool, link->letter);
   tt_tcp_words_finish(&link->words);
   free(link);
 }
@@ -66,13 +66,13 @@ static tt_tcp_fate push(tt_tcp_link *link, struct iovec *piece, size_t count, si
   return bytes >= 0 ? TT_TCP_GOES : fate_of(link, errno);
 }
 
-static struct iovec piece_of(const tt_tcp_letter *letter, size_t from) {
-  return (struct iovec){.iov_base = (void *)(uintptr_t)(tt_tcp_letter_wire(letter) + from),
-                        .iov_len = tt_tcp_letter_wire_bytes(letter) - from};
+static struct iovec piece_of(const tt_streams_letter *letter, size_t from) {
+  return (struct iovec){.iov_base = (void *)(uintptr_t)(tt_streams_letter_wire(letter) + from),
+                        .iov_len = tt_streams_letter_wire_bytes(letter) - from};
 }
 
 /* The rest of the last letter, and what may follow it. */
-static size_t gather(const tt_tcp_link *link, const tt_tcp_queue *from, size_t most, struct iovec piece[PIECES],
+static size_t gather(const tt_tcp_link *link, const tt_streams_queue *from, size_t most, struct iovec piece[PIECES],
                      size_t *bytes) {
   size_t count = 0;
   *bytes = 0;
@@ -80,8 +80,8 @@ static size_t gather(const tt_tcp_link *link, const tt_tcp_queue *from, size_t m
     piece[count++] = piece_of(link->sent.last, link->part);
   for (size_t n = 0; n < count; n++)
     *bytes += piece[n].iov_len;
-  for (const tt_tcp_letter *letter = from->first; letter && count < PIECES; letter = letter->next) {
-    if (count > 0 && *bytes + tt_tcp_letter_wire_bytes(letter) > most)
+  for (const tt_streams_letter *letter = from->first; letter && count < PIECES; letter = letter->next) {
+    if (count > 0 && *bytes + tt_streams_letter_wire_bytes(letter) > most)
       break;
     piece[count] = piece_of(letter, 0);
     *bytes += piece[count++].iov_len;
@@ -89,8 +89,8 @@ static size_t gather(const tt_tcp_link *link, const tt_tcp_queue *from, size_t m
   return count;
 }
 
-tt_tcp_fate tt_tcp_link_send(tt_tcp_link *link, tt_tcp_queue *from, size_t most,
-                             void (*whole)(void *user, const tt_tcp_letter *letter), void *user) {
+tt_tcp_fate tt_tcp_link_send(tt_tcp_link *link, tt_streams_queue *from, size_t most,
+                             void (*whole)(void *user, const tt_streams_letter *letter), void *user) {
   struct iovec piece[PIECES];
   size_t bytes, sent, count = gather(link, from, most, piece, &bytes);
   if (count == 0)
@@ -99,9 +99,9 @@ tt_tcp_fate tt_tcp_link_send(tt_tcp_link *link, tt_tcp_queue *from, size_t most,
   link->full = link->full || sent < bytes;
   while (sent > 0) {
     if (link->part == 0)
-      tt_tcp_queue_add(&link->sent, tt_tcp_queue_remove(from));
-    const tt_tcp_letter *letter = link->sent.last;
-    size_t rest = tt_tcp_letter_wire_bytes(letter) - link->part, took = sent < rest ? sent : rest;
+      tt_streams_queue_add(&link->sent, tt_streams_queue_remove(from));
+    const tt_streams_letter *letter = link->sent.last;
+    size_t rest = tt_streams_letter_wire_bytes(letter) - link->part, took = sent < rest ? sent : rest;
     sent -= took;
     link->part = took < rest ? link->part + took : 0;
     if (link->part == 0)

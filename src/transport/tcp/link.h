@@ -6,7 +6,7 @@
 #ifndef TT_TRANSPORT_TCP_LINK_H
 #define TT_TRANSPORT_TCP_LINK_H
 
-#include "transport/tcp/letters.h"
+#include "transport/streams/letters.h"
 #include "transport/tcp/words.h"
 
 typedef enum tt_tcp_fate {
@@ -30,22 +30,22 @@ typedef struct tt_tcp_link {
   uint64_t moved, told_moved; /* bytes, both ways; those already counted for its rail */
   uint64_t received;          /* of `moved` */
   /* out */
-  tt_tcp_queue sent; /* whole, and not acknowledged; but for the last one's bytes from `part` on */
-  size_t part;       /* 0: the last one is whole, too */
+  tt_streams_queue sent; /* whole, and not acknowledged; but for the last one's bytes from `part` on */
+  size_t part;           /* 0: the last one is whole, too */
   tt_tcp_words words;
   /* in */
-  unsigned char piece[sizeof(tt_tcp_head)]; /* of a head or a word */
+  unsigned char piece[sizeof(tt_streams_head)]; /* of a head or a word */
   size_t piece_bytes;
-  tt_tcp_letter *letter; /* that is coming */
-  size_t letter_bytes;   /* of its data, that have come */
-  uint64_t skip_bytes;   /* of a letter that had come before */
+  tt_streams_letter *letter; /* that is coming */
+  size_t letter_bytes;       /* of its data, that have come */
+  uint64_t skip_bytes;       /* of a letter that had come before */
 } tt_tcp_link;
 
 /* What a link tells of what came. */
 typedef struct tt_tcp_reader {
   /* Where the data of a letter goes; *letter = NULL: nowhere, it has come before. head: in this machine's order. */
-  tt_tcp_fate (*begin)(void *user, tt_tcp_link *link, const tt_tcp_head *head, tt_tcp_letter **letter);
-  tt_tcp_fate (*deliver_take)(void *user, tt_tcp_link *link, tt_tcp_letter *letter);
+  tt_tcp_fate (*begin)(void *user, tt_tcp_link *link, const tt_streams_head *head, tt_streams_letter **letter);
+  tt_tcp_fate (*deliver_take)(void *user, tt_tcp_link *link, tt_streams_letter *letter);
   tt_tcp_fate (*word)(void *user, tt_tcp_link *link, tt_tcp_word word);
   void *user;
 } tt_tcp_reader;
@@ -57,12 +57,12 @@ tt_tcp_link *tt_tcp_link_create(int fd, int64_t peer, int32_t rail, bool called)
 /* Closes the connection: reset, so that nothing of it stays; or in good order. Its letters stay. */
 void tt_tcp_link_close(tt_tcp_link *link, bool reset);
 /* Gives back what it holds, and frees it. */
-void tt_tcp_link_destroy(tt_tcp_link *link, tt_tcp_pool *pool);
+void tt_tcp_link_destroy(tt_tcp_link *link, tt_streams_pool *pool);
 
 /* Takes letters from the queue to `sent` as far as the system takes their bytes; `most`: bytes, and one letter at
  * least. Calls whole(user, letter) for each that is gone whole. */
-tt_tcp_fate tt_tcp_link_send(tt_tcp_link *link, tt_tcp_queue *from, size_t most,
-                             void (*whole)(void *user, const tt_tcp_letter *letter), void *user);
+tt_tcp_fate tt_tcp_link_send(tt_tcp_link *link, tt_streams_queue *from, size_t most,
+                             void (*whole)(void *user, const tt_streams_letter *letter), void *user);
 tt_tcp_fate tt_tcp_link_say(tt_tcp_link *link);
 /* Reads at most `most` bytes, or a little more; scratch: TT_TCP_SCRATCH_BYTES, of any link. */
 tt_tcp_fate tt_tcp_link_read(tt_tcp_link *link, size_t most, unsigned char *scratch, const tt_tcp_reader *reader);

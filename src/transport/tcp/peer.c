@@ -95,7 +95,7 @@ typedef struct sender {
   tt_tcp_peer *peer;
 } sender;
 
-static void note_sent(void *user, const tt_tcp_letter *letter) {
+static void note_sent(void *user, const tt_streams_letter *letter) {
   const tt_tcp_owner *owner = &((sender *)user)->pipes->spec.owner;
   owner->sent(owner->user, letter->stream, -1);
 }
@@ -103,11 +103,11 @@ static void note_sent(void *user, const tt_tcp_letter *letter) {
 /* What was acknowledged while it waited to go again need not. */
 static void drop_acknowledged(tt_tcp_pipes *pipes, tt_tcp_peer *peer) {
   sender of = {pipes, peer};
-  while (peer->waiting.first && tt_tcp_numbers_has(&peer->acknowledged, peer->waiting.first->number)) {
-    tt_tcp_letter *letter = tt_tcp_queue_remove(&peer->waiting);
+  while (peer->waiting.first && tt_streams_numbers_has(&peer->acknowledged, peer->waiting.first->number)) {
+    tt_streams_letter *letter = tt_streams_queue_remove(&peer->waiting);
     note_sent(&of, letter);
     peer->unacknowledged--;
-    tt_tcp_pool_give(&pipes->pool, letter);
+    tt_streams_pool_give(&pipes->pool, letter);
   }
 }
 
@@ -165,7 +165,7 @@ void tt_tcp_peer_dispatch(tt_tcp_pipes *pipes, tt_tcp_peer *peer) {
   push_parts(pipes, peer);
   tt_tcp_link *link = NULL;
   while (drop_acknowledged(pipes, peer), peer->waiting.first) {
-    size_t bytes = tt_tcp_letter_wire_bytes(peer->waiting.first);
+    size_t bytes = tt_streams_letter_wire_bytes(peer->waiting.first);
     peer->bulk = peer->bulk || bytes >= LARGE;
     link = choose(pipes, peer, bytes);
     if (!link)
@@ -181,10 +181,10 @@ void tt_tcp_peer_dispatch(tt_tcp_pipes *pipes, tt_tcp_peer *peer) {
 /* ---- acknowledged ---- */
 
 static void forget_sent(tt_tcp_pipes *pipes, tt_tcp_peer *peer, tt_tcp_link *link) {
-  tt_tcp_queue *sent = &link->sent;
+  tt_streams_queue *sent = &link->sent;
   while (sent->first && !(sent->first == sent->last && link->part > 0) &&
-         tt_tcp_numbers_has(&peer->acknowledged, sent->first->number)) {
-    tt_tcp_pool_give(&pipes->pool, tt_tcp_queue_remove(sent));
+         tt_streams_numbers_has(&peer->acknowledged, sent->first->number)) {
+    tt_streams_pool_give(&pipes->pool, tt_streams_queue_remove(sent));
     peer->unacknowledged--;
   }
 }
@@ -192,7 +192,7 @@ static void forget_sent(tt_tcp_pipes *pipes, tt_tcp_peer *peer, tt_tcp_link *lin
 tt_tcp_fate tt_tcp_peer_acknowledge(tt_tcp_pipes *pipes, tt_tcp_peer *peer, uint64_t first, uint64_t last) {
   if (first == 0 || first > last || last > peer->last_letter)
     return TT_TCP_WRONG;
-  if (tt_tcp_numbers_add(&peer->acknowledged, first, last) != TUTTI_OK)
+  if (tt_streams_numbers_add(&peer->acknowledged, first, last) != TUTTI_OK)
     return TT_TCP_LACKS;
   for (int r = 0; r < TT_TCP_RAILS; r++)
     if (peer->way[r].link)
@@ -208,11 +208,11 @@ static uint64_t take_back(tt_tcp_pipes *pipes, tt_tcp_peer *peer, tt_tcp_link *l
   uint64_t count = 0;
   forget_sent(pipes, peer, link);
   for (; link->sent.first; count++) {
-    tt_tcp_letter *letter = tt_tcp_queue_remove(&link->sent);
+    tt_streams_letter *letter = tt_streams_queue_remove(&link->sent);
     if (link->sent.first || link->part == 0)
       owner->sent(owner->user, letter->stream, 1);
     letter->head.again = 1;
-    tt_tcp_queue_insert(&peer->waiting, letter);
+    tt_streams_queue_insert(&peer->waiting, letter);
   }
   link->part = 0;
   return count;
@@ -256,9 +256,9 @@ void tt_tcp_peer_retire(tt_tcp_pipes *pipes, tt_tcp_peer *peer, tt_tcp_link *lin
 static void drop_letters(tt_tcp_pipes *pipes, tt_tcp_peer *peer) {
   sender of = {pipes, peer};
   while (peer->waiting.first) {
-    tt_tcp_letter *letter = tt_tcp_queue_remove(&peer->waiting);
+    tt_streams_letter *letter = tt_streams_queue_remove(&peer->waiting);
     note_sent(&of, letter);
-    tt_tcp_pool_give(&pipes->pool, letter);
+    tt_streams_pool_give(&pipes->pool, letter);
   }
   peer->unacknowledged = 0;
 }
@@ -304,8 +304,8 @@ void tt_tcp_peer_destroy(tt_tcp_pipes *pipes, tt_tcp_peer *peer) {
   while (peer->in)
     put_away(pipes, peer, peer->in, false);
   while (peer->waiting.first)
-    tt_tcp_pool_give(&pipes->pool, tt_tcp_queue_remove(&peer->waiting));
-  tt_tcp_numbers_finish(&peer->acknowledged);
-  tt_tcp_numbers_finish(&peer->had);
+    tt_streams_pool_give(&pipes->pool, tt_streams_queue_remove(&peer->waiting));
+  tt_streams_numbers_finish(&peer->acknowledged);
+  tt_streams_numbers_finish(&peer->had);
   free(peer);
 }

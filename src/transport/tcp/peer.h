@@ -2,8 +2,9 @@
 #ifndef TT_TRANSPORT_TCP_PEER_H
 #define TT_TRANSPORT_TCP_PEER_H
 
+#include "transport/streams/numbers.h"
 #include "transport/tcp/link.h"
-#include "transport/tcp/numbers.h"
+#include "transport/tcp/pipe.h"
 
 #define TT_TCP_SECOND INT64_C(1000000000)
 
@@ -25,17 +26,17 @@ typedef struct tt_tcp_peer {
   tt_tcp_state state;
   /* to the peer */
   tt_tcp_way way[TT_TCP_RAILS];
-  tt_tcp_queue waiting; /* ascending; those that go again come first */
-  uint64_t last_letter; /* number of the newest */
+  tt_streams_queue waiting; /* ascending; those that go again come first */
+  uint64_t last_letter;     /* number of the newest */
   uint64_t unacknowledged;
-  tt_tcp_numbers acknowledged;
+  tt_streams_numbers acknowledged;
   bool bulk; /* one rail is not enough */
   bool cut;  /* a connection has failed: without another one the peer can not say what was lost with it, credits perhaps
               */
   /* from the peer */
   tt_tcp_link *in;   /* newest first */
   tt_tcp_link *back; /* the way back that is known to work: the last one that brought something; NULL: none */
-  tt_tcp_numbers had;
+  tt_streams_numbers had;
   uint32_t owed_letters; /* that have come and are not acknowledged */
   uint64_t owed_bytes;
   bool says_all; /* its whole state is to be said again */
@@ -56,7 +57,7 @@ struct tt_tcp_pipes {
   int64_t *met;       /* ranks of those that there are */
   int64_t met_count;
   int64_t deaths; /* not yet reported */
-  tt_tcp_pool pool;
+  tt_streams_pool pool;
   tt_tcp_link *closed; /* to be freed when nobody looks at them any more */
   tt_tcp_counts counts[TT_TCP_RAILS];
   bool down[TT_TCP_RAILS]; /* NICs of this machine, when they were looked at */

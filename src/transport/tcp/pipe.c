@@ -15,34 +15,32 @@ enum { EVENTS = 32, FLUSH_LOOK_MS = 5 };
 
 /* ---- letters ---- */
 
-tt_tcp_letter *tt_tcp_letter_take(tt_tcp_pipes *pipes, size_t room) { return tt_tcp_pool_take(&pipes->pool, room); }
+tt_streams_pool *tt_tcp_pipes_pool(tt_tcp_pipes *pipes) { return &pipes->pool; }
 
-void tt_tcp_letter_give(tt_tcp_pipes *pipes, tt_tcp_letter *letter) { tt_tcp_pool_give(&pipes->pool, letter); }
-
-static void address_letter(tt_tcp_peer *peer, tt_tcp_letter *letter) {
-  tt_tcp_head *head = &letter->head;
+static void address_letter(tt_tcp_peer *peer, tt_streams_letter *letter) {
+  tt_streams_head *head = &letter->head;
   head->letter = ++peer->last_letter;
   head->again = 0;
   memset(head->reserved, 0, sizeof head->reserved);
   letter->number = head->letter;
   letter->stream = head->stream;
   letter->bytes = head->bytes;
-  tt_tcp_head_turn(head);
+  tt_streams_head_turn(head);
 }
 
-tutti_status tt_tcp_pipes_send_take(tt_tcp_pipes *pipes, tt_tcp_letter *letter) {
+tutti_status tt_tcp_pipes_send_take(tt_tcp_pipes *pipes, tt_streams_letter *letter) {
   tt_tcp_peer *peer = tt_tcp_peer_get(pipes, letter->peer);
   if (!peer) {
-    tt_tcp_pool_give(&pipes->pool, letter);
+    tt_streams_pool_give(&pipes->pool, letter);
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for what goes to another rank");
   }
   if (peer->state != TT_TCP_ALIVE) {
     pipes->spec.owner.sent(pipes->spec.owner.user, letter->head.stream, -1);
-    tt_tcp_pool_give(&pipes->pool, letter);
+    tt_streams_pool_give(&pipes->pool, letter);
     return TUTTI_OK;
   }
   address_letter(peer, letter);
-  tt_tcp_queue_add(&peer->waiting, letter);
+  tt_streams_queue_add(&peer->waiting, letter);
   peer->unacknowledged++;
   tt_tcp_peer_dispatch(pipes, peer);
   if (peer->waiting.first || peer->bulk)
@@ -164,11 +162,11 @@ int64_t tt_tcp_pipes_count(const tt_tcp_pipes *pipes, tt_tcp_counts *counts) {
 static tutti_status say_goodbye(tt_tcp_pipes *pipes, tt_tcp_peer *peer) {
   tutti_status status = TUTTI_OK;
   if (peer->last_letter > 0) {
-    tt_tcp_letter *letter = tt_tcp_pool_take(&pipes->pool, 0);
+    tt_streams_letter *letter = tt_streams_pool_take(&pipes->pool, 0);
     if (!letter)
       return TUTTI_ERR_MEMORY;
     letter->peer = peer->rank;
-    letter->head = (tt_tcp_head){.kind = TT_TCP_BYE};
+    letter->head = (tt_streams_head){.kind = TT_STREAMS_BYE};
     status = tt_tcp_pipes_send_take(pipes, letter);
   }
   tt_tcp_peer_say_goodbye(pipes, peer);
@@ -257,7 +255,7 @@ void tt_tcp_pipes_destroy(tt_tcp_pipes *pipes) {
   for (int64_t n = 0; n < pipes->met_count; n++)
     tt_tcp_peer_destroy(pipes, pipes->peer[pipes->met[n]]);
   free_closed(pipes);
-  tt_tcp_pool_finish(&pipes->pool);
+  tt_streams_pool_finish(&pipes->pool);
   if (pipes->epoll >= 0)
     close(pipes->epoll);
   free(pipes->peer);

@@ -11,48 +11,15 @@
 #ifndef TT_TRANSPORT_TCP_PIPE_H
 #define TT_TRANSPORT_TCP_PIPE_H
 
+#include "transport/streams/letters.h"
 #include "transport/tcp/door.h"
-
-/* As it travels: 64 bytes, little-endian, then the data. */
-typedef struct tt_tcp_head {
-  uint64_t letter; /* number in its pipe, from 1 */
-  uint64_t id;     /* of its stream */
-  uint64_t stream; /* one opening of that stream by its writer, who gives each a number of its own: what is on the way
-                      when a stream is closed can not be taken for the next one's of the same id */
-  uint32_t slot;   /* number in its stream; wraps */
-  uint32_t bytes;  /* of data */
-  uint8_t kind;    /* TT_TCP_DATA .. */
-  uint8_t again;   /* sent before, on a rail that has failed: the receiver says its whole state again */
-  uint16_t unused; /* openings of that id by its writer since the last that was used: nothing is said of those */
-  uint8_t reserved[12];
-  tutti_slot_header header;
-} tt_tcp_head;
-
-enum {
-  TT_TCP_DATA = 1, /* a slot */
-  TT_TCP_END,      /* the writer has closed its stream; slot: how many there were */
-  TT_TCP_BYE       /* the last letter of a pipe; the owner does not see it */
-};
-
-#define TT_TCP_LETTER_BYTES (UINT32_C(1) << 30) /* of data, at most: a head that says more is an enemy's */
-
-typedef struct tt_tcp_letter {
-  struct tt_tcp_letter *next;
-  int64_t peer;
-  uint64_t number, stream; /* as in the head, which has the order of the wire once the letter is in a pipe */
-  uint32_t bytes;
-  uint8_t size_class;
-  uint8_t padding[27];
-  tt_tcp_head head;
-  unsigned char data[]; /* 64-byte aligned, right behind the head */
-} tt_tcp_letter;
 
 typedef struct tt_tcp_pipes tt_tcp_pipes;
 
 /* Who has letters sent and gets those that come. `sent` is called from tt_tcp_pipes_send_take too, all else only from
  * tt_tcp_pipes_progress and _flush. */
 typedef struct tt_tcp_owner {
-  tutti_status (*deliver_take)(void *user, tt_tcp_letter *letter); /* keeps it until tt_tcp_letter_give */
+  tutti_status (*deliver_take)(void *user, tt_streams_letter *letter); /* keeps it, and gives it back to the pool */
   /* Letters of that stream that the system has not taken whole need this rank's progress: -1: one fewer; 1: one more,
    * where a rail has failed. */
   void (*sent)(void *user, uint64_t stream, int32_t count);
@@ -80,13 +47,12 @@ tutti_status tt_tcp_pipes_create(const tt_tcp_pipes_spec *spec, tt_tcp_pipes **p
 void tt_tcp_pipes_flush(tt_tcp_pipes *pipes, int64_t timeout_ns);
 void tt_tcp_pipes_destroy(tt_tcp_pipes *pipes); /* accepts NULL */
 
-/* A letter with room for that many bytes, from the pool; NULL: no memory. */
-tt_tcp_letter *tt_tcp_letter_take(tt_tcp_pipes *pipes, size_t room);
-void tt_tcp_letter_give(tt_tcp_pipes *pipes, tt_tcp_letter *letter);
+/* Where letters are taken from and given back to. */
+tt_streams_pool *tt_tcp_pipes_pool(tt_tcp_pipes *pipes);
 
 /* Sends letter->head.bytes of data to letter->peer. id, stream, slot, bytes, kind, unused and header are set; the rest
  * of the head is the pipe's. Tries at once what can go without blocking. What is for a peer that is gone is dropped. */
-tutti_status tt_tcp_pipes_send_take(tt_tcp_pipes *pipes, tt_tcp_letter *letter);
+tutti_status tt_tcp_pipes_send_take(tt_tcp_pipes *pipes, tt_streams_letter *letter);
 /* Tells the peer how many slots of that stream of his have been released, ever; goes with the next words on the way
  * back. `now`: do not wait for others to go with. Nothing is lost where there is no way back: the next connection
  * begins with credit_all. */

@@ -19,7 +19,7 @@ static tt_tcp_fate wrong(tt_tcp_link *link, const char *what) {
 /* ---- letters ---- */
 
 static tt_tcp_fate finish_letter(tt_tcp_link *link, const tt_tcp_reader *reader) {
-  tt_tcp_letter *letter = link->letter;
+  tt_streams_letter *letter = link->letter;
   if (!letter || link->letter_bytes < letter->bytes)
     return TT_TCP_GOES;
   link->letter = NULL;
@@ -27,13 +27,13 @@ static tt_tcp_fate finish_letter(tt_tcp_link *link, const tt_tcp_reader *reader)
 }
 
 static tt_tcp_fate begin_letter(tt_tcp_link *link, const tt_tcp_reader *reader) {
-  tt_tcp_head head;
+  tt_streams_head head;
   memcpy(&head, link->piece, sizeof head);
-  tt_tcp_head_turn(&head);
-  const char *what = tt_tcp_head_check(&head);
+  tt_streams_head_turn(&head);
+  const char *what = tt_streams_head_check(&head);
   if (what)
     return wrong(link, what);
-  tt_tcp_letter *letter = NULL;
+  tt_streams_letter *letter = NULL;
   tt_tcp_fate fate = reader->begin(reader->user, link, &head, &letter);
   if (fate != TT_TCP_GOES || !letter) {
     link->skip_bytes = head.bytes;
@@ -88,7 +88,7 @@ static tt_tcp_fate take_letters(tt_tcp_link *link, const unsigned char *bytes, s
       fate = take_data(link, &bytes, &size, reader);
     else if (link->skip_bytes > 0)
       skip_data(link, &bytes, &size);
-    else if (take_piece(link, sizeof(tt_tcp_head), &bytes, &size))
+    else if (take_piece(link, sizeof(tt_streams_head), &bytes, &size))
       fate = begin_letter(link, reader);
   }
   return fate;

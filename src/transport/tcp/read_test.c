@@ -15,7 +15,7 @@ enum { MOST = 60000 };
 typedef struct side {
   int fd; /* the other end */
   tt_tcp_link *link;
-  tt_tcp_pool pool;
+  tt_streams_pool pool;
   tt_tcp_reader reader;
   uint64_t letters, words, wanted; /* that came; the next letter's number */
   size_t most_bytes;               /* of a letter that is taken */
@@ -24,17 +24,17 @@ typedef struct side {
 
 static unsigned char byte_of(uint64_t letter, size_t n) { return (unsigned char)(letter * 37 + n); }
 
-static tt_tcp_fate begin(void *user, tt_tcp_link *link, const tt_tcp_head *head, tt_tcp_letter **letter) {
+static tt_tcp_fate begin(void *user, tt_tcp_link *link, const tt_streams_head *head, tt_streams_letter **letter) {
   side *at = user;
   (void)link;
   if (head->bytes > at->most_bytes)
     return TT_TCP_LACKS;
   if (head->letter % 5 != 0) /* those have come before */
-    *letter = tt_tcp_pool_take(&at->pool, head->bytes);
+    *letter = tt_streams_pool_take(&at->pool, head->bytes);
   return TT_TCP_GOES;
 }
 
-static tt_tcp_fate deliver_take(void *user, tt_tcp_link *link, tt_tcp_letter *letter) {
+static tt_tcp_fate deliver_take(void *user, tt_tcp_link *link, tt_streams_letter *letter) {
   side *at = user;
   (void)link;
   if (at->wanted > 0) {
@@ -45,7 +45,7 @@ static tt_tcp_fate deliver_take(void *user, tt_tcp_link *link, tt_tcp_letter *le
     at->wanted++;
   }
   at->letters++;
-  tt_tcp_pool_give(&at->pool, letter);
+  tt_streams_pool_give(&at->pool, letter);
   return TT_TCP_GOES;
 }
 
@@ -75,7 +75,7 @@ static side *open_side(bool called) {
 static void close_side(side *at) {
   close(at->fd);
   tt_tcp_link_destroy(at->link, &at->pool);
-  tt_tcp_pool_finish(&at->pool);
+  tt_streams_pool_finish(&at->pool);
   free(at);
 }
 
@@ -84,21 +84,22 @@ static tt_tcp_fate hear(side *at, const void *bytes, size_t size) {
   return tt_tcp_link_read(at->link, SIZE_MAX, at->scratch, &at->reader);
 }
 
-static tt_tcp_head head_of(uint64_t letter, size_t bytes) {
-  return (tt_tcp_head){.letter = letter, .slot = (uint32_t)letter, .bytes = (uint32_t)bytes, .kind = TT_TCP_DATA};
+static tt_streams_head head_of(uint64_t letter, size_t bytes) {
+  return (tt_streams_head){
+      .letter = letter, .slot = (uint32_t)letter, .bytes = (uint32_t)bytes, .kind = TT_STREAMS_DATA};
 }
 
 /* Many letters of all sizes, one after the other. */
 static unsigned char *make_letters(uint64_t count, size_t *size) {
-  unsigned char *wire = malloc(count * (sizeof(tt_tcp_head) + MOST));
+  unsigned char *wire = malloc(count * (sizeof(tt_streams_head) + MOST));
   tt_random random;
   tt_random_init(&random, 3);
   *size = 0;
   assert_non_null(wire);
   for (uint64_t n = 1; n <= count; n++) {
     size_t bytes = (size_t)tt_random_below(&random, n % 2 ? MOST : 100);
-    tt_tcp_head head = head_of(n, bytes);
-    tt_tcp_head_turn(&head);
+    tt_streams_head head = head_of(n, bytes);
+    tt_streams_head_turn(&head);
     memcpy(wire + *size, &head, sizeof head);
     *size += sizeof head;
     for (size_t b = 0; b < bytes; b++)
@@ -148,24 +149,24 @@ static void test_words_in_pieces_of_any_size_come_whole(void **state) {
 
 static void test_a_head_that_is_wrong_ends_the_connection(void **state) {
   (void)state;
-  const tt_tcp_head good = head_of(1, 0);
-  tt_tcp_head bad[9];
+  const tt_streams_head good = head_of(1, 0);
+  tt_streams_head bad[9];
   for (size_t n = 0; n < TT_COUNT(bad); n++)
     bad[n] = good;
   bad[0].letter = 0;
   bad[1].letter = (uint64_t)1 << 63;
-  bad[2].bytes = TT_TCP_LETTER_BYTES + 1;
+  bad[2].bytes = TT_STREAMS_LETTER_BYTES + 1;
   bad[3].kind = 0;
-  bad[4].kind = TT_TCP_BYE + 1;
+  bad[4].kind = TT_STREAMS_BYE + 1;
   bad[5].again = 2;
   bad[6].reserved[sizeof good.reserved - 1] = 1;
-  bad[7].kind = TT_TCP_END;
+  bad[7].kind = TT_STREAMS_END;
   bad[7].bytes = 1;
-  bad[8].kind = TT_TCP_BYE;
+  bad[8].kind = TT_STREAMS_BYE;
   bad[8].bytes = 1;
   for (size_t n = 0; n < TT_COUNT(bad); n++) {
     side *at = open_side(false);
-    tt_tcp_head_turn(&bad[n]);
+    tt_streams_head_turn(&bad[n]);
     assert_int_equal(hear(at, &bad[n], sizeof bad[n]), TT_TCP_WRONG);
     assert_true(at->link->why && at->letters == 0);
     close_side(at);
@@ -187,8 +188,8 @@ static void test_random_changes_do_no_harm(void **state) {
       uint64_t word_of_it = round % 2 ? tt_random_next(&random) : 0;
       memcpy(wire + b, &word_of_it, 8);
     }
-    tt_tcp_head head = head_of(1, 100);
-    tt_tcp_head_turn(&head);
+    tt_streams_head head = head_of(1, 100);
+    tt_streams_head_turn(&head);
     memcpy(wire, &head, sizeof head);
     memcpy(wire + 164, &head, sizeof head);
     for (uint64_t n = tt_random_below(&random, 4); n > 0; n--)

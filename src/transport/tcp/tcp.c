@@ -4,7 +4,8 @@
  * so that all fail together, with the text of the rank that could not. */
 #include "transport/tcp/tcp.h"
 
-#include "transport/tcp/streams.h"
+#include "transport/streams/streams.h"
+#include "transport/tcp/pipe.h"
 
 #include <endian.h>
 #include <inttypes.h>
@@ -19,6 +20,13 @@
 #define WAIT_NS INT64_C(50000000) /* the longest: connections are looked after in between */
 
 enum { ADDRESS_BYTES = 16, TEXT_BYTES = 256 };
+
+typedef struct tt_tcp {
+  tt_streams streams; /* first: the table's functions take either */
+  tt_tcp_host *host;  /* of each rank */
+  tt_tcp_door *door;
+  tt_tcp_pipes *pipes;
+} tt_tcp;
 
 /* ---- what a rank tells, in the same bytes on every machine ---- */
 
@@ -99,9 +107,9 @@ static void make_key(const told *all, int64_t count, unsigned char key[TT_TCP_KE
 
 static tutti_status hear_all(tt_tcp *self, const tt_tcp_config *config, const told *all) {
   tutti_status status = TUTTI_OK;
-  for (int64_t r = 0; r < self->rank_count && !status; r++)
+  for (int64_t r = 0; r < self->streams.rank_count && !status; r++)
     status = hear(&all[r], r, &self->host[r]);
-  tt_tcp_host *own = &self->host[self->rank];
+  tt_tcp_host *own = &self->host[self->streams.rank];
   for (int64_t r = 0; r < config->rail_count && !status; r++) { /* what only this rank knows */
     own->rail[r] = config->rail[r];
     own->rail_count = config->rail_count;
@@ -117,14 +125,43 @@ static tutti_status exchange(const tutti_boot *boot, const tt_tcp_config *config
   return status == TUTTI_OK ? status : tt_fail(status, "tcp: ranks could not tell each other their addresses");
 }
 
+/* ---- between streams and pipes ---- */
+
+static tutti_status send_take(void *pipes, tt_streams_letter *letter) { return tt_tcp_pipes_send_take(pipes, letter); }
+
+static tutti_status credit(void *pipes, int64_t peer, uint64_t stream, uint32_t count, bool now) {
+  return tt_tcp_pipes_credit(pipes, peer, stream, count, now);
+}
+
+static uint64_t had(void *pipes, int64_t peer) { return tt_tcp_pipes_had(pipes, peer); }
+
+static int dead(void *pipes, int64_t peer) { return tt_tcp_pipes_dead(pipes, peer); }
+
+static tt_tcp_owner owner_of(tt_tcp *self) {
+  return (tt_tcp_owner){.deliver_take = tt_streams_deliver_take,
+                        .sent = tt_streams_note_sent,
+                        .released = tt_streams_note_released,
+                        .credit_all = tt_streams_credit_all,
+                        .user = &self->streams};
+}
+
 static tutti_status open_pipes(tt_tcp *self, const tt_tcp_config *config) {
   const tt_tcp_pipes_spec spec = {.host = self->host,
-                                  .rank = self->rank,
-                                  .rank_count = self->rank_count,
+                                  .rank = self->streams.rank,
+                                  .rank_count = self->streams.rank_count,
                                   .first_rail = config->first_rail,
                                   .door = self->door,
-                                  .owner = tt_tcp_streams_owner(self)};
-  return tt_tcp_pipes_create(&spec, &self->pipes);
+                                  .owner = owner_of(self)};
+  tutti_status status = tt_tcp_pipes_create(&spec, &self->pipes);
+  if (status == TUTTI_OK)
+    self->streams.post = (tt_streams_post){.name = "tcp",
+                                           .pool = tt_tcp_pipes_pool(self->pipes),
+                                           .send_take = send_take,
+                                           .credit = credit,
+                                           .had = had,
+                                           .dead = dead,
+                                           .user = self->pipes};
+  return status;
 }
 
 /* `status`: what has become of this rank so far. */
@@ -173,7 +210,7 @@ static void close_tcp(void *given) {
     return;
   if (self->pipes)
     tt_tcp_pipes_flush(self->pipes, FLUSH_NS);
-  tt_tcp_streams_finish(self);
+  tt_streams_finish(&self->streams);
   tt_tcp_pipes_destroy(self->pipes);
   tt_tcp_door_close(self->door);
   free(self->host);
@@ -191,7 +228,7 @@ static tutti_status open_tcp(const void *given, const tutti_boot *boot, void **o
     free(host);
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for the addresses of %" PRId64 " ranks", boot->rank_count);
   }
-  *self = (tt_tcp){.rank = boot->rank, .rank_count = boot->rank_count, .host = host};
+  *self = (tt_tcp){.streams = {.rank = boot->rank, .rank_count = boot->rank_count}, .host = host};
   tutti_status status = check(config);
   if (status == TUTTI_OK)
     status = tt_tcp_door_open(config->rail, config->rail_count, boot->rank, port, &self->door);
@@ -226,17 +263,17 @@ static const tutti_transport_ops table = {
     .name = "tcp",
     .open = open_tcp,
     .close = close_tcp,
-    .stream_open = tt_tcp_stream_open,
-    .stream_close = tt_tcp_stream_close,
-    .reserve = tt_tcp_stream_reserve,
-    .commit = tt_tcp_stream_commit,
-    .peek = tt_tcp_stream_peek,
-    .release = tt_tcp_stream_release,
+    .stream_open = tt_streams_open,
+    .stream_close = tt_streams_close,
+    .reserve = tt_streams_reserve,
+    .commit = tt_streams_commit,
+    .peek = tt_streams_peek,
+    .release = tt_streams_release,
     .progress = progress,
     .wait = wait_tcp,
     .peer_dead = peer_dead,
-    .unreleased = tt_tcp_stream_unreleased,
-    .unsent = tt_tcp_stream_unsent,
+    .unreleased = tt_streams_unreleased,
+    .unsent = tt_streams_unsent,
     .descriptor = descriptor,
 };
 

@@ -1,7 +1,7 @@
 /* transport/tcp/tcp.h - the transport between machines: slots of streams over TCP, on every rail at once.
  *
  *     tcp.c           the table; opening: one allgather tells addresses and the job's key
- *     streams.c       streams: slots, credits, what came early; knows no socket
+ *     ../streams/     streams: slots, credits, what came early; knows no socket
  *     pipe.c peer.c   letters to each rank: numbered, sent on whichever rail is free, kept until acknowledged, sent
  *                     again elsewhere when a rail fails; knows no stream
  *     back.c          letters from each rank: used once, acknowledged, with credits

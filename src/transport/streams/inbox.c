@@ -1,4 +1,4 @@
-/* transport/tcp/inbox.c - which reader gets what comes.
+/* transport/streams/inbox.c - which reader gets what comes.
  *
  *     openings of a stream by its writer    3 (used)  4 (nothing written)  7 (used)        numbers of the writer's
  *     by its reader                         a         b                    c
@@ -7,7 +7,7 @@
  * letter tells how many openings before its own were not used, so that a gets 3, b nothing, and c 7, whenever each of
  * them opens and closes. Rails overtake each other: which opening is the next is certain when all letters before the
  * inbox's first have come. */
-#include "transport/tcp/inbox.h"
+#include "transport/streams/inbox.h"
 
 #include <inttypes.h>
 
@@ -18,48 +18,48 @@ static tutti_status no_memory(uint64_t id, int64_t peer) {
 /* Numbers wrap; those that are here lie within a window. */
 static bool is_before(uint32_t a, uint32_t b) { return (int32_t)(a - b) < 0; }
 
-void tt_tcp_inbox_drop_letters(tt_tcp *self, tt_tcp_inbox *box) {
+void tt_streams_inbox_drop_letters(tt_streams *self, tt_streams_inbox *box) {
   while (box->letters) {
-    tt_tcp_letter *letter = box->letters;
+    tt_streams_letter *letter = box->letters;
     box->letters = letter->next;
-    tt_tcp_letter_give(self->pipes, letter);
+    tt_streams_pool_give(self->post.pool, letter);
   }
 }
 
 /* Nothing more will come, and nobody will read it. */
-static void free_if_over(tt_tcp *self, tt_tcp_inbox *box) {
+static void free_if_over(tt_streams *self, tt_streams_inbox *box) {
   if (box->closed && box->ended && box->arrived == box->end)
-    tt_tcp_node_destroy(self, box);
+    tt_streams_node_destroy(self, box);
 }
 
-static void free_if_empty(tt_tcp *self, tt_tcp_place *at) {
+static void free_if_empty(tt_streams *self, tt_streams_place *at) {
   if (!at->open && !at->first && at->missed == 0)
-    tt_tcp_node_destroy(self, at);
+    tt_streams_node_destroy(self, at);
 }
 
-static void wait_here(tt_tcp_place *at, tt_tcp_inbox *box) {
-  tt_tcp_inbox **behind = &at->first;
+static void wait_here(tt_streams_place *at, tt_streams_inbox *box) {
+  tt_streams_inbox **behind = &at->first;
   while (*behind && (*behind)->node.key < box->node.key)
     behind = &(*behind)->next_here;
   box->next_here = *behind;
   *behind = box;
 }
 
-static void close_inbox(tt_tcp *self, tt_tcp_inbox *box) {
+static void close_inbox(tt_streams *self, tt_streams_inbox *box) {
   box->closed = true;
-  tt_tcp_inbox_drop_letters(self, box);
+  tt_streams_inbox_drop_letters(self, box);
   free_if_over(self, box);
 }
 
 /* The first opening that waits is the next one of its stream. */
-static bool is_certain(const tt_tcp *self, const tt_tcp_place *at) {
-  return at->first && tt_tcp_pipes_had(self->pipes, at->node.peer) >= at->first->first_letter - 1;
+static bool is_certain(const tt_streams *self, const tt_streams_place *at) {
+  return at->first && self->post.had(self->post.user, at->node.peer) >= at->first->first_letter - 1;
 }
 
 /* Readers that are closed are earlier than the one that is open, and openings without letters than the first. */
-static void match(tt_tcp *self, tt_tcp_place *at) {
+static void match(tt_streams *self, tt_streams_place *at) {
   while (is_certain(self, at)) {
-    tt_tcp_inbox *box = at->first;
+    tt_streams_inbox *box = at->first;
     uint32_t both = at->missed < box->before ? at->missed : box->before;
     at->missed -= both;
     box->before -= both;
@@ -81,13 +81,13 @@ static void match(tt_tcp *self, tt_tcp_place *at) {
   }
 }
 
-static tt_tcp_inbox *make_inbox(tt_tcp *self, const tt_tcp_letter *letter) {
-  tt_tcp_inbox *box = tt_tcp_node_make(self, TT_TCP_INBOX, letter->stream, letter->peer, sizeof *box);
-  tt_tcp_place *at =
-      box ? tt_tcp_node_find_or_make(self, TT_TCP_PLACE, letter->head.id, letter->peer, sizeof *at) : NULL;
+static tt_streams_inbox *make_inbox(tt_streams *self, const tt_streams_letter *letter) {
+  tt_streams_inbox *box = tt_streams_node_make(self, TT_STREAMS_INBOX, letter->stream, letter->peer, sizeof *box);
+  tt_streams_place *at =
+      box ? tt_streams_node_find_or_make(self, TT_STREAMS_PLACE, letter->head.id, letter->peer, sizeof *at) : NULL;
   if (!at) {
     if (box)
-      tt_tcp_node_destroy(self, box);
+      tt_streams_node_destroy(self, box);
     return NULL;
   }
   box->first_letter = letter->number;
@@ -98,8 +98,8 @@ static tt_tcp_inbox *make_inbox(tt_tcp *self, const tt_tcp_letter *letter) {
 
 /* ---- readers ---- */
 
-tutti_status tt_tcp_place_open(tt_tcp *self, uint64_t id, int64_t peer, tt_tcp_place **place) {
-  tt_tcp_place *at = tt_tcp_node_find_or_make(self, TT_TCP_PLACE, id, peer, sizeof *at);
+tutti_status tt_streams_place_open(tt_streams *self, uint64_t id, int64_t peer, tt_streams_place **place) {
+  tt_streams_place *at = tt_streams_node_find_or_make(self, TT_STREAMS_PLACE, id, peer, sizeof *at);
   if (!at)
     return no_memory(id, peer);
   if (at->open)
@@ -110,7 +110,7 @@ tutti_status tt_tcp_place_open(tt_tcp *self, uint64_t id, int64_t peer, tt_tcp_p
   return TUTTI_OK;
 }
 
-void tt_tcp_place_close(tt_tcp *self, tt_tcp_place *at) {
+void tt_streams_place_close(tt_streams *self, tt_streams_place *at) {
   match(self, at);
   if (at->inbox)
     close_inbox(self, at->inbox);
@@ -121,47 +121,47 @@ void tt_tcp_place_close(tt_tcp *self, tt_tcp_place *at) {
   free_if_empty(self, at);
 }
 
-tt_tcp_letter *tt_tcp_place_peek(tt_tcp *self, tt_tcp_place *at) {
+tt_streams_letter *tt_streams_place_peek(tt_streams *self, tt_streams_place *at) {
   if (!at->inbox && at->first)
     match(self, at);
-  const tt_tcp_inbox *box = at->inbox;
+  const tt_streams_inbox *box = at->inbox;
   return box && box->letters && box->letters->head.slot == box->next ? box->letters : NULL;
 }
 
-tutti_status tt_tcp_place_release(tt_tcp *self, tt_tcp_place *at) {
-  tt_tcp_inbox *box = at->inbox;
-  tt_tcp_letter *letter = box->letters;
+tutti_status tt_streams_place_release(tt_streams *self, tt_streams_place *at) {
+  tt_streams_inbox *box = at->inbox;
+  tt_streams_letter *letter = box->letters;
   box->letters = letter->next;
   box->next++;
-  tt_tcp_letter_give(self->pipes, letter);
-  if (box->next - box->told < TT_TCP_WINDOW / 2)
+  tt_streams_pool_give(self->post.pool, letter);
+  if (box->next - box->told < TT_STREAMS_WINDOW / 2)
     return TUTTI_OK;
   box->told = box->next;
-  return tt_tcp_pipes_credit(self->pipes, at->node.peer, box->node.key, box->next, true);
+  return self->post.credit(self->post.user, at->node.peer, box->node.key, box->next, true);
 }
 
 /* ---- what comes ---- */
 
-static void queue_take(tt_tcp_inbox *box, tt_tcp_letter *letter) {
-  tt_tcp_letter **at = &box->letters;
+static void queue_take(tt_streams_inbox *box, tt_streams_letter *letter) {
+  tt_streams_letter **at = &box->letters;
   while (*at && is_before((*at)->head.slot, letter->head.slot))
     at = &(*at)->next;
   letter->next = *at;
   *at = letter;
 }
 
-static tutti_status fail_letter(tt_tcp *self, tt_tcp_letter *letter) {
+static tutti_status fail_letter(tt_streams *self, tt_streams_letter *letter) {
   int64_t peer = letter->peer;
   uint32_t slot = letter->head.slot;
   uint64_t id = letter->head.id;
-  tt_tcp_letter_give(self->pipes, letter);
+  tt_streams_pool_give(self->post.pool, letter);
   return tt_fail(TUTTI_ERR_SYSTEM, "rank %" PRId64 " sent slot %" PRIu32 " of stream %" PRIu64 " without a credit",
                  peer, slot, id);
 }
 
 /* Keeps the letter, or not. */
-static void put_into(tt_tcp *self, tt_tcp_inbox *box, tt_tcp_letter *letter) {
-  bool data = letter->head.kind == TT_TCP_DATA;
+static void put_into(tt_streams *self, tt_streams_inbox *box, tt_streams_letter *letter) {
+  bool data = letter->head.kind == TT_STREAMS_DATA;
   box->first_letter = letter->number < box->first_letter ? letter->number : box->first_letter;
   box->arrived += data;
   if (!data) {
@@ -171,24 +171,24 @@ static void put_into(tt_tcp *self, tt_tcp_inbox *box, tt_tcp_letter *letter) {
   if (data && !box->closed)
     queue_take(box, letter);
   else
-    tt_tcp_letter_give(self->pipes, letter);
+    tt_streams_pool_give(self->post.pool, letter);
   free_if_over(self, box);
 }
 
-tutti_status tt_tcp_inbox_deliver_take(void *user, tt_tcp_letter *letter) {
-  tt_tcp *self = user;
-  tt_tcp_inbox *box = tt_tcp_node_find(self, TT_TCP_INBOX, letter->stream, letter->peer);
+tutti_status tt_streams_deliver_take(void *user, tt_streams_letter *letter) {
+  tt_streams *self = user;
+  tt_streams_inbox *box = tt_streams_node_find(self, TT_STREAMS_INBOX, letter->stream, letter->peer);
   bool first = !box;
   uint64_t id = letter->head.id;
   int64_t peer = letter->peer;
   if (first && !(box = make_inbox(self, letter))) {
-    tt_tcp_letter_give(self->pipes, letter);
+    tt_streams_pool_give(self->post.pool, letter);
     return no_memory(id, peer);
   }
-  if (letter->head.kind == TT_TCP_DATA && letter->head.slot - box->next >= TT_TCP_WINDOW && !box->closed)
+  if (letter->head.kind == TT_STREAMS_DATA && letter->head.slot - box->next >= TT_STREAMS_WINDOW && !box->closed)
     return fail_letter(self, letter);
   put_into(self, box, letter);
-  tt_tcp_place *at = first ? tt_tcp_node_find(self, TT_TCP_PLACE, id, peer) : NULL;
+  tt_streams_place *at = first ? tt_streams_node_find(self, TT_STREAMS_PLACE, id, peer) : NULL;
   if (at) {
     match(self, at);
     free_if_empty(self, at);
@@ -196,13 +196,13 @@ tutti_status tt_tcp_inbox_deliver_take(void *user, tt_tcp_letter *letter) {
   return TUTTI_OK;
 }
 
-void tt_tcp_inbox_credit_all(void *user, int64_t peer) {
-  tt_tcp *self = user;
+void tt_streams_credit_all(void *user, int64_t peer) {
+  tt_streams *self = user;
   for (size_t n = 0; n < self->bucket_count; n++)
-    for (tt_tcp_node *node = self->bucket[n]; node; node = node->after)
-      if (node->kind == TT_TCP_INBOX && node->peer == peer && ((tt_tcp_inbox *)node)->next > 0) {
-        tt_tcp_inbox *box = (tt_tcp_inbox *)node;
+    for (tt_streams_node *node = self->bucket[n]; node; node = node->after)
+      if (node->kind == TT_STREAMS_INBOX && node->peer == peer && ((tt_streams_inbox *)node)->next > 0) {
+        tt_streams_inbox *box = (tt_streams_inbox *)node;
         box->told = box->next;
-        tt_tcp_pipes_credit(self->pipes, peer, node->key, box->next, false);
+        self->post.credit(self->post.user, peer, node->key, box->next, false);
       }
 }

@@ -1,4 +1,4 @@
-/* transport/tcp/streams.c - streams of slots over letters that come in any order.
+/* transport/streams/streams.c - streams of slots over letters that come in any order.
  *
  *     reserve -> fill -> commit   a letter with the data          peek -> use -> release
  *     credits                   <-- how many have been released   (said for half a window at a time)
@@ -8,7 +8,7 @@
  * comes of one waits in an inbox until its reader opens, and what comes late, after its reader has closed, is dropped.
  * The writer says when it closes, after how many slots, so that an inbox is kept no longer than it is needed (inbox.c).
  */
-#include "transport/tcp/inbox.h"
+#include "transport/streams/inbox.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -17,12 +17,12 @@
 enum { LINE = 64 };
 
 typedef struct unused {
-  tt_tcp_node node;
+  tt_streams_node node;
   uint16_t count; /* openings that nothing was written to, since the last that was used */
 } unused;
 
 struct tutti_stream { /* one end */
-  tt_tcp_node node;
+  tt_streams_node node;
   uint64_t id;
   int64_t peer;
   bool writes;
@@ -30,48 +30,40 @@ struct tutti_stream { /* one end */
   uint32_t next, released, unsent; /* slots: next; free again; whose letters need this rank still */
   uint16_t unused;                 /* to be said with each letter */
   size_t room;
-  tt_tcp_letter *slot; /* reserved */
+  tt_streams_letter *slot; /* reserved */
   /* reader */
-  tt_tcp_place *at;
+  tt_streams_place *at;
 };
 
 static tutti_status no_memory(uint64_t id, int64_t peer) {
   return tt_fail(TUTTI_ERR_MEMORY, "no memory for stream %" PRIu64 " with rank %" PRId64, id, peer);
 }
 
-/* ---- what the pipes say ---- */
+/* ---- what the post says ---- */
 
 /* Numbers wrap; those that are compared lie within a window. */
 static bool is_before(uint32_t a, uint32_t b) { return (int32_t)(a - b) < 0; }
 
-static void note_sent(void *user, uint64_t stream, int32_t count) {
-  tutti_stream *writer = tt_tcp_node_find(user, TT_TCP_WRITER, stream, -1);
+void tt_streams_note_sent(void *user, uint64_t stream, int32_t count) {
+  tutti_stream *writer = tt_streams_node_find(user, TT_STREAMS_WRITER, stream, -1);
   if (writer) /* or it has been closed */
     writer->unsent += (uint32_t)count;
 }
 
-static void note_released(void *user, int64_t peer, uint64_t stream, uint32_t count) {
-  tutti_stream *writer = tt_tcp_node_find(user, TT_TCP_WRITER, stream, -1);
+void tt_streams_note_released(void *user, int64_t peer, uint64_t stream, uint32_t count) {
+  tutti_stream *writer = tt_streams_node_find(user, TT_STREAMS_WRITER, stream, -1);
   bool newer = writer && writer->peer == peer && is_before(writer->released, count) && !is_before(writer->next, count);
   if (newer)
     writer->released = count;
 }
 
-tt_tcp_owner tt_tcp_streams_owner(tt_tcp *self) {
-  return (tt_tcp_owner){.deliver_take = tt_tcp_inbox_deliver_take,
-                        .sent = note_sent,
-                        .released = note_released,
-                        .credit_all = tt_tcp_inbox_credit_all,
-                        .user = self};
-}
-
 /* ---- opening and closing ---- */
 
-static tutti_status check(const tt_tcp *self, const tutti_stream_spec *spec) {
+static tutti_status check(const tt_streams *self, const tutti_stream_spec *spec) {
   int64_t count = self->rank_count;
   if (spec->reader_count != 1)
-    return tt_fail(TUTTI_ERR_UNSUPPORTED, "stream %" PRIu64 " has %" PRId64 " readers: over tcp it has one", spec->id,
-                   spec->reader_count);
+    return tt_fail(TUTTI_ERR_UNSUPPORTED, "stream %" PRIu64 " has %" PRId64 " readers: over %s it has one", spec->id,
+                   spec->reader_count, self->post.name);
   if (spec->source < 0 || spec->source >= count || spec->readers[0] < 0 || spec->readers[0] >= count)
     return tt_fail(TUTTI_ERR_ARGUMENT,
                    "stream %" PRIu64 " from rank %" PRId64 " to rank %" PRId64 ": there are %" PRId64 " ranks",
@@ -80,15 +72,15 @@ static tutti_status check(const tt_tcp *self, const tutti_stream_spec *spec) {
     return tt_fail(TUTTI_ERR_ARGUMENT,
                    "stream %" PRIu64 " from rank %" PRId64 " to rank %" PRId64 " has not one end at rank %" PRId64,
                    spec->id, spec->source, spec->readers[0], self->rank);
-  if (spec->slot_bytes_minimum > TT_TCP_LETTER_BYTES)
-    return tt_fail(TUTTI_ERR_ARGUMENT, "slot_bytes_minimum is %zu: over tcp a slot has at most %" PRIu32 " bytes",
-                   spec->slot_bytes_minimum, TT_TCP_LETTER_BYTES);
+  if (spec->slot_bytes_minimum > TT_STREAMS_LETTER_BYTES)
+    return tt_fail(TUTTI_ERR_ARGUMENT, "slot_bytes_minimum is %zu: over %s a slot has at most %" PRIu32 " bytes",
+                   spec->slot_bytes_minimum, self->post.name, TT_STREAMS_LETTER_BYTES);
   return TUTTI_OK;
 }
 
-static tutti_status open_writer(tt_tcp *self, const tutti_stream_spec *spec, tutti_stream **stream) {
+static tutti_status open_writer(tt_streams *self, const tutti_stream_spec *spec, tutti_stream **stream) {
   int64_t peer = spec->readers[0];
-  tutti_stream *made = tt_tcp_node_make(self, TT_TCP_WRITER, self->last_stream + 1, -1, sizeof *made);
+  tutti_stream *made = tt_streams_node_make(self, TT_STREAMS_WRITER, self->last_stream + 1, -1, sizeof *made);
   if (!made)
     return no_memory(spec->id, peer);
   size_t lines = (spec->slot_bytes_minimum + LINE - 1) / LINE;
@@ -101,22 +93,22 @@ static tutti_status open_writer(tt_tcp *self, const tutti_stream_spec *spec, tut
   return TUTTI_OK;
 }
 
-static tutti_status open_reader(tt_tcp *self, const tutti_stream_spec *spec, tutti_stream **stream) {
-  tutti_stream *made = tt_tcp_node_make(self, TT_TCP_READER, spec->id, spec->source, sizeof *made);
+static tutti_status open_reader(tt_streams *self, const tutti_stream_spec *spec, tutti_stream **stream) {
+  tutti_stream *made = tt_streams_node_make(self, TT_STREAMS_READER, spec->id, spec->source, sizeof *made);
   if (!made)
     return no_memory(spec->id, spec->source);
   made->id = spec->id;
   made->peer = spec->source;
-  tutti_status status = tt_tcp_place_open(self, spec->id, spec->source, &made->at);
+  tutti_status status = tt_streams_place_open(self, spec->id, spec->source, &made->at);
   if (status == TUTTI_OK)
     *stream = made;
   else
-    tt_tcp_node_destroy(self, made);
+    tt_streams_node_destroy(self, made);
   return status;
 }
 
-tutti_status tt_tcp_stream_open(void *given, const tutti_stream_spec *spec, tutti_stream **stream) {
-  tt_tcp *self = given;
+tutti_status tt_streams_open(void *given, const tutti_stream_spec *spec, tutti_stream **stream) {
+  tt_streams *self = given;
   tutti_status status = check(self, spec);
   if (status != TUTTI_OK)
     return status;
@@ -124,49 +116,52 @@ tutti_status tt_tcp_stream_open(void *given, const tutti_stream_spec *spec, tutt
 }
 
 /* The reader need not keep anything for it. */
-static void send_end(tt_tcp *self, const tutti_stream *stream) {
-  tt_tcp_letter *letter = tt_tcp_letter_take(self->pipes, 0);
+static void send_end(tt_streams *self, const tutti_stream *stream) {
+  tt_streams_letter *letter = tt_streams_pool_take(self->post.pool, 0);
   if (!letter)
     return;
   letter->peer = stream->peer;
-  letter->head = (tt_tcp_head){
-      .id = stream->id, .stream = stream->node.key, .slot = stream->next, .kind = TT_TCP_END, .unused = stream->unused};
-  tt_tcp_pipes_send_take(self->pipes, letter);
+  letter->head = (tt_streams_head){.id = stream->id,
+                                   .stream = stream->node.key,
+                                   .slot = stream->next,
+                                   .kind = TT_STREAMS_END,
+                                   .unused = stream->unused};
+  self->post.send_take(self->post.user, letter);
 }
 
-static void close_writer(tt_tcp *self, tutti_stream *stream) {
+static void close_writer(tt_streams *self, tutti_stream *stream) {
   bool used = stream->next > 0;
   int64_t peer = stream->peer;
   if (stream->slot)
-    tt_tcp_letter_give(self->pipes, stream->slot);
+    tt_streams_pool_give(self->post.pool, stream->slot);
   if (used)
     send_end(self, stream);
-  unused *count = used ? NULL : tt_tcp_node_find_or_make(self, TT_TCP_UNUSED, stream->id, peer, sizeof *count);
+  unused *count = used ? NULL : tt_streams_node_find_or_make(self, TT_STREAMS_UNUSED, stream->id, peer, sizeof *count);
   if (count && count->count < UINT16_MAX)
     count->count++;
-  tt_tcp_node_destroy(self, stream);
+  tt_streams_node_destroy(self, stream);
 }
 
-void tt_tcp_stream_close(void *self, tutti_stream *stream) {
+void tt_streams_close(void *self, tutti_stream *stream) {
   if (!stream)
     return;
   if (stream->writes) {
     close_writer(self, stream);
     return;
   }
-  tt_tcp_place_close(self, stream->at);
-  tt_tcp_node_destroy(self, stream);
+  tt_streams_place_close(self, stream->at);
+  tt_streams_node_destroy(self, stream);
 }
 
-static void free_node(tt_tcp *self, tt_tcp_node *node) {
-  if (node->kind == TT_TCP_INBOX)
-    tt_tcp_inbox_drop_letters(self, (tt_tcp_inbox *)node);
-  if (node->kind == TT_TCP_WRITER && ((tutti_stream *)node)->slot)
-    tt_tcp_letter_give(self->pipes, ((tutti_stream *)node)->slot);
-  tt_tcp_node_destroy(self, node);
+static void free_node(tt_streams *self, tt_streams_node *node) {
+  if (node->kind == TT_STREAMS_INBOX)
+    tt_streams_inbox_drop_letters(self, (tt_streams_inbox *)node);
+  if (node->kind == TT_STREAMS_WRITER && ((tutti_stream *)node)->slot)
+    tt_streams_pool_give(self->post.pool, ((tutti_stream *)node)->slot);
+  tt_streams_node_destroy(self, node);
 }
 
-void tt_tcp_streams_finish(tt_tcp *self) {
+void tt_streams_finish(tt_streams *self) {
   for (size_t n = 0; n < self->bucket_count; n++)
     while (self->bucket[n])
       free_node(self, self->bucket[n]);
@@ -177,22 +172,22 @@ void tt_tcp_streams_finish(tt_tcp *self) {
 
 /* ---- slots ---- */
 
-static tutti_status fail_if_gone(const tt_tcp *self, const tutti_stream *stream) {
-  int gone = tt_tcp_pipes_dead(self->pipes, stream->peer);
+static tutti_status fail_if_gone(const tt_streams *self, const tutti_stream *stream) {
+  int gone = self->post.dead(self->post.user, stream->peer);
   if (gone == 0)
     return TUTTI_OK;
   return tt_fail(TUTTI_ERR_PEER, "rank %" PRId64 " %s, rank %" PRId64 " waits for it", stream->peer,
                  gone == 1 ? "died" : "has left the job", self->rank);
 }
 
-tutti_status tt_tcp_stream_reserve(void *given, tutti_stream *stream, tutti_slot_header **header, void **data,
-                                   size_t *room) {
-  tt_tcp *self = given;
+tutti_status tt_streams_reserve(void *given, tutti_stream *stream, tutti_slot_header **header, void **data,
+                                size_t *room) {
+  tt_streams *self = given;
   assert(stream->writes);
   *room = 0;
-  if (stream->next - stream->released >= TT_TCP_WINDOW)
+  if (stream->next - stream->released >= TT_STREAMS_WINDOW)
     return fail_if_gone(self, stream);
-  if (!stream->slot && !(stream->slot = tt_tcp_letter_take(self->pipes, stream->room)))
+  if (!stream->slot && !(stream->slot = tt_streams_pool_take(self->post.pool, stream->room)))
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for a slot of %zu bytes", stream->room);
   *header = &stream->slot->head.header;
   *data = stream->slot->data;
@@ -201,17 +196,17 @@ tutti_status tt_tcp_stream_reserve(void *given, tutti_stream *stream, tutti_slot
 }
 
 /* Openings before this one that the reader has not heard of. */
-static void begin_use(tt_tcp *self, tutti_stream *stream) {
-  unused *before = tt_tcp_node_find(self, TT_TCP_UNUSED, stream->id, stream->peer);
+static void begin_use(tt_streams *self, tutti_stream *stream) {
+  unused *before = tt_streams_node_find(self, TT_STREAMS_UNUSED, stream->id, stream->peer);
   if (!before)
     return;
   stream->unused = before->count;
-  tt_tcp_node_destroy(self, before);
+  tt_streams_node_destroy(self, before);
 }
 
-tutti_status tt_tcp_stream_commit(void *given, tutti_stream *stream, size_t bytes) {
-  tt_tcp *self = given;
-  tt_tcp_letter *letter = stream->slot;
+tutti_status tt_streams_commit(void *given, tutti_stream *stream, size_t bytes) {
+  tt_streams *self = given;
+  tt_streams_letter *letter = stream->slot;
   if (!letter)
     return tt_fail(TUTTI_ERR_ARGUMENT, "commit of a slot that was not reserved");
   if (bytes > stream->room)
@@ -221,20 +216,20 @@ tutti_status tt_tcp_stream_commit(void *given, tutti_stream *stream, size_t byte
   stream->slot = NULL;
   stream->unsent++;
   letter->peer = stream->peer;
-  tt_tcp_head *head = &letter->head;
+  tt_streams_head *head = &letter->head;
   head->id = stream->id;
   head->stream = stream->node.key;
   head->slot = stream->next++;
   head->bytes = (uint32_t)bytes;
-  head->kind = TT_TCP_DATA;
+  head->kind = TT_STREAMS_DATA;
   head->unused = stream->unused;
-  return tt_tcp_pipes_send_take(self->pipes, letter);
+  return self->post.send_take(self->post.user, letter);
 }
 
-tutti_status tt_tcp_stream_peek(void *self, tutti_stream *stream, const tutti_slot_header **header, const void **data,
-                                size_t *bytes) {
+tutti_status tt_streams_peek(void *self, tutti_stream *stream, const tutti_slot_header **header, const void **data,
+                             size_t *bytes) {
   assert(!stream->writes);
-  const tt_tcp_letter *letter = tt_tcp_place_peek(self, stream->at);
+  const tt_streams_letter *letter = tt_streams_place_peek(self, stream->at);
   *header = NULL;
   if (!letter)
     return fail_if_gone(self, stream);
@@ -244,19 +239,19 @@ tutti_status tt_tcp_stream_peek(void *self, tutti_stream *stream, const tutti_sl
   return TUTTI_OK;
 }
 
-tutti_status tt_tcp_stream_release(void *given, tutti_stream *stream) {
-  tt_tcp *self = given;
-  if (!tt_tcp_place_peek(self, stream->at))
+tutti_status tt_streams_release(void *given, tutti_stream *stream) {
+  tt_streams *self = given;
+  if (!tt_streams_place_peek(self, stream->at))
     return tt_fail(TUTTI_ERR_ARGUMENT, "release of a slot that has not come");
-  return tt_tcp_place_release(self, stream->at);
+  return tt_streams_place_release(self, stream->at);
 }
 
-uint64_t tt_tcp_stream_unreleased(void *self, tutti_stream *stream) {
+uint64_t tt_streams_unreleased(void *self, tutti_stream *stream) {
   (void)self;
   return stream->next - stream->released;
 }
 
-uint64_t tt_tcp_stream_unsent(void *self, tutti_stream *stream) {
+uint64_t tt_streams_unsent(void *self, tutti_stream *stream) {
   (void)self;
   return stream->unsent;
 }

@@ -1,0 +1,18 @@
+# UCX, for RDMA fabrics: `ucx` is its version, or "no". Only headers are needed, in src/transport/ucx; the library is
+# loaded at run time, by jobs that ask for it. `ucx_left_out` are the sources that are not compiled.
+find_package(PkgConfig REQUIRED)
+set(ucx no)
+set(ucx_left_out "/transport/ucx/(device|library|mail|peer|rail|ucx)\\.c$")
+if(NOT TUTTI_UCX STREQUAL "OFF")
+  pkg_check_modules(UCX ucx>=1.13)
+  if(UCX_FOUND)
+    set(ucx ${UCX_VERSION})
+    set(ucx_left_out "/transport/ucx/absent\\.c$")
+    set(ucx_flags ${UCX_INCLUDE_DIRS})
+    list(TRANSFORM ucx_flags PREPEND "-isystem")
+    file(GLOB ucx_sources CONFIGURE_DEPENDS src/transport/ucx/*.c)
+    set_source_files_properties(${ucx_sources} PROPERTIES COMPILE_OPTIONS "${ucx_flags}")
+  elseif(TUTTI_UCX STREQUAL "ON")
+    message(FATAL_ERROR "TUTTI_UCX=ON, but pkg-config finds no ucx 1.13 or newer (libucx-dev)")
+  endif()
+endif()

@@ -1,0 +1,69 @@
+/* transport/streams/streams.h - streams of slots over letters: what transports have in common whose ranks send each
+ * other messages (tcp, ucx).
+ *
+ *     streams.c   slots and credits: the functions of a transport's table
+ *     inbox.c     what came early, or late
+ *     letters.c   a pool of letters, and their heads; numbers.c: which of them have come; table.c: what is kept
+ *
+ * Below is a post of the transport's own: it numbers letters, brings each to its rank once, in any order, and knows who
+ * is gone. Letters that come are given to tt_streams_deliver_take. */
+#ifndef TT_TRANSPORT_STREAMS_STREAMS_H
+#define TT_TRANSPORT_STREAMS_STREAMS_H
+
+#include "transport/streams/letters.h"
+
+#define TT_STREAMS_WINDOW 16 /* slots of a stream */
+
+typedef struct tt_streams_node tt_streams_node;
+
+typedef struct tt_streams_post {
+  const char *name; /* "tcp", for errors */
+  tt_streams_pool *pool;
+  /* Sends letter->head.bytes of data to letter->peer. id, stream, slot, bytes, kind, unused and header are set; the
+   * rest of the head is the post's. What is for a peer that is gone is dropped. */
+  tutti_status (*send_take)(void *user, tt_streams_letter *letter);
+  /* Tells the peer how many slots of that stream of his have been released, ever. `now`: do not wait for others to go
+   * with. */
+  tutti_status (*credit)(void *user, int64_t peer, uint64_t stream, uint32_t count, bool now);
+  uint64_t (*had)(void *user, int64_t peer); /* letters 1 .. that have come from the peer */
+  int (*dead)(void *user, int64_t peer);     /* as peer_dead of a transport's table */
+  void *user;
+} tt_streams_post;
+
+/* The first member of a transport that uses these functions as its table's. */
+typedef struct tt_streams {
+  int64_t rank, rank_count;
+  tt_streams_post post;
+  tt_streams_node **bucket;
+  size_t bucket_count, node_count; /* bucket_count: a power of two, or 0 */
+  uint64_t last_stream;            /* number of the newest that this rank writes */
+} tt_streams;
+
+/* Closes all that are open. The post still is. */
+void tt_streams_finish(tt_streams *self);
+
+/* ---- what the post calls; user: tt_streams ---- */
+
+/* A letter has come; kept until it is given back to the pool. */
+tutti_status tt_streams_deliver_take(void *user, tt_streams_letter *letter);
+/* Of the letters of that stream, so many more need this rank's progress; -1: one fewer. */
+void tt_streams_note_sent(void *user, uint64_t stream, int32_t count);
+/* The peer has released so many slots of that stream, ever. */
+void tt_streams_note_released(void *user, int64_t peer, uint64_t stream, uint32_t count);
+/* Calls `credit` for each stream that comes from that peer. */
+void tt_streams_credit_all(void *user, int64_t peer);
+
+/* ---- of a transport's table ---- */
+
+tutti_status tt_streams_open(void *self, const tutti_stream_spec *spec, tutti_stream **stream);
+void tt_streams_close(void *self, tutti_stream *stream);
+tutti_status tt_streams_reserve(void *self, tutti_stream *stream, tutti_slot_header **header, void **data,
+                                size_t *room);
+tutti_status tt_streams_commit(void *self, tutti_stream *stream, size_t bytes);
+tutti_status tt_streams_peek(void *self, tutti_stream *stream, const tutti_slot_header **header, const void **data,
+                             size_t *bytes);
+tutti_status tt_streams_release(void *self, tutti_stream *stream);
+uint64_t tt_streams_unreleased(void *self, tutti_stream *stream);
+uint64_t tt_streams_unsent(void *self, tutti_stream *stream);
+
+#endif

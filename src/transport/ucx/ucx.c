@@ -1,0 +1,245 @@
+/* transport/ucx/ucx.c - the table, opening and closing.
+ *
+ * Opening is two allgathers. In the first each rank tells what has gone wrong so far, so that all fail together with
+ * the text of the rank that could not, a share of the job's key, and how long its addresses are; the second has these:
+ * a count, then (length, bytes) of each rail's, numbers as 32-bit little-endian. */
+#include "transport/ucx/mail.h"
+
+#include <endian.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define FLUSH_NS INT64_C(5000000000)
+#define WAIT_NS INT64_C(50000000) /* the longest: UCX looks after its connections in between */
+#define ADDRESSES_BYTES 65536     /* of a rank, at most: more is an error */
+
+enum { SHARE_BYTES = 32, TEXT_BYTES = 256 };
+
+typedef struct tt_ucx {
+  tt_streams streams; /* first: the table's functions take either */
+  tt_ucx_mail mail;
+  unsigned char *addresses;
+} tt_ucx;
+
+typedef struct told { /* little-endian */
+  uint32_t status, address_bytes;
+  unsigned char share[SHARE_BYTES];
+  char text[TEXT_BYTES];
+} told;
+
+/* ---- what a rank tells ---- */
+
+static size_t count_bytes(const tt_ucx_mail *mail) {
+  size_t bytes = sizeof(uint32_t);
+  for (int64_t r = 0; r < mail->rail_count; r++)
+    bytes += sizeof(uint32_t) + mail->rail[r].address_bytes;
+  return bytes;
+}
+
+static void put_addresses(const tt_ucx_mail *mail, unsigned char *to) {
+  uint32_t count = htole32((uint32_t)mail->rail_count);
+  memcpy(to, &count, sizeof count);
+  to += sizeof count;
+  for (int64_t r = 0; r < mail->rail_count; r++) {
+    const tt_ucx_rail *rail = &mail->rail[r];
+    uint32_t bytes = htole32((uint32_t)rail->address_bytes);
+    memcpy(to, &bytes, sizeof bytes);
+    memcpy(to + sizeof bytes, rail->address, rail->address_bytes);
+    to += sizeof bytes + rail->address_bytes;
+  }
+}
+
+static void tell(const tt_ucx_mail *mail, tutti_status status, told *own) {
+  memset(own, 0, sizeof *own);
+  own->status = htole32((uint32_t)status);
+  if (status != TUTTI_OK) {
+    snprintf(own->text, sizeof own->text, "%s", tutti_last_error());
+    return;
+  }
+  randombytes_buf(own->share, sizeof own->share);
+  own->address_bytes = htole32((uint32_t)count_bytes(mail));
+}
+
+/* The longest of all ranks' addresses. */
+static tutti_status hear(const told *all, int64_t count, size_t *stride) {
+  *stride = 0;
+  for (int64_t r = 0; r < count; r++) {
+    uint32_t status = le32toh(all[r].status), bytes = le32toh(all[r].address_bytes);
+    if (status != TUTTI_OK)
+      return tt_fail((tutti_status)status, "rank %" PRId64 ": %.*s", r, (int)sizeof all[r].text, all[r].text);
+    if (bytes > ADDRESSES_BYTES)
+      return tt_fail(TUTTI_ERR_SYSTEM, "rank %" PRId64 " has addresses of %" PRIu32 " bytes in UCX: at most %d", r,
+                     bytes, ADDRESSES_BYTES);
+    *stride = bytes > *stride ? bytes : *stride;
+  }
+  return TUTTI_OK;
+}
+
+/* Of all shares: none of them alone is the key. */
+static void make_key(const told *all, int64_t count, unsigned char key[TT_UCX_KEY_BYTES]) {
+  crypto_generichash_state state;
+  crypto_generichash_init(&state, NULL, 0, TT_UCX_KEY_BYTES);
+  for (int64_t r = 0; r < count; r++)
+    crypto_generichash_update(&state, all[r].share, sizeof all[r].share);
+  crypto_generichash_final(&state, key, TT_UCX_KEY_BYTES);
+}
+
+/* ---- opening ---- */
+
+static tutti_status gather(const tutti_boot *boot, int64_t timeout_ns, const void *own, void *all, size_t bytes) {
+  char missing[128] = "";
+  tutti_status status = boot->allgather(boot->user, own, all, bytes, timeout_ns, missing, sizeof missing);
+  if (status == TUTTI_ERR_TIMEOUT)
+    return tt_fail(status, "ucx: these ranks did not come to the opening of connections: %s", missing);
+  return status == TUTTI_OK ? status : tt_fail(status, "ucx: ranks could not tell each other their addresses");
+}
+
+static tutti_status gather_addresses(tt_ucx *self, const tutti_boot *boot, int64_t timeout_ns, size_t stride) {
+  unsigned char *own = calloc(1, stride);
+  self->addresses = calloc((size_t)boot->rank_count, stride);
+  tutti_status status =
+      own && self->addresses
+          ? TUTTI_OK
+          : tt_fail(TUTTI_ERR_MEMORY, "no memory for the addresses of %" PRId64 " ranks", boot->rank_count);
+  if (status == TUTTI_OK) {
+    put_addresses(&self->mail, own);
+    status = gather(boot, timeout_ns, own, self->addresses, stride);
+  }
+  self->mail.addresses = self->addresses;
+  self->mail.address_stride = stride;
+  free(own);
+  return status;
+}
+
+/* `status`: what has become of this rank so far. */
+static tutti_status meet(tt_ucx *self, const tt_ucx_config *config, const tutti_boot *boot, tutti_status status) {
+  told own, *all = calloc((size_t)boot->rank_count, sizeof *all);
+  size_t stride = 0;
+  if (!all)
+    return tt_fail(TUTTI_ERR_MEMORY, "no memory for the addresses of %" PRId64 " ranks", boot->rank_count);
+  tell(&self->mail, status, &own);
+  status = gather(boot, config->timeout_ns, &own, all, sizeof own);
+  if (status == TUTTI_OK)
+    status = hear(all, boot->rank_count, &stride);
+  if (status == TUTTI_OK) {
+    make_key(all, boot->rank_count, self->mail.front.key);
+    status = gather_addresses(self, boot, config->timeout_ns, stride);
+  }
+  sodium_memzero(&own, sizeof own);
+  sodium_memzero(all, (size_t)boot->rank_count * sizeof *all);
+  free(all);
+  return status;
+}
+
+static tutti_status check(const tt_ucx_config *config) {
+  if (config->nic_count < 1 && config->lack && config->lack[0])
+    return tt_fail(TUTTI_ERR_SYSTEM, "no NIC to reach other machines by: %s", config->lack);
+  if (config->nic_count < 1)
+    return tt_fail(TUTTI_ERR_SYSTEM, "no NIC to reach other machines by: none has a link and an address (`tutti topo` "
+                                     "lists them)");
+  if (config->nic_count > TT_UCX_RAILS)
+    return tt_fail(TUTTI_ERR_ARGUMENT, "nic_count is %" PRId64 ": at most %d rails are used", config->nic_count,
+                   TT_UCX_RAILS);
+  return sodium_init() < 0 ? tt_fail(TUTTI_ERR_SYSTEM, "no source of random bytes") : TUTTI_OK;
+}
+
+static tutti_status open_mail(tt_ucx *self, const tt_ucx_config *config, const tutti_boot *boot) {
+  tt_ucx_mail *mail = &self->mail;
+  mail->streams = &self->streams;
+  mail->rank = boot->rank;
+  mail->rank_count = boot->rank_count;
+  mail->first_rail = config->first_rail;
+  mail->front.from = (int64_t)htole64((uint64_t)boot->rank);
+  mail->peer = calloc((size_t)boot->rank_count, sizeof(tt_ucx_peer *));
+  mail->met = calloc((size_t)boot->rank_count, sizeof *mail->met);
+  if (!mail->peer || !mail->met)
+    return tt_fail(TUTTI_ERR_MEMORY, "no memory for a list of %" PRId64 " ranks", boot->rank_count);
+  self->streams = (tt_streams){.rank = boot->rank,
+                               .rank_count = boot->rank_count,
+                               .post = {.name = "ucx",
+                                        .pool = &mail->pool,
+                                        .send_take = tt_ucx_mail_send_take,
+                                        .credit = tt_ucx_mail_credit,
+                                        .had = tt_ucx_mail_had,
+                                        .dead = tt_ucx_mail_dead,
+                                        .user = mail}};
+  tutti_status status = tt_ucx_library_load(&mail->ucp);
+  return status == TUTTI_OK ? tt_ucx_rails_open(mail, config) : status;
+}
+
+static void close_ucx(void *given) {
+  tt_ucx *self = given;
+  if (!self)
+    return;
+  if (self->addresses)
+    tt_ucx_mail_flush(&self->mail, FLUSH_NS);
+  tt_streams_finish(&self->streams);
+  tt_ucx_mail_finish(&self->mail);
+  sodium_memzero(&self->mail.front, sizeof self->mail.front);
+  free(self->addresses);
+  free(self);
+}
+
+/* A rank that lacks something comes to the allgather all the same. */
+static tutti_status open_ucx(const void *given, const tutti_boot *boot, void **opened) {
+  const tt_ucx_config *config = given;
+  tt_ucx *self = calloc(1, sizeof *self);
+  if (!self)
+    return tt_fail(TUTTI_ERR_MEMORY, "no memory for a transport");
+  self->mail.epoll = self->mail.ready = -1;
+  tutti_status status = check(config);
+  if (status == TUTTI_OK)
+    status = open_mail(self, config, boot);
+  status = meet(self, config, boot, status);
+  if (status == TUTTI_OK)
+    *opened = self;
+  else
+    close_ucx(self);
+  return status;
+}
+
+/* ---- the rest of the table ---- */
+
+static tutti_status progress(void *self, int64_t *peer) { return tt_ucx_mail_progress(&((tt_ucx *)self)->mail, peer); }
+
+static int descriptor(void *self) { return tt_ucx_rails_descriptor(&((tt_ucx *)self)->mail); }
+
+static void wait_ucx(void *given, int64_t timeout_ns) {
+  tt_ucx_mail *mail = &((tt_ucx *)given)->mail;
+  int64_t most_ns = timeout_ns < WAIT_NS ? timeout_ns : WAIT_NS;
+  const struct timespec time = {.tv_nsec = most_ns > 0 ? most_ns : 0};
+  bool news = mail->news;
+  mail->news = false;
+  if (news) /* who progresses and then sleeps would not see it */
+    return;
+  struct pollfd ready = {.fd = tt_ucx_rails_descriptor(mail), .events = POLLIN};
+  ppoll(&ready, 1, &time, NULL);
+}
+
+static int peer_dead(void *self, int64_t peer) { return tt_ucx_mail_dead(&((tt_ucx *)self)->mail, peer); }
+
+static const tutti_transport_ops table = {
+    .size = sizeof(tutti_transport_ops),
+    .name = "ucx",
+    .open = open_ucx,
+    .close = close_ucx,
+    .stream_open = tt_streams_open,
+    .stream_close = tt_streams_close,
+    .reserve = tt_streams_reserve,
+    .commit = tt_streams_commit,
+    .peek = tt_streams_peek,
+    .release = tt_streams_release,
+    .progress = progress,
+    .wait = wait_ucx,
+    .peer_dead = peer_dead,
+    .unreleased = tt_streams_unreleased,
+    .unsent = tt_streams_unsent,
+    .descriptor = descriptor,
+};
+
+const tutti_transport_ops *tt_ucx_ops(void) { return &table; }

@@ -1,0 +1,42 @@
+/* transport/ucx/ucx.h - the transport over UCX, for RDMA fabrics: slots of streams as UCX's active messages, on every
+ * rail at once. Optional at build; libucp is loaded when the transport is opened, so that nothing else needs it.
+ *
+ *     ucx.c           the table; opening: two allgathers tell addresses and the job's key
+ *     ../streams/     streams: slots, credits, what came early
+ *     mail.c          letters to and from each rank; knows no stream
+ *     peer.c          endpoints to each rank, and who is dead
+ *     rail.c          one context and one worker for each NIC
+ *     device.c        UCX's names of a NIC
+ *     library.c       libucp's functions; absent.c: in their place, where UCX was not there at build
+ *
+ * Endpoints are opened by who sends, on first need, one for each peer and rail, and by who receives, so that he learns
+ * of a death. UCX brings each letter once, or says that it could not: then the peer is taken for dead, since what was
+ * on its way is lost. Other than with tcp, a rail that fails is the end of the job's calls.
+ *
+ * A letter is sent when UCX has done with it. Over TCP, UCX may hold the last one's rest (8 KiB) where the system takes
+ * no more: it goes at this rank's next progress. So tcp is the better choice where there is TCP only.
+ *
+ * UCX checks nobody who connects. Each letter carries the job's key, and what carries another is dropped; but a
+ * stranger on the network reaches UCX's own code. */
+#ifndef TT_TRANSPORT_UCX_UCX_H
+#define TT_TRANSPORT_UCX_UCX_H
+
+#include "base/base.h"
+
+#include <tutti/transport.h>
+
+#define TT_UCX_RAILS 8
+
+typedef struct tt_ucx_config {
+  const char *const *nic; /* the system's names, "eth0": as in `tutti topo`; borrowed while opening */
+  int64_t nic_count;      /* 1 .. TT_UCX_RAILS; NICs belong together by their place in the list */
+  const char *lack;       /* why there are none, where nic_count is 0; NULL or "": nobody knows */
+  int64_t first_rail;     /* where this rank begins when all are free */
+  int64_t timeout_ns;     /* for opening */
+} tt_ucx_config;
+
+/* NULL: tutti was built without UCX. peer_dead is as tcp's: 1 for a process whose endpoints have failed, 2 for one that
+ * has closed. */
+const tutti_transport_ops *tt_ucx_ops(void); /* config: tt_ucx_config */
+
+#endif

@@ -1,0 +1,30 @@
+/* tests/support/ucx.h - the transport ucx in processes of a job, over loopback: several rails are several contexts on
+ * it. UCX may use TCP alone, as between machines without an RDMA fabric, or what UCX_TLS says. */
+#ifndef TEST_SUPPORT_UCX_H
+#define TEST_SUPPORT_UCX_H
+
+#include "support/streams.h"
+#include "transport/ucx/ucx.h"
+
+static inline tt_ucx_config loopback(int64_t rail_count, int64_t rank) {
+  static const char *const nic[TT_UCX_RAILS] = {"lo", "lo", "lo", "lo", "lo", "lo", "lo", "lo"};
+  return (tt_ucx_config){.nic = nic, .nic_count = rail_count, .first_rail = rank, .timeout_ns = 60 * SECOND};
+}
+
+static inline void *open_rank(const tutti_boot *boot, int64_t rail_count) {
+  const tt_ucx_config config = loopback(rail_count, boot->rank);
+  void *self = NULL;
+  tested = tt_ucx_ops();
+  CHECK(tested->open(&config, boot, &self) == TUTTI_OK);
+  return self;
+}
+
+/* Before anything of UCX is loaded. 77: UCX is not there. */
+static inline int prepare_ucx(void) {
+  setenv("UCX_TLS", "tcp,self", 0);
+  if (!tt_ucx_ops())
+    printf("skipped: tutti was built without UCX\n");
+  return tt_ucx_ops() ? 0 : 77;
+}
+
+#endif
