@@ -120,16 +120,26 @@ static int peer_gone(const tutti_context *context, int64_t job_rank) {
                                                               : 0;
 }
 
-/* A rank has left, perhaps because another one, which need not be in this communicator, has died. */
+/* What may have made a rank leave: others are dead, which need not be in this communicator; or another one of this
+ * rank's is broken, which is known on this machine though the dead one was on another. */
+static void add_reasons(tt_text *to, const tutti_comm *left) {
+  const tutti_context *context = left->context;
+  for (int64_t r = 0; r < context->size; r++)
+    if (peer_gone(context, r) == 1)
+      tt_text_add(to, "; rank %" PRId64 " of the job died", r);
+  for (tutti_comm *comm = context->comms; comm; comm = comm->next)
+    if (comm != left && tt_agree_poisoned(comm)) {
+      tt_agree_verdict(comm);
+      tt_text_add(to, "; on another communicator: %s", comm->broken_text);
+    }
+}
+
 static tutti_status break_for_leaver(tutti_comm *comm, uint64_t number, int64_t peer) {
-  const tutti_context *context = comm->context;
   char why[TT_VERDICT_TEXT] = "";
   tt_text to = {why, sizeof why, 0};
   tt_text_add(&to, "rank %" PRId64 " (rank %" PRId64 " of the job) has left the job and never came to call %" PRIu64,
               peer, comm->job_rank[peer], number);
-  for (int64_t r = 0; r < context->size; r++)
-    if (peer_gone(context, r) == 1)
-      tt_text_add(&to, "; rank %" PRId64 " of the job died", r);
+  add_reasons(&to, comm);
   return tt_agree_break(comm, TUTTI_ERR_PEER, "%s", why);
 }
 
@@ -146,6 +156,22 @@ static bool is_lacking(const tutti_comm *comm, int64_t peer) {
   for (int n = 0; board && !comm->far[peer] && n < TT_LACKS; n++)
     lacks |= __atomic_load_n(&board[comm->job_rank[peer]]->lacks[n], __ATOMIC_ACQUIRE) == comm->id;
   return lacks && comm->id != 0; /* the hidden one is there */
+}
+
+static tutti_status break_one(tutti_comm *comm, int64_t peer) {
+  return tt_agree_break(comm, TUTTI_ERR_PEER, "rank %" PRId64 " (rank %" PRId64 " of the job) died", peer,
+                        comm->job_rank[peer]);
+}
+
+/* All communicators that it was in: this rank may leave the job for the error it gets on one of them, and ranks of
+ * other machines, which wait for it on another, would not know why. */
+static tutti_status break_for_death(tutti_comm *comm, int64_t peer) {
+  const tutti_context *context = comm->context;
+  for (tutti_comm *other = context->comms; other; other = other->next)
+    for (int64_t r = 0; other != comm && other->apart && other->broken == TUTTI_OK && r < other->size; r++)
+      if (other->job_rank[r] == comm->job_rank[peer])
+        break_one(other, r);
+  return break_one(comm, peer);
 }
 
 /* A rank on another machine that is gone may have left because of a verdict, which then is on its way here. */
@@ -168,8 +194,7 @@ static tutti_status check_peer(tutti_comm *comm, uint64_t number, int64_t peer) 
   if (gone == 1 && comm->far[peer] && await_note(comm) != TUTTI_OK)
     return tt_agree_verdict(comm);
   if (gone == 1)
-    return tt_agree_break(comm, TUTTI_ERR_PEER, "rank %" PRId64 " (rank %" PRId64 " of the job) died", peer,
-                          comm->job_rank[peer]);
+    return break_for_death(comm, peer);
   if (gone == 2 && comm->board && !comm->far[peer] && tt_record_last(comm, peer) < number)
     return break_for_leaver(comm, number, peer);
   return TUTTI_OK;

@@ -27,6 +27,8 @@ static int call_types(MPI_Comm comm, bool odd) {
   return MPI_Allreduce(in, out, 7, odd ? MPI_INT : MPI_FLOAT, MPI_MAX, comm);
 }
 
+static int call_moved_types(MPI_Comm comm, bool odd) { return MPI_Bcast(out, 100, odd ? MPI_INT : MPI_FLOAT, 0, comm); }
+
 static int call_others(MPI_Comm comm, bool odd) {
   return odd ? MPI_Scan(in, out, 5, MPI_INT, MPI_MAX, comm) : MPI_Reduce(in, out, 4, MPI_INT, MPI_SUM, size - 1, comm);
 }
@@ -46,8 +48,9 @@ static const struct misuse {
     {call_long, "allreduce(count 20000", "allreduce(count 19999"},
     {call_roots, "root 7", "root 0"},
     {call_types, "int32, max", "float32, max"},
+    {call_moved_types, "broadcast(count 100, int32", "broadcast(count 100, float32"},
     {call_others, "scan(count 5", "reduce(count 4"},
-    {call_later, "broadcast(count 12", "allreduce(count 3"},
+    {call_later, "broadcast(count 3, int32", "allreduce(count 3"},
 };
 
 static bool is_right(const struct misuse *of) {

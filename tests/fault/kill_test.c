@@ -147,8 +147,7 @@ static int64_t run_death(int ranks, plan_of_death *death, bool reap) {
   return slowest_ns;
 }
 
-static void test_survivors_name_a_rank_that_is_killed_at_any_moment(void **state) {
-  (void)state;
+static void kill_many(void) {
   static const int sizes[] = {2, 3, 4, 8};
   uint64_t random = (uint64_t)now_ns();
   int cases = long_mode() ? 200 : 40;
@@ -166,7 +165,20 @@ static void test_survivors_name_a_rank_that_is_killed_at_any_moment(void **state
   assert_true(slowest_ns < BOUND_NS);
 }
 
+static void test_survivors_name_a_rank_that_is_killed_at_any_moment(void **state) {
+  (void)state;
+  kill_many();
+}
+
+static void test_so_they_do_on_another_machine(void **state) {
+  (void)state;
+  setenv("TUTTI_NODES", "cyclic:2", 1);
+  kill_many();
+  unsetenv("TUTTI_NODES");
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {FAULT_TEST(test_survivors_name_a_rank_that_is_killed_at_any_moment)};
+  const struct CMUnitTest tests[] = {FAULT_TEST(test_survivors_name_a_rank_that_is_killed_at_any_moment),
+                                     FAULT_TEST(test_so_they_do_on_another_machine)};
   return cmocka_run_group_tests(tests, fault_setup, NULL);
 }
