@@ -4,6 +4,7 @@ tutti=$TUTTI_BIN/tutti
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export TUTTI_NICS=lo UCX_TLS=tcp,self
+export UCX_MEM_EVENTS=n # it would patch the memory functions that the thread sanitizer has patched
 
 # expect STATUS TEXT VARIABLES...: how a job of 4 ranks ends, and a line of what it says
 expect() {
