@@ -4,7 +4,7 @@
 #   bench_cluster.sh bound       time / link bound: 1, 2, 4 ranks a node on 1, 2, 4 NICs
 #   bench_cluster.sh placement   7 + 8 + 3 + 1 ranks, ranks dealt out in turn, and NICs of 200 and 100 Mbit/s
 #   bench_cluster.sh latency     1 KB allreduces over links of 500 us each way
-#   bench_cluster.sh against     beside Open MPI (as it comes, a ring, HAN) and MPICH, 9 pairs: takes half an hour
+#   bench_cluster.sh against     beside the best of Open MPI (as it comes, by hand, HAN) and MPICH, 9 pairs: takes hours
 #   bench_cluster.sh levels      what hierarchy, striping and pipelining bring, one after the other: levels.svg too
 #   bench_cluster.sh             all of it
 set -eu
@@ -64,16 +64,10 @@ latency() {
 }
 
 against() {
-  up 4 2 100mbit
-  for turn in 1,1,1,1 4,4,4,4; do
-    n=$(ranks_of $turn)
-    echo "== $turn ranks, 2 NICs of 100 Mbit/s"
-    $tutti bench $four --apart --rate 100M --sizes 64K,1M,16M --seconds 0 \
-      --launch "$bed mpirun openmpi $n $turn" --launch-mpich "$bed mpirun mpich $n $turn env BENCH_YIELD=1" \
-      --against openmpi,mpich --against 'openmpi:han=env OMPI_MCA_coll_han_priority=100' \
-      --against "openmpi:forced=env OMPI_MCA_coll_tuned_use_dynamic_rules=1 OMPI_MCA_coll_tuned_allreduce_algorithm=4 \
-OMPI_MCA_coll_tuned_bcast_algorithm=3 OMPI_MCA_coll_tuned_bcast_algorithm_segmentsize=65536 \
-OMPI_MCA_coll_tuned_allgather_algorithm=4 OMPI_MCA_coll_tuned_reduce_scatter_algorithm=2"
+  for nics in 2 1 4; do
+    for ranks in 4 1 2; do
+      "$PWD/scripts/bench_against.py" "$bed" "$tutti" $ranks $nics
+    done
   done
 }
 
