@@ -18,7 +18,12 @@ function(test_register name)
   if(folder MATCHES "^(system|fault|mpi|cluster)")
     set_tests_properties(${name} PROPERTIES RUN_SERIAL ON)
   endif()
+  if(name IN_LIST long_tests)
+    set_tests_properties(${name} PROPERTIES COST 100)
+  endif()
 endfunction()
+
+set(long_tests property/execute mutants/mutants transport/tcp/fault) # start first, so that nobody waits for them
 
 file(GLOB_RECURSE c_tests RELATIVE ${CMAKE_SOURCE_DIR} CONFIGURE_DEPENDS src/*_test.c tests/*_test.c)
 foreach(source ${c_tests})
