@@ -137,7 +137,7 @@ static void join_broadcast(pair *both, bool is_root, tt_mpi_stage *stage) {
 
 /* ---- blocks that are alike and of predefined dense types: most calls, which therefore go a short way ---- */
 
-static bool place_plain(const tt_mpi_row_side *of, const tt_mpi_side *side, const tt_mpi_comm *comm,
+static bool place_plain(const tt_mpi_row_side *of, const tt_mpi_side *side, const tt_mpi_comm *comm, bool listed,
                         tt_mpi_part *part) {
   const tt_mpi_type *known = tt_mpi_type_find(side->type);
   if (of->listed || !known || !known->shape.dense || side->count < 0 || side->count > MOST_PLAIN ||
@@ -147,8 +147,8 @@ static bool place_plain(const tt_mpi_row_side *of, const tt_mpi_side *side, cons
   part->each = side->count * known->shape.size;
   part->bytes = of->unit == TT_MPI_RANKS ? part->each * comm->size : part->each;
   part->said = side->count > 0 ? known->said : TUTTI_BYTE;
-  if (part->said == TUTTI_TYPE_COUNT)
-    part->said = tt_mpi_signature_type(&known->shape.signature, side->count);
+  if (part->said == TUTTI_TYPE_COUNT) /* mixed: told by the count, which other ranks may have another one of */
+    part->said = listed ? TUTTI_BYTE : tt_mpi_signature_type(&known->shape.signature, side->count);
   return true;
 }
 
@@ -161,10 +161,11 @@ static inline bool join_said(tutti_type in, tutti_type out, tutti_type *said) {
 static bool place_both(const tt_mpi_call *call, const tt_mpi_comm *comm, bool is_root, tt_mpi_args *args) {
   const tt_mpi_row *row = &tt_mpi_rows[call->collective];
   tt_mpi_part *in = &args->in, *out = &args->out;
+  bool listed = row->in.listed || row->out.listed;
   bool has_in = row->in.unit != TT_MPI_NOTHING && (!row->in.of_root || is_root);
   bool has_out = !row->out.of_root || is_root;
-  if ((has_in && !place_plain(&row->in, &call->in, comm, in)) ||
-      (has_out && !place_plain(&row->out, &call->out, comm, out)))
+  if ((has_in && !place_plain(&row->in, &call->in, comm, listed, in)) ||
+      (has_out && !place_plain(&row->out, &call->out, comm, listed, out)))
     return false;
   args->type = has_out ? out->said : in->said;
   args->count = has_out ? out->each : in->each;
