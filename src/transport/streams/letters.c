@@ -120,3 +120,14 @@ const char *tt_streams_head_check(const tt_streams_head *head) {
     return "a reserved byte";
   return NULL;
 }
+
+void tt_streams_letter_seal(tt_streams_letter *letter, uint64_t number) {
+  tt_streams_head *head = &letter->head;
+  head->letter = number;
+  head->again = 0;
+  memset(head->reserved, 0, sizeof head->reserved);
+  letter->number = number;
+  letter->stream = head->stream;
+  letter->bytes = head->bytes;
+  tt_streams_head_turn(head);
+}

@@ -68,6 +68,8 @@ void tt_streams_head_turn(tt_streams_head *head);
 /* Of a head in this machine's order; NULL: it is right, else what is wrong. */
 const char *tt_streams_head_check(const tt_streams_head *head);
 
+/* The post's part of the head, and the whole head in the wire's order. number: 0 for a letter of the post's own. */
+void tt_streams_letter_seal(tt_streams_letter *letter, uint64_t number);
 /* As it is in memory, on its way: head and data. */
 static inline const unsigned char *tt_streams_letter_wire(const tt_streams_letter *letter) {
   return (const unsigned char *)&letter->head;

@@ -17,17 +17,6 @@ enum { EVENTS = 32, FLUSH_LOOK_MS = 5 };
 
 tt_streams_pool *tt_tcp_pipes_pool(tt_tcp_pipes *pipes) { return &pipes->pool; }
 
-static void address_letter(tt_tcp_peer *peer, tt_streams_letter *letter) {
-  tt_streams_head *head = &letter->head;
-  head->letter = ++peer->last_letter;
-  head->again = 0;
-  memset(head->reserved, 0, sizeof head->reserved);
-  letter->number = head->letter;
-  letter->stream = head->stream;
-  letter->bytes = head->bytes;
-  tt_streams_head_turn(head);
-}
-
 tutti_status tt_tcp_pipes_send_take(tt_tcp_pipes *pipes, tt_streams_letter *letter) {
   tt_tcp_peer *peer = tt_tcp_peer_get(pipes, letter->peer);
   if (!peer) {
@@ -39,7 +28,7 @@ tutti_status tt_tcp_pipes_send_take(tt_tcp_pipes *pipes, tt_streams_letter *lett
     tt_streams_pool_give(&pipes->pool, letter);
     return TUTTI_OK;
   }
-  address_letter(peer, letter);
+  tt_streams_letter_seal(letter, ++peer->last_letter);
   tt_streams_queue_add(&peer->waiting, letter);
   peer->unacknowledged++;
   tt_tcp_peer_dispatch(pipes, peer);

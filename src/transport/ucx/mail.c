@@ -65,14 +65,7 @@ static void post_take(tt_ucx_mail *mail, tt_ucx_way *way, tt_streams_letter *let
 
 /* number: 0 for a letter of this transport's own. */
 static tutti_status send_take(tt_ucx_mail *mail, tt_ucx_peer *peer, tt_streams_letter *letter, uint64_t number) {
-  tt_streams_head *head = &letter->head;
-  head->letter = number;
-  head->again = 0;
-  memset(head->reserved, 0, sizeof head->reserved);
-  letter->number = head->letter;
-  letter->stream = head->stream;
-  letter->bytes = head->bytes;
-  tt_streams_head_turn(head);
+  tt_streams_letter_seal(letter, number);
   tt_ucx_way *way = peer->state == TT_UCX_ALIVE ? tt_ucx_peer_way(peer, letter->bytes) : NULL;
   if (way)
     post_take(mail, way, letter);
