@@ -1,6 +1,8 @@
 /* tools/topo_svg.c - the file that `tutti topo --svg` writes: frame, marks, and what is in it. */
 #include "topo_svg.h"
 
+#include "draw/draw.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,23 +16,11 @@ static const char style[] = "text{font-family:'DejaVu Sans',Verdana,'Segoe UI',s
                             ".package{fill:#1d232b;stroke:#4a535e}.numa{fill:#14181e;stroke:#4a535e}"
                             ".l3{fill:#15283d;stroke:#2f7ed8}.core{fill:#1d232b}}";
 
-static void put_escaped(FILE *out, const char *text) {
-  for (; *text; text++)
-    if (*text == '&')
-      fputs("&amp;", out);
-    else if (*text == '<')
-      fputs("&lt;", out);
-    else if (*text == '>')
-      fputs("&gt;", out);
-    else if ((unsigned char)*text >= ' ')
-      fputc(*text, out);
-}
-
 void topo_svg_text(FILE *out, int x, int y, const char *class, const char *text) {
   if (!out)
     return;
   fprintf(out, "<text x=\"%d\" y=\"%d\" class=\"%s\">", x, y, class);
-  put_escaped(out, text);
+  tt_draw_svg_text(out, text);
   fputs("</text>\n", out);
 }
 

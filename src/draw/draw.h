@@ -35,4 +35,7 @@ tutti_status tt_draw_svg(const tt_draw_picture *picture, FILE *out);
 /* Every rank's steps as nodes; lane order, waits and streams as edges. */
 tutti_status tt_draw_dot(const tt_draw_picture *picture, FILE *out);
 
+/* Any text as text of an SVG element: what has a meaning there is escaped, control characters are left out. */
+void tt_draw_svg_text(FILE *out, const char *text);
+
 #endif

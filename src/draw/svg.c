@@ -26,7 +26,7 @@ static const char style[] =
 
 double tt_svg_tenth(double value) { return round(10 * value) / 10; }
 
-static void put_escaped(FILE *out, const char *text) {
+void tt_draw_svg_text(FILE *out, const char *text) {
   for (; *text; text++)
     if (*text == '&')
       fputs("&amp;", out);
@@ -34,13 +34,13 @@ static void put_escaped(FILE *out, const char *text) {
       fputs("&lt;", out);
     else if (*text == '>')
       fputs("&gt;", out);
-    else
+    else if ((unsigned char)*text >= ' ')
       fputc(*text, out);
 }
 
 void tt_svg_text(const tt_svg *to, double x, double y, const char *attributes, const char *text) {
   fprintf(to->out, "<text x=\"%g\" y=\"%g\" %s>", tt_svg_tenth(x), tt_svg_tenth(y), attributes);
-  put_escaped(to->out, text);
+  tt_draw_svg_text(to->out, text);
   fputs("</text>\n", to->out);
 }
 
@@ -177,7 +177,7 @@ static void put_head(const tt_svg *to) {
           "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\" "
           "role=\"img\">\n<style>%s</style>\n<title>",
           to->width, to->height, to->width, to->height, style);
-  put_escaped(to->out, to->picture->title);
+  tt_draw_svg_text(to->out, to->picture->title);
   fputs("</title>\n", to->out);
   tt_svg_shapes(to);
   fprintf(to->out, "<rect class=\"panel\" x=\"0.5\" y=\"0.5\" width=\"%.1f\" height=\"%.1f\" rx=\"10\"/>\n",
