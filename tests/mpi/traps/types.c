@@ -176,6 +176,26 @@ static void types_of_nothing(void) {
   CHECK(out[0] == word, "alltoallv brought %d of this rank", out[0]);
 }
 
+/* Blocks of a type that is made of two, of another length for each. */
+static void pairs_of_scatterv(void) {
+  struct pair {
+    float value;
+    int index;
+  } in[MOST_RANKS * MOST_RANKS], out[MOST_RANKS];
+  int counts[MOST_RANKS], at[MOST_RANKS], count = 0;
+  for (int r = 0; r < trap_size; r++) {
+    counts[r] = r + 1;
+    at[r] = count;
+    count += r + 1;
+  }
+  for (int k = 0; k < count; k++)
+    in[k] = (struct pair){(float)k / 2, k};
+  MPI_Scatterv(in, counts, at, MPI_FLOAT_INT, out, trap_rank + 1, MPI_FLOAT_INT, 0, MPI_COMM_WORLD);
+  for (int k = 0; k <= trap_rank; k++)
+    CHECK(out[k].index == at[trap_rank] + k && out[k].value == (float)out[k].index / 2, "pair %d is %g and %d", k,
+          (double)out[k].value, out[k].index);
+}
+
 const trap trap_types[] = {
     {"types_of_broadcast", 2, TRAP_MISUSE, types_of_broadcast},
     {"types_of_large_broadcast", 2, TRAP_MISUSE, types_of_large_broadcast},
@@ -191,5 +211,6 @@ const trap trap_types[] = {
     {"other_makes_of_structs", 3, TRAP_ENDS, other_makes_of_structs},
     {"pairs_and_structs", 3, TRAP_ENDS, pairs_and_structs},
     {"types_of_nothing", 3, TRAP_ENDS, types_of_nothing},
+    {"pairs_of_scatterv", 3, TRAP_ENDS, pairs_of_scatterv},
     {0},
 };
