@@ -36,22 +36,43 @@ static void print_mean(const mean *all, const char *name) {
 /* Where copying is all that is left, no library can be much faster. */
 static bool is_copy_bound(const bench_row *row) { return row->stats[0].median_ns <= COPY_BOUND * row->copy_ns; }
 
-/* Adds each library's ratio and, of those that are others than tutti, the least; to `free` where copies do not bound.
- */
-static void add_row(const bench_job *job, const bench_row *row, mean *each, mean *best, mean *free) {
-  double least = 0;
+static bool all_wait_for_all(const bench_job *job, tt_collective collective) {
+  tt_collective_info info = tt_compose_info(collective);
+  bool prefix = collective == TT_SCAN || collective == TT_EXSCAN;
+  return !info.has_root && !info.has_graph && !prefix && !job->options->sparse;
+}
+
+/* What no library can be faster than, or 0: the larger of an exchange of flags and of the copies. Of other collectives
+ * than those where all wait for all, small calls may overlap, and flags are no floor. */
+static double floor_of(const bench_job *job, const bench_row *row) {
+  if (job->flags_ns == 0 || !all_wait_for_all(job, row->collective))
+    return 0;
+  return job->flags_ns > row->copy_ns ? job->flags_ns : row->copy_ns;
+}
+
+typedef struct means {
+  mean each[BENCH_GROUPS];
+  mean best;  /* of those that are others than tutti, the least */
+  mean free;  /* the same where copies do not bound */
+  mean floor; /* best / floor: what x would be if tutti was as fast as can be */
+} means;
+
+static void add_row(const bench_job *job, const bench_row *row, means *all) {
+  double least = 0, floor = floor_of(job, row);
   for (int g = 1; g < job->group_count; g++) {
     double ratio = row->stats[g].ratio;
     if (!row->stats[g].present)
       continue;
-    mean_add(&each[g], ratio, row->bytes);
+    mean_add(&all->each[g], ratio, row->bytes);
     if (!job->group[g].launcher->params && (least == 0 || ratio < least))
       least = ratio;
   }
   if (least > 0)
-    mean_add(best, least, row->bytes);
+    mean_add(&all->best, least, row->bytes);
   if (least > 0 && !is_copy_bound(row))
-    mean_add(free, least, row->bytes);
+    mean_add(&all->free, least, row->bytes);
+  if (least > 0 && floor > 0)
+    mean_add(&all->floor, least * row->stats[0].median_ns / floor, row->bytes);
 }
 
 static int peer_count(const bench_job *job) {
@@ -62,23 +83,25 @@ static int peer_count(const bench_job *job) {
 }
 
 static void print_means(const bench_job *job, const bench_row *row, int row_count) {
-  mean each[BENCH_GROUPS] = {0}, best = {0}, free = {0};
+  means all = {0};
   int compared = 0;
   for (int i = 0; i < row_count; i++)
     if (row[i].result == BENCH_OK && row[i].collective == row->collective && row[i].params == row->params)
-      add_row(job, &row[i], each, &best, &free);
+      add_row(job, &row[i], &all);
   for (int g = 1; g < job->group_count; g++)
-    compared += each[g].count;
+    compared += all.each[g].count;
   if (compared == 0)
     return;
   printf("%-*s geometric mean %s", bench_name_width(job->options), tt_compose_info(row->collective).name, row->params);
   for (int g = 1; g < job->group_count; g++)
-    print_mean(&each[g], job->group[g].launcher->name);
+    print_mean(&all.each[g], job->group[g].launcher->name);
   if (peer_count(job) > 1)
-    print_mean(&best, "the better of them");
-  if (free.count > 0 && free.count < best.count)
-    printf("   without the %d within %.1f x of the copy bound %.2f", best.count - free.count, COPY_BOUND,
-           exp(free.log_sum / free.count));
+    print_mean(&all.best, "the better of them");
+  if (all.free.count > 0 && all.free.count < all.best.count)
+    printf("   without the %d within %.1f x of the copy bound %.2f", all.best.count - all.free.count, COPY_BOUND,
+           exp(all.free.log_sum / all.free.count));
+  if (all.floor.count > 0)
+    printf("   at the floor %.2f", exp(all.floor.log_sum / all.floor.count));
   putchar('\n');
 }
 
