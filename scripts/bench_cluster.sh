@@ -44,6 +44,8 @@ placement() {
   up 4 2 100mbit
   echo "== 7 + 8 + 3 + 1 ranks"
   job 7,8,3,1 $four --apart --rate 100M --sizes 16M --seconds 4
+  echo "== 16 ranks, dealt out in turn"
+  "$bed" mpirun openmpi 16 1,1,1,1 "$tutti" bench $four --apart --rate 100M --sizes 16M --seconds 4
   up 4 2 200mbit,100mbit
   for turn in 1,1,1,1 4,4,4,4; do
     echo "== $turn ranks on NICs of 200 and 100 Mbit/s"
