@@ -189,6 +189,7 @@ struct tutti_context {
   void *transport;
   tt_profile *profile;
   int64_t *head_of;         /* of each rank: the lowest one on its machine; NULL: all are on one, as far as is known */
+  int64_t *first_rail;      /* to each rank: what is sent begins with that NIC; the transport between machines has it */
   tt_locality *locality;    /* of each rank; NULL: not asked, levels are "node" and "core" */
   int64_t *groups;          /* of each rank: group map of TUTTI_GROUPS; NULL: plans go by machines */
   int64_t nic_count;        /* of the machine with the fewest; 0: the user's transport reaches others */

@@ -242,6 +242,7 @@ void tutti_context_destroy(tutti_context *context) {
   tt_context_forget_users(context);
   free(context->groups);
   free(context->head_of);
+  free(context->first_rail);
   free(context->locality);
   free(context);
 }

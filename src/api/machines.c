@@ -133,12 +133,22 @@ int64_t tt_machine_nics(const tutti_context_options *given) {
   return given && given->transport ? 0 : find_rails(rail);
 }
 
-/* How many ranks of this machine come before this one: each begins with another rail. */
-static int64_t place_here(const tutti_context *context) {
-  int64_t place = 0;
-  for (int64_t r = 0; r < context->rank; r++)
-    place += is_here(context, r);
-  return place;
+/* Small letters at the same time share no rail, from a machine's ranks to another machine's, from one machine to many,
+ * and from many to one: the first rail is that of this rank's place on its machine, and of the numbers of both
+ * machines. */
+static tutti_status find_first_rails(tutti_context *context) {
+  int64_t place = 0, machines = 0, *first = calloc((size_t)context->size, sizeof *first);
+  if (!first)
+    return no_memory(context);
+  for (int64_t r = 0; r < context->size; r++) {
+    first[r] = context->head_of[r] == r ? machines++ : first[context->head_of[r]];
+    place += r < context->rank && is_here(context, r);
+  }
+  int64_t own = first[context->rank];
+  for (int64_t r = 0; r < context->size; r++)
+    first[r] += place + own;
+  context->first_rail = first;
+  return TUTTI_OK;
 }
 
 static tutti_status open_nodes(tutti_context *context, const tutti_transport_ops *across, const void *across_config,
@@ -158,7 +168,7 @@ static tutti_status open_tcp(tutti_context *context, const tt_tcp_rail *rail, in
   const tt_tcp_config config = {.rail = rail,
                                 .rail_count = count,
                                 .lack = lack,
-                                .first_rail = place_here(context),
+                                .first_rail = context->first_rail,
                                 .timeout_ns = context->create_timeout_ns};
   return open_nodes(context, tt_tcp_ops(), &config, boot);
 }
@@ -169,7 +179,7 @@ static tutti_status open_ucx(tutti_context *context, const tt_tcp_rail *rail, in
   const tt_ucx_config config = {.nic = nic,
                                 .nic_count = count < TT_UCX_RAILS ? count : TT_UCX_RAILS,
                                 .lack = lack,
-                                .first_rail = place_here(context),
+                                .first_rail = context->first_rail,
                                 .timeout_ns = context->create_timeout_ns};
   for (int64_t n = 0; n < config.nic_count; n++)
     nic[n] = rail[n].name;
@@ -182,7 +192,8 @@ static tutti_status open_between(tutti_context *context, const tutti_boot *boot)
   tt_fail_clear();
   int64_t count = find_rails(rail);
   snprintf(lack, sizeof lack, "%s", tutti_last_error());
-  return (wants_ucx() ? open_ucx : open_tcp)(context, rail, count, lack, boot);
+  tutti_status status = find_first_rails(context);
+  return status == TUTTI_OK ? (wants_ucx() ? open_ucx : open_tcp)(context, rail, count, lack, boot) : status;
 }
 
 static tutti_status open_alone(tutti_context *context, const tutti_transport_ops *ops, const void *config,

@@ -8,7 +8,7 @@
 #include <arpa/inet.h>
 
 /* 127.0.0.1, 127.0.0.2, ...: each a network of its own, so that rails belong together by place. */
-static inline tt_tcp_config loopback(tt_tcp_rail *rail, int64_t rail_count, int64_t rank) {
+static inline tt_tcp_config loopback(tt_tcp_rail *rail, int64_t rail_count) {
   for (int64_t r = 0; r < rail_count; r++) {
     rail[r] = (tt_tcp_rail){.prefix_bits = 32};
     snprintf(rail[r].name, sizeof rail[r].name, "test%d", (int)r);
@@ -16,12 +16,12 @@ static inline tt_tcp_config loopback(tt_tcp_rail *rail, int64_t rail_count, int6
     address->sin_family = AF_INET;
     address->sin_addr.s_addr = htonl(INADDR_LOOPBACK + (uint32_t)r);
   }
-  return (tt_tcp_config){.rail = rail, .rail_count = rail_count, .first_rail = rank, .timeout_ns = 60 * SECOND};
+  return (tt_tcp_config){.rail = rail, .rail_count = rail_count, .timeout_ns = 60 * SECOND};
 }
 
 static inline void *open_rank(const tutti_boot *boot, int64_t rail_count) {
   tt_tcp_rail rail[TT_TCP_RAILS];
-  const tt_tcp_config config = loopback(rail, rail_count, boot->rank);
+  const tt_tcp_config config = loopback(rail, rail_count);
   void *self = NULL;
   tested = tt_tcp_ops();
   CHECK(tested->open(&config, boot, &self) == TUTTI_OK);

@@ -6,13 +6,13 @@
 #include "support/streams.h"
 #include "transport/ucx/ucx.h"
 
-static inline tt_ucx_config loopback(int64_t rail_count, int64_t rank) {
+static inline tt_ucx_config loopback(int64_t rail_count) {
   static const char *const nic[TT_UCX_RAILS] = {"lo", "lo", "lo", "lo", "lo", "lo", "lo", "lo"};
-  return (tt_ucx_config){.nic = nic, .nic_count = rail_count, .first_rail = rank, .timeout_ns = 60 * SECOND};
+  return (tt_ucx_config){.nic = nic, .nic_count = rail_count, .timeout_ns = 60 * SECOND};
 }
 
 static inline void *open_rank(const tutti_boot *boot, int64_t rail_count) {
-  const tt_ucx_config config = loopback(rail_count, boot->rank);
+  const tt_ucx_config config = loopback(rail_count);
   void *self = NULL;
   tested = tt_ucx_ops();
   CHECK(tested->open(&config, boot, &self) == TUTTI_OK);

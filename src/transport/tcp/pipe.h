@@ -37,8 +37,9 @@ typedef struct tt_tcp_host {
 
 typedef struct tt_tcp_pipes_spec {
   const tt_tcp_host *host; /* of each rank; borrowed until destroyed */
-  int64_t rank, rank_count, first_rail;
-  tt_tcp_door *door; /* borrowed */
+  int64_t rank, rank_count;
+  const int64_t *first_rail; /* as in tt_tcp_config */
+  tt_tcp_door *door;         /* borrowed */
   tt_tcp_owner owner;
 } tt_tcp_pipes_spec;
 

@@ -28,7 +28,8 @@
 static const tt_tcp_host *own_host(const tt_tcp_pipes *pipes) { return &pipes->spec.host[pipes->spec.rank]; }
 
 int32_t tt_tcp_reach_rail(const tt_tcp_pipes *pipes, const tt_tcp_peer *peer, int64_t n) {
-  return (int32_t)((pipes->spec.first_rail + peer->rank + n) % own_host(pipes)->rail_count);
+  int64_t first = pipes->spec.first_rail ? pipes->spec.first_rail[peer->rank] : peer->rank;
+  return (int32_t)((first + n) % own_host(pipes)->rail_count);
 }
 
 static const unsigned char *bytes_of(const tt_tcp_rail *rail, int32_t *bits) {

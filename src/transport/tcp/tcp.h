@@ -37,8 +37,10 @@ typedef struct tt_tcp_config {
   const tt_tcp_rail *rail; /* of this rank; borrowed while opening */
   int64_t rail_count;      /* 1 .. TT_TCP_RAILS */
   const char *lack;        /* why there are none, where rail_count is 0; NULL or "": nobody knows */
-  int64_t first_rail;      /* where this rank begins when all are free: ranks of a node take different ones */
-  int64_t timeout_ns;      /* for opening */
+  /* Which rail what goes to each rank of the job begins with when all are free, modulo their number; borrowed until
+   * closed. NULL: the ranks' numbers. */
+  const int64_t *first_rail;
+  int64_t timeout_ns; /* for opening */
 } tt_tcp_config;
 
 /* Beside the vtable's promises: peer_dead says 1 for a process that has ended without a word and can not be reached any

@@ -64,7 +64,8 @@ typedef struct tt_ucx_peer {
 typedef struct tt_ucx_mail {
   tt_ucx_library ucp;
   tt_streams *streams;
-  int64_t rank, rank_count, first_rail, rail_count;
+  int64_t rank, rank_count, rail_count;
+  const int64_t *first_rail; /* as in tt_ucx_config */
   tt_ucx_rail rail[TT_UCX_RAILS];
   tt_ucx_front front;
   const unsigned char *addresses; /* address_stride bytes of each rank: see ucx.c */

@@ -68,9 +68,9 @@ static ucs_status_t open_end(tt_ucx_way *way) {
 /* Long letters go where the least waits. */
 static int64_t choose_rail(const tt_ucx_peer *peer, size_t bytes) {
   const tt_ucx_mail *mail = peer->mail;
-  int64_t chosen = (mail->first_rail + peer->rank) % mail->rail_count;
+  int64_t first = mail->first_rail ? mail->first_rail[peer->rank] : peer->rank, chosen = first % mail->rail_count;
   for (int64_t n = 1; bytes > SMALL_BYTES && n < mail->rail_count; n++) {
-    int64_t other = (mail->first_rail + peer->rank + n) % mail->rail_count;
+    int64_t other = (first + n) % mail->rail_count;
     if (mail->rail[other].leaving_bytes < mail->rail[chosen].leaving_bytes)
       chosen = other;
   }

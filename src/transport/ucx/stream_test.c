@@ -5,7 +5,7 @@
 
 static tutti_status open_lacking(const tutti_boot *boot, int64_t rail_count, void **self) {
   static const char *const wrong[] = {"nosuch"};
-  tt_ucx_config config = loopback(rail_count, boot->rank);
+  tt_ucx_config config = loopback(rail_count);
   if (boot->rank == 1) {
     config.nic = wrong;
     setenv("UCX_TLS", "tcp", 1); /* else UCX goes on without a NIC */
