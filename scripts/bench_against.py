@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""bench_against.py BED TUTTI RANKS NICS - tutti beside the best that other libraries can do, on 4 nodes of the bed with so
-many ranks each and so many NICs of 100 Mbit/s. Prints a table in Markdown.
+"""bench_against.py BED TUTTI RANKS NICS [SIZE...] - tutti beside the best that other libraries can do, on 4 nodes of
+the bed with so many ranks each and so many NICs of 100 Mbit/s; sizes: 64K, 1M, 16M, or some of them. Prints a table in
+Markdown.
 
 First one job of each rival finds the best at each point: Open MPI as it comes, with HAN, with each of several sets of
 algorithms by hand, and MPICH. Then nine jobs of tutti and of that rival in turn: a composite of Open MPI's algorithms that
@@ -15,6 +16,8 @@ BED, TUTTI, RANKS, NICS = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.ar
 TURN = ",".join([str(RANKS)] * 4)
 COLLECTIVES = ["allreduce", "broadcast", "allgather", "reduce-scatter"]
 SIZES = {"64K": 1 << 16, "1M": 1 << 20, "16M": 1 << 24}
+SIZES = {size: SIZES[size] for size in sys.argv[5:] or SIZES}
+SECONDS = {"64K": "0.5", "1M": "0.2", "16M": "0"}  # 0: two calls
 TUNED = "OMPI_MCA_coll_tuned_"
 # Open MPI's numbers of algorithms, and bytes of a broadcast's segment (0: as it comes)
 FORCED = {
@@ -23,6 +26,7 @@ FORCED = {
     "C": {"allreduce": 6, "broadcast": 9, "allgather": 5, "reduce-scatter": 4, "segment": 65536},
     "D": {"allreduce": 5, "broadcast": 2, "allgather": 2, "reduce-scatter": 1, "segment": 65536},
 }
+NAMES = {"openmpi": "Open MPI", "mpich": "MPICH", "han": "Open MPI, HAN", "by hand": "Open MPI, by hand"}
 IN_RULES = {"allgather": 0, "allreduce": 2, "broadcast": 7, "reduce-scatter": 12}  # Open MPI's numbers of collectives
 
 
@@ -72,7 +76,7 @@ def write_rules(first, path):
     lines = [str(len(IN_RULES))]
     for collective in IN_RULES:
         lines += [str(IN_RULES[collective]), "1", str(4 * RANKS), str(len(SIZES))]
-        for at, size in zip((0, 4 * SIZES["64K"], 4 * SIZES["1M"]), SIZES.values()):
+        for at, size in zip([0, *(4 * size for size in SIZES.values())], SIZES.values()):
             of = FORCED[best_of(first[collective, size], FORCED)]
             lines.append(f"{at} {of[collective]} 0 {of['segment'] if collective == 'broadcast' else 0}")
     with open(path, "w") as file:
@@ -86,16 +90,17 @@ def compare(first, rules):
         chosen = {c: choose(first[c, SIZES[size]]) for c in COLLECTIVES}
         for name in sorted(set(chosen.values())):
             of = [c for c in COLLECTIVES if chosen[c] == name]
-            rows = bench([rivals[name]], 9, of, [size], "0.5" if size == "64K" else "0.2")
+            rows = bench([rivals[name]], 9, of, [size], SECONDS[size])
             for collective in of:
-                print_row(collective, SIZES[size], rows, name, first)
+                point = collective, SIZES[size]
+                print_row(collective, size, name, rows[point], first[point]["openmpi"]["ratio"])
 
 
-def print_row(collective, size, rows, name, first):
-    own, rival = rows[collective, size]["tutti"], rows[collective, size][name]
-    print(f"| {RANKS} | {NICS} | {collective} | {size >> 10}K | {own['median_ns'] / 1e6:.1f} ms, {own['of_bound']:.2f} | {name} | "
-          f"{1 / rival['ratio']:.2f} ({1 / rival['ratio_high']:.3f} to {1 / rival['ratio_low']:.3f}) | "
-          f"{first[collective, size]['openmpi']['ratio']:.1f} |", flush=True)
+def print_row(collective, size, name, times, default):
+    own, rival = times["tutti"], times[name]
+    print(f"| {RANKS} | {NICS} | {collective} | {size} | {own['median_ns'] / 1e6:.1f} ms, {own['of_bound']:.2f} | "
+          f"{NAMES[name]} | {1 / rival['ratio']:.2f} ({1 / rival['ratio_high']:.3f} to {1 / rival['ratio_low']:.3f}) | "
+          f"{default:.1f} |", flush=True)
 
 
 def main():
