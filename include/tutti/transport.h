@@ -106,6 +106,12 @@ typedef struct tutti_transport_ops {
   /* A descriptor that poll finds readable when progress may have something to do; the transport's own. So a rank can
    * sleep until something comes, from here or from its own machine. NULL, or -1: there is none, and it looks often. */
   int (*descriptor)(void *self);
+
+  /* ---- optional: of `refer` with `anywhere` ---- */
+
+  /* Bytes from which it is worth while; shorter ones may be refused. The same on all ranks of the job. 0: it is never
+   * done, or always. NULL: 0. */
+  size_t (*refer_least)(void *self);
 } tutti_transport_ops;
 
 #ifdef __cplusplus

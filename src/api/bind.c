@@ -72,11 +72,17 @@ static tt_block_table plain_table(const tutti_comm *comm, const tt_call *call, c
                           .each = square ? call->count : 0};
 }
 
+static int64_t refer_least(const tutti_comm *comm) {
+  size_t least = comm->ops->refer_least ? comm->ops->refer_least(comm->transport) : 0;
+  return least < INT64_MAX ? (int64_t)least : 0;
+}
+
 /* An executor for the entry's plan, made when first needed. */
 tutti_status tt_bound_make_executor(tutti_comm *comm, tt_bound *bound) {
   tt_entry *entry = bound->entry;
   bound->run.wide = entry->wide;
   bound->run.single_copy = entry->single_copy;
+  bound->run.refer_least = refer_least(comm);
   bound->direct = comm->board && !comm->apart && tt_direct_fits(entry->plan, &bound->run);
   if (bound->direct)
     return entry->direct ? TUTTI_OK : tt_direct_create(entry->plan, comm->link, &entry->direct);

@@ -19,8 +19,8 @@ static const tt_topo_level *nodes_of(const tutti_comm *comm) {
 }
 
 /* Parameters of a call: what the user set for the communicator, TUTTI_PARAMS, the profile; else the star. The making of
- * communicators does not depend on what the user sets. The profile goes by bytes, so that it is asked only where all
- * ranks know them. *own: the user said so. */
+ * communicators does not depend on what the user sets. Where not all ranks know how many bytes there are, only rules
+ * for any number of bytes apply. *own: the user said so. */
 static const char *choose(const tutti_comm *comm, const tt_entry_key *key, int64_t bytes, bool *own) {
   *own = false;
   if (comm->creates)
@@ -32,15 +32,14 @@ static const char *choose(const tutti_comm *comm, const tt_entry_key *key, int64
     return tt_options_get()->params;
   *own = false;
   const tt_topo_level *nodes = nodes_of(comm);
+  bool known = tt_compose_info(key->collective).lengths == TT_LENGTHS_ALL;
   tt_region region = {.collective = key->collective,
-                      .bytes = bytes,
+                      .bytes = known ? bytes : INT64_MAX,
                       .rank_count = comm->size,
                       .node_count = nodes->group_count,
                       .ranks_per_node = nodes->most,
                       .nic_count = comm->context->nic_count};
-  const tt_rule *rule = tt_compose_info(key->collective).lengths == TT_LENGTHS_ALL
-                            ? tt_profile_find(comm->context->profile, &region)
-                            : NULL;
+  const tt_rule *rule = tt_profile_find(comm->context->profile, &region);
   return rule ? rule->text : fallback;
 }
 

@@ -101,7 +101,7 @@ static bool is_here(const tutti_context *context, int64_t rank) {
   return !context->head_of || context->head_of[rank] == context->head_of[context->rank];
 }
 
-/* A local fact; it decides only how this rank waits. */
+/* A local fact; it decides how this rank waits, and what all find worth while to read in place. */
 static bool has_fewer_cores(const tutti_context *context) {
   long cores = sysconf(_SC_NPROCESSORS_ONLN);
   int64_t ranks = 0;
@@ -156,7 +156,8 @@ static tutti_status open_nodes(tutti_context *context, const tutti_transport_ops
   const tt_nodes_config config = {.head_of = context->head_of,
                                   .across = across,
                                   .across_config = across_config,
-                                  .timeout_ns = context->create_timeout_ns};
+                                  .timeout_ns = context->create_timeout_ns,
+                                  .crowded = context->crowded};
   context->ops = tt_nodes_ops();
   tutti_status status = context->ops->open(&config, boot, &context->transport);
   context->wakes = status == TUTTI_OK && context->ops->descriptor(context->transport) >= 0;
@@ -203,10 +204,11 @@ static tutti_status open_alone(tutti_context *context, const tutti_transport_ops
 }
 
 tutti_status tt_machines_open(tutti_context *context, const tutti_context_options *given, const tutti_boot *boot) {
-  const tt_shm_config shm = {.timeout_ns = context->create_timeout_ns};
+  const bool crowded = has_fewer_cores(context);
+  const tt_shm_config shm = {.timeout_ns = context->create_timeout_ns, .crowded = crowded};
   const tutti_transport_ops *theirs = given ? given->transport : NULL;
   bool alone = theirs && given->node < 0;
-  context->crowded = has_fewer_cores(context);
+  context->crowded = crowded;
   context->foreign = alone || context->head_of;
   if (alone)
     return open_alone(context, theirs, given->transport_config, boot);

@@ -471,6 +471,22 @@ static void test_plan_of_two_rounds_is_refused(void **state) {
   close_pair(&of);
 }
 
+static void test_what_is_better_read_in_place_does_not_fit(void **state) {
+  (void)state;
+  pair of;
+  open_pair(&of, allreduce_text);
+  tt_run run = {.type = TUTTI_INT32, .blocks = {.block_count = 1, .total = 2048}, .refer_least = 8192};
+  assert_true(tt_direct_fits(of.job.plan[0], &run));
+  run.single_copy = true;
+  assert_false(tt_direct_fits(of.job.plan[0], &run));
+  run.blocks.total = 2047;
+  assert_true(tt_direct_fits(of.job.plan[0], &run));
+  run.blocks.total = 5000; /* more than the direct executor has room for, whatever is read in place */
+  run.refer_least = 32 << 10;
+  assert_false(tt_direct_fits(of.job.plan[0], &run));
+  close_pair(&of);
+}
+
 static void test_keys_agree_where_one_says_nothing_of_what_bytes_mean(void **state) {
   (void)state;
   assert_true(tt_key_agrees(0x70001, 0x70001));
@@ -489,6 +505,7 @@ int main(void) {
       cmocka_unit_test(test_other_key_or_call_is_a_mismatch_that_names_the_peer),
       cmocka_unit_test(test_keys_agree_where_one_says_nothing_of_what_bytes_mean),
       cmocka_unit_test(test_plan_of_two_rounds_is_refused),
+      cmocka_unit_test(test_what_is_better_read_in_place_does_not_fit),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

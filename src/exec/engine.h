@@ -12,6 +12,10 @@
 #include "exec/memory.h"
 #include "exec/watch.h"
 
+/* What is fetched at once to be combined: long, since each fetch is a system call, and yet in the cache when it is
+ * used.
+ */
+#define TT_ASIDE_BYTES ((int64_t)128 << 10)
 /* Bytes of a piece from which a reference is cheaper than a copy into the slot. */
 #define TT_REFER_BYTES 4096
 

@@ -1,5 +1,6 @@
 /* exec/fetch_test.c - slots whose bytes lie in another process, fetched by the engine: where they are stored, and aside
  * where they are combined. Ranks are threads here: the transport's remote_test.c has processes. */
+#include "exec/engine.h"
 #include "exec/testing.h"
 #include "transport/shm/shm.h"
 
@@ -115,7 +116,7 @@ static void test_fetched_slices_are_combined(void **state) {
   run(of);
   for (int n = 0; n < TOTAL; n++)
     assert_true(of->out[0][n] == 3 * n && of->out[1][n] == 3 * n);
-  assert_int_equal(fetched, 2 * (1 + sizeof of->in[0] / (64 << 10))); /* each goes aside in pieces */
+  assert_int_equal(fetched, 2 * (1 + sizeof of->in[0] / TT_ASIDE_BYTES)); /* each goes aside in pieces */
   close_ranks(of);
 }
 

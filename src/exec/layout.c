@@ -34,13 +34,20 @@ static bool is_short(const tt_run *run, int64_t rank_count, int64_t most) {
   return left >= 0;
 }
 
+/* What is better read where it lies is not copied to cells. */
+static int64_t most_bytes(const tt_run *run) {
+  int64_t most = tt_options_get()->direct_bytes;
+  bool refers = run->single_copy && run->refer_least > 0;
+  return refers && run->refer_least <= most ? run->refer_least - 1 : most;
+}
+
 bool tt_direct_fits(const tt_plan *plan, const tt_run *run) {
   int64_t element = run->element_bytes ? run->element_bytes : (int64_t)tutti_type_size(run->type);
   if (!plan->direct || element <= 0 || tt_accumulate_applies(run))
     return false;
   if (by_shares(&run->blocks))
     return run->moves_only;
-  return is_short(run, plan->rank_count, tt_options_get()->direct_bytes / element);
+  return is_short(run, plan->rank_count, most_bytes(run) / element);
 }
 
 /* ---- the same shape again ---- */

@@ -13,7 +13,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-enum { FETCH_BYTES = 1 << 20, ASIDE_BYTES = 64 << 10 };
+enum { FETCH_BYTES = 1 << 20 };
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
@@ -123,7 +123,7 @@ static tutti_status move_send(tt_instance *instance, tt_lane_run *lane, int64_t 
 /* What lies in another process: fetched to where it goes, or aside where it is combined. */
 static tutti_status fetch(tt_instance *instance, tt_lane_run *lane, int64_t *moved) {
   bool reduces = lane->op->use.reduces;
-  int64_t element = instance->arith.element_bytes, aside = ASIDE_BYTES - ASIDE_BYTES % element;
+  int64_t element = instance->arith.element_bytes, aside = TT_ASIDE_BYTES - TT_ASIDE_BYTES % element;
   int64_t most = !reduces ? FETCH_BYTES : aside > 0 ? aside : element;
   int64_t bytes = least(least(lane->granted - lane->done, lane->slot_bytes - lane->slot_used), most);
   if (reduces && !instance->aside)

@@ -8,7 +8,7 @@
 /* What a choice may depend on: facts that all ranks know. */
 typedef struct tt_region {
   tt_collective collective;
-  int64_t bytes; /* of the whole vector */
+  int64_t bytes; /* of the whole vector; INT64_MAX: not all ranks know */
   int64_t rank_count, node_count;
   int64_t ranks_per_node; /* of the largest node */
   int64_t nic_count;      /* between nodes, of the node with the fewest; 0: unknown, as with a user's transport */

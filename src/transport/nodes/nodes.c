@@ -49,8 +49,10 @@ static void close_nodes(void *given) {
 
 static tutti_status open_nodes(const void *given, const tutti_boot *boot, void **opened) {
   const tt_nodes_config *config = given;
-  const tt_shm_config shm = {
-      .timeout_ns = config->timeout_ns, .head_of = config->head_of, .descriptors = config->across->descriptor != NULL};
+  const tt_shm_config shm = {.timeout_ns = config->timeout_ns,
+                             .head_of = config->head_of,
+                             .descriptors = config->across->descriptor != NULL,
+                             .crowded = config->crowded};
   nodes *self = calloc(1, sizeof *self);
   bool *lost = calloc((size_t)boot->rank_count, sizeof *lost);
   if (!self || !lost) {
@@ -132,6 +134,8 @@ static tutti_status refer(void *self, tutti_stream *stream, const void *data, si
   return refers(stream) ? stream->ops->refer(stream->transport, stream->stream, data, bytes, anywhere)
                         : TUTTI_ERR_UNSUPPORTED;
 }
+
+static size_t refer_least(void *self) { return tt_shm_ops()->refer_least(((nodes *)self)->inner); }
 
 static uint64_t unreleased(void *self, tutti_stream *stream) {
   (void)self;
@@ -222,6 +226,7 @@ static const tutti_transport_ops table = {
     .alloc = alloc,
     .free = free_memory,
     .refer = refer,
+    .refer_least = refer_least,
     .unreleased = unreleased,
     .fetch = fetch,
     .unsent = unsent,

@@ -15,6 +15,7 @@ typedef struct tt_nodes_config {
   const tutti_transport_ops *across;
   const void *across_config;
   int64_t timeout_ns; /* for opening */
+  int crowded;        /* as in tt_shm_config */
 } tt_nodes_config;
 
 const tutti_transport_ops *tt_nodes_ops(void); /* config: tt_nodes_config */

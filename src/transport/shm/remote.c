@@ -5,7 +5,8 @@
  * seccomp), so every rank tries it on every other when the job is made, and it is used only where all could: then all
  * ranks know. A descriptor of the process tells whether the memory read was still that one's: while it lives, nobody
  * else has its pid. One copy instead of two, but the kernel walks page tables for it, which costs more on some machines
- * than on others: each rank measures it, and sends shorter messages through slots, whatever the parameters ask for. */
+ * than on others: each rank measures it, and all send messages that are too short for one of them through slots,
+ * whatever the parameters ask for. */
 #include "transport/shm/self.h"
 
 #include <errno.h>
@@ -21,7 +22,7 @@
 #define SYS_pidfd_open 434
 #endif
 
-enum { PROBES = 8, FAST_NS = 3000, FAST_LEAST = 8 << 10, SLOW_LEAST = 128 << 10 };
+enum { PROBES = 8, FAST_NS = 3000, FAST_LEAST = 8 << 10, CROWDED_LEAST = 32 << 10, SLOW_LEAST = 1 << 20 };
 
 static bool is_own_process(const tt_shm_rank *rank) { return rank->pid == getpid(); }
 
@@ -99,9 +100,9 @@ static int try_peers(tt_shm *self) {
   return error;
 }
 
-/* A read of 16 KiB: 1.5 us on machines where messages of that length gain by it, 6 us on others. This decides only how
- * this rank sends. */
-static size_t find_least(const tt_shm *self) {
+/* A read of 16 KiB: 1.5 us on machines where messages of that length gain by it, 6 us on others. Where ranks share
+ * cores a writer has to wait until its reader has had a turn, which a slot saves it. */
+static size_t find_least(const tt_shm *self, bool crowded) {
   int64_t best_ns = INT64_MAX;
   void *to = malloc(TT_SHM_PROBE_BYTES);
   for (int64_t r = 0; to && r < self->rank_count; r++)
@@ -113,28 +114,40 @@ static size_t find_least(const tt_shm *self) {
       best_ns = took < best_ns ? took : best_ns;
     }
   free(to);
-  return best_ns < FAST_NS ? FAST_LEAST : SLOW_LEAST;
+  if (best_ns >= FAST_NS)
+    return SLOW_LEAST;
+  return crowded ? CROWDED_LEAST : FAST_LEAST;
 }
 
-tutti_status tt_shm_remote_open(tt_shm *self, const tutti_boot *boot, int64_t timeout_ns) {
+typedef struct finding { /* of one rank */
+  int32_t error;         /* why it cannot read all others' memory, or 0 */
+  uint32_t least;        /* bytes from which that is worth while */
+} finding;
+
+/* What all ranks have found; NULL: no memory, on this rank. */
+static finding *exchange(tt_shm *self, const tutti_boot *boot, bool crowded, int64_t timeout_ns, tutti_status *status) {
   char missing[200] = "";
-  int32_t *error = calloc((size_t)boot->rank_count, sizeof *error);
-  if (error == NULL)
-    return tt_fail(TUTTI_ERR_MEMORY, "no memory to ask %lld ranks", (long long)boot->rank_count);
-  int32_t mine = try_peers(self);
-  tutti_status status = boot->allgather(boot->user, &mine, error, sizeof mine, timeout_ns, missing, sizeof missing);
+  finding mine = {.error = try_peers(self)}, *all = calloc((size_t)boot->rank_count, sizeof *all);
+  if (!mine.error)
+    mine.least = (uint32_t)find_least(self, crowded);
+  *status = all ? boot->allgather(boot->user, &mine, all, sizeof mine, timeout_ns, missing, sizeof missing)
+                : tt_fail(TUTTI_ERR_MEMORY, "no memory to ask %lld ranks", (long long)boot->rank_count);
+  return all;
+}
+
+tutti_status tt_shm_remote_open(tt_shm *self, const tutti_boot *boot, bool crowded, int64_t timeout_ns) {
+  tutti_status status;
+  finding *all = exchange(self, boot, crowded, timeout_ns, &status);
   self->remote = status == TUTTI_OK;
-  for (int64_t r = 0; r < boot->rank_count && self->remote; r++)
-    if (error[r] != 0) {
-      self->remote = false;
-      if (self->rank == 0)
-        tt_log(TT_LOG_WARN, "TUTTI_CMA: rank %lld cannot read other ranks' memory: %s", (long long)r,
-               strerror(error[r]));
-    }
-  free(error);
-  if (self->remote)
-    self->remote_least = find_least(self);
-  else
+  for (int64_t r = 0; r < boot->rank_count && self->remote; r++) {
+    self->remote = all[r].error == 0;
+    self->remote_least = all[r].least > self->remote_least ? all[r].least : self->remote_least;
+    if (!self->remote && self->rank == 0)
+      tt_log(TT_LOG_WARN, "TUTTI_CMA: rank %lld cannot read other ranks' memory: %s", (long long)r,
+             strerror(all[r].error));
+  }
+  free(all);
+  if (!self->remote)
     tt_shm_remote_close(self);
   return status;
 }

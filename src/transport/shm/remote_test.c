@@ -15,7 +15,7 @@
 #include <cmocka.h>
 
 #define SECOND ((int64_t)1000000000)
-#define LONG_BYTES ((size_t)200 << 10)
+#define LONG_BYTES ((size_t)1100 << 10) /* worth while everywhere */
 
 static const tt_shm_config wanted = {.cma = 1};
 static const tutti_transport_ops *ops;
@@ -147,7 +147,7 @@ static void refuse(const tutti_boot *boot, void *argument) {
   if (forbids && boot->rank == 1)
     forbid();
   tt_shm *self = open_rank(boot, !forbids && boot->rank == 1 ? &unwanted : &wanted);
-  CHECK(!self->remote && self->pid_fd == NULL);
+  CHECK(!self->remote && self->pid_fd == NULL && ops->refer_least(self) == 0);
   tutti_stream *stream = open_down(self, 1);
   static unsigned char memory[LONG_BYTES];
   if (boot->rank == 0) {
@@ -169,6 +169,25 @@ static void test_all_ranks_copy_where_one_does_not_want_to_read(void **state) {
   bool forbids = false;
   ops = tt_shm_ops();
   assert_int_equal(job_run(3, refuse, &forbids), 0);
+}
+
+/* Rank 2 says that ranks share cores: what is too short for it is so for all. */
+static void measure(const tutti_boot *boot, void *argument) {
+  (void)argument;
+  tt_shm_config config = wanted;
+  config.crowded = boot->rank == 2;
+  tt_shm *self = open_rank(boot, &config);
+  uint64_t least = ops->refer_least(self), all[3];
+  char missing[100];
+  CHECK(boot->allgather(boot->user, &least, all, sizeof least, 60 * SECOND, missing, sizeof missing) == TUTTI_OK);
+  CHECK(least >= 32 << 10 && least <= LONG_BYTES && all[0] == least && all[1] == least && all[2] == least);
+  ops->close(self);
+}
+
+static void test_all_ranks_refer_from_the_same_length_on(void **state) {
+  (void)state;
+  skip_unless_permitted();
+  assert_int_equal(job_run(3, measure, NULL), 0);
 }
 
 /* ---- what is gone ---- */
@@ -269,6 +288,7 @@ int main(void) {
       cmocka_unit_test(test_long_messages_are_read_where_they_lie),
       cmocka_unit_test(test_all_ranks_copy_where_one_may_not_read),
       cmocka_unit_test(test_all_ranks_copy_where_one_does_not_want_to_read),
+      cmocka_unit_test(test_all_ranks_refer_from_the_same_length_on),
       cmocka_unit_test(test_dead_writer_is_an_error),
       cmocka_unit_test(test_memory_that_is_gone_is_an_error),
       cmocka_unit_test(test_fetch_stays_within_what_was_referred_to),

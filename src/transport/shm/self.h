@@ -21,7 +21,7 @@ typedef struct tt_shm {
   uint32_t calls;                  /* of progress */
   int64_t *looked_ns;              /* when each peer was last looked at */
   uint64_t *probe;                 /* what peers read to see whether they may, and how fast: TT_SHM_PROBE_BYTES */
-  size_t remote_least;             /* shorter messages are not worth a system call */
+  size_t remote_least;             /* shorter messages are not worth a system call; the same on all ranks */
   bool remote;                     /* all ranks may read each other's memory */
   int *pid_fd;                     /* of each rank, where remote; -1: none, or this process. NULL: not remote */
 } tt_shm;
@@ -35,6 +35,7 @@ tutti_status tt_shm_reserve_slot(void *self, tutti_stream *stream, tutti_slot_he
                                  size_t *room);
 tutti_status tt_shm_commit(void *self, tutti_stream *stream, size_t bytes);
 tutti_status tt_shm_refer(void *self, tutti_stream *stream, const void *data, size_t bytes, int anywhere);
+size_t tt_shm_refer_least(void *self);
 tutti_status tt_shm_peek(void *self, tutti_stream *stream, const tutti_slot_header **header, const void **data,
                          size_t *bytes);
 tutti_status tt_shm_fetch(void *self, tutti_stream *stream, size_t offset, void *to, size_t bytes);
@@ -52,7 +53,7 @@ void tt_shm_free(void *self, void *memory);
 /* Lets other processes of this user read this one's memory, where the system asks for that. Before any rank tries. */
 void tt_shm_remote_permit(void);
 /* Whether every rank may read the others' of its node: tries it. Collective. Says why not in the log. */
-tutti_status tt_shm_remote_open(tt_shm *self, const tutti_boot *boot, int64_t timeout_ns);
+tutti_status tt_shm_remote_open(tt_shm *self, const tutti_boot *boot, bool crowded, int64_t timeout_ns);
 /* The same for ranks that are threads of this process: they may. */
 void tt_shm_remote_open_threads(tt_shm *self);
 void tt_shm_remote_close(tt_shm *self);

@@ -125,7 +125,7 @@ static tutti_status open_self(const void *given, const tutti_boot *boot, void **
     status = make_self(segment, &config, boot->rank, meeting.member_count, &made);
   status = tt_shm_confirm(&meeting, status);
   if (status == TUTTI_OK && meeting.remote)
-    status = tt_shm_remote_open(made, boot, timeout_ns);
+    status = tt_shm_remote_open(made, boot, config.crowded, timeout_ns);
   if (status != TUTTI_OK && made != NULL)
     close_self(made);
   else if (status != TUTTI_OK)
@@ -221,6 +221,7 @@ static const tutti_transport_ops table = {
     .alloc = tt_shm_alloc,
     .free = tt_shm_free,
     .refer = tt_shm_refer,
+    .refer_least = tt_shm_refer_least,
     .unreleased = tt_shm_unreleased,
     .fetch = tt_shm_fetch,
 };

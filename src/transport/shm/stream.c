@@ -103,6 +103,8 @@ tutti_status tt_shm_refer(void *self, tutti_stream *stream, const void *data, si
   return publish(stream, record);
 }
 
+size_t tt_shm_refer_least(void *self) { return ((tt_shm *)self)->remote ? ((tt_shm *)self)->remote_least : 0; }
+
 static bool has_come(const tutti_stream *stream, const tt_shm_record *record) {
   return atomic_load_explicit(&record->sequence, memory_order_acquire) == stream->next + 1;
 }
