@@ -12,10 +12,8 @@
 #include "exec/memory.h"
 #include "exec/watch.h"
 
-/* What is fetched at once to be combined: long, since each fetch is a system call, and yet in the cache when it is
- * used.
- */
-#define TT_ASIDE_BYTES ((int64_t)128 << 10)
+/* What is fetched at once to be combined: long, since each fetch is a system call, yet short enough for a cache. */
+#define TT_FETCH_BYTES ((int64_t)128 << 10)
 /* Bytes of a piece from which a reference is cheaper than a copy into the slot. */
 #define TT_REFER_BYTES 4096
 
@@ -76,7 +74,7 @@ struct tt_instance {
   tutti_stream **send_stream; /* of all that send, where commit alone may not do */
   uint32_t send_count;
   bool single_copy;     /* as in tt_run */
-  unsigned char *aside; /* ASIDE bytes, fetched to be combined; made when first needed */
+  unsigned char *aside; /* TT_FETCH_BYTES, fetched to be combined; made when first needed */
   bool reduces, uses_mid;
 
   tutti_status status; /* of the run; an error stays */

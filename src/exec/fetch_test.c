@@ -116,7 +116,24 @@ static void test_fetched_slices_are_combined(void **state) {
   run(of);
   for (int n = 0; n < TOTAL; n++)
     assert_true(of->out[0][n] == 3 * n && of->out[1][n] == 3 * n);
-  assert_int_equal(fetched, 2 * (1 + sizeof of->in[0] / TT_ASIDE_BYTES)); /* each goes aside in pieces */
+  assert_int_equal(fetched, 2 * (1 + sizeof of->in[0] / TT_FETCH_BYTES)); /* each comes in pieces */
+  close_ranks(of);
+}
+
+static void test_fetched_slices_are_combined_with_what_is_there(void **state) {
+  static const char *const twice[] = {
+      "plan rank 0 of 2 blocks 1 parts 1 tmp 0 times 2 slice 0\nlevel 0 core\n"
+      "lane 0 id 1 recv level 0 channel 0\n  0 t0 reduce <-1 b0 in.0 => out.0 first last\n"
+      "  1 t1 reduce <-1 b0 out.0 => out.0 first last\n",
+      "plan rank 1 of 2 blocks 1 parts 1 tmp 0 times 2 slice 0\nlevel 0 core\n"
+      "lane 0 id 1 send level 0 channel 0\n  0 t0 send ->0 b0 in.0 first last\n  1 t1 send ->0 b0 in.0 first last\n"};
+  (void)state;
+  fetcher *of = make(twice);
+  start(of, TOTAL);
+  run(of);
+  for (int n = 0; n < TOTAL; n++)
+    assert_int_equal(of->out[0][n], 5 * n);
+  assert_true(fetched > 1);
   close_ranks(of);
 }
 
@@ -149,6 +166,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_fetched_slices_are_stored),
       cmocka_unit_test(test_fetched_slices_are_combined),
+      cmocka_unit_test(test_fetched_slices_are_combined_with_what_is_there),
       cmocka_unit_test(test_nothing_is_fetched_unless_the_run_says_so),
       cmocka_unit_test(test_slice_of_another_length_is_a_mismatch),
   };

@@ -13,7 +13,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-enum { FETCH_BYTES = 1 << 20 };
+enum { STORE_BYTES = 1 << 20 };
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
@@ -120,15 +120,16 @@ static tutti_status move_send(tt_instance *instance, tt_lane_run *lane, int64_t 
   return lane->slot_used >= instance->slice ? tt_move_flush(instance, lane) : TUTTI_OK;
 }
 
-/* What lies in another process: fetched to where it goes, or aside where it is combined. */
+/* What lies in another process: fetched to where it goes, and combined there; aside where the other operand is there,
+ * or where results go past the cache. */
 static tutti_status fetch(tt_instance *instance, tt_lane_run *lane, int64_t *moved) {
-  bool reduces = lane->op->use.reduces;
-  int64_t element = instance->arith.element_bytes, aside = TT_ASIDE_BYTES - TT_ASIDE_BYTES % element;
-  int64_t most = !reduces ? FETCH_BYTES : aside > 0 ? aside : element;
+  bool reduces = lane->op->use.reduces, aside = reduces && (lane->src == lane->dst || instance->arith.large);
+  int64_t element = instance->arith.element_bytes, whole = TT_FETCH_BYTES - TT_FETCH_BYTES % element;
+  int64_t most = !reduces ? STORE_BYTES : whole > 0 ? whole : element;
   int64_t bytes = least(least(lane->granted - lane->done, lane->slot_bytes - lane->slot_used), most);
-  if (reduces && !instance->aside)
+  if (aside && !instance->aside)
     instance->aside = aligned_alloc(64, (size_t)(most + 63) / 64 * 64);
-  unsigned char *dst = lane->dst + lane->done, *to = reduces ? instance->aside : dst;
+  unsigned char *dst = lane->dst + lane->done, *to = aside ? instance->aside : dst;
   if (!to)
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for %lld bytes of another rank", (long long)most);
   tutti_status status =
