@@ -16,7 +16,7 @@ BED, TUTTI, RANKS, NICS = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.ar
 TURN = ",".join([str(RANKS)] * 4)
 COLLECTIVES = ["allreduce", "broadcast", "allgather", "reduce-scatter"]
 SIZES = {"64K": 1 << 16, "1M": 1 << 20, "16M": 1 << 24}
-SIZES = {size: SIZES[size] for size in sys.argv[5:] or SIZES}
+SIZES = {size: SIZES[size] for size in SIZES if size in (sys.argv[5:] or SIZES)}
 SECONDS = {"64K": "0.5", "1M": "0.2", "16M": "0"}  # 0: two calls
 TUNED = "OMPI_MCA_coll_tuned_"
 # Open MPI's numbers of algorithms, and bytes of a broadcast's segment (0: as it comes)

@@ -39,7 +39,8 @@ static bool is_copy_bound(const bench_row *row) { return row->stats[0].median_ns
 static bool all_wait_for_all(const bench_job *job, tt_collective collective) {
   tt_collective_info info = tt_compose_info(collective);
   bool prefix = collective == TT_SCAN || collective == TT_EXSCAN;
-  return !info.has_root && !info.has_graph && !prefix && !job->options->sparse;
+  bool sparse = job->options->sparse && (collective == TT_ALL_TO_ALLV || collective == TT_ALL_TO_ALLW);
+  return !info.has_root && !info.has_graph && !prefix && !sparse;
 }
 
 /* What no library can be faster than, or 0: the larger of an exchange of flags and of the copies. Of other collectives
@@ -72,7 +73,7 @@ static void add_row(const bench_job *job, const bench_row *row, means *all) {
   if (least > 0 && !is_copy_bound(row))
     mean_add(&all->free, least, row->bytes);
   if (least > 0 && floor > 0)
-    mean_add(&all->floor, least * row->stats[0].median_ns / floor, row->bytes);
+    mean_add(&all->floor, least * fmax(row->stats[0].median_ns / floor, 1), row->bytes);
 }
 
 static int peer_count(const bench_job *job) {

@@ -109,8 +109,8 @@ typedef struct tutti_transport_ops {
 
   /* ---- optional: of `refer` with `anywhere` ---- */
 
-  /* Bytes from which it is worth while; shorter ones may be refused. The same on all ranks of the job. 0: it is never
-   * done, or always. NULL: 0. */
+  /* Bytes from which it is worth while; shorter ones may be refused. The same on all ranks that may share cells. 0: it
+   * is never done, or always. NULL: 0. */
   size_t (*refer_least)(void *self);
 } tutti_transport_ops;
 

@@ -133,22 +133,25 @@ int64_t tt_machine_nics(const tutti_context_options *given) {
   return given && given->transport ? 0 : find_rails(rail);
 }
 
-/* Small letters at the same time share no rail, from a machine's ranks to another machine's, from one machine to many,
- * and from many to one: the first rail is that of this rank's place on its machine, and of the numbers of both
- * machines. */
+/* Small letters that go at the same time take different rails: from ranks of a machine to those in the same places on
+ * another one, from one machine to many and from many to one, and between one rank and all of a machine. So the first
+ * rail is that of the numbers of both machines and of the later place on its machine. */
 static tutti_status find_first_rails(tutti_context *context) {
-  int64_t place = 0, machines = 0, *first = calloc((size_t)context->size, sizeof *first);
-  if (!first)
-    return no_memory(context);
-  for (int64_t r = 0; r < context->size; r++) {
-    first[r] = context->head_of[r] == r ? machines++ : first[context->head_of[r]];
-    place += r < context->rank && is_here(context, r);
-  }
-  int64_t own = first[context->rank];
-  for (int64_t r = 0; r < context->size; r++)
-    first[r] += place + own;
+  int64_t size = context->size, machines = 0, *first = calloc((size_t)size, sizeof *first);
+  int64_t *place = calloc((size_t)size, sizeof *place), *ranks = calloc((size_t)size, sizeof *ranks);
   context->first_rail = first;
-  return TUTTI_OK;
+  for (int64_t r = 0; first && place && ranks && r < size; r++) {
+    int64_t head = context->head_of[r];
+    first[r] = head == r ? machines++ : first[head];
+    place[r] = ranks[head]++;
+  }
+  bool made = first && place && ranks;
+  int64_t own = made ? first[context->rank] : 0;
+  for (int64_t r = 0; made && r < size; r++)
+    first[r] += own + (place[r] > place[context->rank] ? place[r] : place[context->rank]);
+  free(place);
+  free(ranks);
+  return made ? TUTTI_OK : no_memory(context);
 }
 
 static tutti_status open_nodes(tutti_context *context, const tutti_transport_ops *across, const void *across_config,

@@ -481,6 +481,10 @@ static void test_what_is_better_read_in_place_does_not_fit(void **state) {
   assert_false(tt_direct_fits(of.job.plan[0], &run));
   run.blocks.total = 2047;
   assert_true(tt_direct_fits(of.job.plan[0], &run));
+  run.blocks = (tt_block_table){.block_count = 2, .total = 4094}; /* no block is so long, though both are */
+  assert_true(tt_direct_fits(of.job.plan[0], &run));
+  run.blocks.total = 4095;
+  assert_false(tt_direct_fits(of.job.plan[0], &run));
   run.blocks.total = 5000; /* more than the direct executor has room for, whatever is read in place */
   run.refer_least = 32 << 10;
   assert_false(tt_direct_fits(of.job.plan[0], &run));

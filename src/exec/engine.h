@@ -74,7 +74,8 @@ struct tt_instance {
   tutti_stream **send_stream; /* of all that send, where commit alone may not do */
   uint32_t send_count;
   bool single_copy;     /* as in tt_run */
-  unsigned char *aside; /* TT_FETCH_BYTES, fetched to be combined; made when first needed */
+  unsigned char *aside; /* what is fetched to be combined with its destination; made when first needed */
+  int64_t aside_bytes;
   bool reduces, uses_mid;
 
   tutti_status status; /* of the run; an error stays */

@@ -1,5 +1,5 @@
-/* exec/fetch_test.c - slots whose bytes lie in another process, fetched by the engine: where they are stored, and aside
- * where they are combined. Ranks are threads here: the transport's remote_test.c has processes. */
+/* exec/fetch_test.c - slots whose bytes lie in another process, fetched by the engine: where they are stored, and
+ * combined. Ranks are threads here: the transport's remote_test.c has processes. */
 #include "exec/engine.h"
 #include "exec/testing.h"
 #include "transport/shm/shm.h"
@@ -71,6 +71,36 @@ static void start(fetcher *of, int64_t other) {
   }
 }
 
+enum { BIG_WORDS = 3750, BIG_COUNT = TOTAL / BIG_WORDS };
+
+static bool left_is_result;
+
+/* Of elements of 15000 bytes. */
+static void add_big(const void *left, const void *right, void *out, int64_t count, void *user) {
+  const int32_t *a = left, *b = right;
+  int32_t *sum = out;
+  (void)user;
+  left_is_result = left_is_result || left == out;
+  for (int64_t n = 0; n < count * BIG_WORDS; n++)
+    sum[n] = a[n] + b[n];
+}
+
+static void start_big(fetcher *of) {
+  static const tt_user_op op = {.reduce = add_big, .element_bytes = BIG_WORDS * sizeof(int32_t), .commutes = true};
+  for (int r = 0; r < RANKS; r++) {
+    tt_run run = {.in = of->in[r],
+                  .out = of->out[r],
+                  .blocks = {.block_count = 1, .total = BIG_COUNT},
+                  .type = TUTTI_BYTE,
+                  .element_bytes = BIG_WORDS * sizeof(int32_t),
+                  .user_op = &op,
+                  .single_copy = true,
+                  .call = 1,
+                  .key = 9};
+    test_ok(tt_instance_start(of->instance[r], &run));
+  }
+}
+
 static void run(fetcher *of) {
   bool done[RANKS] = {false}, moved;
   int64_t peer;
@@ -129,11 +159,28 @@ static void test_fetched_slices_are_combined_with_what_is_there(void **state) {
       "lane 0 id 1 send level 0 channel 0\n  0 t0 send ->0 b0 in.0 first last\n  1 t1 send ->0 b0 in.0 first last\n"};
   (void)state;
   fetcher *of = make(twice);
-  start(of, TOTAL);
+  start_big(of);
+  run(of);
+  for (int n = 0; n < BIG_COUNT * BIG_WORDS; n++)
+    assert_int_equal(of->out[0][n], 5 * n);
+  start(of, TOTAL); /* more fits into what is fetched at once */
   run(of);
   for (int n = 0; n < TOTAL; n++)
     assert_int_equal(of->out[0][n], 5 * n);
-  assert_true(fetched > 1);
+  assert_true(fetched > 2);
+  close_ranks(of);
+}
+
+/* What it does may depend on that, and both ranks have to get the same. */
+static void test_users_operators_do_not_find_the_left_operand_in_the_result(void **state) {
+  (void)state;
+  fetcher *of = make(exchange);
+  left_is_result = false;
+  start_big(of);
+  run(of);
+  for (int n = 0; n < BIG_COUNT * BIG_WORDS; n++)
+    assert_true(of->out[0][n] == 3 * n && of->out[1][n] == 3 * n);
+  assert_false(left_is_result);
   close_ranks(of);
 }
 
@@ -167,6 +214,7 @@ int main(void) {
       cmocka_unit_test(test_fetched_slices_are_stored),
       cmocka_unit_test(test_fetched_slices_are_combined),
       cmocka_unit_test(test_fetched_slices_are_combined_with_what_is_there),
+      cmocka_unit_test(test_users_operators_do_not_find_the_left_operand_in_the_result),
       cmocka_unit_test(test_nothing_is_fetched_unless_the_run_says_so),
       cmocka_unit_test(test_slice_of_another_length_is_a_mismatch),
   };

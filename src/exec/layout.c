@@ -34,11 +34,21 @@ static bool is_short(const tt_run *run, int64_t rank_count, int64_t most) {
   return left >= 0;
 }
 
+static int64_t longest_block(const tt_block_table *table) {
+  if (table->kind == TT_TABLE_SPLIT)
+    return table->total / table->block_count + (table->total % table->block_count > 0);
+  if (table->kind == TT_TABLE_SQUARE)
+    return table->each;
+  int64_t longest = 0;
+  for (int64_t block = 0; block < table->block_count; block++)
+    longest = table->count[block] > longest ? table->count[block] : longest;
+  return longest;
+}
+
 /* What is better read where it lies is not copied to cells. */
-static int64_t most_bytes(const tt_run *run) {
-  int64_t most = tt_options_get()->direct_bytes;
-  bool refers = run->single_copy && run->refer_least > 0;
-  return refers && run->refer_least <= most ? run->refer_least - 1 : most;
+static bool is_better_in_place(const tt_run *run, int64_t element) {
+  return run->single_copy && run->refer_least > 0 &&
+         longest_block(&run->blocks) >= (run->refer_least + element - 1) / element;
 }
 
 bool tt_direct_fits(const tt_plan *plan, const tt_run *run) {
@@ -47,7 +57,7 @@ bool tt_direct_fits(const tt_plan *plan, const tt_run *run) {
     return false;
   if (by_shares(&run->blocks))
     return run->moves_only;
-  return is_short(run, plan->rank_count, most_bytes(run) / element);
+  return is_short(run, plan->rank_count, tt_options_get()->direct_bytes / element) && !is_better_in_place(run, element);
 }
 
 /* ---- the same shape again ---- */

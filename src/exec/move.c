@@ -120,16 +120,30 @@ static tutti_status move_send(tt_instance *instance, tt_lane_run *lane, int64_t 
   return lane->slot_used >= instance->slice ? tt_move_flush(instance, lane) : TUTTI_OK;
 }
 
-/* What lies in another process: fetched to where it goes, and combined there; aside where the other operand is there,
- * or where results go past the cache. */
+/* Room beside the result; NULL: no memory. Other runs of the instance may have had other elements. */
+static unsigned char *make_aside(tt_instance *instance, int64_t bytes) {
+  if (instance->aside_bytes >= bytes)
+    return instance->aside;
+  free(instance->aside);
+  instance->aside = aligned_alloc(64, (size_t)(bytes + 63) / 64 * 64);
+  instance->aside_bytes = instance->aside ? bytes : 0;
+  return instance->aside;
+}
+
+/* Whether the result's place cannot hold what is combined into it: the other operand is there, results go past the
+ * cache, or a user's operator would find its left operand in the result's place on some ranks only. */
+static bool goes_aside(const tt_instance *instance, const tt_lane_run *lane) {
+  bool users_left = instance->arith.user_op.reduce && lane->op->use.left;
+  return lane->op->use.reduces && (lane->src == lane->dst || instance->arith.large || users_left);
+}
+
+/* What lies in another process: fetched to where it goes, and combined there. */
 static tutti_status fetch(tt_instance *instance, tt_lane_run *lane, int64_t *moved) {
-  bool reduces = lane->op->use.reduces, aside = reduces && (lane->src == lane->dst || instance->arith.large);
+  bool reduces = lane->op->use.reduces;
   int64_t element = instance->arith.element_bytes, whole = TT_FETCH_BYTES - TT_FETCH_BYTES % element;
   int64_t most = !reduces ? STORE_BYTES : whole > 0 ? whole : element;
   int64_t bytes = least(least(lane->granted - lane->done, lane->slot_bytes - lane->slot_used), most);
-  if (aside && !instance->aside)
-    instance->aside = aligned_alloc(64, (size_t)(most + 63) / 64 * 64);
-  unsigned char *dst = lane->dst + lane->done, *to = aside ? instance->aside : dst;
+  unsigned char *dst = lane->dst + lane->done, *to = goes_aside(instance, lane) ? make_aside(instance, most) : dst;
   if (!to)
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for %lld bytes of another rank", (long long)most);
   tutti_status status =

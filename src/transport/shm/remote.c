@@ -101,10 +101,14 @@ static int try_peers(tt_shm *self) {
 }
 
 /* A read of 16 KiB: 1.5 us on machines where messages of that length gain by it, 6 us on others. Where ranks share
- * cores a writer has to wait until its reader has had a turn, which a slot saves it. */
-static size_t find_least(const tt_shm *self, bool crowded) {
+ * cores a writer has to wait until its reader has had a turn, which a slot saves it. 0: there is nobody to read from.
+ */
+static uint32_t find_least(const tt_shm *self, bool crowded) {
   int64_t best_ns = INT64_MAX;
   void *to = malloc(TT_SHM_PROBE_BYTES);
+  bool alone = true;
+  for (int64_t r = 0; r < self->rank_count; r++)
+    alone = alone && self->pid_fd[r] < 0;
   for (int64_t r = 0; to && r < self->rank_count; r++)
     for (int n = 0; self->pid_fd[r] >= 0 && n < PROBES; n++) {
       int64_t began = tt_clock_ns();
@@ -114,6 +118,8 @@ static size_t find_least(const tt_shm *self, bool crowded) {
       best_ns = took < best_ns ? took : best_ns;
     }
   free(to);
+  if (alone)
+    return 0;
   if (best_ns >= FAST_NS)
     return SLOW_LEAST;
   return crowded ? CROWDED_LEAST : FAST_LEAST;
@@ -129,7 +135,7 @@ static finding *exchange(tt_shm *self, const tutti_boot *boot, bool crowded, int
   char missing[200] = "";
   finding mine = {.error = try_peers(self)}, *all = calloc((size_t)boot->rank_count, sizeof *all);
   if (!mine.error)
-    mine.least = (uint32_t)find_least(self, crowded);
+    mine.least = find_least(self, crowded);
   *status = all ? boot->allgather(boot->user, &mine, all, sizeof mine, timeout_ns, missing, sizeof missing)
                 : tt_fail(TUTTI_ERR_MEMORY, "no memory to ask %lld ranks", (long long)boot->rank_count);
   return all;
@@ -141,7 +147,8 @@ tutti_status tt_shm_remote_open(tt_shm *self, const tutti_boot *boot, bool crowd
   self->remote = status == TUTTI_OK;
   for (int64_t r = 0; r < boot->rank_count && self->remote; r++) {
     self->remote = all[r].error == 0;
-    self->remote_least = all[r].least > self->remote_least ? all[r].least : self->remote_least;
+    if (is_here(tt_shm_rank_of(self, r)) && all[r].least > self->remote_least)
+      self->remote_least = all[r].least;
     if (!self->remote && self->rank == 0)
       tt_log(TT_LOG_WARN, "TUTTI_CMA: rank %lld cannot read other ranks' memory: %s", (long long)r,
              strerror(all[r].error));

@@ -184,10 +184,25 @@ static void measure(const tutti_boot *boot, void *argument) {
   ops->close(self);
 }
 
+/* Rank 2 is alone on its node and has nobody to measure with. */
+static void measure_apart(const tutti_boot *boot, void *argument) {
+  (void)argument;
+  static const int64_t head_of[] = {0, 0, 2};
+  tt_shm_config config = wanted;
+  config.head_of = head_of;
+  tt_shm *self = open_rank(boot, &config);
+  uint64_t least = ops->refer_least(self), all[3];
+  char missing[100];
+  CHECK(boot->allgather(boot->user, &least, all, sizeof least, 60 * SECOND, missing, sizeof missing) == TUTTI_OK);
+  CHECK(all[0] > 0 && all[0] == all[1] && all[2] == 0);
+  ops->close(self);
+}
+
 static void test_all_ranks_refer_from_the_same_length_on(void **state) {
   (void)state;
   skip_unless_permitted();
   assert_int_equal(job_run(3, measure, NULL), 0);
+  assert_int_equal(job_run(3, measure_apart, NULL), 0);
 }
 
 /* ---- what is gone ---- */

@@ -21,7 +21,7 @@ typedef struct tt_shm {
   uint32_t calls;                  /* of progress */
   int64_t *looked_ns;              /* when each peer was last looked at */
   uint64_t *probe;                 /* what peers read to see whether they may, and how fast: TT_SHM_PROBE_BYTES */
-  size_t remote_least;             /* shorter messages are not worth a system call; the same on all ranks */
+  size_t remote_least;             /* shorter messages are not worth a system call; the same on all ranks of a node */
   bool remote;                     /* all ranks may read each other's memory */
   int *pid_fd;                     /* of each rank, where remote; -1: none, or this process. NULL: not remote */
 } tt_shm;
