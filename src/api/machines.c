@@ -207,11 +207,10 @@ static tutti_status open_alone(tutti_context *context, const tutti_transport_ops
 }
 
 tutti_status tt_machines_open(tutti_context *context, const tutti_context_options *given, const tutti_boot *boot) {
-  const bool crowded = has_fewer_cores(context);
-  const tt_shm_config shm = {.timeout_ns = context->create_timeout_ns, .crowded = crowded};
+  context->crowded = has_fewer_cores(context);
+  const tt_shm_config shm = {.timeout_ns = context->create_timeout_ns, .crowded = context->crowded};
   const tutti_transport_ops *theirs = given ? given->transport : NULL;
   bool alone = theirs && given->node < 0;
-  context->crowded = crowded;
   context->foreign = alone || context->head_of;
   if (alone)
     return open_alone(context, theirs, given->transport_config, boot);

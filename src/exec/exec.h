@@ -83,9 +83,8 @@ typedef struct tt_run {
   bool in_own, out_own; /* SPLIT: the buffer holds only the own block */
   bool wide;            /* acc=f32: sums, products and averages of 16-bit floats are float32 until they are complete */
   bool single_copy;     /* what is sent may be read where it lies, wherever that is: the buffers' owner waits for it */
-  int64_t
-      refer_least; /* single_copy: bytes of a block from which that is worth while, equal on all ranks; 0: not known */
-  bool moves_only; /* no rank's plan combines, as all ranks know: elements may be torn on their way */
+  int64_t refer_least;  /* single_copy: shorter blocks are not worth that, on all ranks; 0: not known */
+  bool moves_only;      /* no rank's plan combines, as all ranks know: elements may be torn on their way */
   tt_block_table blocks;
   tutti_type type;
   tutti_op op;

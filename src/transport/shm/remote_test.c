@@ -171,17 +171,23 @@ static void test_all_ranks_copy_where_one_does_not_want_to_read(void **state) {
   assert_int_equal(job_run(3, refuse, &forbids), 0);
 }
 
+/* From which length on each rank of three refers. */
+static void ask_all(const tutti_boot *boot, const tt_shm_config *config, uint64_t *all) {
+  tt_shm *self = open_rank(boot, config);
+  uint64_t least = ops->refer_least(self);
+  char missing[100];
+  CHECK(boot->allgather(boot->user, &least, all, sizeof least, 60 * SECOND, missing, sizeof missing) == TUTTI_OK);
+  ops->close(self);
+}
+
 /* Rank 2 says that ranks share cores: what is too short for it is so for all. */
 static void measure(const tutti_boot *boot, void *argument) {
   (void)argument;
   tt_shm_config config = wanted;
+  uint64_t all[3];
   config.crowded = boot->rank == 2;
-  tt_shm *self = open_rank(boot, &config);
-  uint64_t least = ops->refer_least(self), all[3];
-  char missing[100];
-  CHECK(boot->allgather(boot->user, &least, all, sizeof least, 60 * SECOND, missing, sizeof missing) == TUTTI_OK);
-  CHECK(least >= 32 << 10 && least <= LONG_BYTES && all[0] == least && all[1] == least && all[2] == least);
-  ops->close(self);
+  ask_all(boot, &config, all);
+  CHECK(all[0] >= 32 << 10 && all[0] <= LONG_BYTES && all[1] == all[0] && all[2] == all[0]);
 }
 
 /* Rank 2 is alone on its node and has nobody to measure with. */
@@ -189,13 +195,10 @@ static void measure_apart(const tutti_boot *boot, void *argument) {
   (void)argument;
   static const int64_t head_of[] = {0, 0, 2};
   tt_shm_config config = wanted;
+  uint64_t all[3];
   config.head_of = head_of;
-  tt_shm *self = open_rank(boot, &config);
-  uint64_t least = ops->refer_least(self), all[3];
-  char missing[100];
-  CHECK(boot->allgather(boot->user, &least, all, sizeof least, 60 * SECOND, missing, sizeof missing) == TUTTI_OK);
+  ask_all(boot, &config, all);
   CHECK(all[0] > 0 && all[0] == all[1] && all[2] == 0);
-  ops->close(self);
 }
 
 static void test_all_ranks_refer_from_the_same_length_on(void **state) {
