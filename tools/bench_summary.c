@@ -43,8 +43,8 @@ static bool all_wait_for_all(const bench_job *job, tt_collective collective) {
   return !info.has_root && !info.has_graph && !prefix && !sparse;
 }
 
-/* What no library can be faster than, or 0: the larger of an exchange of flags and of the copies. Of other collectives
- * than those where all wait for all, small calls may overlap, and flags are no floor. */
+/* A floor as far as it can be measured, or 0: the larger of an exchange of flags and of the copies. Of other
+ * collectives than those where all wait for all, small calls may overlap, and flags are no floor. */
 static double floor_of(const bench_job *job, const bench_row *row) {
   if (job->flags_ns == 0 || !all_wait_for_all(job, row->collective))
     return 0;
