@@ -2,7 +2,8 @@
  *
  * Every rank passes the same count, type, op and root. "In place" says where `in` and `out` may meet; then the result
  * replaces the input there. Any other overlap is TUTTI_ERR_ARGUMENT. A buffer that is "of the root" is neither looked
- * at nor written on other ranks and may be NULL there; so may one of no elements.
+ * at nor written on other ranks and may be NULL there; so may one of no elements. Buffers may begin at any byte; where
+ * elements are aligned, combining them is faster.
  *
  * ...v: blocks of different lengths. counts[r] is the length of rank r's block, in elements, and offsets[r] where it
  * begins, in elements from the beginning of the buffer; offsets may be negative, leave gaps, which keep what they hold,

@@ -68,16 +68,20 @@ static void check_call(const sample *data, const call *how) {
              how->out_offset, (int)how->place, how->nontemporal, same ? "wrote outside out" : "wrong bits");
 }
 
-static size_t random_offset(const sample *data, tt_random *random) {
-  return data->alignment * tt_random_below(random, 64 / data->alignment);
+/* Of whole elements, or of any bytes: what users give need not be aligned. */
+static size_t random_offset(const sample *data, bool aligned, tt_random *random) {
+  size_t step = aligned ? data->alignment : 1;
+  return step * tt_random_below(random, 64 / step);
 }
 
 static void check_tails(const sample *data, size_t set, tt_random *random) {
   for (size_t count = 0; count <= TAILS; count++)
     for (int draw = 0; draw < 4; draw++)
       for (int way = 0; way < 2 * PLACES; way++) {
-        size_t left = random_offset(data, random), right = random_offset(data, random);
-        check_call(data, &(call){set, count, left, right, random_offset(data, random), (place)(way / 2), way % 2});
+        bool aligned = draw % 2 == 0;
+        size_t left = random_offset(data, aligned, random), right = random_offset(data, aligned, random);
+        size_t out = random_offset(data, aligned, random);
+        check_call(data, &(call){set, count, left, right, out, (place)(way / 2), way % 2});
       }
 }
 
@@ -99,8 +103,10 @@ static void for_each_kernel(check function) {
 
 static void check_long(const sample *data, size_t set, tt_random *random) {
   (void)random;
-  for (int way = 0; way < 2 * PLACES; way++)
-    check_call(data, &(call){set, ELEMENTS - 3, 0, data->alignment, 3 * data->alignment, (place)(way / 2), way % 2});
+  for (int way = 0; way < 4 * PLACES; way++) {
+    size_t step = way % 2 ? data->alignment : 1;
+    check_call(data, &(call){set, ELEMENTS - 3, 0, step, 3 * step, (place)(way / 4), way / 2 % 2});
+  }
 }
 
 /* The same operands the other way round give the same bits. */

@@ -82,9 +82,12 @@ KERNEL(min, long_double)
 KERNEL(max, long_double)
 
 static void divide_long_double(void *data, size_t count, int64_t divisor) {
-  long_double *at = data;
-  for (size_t n = 0; n < count; n++)
-    put_long_double((char *)&at[n], settled_long_double(at[n] / (long_double)divisor));
+  char *at = data;
+  for (size_t n = 0; n < count; n++, at += sizeof(long_double)) {
+    long_double value;
+    memcpy(&value, at, sizeof value);
+    put_long_double(at, settled_long_double(value / (long_double)divisor));
+  }
 }
 
 /* ---- complex numbers: the schoolbook product; no infinity is saved from being NaN ---- */
@@ -137,8 +140,13 @@ PAIR(long_double_int32, long_double)
 
 #define DIVIDE(type, wide)                                                                                             \
   static void divide_##type(void *data, size_t count, int64_t divisor) {                                               \
-    for (type *at = data; at < (type *)data + count; at++)                                                             \
-      *at = (type)((wide)*at / (wide)divisor);                                                                         \
+    char *at = data;                                                                                                   \
+    for (size_t n = 0; n < count; n++, at += sizeof(type)) {                                                           \
+      type value;                                                                                                      \
+      memcpy(&value, at, sizeof value);                                                                                \
+      value = (type)((wide)value / (wide)divisor);                                                                     \
+      memcpy(at, &value, sizeof value);                                                                                \
+    }                                                                                                                  \
   }
 DIVIDE(int8_t, int64_t)
 DIVIDE(int16_t, int64_t)
