@@ -53,14 +53,26 @@ int64_t tt_ir_end_count(const tt_composition *composition, const tt_family *fami
 
 /* ---- check ---- */
 
+/* What users give may be too large for 64 bits. */
+static bool value_in_range(tt_affine form, int64_t i, int64_t j, int64_t limit) {
+  int64_t by_i, by_j, value;
+  return !__builtin_mul_overflow(form.i, i, &by_i) && !__builtin_mul_overflow(form.j, j, &by_j) &&
+         !__builtin_add_overflow(form.base, by_i, &value) && !__builtin_add_overflow(value, by_j, &value) &&
+         value >= 0 && value < limit;
+}
+
 static bool affine_in_range(tt_affine form, const tt_family *family, int64_t limit) {
   int64_t last_i = family->count_i - 1, last_j = family->count_j - 1; /* extremes of an affine form are at corners */
-  for (int corner = 0; corner < 4; corner++) {
-    int64_t value = tt_ir_at(form, corner & 1 ? last_i : 0, corner & 2 ? last_j : 0);
-    if (value < 0 || value >= limit)
+  for (int corner = 0; corner < 4; corner++)
+    if (!value_in_range(form, corner & 1 ? last_i : 0, corner & 2 ? last_j : 0, limit))
       return false;
-  }
   return true;
+}
+
+/* No two primitives bring a block to one place, so there are no more of them than places. */
+static bool too_many(const tt_composition *composition, const tt_family *family) {
+  int64_t primitives, places = composition->rank_count * composition->block_count;
+  return __builtin_mul_overflow(family->count_i, family->count_j, &primitives) || primitives > places;
 }
 
 static tutti_status check_list(const tt_ends *ends, int64_t rank_count, const char *stage, int number) {
@@ -80,6 +92,12 @@ static tutti_status check_family(const tt_composition *composition, const tt_sta
   if (family->count_i <= 0 || family->count_j <= 0)
     return tt_fail(TUTTI_ERR_PLAN, "stage '%s', family %d: counts %" PRId64 " x %" PRId64 " are not positive",
                    stage->name, number, family->count_i, family->count_j);
+  if (too_many(composition, family))
+    return tt_fail(TUTTI_ERR_PLAN,
+                   "stage '%s', family %d: %" PRId64 " x %" PRId64 " primitives for %" PRId64 " blocks on %" PRId64
+                   " ranks: some bring the same",
+                   stage->name, number, family->count_i, family->count_j, composition->block_count,
+                   composition->rank_count);
   if (!affine_in_range(family->root, family, composition->rank_count))
     return tt_fail(TUTTI_ERR_PLAN, "stage '%s', family %d: a root is no rank below %" PRId64, stage->name, number,
                    composition->rank_count);

@@ -286,6 +286,12 @@ static void refuse_arguments(tutti_comm *comm) {
   REFUSED(tutti_composition_reduce(of, falling, 2, 0, 0, TUTTI_IN, TUTTI_OUT), TUTTI_ERR_PLAN, "ends[1] = 0");
   REFUSED(tutti_composition_reduce(of, high, 2, 0, 0, TUTTI_IN, TUTTI_OUT), TUTTI_ERR_PLAN, "ends[1] = 2");
   REFUSED(tutti_composition_reduce(of, high, 0, 0, 0, TUTTI_IN, TUTTI_OUT), TUTTI_ERR_ARGUMENT, "0 ends");
+  tutti_family wide = {.count_i = 9, .count_j = 1, .root = {.i = INT64_MAX / 4 + 1}, .from = TUTTI_IN, .to = TUTTI_OUT};
+  REFUSED(tutti_composition_add(of, &wide), TUTTI_ERR_PLAN, "9 x 1 primitives for 2 blocks on 2 ranks");
+  wide.count_i = 4;
+  REFUSED(tutti_composition_add(of, &wide), TUTTI_ERR_PLAN, "a root is no rank below 2");
+  wide = (tutti_family){.count_i = INT64_MAX, .count_j = INT64_MAX, .from = TUTTI_IN, .to = TUTTI_OUT};
+  REFUSED(tutti_composition_add(of, &wide), TUTTI_ERR_PLAN, "some bring the same");
   REFUSED(tutti_composition_set_params(of, "ring"), TUTTI_ERR_PLAN, "has no forms");
   REFUSED(tutti_composition_set_params(of, "wheel"), TUTTI_ERR_PLAN, "wheel");
   CHECK(tutti_composition_multicast(of, 0, NULL, 0, 0, TUTTI_MID, TUTTI_OUT) == TUTTI_OK);
