@@ -94,9 +94,9 @@ static tutti_status prove(program *made) {
 
 /* ---- this rank's plan ---- */
 
-static uint64_t hash_of(program *made) {
-  const char *composition = tt_ir_print(&made->composition, &made->arena), *params = text_of(made->of);
-  return composition ? tt_hash(tt_hash(0, composition, strlen(composition)), params, strlen(params)) : 0;
+static uint64_t hash_of(const program *made) {
+  const char *params = text_of(made->of);
+  return tt_hash(tt_ir_hash(&made->composition), params, strlen(params));
 }
 
 /* Whether its primitives make sense together: found from the composition alone, so on all ranks alike. */

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 const tt_family *tt_ir_family(const tt_stage *stage, int number) {
@@ -187,27 +188,70 @@ static void loop_text(const tt_family *family, char *text, size_t size) {
     snprintf(text, size, "for j < %" PRId64 ": ", family->count_j);
 }
 
-static char *family_text(const tt_family *family, tt_arena *arena) {
+static void print_family(const tt_family *family, FILE *to) {
   char root[64], block[64], ends[160], loop[64];
   affine_text(family, family->root, root, sizeof root);
   affine_text(family, family->block, block, sizeof block);
   ends_text(family, ends, sizeof ends);
   loop_text(family, loop, sizeof loop);
   bool multicast = family->primitive == TT_MULTICAST;
-  return tt_arena_format(arena, "%s%s(%s, %s, block %s%s) %s -> %s", loop, multicast ? "M" : "R",
-                         multicast ? root : ends, multicast ? ends : root, block, family->ordered ? ", ordered" : "",
-                         buffer_names[family->from], buffer_names[family->to]);
+  fprintf(to, "  %s%s(%s, %s, block %s%s) %s -> %s\n", loop, multicast ? "M" : "R", multicast ? root : ends,
+          multicast ? ends : root, block, family->ordered ? ", ordered" : "", buffer_names[family->from],
+          buffer_names[family->to]);
+}
+
+static void print_composition(const tt_composition *composition, FILE *to) {
+  fprintf(to, "%" PRId64 " rank%s, %" PRId64 " block%s%s\n", composition->rank_count,
+          composition->rank_count == 1 ? "" : "s", composition->block_count, composition->block_count == 1 ? "" : "s",
+          composition->in_place ? ", in place" : "");
+  for (int s = 0; s < composition->stage_count; s++) {
+    const tt_stage *stage = &composition->stage[s];
+    fprintf(to, "%s%s:\n", s ? "fence\n" : "", stage->name);
+    for (int n = 0; n < stage->family_count; n++)
+      print_family(tt_ir_family(stage, n), to);
+  }
 }
 
 char *tt_ir_print(const tt_composition *composition, tt_arena *arena) {
-  char *text = tt_arena_format(arena, "%" PRId64 " rank%s, %" PRId64 " block%s%s\n", composition->rank_count,
-                               composition->rank_count == 1 ? "" : "s", composition->block_count,
-                               composition->block_count == 1 ? "" : "s", composition->in_place ? ", in place" : "");
-  for (int s = 0; s < composition->stage_count && text; s++) {
+  char *text = NULL, *kept;
+  size_t size = 0;
+  FILE *to = open_memstream(&text, &size);
+  if (to)
+    print_composition(composition, to);
+  bool written = to && fclose(to) == 0;
+  kept = written ? tt_arena_alloc(arena, size + 1, 1) : NULL;
+  if (kept)
+    memcpy(kept, text, size + 1);
+  free(text);
+  arena->failed = arena->failed || !kept;
+  return kept;
+}
+
+/* ---- hash ---- */
+
+static uint64_t hash_affine(uint64_t hash, tt_affine form) {
+  const int64_t facts[] = {form.base, form.i, form.j};
+  return tt_hash(hash, facts, sizeof facts);
+}
+
+static uint64_t hash_family(uint64_t hash, const tt_family *family) {
+  const tt_ends *ends = &family->ends;
+  const int64_t facts[] = {family->primitive, family->count_i, family->count_j, ends->kind,
+                           family->from,      family->to,      family->ordered};
+  hash = hash_affine(hash_affine(tt_hash(hash, facts, sizeof facts), family->root), family->block);
+  if (ends->kind == TT_ENDS_ONE || ends->kind == TT_ENDS_RANGE)
+    return hash_affine(hash, ends->one);
+  return ends->kind == TT_ENDS_LIST ? tt_hash(hash, ends->list, (size_t)ends->list_count * sizeof *ends->list) : hash;
+}
+
+uint64_t tt_ir_hash(const tt_composition *composition) {
+  const int64_t facts[] = {composition->rank_count, composition->block_count, composition->in_place};
+  uint64_t hash = tt_hash(0, facts, sizeof facts);
+  for (int s = 0; s < composition->stage_count; s++) {
     const tt_stage *stage = &composition->stage[s];
-    text = tt_arena_format(arena, "%s%s%s:\n", text, s ? "fence\n" : "", stage->name);
-    for (int n = 0; n < stage->family_count && text; n++)
-      text = tt_arena_format(arena, "%s  %s\n", text, family_text(tt_ir_family(stage, n), arena));
+    hash = tt_hash(hash, stage->name, strlen(stage->name) + 1);
+    for (int n = 0; n < stage->family_count; n++)
+      hash = hash_family(hash, tt_ir_family(stage, n));
   }
-  return text;
+  return hash;
 }

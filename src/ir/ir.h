@@ -74,5 +74,7 @@ int64_t tt_ir_end_count(const tt_composition *composition, const tt_family *fami
 tutti_status tt_ir_check(const tt_composition *composition);
 /* The text form, for people: one line a family. */
 char *tt_ir_print(const tt_composition *composition, tt_arena *arena);
+/* Equal for equal compositions, whatever they have been made from; else different but by bad luck. */
+uint64_t tt_ir_hash(const tt_composition *composition);
 
 #endif
