@@ -89,7 +89,8 @@ TUTTI_API tutti_status tutti_composition_print(tutti_composition *composition, c
 TUTTI_API tutti_status tutti_composition_draw(tutti_composition *composition, char **svg);
 
 /* Where blocks lie, in elements; arrays of block_count each, borrowed until the request is destroyed. Only those of
- * blocks that this rank reads, writes or forwards matter; both ends of a move must say the same count. */
+ * blocks that this rank reads, writes or forwards matter. Where both ends of a move do not say the same count, all
+ * ranks have TUTTI_ERR_MISMATCH, at the latest when all have come to the call. */
 typedef struct tutti_block_table {
   const int64_t *counts;
   const int64_t *in_offsets, *out_offsets; /* NULL: block after block */

@@ -43,11 +43,14 @@ static bool sum_up(const tutti_comm *comm, uint64_t number, tt_record *record, u
   return true;
 }
 
+/* A user's composition: its moves are between any ranks, and its blocks are those that the user numbers. */
+static bool is_composition(const tt_record *record) { return record->collective == TT_COLLECTIVE_COUNT; }
+
 bool tt_record_lengths_differ(const tutti_comm *comm, uint64_t number) {
   tt_record record;
   uint64_t sum;
   return tt_record_read(comm, comm->rank, number, &record) &&
-         tt_compose_info((tt_collective)record.collective).lengths != TT_LENGTHS_ALL &&
+         (is_composition(&record) || tt_compose_info((tt_collective)record.collective).lengths != TT_LENGTHS_ALL) &&
          sum_up(comm, number, &record, &sum) && sum != 0;
 }
 
@@ -65,6 +68,8 @@ static const tutti_graph *find_graph(const tutti_comm *comm, uint64_t number) {
 }
 
 static int64_t block_count(const tutti_comm *comm, const tt_record *record, const tutti_graph *graph) {
+  if (is_composition(record))
+    return record->count;
   if (graph)
     return graph->all.edge_count;
   return tt_compose_info((tt_collective)record->collective).lengths == TT_LENGTHS_ROOT ? comm->size
@@ -110,10 +115,13 @@ void tt_record_add_lengths(tt_text *to, const tutti_comm *comm, uint64_t number)
   tt_text_add(to, "ranks differ in call %" PRIu64 " on a communicator of %" PRId64 ", ", number, comm->size);
   tt_record_add_call(to, &record);
   tt_text_add(to, ": ");
-  const tutti_graph *graph = find_graph(comm, record.lists);
+  const tutti_graph *graph = is_composition(&record) ? NULL : find_graph(comm, record.lists);
   if (graph || !tt_compose_info((tt_collective)record.collective).has_graph)
     block = find_block(sum, block_count(comm, &record, graph), &more);
-  if (block >= 0)
+  if (block >= 0 && is_composition(&record))
+    tt_text_add(to, "block %" PRId64 " is %s where it is sent than where it comes", block,
+                more > 0 ? "longer" : "shorter");
+  else if (block >= 0)
     add_block(to, &record, ends_of(comm, &record, graph, block), more);
   else
     tt_text_add(to, "the ends of several blocks differ in their lengths");

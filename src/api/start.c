@@ -1,5 +1,6 @@
 /* api/start.c - requests of users' compositions: where blocks lie, checked against what this rank's plan touches. */
 #include "api/composition.h"
+#include "api/record.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -128,21 +129,43 @@ static tutti_status check_arguments(const tutti_composition *of, const tutti_blo
 }
 
 static uint64_t key_of(const tt_bound *bound) {
-  const uint64_t facts[] = {bound->entry->hash, (uint64_t)tt_said_type_key(bound->said_type), (uint64_t)bound->said_op,
+  uint64_t op = bound->run.moves_only ? 0 : (uint64_t)bound->said_op;
+  const uint64_t facts[] = {bound->entry->hash, (uint64_t)tt_said_type_key(bound->said_type), op,
                             (uint64_t)bound->run.element_bytes};
   return tt_hash(2, facts, sizeof facts);
+}
+
+/* Both ends of a move must say the same of its block: what this rank says of those that it has a part in. */
+static uint64_t lengths_of(const start *it) {
+  const tt_plan *plan = it->entry->plan;
+  uint64_t sum = 0;
+  for (uint32_t l = 0; l < plan->lane_count; l++) {
+    const tt_lane *lane = &plan->lane[l];
+    for (uint32_t n = lane->first_step; n < lane->first_step + lane->step_count; n++) {
+      const tt_step *step = &plan->step[n];
+      uint64_t block = step->block / plan->part_count;
+      uint64_t length = tt_record_length(block, it->count[block] * it->element);
+      if (step->kind == TT_STEP_SEND)
+        sum += step->peer < 0 ? lane->reader_count * length : length;
+      else if (step->kind != TT_STEP_COPY)
+        sum -= length;
+    }
+  }
+  return sum;
 }
 
 static tt_bound bound_of(const start *it, tt_entry *entry, tutti_type type, tutti_op op) {
   tutti_context *context = it->of->comm->context;
   int32_t number = (int32_t)type;
-  tt_bound bound = {.collective = TT_COLLECTIVE_COUNT, /* none of tutti's */
+  tt_bound bound = {.count = it->of->made.block_count,
+                    .collective = TT_COLLECTIVE_COUNT, /* none of tutti's */
                     .type = number,
                     .op = (int32_t)op,
                     .said_type = tt_context_said_type(context, number),
                     .meaning = tt_said_meaning(number),
                     .said_op = tt_context_said_op(context, (int32_t)op),
                     .in_place = it->of->made.in_place,
+                    .lengths = lengths_of(it),
                     .entry = entry,
                     .run = {.moves_only = !it->of->reduces,
                             .type = tt_type_is_user(number) ? TUTTI_BYTE : (tutti_type)tt_said_type_key(number),
