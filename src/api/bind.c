@@ -150,8 +150,10 @@ void tt_comm_forget_op(tutti_comm *comm, int32_t op) {
 /* ---- errors ---- */
 
 /* Parameters that make no plan make none on any rank; else the others learn from this call's record that they differ.
- */
+ * What is only bound is no call yet. */
 static tutti_status refuse_params(tutti_comm *comm, const tt_call *call, tt_bound *bound) {
+  if (call->later)
+    return TUTTI_ERR_PLAN;
   const tt_entry_key key = tt_bound_entry_key(comm, call);
   int64_t count = call->lists ? bound->count : vector_count(comm, call);
   tt_entry entry = {.hash = tt_entry_hash(comm, &key, count * tt_context_type_bytes(comm->context, call->type))};

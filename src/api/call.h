@@ -32,6 +32,7 @@ typedef struct tt_call {
   tt_collective collective;
   int32_t type, op; /* tutti_type, tutti_op; unchecked at first, as all else. TUTTI_BYTE where blocks have types */
   bool in_place;    /* on this rank: changes nothing that another rank sees */
+  bool later;       /* only bound now, for a request that will be started */
 } tt_call;
 
 /* Of which blocks a buffer consists. */

@@ -122,7 +122,7 @@ tutti_status tt_request_post(tutti_comm *comm, const tt_call *call, const tt_pla
   if (!made)
     return tt_agree_break(comm, TUTTI_ERR_MEMORY, "rank %" PRId64 ": no memory for a request", comm->rank);
   made->call = *call;
-  made->persistent = persistent;
+  made->call.later = made->persistent = persistent;
   tutti_status status = bind(made, places);
   made->call.lists = NULL; /* the caller's; the binding has what is needed */
   if (status != TUTTI_OK) {

@@ -299,6 +299,28 @@ static void test_parameters_without_a_plan_are_an_error_for_all(void **state) {
     run_job(3, set_impossible, &rank);
 }
 
+/* To make a request is no call: where ranks make it is their own affair, also where it fails. */
+static void init_impossible(const tutti_boot *boot, void *unused) {
+  (void)unused;
+  tutti_context *context;
+  tutti_comm *comm = join_all(boot, &context);
+  tutti_request *request = NULL;
+  int64_t in = 1, out = 0;
+  CHECK(tutti_comm_set_params(comm, "allreduce", "form=allgather.scatter [core:star]") == TUTTI_OK);
+  for (int turn = 0; turn < 2; turn++)
+    if (turn == boot->rank % 2)
+      CHECK(tutti_allreduce_init(&in, &out, 1, TUTTI_INT64, TUTTI_SUM, comm, &request) == TUTTI_ERR_PLAN);
+    else
+      CHECK(tutti_barrier(comm) == TUTTI_OK);
+  CHECK(request == NULL && tutti_barrier(comm) == TUTTI_OK);
+  leave_all(context, comm);
+}
+
+static void test_a_request_that_has_no_plan_is_no_call(void **state) {
+  (void)state;
+  run_job(3, init_impossible, NULL);
+}
+
 static void create_with(const tutti_boot *boot, void *argument) {
   (void)argument;
   setenv("TUTTI_PARAMS", "rabenseifner", 1);
@@ -346,6 +368,7 @@ int main(void) {
       FAULT_TEST(test_one_call_more_on_one_rank_is_a_mismatch_at_the_next),
       FAULT_TEST(test_one_call_more_ends_when_the_others_have_left),
       FAULT_TEST(test_parameters_without_a_plan_are_an_error_for_all),
+      FAULT_TEST(test_a_request_that_has_no_plan_is_no_call),
       FAULT_TEST(test_communicators_do_not_depend_on_the_users_parameters),
       FAULT_TEST(test_mismatch_without_a_later_call_is_told_at_destroy),
   };
