@@ -39,8 +39,9 @@ static tutti_status bad_head(int64_t rank, const head *of) {
   if (of->missing)
     return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_graph_create: rank %" PRId64 ": %s is NULL", rank,
                    of->missing == 1 ? "sources" : "destinations");
+  bool in = of->in_count < 0 || of->in_count > INT32_MAX;
   return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_graph_create: rank %" PRId64 ": %s is %" PRId64, rank,
-                 of->in_count < 0 ? "in_count" : "out_count", of->in_count < 0 ? of->in_count : of->out_count);
+                 in ? "in_count" : "out_count", in ? of->in_count : of->out_count);
 }
 
 static bool allocate_heads(const tutti_comm *comm, ends *all) {

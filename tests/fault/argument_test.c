@@ -133,6 +133,7 @@ static void refuse_graphs(void) {
   REFUSED(tutti_graph_create(comm, 0, NULL, 0, NULL, NULL), "graph is NULL");
   refuse_edges(-2, NULL, 0, NULL, "rank 0: in_count is -2");
   refuse_edges(0, NULL, INT64_MAX, self, "rank 0: out_count is 9223372036854775807");
+  refuse_edges(INT64_MAX, self, 1, self, "rank 0: in_count is 9223372036854775807");
   refuse_edges(1, NULL, 0, NULL, "rank 0: sources is NULL");
   refuse_edges(0, NULL, 1, NULL, "rank 0: destinations is NULL");
   refuse_edges(2, beyond, 2, self, "rank 0: sources[1] is ");
