@@ -48,7 +48,7 @@ typedef enum tutti_op {
   TUTTI_AVERAGE = 4, /* sum, then divided by the number of contributions; integers truncate toward zero */
   TUTTI_MIN_LOC = 5, /* of pairs: the least value with its index; of equal values the least index */
   TUTTI_MAX_LOC = 6,
-  TUTTI_LOGICAL_AND = 7, /* of integers and bool: 0 is false, all else true; results are 0 or 1 */
+  TUTTI_LOGICAL_AND = 7, /* of integers and bool: 0 is false, all else true; results of two or more are 0 or 1 */
   TUTTI_LOGICAL_OR = 8,
   TUTTI_LOGICAL_XOR = 9,
   TUTTI_BIT_AND = 10, /* of integers, byte and bool */

@@ -92,6 +92,36 @@ static void reduce_scatter_window(large *at) {
   check_window(at->in, at->rank * COUNT, BOTH);
 }
 
+static void reduce_window(large *at) {
+  fill_window(at->in, 0, at->rank);
+  memset(at->out, 0, WINDOW);
+  CHECK(tutti_reduce(at->in, at->out, COUNT, TUTTI_BFLOAT16, TUTTI_MAX, 1, at->comm) == TUTTI_OK);
+  if (at->rank == 1)
+    check_window(at->out, 0, BOTH);
+}
+
+static void gather_window(large *at) {
+  fill_window(at->in, at->rank * COUNT, BOTH);
+  memset(at->out, 0, WINDOW);
+  CHECK(tutti_gather(at->in, at->out, COUNT, TUTTI_BFLOAT16, 0, at->comm) == TUTTI_OK);
+  if (at->rank == 0)
+    check_window(at->out, 0, BOTH);
+}
+
+static void scatter_window(large *at) {
+  fill_window(at->out, 0, BOTH); /* the longer buffer is the input */
+  memset(at->in, 0, WINDOW);
+  CHECK(tutti_scatter(at->out, at->in, COUNT, TUTTI_BFLOAT16, 1, at->comm) == TUTTI_OK);
+  check_window(at->in, at->rank * COUNT, BOTH);
+}
+
+static void scan_window(large *at) {
+  fill_window(at->in, 0, at->rank);
+  memset(at->out, 0, WINDOW);
+  CHECK(tutti_scan(at->in, at->out, COUNT, TUTTI_BFLOAT16, TUTTI_MAX, at->comm) == TUTTI_OK);
+  check_window(at->out, 0, at->rank == 0 ? 0 : BOTH);
+}
+
 /* Short blocks, a long way from each other and from the beginning. */
 static void exchange_far(large *at) {
   const int64_t counts[RANKS] = {1000, 1000}, from[RANKS] = {5, COUNT - 1000}, to[RANKS] = {COUNT + 17, 3};
@@ -129,6 +159,10 @@ static void run_more_windows(large *at) {
   allreduce_window(at);
   broadcast_window(at);
   reduce_scatter_window(at);
+  reduce_window(at);
+  gather_window(at);
+  scatter_window(at);
+  scan_window(at);
 }
 
 /* ---- real memory ---- */
@@ -192,10 +226,27 @@ static void allgather_zeros(large *at) {
   munmap(out, (size_t)(RANKS * COUNT) * sizeof *out);
 }
 
+/* All blocks together are more than 2^31 elements. */
+static void all_to_all_zeros(large *at) {
+  const int64_t half = COUNT / RANKS + 1, stride = (half - 1) / (SAMPLES - 1);
+  uint16_t *in = map_zeros(RANKS * half), *out = map_zeros(RANKS * half), wanted;
+  for (int64_t n = 0; n < RANKS * SAMPLES; n++)
+    element_put(TUTTI_BFLOAT16, &in[n / SAMPLES * half + n % SAMPLES * stride],
+                sample_value(n % SAMPLES, at->rank) + (double)(n / SAMPLES));
+  CHECK(tutti_all_to_all(in, out, half, TUTTI_BFLOAT16, at->comm) == TUTTI_OK);
+  for (int64_t n = 0; n < RANKS * SAMPLES; n++) {
+    element_put(TUTTI_BFLOAT16, &wanted, sample_value(n % SAMPLES, n / SAMPLES) + (double)at->rank);
+    CHECK(out[n / SAMPLES * half + n % SAMPLES * stride] == wanted);
+  }
+  munmap(in, (size_t)(RANKS * half) * sizeof *in);
+  munmap(out, (size_t)(RANKS * half) * sizeof *out);
+}
+
 static void run_zeros(large *at) {
   allreduce_zeros(at);
   broadcast_zeros(at);
   allgather_zeros(at);
+  all_to_all_zeros(at);
 }
 
 /* ---- jobs ---- */

@@ -37,7 +37,7 @@ typedef struct choice {
 /* The same on all ranks, since all have the same seed. */
 static choice choose(worker *self) {
   static const int64_t counts[] = {0, 1, 7, 200, 900, 5000, LONGEST};
-  choice made = {.collective = (int)random_below(&self->random, 5), .mode = (int)random_below(&self->random, 3)};
+  choice made = {.collective = (int)random_below(&self->random, 11), .mode = (int)random_below(&self->random, 3)};
   made.count = counts[random_below(&self->random, 7)];
   made.comm = self->comm[random_below(&self->random, 4) == 0];
   made.root = random_below(&self->random, 1000);
@@ -55,6 +55,18 @@ static tutti_status call(worker *self, const choice *of) {
     return tutti_allgather(self->in, self->out, of->count, TUTTI_INT32, of->comm);
   case 3:
     return tutti_reduce_scatter(self->in, self->out, of->count, TUTTI_INT32, TUTTI_SUM, of->comm);
+  case 4:
+    return tutti_reduce(self->in, self->out, of->count, TUTTI_INT32, TUTTI_SUM, root, of->comm);
+  case 5:
+    return tutti_gather(self->in, self->out, of->count, TUTTI_INT32, root, of->comm);
+  case 6:
+    return tutti_scatter(self->in, self->out, of->count, TUTTI_INT32, root, of->comm);
+  case 7:
+    return tutti_all_to_all(self->in, self->out, of->count, TUTTI_INT32, of->comm);
+  case 8:
+    return tutti_scan(self->in, self->out, of->count, TUTTI_INT32, TUTTI_SUM, of->comm);
+  case 9:
+    return tutti_exscan(self->in, self->out, of->count, TUTTI_INT32, TUTTI_SUM, of->comm);
   default:
     return tutti_barrier(of->comm);
   }
@@ -71,6 +83,18 @@ static tutti_status start(worker *self, const choice *of, tutti_request **reques
     return tutti_allgather_start(self->in, self->out, of->count, TUTTI_INT32, of->comm, request);
   case 3:
     return tutti_reduce_scatter_start(self->in, self->out, of->count, TUTTI_INT32, TUTTI_SUM, of->comm, request);
+  case 4:
+    return tutti_reduce_start(self->in, self->out, of->count, TUTTI_INT32, TUTTI_SUM, root, of->comm, request);
+  case 5:
+    return tutti_gather_start(self->in, self->out, of->count, TUTTI_INT32, root, of->comm, request);
+  case 6:
+    return tutti_scatter_start(self->in, self->out, of->count, TUTTI_INT32, root, of->comm, request);
+  case 7:
+    return tutti_all_to_all_start(self->in, self->out, of->count, TUTTI_INT32, of->comm, request);
+  case 8:
+    return tutti_scan_start(self->in, self->out, of->count, TUTTI_INT32, TUTTI_SUM, of->comm, request);
+  case 9:
+    return tutti_exscan_start(self->in, self->out, of->count, TUTTI_INT32, TUTTI_SUM, of->comm, request);
   default:
     return tutti_barrier_start(of->comm, request);
   }
