@@ -43,14 +43,12 @@ static bool sum_up(const tutti_comm *comm, uint64_t number, tt_record *record, u
   return true;
 }
 
-/* A user's composition: its moves are between any ranks, and its blocks are those that the user numbers. */
-static bool is_composition(const tt_record *record) { return record->collective == TT_COLLECTIVE_COUNT; }
-
 bool tt_record_lengths_differ(const tutti_comm *comm, uint64_t number) {
   tt_record record;
   uint64_t sum;
   return tt_record_read(comm, comm->rank, number, &record) &&
-         (is_composition(&record) || tt_compose_info((tt_collective)record.collective).lengths != TT_LENGTHS_ALL) &&
+         (tt_record_is_composition(&record) ||
+          tt_compose_info((tt_collective)record.collective).lengths != TT_LENGTHS_ALL) &&
          sum_up(comm, number, &record, &sum) && sum != 0;
 }
 
@@ -68,7 +66,7 @@ static const tutti_graph *find_graph(const tutti_comm *comm, uint64_t number) {
 }
 
 static int64_t block_count(const tutti_comm *comm, const tt_record *record, const tutti_graph *graph) {
-  if (is_composition(record))
+  if (tt_record_is_composition(record))
     return record->count;
   if (graph)
     return graph->all.edge_count;
@@ -115,10 +113,10 @@ void tt_record_add_lengths(tt_text *to, const tutti_comm *comm, uint64_t number)
   tt_text_add(to, "ranks differ in call %" PRIu64 " on a communicator of %" PRId64 ", ", number, comm->size);
   tt_record_add_call(to, &record);
   tt_text_add(to, ": ");
-  const tutti_graph *graph = is_composition(&record) ? NULL : find_graph(comm, record.lists);
+  const tutti_graph *graph = tt_record_is_composition(&record) ? NULL : find_graph(comm, record.lists);
   if (graph || !tt_compose_info((tt_collective)record.collective).has_graph)
     block = find_block(sum, block_count(comm, &record, graph), &more);
-  if (block >= 0 && is_composition(&record))
+  if (block >= 0 && tt_record_is_composition(&record))
     tt_text_add(to, "block %" PRId64 " is %s where it is sent than where it comes", block,
                 more > 0 ? "longer" : "shorter");
   else if (block >= 0)

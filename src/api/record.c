@@ -188,6 +188,8 @@ void tt_record_add_difference(tt_text *to, const tutti_comm *comm, uint64_t numb
   }
   if (alike && groups > 1 && same_keys)
     tt_text_add(to, "; the types of their elements differ");
+  else if (alike && groups > 1 && tt_record_is_composition(&first))
+    tt_text_add(to, "; their primitives or parameters differ");
   else if (alike && groups > 1)
     tt_text_add(to, same_counts ? "; their parameters differ" : "; their counts differ");
 }
