@@ -166,7 +166,7 @@ void tt_tcp_reach_lose(tt_tcp_pipes *pipes, tt_tcp_peer *peer, tt_tcp_fate fate)
   if (peer->state != TT_TCP_ALIVE || tt_tcp_peer_has_left(peer) || (pipes->leaves && peer->unacknowledged == 0))
     return;
   int64_t now_ns = tt_clock_ns();
-  peer->ended = peer->ended || fate == TT_TCP_ENDED;
+  peer->ended = !is_open(peer) && (peer->ended || fate == TT_TCP_ENDED);
   if (!is_open(peer) && all_refuse(pipes, peer)) {
     die(pipes, peer);
     return;
