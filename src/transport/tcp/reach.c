@@ -209,12 +209,20 @@ static bool is_awaited(const tt_tcp_peer *peer) {
   return false;
 }
 
+/* A rail that does not refuse: the peer's system has taken a call there, or may take one. */
+static bool may_answer(const tt_tcp_peer *peer) {
+  for (int r = 0; r < TT_TCP_RAILS; r++)
+    if (!peer->way[r].refused && (peer->way[r].calling || peer->way[r].taken > 0))
+      return true;
+  return false;
+}
+
 /* After the time in which connections of a process that has ended would have ended as well. */
 static bool is_dead(tt_tcp_peer *peer, int64_t now_ns) {
   bool waited = peer->refused && now_ns - peer->refused_ns > REFUSED_NS;
   if (waited && is_open(peer))
     accept_life(peer);
-  else if (waited)
+  else if (waited && !may_answer(peer))
     return true;
   return peer->suspect && peer->ended && !is_awaited(peer) && now_ns - peer->suspect_ns > ENDED_NS;
 }
