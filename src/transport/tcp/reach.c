@@ -310,9 +310,17 @@ static void look_at_peer(tt_tcp_pipes *pipes, tt_tcp_peer *peer, bool look_at_li
   tt_tcp_peer_settle(pipes, peer);
 }
 
-/* Only while something is on its way: a rank that has nothing to do with others costs nothing. */
+static bool any_down(const tt_tcp_pipes *pipes) {
+  for (int64_t r = 0; r < own_host(pipes)->rail_count; r++)
+    if (pipes->down[r])
+      return true;
+  return false;
+}
+
+/* Only while something is on its way, or a NIC was down at the last look: a rank that has nothing to do with others
+ * costs nothing. */
 static void look_at_nics(tt_tcp_pipes *pipes, int64_t now_ns) {
-  bool busy = false;
+  bool busy = any_down(pipes);
   for (int64_t n = 0; n < pipes->met_count && !busy; n++) {
     const tt_tcp_peer *peer = pipes->peer[pipes->met[n]];
     busy = peer->state == TT_TCP_ALIVE && is_busy(peer);
