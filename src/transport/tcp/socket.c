@@ -135,9 +135,12 @@ int tt_tcp_socket_error(int fd) {
 
 /* ---- options ---- */
 
+/* A process that this one has forked may hold the connection, too: so it is undone, not only closed. */
 void tt_tcp_socket_abort(int fd) {
   const struct linger at_once = {.l_onoff = 1, .l_linger = 0};
+  const struct sockaddr none = {.sa_family = AF_UNSPEC};
   (void)setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+  (void)connect(fd, &none, sizeof none);
   close(fd);
 }
 
