@@ -71,10 +71,90 @@ static void test_a_ring_of_ranks_survives_cuts(void **state) {
   assert_int_equal(job_run(4, cut_often, &rails), 0);
 }
 
+/* ---- a rank that reads late ---- */
+
+static void sleep_ms(int64_t ms) {
+  nanosleep(&(struct timespec){.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000}, NULL);
+}
+
+enum { LATE_MS = 7000, LETTERS = 15, LETTER = 60000 };
+
+/* Rank 1 has done its part and leaves; more than fits into the buffers of rank 0's system is not read for long. */
+static void leave_much(const tutti_boot *boot, void *argument) {
+  (void)argument;
+  void *self = open_rank(boot, 1);
+  tutti_stream *from = open_end(self, 1, 1, 0, LETTER), *first = open_end(self, 2, 1, 0, 0);
+  if (boot->rank == 1) {
+    put_now(self, first, 0, 1);
+    for (uint64_t n = 0; n < LETTERS; n++)
+      put_now(self, from, LETTER, n);
+    send_off(self, from);
+    close_rank(self);
+    return;
+  }
+  take_now(self, first, 0, 1);
+  sleep_ms(LATE_MS);
+  for (uint64_t n = 0; n < LETTERS; n++)
+    take_now(self, from, LETTER, n);
+  while (tested->peer_dead(self, 1) == 0)
+    move_on(self, SECOND);
+  CHECK(tested->peer_dead(self, 1) == 2);
+  close_rank(self);
+}
+
+static void test_what_is_left_behind_is_there_for_who_reads_late(void **state) {
+  (void)state;
+  assert_int_equal(job_run(2, leave_much, NULL), 0);
+}
+
+/* ---- a rail that refuses ---- */
+
+/* Nobody listens any more at this process's address of that rail. */
+static void stop_listening(int64_t rail) {
+  for (int fd = 3; fd < 256; fd++) {
+    struct sockaddr_in own = {.sin_family = AF_UNSPEC};
+    socklen_t size = sizeof own, size_of_listens = sizeof(int);
+    int listens = 0;
+    bool is_one = getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size_of_listens) == 0 && listens &&
+                  getsockname(fd, (struct sockaddr *)&own, &size) == 0 && own.sin_family == AF_INET;
+    if (is_one && ntohl(own.sin_addr.s_addr) == INADDR_LOOPBACK + rail)
+      CHECK(dup2(STDERR_FILENO, fd) == fd);
+  }
+}
+
+/* Rank 1 computes for longer than a dead one would be waited for. */
+static void compute_behind_a_refusing_rail(const tutti_boot *boot, void *argument) {
+  int64_t refusing = *(int64_t *)argument;
+  void *self = open_rank(boot, 2);
+  tutti_stream *to = open_end(self, 1, 0, 1, 1000);
+  if (boot->rank == 1) {
+    stop_listening(refusing);
+    sleep_ms(4000);
+    take_now(self, to, 1000, 1);
+    close_rank(self);
+    return;
+  }
+  sleep_ms(200);
+  put_now(self, to, 1000, 1);
+  while (tested->unsent(self, to) > 0) {
+    move_on(self, SECOND);
+    CHECK(tested->peer_dead(self, 1) != 1);
+  }
+  close_rank(self);
+}
+
+static void test_who_computes_behind_a_rail_that_refuses_is_not_dead(void **state) {
+  (void)state;
+  for (int64_t rail = 0; rail < 2; rail++)
+    assert_int_equal(job_run(2, compute_behind_a_refusing_rail, &rail), 0);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_cut_connections_lose_and_repeat_nothing),
       cmocka_unit_test(test_a_ring_of_ranks_survives_cuts),
+      cmocka_unit_test(test_what_is_left_behind_is_there_for_who_reads_late),
+      cmocka_unit_test(test_who_computes_behind_a_rail_that_refuses_is_not_dead),
       FAULT_TESTS,
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

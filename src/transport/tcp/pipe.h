@@ -44,8 +44,9 @@ typedef struct tt_tcp_pipes_spec {
 } tt_tcp_pipes_spec;
 
 tutti_status tt_tcp_pipes_create(const tt_tcp_pipes_spec *spec, tt_tcp_pipes **pipes);
-/* Says goodbye to everyone it has met; waits, at most timeout_ns, until all letters are acknowledged. */
-void tt_tcp_pipes_flush(tt_tcp_pipes *pipes, int64_t timeout_ns);
+/* Says goodbye to everyone it has met; waits, at most timeout_ns, until all letters are in the hands of their readers'
+ * systems; at most longest_ns where these answer and have no room, as their ranks read late. */
+void tt_tcp_pipes_flush(tt_tcp_pipes *pipes, int64_t timeout_ns, int64_t longest_ns);
 void tt_tcp_pipes_destroy(tt_tcp_pipes *pipes); /* accepts NULL */
 
 /* Where letters are taken from and given back to. */

@@ -26,6 +26,7 @@ typedef struct tt_tcp {
   tt_tcp_host *host;  /* of each rank */
   tt_tcp_door *door;
   tt_tcp_pipes *pipes;
+  int64_t longest_ns; /* for the last letters to be read */
 } tt_tcp;
 
 /* ---- what a rank tells, in the same bytes on every machine ---- */
@@ -209,7 +210,7 @@ static void close_tcp(void *given) {
   if (!self)
     return;
   if (self->pipes)
-    tt_tcp_pipes_flush(self->pipes, FLUSH_NS);
+    tt_tcp_pipes_flush(self->pipes, FLUSH_NS, self->longest_ns);
   tt_streams_finish(&self->streams);
   tt_tcp_pipes_destroy(self->pipes);
   tt_tcp_door_close(self->door);
@@ -228,7 +229,8 @@ static tutti_status open_tcp(const void *given, const tutti_boot *boot, void **o
     free(host);
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for the addresses of %" PRId64 " ranks", boot->rank_count);
   }
-  *self = (tt_tcp){.streams = {.rank = boot->rank, .rank_count = boot->rank_count}, .host = host};
+  *self = (tt_tcp){
+      .streams = {.rank = boot->rank, .rank_count = boot->rank_count}, .host = host, .longest_ns = config->timeout_ns};
   tutti_status status = check(config);
   if (status == TUTTI_OK)
     status = tt_tcp_door_open(config->rail, config->rail_count, boot->rank, port, &self->door);
