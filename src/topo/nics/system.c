@@ -141,8 +141,16 @@ static tt_nic *find_name(tt_nic *nic, int64_t count, const char *name) {
   return NULL;
 }
 
+/* IPv4 before IPv6, and before both what a machine gave itself for want of another one (169.254/16): 0 is none. */
+static int worth_of(const struct sockaddr *address) {
+  if (address->sa_family != AF_INET)
+    return address->sa_family == AF_INET6 ? 2 : 0;
+  uint32_t four = ntohl(((const struct sockaddr_in *)(const void *)address)->sin_addr.s_addr);
+  return four >> 16 == 0xa9fe ? 1 : 3;
+}
+
 static void take_address(tt_nic *nic, const struct ifaddrs *from) {
-  if (nic->address.ss_family == AF_INET || nic->address.ss_family == from->ifa_addr->sa_family)
+  if (worth_of(from->ifa_addr) <= worth_of((const struct sockaddr *)&nic->address))
     return;
   bool old = from->ifa_addr->sa_family == AF_INET;
   memcpy(&nic->address, from->ifa_addr, old ? sizeof(struct sockaddr_in) : sizeof(struct sockaddr_in6));

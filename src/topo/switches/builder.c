@@ -155,10 +155,10 @@ static char *cut_line(tt_switches_builder *b, char **text) {
   return line;
 }
 
-/* The next line's text stands where the backslash was. */
+/* The next line's text stands where the backslash was. One in a comment is none. */
 static void join_lines(tt_switches_builder *b, char *line, char **text) {
   size_t length = strlen(line);
-  while (length && line[length - 1] == '\\' && **text) {
+  while (length && line[length - 1] == '\\' && !strchr(line, '#') && **text) {
     size_t more = strcspn(*text, "\n");
     char *next = *text;
     *text += more + (next[more] == '\n');

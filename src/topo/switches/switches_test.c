@@ -57,6 +57,7 @@ static void test_slurm_files_say_what_hangs_on_a_switch(void **state) {
                "SwitchName=s1\n",
                "a:top/s0 b:top/s1");
   expect_paths("SwitchName=s0 \\\n  Nodes=a,\\\r\nb\n", "a:s0 b:s0");
+  expect_paths("# old \\\nSwitchName=s0 Nodes=a # and \\\nSwitchName=s1 Nodes=b\n", "a:s0 b:s1");
   expect_paths("SwitchName=top Switches=s0 Nodes=login\nSwitchName=s0 Nodes=a", "login:top a:top/s0");
 }
 
