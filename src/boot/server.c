@@ -148,20 +148,27 @@ static void contribute(tt_boot_server *server, tt_boot_link *link) {
   check_round(server);
 }
 
-static void accept_link(tt_boot_server *server) {
+/* Returns false where there is no descriptor for it: it waits until others have gone, which are told so. */
+static bool accept_link(tt_boot_server *server) {
   int fd = accept4(server->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+  if (fd < 0 && (errno == EMFILE || errno == ENFILE)) {
+    snprintf(server->text, sizeof server->text, "the launcher has no descriptors left for more ranks (ulimit -n)");
+    fail_round(server, TUTTI_ERR_SYSTEM);
+    return false;
+  }
   if (fd < 0)
-    return;
+    return true;
   tt_boot_link *link = tt_boot_same_user(fd) ? tt_boot_link_create(fd) : NULL;
   if (link == NULL) {
     close(fd);
-    return;
+    return true;
   }
   link->after = server->links;
   if (link->after != NULL)
     link->after->before = link;
   server->links = link;
   watch(server, fd, link, false);
+  return true;
 }
 
 static void serve_link(tt_boot_server *server, tt_boot_link *link, uint32_t events) {
@@ -178,10 +185,11 @@ static void serve_link(tt_boot_server *server, tt_boot_link *link, uint32_t even
 
 void tt_boot_server_serve(tt_boot_server *server) {
   struct epoll_event event; /* one at a time: serving one may drop another */
-  while (epoll_wait(server->epoll, &event, 1, 0) == 1) {
+  bool goes_on = true;
+  while (goes_on && epoll_wait(server->epoll, &event, 1, 0) == 1) {
     uint64_t expired;
     if (event.data.ptr == &server->listener)
-      accept_link(server);
+      goes_on = accept_link(server);
     else if (event.data.ptr != &server->timer)
       serve_link(server, event.data.ptr, event.events);
     else if (read(server->timer, &expired, sizeof expired) > 0 && server->waiting > 0)
