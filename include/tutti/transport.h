@@ -36,6 +36,7 @@ typedef struct tutti_stream_spec {
   const int64_t *readers;    /* job ranks that read, reader_count of them; borrowed during open */
   int64_t reader_count;      /* 1, or more where `publish` is set */
   size_t slot_bytes_minimum; /* a slot must hold at least this, header not included */
+  int once;                  /* the id is not used again: an end that was closed unused need not be remembered */
 } tutti_stream_spec;
 
 typedef struct tutti_transport_ops {

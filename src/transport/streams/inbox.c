@@ -114,7 +114,7 @@ void tt_streams_place_close(tt_streams *self, tt_streams_place *at) {
   match(self, at);
   if (at->inbox)
     close_inbox(self, at->inbox);
-  else
+  else if (!at->once)
     at->missed += !at->empty;
   at->inbox = NULL;
   at->open = at->empty = false;

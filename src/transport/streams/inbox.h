@@ -21,6 +21,7 @@ typedef struct tt_streams_inbox {
 typedef struct tt_streams_place {
   tt_streams_node node;
   bool open;               /* there is a reader now */
+  bool once;               /* nobody will open it again */
   bool empty;              /* who gets nothing: the writer has opened again without having written */
   tt_streams_inbox *inbox; /* of the reader; NULL: nothing has come */
   tt_streams_inbox *first; /* whose reader is not known, by number */

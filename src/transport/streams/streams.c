@@ -25,7 +25,7 @@ struct tutti_stream { /* one end */
   tt_streams_node node;
   uint64_t id;
   int64_t peer;
-  bool writes;
+  bool writes, once;
   /* writer */
   uint32_t next, released, unsent; /* slots: next; free again; whose letters need this rank still */
   uint16_t unused;                 /* to be said with each letter */
@@ -88,6 +88,7 @@ static tutti_status open_writer(tt_streams *self, const tutti_stream_spec *spec,
   made->id = spec->id;
   made->peer = peer;
   made->writes = true;
+  made->once = spec->once;
   made->room = lines > 0 ? lines * LINE : LINE;
   *stream = made;
   return TUTTI_OK;
@@ -100,10 +101,12 @@ static tutti_status open_reader(tt_streams *self, const tutti_stream_spec *spec,
   made->id = spec->id;
   made->peer = spec->source;
   tutti_status status = tt_streams_place_open(self, spec->id, spec->source, &made->at);
-  if (status == TUTTI_OK)
+  if (status == TUTTI_OK) {
+    made->at->once = spec->once;
     *stream = made;
-  else
+  } else {
     tt_streams_node_destroy(self, made);
+  }
   return status;
 }
 
@@ -136,7 +139,9 @@ static void close_writer(tt_streams *self, tutti_stream *stream) {
     tt_streams_pool_give(self->post.pool, stream->slot);
   if (used)
     send_end(self, stream);
-  unused *count = used ? NULL : tt_streams_node_find_or_make(self, TT_STREAMS_UNUSED, stream->id, peer, sizeof *count);
+  unused *count = used || stream->once
+                      ? NULL
+                      : tt_streams_node_find_or_make(self, TT_STREAMS_UNUSED, stream->id, peer, sizeof *count);
   if (count && count->count < UINT16_MAX)
     count->count++;
   tt_streams_node_destroy(self, stream);
