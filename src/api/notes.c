@@ -5,8 +5,9 @@
  *     verdict    "the communicator is broken, because ..."
  *
  * Notes travel through streams of their own between every two ranks, opened when a wait has become long or something is
- * wrong, and taken in while this rank waits: nothing of this happens in a call that goes well. A note that finds no
- * free slot is left out: questions are asked again, and a verdict has a stream to itself. */
+ * wrong, and taken in while this rank waits: nothing of this happens in a call that goes well. A long wait may be a
+ * good one: then only some ranks are asked at a time, each rank asking others, since each may cost a connection. A note
+ * that finds no free slot is left out: questions are asked again, and a verdict has a stream to itself. */
 #include "api/record.h"
 
 #include <stddef.h>
@@ -18,6 +19,7 @@
 #define LOOK_NS 5000000
 #define ASK_NS 500000000 /* before others are asked; and then again after */
 #define ASK_AGAIN_NS 2000000000
+#define ASK_AT_ONCE 16 /* ranks of other machines */
 
 typedef enum kind { TALK, VERDICT, KINDS } kind; /* of streams */
 typedef enum talk { QUESTION, RECORD } talk;
@@ -32,6 +34,7 @@ typedef struct note {
 struct tt_notes {
   int64_t looked_ns, asked_ns;
   uint64_t asked; /* the call that others were asked of last */
+  int64_t next;   /* who is asked next: so many behind this rank */
   struct {
     tutti_stream *in, *out; /* NULL: not open */
   } end[][KINDS];           /* of each rank */
@@ -141,6 +144,18 @@ void tt_notes_take(tutti_comm *comm) {
 
 /* ---- what is told ---- */
 
+static void ask_some(tutti_comm *comm, uint64_t number) {
+  const note question = {.number = number, .talk = QUESTION};
+  int64_t peer;
+  for (int64_t n = 0, asked = 0; n < comm->size && asked < ASK_AT_ONCE; n++) {
+    int64_t rank = (comm->rank + ++comm->notes->next) % comm->size;
+    if (comm->far[rank])
+      send_note(comm, TALK, rank, &question);
+    asked += comm->far[rank];
+  }
+  comm->context->ops->progress(comm->context->transport, &peer);
+}
+
 void tt_notes_ask(tutti_comm *comm, uint64_t number) {
   if (make_notes(comm))
     send_all(comm, TALK, &(note){.number = number, .talk = QUESTION});
@@ -163,5 +178,5 @@ void tt_notes_look(tutti_comm *comm, uint64_t number, int64_t waited_ns, int64_t
     return;
   comm->notes->asked = number;
   comm->notes->asked_ns = now;
-  tt_notes_ask(comm, number);
+  ask_some(comm, number);
 }
