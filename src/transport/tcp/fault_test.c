@@ -88,7 +88,6 @@ static void leave_much(const tutti_boot *boot, void *argument) {
     put_now(self, first, 0, 1);
     for (uint64_t n = 0; n < LETTERS; n++)
       put_now(self, from, LETTER, n);
-    send_off(self, from);
     close_rank(self);
     return;
   }
