@@ -43,12 +43,16 @@ static bool sum_up(const tutti_comm *comm, uint64_t number, tt_record *record, u
   return true;
 }
 
+/* Of a block of a user's composition: those that it moves between. */
+static tt_lengths lengths_of(const tt_record *record) {
+  return tt_record_is_composition(record) ? TT_LENGTHS_ENDS
+                                          : tt_compose_info((tt_collective)record->collective).lengths;
+}
+
 bool tt_record_lengths_differ(const tutti_comm *comm, uint64_t number) {
   tt_record record;
   uint64_t sum;
-  return tt_record_read(comm, comm->rank, number, &record) &&
-         (tt_record_is_composition(&record) ||
-          tt_compose_info((tt_collective)record.collective).lengths != TT_LENGTHS_ALL) &&
+  return tt_record_read(comm, comm->rank, number, &record) && lengths_of(&record) != TT_LENGTHS_ALL &&
          sum_up(comm, number, &record, &sum) && sum != 0;
 }
 
@@ -70,14 +74,13 @@ static int64_t block_count(const tutti_comm *comm, const tt_record *record, cons
     return record->count;
   if (graph)
     return graph->all.edge_count;
-  return tt_compose_info((tt_collective)record->collective).lengths == TT_LENGTHS_ROOT ? comm->size
-                                                                                       : comm->size * comm->size;
+  return lengths_of(record) == TT_LENGTHS_ROOT ? comm->size : comm->size * comm->size;
 }
 
 static pair ends_of(const tutti_comm *comm, const tt_record *record, const tutti_graph *graph, int64_t block) {
   if (graph)
     return (pair){graph->from[block], graph->to[block]};
-  if (tt_compose_info((tt_collective)record->collective).lengths != TT_LENGTHS_ROOT)
+  if (lengths_of(record) != TT_LENGTHS_ROOT)
     return (pair){block / comm->size, block % comm->size};
   bool from_root = tt_call_side((tt_collective)record->collective, TT_IN).of_root;
   return from_root ? (pair){record->root, block} : (pair){block, record->root};
@@ -113,7 +116,7 @@ void tt_record_add_lengths(tt_text *to, const tutti_comm *comm, uint64_t number)
   tt_text_add(to, "ranks differ in call %" PRIu64 " on a communicator of %" PRId64 ", ", number, comm->size);
   tt_record_add_call(to, &record);
   tt_text_add(to, ": ");
-  const tutti_graph *graph = tt_record_is_composition(&record) ? NULL : find_graph(comm, record.lists);
+  const tutti_graph *graph = find_graph(comm, record.lists);
   if (graph || !tt_compose_info((tt_collective)record.collective).has_graph)
     block = find_block(sum, block_count(comm, &record, graph), &more);
   if (block >= 0 && tt_record_is_composition(&record))

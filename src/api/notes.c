@@ -34,7 +34,7 @@ typedef struct note {
 struct tt_notes {
   int64_t looked_ns, asked_ns;
   uint64_t asked; /* the call that others were asked of last */
-  int64_t next;   /* who is asked next: so many behind this rank */
+  int64_t next;   /* who gets the next note: so many behind this rank */
   struct {
     tutti_stream *in, *out; /* NULL: not open */
   } end[][KINDS];           /* of each rank */
@@ -84,11 +84,15 @@ static void send_note(tutti_comm *comm, kind of, int64_t rank, const note *from)
   comm->ops->commit(comm->transport, end, bytes);
 }
 
-static void send_all(tutti_comm *comm, kind of, const note *from) {
+/* To at most so many ranks of other machines, others each time. */
+static void send_notes(tutti_comm *comm, kind of, const note *from, int64_t most) {
   int64_t peer;
-  for (int64_t r = 0; r < comm->size; r++)
-    if (comm->far[r])
-      send_note(comm, of, r, from);
+  for (int64_t n = 0, sent = 0; n < comm->size && sent < most; n++) {
+    int64_t rank = (comm->rank + ++comm->notes->next) % comm->size;
+    if (comm->far[rank])
+      send_note(comm, of, rank, from);
+    sent += comm->far[rank];
+  }
   comm->context->ops->progress(comm->context->transport, &peer);
 }
 
@@ -144,28 +148,20 @@ void tt_notes_take(tutti_comm *comm) {
 
 /* ---- what is told ---- */
 
-static void ask_some(tutti_comm *comm, uint64_t number) {
-  const note question = {.number = number, .talk = QUESTION};
-  int64_t peer;
-  for (int64_t n = 0, asked = 0; n < comm->size && asked < ASK_AT_ONCE; n++) {
-    int64_t rank = (comm->rank + ++comm->notes->next) % comm->size;
-    if (comm->far[rank])
-      send_note(comm, TALK, rank, &question);
-    asked += comm->far[rank];
-  }
-  comm->context->ops->progress(comm->context->transport, &peer);
+static void ask(tutti_comm *comm, uint64_t number, int64_t most) {
+  send_notes(comm, TALK, &(note){.number = number, .talk = QUESTION}, most);
 }
 
 void tt_notes_ask(tutti_comm *comm, uint64_t number) {
   if (make_notes(comm))
-    send_all(comm, TALK, &(note){.number = number, .talk = QUESTION});
+    ask(comm, number, comm->size);
 }
 
 void tt_notes_break(tutti_comm *comm, tutti_status status, const char *why) {
   note verdict = {.status = (uint32_t)status};
   snprintf(verdict.text, sizeof verdict.text, "%s", why);
   if (make_notes(comm))
-    send_all(comm, VERDICT, &verdict);
+    send_notes(comm, VERDICT, &verdict, comm->size);
 }
 
 void tt_notes_look(tutti_comm *comm, uint64_t number, int64_t waited_ns, int64_t now) {
@@ -178,5 +174,5 @@ void tt_notes_look(tutti_comm *comm, uint64_t number, int64_t waited_ns, int64_t
     return;
   comm->notes->asked = number;
   comm->notes->asked_ns = now;
-  ask_some(comm, number);
+  ask(comm, number, ASK_AT_ONCE);
 }

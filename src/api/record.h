@@ -17,6 +17,7 @@ void tt_text_add(tt_text *to, const char *format, ...) TT_PRINTF(2, 3);
 static inline bool tt_record_is_composition(const tt_record *record) {
   return record->collective == TT_COLLECTIVE_COUNT;
 }
+
 /* Rank's record of that call; false where it has none (not called yet, or long ago). */
 bool tt_record_read(const tutti_comm *comm, int64_t rank, uint64_t number, tt_record *record);
 /* The last call that the rank has come to. */

@@ -57,18 +57,21 @@ static void close_ranks(fetcher *of) {
 }
 
 /* other: elements that rank 1 expects. */
+static void start_rank(fetcher *of, int rank, tt_run with) {
+  with.in = of->in[rank];
+  with.out = of->out[rank];
+  with.call = 1;
+  with.key = 9;
+  test_ok(tt_instance_start(of->instance[rank], &with));
+}
+
 static void start(fetcher *of, int64_t other) {
-  for (int r = 0; r < RANKS; r++) {
-    tt_run run = {.in = of->in[r],
-                  .out = of->out[r],
-                  .blocks = {.block_count = 1, .total = r ? other : TOTAL},
-                  .type = TUTTI_INT32,
-                  .op = TUTTI_SUM,
-                  .single_copy = single_copy,
-                  .call = 1,
-                  .key = 9};
-    test_ok(tt_instance_start(of->instance[r], &run));
-  }
+  for (int r = 0; r < RANKS; r++)
+    start_rank(of, r,
+               (tt_run){.blocks = {.block_count = 1, .total = r ? other : TOTAL},
+                        .type = TUTTI_INT32,
+                        .op = TUTTI_SUM,
+                        .single_copy = single_copy});
 }
 
 enum { BIG_WORDS = 3750, BIG_COUNT = TOTAL / BIG_WORDS };
@@ -87,18 +90,13 @@ static void add_big(const void *left, const void *right, void *out, int64_t coun
 
 static void start_big(fetcher *of) {
   static const tt_user_op op = {.reduce = add_big, .element_bytes = BIG_WORDS * sizeof(int32_t), .commutes = true};
-  for (int r = 0; r < RANKS; r++) {
-    tt_run run = {.in = of->in[r],
-                  .out = of->out[r],
-                  .blocks = {.block_count = 1, .total = BIG_COUNT},
-                  .type = TUTTI_BYTE,
-                  .element_bytes = BIG_WORDS * sizeof(int32_t),
-                  .user_op = &op,
-                  .single_copy = true,
-                  .call = 1,
-                  .key = 9};
-    test_ok(tt_instance_start(of->instance[r], &run));
-  }
+  for (int r = 0; r < RANKS; r++)
+    start_rank(of, r,
+               (tt_run){.blocks = {.block_count = 1, .total = BIG_COUNT},
+                        .type = TUTTI_BYTE,
+                        .element_bytes = BIG_WORDS * sizeof(int32_t),
+                        .user_op = &op,
+                        .single_copy = true});
 }
 
 static void run(fetcher *of) {
