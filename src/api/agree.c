@@ -143,19 +143,26 @@ static tutti_status break_for_leaver(tutti_comm *comm, uint64_t number, int64_t 
   return tt_agree_break(comm, TUTTI_ERR_PEER, "%s", why);
 }
 
-void tt_agree_lack(tutti_context *context, uint64_t id) {
+/* One word, so that it is whole whenever it is read: numbers of communicators have 32 bits. */
+void tt_agree_lack(tutti_context *context, uint64_t id, tutti_status status) {
   if (!context->control || !context->control->board)
     return;
   uint64_t *lacks = context->control->board[context->rank]->lacks;
-  __atomic_store_n(&lacks[context->lacks++ % TT_LACKS], id, __ATOMIC_RELEASE); /* pairs with is_lacking */
+  uint64_t word = (uint64_t)status << 32 | id;
+  __atomic_store_n(&lacks[context->lacks++ % TT_LACKS], word, __ATOMIC_RELEASE); /* pairs with lack_of */
 }
 
-static bool is_lacking(const tutti_comm *comm, int64_t peer) {
+/* TUTTI_OK: none that is known. */
+static tutti_status lack_of(const tutti_comm *comm, int64_t peer) {
   tt_board *const *board = comm->context->control->board;
-  bool lacks = false;
-  for (int n = 0; board && !comm->far[peer] && n < TT_LACKS; n++)
-    lacks |= __atomic_load_n(&board[comm->job_rank[peer]]->lacks[n], __ATOMIC_ACQUIRE) == comm->id;
-  return lacks && comm->id != 0; /* the hidden one is there */
+  if (!board || comm->far[peer] || comm->id == 0) /* the hidden one is there */
+    return TUTTI_OK;
+  tutti_status lack = TUTTI_OK;
+  for (int n = 0; n < TT_LACKS; n++) {
+    uint64_t word = __atomic_load_n(&board[comm->job_rank[peer]]->lacks[n], __ATOMIC_ACQUIRE);
+    lack = (uint32_t)word == comm->id ? (tutti_status)(word >> 32) : lack;
+  }
+  return lack;
 }
 
 static tutti_status break_one(tutti_comm *comm, int64_t peer) {
@@ -187,10 +194,12 @@ static tutti_status await_note(tutti_comm *comm) {
 /* Whoever is dead breaks the communicator; whoever has left the job only when it had not come to this call. */
 static tutti_status check_peer(tutti_comm *comm, uint64_t number, int64_t peer) {
   int gone = peer_gone(comm->context, comm->job_rank[peer]);
-  if (is_lacking(comm, peer))
-    return tt_agree_break(comm, TUTTI_ERR_MEMORY,
-                          "rank %" PRId64 " (rank %" PRId64 " of the job) has no memory for this communicator", peer,
-                          comm->job_rank[peer]);
+  tutti_status lack = lack_of(comm, peer);
+  if (lack != TUTTI_OK)
+    return tt_agree_break(comm, lack,
+                          "rank %" PRId64 " (rank %" PRId64 " of the job) could not make its part of this "
+                          "communicator: %s",
+                          peer, comm->job_rank[peer], tutti_status_name(lack));
   if (gone == 1 && comm->far[peer] && await_note(comm) != TUTTI_OK)
     return tt_agree_verdict(comm);
   if (gone == 1)

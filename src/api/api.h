@@ -129,7 +129,7 @@ typedef union tt_record_words {
 typedef struct tt_board {
   _Alignas(64) uint32_t poisoned; /* 1: some cell 0's verdict holds for this communicator */
   uint32_t core;                  /* 1 + the core on which the rank waited last; 0: not known */
-  uint64_t lacks[TT_LACKS];       /* of the hidden communicator: numbers of those that the rank could not make */
+  uint64_t lacks[TT_LACKS];       /* of the hidden communicator: those that the rank could not make; see agree.c */
   _Alignas(64) uint32_t verdict;  /* rank 0's only: 0 none, 1 being written, 2 there */
   uint32_t status;
   char text[TT_VERDICT_TEXT];
@@ -404,7 +404,7 @@ static inline bool tt_agree_poisoned(const tutti_comm *comm) {
 /* The same with a verdict that others have been told; whether it is the first here. */
 bool tt_agree_take(tutti_comm *comm, tutti_status status, const char *why);
 tutti_status tt_agree_verdict(tutti_comm *comm);
-/* This rank has no memory for its part of communicator `id`: who waits for it there gets an error. */
-void tt_agree_lack(tutti_context *context, uint64_t id);
+/* This rank could not make its part of communicator `id`: who waits for it there gets that error. */
+void tt_agree_lack(tutti_context *context, uint64_t id, tutti_status status);
 
 #endif

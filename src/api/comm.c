@@ -180,7 +180,7 @@ tutti_status tt_comm_prepare(tutti_comm *comm) {
     status = open_link(comm);
   if (status == TUTTI_OK)
     return TUTTI_OK;
-  tt_agree_lack(comm->context, comm->id); /* others may come to the first call and wait for this rank */
+  tt_agree_lack(comm->context, comm->id, status); /* others may come to the first call and wait for this rank */
   return tt_agree_break(comm, status, "rank %" PRId64 ": %s", comm->rank, tutti_last_error());
 }
 

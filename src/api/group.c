@@ -41,7 +41,7 @@ static tutti_status create(tutti_context *context, uint64_t number, int64_t coun
   if (status == TUTTI_OK && context->next_comm <= number)
     context->next_comm = number + 1;
   if (status == TUTTI_ERR_MEMORY)
-    tt_agree_lack(context, number); /* others have made theirs and may wait for this rank */
+    tt_agree_lack(context, number, status); /* others have made theirs and may wait for this rank */
   return status;
 }
 

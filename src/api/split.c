@@ -86,7 +86,7 @@ static tutti_status split(tutti_comm *comm, int64_t color, int64_t key, member *
   if (!comm->board || comm->apart)
     status = confirm(comm, status, &all->color);
   else if (status != TUTTI_OK)
-    tt_agree_lack(comm->context, id);
+    tt_agree_lack(comm->context, id, status);
   if (status == TUTTI_OK)
     *part = made;
   else

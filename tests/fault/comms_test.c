@@ -59,7 +59,7 @@ static void lack_memory(const tutti_boot *boot, void *argument) {
   tutti_comm *comm = join_all(boot, &context), *part = NULL;
   CHECK(tutti_comm_split(comm, 0, 0, &part) == TUTTI_OK);
   if (boot->rank == 1)
-    tt_agree_lack(context, part->id); /* as if it had had no memory */
+    tt_agree_lack(context, part->id, TUTTI_ERR_MEMORY); /* as if it had had no memory */
   else
     report(boot, tutti_barrier(part));
   tutti_comm_destroy(part);
@@ -67,11 +67,13 @@ static void lack_memory(const tutti_boot *boot, void *argument) {
   leave_all(context, comm);
 }
 
+#define WITHOUT_PART "rank 1 (rank 1 of the job) could not make its part of this communicator: TUTTI_ERR_MEMORY"
+
 static void test_rank_without_memory_for_its_part_is_named_at_the_first_call(void **state) {
   (void)state;
   run_job(3, lack_memory, NULL);
-  assert_outcome(0, TUTTI_ERR_MEMORY, "rank 1 (rank 1 of the job) has no memory for this communicator");
-  assert_outcome(2, TUTTI_ERR_MEMORY, "rank 1 (rank 1 of the job) has no memory for this communicator");
+  assert_outcome(0, TUTTI_ERR_MEMORY, WITHOUT_PART);
+  assert_outcome(2, TUTTI_ERR_MEMORY, WITHOUT_PART);
 }
 
 /* ---- many ---- */

@@ -1,6 +1,8 @@
 /* A rank that is stopped is silent: an error on the others only under TUTTI_TIMEOUT, which names it. And a rank that
  * calls tutti_comm_abort: the others get its reason. */
+#include "api/api.h"
 #include "fault/fault.h"
+#include "transport/shm/self.h"
 
 #include <poll.h>
 
@@ -123,6 +125,45 @@ static void test_rank_stopped_at_any_moment_is_a_timeout(void **state) {
   }
 }
 
+/* Rank 2 has opened its part and waits in a call, rank 1 stops in the middle of opening, rank 0 has not begun. */
+static void stop_under_lock(const tutti_boot *boot, void *argument) {
+  const silence *of = argument;
+  setenv("TUTTI_TIMEOUT", boot->rank == 0 ? "300ms" : "20s", 1);
+  tutti_context *context;
+  tutti_comm *comm = join_all(boot, &context), *early = NULL;
+  CHECK(tutti_comm_create(context, &early) == TUTTI_OK);
+  tutti_request *request = NULL;
+  int64_t in = 1, out = 0;
+  char byte = 0;
+  if (boot->rank == 2)
+    CHECK(tutti_allreduce_start(&in, &out, 1, TUTTI_INT64, TUTTI_SUM, comm, &request) == TUTTI_OK);
+  CHECK(tutti_barrier(early) == TUTTI_OK);
+  if (boot->rank == STOPPED) {
+    CHECK(tt_shm_lock(((const tt_shm *)context->transport)->segment) == TUTTI_OK);
+    CHECK(write(of->told[1], &byte, 1) == 1);
+    raise(SIGSTOP);
+  }
+  if (boot->rank == 0)
+    CHECK(read(of->told[0], &byte, 1) == 1);
+  report(boot, boot->rank == 0 ? tutti_barrier(comm) : tutti_wait(&request));
+  _exit(0); /* whoever closes anything waits for the lock, too */
+}
+
+static void test_rank_stopped_while_it_opens_its_part_is_named(void **state) {
+  (void)state;
+  silence of = {0};
+  assert_int_equal(pipe(of.told), 0);
+  job started = start_job(3, stop_under_lock, &of);
+  for (int r = 0; r < 3; r += 2)
+    assert_int_equal(waitpid(started.pid[r], NULL, 0), started.pid[r]);
+  kill(started.pid[STOPPED], SIGKILL);
+  job_wait(&started);
+  assert_outcome(0, TUTTI_ERR_TIMEOUT, "rank 1 (process");
+  assert_outcome(2, TUTTI_ERR_TIMEOUT, "rank 0 (rank 0 of the job) could not make its part of this communicator");
+  close(of.told[0]);
+  close(of.told[1]);
+}
+
 /* ---- abort ---- */
 
 static void abort_one(const tutti_boot *boot, void *argument) {
@@ -155,6 +196,7 @@ int main(void) {
       FAULT_TEST(test_stopped_rank_is_named_under_a_timeout),
       FAULT_TEST(test_silence_alone_is_no_error),
       FAULT_TEST(test_rank_stopped_at_any_moment_is_a_timeout),
+      FAULT_TEST(test_rank_stopped_while_it_opens_its_part_is_named),
       FAULT_TEST(test_abort_ends_calls_of_all_ranks_with_its_reason),
   };
   return cmocka_run_group_tests(tests, fault_setup, NULL);

@@ -12,7 +12,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#define LAYOUT 2u /* of the segment: another number, another library */
+#define LAYOUT 3u /* of the segment: another number, another library */
 
 typedef struct result {
   int64_t status;

@@ -133,6 +133,19 @@ static int lock_until(pthread_mutex_t *lock, int64_t timeout_ns) {
   return pthread_mutex_timedlock(lock, &until);
 }
 
+/* A rank that is stopped under the lock, or that starves there. */
+static tutti_status fail_held(const tt_shm_head *head, int64_t timeout_ns) {
+  int32_t holder = atomic_load_explicit(&head->holder, memory_order_relaxed);
+  int64_t rank = 0;
+  while (rank < head->rank_count && head->rank[rank].pid != holder)
+    rank++;
+  return rank < head->rank_count
+             ? tt_fail(TUTTI_ERR_TIMEOUT, "rank %lld (process %d) holds the lock of the shared segment for %lld ms",
+                       (long long)rank, holder, (long long)(timeout_ns / 1000000))
+             : tt_fail(TUTTI_ERR_TIMEOUT, "process %d holds the lock of the shared segment for %lld ms", holder,
+                       (long long)(timeout_ns / 1000000));
+}
+
 tutti_status tt_shm_lock(tt_shm_segment *segment) {
   pthread_mutex_t *lock = &segment->head->lock;
   int64_t timeout_ns = tt_options_get()->timeout_ns;
@@ -140,10 +153,10 @@ tutti_status tt_shm_lock(tt_shm_segment *segment) {
   if (error == EOWNERDEAD) /* each change is one store: what the dead rank left is whole */
     error = pthread_mutex_consistent(lock);
   if (error == ETIMEDOUT)
-    return tt_fail(TUTTI_ERR_TIMEOUT, "a rank holds the lock of the shared segment for %lld ms",
-                   (long long)(timeout_ns / 1000000));
+    return fail_held(segment->head, timeout_ns);
   if (error != 0)
     return tt_fail(TUTTI_ERR_SYSTEM, "locking the shared segment failed: %s", strerror(error));
+  atomic_store_explicit(&segment->head->holder, (int32_t)getpid(), memory_order_relaxed);
   return TUTTI_OK;
 }
 

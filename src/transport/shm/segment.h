@@ -61,6 +61,7 @@ typedef struct tt_shm_head {
   _Atomic uint32_t deaths;        /* ranks known to be dead */
   _Atomic uint32_t no_membarrier; /* 1: some rank has none, sleepers must not rely on it */
   _Alignas(TT_SHM_LINE) pthread_mutex_t lock;
+  _Atomic int32_t holder;        /* pid of the process that took it last: for errors */
   uint64_t bump;                 /* blocks lie before it */
   uint64_t free[TT_SHM_CLASSES]; /* by log2 of the size */
   uint64_t bucket[TT_SHM_BUCKETS];
