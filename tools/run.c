@@ -131,6 +131,10 @@ static void kill_ranks(const run_job *job) {
 }
 
 static int run_ranks(run_job *job) {
+  if (!run_note_others(job)) {
+    fputs("tutti run: no memory\n", stderr);
+    return 1;
+  }
   for (int64_t r = 0; r < job->options->rank_count; r++) {
     int code = run_start(job, r);
     if (code != 0) {
@@ -188,6 +192,7 @@ static int run_job_of(const run_options *options) {
       run_stream_close(&job.rank[r].stream[s]);
   close(job.signals);
   tt_boot_server_close(job.server);
+  free(job.other);
   free(job.rank);
   return code;
 }

@@ -25,8 +25,9 @@ typedef struct run_options {
 typedef struct run_stream {
   int from; /* pipe; -1: closed */
   int to;
+  bool waits; /* for room at `to` */
   int64_t rank;
-  char *text; /* an unfinished line */
+  char *text; /* lines that wait, an unfinished one */
   size_t used, room;
 } run_stream;
 
@@ -41,6 +42,9 @@ typedef struct run_job {
   tt_boot_server *server;
   run_rank *rank;
   int64_t running;
+  int64_t turn; /* rank whose output is looked at first */
+  pid_t *other; /* children of before the job, which it leaves alone; 0: ended */
+  size_t other_count;
   int signals;                          /* signalfd */
   sigset_t signals_mask;                /* of before, for the ranks */
   int code;                             /* of the first failure */
@@ -57,15 +61,21 @@ bool run_binds(const run_options *options);
 
 /* run_output.c */
 int run_stream_open(run_stream *stream, int64_t rank, int to, int *write_end);
-/* Passes on what is there; at its end the stream is closed. errno where that could not be written, else 0. */
+/* Passes on a pipeful at most, as far as there is room for it; at its end the stream is closed. errno where that could
+ * not be written, else 0. */
 int run_stream_pass(run_stream *stream);
+/* Passes on what is there when no rank writes any more; waits for room. */
+int run_stream_drain(run_stream *stream);
 void run_stream_close(run_stream *stream);
 
 /* run_loop.c */
 void run_watch(run_job *job); /* until every rank has ended */
-void run_sweep(run_job *job); /* ends what ranks have left behind */
-
 /* "rank 2 was killed by signal 9 (Killed)" without the rank; returns the exit code */
 int run_describe(int status, char *text, size_t size);
+
+/* run_sweep.c */
+bool run_note_others(run_job *job); /* before the first rank; false: no memory */
+void run_forget_other(run_job *job, pid_t pid);
+void run_sweep(run_job *job); /* ends what ranks have left behind, passes on the rest of their output */
 
 #endif

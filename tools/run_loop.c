@@ -2,11 +2,9 @@
  *
  *     a rank fails -> the others have `grace` to end by themselves -> SIGTERM -> 2 s -> SIGKILL
  *
- * The launcher is the reaper of whatever ranks leave behind: run_sweep ends that too. */
+ * No part of a turn of the loop goes on for as long as a rank likes, or whoever reads the output. */
 #include "run.h"
 
-#include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
@@ -17,7 +15,6 @@
 #include <unistd.h>
 
 #define FORCE_NS 2000000000
-#define SWEEP_NS 1000000000
 
 enum { TIMED_OUT = 124 };
 
@@ -78,10 +75,12 @@ static void rank_ended(run_job *job, int64_t rank, int status) {
 static void reap(run_job *job) {
   int status;
   pid_t pid;
-  while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
+  while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+    run_forget_other(job, pid);
     for (int64_t r = 0; r < job->options->rank_count; r++)
       if (job->rank[r].pid == pid)
         rank_ended(job, r, status);
+  }
 }
 
 /* ---- signals ---- */
@@ -152,15 +151,21 @@ static nfds_t collect(const run_job *job, struct pollfd *fds) {
   fds[0] = (struct pollfd){.fd = job->signals, .events = POLLIN};
   fds[1] = (struct pollfd){.fd = tt_boot_server_fd(job->server), .events = POLLIN};
   for (int64_t r = 0; r < job->options->rank_count; r++)
-    for (int s = 0; s < 2; s++)
-      if (job->rank[r].stream[s].from >= 0)
-        fds[count++] = (struct pollfd){.fd = job->rank[r].stream[s].from, .events = POLLIN};
+    for (int s = 0; s < 2; s++) {
+      const run_stream *stream = &job->rank[r].stream[s];
+      if (stream->from >= 0)
+        fds[count++] = stream->waits ? (struct pollfd){.fd = stream->to, .events = POLLOUT}
+                                     : (struct pollfd){.fd = stream->from, .events = POLLIN};
+    }
   return count;
 }
 
+/* In turn: where there is little room, the first has it all. */
 static void pass_output(run_job *job) {
-  for (int64_t r = 0; r < job->options->rank_count; r++)
-    pass_rank(job, r);
+  int64_t count = job->options->rank_count;
+  for (int64_t r = 0; r < count; r++)
+    pass_rank(job, (job->turn + r) % count);
+  job->turn = (job->turn + 1) % count;
 }
 
 void run_watch(run_job *job) {
@@ -182,49 +187,4 @@ void run_watch(run_job *job) {
     check_time(job);
   }
   free(fds);
-}
-
-/* ---- what is left ---- */
-
-static pid_t parent_of(const char *pid) {
-  char path[300], text[512];
-  snprintf(path, sizeof path, "/proc/%s/stat", pid);
-  FILE *file = fopen(path, "re");
-  size_t length = file != NULL ? fread(text, 1, sizeof text - 1, file) : 0;
-  if (file != NULL)
-    fclose(file);
-  text[length] = '\0';
-  int parent = 0;
-  const char *rest = strrchr(text, ')');
-  return rest != NULL && sscanf(rest + 1, " %*c %d", &parent) == 1 ? parent : 0;
-}
-
-static void signal_children(int number) {
-  DIR *processes = opendir("/proc");
-  struct dirent *entry;
-  while (processes != NULL && (entry = readdir(processes)) != NULL)
-    if (isdigit((unsigned char)entry->d_name[0]) && parent_of(entry->d_name) == getpid())
-      kill(atoi(entry->d_name), number);
-  if (processes != NULL)
-    closedir(processes);
-}
-
-/* Processes that ranks have started and not waited for are our children by now. */
-void run_sweep(run_job *job) {
-  int64_t kill_ns = tt_clock_ns() + SWEEP_NS;
-  bool told = false;
-  pid_t pid;
-  while ((pid = waitpid(-1, NULL, WNOHANG)) >= 0) {
-    if (pid > 0)
-      continue;
-    bool force = tt_clock_ns() >= kill_ns;
-    if (force || !told)
-      signal_children(force ? SIGKILL : SIGTERM);
-    told = true;
-    struct pollfd ready = {.fd = job->signals, .events = POLLIN};
-    struct signalfd_siginfo info;
-    if (poll(&ready, 1, force ? 10 : (int)(SWEEP_NS / 1000000)) > 0 && read(job->signals, &info, sizeof info) < 0)
-      break;
-  }
-  pass_output(job);
 }

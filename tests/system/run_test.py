@@ -2,6 +2,7 @@
 import os
 import pathlib
 import re
+import select
 import signal
 import subprocess
 import sys
@@ -120,6 +121,45 @@ class Output(unittest.TestCase):
         os.close(write_end)
         self.assertEqual(result.returncode, 128 + signal.SIGPIPE)
 
+    def start_unread(self, *options):
+        """A job that prints for ever, to a reader that does not read."""
+        job = subprocess.Popen([TUTTI, "run", "-n", "2", "-l", *options, "yes"], stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE)
+        self.addCleanup(job.stdout.close)
+        self.addCleanup(job.stderr.close)
+        self.addCleanup(job.kill)
+        return job
+
+    def test_time_limit_holds_where_nobody_reads(self):
+        job = self.start_unread("--timeout", "1s")
+        self.assertTrue(select.select([job.stderr], [], [], DEADLINE_S)[0], "no word of the time limit")
+        lines = job.stdout.read().splitlines()
+        self.assertEqual(job.wait(DEADLINE_S), 124)
+        self.assertLessEqual(set(lines), {b"[0] y", b"[1] y"})
+
+    def test_signals_end_a_job_that_nobody_reads(self):
+        job = self.start_unread()
+        until = time.monotonic() + DEADLINE_S
+        while job.poll() is None and time.monotonic() < until:
+            job.terminate()
+            time.sleep(0.1)
+        self.assertIn(job.poll(), (-signal.SIGTERM, 128 + signal.SIGTERM))
+
+    def test_reader_that_is_slow_gets_everything(self):
+        for blocking in True, False:
+            read_end, write_end = os.pipe()
+            os.set_blocking(write_end, blocking)
+            with subprocess.Popen([TUTTI, "run", "-n", "2", "-l", "seq", "30000"], stdout=write_end) as job:
+                while select.select([], [write_end], [], 0)[1]:
+                    time.sleep(0.01)
+                os.close(write_end)
+                with open(read_end) as reader:
+                    lines = reader.read().splitlines()
+                self.assertEqual(job.wait(DEADLINE_S), 0)
+            for rank in "01":
+                own = [line[4:] for line in lines if line.startswith(f"[{rank}] ")]
+                self.assertEqual(own, [str(n) for n in range(1, 30001)])
+
 
 class End(unittest.TestCase):
     def test_code_of_the_first_rank_that_fails(self):
@@ -134,7 +174,8 @@ class End(unittest.TestCase):
         self.assertIn("rank 1 was ended by signal 9 (Killed)", result.stderr)
 
     def test_others_may_say_their_own_errors(self):
-        result = shell(2, "test $TUTTI_RANK = 1 && exit 5; while kill -0 $PPID; do echo lost >&2; exit 6; done")
+        result = shell(2, "test $TUTTI_RANK = 1 && exit 5; while kill -0 $PPID; do echo lost >&2; exit 6; done",
+                       "--grace", "30s")
         self.assertIn("lost", result.stderr)
         self.assertIn(result.returncode, (5, 6))
         self.assertIn("failed after it: rank", result.stderr)
@@ -148,9 +189,15 @@ class End(unittest.TestCase):
         self.assertEqual(result.returncode, 5)
 
     def test_timeout_names_who_still_runs(self):
-        result = shell(3, "test $TUTTI_RANK = 1 && exit 0; exec sleep 1000", "--timeout", "500ms")
+        result = shell(3, "test $TUTTI_RANK = 1 && exit 0; exec sleep 1000", "--timeout", "5s")
         self.assertEqual(result.returncode, 124)
-        self.assertRegex(result.stderr, "not finished after 0.5 s; still running: rank 0 rank 2")
+        self.assertRegex(result.stderr, "not finished after 5 s; still running: rank 0 rank 2")
+
+    def test_output_without_end_keeps_nothing_from_ending(self):
+        for script, options, code in (("exec yes", ("--timeout", "1s"), 124), ("yes & exit 0", (), 0)):
+            result = subprocess.run([TUTTI, "run", "-n", "2", "-l", *options, "sh", "-c", script],
+                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=DEADLINE_S)
+            self.assertEqual(result.returncode, code)
 
     def start(self, script, ranks=2):
         job = subprocess.Popen([TUTTI, "run", "-n", str(ranks), "sh", "-c", script], stdout=subprocess.PIPE,
@@ -179,6 +226,12 @@ class End(unittest.TestCase):
         result = shell(2, f"setsid sleep {mark} & (trap '' TERM; sleep {mark}; true) & exit 0")
         self.assertEqual(result.returncode, 0)
         self.assertEqual(processes_with(mark), [])
+
+    def test_children_of_before_the_job_survive_it(self):
+        script = f"sleep 1000 >/dev/null & echo $!; exec {TUTTI} run -n 2 sh -c 'sleep 1000 & exit 0'"
+        result = subprocess.run(["sh", "-c", script], stdout=subprocess.PIPE, text=True, timeout=DEADLINE_S)
+        self.assertEqual(result.returncode, 0)
+        os.kill(int(result.stdout), signal.SIGKILL) # fails where there is no such process
 
     def test_ranks_die_with_the_launcher(self):
         mark = f"{90000 + os.getpid()}.75"
