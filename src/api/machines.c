@@ -59,7 +59,7 @@ tutti_status tt_machine_own(const tutti_context *context, const tutti_context_op
   const char *topology = tt_options_get()->topology;
   bool said = given && given->transport;
   char name[32] = ""; /* the host's */
-  *machine = said ? (uint64_t)given->node : tt_boot_host();
+  *machine = said ? (uint64_t)given->node : tt_host();
   tutti_status status = check_far(given);
   if (status == TUTTI_OK && !said)
     status = pretend(context, machine, name, sizeof name);
@@ -114,7 +114,7 @@ static bool has_fewer_cores(const tutti_context *context) {
 
 /* The NICs that tcp and ucx take. A lack of them is told to all, by the transport's own opening. */
 static int64_t find_rails(tt_tcp_rail rail[TT_TCP_RAILS]) {
-  tt_nic nic[TT_TCP_RAILS * 4];
+  tt_nic nic[TT_NICS_MOST];
   int64_t count = 0;
   if (tt_nics_find("", nic, TT_COUNT(nic), &count) != TUTTI_OK ||
       tt_nics_choose(tt_options_get()->nics, nic, &count) != TUTTI_OK)

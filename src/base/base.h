@@ -90,7 +90,8 @@ void tt_format_bytes(int64_t bytes, char text[static 16]);      /* "64K" where i
 
 /* ---- clock and random ---- */
 
-int64_t tt_clock_ns(void); /* monotonic */
+int64_t tt_clock_ns(void);                  /* monotonic */
+int64_t tt_clock_until(int64_t timeout_ns); /* from now; very long ones are cut so that nothing overflows */
 
 typedef struct tt_random {
   uint64_t state;
@@ -99,5 +100,12 @@ void tt_random_init(tt_random *random, uint64_t seed);
 uint64_t tt_random_next(tt_random *random);
 uint64_t tt_random_below(tt_random *random, uint64_t limit); /* limit > 0 */
 uint64_t tt_hash(uint64_t seed, const void *bytes, size_t size);
+
+/* ---- host.c ---- */
+
+/* Which machine this process is on, as far as shared memory is concerned: equal numbers can map each other's memory and
+ * meet on abstract sockets and know each other's process numbers (the same boot of the same kernel, the same namespaces
+ * of network and processes, the same user). */
+uint64_t tt_host(void);
 
 #endif

@@ -8,3 +8,8 @@ int64_t tt_clock_ns(void) {
   clock_gettime(CLOCK_MONOTONIC, &now);
   return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
+
+int64_t tt_clock_until(int64_t timeout_ns) {
+  int64_t longest = INT64_MAX / 4;
+  return tt_clock_ns() + (timeout_ns < longest ? timeout_ns : longest);
+}

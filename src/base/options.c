@@ -17,7 +17,7 @@ static const tt_option table[] = {
     ROW("TUTTI_LOG", TT_OPTION_INT, 0, "1", log, "What to log: 0 errors, 1 warnings too, 2 information, 3 debugging."),
     ROW("TUTTI_TIMEOUT", TT_OPTION_TIME, 0, "0", timeout_ns, "A call that waits longer for others fails; 0: never."),
     ROW("TUTTI_CREATE_TIMEOUT", TT_OPTION_TIME, 0, "60s", create_timeout_ns,
-        "Creation of a context or communicator fails after this, naming who is missing."),
+        "Creation of a context or communicator fails after this, naming who is missing; 0: never."),
     ROW("TUTTI_VERIFY", TT_OPTION_FLAG, 0, "0", verify, "Prove every plan before its first use."),
     ROW("TUTTI_SPIN", TT_OPTION_INT, 0, "2000", spin, "Polls before yielding, where every rank has a core of its own."),
     ROW("TUTTI_SHARED_SPIN", TT_OPTION_TIME, 0, "500ns", shared_spin_ns,
@@ -44,7 +44,8 @@ static const tt_option table[] = {
     ROW("TUTTI_FAR", TT_OPTION_TEXT, 0, "tcp", far,
         "Transport between machines: tcp, or ucx for RDMA fabrics, where tutti was built with UCX."),
     ROW("TUTTI_TOPOLOGY", TT_OPTION_TEXT, 0, "", topology,
-        "Path of a file that says which switches stand above each machine: Slurm's topology.conf or docs/topology.md."),
+        "Path of a file that says which switches stand above each machine: Slurm's topology.conf or docs/topology.md. "
+        "Without it the levels of a job are node and core."),
     ROW("TUTTI_BOOT", TT_OPTION_TEXT, 0, "", boot, "How ranks find each other; set by the launcher."),
     ROW("TUTTI_RANK", TT_OPTION_INT, -1, "-1", rank, "Number of this rank; set by the launcher."),
     ROW("TUTTI_SIZE", TT_OPTION_INT, -1, "-1", size, "Number of ranks; set by the launcher."),

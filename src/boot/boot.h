@@ -22,11 +22,6 @@ tutti_status tt_boot_connect(const char *address, int64_t rank, int64_t rank_cou
 const tutti_boot *tt_boot_get(const tt_boot *boot);
 void tt_boot_close(tt_boot *boot); /* accepts NULL */
 
-/* Which machine this process is on, as far as shared memory is concerned: equal numbers can map each other's memory and
- * meet on abstract sockets and know each other's process numbers (the same boot of the same kernel, the same namespaces
- * of network and processes, the same user). */
-uint64_t tt_boot_host(void);
-
 /* ---- the launcher's side: never blocks ---- */
 
 typedef struct tt_boot_server tt_boot_server;

@@ -99,7 +99,7 @@ static tutti_status get_all(tt_pmi *pmi, unsigned char *all, size_t bytes, int64
 }
 
 tutti_status tt_pmi_allgather(tt_pmi *pmi, const void *mine, void *all, size_t bytes, int64_t timeout_ns) {
-  int64_t until_ns = tt_boot_until(timeout_ns);
+  int64_t until_ns = tt_clock_until(timeout_ns);
   if (bytes > TT_BOOT_BYTES_MAXIMUM)
     return tt_fail(TUTTI_ERR_ARGUMENT, "allgather of %zu bytes a rank; at most %u", bytes, TT_BOOT_BYTES_MAXIMUM);
   tutti_status status = put_all(pmi, mine, bytes, until_ns);
@@ -143,7 +143,7 @@ static tutti_status find_socket(tt_pmi *pmi) {
 }
 
 tutti_status tt_pmi_start(tt_pmi *pmi, int fd, int version, int64_t rank, int64_t rank_count, int64_t timeout_ns) {
-  int64_t until_ns = tt_boot_until(timeout_ns);
+  int64_t until_ns = tt_clock_until(timeout_ns);
   *pmi = (tt_pmi){.fd = fd, .rank = rank, .rank_count = rank_count};
   tutti_status status = find_socket(pmi);
   if (status != TUTTI_OK)

@@ -289,7 +289,7 @@ static tutti_status fail_fence(wait *shared, pmix_status_t status, char *missing
 
 static tutti_status allgather(const void *mine, void *all, size_t bytes, int64_t timeout_ns, char *missing,
                               size_t missing_size) {
-  int64_t until_ns = tt_boot_until(timeout_ns);
+  int64_t until_ns = tt_clock_until(timeout_ns);
   if (bytes > TT_BOOT_BYTES_MAXIMUM)
     return tt_fail(TUTTI_ERR_ARGUMENT, "allgather of %zu bytes a rank; at most %u", bytes, TT_BOOT_BYTES_MAXIMUM);
   wait *shared = wait_create(job.round_count++, bytes);

@@ -4,11 +4,6 @@
 #include <string.h>
 #include <unistd.h>
 
-int64_t tt_boot_until(int64_t timeout_ns) {
-  int64_t longest = INT64_MAX / 4;
-  return tt_clock_ns() + (timeout_ns < longest ? timeout_ns : longest);
-}
-
 socklen_t tt_boot_address(const char *name, struct sockaddr_un *address) {
   size_t length = strnlen(name, sizeof address->sun_path - 1);
   memset(address, 0, sizeof *address);

@@ -25,8 +25,6 @@ typedef struct tt_boot_reply {
   uint64_t bytes;
 } tt_boot_reply;
 
-/* When a timeout from now ends, by tt_clock_ns; very long ones are cut so that nothing overflows. */
-int64_t tt_boot_until(int64_t timeout_ns);
 /* Address of the abstract socket `name`. */
 socklen_t tt_boot_address(const char *name, struct sockaddr_un *address);
 /* Whether the process at the other end belongs to this user. */

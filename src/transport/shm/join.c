@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #define LAYOUT 3u /* of the segment: another number, another library */
@@ -24,19 +22,6 @@ typedef struct hello {
   uint64_t layout, machine, bytes, remote;
   char name[TT_SHM_PASS_NAME];
 } hello;
-
-/* The machine, and the namespaces in which pids and abstract sockets mean the same. Takes no descriptor. */
-static uint64_t machine_number(void) {
-  struct utsname names = {0};
-  uname(&names);
-  uint64_t number = tt_hash(0, names.nodename, strlen(names.nodename));
-  struct stat space;
-  if (stat("/proc/self/ns/pid", &space) == 0)
-    number = tt_hash(number, &space.st_ino, sizeof space.st_ino);
-  if (stat("/proc/self/ns/net", &space) == 0)
-    number = tt_hash(number, &space.st_ino, sizeof space.st_ino);
-  return number;
-}
 
 static int64_t head_of(const tt_shm_meeting *meeting, int64_t rank) {
   return meeting->head_of != NULL ? meeting->head_of[rank] : 0;
@@ -84,8 +69,8 @@ static tutti_status check_hellos(const tt_shm_meeting *meeting, const hello *all
     int64_t head = head_of(meeting, r);
     if (all[r].machine != all[head].machine)
       return tt_fail(TUTTI_ERR_UNSUPPORTED,
-                     "rank %lld and rank %lld are on different machines or in different containers", (long long)r,
-                     (long long)head);
+                     "rank %lld and rank %lld are on different machines, in different containers or of different users",
+                     (long long)r, (long long)head);
     if (all[r].layout != all[head].layout)
       return tt_fail(TUTTI_ERR_MISMATCH,
                      "rank %lld and rank %lld use different versions of tutti (segment %llu and %llu)", (long long)r,
@@ -130,12 +115,12 @@ static void count_members(tt_shm_meeting *meeting) {
 tutti_status tt_shm_meet(const tutti_boot *boot, const int64_t *heads, uint64_t bytes, bool remote, int64_t timeout_ns,
                          tt_shm_meeting *meeting) {
   *meeting = (tt_shm_meeting){
-      .boot = boot, .head_of = heads, .until_ns = tt_clock_ns() + timeout_ns, .reserved = bytes, .socket = -1};
+      .boot = boot, .head_of = heads, .until_ns = tt_clock_until(timeout_ns), .reserved = bytes, .socket = -1};
   count_members(meeting);
   hello *all = calloc((size_t)boot->rank_count, sizeof *all);
   if (all == NULL)
     return tt_fail(TUTTI_ERR_MEMORY, "no memory to meet %lld ranks", (long long)boot->rank_count);
-  hello mine = {.result = result_of(prepare(meeting)), .layout = LAYOUT, .machine = machine_number(), .remote = remote};
+  hello mine = {.result = result_of(prepare(meeting)), .layout = LAYOUT, .machine = tt_host(), .remote = remote};
   mine.bytes = meeting->reserved;
   memcpy(mine.name, meeting->name, sizeof mine.name);
   tutti_status status = allgather(meeting, &mine, all, sizeof mine);

@@ -277,7 +277,7 @@ static bool all_done(tt_ucx_mail *mail) {
 }
 
 void tt_ucx_mail_flush(tt_ucx_mail *mail, int64_t timeout_ns) {
-  int64_t until_ns = tt_clock_ns() + timeout_ns;
+  int64_t until_ns = tt_clock_until(timeout_ns);
   move(mail);
   for (int64_t n = 0; n < mail->met_count; n++) {
     tt_ucx_peer *peer = mail->peer[mail->met[n]];

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-/* tt_boot_host of a process in other namespaces; 0: the system does not permit them. */
+/* tt_host of a process in other namespaces; 0: the system does not permit them. */
 static uint64_t host_in(int namespaces) {
   uint64_t host = 0;
   int ends[2];
@@ -20,7 +20,7 @@ static uint64_t host_in(int namespaces) {
   pid_t process = fork();
   if (process == 0) {
     if (unshare(namespaces) == 0 && (namespaces != CLONE_NEWPID || (process = fork()) == 0))
-      host = tt_boot_host();
+      host = tt_host();
     bool waits = process > 0;
     if (!waits && write(ends[1], &host, sizeof host) != (ssize_t)sizeof host)
       abort();
@@ -37,9 +37,9 @@ static uint64_t host_in(int namespaces) {
 
 static void test_processes_of_a_machine_agree(void **state) {
   (void)state;
-  assert_true(tt_boot_host() != 0);
-  assert_true(tt_boot_host() == tt_boot_host());
-  assert_true(host_in(0) == tt_boot_host());
+  assert_true(tt_host() != 0);
+  assert_true(tt_host() == tt_host());
+  assert_true(host_in(0) == tt_host());
 }
 
 static void test_namespace_is_another_machine(void **state) {
@@ -49,7 +49,7 @@ static void test_namespace_is_another_machine(void **state) {
     puts("namespaces are not permitted here");
     skip();
   }
-  assert_true(network != tt_boot_host() && processes != tt_boot_host() && network != processes);
+  assert_true(network != tt_host() && processes != tt_host() && network != processes);
 }
 
 int main(void) {

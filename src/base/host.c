@@ -1,9 +1,9 @@
-/* boot/host.c - which machine this process is on, for shared memory: a number that is equal where memory, abstract
+/* base/host.c - which machine this process is on, for shared memory: a number that is equal where memory, abstract
  * sockets and process numbers of one user are shared.
  *
  * The kernel's boot id tells machines apart, also those with the same hostname; namespaces tell apart what is on one.
  */
-#include "boot/boot.h"
+#include "base/base.h"
 
 #include <fcntl.h>
 #include <string.h>
@@ -31,7 +31,7 @@ static uint64_t add_namespace(uint64_t hash, const char *path) {
   return tt_hash(hash, number, sizeof number);
 }
 
-uint64_t tt_boot_host(void) {
+uint64_t tt_host(void) {
   uint64_t user = (uint64_t)geteuid();
   uint64_t hash = add_boot(0);
   hash = add_namespace(hash, "/proc/self/ns/net"); /* abstract sockets */
