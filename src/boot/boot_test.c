@@ -1,13 +1,17 @@
 /* The launcher's allgather: clients are threads, the server runs in the test's own thread. */
 #include "boot/boot.h"
+#include "boot/wire.h"
 
 #include <poll.h>
 #include <pthread.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -96,6 +100,42 @@ static tt_boot_server *open_server(int64_t rank_count) {
   return server;
 }
 
+static int exit_code(pid_t pid) {
+  int status;
+  return waitpid(pid, &status, 0) == pid && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static tutti_status open_once(void) {
+  tt_boot *boot = NULL;
+  tutti_status status = tt_boot_open(SECOND * 60, &boot);
+  tt_boot_close(boot);
+  return status;
+}
+
+/* Rank 0 of a job of one, then what it has forked, then rank 0 again: 0 when all is as it should be. */
+static int be_rank_and_fork(const tt_boot_server *server) {
+  setenv("TUTTI_BOOT", tt_boot_server_address(server), 1);
+  setenv("TUTTI_RANK", "0", 1);
+  setenv("TUTTI_SIZE", "1", 1);
+  if (open_once() != TUTTI_OK)
+    return 1;
+  pid_t child = fork();
+  if (child == 0)
+    _exit(open_once() == TUTTI_ERR_SYSTEM ? 0 : 1);
+  return exit_code(child) != 0 || open_once() != TUTTI_OK ? 2 : 0;
+}
+
+/* The first test: options are read once, here only by the processes that it forks. */
+static void test_what_a_rank_forks_is_no_rank(void **state) {
+  (void)state;
+  tt_boot_server *server = open_server(1);
+  pid_t rank = fork();
+  if (rank == 0)
+    _exit(be_rank_and_fork(server));
+  assert_int_equal(exit_code(rank), 0);
+  tt_boot_server_close(server);
+}
+
 static void test_everyone_gets_everything_in_rank_order(void **state) {
   (void)state;
   static const size_t sizes[] = {0, 1, 300, 1 << 20};
@@ -154,13 +194,47 @@ static void test_wrong_addresses_are_refused(void **state) {
   assert_int_equal(tt_boot_connect("unix:@tutti-nobody", 0, 2, SECOND, &boot), TUTTI_ERR_SYSTEM);
 }
 
+/* Where nobody accepts: the first to connect fills the queue. */
+static int listen_only(const char *name) {
+  struct sockaddr_un address;
+  socklen_t size = tt_boot_address(name, &address);
+  int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  assert_int_equal(bind(fd, (struct sockaddr *)&address, size), 0);
+  assert_int_equal(listen(fd, 0), 0);
+  return fd;
+}
+
+static void do_nothing(int number) { (void)number; }
+
+static void test_launcher_that_accepts_nobody_is_a_timeout_despite_signals(void **state) {
+  (void)state;
+  char address[48];
+  tt_boot *boot = NULL, *none = NULL;
+  snprintf(address, sizeof address, "unix:@tutti-test-%d", (int)getpid());
+  int fd = listen_only(address + strlen("unix:@"));
+  assert_int_equal(tt_boot_connect(address, 0, 2, SECOND, &boot), TUTTI_OK);
+  struct sigaction nothing = {.sa_handler = do_nothing}, before;
+  sigaction(SIGALRM, &nothing, &before);
+  struct itimerval often = {{0, 20000}, {0, 20000}}, never = {{0, 0}, {0, 0}};
+  setitimer(ITIMER_REAL, &often, NULL);
+  tutti_status status = tt_boot_connect(address, 1, 2, SECOND - 1, &none);
+  setitimer(ITIMER_REAL, &never, NULL);
+  sigaction(SIGALRM, &before, NULL);
+  assert_int_equal(status, TUTTI_ERR_TIMEOUT);
+  assert_int_equal(tt_boot_connect(address, 1, 2, SECOND - 1, &none), TUTTI_ERR_TIMEOUT);
+  tt_boot_close(boot);
+  close(fd);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_what_a_rank_forks_is_no_rank),
       cmocka_unit_test(test_everyone_gets_everything_in_rank_order),
       cmocka_unit_test(test_timeout_names_the_missing_ranks),
       cmocka_unit_test(test_rank_that_ended_is_told_at_once),
       cmocka_unit_test(test_without_a_launcher_the_job_has_one_rank),
       cmocka_unit_test(test_wrong_addresses_are_refused),
+      cmocka_unit_test(test_launcher_that_accepts_nobody_is_a_timeout_despite_signals),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

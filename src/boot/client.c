@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define SLACK_NS 2000000000 /* the server sees a timeout first and knows who is missing */
+#define SLACK_NS 5000000000 /* the server sees a timeout first and knows who is missing */
 
 typedef struct client {
   tt_boot base;
@@ -84,7 +84,7 @@ static tutti_status allgather(void *user, const void *mine, void *all, size_t by
   }
   if (bytes > TT_BOOT_BYTES_MAXIMUM)
     return tt_fail(TUTTI_ERR_ARGUMENT, "allgather of %zu bytes a rank; at most %u", bytes, TT_BOOT_BYTES_MAXIMUM);
-  int64_t until_ns = tt_boot_until(timeout_ns) + SLACK_NS;
+  int64_t until_ns = tt_clock_until(timeout_ns) + SLACK_NS;
   tt_boot_request request = {TT_BOOT_MAGIC, (uint32_t)own->base.boot.rank, bytes, timeout_ns};
   char *frame = malloc(sizeof request + bytes);
   if (frame == NULL)
@@ -115,14 +115,32 @@ static tutti_status make(int64_t rank, int64_t rank_count, int fd, tt_boot **boo
   return TUTTI_OK;
 }
 
+/* Where many connect at once it waits for a place in the queue: 0, or errno, EAGAIN after `until_ns`. */
+static int connect_until(int fd, const struct sockaddr_un *name, socklen_t size, int64_t until_ns) {
+  for (;;) {
+    int64_t left_us = (until_ns - tt_clock_ns()) / 1000;
+    if (left_us < 1) /* 0 would be no limit */
+      left_us = 1;
+    struct timeval limit = {.tv_sec = left_us / 1000000, .tv_usec = left_us % 1000000};
+    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
+    if (connect(fd, (const struct sockaddr *)name, size) == 0)
+      return 0;
+    if (errno != EINTR)
+      return errno;
+    if (tt_clock_ns() >= until_ns)
+      return EAGAIN;
+  }
+}
+
 static tutti_status connect_socket(int fd, const char *address, int64_t timeout_ns) {
-  struct timeval limit = {.tv_sec = timeout_ns / 1000000000, .tv_usec = timeout_ns % 1000000000 / 1000 + 1};
   struct sockaddr_un name;
   socklen_t size = tt_boot_address(address + strlen("unix:@"), &name);
-  setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
-  if (connect(fd, (struct sockaddr *)&name, size) != 0)
+  int error = connect_until(fd, &name, size, tt_clock_until(timeout_ns));
+  if (error == EAGAIN)
+    return tt_fail(TUTTI_ERR_TIMEOUT, "the launcher at '%s' (TUTTI_BOOT) takes no connection", address);
+  if (error != 0)
     return tt_fail(TUTTI_ERR_SYSTEM, "connect to the launcher at '%s' (TUTTI_BOOT) failed: %s", address,
-                   strerror(errno));
+                   strerror(error));
   if (!tt_boot_same_user(fd))
     return tt_fail(TUTTI_ERR_SYSTEM, "the launcher at '%s' (TUTTI_BOOT) belongs to another user", address);
   return TUTTI_OK;

@@ -6,6 +6,23 @@
 #include <string.h>
 #include <unistd.h>
 
+tt_boot_answer *tt_boot_answer_create(tutti_status status, size_t size, char **content) {
+  tt_boot_reply head = {.status = (uint64_t)status, .bytes = size};
+  tt_boot_answer *answer = malloc(sizeof *answer + sizeof head + size);
+  if (answer == NULL)
+    return NULL;
+  answer->holders = 1;
+  answer->bytes = sizeof head + size;
+  memcpy(answer->frame, &head, sizeof head);
+  *content = answer->frame + sizeof head;
+  return answer;
+}
+
+void tt_boot_answer_release(tt_boot_answer *answer) {
+  if (answer != NULL && --answer->holders == 0)
+    free(answer);
+}
+
 tt_boot_link *tt_boot_link_create(int fd) {
   tt_boot_link *link = calloc(1, sizeof *link);
   if (link != NULL)
@@ -16,7 +33,7 @@ tt_boot_link *tt_boot_link_create(int fd) {
 void tt_boot_link_destroy(tt_boot_link *link) {
   close(link->fd);
   free(link->in);
-  free(link->out);
+  tt_boot_answer_release(link->out);
   free(link);
 }
 
@@ -62,29 +79,28 @@ tt_boot_event tt_boot_link_receive(tt_boot_link *link, int64_t rank_count) {
   }
 }
 
-bool tt_boot_link_reply(tt_boot_link *link, tutti_status status, const void *bytes, size_t size) {
-  tt_boot_reply reply = {.status = (uint64_t)status, .bytes = size};
-  char *out = realloc(link->out, link->out_bytes + sizeof reply + size);
-  if (out == NULL)
+bool tt_boot_link_reply(tt_boot_link *link, tt_boot_answer *answer) {
+  if (link->out != NULL)
     return false;
-  memcpy(out + link->out_bytes, &reply, sizeof reply);
-  memcpy(out + link->out_bytes + sizeof reply, bytes, size);
-  link->out = out;
-  link->out_bytes += sizeof reply + size;
+  answer->holders++;
+  link->out = answer;
+  link->sent = 0;
   return true;
 }
 
 bool tt_boot_link_send(tt_boot_link *link, bool *waits) {
-  while (link->sent < link->out_bytes) {
-    ssize_t count = send(link->fd, link->out + link->sent, link->out_bytes - link->sent, MSG_NOSIGNAL | MSG_DONTWAIT);
+  while (link->out != NULL && link->sent < link->out->bytes) {
+    ssize_t count =
+        send(link->fd, link->out->frame + link->sent, link->out->bytes - link->sent, MSG_NOSIGNAL | MSG_DONTWAIT);
     if (count < 0 && errno != EAGAIN && errno != EINTR)
       return false;
-    if (count < 0)
-      break;
+    *waits = count < 0;
+    if (*waits)
+      return true;
     link->sent += (size_t)count;
   }
-  *waits = link->sent < link->out_bytes;
-  if (!*waits)
-    link->sent = link->out_bytes = 0;
+  tt_boot_answer_release(link->out);
+  link->out = NULL;
+  *waits = false;
   return true;
 }

@@ -4,7 +4,9 @@
 #include "boot/launcher.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 typedef struct launcher {
   const char *variable; /* tells of it */
@@ -50,17 +52,32 @@ static void warn_of_silence(void) {
   }
 }
 
+/* Of the process that is the launcher's rank; 0: none yet. What is only forked from it has the same environment. */
+static _Atomic pid_t owner;
+
+static tutti_status refuse_forked(void) {
+  pid_t first = atomic_load_explicit(&owner, memory_order_relaxed);
+  if (first == 0 || first == getpid())
+    return TUTTI_OK;
+  return tt_fail(TUTTI_ERR_SYSTEM, "the launcher's rank is process %lld, from which this one was forked",
+                 (long long)first);
+}
+
 tutti_status tt_boot_open(int64_t timeout_ns, tt_boot **boot) {
   const launcher *found = find();
   if (found == NULL) {
     warn_of_silence();
     return tt_boot_open_alone(timeout_ns, boot);
   }
-  tutti_status status = found->open(timeout_ns, boot);
+  tutti_status status = refuse_forked();
   if (status == TUTTI_OK)
-    tt_log(TT_LOG_INFO, "rank %lld of %lld, from %s as %s set it", (long long)(*boot)->boot.rank,
-           (long long)(*boot)->boot.rank_count, found->variable, found->commands);
-  return status;
+    status = found->open(timeout_ns, boot);
+  if (status != TUTTI_OK)
+    return status;
+  atomic_store_explicit(&owner, getpid(), memory_order_relaxed);
+  tt_log(TT_LOG_INFO, "rank %lld of %lld, from %s as %s set it", (long long)(*boot)->boot.rank,
+         (long long)(*boot)->boot.rank_count, found->variable, found->commands);
+  return TUTTI_OK;
 }
 
 const tutti_boot *tt_boot_get(const tt_boot *boot) { return &boot->boot; }

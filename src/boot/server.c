@@ -15,6 +15,8 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
+#define RETRY_NS 100000000
+
 typedef struct seat {
   tt_boot_link *link; /* where the rank waits for a reply; NULL: it does not */
   bool missed;        /* a round failed before it came to it */
@@ -29,13 +31,17 @@ struct tt_boot_server {
   tt_boot_link *links;
   int64_t waiting;      /* ranks that have contributed to this round */
   int64_t deadline_ns;  /* of this round */
+  int64_t retry_ns;     /* there was no room for a connection: when to look again; 0: there was */
   uint64_t bytes;       /* of a contribution in this round */
   tutti_status failure; /* of the last round that failed */
   char text[256];
   seat seat[];
 };
 
-static void set_timer(tt_boot_server *server, int64_t at_ns) {
+static void set_timer(tt_boot_server *server) {
+  int64_t at_ns = server->waiting > 0 ? server->deadline_ns : 0;
+  if (server->retry_ns != 0 && (at_ns == 0 || server->retry_ns < at_ns))
+    at_ns = server->retry_ns;
   struct itimerspec when = {.it_value = {.tv_sec = at_ns / 1000000000, .tv_nsec = at_ns % 1000000000}};
   timerfd_settime(server->timer, TFD_TIMER_ABSTIME, &when, NULL);
 }
@@ -66,29 +72,46 @@ static void flush(tt_boot_server *server, tt_boot_link *link) {
     drop(server, link);
 }
 
-static void answer(tt_boot_server *server, tt_boot_link *link, tutti_status status, const void *bytes, size_t size) {
-  if (tt_boot_link_reply(link, status, bytes, size))
+/* answer: NULL where there is no memory for it */
+static void give(tt_boot_server *server, tt_boot_link *link, tt_boot_answer *answer) {
+  if (answer != NULL && tt_boot_link_reply(link, answer))
     flush(server, link);
   else
     drop(server, link);
 }
 
-/* Ends the round: each waiting rank gets the reply, the others are told when they come if it failed. */
-static void end_round(tt_boot_server *server, tutti_status status, const void *bytes, size_t size) {
+static tt_boot_answer *say(const tt_boot_server *server, tutti_status status) {
+  char *text;
+  size_t length = strlen(server->text);
+  tt_boot_answer *answer = tt_boot_answer_create(status, length, &text);
+  if (answer != NULL)
+    memcpy(text, server->text, length);
+  return answer;
+}
+
+static void refuse(tt_boot_server *server, tt_boot_link *link, tutti_status status) {
+  tt_boot_answer *answer = say(server, status);
+  give(server, link, answer);
+  tt_boot_answer_release(answer);
+}
+
+/* Ends the round: each waiting rank gets the answer, the others are told when they come if it failed. */
+static void end_round(tt_boot_server *server, bool failed, tt_boot_answer *answer) {
   for (int64_t r = 0; r < server->rank_count; r++) {
     tt_boot_link *link = server->seat[r].link;
     server->seat[r].link = NULL;
-    server->seat[r].missed = link == NULL && status != TUTTI_OK;
+    server->seat[r].missed = link == NULL && failed;
     if (link != NULL)
-      answer(server, link, status, bytes, size);
+      give(server, link, answer);
   }
+  tt_boot_answer_release(answer);
   server->waiting = 0;
-  set_timer(server, 0);
+  set_timer(server);
 }
 
 static void fail_round(tt_boot_server *server, tutti_status status) {
   server->failure = status;
-  end_round(server, status, server->text, strlen(server->text));
+  end_round(server, true, say(server, status));
 }
 
 static void fail_late(tt_boot_server *server) {
@@ -102,16 +125,16 @@ static void fail_late(tt_boot_server *server) {
 }
 
 static void complete(tt_boot_server *server) {
-  char *all = malloc(server->bytes * (size_t)server->rank_count + 1);
-  if (all == NULL) {
+  char *all;
+  tt_boot_answer *answer = tt_boot_answer_create(TUTTI_OK, server->bytes * (size_t)server->rank_count, &all);
+  if (answer == NULL) {
     snprintf(server->text, sizeof server->text, "no memory in the launcher");
     fail_round(server, TUTTI_ERR_MEMORY);
     return;
   }
   for (int64_t r = 0; r < server->rank_count; r++)
     memcpy(all + (size_t)r * server->bytes, server->seat[r].link->in, server->bytes);
-  end_round(server, TUTTI_OK, all, server->bytes * (size_t)server->rank_count);
-  free(all);
+  end_round(server, false, answer);
 }
 
 /* Ends the round if it can be complete no more, or is. */
@@ -127,48 +150,62 @@ static void check_round(tt_boot_server *server) {
 
 static void contribute(tt_boot_server *server, tt_boot_link *link) {
   const tt_boot_request *request = &link->request;
-  seat *own = &server->seat[request->rank];
+  uint32_t rank = request->rank;
+  seat *own = &server->seat[rank];
   if (own->missed) {
     own->missed = false;
-    answer(server, link, server->failure, server->text, strlen(server->text));
+    refuse(server, link, server->failure);
     return;
   }
-  int64_t deadline_ns = tt_boot_until(request->timeout_ns);
-  if (own->link != NULL || (server->waiting > 0 && request->bytes != server->bytes)) {
-    snprintf(server->text, sizeof server->text, "rank %u %s", request->rank,
-             own->link != NULL ? "has joined twice" : "contributes another number of bytes than the others");
-    answer(server, link, TUTTI_ERR_MISMATCH, server->text, strlen(server->text));
+  if (own->link != NULL) {
+    snprintf(server->text, sizeof server->text, "rank %u has joined twice", rank);
+    refuse(server, link, TUTTI_ERR_MISMATCH);
     fail_round(server, TUTTI_ERR_MISMATCH);
     return;
   }
-  if (server->waiting++ == 0 || deadline_ns < server->deadline_ns)
-    set_timer(server, server->deadline_ns = deadline_ns);
-  server->bytes = request->bytes;
   own->link = link;
+  if (server->waiting++ > 0 && request->bytes != server->bytes) {
+    snprintf(server->text, sizeof server->text, "rank %u contributes another number of bytes than the others", rank);
+    fail_round(server, TUTTI_ERR_MISMATCH);
+    return;
+  }
+  int64_t deadline_ns = tt_clock_until(request->timeout_ns);
+  if (server->waiting == 1 || deadline_ns < server->deadline_ns) {
+    server->deadline_ns = deadline_ns;
+    set_timer(server);
+  }
+  server->bytes = request->bytes;
   check_round(server);
 }
 
-/* Returns false where there is no descriptor for it: it waits until others have gone, which are told so. */
-static bool accept_link(tt_boot_server *server) {
+/* Whoever wants to connect waits in the queue until others have gone; those who wait for it are told why. */
+static void rest_listener(tt_boot_server *server, int error) {
+  epoll_ctl(server->epoll, EPOLL_CTL_DEL, server->listener, NULL);
+  server->retry_ns = tt_clock_ns() + RETRY_NS;
+  set_timer(server);
+  if (server->waiting == 0)
+    return;
+  snprintf(server->text, sizeof server->text, "the launcher has no room for more ranks: %s%s", strerror(error),
+           error == EMFILE ? " (ulimit -n)" : "");
+  fail_round(server, TUTTI_ERR_SYSTEM);
+}
+
+static void accept_link(tt_boot_server *server) {
   int fd = accept4(server->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-  if (fd < 0 && (errno == EMFILE || errno == ENFILE)) {
-    snprintf(server->text, sizeof server->text, "the launcher has no descriptors left for more ranks (ulimit -n)");
-    fail_round(server, TUTTI_ERR_SYSTEM);
-    return false;
-  }
+  if (fd < 0 && errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
+    rest_listener(server, errno);
   if (fd < 0)
-    return true;
+    return;
   tt_boot_link *link = tt_boot_same_user(fd) ? tt_boot_link_create(fd) : NULL;
   if (link == NULL) {
     close(fd);
-    return true;
+    return;
   }
   link->after = server->links;
   if (link->after != NULL)
     link->after->before = link;
   server->links = link;
   watch(server, fd, link, false);
-  return true;
 }
 
 static void serve_link(tt_boot_server *server, tt_boot_link *link, uint32_t events) {
@@ -183,18 +220,29 @@ static void serve_link(tt_boot_server *server, tt_boot_link *link, uint32_t even
   }
 }
 
+static void serve_timer(tt_boot_server *server) {
+  uint64_t expired;
+  if (read(server->timer, &expired, sizeof expired) < 0)
+    return;
+  int64_t now_ns = tt_clock_ns();
+  if (server->retry_ns != 0 && now_ns >= server->retry_ns) {
+    server->retry_ns = 0;
+    watch(server, server->listener, &server->listener, false);
+  }
+  if (server->waiting > 0 && now_ns >= server->deadline_ns)
+    fail_late(server);
+  set_timer(server);
+}
+
 void tt_boot_server_serve(tt_boot_server *server) {
   struct epoll_event event; /* one at a time: serving one may drop another */
-  bool goes_on = true;
-  while (goes_on && epoll_wait(server->epoll, &event, 1, 0) == 1) {
-    uint64_t expired;
+  while (epoll_wait(server->epoll, &event, 1, 0) == 1)
     if (event.data.ptr == &server->listener)
-      goes_on = accept_link(server);
-    else if (event.data.ptr != &server->timer)
+      accept_link(server);
+    else if (event.data.ptr == &server->timer)
+      serve_timer(server);
+    else
       serve_link(server, event.data.ptr, event.events);
-    else if (read(server->timer, &expired, sizeof expired) > 0 && server->waiting > 0)
-      fail_late(server);
-  }
 }
 
 void tt_boot_server_lose(tt_boot_server *server, int64_t rank, const char *how) {

@@ -12,7 +12,7 @@
 static struct {
   pthread_mutex_t lock;
   const tt_boot_shared *launcher; /* NULL: not begun */
-  pid_t process;                  /* that has begun it: a child of it has no part in it */
+  pid_t process;                  /* that has begun it: what is forked from it does not end it */
   int64_t rank, rank_count;
 } job = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -22,9 +22,6 @@ static void end(void) {
 }
 
 static tutti_status join(const tt_boot_shared *launcher, int64_t timeout_ns) {
-  if (job.launcher != NULL && job.process != getpid())
-    return tt_fail(TUTTI_ERR_SYSTEM, "rank %lld of the launcher's job is process %lld, from which this one was forked",
-                   (long long)job.rank, (long long)job.process);
   if (job.launcher != NULL)
     return TUTTI_OK;
   tutti_status status = launcher->begin(timeout_ns, &job.rank, &job.rank_count);
