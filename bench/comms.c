@@ -1,22 +1,32 @@
 /* bench/comms.c - what communicators cost: time of a split, beside a barrier and an allgather of as much; bytes of one,
  * when it is made and after its first calls.
  *
- *     tutti run -n 8 build/bin/bench_comms [COUNT]    medians of COUNT splits, default 2000 */
+ *     tutti run -n 8 build/bin/bench_comms [COUNT]    medians of COUNT splits, default 2000; ranks of one machine */
 #include "api/api.h"
 #include "transport/shm/self.h"
+#include "transport/transport.h"
 
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { ALIVE = 100, LARGE = 100000 };
+enum { ALIVE = 100, LARGE = 100000, COUNT_MOST = 1000000, WORDS = 4 };
 
 static tutti_comm *comm;
+static int64_t *gathered;
 
 static void must(tutti_status status) {
   if (status == TUTTI_OK)
     return;
   fprintf(stderr, "%s\n", tutti_last_error());
+  exit(1);
+}
+
+static void *get_memory(size_t bytes) {
+  void *memory = malloc(bytes);
+  if (memory)
+    return memory;
+  fprintf(stderr, "bench_comms: no memory for %zu bytes\n", bytes);
   exit(1);
 }
 
@@ -34,14 +44,14 @@ static void split(void) {
 }
 
 static void allgather(void) {
-  static int64_t in[4], out[4 * 1024];
-  must(tutti_allgather(in, out, 4, TUTTI_INT64, comm));
+  static int64_t in[WORDS];
+  must(tutti_allgather(in, gathered, WORDS, TUTTI_INT64, comm));
 }
 
 static void barrier(void) { must(tutti_barrier(comm)); }
 
 static void measure(const char *name, void (*call)(void), int count) {
-  int64_t *took = malloc((size_t)count * sizeof *took);
+  int64_t *took = get_memory((size_t)count * sizeof *took);
   for (int n = 0; n < count; n++) {
     int64_t began = tt_clock_ns();
     call();
@@ -95,11 +105,25 @@ static void measure_memory(const tutti_context *context) {
     tutti_comm_destroy(part[n]);
 }
 
+static int read_count(const char *text) {
+  char *rest;
+  long count = strtol(text, &rest, 10);
+  if (rest != text && !*rest && count >= 1 && count <= COUNT_MOST)
+    return (int)count;
+  fprintf(stderr, "bench_comms: COUNT '%s': 1 to %d\n", text, COUNT_MOST);
+  exit(2);
+}
+
 int main(int count, char **arguments) {
-  int calls = count > 1 ? atoi(arguments[1]) : 2000;
+  int calls = count > 1 ? read_count(arguments[1]) : 2000;
   tutti_context *context;
   must(tutti_context_create(NULL, &context));
+  if (context->ops != tt_shm_ops()) {
+    fprintf(stderr, "bench_comms: all ranks have to be on one machine: what is counted is its shared memory\n");
+    return 1;
+  }
   must(tutti_comm_create(context, &comm));
+  gathered = get_memory((size_t)tutti_comm_size(comm) * WORDS * sizeof *gathered);
   if (tutti_comm_rank(comm) == 0)
     printf("%d ranks %24s %10s\n", (int)tutti_comm_size(comm), "median us", "mean us");
   measure("split and destroy", split, calls);
@@ -110,5 +134,6 @@ int main(int count, char **arguments) {
   measure_memory(context);
   tutti_comm_destroy(comm);
   tutti_context_destroy(context);
+  free(gathered);
   return 0;
 }

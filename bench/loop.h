@@ -2,8 +2,8 @@
  *
  * A library gives a few functions; everything that is timed, filled and compared is here, so that what differs between
  * two libraries is the library. A batch is: the library's barrier, clock, `calls` calls, clock. Ranks that only send in
- * a call may run ahead to the next; calls that are apart have a barrier each. Roots rotate over all calls. Who gives
- * what to whom is in layout.h, which values that are in values.h. */
+ * a call may run ahead to the next; calls that are apart have a barrier each. Roots rotate over all that is timed. Who
+ * gives what to whom is in layout.h, which values that are in values.h. */
 #ifndef BENCH_LOOP_H
 #define BENCH_LOOP_H
 
@@ -27,7 +27,7 @@ typedef struct bench_point {
   void *copy[2];     /* of the copy bound: from, to */
   size_t copy_bytes;
   void *in, *out;
-  uint64_t next_root;                /* calls so far, not reduced */
+  uint64_t next_root;                /* timed calls so far, not reduced */
   int64_t watched_calls, watched_ns; /* so far, and what they took */
 } bench_point;
 
@@ -277,14 +277,16 @@ static inline void bench_take_spent(const bench_library *library, bench_point *p
   point->watched_calls = point->watched_ns = 0;
 }
 
-/* A first batch, shorter and not timed, brings code and data back into the caches. */
+/* A first batch, shorter and not timed, brings code and data back into the caches. It takes no root's turn. */
 static inline int bench_run(const bench_library *library, bench_point *point, const bench_command *command,
                             bench_reply *reply) {
   int64_t ignored;
+  uint64_t first_root = point->next_root;
   if (command->check)
     memset(point->out, 0xA5, point->room_bytes);
   int result = bench_batch(library, point, command, command->calls / 8 + 1, &ignored, reply->text);
   bench_take_spent(library, point, command, &reply->spent);
+  point->next_root = first_root;
   for (; result == BENCH_OK && reply->batches < command->batches; reply->batches++)
     result = bench_batch(library, point, command, command->calls, &reply->batch_ns[reply->batches], reply->text);
   bench_take_spent(library, point, command, &reply->spent);
