@@ -244,7 +244,7 @@ static int worker_gather(const void *mine, void *all, size_t bytes, char *text) 
 
 /* The rails of transport tcp; none: as if nothing were known. */
 static void find_rails(char nics[BENCH_LIST]) {
-  tt_nic nic[4 * BENCH_NICS];
+  tt_nic nic[TT_NICS_MOST];
   int64_t count = 0;
   size_t used = 0;
   if (tt_nics_find("", nic, TT_COUNT(nic), &count) != TUTTI_OK ||

@@ -32,7 +32,7 @@ static tutti_status find_out(const char *path, bool *is_xml) {
 
 static tutti_status open_machine(const char *xml, const char *folder, topo_subject *subject) {
   tutti_status status = tt_machine_read(xml, &subject->arena, &subject->machine);
-  return status == TUTTI_OK && folder ? tt_nics_find(folder, subject->nic, TOPO_NICS, &subject->nic_count) : status;
+  return status == TUTTI_OK && folder ? tt_nics_find(folder, subject->nic, TT_NICS_MOST, &subject->nic_count) : status;
 }
 
 tutti_status topo_subject_open(const char *path, topo_subject *subject) {
@@ -57,7 +57,7 @@ tutti_status topo_subject_open(const char *path, topo_subject *subject) {
 void topo_subject_close(topo_subject *subject) { tt_arena_finish(&subject->arena); }
 
 static tutti_status record(const char *folder, tt_arena *arena) {
-  tt_nic nic[TOPO_NICS];
+  tt_nic nic[TT_NICS_MOST];
   int64_t count;
   const char *xml = tt_arena_format(arena, "%s/machine.xml", folder);
   const char *text = tt_arena_format(arena, "%s/nics.txt", folder);
@@ -67,7 +67,7 @@ static tutti_status record(const char *folder, tt_arena *arena) {
     return tt_fail(TUTTI_ERR_SYSTEM, "cannot make '%s': %s", folder, strerror(errno));
   tutti_status status = tt_machine_record(xml);
   if (status == TUTTI_OK)
-    status = tt_nics_find("", nic, TOPO_NICS, &count);
+    status = tt_nics_find("", nic, TT_NICS_MOST, &count);
   if (status != TUTTI_OK)
     return status;
   FILE *out = fopen(text, "w");

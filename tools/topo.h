@@ -10,7 +10,7 @@
 
 #include <stdio.h>
 
-enum { TOPO_NICS = 64, TOPO_COLUMNS = 8 };
+enum { TOPO_COLUMNS = 8 };
 
 /* A machine with its NICs, or a network: one of `machine` and `network` is there. */
 typedef struct topo_subject {
@@ -18,7 +18,7 @@ typedef struct topo_subject {
   const char *path; /* "": this machine */
   tt_machine *machine;
   tt_switches *network;
-  tt_nic nic[TOPO_NICS];
+  tt_nic nic[TT_NICS_MOST];
   int64_t nic_count;
 } topo_subject;
 

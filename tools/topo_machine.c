@@ -1,6 +1,8 @@
 /* tools/topo_machine.c - `tutti topo` of a machine: cores by what they share, memory, NICs, devices. */
 #include "topo.h"
 
+#include "transport/transport.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -120,8 +122,8 @@ static void print_distances(const topo_subject *subject) {
 
 /* ---- what is attached ---- */
 
-/* What a job here would take: TUTTI_NICS is this machine's, not that of a recorded one. */
-static tutti_status choose(const topo_subject *subject, tt_nic chosen[TOPO_NICS], int64_t *count) {
+/* What a job here would take, and what comes after that: TUTTI_NICS is this machine's, not that of a recorded one. */
+static tutti_status choose(const topo_subject *subject, tt_nic chosen[TT_NICS_MOST], int64_t *count) {
   memcpy(chosen, subject->nic, sizeof subject->nic);
   *count = subject->nic_count;
   return tt_nics_choose(subject->path[0] ? "" : tt_options_get()->nics, chosen, count);
@@ -130,13 +132,13 @@ static tutti_status choose(const topo_subject *subject, tt_nic chosen[TOPO_NICS]
 static const char *rail_text(tt_arena *arena, const tt_nic *nic, const tt_nic *chosen, int64_t count) {
   for (int64_t n = 0; n < count; n++)
     if (strcmp(chosen[n].name, nic->name) == 0)
-      return "yes";
+      return n < TT_TCP_RAILS ? "yes" : tt_arena_format(arena, "no: %d are used at most", TT_TCP_RAILS);
   return nic->unfit[0] ? tt_arena_format(arena, "no: it %s", nic->unfit) : "no: TUTTI_NICS does not name it";
 }
 
 static tutti_status print_nics(topo_subject *subject) {
   tt_arena *arena = &subject->arena;
-  tt_nic chosen[TOPO_NICS];
+  tt_nic chosen[TT_NICS_MOST];
   int64_t count;
   tutti_status status = choose(subject, chosen, &count);
   count = status == TUTTI_OK ? count : 0;

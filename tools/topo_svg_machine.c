@@ -4,6 +4,8 @@
  * One walk both measures and draws: it gives the height of what it went through, and draws where there is a file. */
 #include "topo_svg.h"
 
+#include "transport/transport.h"
+
 #include <string.h>
 
 enum { CORE = 30, LINE_CORES = 8, PAD = 8, HEAD = 18, LEVELS = 3, MARGIN = 16 };
@@ -71,6 +73,14 @@ static const char *nic_text(topo_subject *subject, const tt_nic *nic) {
   return nic->bits_per_second && text ? text : nic->name;
 }
 
+/* As a job takes them: the first that are fit. */
+static bool is_rail(const topo_subject *subject, int64_t at) {
+  int64_t before = 0;
+  for (int64_t n = 0; n < at; n++)
+    before += !subject->nic[n].unfit[0];
+  return !subject->nic[at].unfit[0] && before < TT_TCP_RAILS;
+}
+
 /* numa -1: what is attached to none. */
 static int put_attached(topo_subject *subject, int32_t numa, FILE *out, int x, int y) {
   const tt_machine *machine = subject->machine;
@@ -79,7 +89,7 @@ static int put_attached(topo_subject *subject, int32_t numa, FILE *out, int x, i
   for (int64_t n = 0; n < subject->nic_count; n++)
     if (subject->nic[n].numa_node == number)
       y += put_line(subject, out, x, y, "%s, %s", nic_text(subject, &subject->nic[n]),
-                    subject->nic[n].unfit[0] ? "no rail" : "rail");
+                    is_rail(subject, n) ? "rail" : "no rail");
   for (int64_t n = 0; n < machine->device_count; n++)
     if (machine->device[n].numa == numa)
       y += put_line(subject, out, x, y, "%s, %s", machine->device[n].name, machine->device[n].kind);

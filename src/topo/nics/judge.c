@@ -1,7 +1,8 @@
 /* topo/nics/judge.c - which NICs are rails.
  *
- * A wire counts once: a VLAN on a NIC that is fit adds no bandwidth to it. A NIC with less than a quarter of the
- * fastest one's speed is for management; to wait for it would cost more than it carries. */
+ * A wire counts once: a VLAN on a NIC that is fit adds no bandwidth to it, nor does a second VLAN on one that is not. A
+ * NIC with less than a quarter of the fastest one's speed is for management; to wait for it would cost more than it
+ * carries. */
 #include "topo/nics/nics.h"
 
 #include <arpa/inet.h>
@@ -38,9 +39,11 @@ static const char *look_at(const tt_nic *nic) {
 
 static bool is_fit(const tt_nic *nic) { return !nic->unfit[0]; }
 
-static const tt_nic *find_fit(const tt_nic *nic, int64_t count, const char *name) {
+/* The fit NIC that has the wire of that one: it is the wire, or comes before and is on it, too. */
+static const tt_nic *find_sharer(const tt_nic *nic, int64_t count, const tt_nic *of) {
   for (int64_t n = 0; n < count; n++)
-    if (is_fit(&nic[n]) && strcmp(nic[n].name, name) == 0)
+    if (is_fit(&nic[n]) &&
+        (strcmp(nic[n].name, of->lower) == 0 || (&nic[n] < of && strcmp(nic[n].lower, of->lower) == 0)))
       return &nic[n];
   return NULL;
 }
@@ -56,9 +59,11 @@ static int64_t find_fastest(const tt_nic *nic, int64_t count) {
 void tt_nics_judge(tt_nic *nic, int64_t count) {
   for (int64_t n = 0; n < count; n++)
     strcpy(nic[n].unfit, look_at(&nic[n]));
-  for (int64_t n = 0; n < count; n++)
-    if (is_fit(&nic[n]) && nic[n].lower[0] && find_fit(nic, count, nic[n].lower))
-      snprintf(nic[n].unfit, sizeof nic[n].unfit, "is on the wire of %s", nic[n].lower);
+  for (int64_t n = 0; n < count; n++) {
+    const tt_nic *sharer = is_fit(&nic[n]) && nic[n].lower[0] ? find_sharer(nic, count, &nic[n]) : NULL;
+    if (sharer)
+      snprintf(nic[n].unfit, sizeof nic[n].unfit, "is on the wire of %s", sharer->name);
+  }
   int64_t fastest = find_fastest(nic, count);
   for (int64_t n = 0; n < count; n++)
     if (is_fit(&nic[n]) && nic[n].bits_per_second && nic[n].bits_per_second < fastest / SLOWEST)

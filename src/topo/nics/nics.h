@@ -12,6 +12,7 @@
 #include <stdio.h>
 
 #define TT_NIC_NAME 16
+#define TT_NICS_MOST 64 /* of a machine that are looked at, by whoever looks */
 
 typedef enum tt_nic_kind {
   TT_NIC_WIRE,     /* leads out, as far as one can see: hardware, or the end of a container's link */
@@ -23,7 +24,7 @@ typedef enum tt_nic_kind {
 
 typedef struct tt_nic {
   char name[TT_NIC_NAME];          /* "eth0" */
-  char lower[TT_NIC_NAME];         /* of a VLAN and its like: the NIC whose wire it uses; else "" */
+  char lower[TT_NIC_NAME];         /* of a VLAN and its like: the NIC below all, whose wire it uses; else "" */
   struct sockaddr_storage address; /* its first IPv4 address, else its first IPv6 one that is not link-local */
   int32_t prefix_bits;
   int32_t numa_node;       /* the system's number; -1: unknown, or none */

@@ -81,10 +81,10 @@ static void test_virtual_ones_are_told_apart(void **state) {
   (void)state;
   put("port0/device/vendor", "");
   put("docker0/bridge/bridge_id", "");
-  put("docker0/brif/veth1", "");
+  put("docker0/lower_veth1", "");
   put("br0/bridge/bridge_id", "");
-  put("br0/brif/port0", "");
-  put("br0/brif/veth1", "");
+  put("br0/lower_port0", "");
+  put("br0/lower_veth1", "");
   put("veth1/flags", "0x1003\n");
   put("veth1/iflink", "7\n");
   put("veth1/ifindex", "6\n");
@@ -97,7 +97,6 @@ static void test_virtual_ones_are_told_apart(void **state) {
   put("dummy0/ifindex", "5\n");
   put("lo/type", "772\n");
   put("ib0/type", "32\n");
-  put("vlan0/lower_port0", "");
   assert_int_equal(read_facts("port0").kind, TT_NIC_WIRE);
   assert_int_equal(read_facts("docker0").kind, TT_NIC_BRIDGE);
   assert_int_equal(read_facts("br0").kind, TT_NIC_WIRE);
@@ -108,7 +107,48 @@ static void test_virtual_ones_are_told_apart(void **state) {
   assert_int_equal(read_facts("dummy0").kind, TT_NIC_NOWHERE);
   assert_int_equal(read_facts("lo").kind, TT_NIC_LOOPBACK);
   assert_int_equal(read_facts("ib0").kind, TT_NIC_WIRE);
-  assert_string_equal(read_facts("vlan0").lower, "port0");
+}
+
+/* br1, br2: on a bond and on a VLAN of it; br3: joins the containers of several machines; a, b: no end. */
+static void test_a_bridge_is_a_wire_where_hardware_is_below_its_ports(void **state) {
+  (void)state;
+  put("port1/device/vendor", "");
+  put("bond0/lower_port1", "");
+  put("bond0.7/lower_bond0", "");
+  put("br1/bridge/bridge_id", "");
+  put("br1/lower_bond0", "");
+  put("br2/bridge/bridge_id", "");
+  put("br2/lower_bond0.7", "");
+  put("vxlan1/uevent", "DEVTYPE=vxlan\n");
+  put("vxlan1/lower_port1", "");
+  put("br3/bridge/bridge_id", "");
+  put("br3/lower_vxlan1", "");
+  put("a/lower_b", "");
+  put("b/lower_a", "");
+  put("br4/bridge/bridge_id", "");
+  put("br4/lower_a", "");
+  assert_int_equal(read_facts("br1").kind, TT_NIC_WIRE);
+  assert_int_equal(read_facts("br2").kind, TT_NIC_WIRE);
+  assert_int_equal(read_facts("br3").kind, TT_NIC_BRIDGE);
+  assert_int_equal(read_facts("br4").kind, TT_NIC_BRIDGE);
+}
+
+static void test_lower_is_the_one_below_all(void **state) {
+  (void)state;
+  put("port2/device/vendor", "");
+  put("port2.7/lower_port2", "");
+  put("port2.7.8/lower_port2.7", "");
+  put("br5/bridge/bridge_id", "");
+  put("br5/lower_port2", "");
+  put("br5.7/lower_br5", "");
+  put("c/lower_d", "");
+  put("d/lower_c", "");
+  assert_string_equal(read_facts("port2").lower, "");
+  assert_string_equal(read_facts("port2.7").lower, "port2");
+  assert_string_equal(read_facts("port2.7.8").lower, "port2");
+  assert_string_equal(read_facts("br5").lower, "");
+  assert_string_equal(read_facts("br5.7").lower, "br5");
+  assert_int_equal(read_facts("c").kind, TT_NIC_WIRE);
 }
 
 /* ---- nics.txt ---- */
@@ -213,6 +253,15 @@ static void test_rails_are_what_is_fit(void **state) {
   expect_rails("slow 10.0.0.1/8 up speed=100\nfast 10.0.0.2/8 speed=100000\n", "", "slow");
 }
 
+static void test_a_wire_is_one_rail(void **state) {
+  (void)state;
+  expect_rails("eth9.7 10.7.0.1/16 up on=eth9\neth9.8 10.8.0.1/16 up on=eth9\neth8.7 10.9.0.1/16 up on=eth8\n", "",
+               "eth9.7 eth8.7");
+  expect_rails("eth9.7 10.7.0.1/16 on=eth9\neth9.8 10.8.0.1/16 up on=eth9\n", "", "eth9.8");
+  expect_rails("eth9.7 10.7.0.1/16 up on=eth9\neth9.8 10.8.0.1/16 up on=eth9\neth9 10.9.0.1/16 up\n", "", "eth9");
+  expect_rails("eth9.7 10.7.0.1/16 up on=eth9\neth9.8 10.8.0.1/16 up on=eth9\n", "eth9.8,eth9.7", "eth9.8 eth9.7");
+}
+
 static void test_rails_are_what_is_wanted_in_that_order(void **state) {
   (void)state;
   expect_rails(many, "eth4,lo,eth0", "eth4 lo eth0");
@@ -265,10 +314,13 @@ int main(void) {
       cmocka_unit_test(test_hardware_has_speed_and_numa_node),
       cmocka_unit_test(test_what_the_system_does_not_say_is_unknown),
       cmocka_unit_test(test_virtual_ones_are_told_apart),
+      cmocka_unit_test(test_a_bridge_is_a_wire_where_hardware_is_below_its_ports),
+      cmocka_unit_test(test_lower_is_the_one_below_all),
       cmocka_unit_test(test_a_record_reads_back),
       cmocka_unit_test(test_mistakes_are_named),
       cmocka_unit_test(test_a_machine_may_have_no_record_of_nics),
       cmocka_unit_test(test_rails_are_what_is_fit),
+      cmocka_unit_test(test_a_wire_is_one_rail),
       cmocka_unit_test(test_rails_are_what_is_wanted_in_that_order),
       cmocka_unit_test(test_what_is_wanted_and_not_there_is_named),
       cmocka_unit_test(test_this_machine_has_each_nic_once),

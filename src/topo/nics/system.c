@@ -14,6 +14,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#define LOWER "lower_"
+
+enum { DEEPEST = 8 }; /* NICs that stand on each other: as many as Linux allows */
+
 /* ---- files below /sys/class/net/NAME ---- */
 
 static bool open_path(char path[static PATH_MAX], const char *sys, const char *nic, const char *file) {
@@ -44,16 +48,14 @@ static int64_t read_number(const char *sys, const char *nic, const char *file, i
   return rest != text && errno == 0 ? number : unknown;
 }
 
-/* The first name in that folder that begins so; without it. */
-static bool find_entry(const char *sys, const char *nic, const char *folder, const char *prefix,
-                       char name[static TT_NIC_NAME]) {
+/* The first that it stands on. */
+static bool find_lower(const char *sys, const char *nic, char name[static TT_NIC_NAME]) {
   char path[PATH_MAX];
-  size_t length = strlen(prefix);
-  DIR *entries = open_path(path, sys, nic, folder) ? opendir(path) : NULL;
+  size_t length = strlen(LOWER);
+  DIR *entries = open_path(path, sys, nic, "") ? opendir(path) : NULL;
   const struct dirent *entry = NULL;
   while (entries && (entry = readdir(entries)))
-    if (entry->d_name[0] != '.' && strncmp(entry->d_name, prefix, length) == 0 &&
-        strlen(entry->d_name + length) < TT_NIC_NAME)
+    if (strncmp(entry->d_name, LOWER, length) == 0 && strlen(entry->d_name + length) < TT_NIC_NAME)
       break;
   if (entry)
     strcpy(name, entry->d_name + length);
@@ -76,15 +78,19 @@ static bool is_tunnel(const char *sys, const char *nic) {
   return found;
 }
 
-/* A port that is hardware: then the bridge has its address, and is the way out. */
-static bool has_wired_port(const char *sys, const char *bridge) {
+/* Hardware, or on hardware: a bond, a VLAN, a bridge with such a port, which then has its address and is the way out.
+ * A tunnel at a port leads to other bridges of containers only. */
+static bool is_wired(const char *sys, const char *nic, int depth) {
   char path[PATH_MAX];
-  bool found = false;
-  DIR *ports = open_path(path, sys, bridge, "brif") ? opendir(path) : NULL;
-  for (const struct dirent *port; ports && !found && (port = readdir(ports));)
-    found = port->d_name[0] != '.' && has_file(sys, port->d_name, "device");
-  if (ports)
-    closedir(ports);
+  if (has_file(sys, nic, "device"))
+    return true;
+  bool found = false, ends = depth == 0 || is_tunnel(sys, nic);
+  DIR *entries = !ends && open_path(path, sys, nic, "") ? opendir(path) : NULL;
+  for (const struct dirent *entry; entries && !found && (entry = readdir(entries));)
+    found =
+        strncmp(entry->d_name, LOWER, strlen(LOWER)) == 0 && is_wired(sys, entry->d_name + strlen(LOWER), depth - 1);
+  if (entries)
+    closedir(entries);
   return found;
 }
 
@@ -98,10 +104,21 @@ static tt_nic_kind find_kind(const char *sys, const char *nic) {
   if (read_number(sys, nic, "type", ARPHRD_ETHER) == ARPHRD_LOOPBACK)
     return TT_NIC_LOOPBACK;
   if (has_file(sys, nic, "bridge"))
-    return has_wired_port(sys, nic) ? TT_NIC_WIRE : TT_NIC_BRIDGE;
+    return is_wired(sys, nic, DEEPEST) ? TT_NIC_WIRE : TT_NIC_BRIDGE;
   if (is_tunnel(sys, nic))
     return TT_NIC_TUNNEL;
   return leads_nowhere(sys, nic) ? TT_NIC_NOWHERE : TT_NIC_WIRE;
+}
+
+static bool is_bottom(const char *sys, const char *nic) {
+  return has_file(sys, nic, "device") || has_file(sys, nic, "bridge");
+}
+
+/* A VLAN may stand on a VLAN. */
+static void find_bottom(const char *sys, tt_nic *nic) {
+  const char *at = nic->name;
+  for (int depth = 0; depth < DEEPEST && !is_bottom(sys, at) && find_lower(sys, at, nic->lower); depth++)
+    at = nic->lower;
 }
 
 void tt_nics_read_facts(const char *sys, tt_nic *nic) {
@@ -111,8 +128,7 @@ void tt_nics_read_facts(const char *sys, tt_nic *nic) {
     nic->kind = find_kind(sys, nic->name);
   nic->bits_per_second = megabits > 0 && megabits < UINT32_MAX ? megabits * 1000000 : 0;
   nic->numa_node = numa_node >= 0 && numa_node < INT32_MAX ? (int32_t)numa_node : -1;
-  if (!has_file(sys, nic->name, "device") && !has_file(sys, nic->name, "bridge"))
-    find_entry(sys, nic->name, "", "lower_", nic->lower);
+  find_bottom(sys, nic);
 }
 
 /* ---- addresses ---- */
