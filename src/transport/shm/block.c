@@ -31,6 +31,7 @@ static void push(tt_shm_segment *segment, tt_shm_block *block, uint32_t log) {
   block->log_bytes = log;
   block->kind = TT_SHM_FREE;
   block->next = segment->head->free[log];
+  atomic_thread_fence(memory_order_release); /* a rank killed here leaves whole lists */
   segment->head->free[log] = tt_shm_offset(segment, block);
 }
 
@@ -94,11 +95,17 @@ tutti_status tt_shm_block_alloc(tt_shm_segment *segment, uint64_t bytes, uint64_
   return TUTTI_OK;
 }
 
-bool tt_shm_block_empty(tt_shm_segment *segment, tt_shm_block *block) {
+/* Gives the pages after the first back to the system. false: they are not zero again. */
+static bool empty(tt_shm_segment *segment, tt_shm_block *block) {
   uint64_t bytes = (uint64_t)1 << block->log_bytes;
   return bytes <= TT_SHM_PAGE ||
          fallocate(segment->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
                    (off_t)(tt_shm_offset(segment, block) + TT_SHM_PAGE), (off_t)(bytes - TT_SHM_PAGE)) == 0;
 }
 
-void tt_shm_block_free(tt_shm_segment *segment, tt_shm_block *block) { push(segment, block, block->log_bytes); }
+void tt_shm_block_give_back(tt_shm_segment *segment, tt_shm_block *block) {
+  if (!empty(segment, block) || !tt_shm_lock_to_free(segment))
+    return;
+  push(segment, block, block->log_bytes);
+  tt_shm_unlock(segment);
+}

@@ -23,6 +23,14 @@ static tutti_status check_ranks(const tt_shm *self, const int64_t *ranks, int64_
   return TUTTI_OK;
 }
 
+tt_shm_block *tt_shm_parent_of(const tt_shm *self, uint64_t id) {
+  uint64_t group = id >> 32 << 32;
+  const tt_shm_cells *cells = self->cells;
+  while (cells != NULL && cells->id != group)
+    cells = cells->after;
+  return cells != NULL ? cells->block : NULL;
+}
+
 tutti_status tt_shm_cells_open(void *self, uint64_t id, const int64_t *ranks, int64_t count, size_t bytes,
                                void **cell) {
   tt_shm *shm = self;
@@ -36,6 +44,7 @@ tutti_status tt_shm_cells_open(void *self, uint64_t id, const int64_t *ranks, in
   uint64_t size = sizeof(tt_shm_block) + (uint64_t)count * stride;
   tt_shm_object_spec object = {.kind = TT_SHM_CELLS,
                                .key = {id, tt_hash(bytes, ranks, (size_t)count * sizeof *ranks)},
+                               .parent = (uint32_t)id != 0 ? tt_shm_parent_of(shm, id) : NULL,
                                .end_count = (uint32_t)count,
                                .bytes = size,
                                .backed = size};
@@ -71,13 +80,6 @@ void tt_shm_cells_finish(tt_shm *self) {
     tt_shm_cells_close(self, self->cells->id);
 }
 
-static void give_back(tt_shm_segment *segment, tt_shm_block *block) {
-  if (!tt_shm_block_empty(segment, block) || tt_shm_lock(segment) != TUTTI_OK)
-    return;
-  tt_shm_block_free(segment, block);
-  tt_shm_unlock(segment);
-}
-
 tutti_status tt_shm_alloc(void *self, size_t bytes, void **memory) {
   tt_shm_segment *segment = ((tt_shm *)self)->segment;
   if (bytes > segment->bytes)
@@ -94,7 +96,7 @@ tutti_status tt_shm_alloc(void *self, size_t bytes, void **memory) {
   block->kind = TT_SHM_MEMORY;
   status = tt_shm_block_back(segment, block, sizeof *block + bytes);
   if (status != TUTTI_OK) {
-    give_back(segment, block);
+    tt_shm_block_give_back(segment, block);
     return status;
   }
   *memory = block + 1;
@@ -103,5 +105,5 @@ tutti_status tt_shm_alloc(void *self, size_t bytes, void **memory) {
 
 void tt_shm_free(void *self, void *memory) {
   if (memory != NULL)
-    give_back(((tt_shm *)self)->segment, (tt_shm_block *)memory - 1);
+    tt_shm_block_give_back(((tt_shm *)self)->segment, (tt_shm_block *)memory - 1);
 }

@@ -1,7 +1,9 @@
 /* transport/shm/object.c - the directory: what several ranks open by name, made by whoever comes first.
  *
  * Buckets of singly linked blocks, under the segment's lock. An object lives until all of its ends have opened and
- * closed it; it does not matter in which order, or whether the first has left before the last comes. */
+ * closed it; it does not matter in which order, or whether the first has left before the last comes. An end may also
+ * never come, since what a rank opens depends on what it has to send: an object with a parent, which all of its ranks
+ * open, goes with that one. */
 #include "transport/shm/segment.h"
 
 static uint64_t *bucket_of(tt_shm_segment *segment, tt_shm_key key) {
@@ -25,6 +27,9 @@ static tutti_status make(tt_shm_segment *segment, const tt_shm_object_spec *spec
   (*block)->kind = spec->kind;
   (*block)->key = spec->key;
   (*block)->end_count = spec->end_count;
+  (*block)->parent = spec->parent != NULL ? tt_shm_offset(segment, spec->parent) : 0;
+  if (spec->parent != NULL)
+    spec->parent->children++;
   if (spec->init != NULL)
     spec->init(*block, spec->argument);
   uint64_t *bucket = bucket_of(segment, spec->key);
@@ -43,9 +48,11 @@ tutti_status tt_shm_object_open(tt_shm_segment *segment, const tt_shm_object_spe
     status = make(segment, spec, &found);
   if (status == TUTTI_OK && spec->join != NULL)
     status = spec->join(found, spec->argument);
-  tt_shm_unlock(segment);
-  if (status == TUTTI_OK)
+  if (status == TUTTI_OK) {
+    found->opened++;
     *block = found;
+  }
+  tt_shm_unlock(segment);
   return status;
 }
 
@@ -57,15 +64,41 @@ static void unlink_block(tt_shm_segment *segment, const tt_shm_block *block) {
     *link = block->next;
 }
 
+/* Out of the directory, before `list`. */
+static void take_out(tt_shm_segment *segment, tt_shm_block *block, tt_shm_block **list) {
+  unlink_block(segment, block);
+  if (block->parent != 0)
+    ((tt_shm_block *)tt_shm_at(segment, block->parent))->children--;
+  block->next = *list != NULL ? tt_shm_offset(segment, *list) : 0;
+  *list = block;
+}
+
+static void take_orphans(tt_shm_segment *segment, const tt_shm_block *parent, tt_shm_block **list) {
+  for (int64_t n = 0; n < TT_SHM_BUCKETS && parent->children > 0; n++)
+    for (uint64_t offset = segment->head->bucket[n]; offset != 0;) {
+      tt_shm_block *block = tt_shm_at(segment, offset);
+      offset = block->next;
+      if (block->parent != tt_shm_offset(segment, parent))
+        continue;
+      if (block->opened == block->closed)
+        take_out(segment, block, list);
+      else
+        block->parent = 0;
+    }
+}
+
 void tt_shm_object_close(tt_shm_segment *segment, tt_shm_block *block) {
-  if (tt_shm_lock(segment) != TUTTI_OK)
+  tt_shm_block *list = NULL;
+  if (!tt_shm_lock_to_free(segment))
     return;
-  bool last = ++block->closed == block->end_count;
-  if (last)
-    unlink_block(segment, block);
+  if (++block->closed == block->end_count) {
+    take_orphans(segment, block, &list);
+    take_out(segment, block, &list);
+  }
   tt_shm_unlock(segment);
-  if (!last || !tt_shm_block_empty(segment, block) || tt_shm_lock(segment) != TUTTI_OK)
-    return;
-  tt_shm_block_free(segment, block);
-  tt_shm_unlock(segment);
+  while (list != NULL) {
+    tt_shm_block *next = list->next != 0 ? tt_shm_at(segment, list->next) : NULL;
+    tt_shm_block_give_back(segment, list);
+    list = next;
+  }
 }

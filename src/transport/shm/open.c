@@ -80,6 +80,7 @@ static tutti_status find_ring(opening *open, tt_shm_block **block) {
   tt_shm_object_spec object = {
       .kind = TT_SHM_RING,
       .key = {spec->id, tt_hash((uint64_t)spec->source, spec->readers, readers * sizeof *spec->readers)},
+      .parent = tt_shm_parent_of(open->self, spec->id),
       .end_count = (uint32_t)readers + 1,
       .bytes = head + open->slot_count * open->slot_bytes,
       .backed = head,

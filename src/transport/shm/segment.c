@@ -142,7 +142,7 @@ static tutti_status fail_held(const tt_shm_head *head, int64_t timeout_ns) {
   return rank < head->rank_count
              ? tt_fail(TUTTI_ERR_TIMEOUT, "rank %lld (process %d) holds the lock of the shared segment for %lld ms",
                        (long long)rank, holder, (long long)(timeout_ns / 1000000))
-             : tt_fail(TUTTI_ERR_TIMEOUT, "process %d holds the lock of the shared segment for %lld ms", holder,
+             : tt_fail(TUTTI_ERR_TIMEOUT, "a rank holds the lock of the shared segment for %lld ms",
                        (long long)(timeout_ns / 1000000));
 }
 
@@ -152,12 +152,21 @@ tutti_status tt_shm_lock(tt_shm_segment *segment) {
   int error = lock_until(lock, timeout_ns);
   if (error == EOWNERDEAD) /* each change is one store: what the dead rank left is whole */
     error = pthread_mutex_consistent(lock);
-  if (error == ETIMEDOUT)
+  if (error == ETIMEDOUT) {
+    atomic_store_explicit(&segment->stuck, true, memory_order_relaxed);
     return fail_held(segment->head, timeout_ns);
+  }
   if (error != 0)
     return tt_fail(TUTTI_ERR_SYSTEM, "locking the shared segment failed: %s", strerror(error));
   atomic_store_explicit(&segment->head->holder, (int32_t)getpid(), memory_order_relaxed);
   return TUTTI_OK;
 }
 
-void tt_shm_unlock(tt_shm_segment *segment) { pthread_mutex_unlock(&segment->head->lock); }
+bool tt_shm_lock_to_free(tt_shm_segment *segment) {
+  return !atomic_load_explicit(&segment->stuck, memory_order_relaxed) && tt_shm_lock(segment) == TUTTI_OK;
+}
+
+void tt_shm_unlock(tt_shm_segment *segment) {
+  atomic_store_explicit(&segment->head->holder, 0, memory_order_relaxed);
+  pthread_mutex_unlock(&segment->head->lock);
+}

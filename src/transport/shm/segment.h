@@ -5,7 +5,7 @@
  * The segment is sparse: its size is address space, only pages that were touched are memory. Positions in it are
  * offsets, since each process maps it elsewhere. One robust lock guards allocator and directory (opening and closing
  * only, never the moving of bytes); every change under it is completed by a single store, so that a rank killed
- * anywhere leaks at most a block.
+ * anywhere leaks at most what it was about to free.
  *
  * Low memory: everything but slot contents is backed by fallocate before use, so that a lack of it is an error and
  * never SIGBUS. Slot contents are touched on use: there, with strict overcommit (vm.overcommit_memory = 2) and no
@@ -52,7 +52,10 @@ typedef struct tt_shm_block {
   uint64_t next;      /* of the free list or of the bucket */
   tt_shm_key key;     /* of objects */
   uint32_t end_count; /* of objects: how many ranks open it */
-  uint32_t closed;    /* how many of them have closed it */
+  uint32_t opened;    /* how many of them have so far */
+  uint32_t closed;    /* and closed it */
+  uint32_t children;  /* objects that go with this one at the latest */
+  uint64_t parent;    /* 0: none */
 } tt_shm_block;
 
 typedef struct tt_shm_head {
@@ -74,6 +77,7 @@ typedef struct tt_shm_segment {
   uint64_t bytes;
   int fd;
   _Atomic int users; /* transports over this mapping; the last one unmaps */
+  atomic_bool stuck; /* the lock: it was waited for in vain */
 } tt_shm_segment;
 
 /* Reserves address space, as much of `bytes` as this process may have; *bytes is what it got. */
@@ -86,7 +90,10 @@ tutti_status tt_shm_map_take(int fd, void *base, uint64_t reserved, uint64_t byt
 tutti_status tt_shm_head_init(tt_shm_segment *segment, int64_t rank_count);
 void tt_shm_unmap(tt_shm_segment *segment); /* one user less; accepts NULL */
 
+/* TUTTI_ERR_TIMEOUT after TUTTI_TIMEOUT, where that is set. */
 tutti_status tt_shm_lock(tt_shm_segment *segment);
+/* The same for one who wants to free something: who has waited in vain once leaks rather than wait again and again. */
+bool tt_shm_lock_to_free(tt_shm_segment *segment);
 void tt_shm_unlock(tt_shm_segment *segment);
 
 static inline void *tt_shm_at(const tt_shm_segment *segment, uint64_t offset) { return (char *)segment->head + offset; }
@@ -100,15 +107,14 @@ static inline uint64_t tt_shm_round(uint64_t bytes, uint64_t unit) { return (byt
 tutti_status tt_shm_block_alloc(tt_shm_segment *segment, uint64_t bytes, uint64_t backed, tt_shm_block **block);
 /* Backs the first `bytes` of it with memory. Without the lock. */
 tutti_status tt_shm_block_back(tt_shm_segment *segment, const tt_shm_block *block, uint64_t bytes);
-/* Gives the pages after the first back to the system. Without the lock, by whoever alone still knows the block. false:
- * they are not zero again and the block must not be freed. */
-bool tt_shm_block_empty(tt_shm_segment *segment, tt_shm_block *block);
-/* Needs the lock. */
-void tt_shm_block_free(tt_shm_segment *segment, tt_shm_block *block);
+/* Frees it: its pages after the first go back to the system. Without the lock, by whoever alone still knows the block.
+ */
+void tt_shm_block_give_back(tt_shm_segment *segment, tt_shm_block *block);
 
 typedef struct tt_shm_object_spec {
   tt_shm_kind kind;
   tt_shm_key key;
+  tt_shm_block *parent; /* an open one of all these ranks, or NULL */
   uint32_t end_count;
   uint64_t bytes, backed;                            /* as in tt_shm_block_alloc */
   void (*init)(tt_shm_block *block, void *argument); /* of a new object, before anyone else sees it; may be NULL */
@@ -118,7 +124,7 @@ typedef struct tt_shm_object_spec {
 
 /* The object of that key, made by whoever comes first. */
 tutti_status tt_shm_object_open(tt_shm_segment *segment, const tt_shm_object_spec *spec, tt_shm_block **block);
-/* One end less; the last one frees it. */
+/* One end less; the last one frees it, and its children that nobody has open. */
 void tt_shm_object_close(tt_shm_segment *segment, tt_shm_block *block);
 
 #endif
