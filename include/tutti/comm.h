@@ -19,14 +19,15 @@ TUTTI_API tutti_status tutti_comm_create(tutti_context *context, tutti_comm **co
 TUTTI_API tutti_status tutti_comm_split(tutti_comm *comm, int64_t color, int64_t key, tutti_comm **part);
 /* The same for ranks[0 .. count-1] of the context (equal on all of them, each once, this rank among them) where they
  * have agreed on a number by other means: no communication, each of them calls it when it likes. number: 1 .. 2^32 - 1,
- * never used by another communicator of two of these ranks. Whoever takes the largest that tutti_comm_next_number has
+ * never used by another communicator of any of these ranks. Whoever takes the largest that tutti_comm_next_number has
  * said to any of them is safe. Errors: TUTTI_ERR_ARGUMENT, TUTTI_ERR_MEMORY, on this rank only. */
 TUTTI_API tutti_status tutti_comm_create_group(tutti_context *context, int64_t number, int64_t count,
                                                const int64_t *ranks, tutti_comm **comm);
 /* Greater than the number of every communicator that this rank has made. -1 where context is NULL. */
 TUTTI_API int64_t tutti_comm_next_number(const tutti_context *context);
-/* Frees it. Outstanding requests on it must have completed, its graphs must have been destroyed. Not collective, never
- * blocks. Accepts NULL. A mismatch that no call has told this rank is logged, and in tutti_last_error. */
+/* Frees it. Its graphs must have been destroyed. Not collective, never blocks. Accepts NULL. Requests that are not
+ * complete end with TUTTI_ERR_ABORTED, here and on the others. A mismatch that no call has told this rank is logged,
+ * and in tutti_last_error. In a fork of the process that has joined the job it does nothing, like tutti_free. */
 TUTTI_API void tutti_comm_destroy(tutti_comm *comm);
 /* Breaks it on all ranks: outstanding and later calls return TUTTI_ERR_ABORTED, with this rank's reason in the text. */
 TUTTI_API void tutti_comm_abort(tutti_comm *comm, const char *reason);

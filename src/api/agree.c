@@ -152,6 +152,13 @@ void tt_agree_lack(tutti_context *context, uint64_t id, tutti_status status) {
   __atomic_store_n(&lacks[context->lacks++ % TT_LACKS], word, __ATOMIC_RELEASE); /* pairs with lack_of */
 }
 
+void tt_agree_lack_no_more(const tutti_context *context, uint64_t id) {
+  uint64_t *lacks = context->control->board ? context->control->board[context->rank]->lacks : NULL;
+  for (int n = 0; lacks && n < TT_LACKS; n++)
+    if ((uint32_t)lacks[n] == id)
+      __atomic_store_n(&lacks[n], 0, __ATOMIC_RELEASE);
+}
+
 /* TUTTI_OK: none that is known. */
 static tutti_status lack_of(const tutti_comm *comm, int64_t peer) {
   tt_board *const *board = comm->context->control->board;

@@ -123,7 +123,7 @@ typedef union tt_record_words {
 
 #define TT_RECORDS 64 /* more than a rank can run ahead of one that waits, unless its calls move nothing */
 #define TT_VERDICT_TEXT 960
-#define TT_LACKS 4
+#define TT_LACKS 16 /* a rank has few so shortly before it ends */
 
 /* A rank's cell of a communicator: all ranks read it. */
 typedef struct tt_board {
@@ -406,5 +406,6 @@ bool tt_agree_take(tutti_comm *comm, tutti_status status, const char *why);
 tutti_status tt_agree_verdict(tutti_comm *comm);
 /* This rank could not make its part of communicator `id`: who waits for it there gets that error. */
 void tt_agree_lack(tutti_context *context, uint64_t id, tutti_status status);
+void tt_agree_lack_no_more(const tutti_context *context, uint64_t id); /* it could at last */
 
 #endif

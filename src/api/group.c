@@ -29,6 +29,13 @@ static tutti_status find_self(const tutti_context *context, int64_t count, const
                               context->rank);
 }
 
+static bool is_used(const tutti_context *context, uint64_t number) {
+  const tutti_comm *comm = context->comms;
+  while (comm && comm->id != number)
+    comm = comm->next;
+  return comm != NULL;
+}
+
 static tutti_status create(tutti_context *context, uint64_t number, int64_t count, const int64_t *ranks,
                            tutti_comm **comm) {
   int64_t self = -1;
@@ -40,7 +47,9 @@ static tutti_status create(tutti_context *context, uint64_t number, int64_t coun
     status = tt_comm_open(context, number, ranks, count, self, comm);
   if (status == TUTTI_OK && context->next_comm <= number)
     context->next_comm = number + 1;
-  if (status == TUTTI_ERR_MEMORY)
+  if (status == TUTTI_OK)
+    tt_agree_lack_no_more(context, number);
+  else if (status == TUTTI_ERR_MEMORY)
     tt_agree_lack(context, number, status); /* others have made theirs and may wait for this rank */
   return status;
 }
@@ -57,6 +66,10 @@ tutti_status tutti_comm_create_group(tutti_context *context, int64_t number, int
     return bad_group("number", number);
   if (count < 1 || count > context->size)
     return bad_group("count", count);
+  if (is_used(context, (uint64_t)number))
+    return tt_fail(TUTTI_ERR_ARGUMENT,
+                   "tutti_comm_create_group: number is %" PRId64 ", as that of another communicator of this rank",
+                   number);
   return create(context, (uint64_t)number, count, ranks, comm);
 }
 
