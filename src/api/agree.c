@@ -13,7 +13,8 @@
 
 #define VERDICT_NS 100000000
 #define ANSWERS_NS 300000000
-#define COMING_NS 2000000000 /* for ranks on their way to a call in which two others differ */
+#define LEAVING_NS 2000000000 /* for ranks that know why another one has left */
+#define COMING_NS 5000000000  /* for ranks on their way to a call in which two others differ */
 #define EARLIER 8 /* calls in which a difference is looked for; ranks are seldom further apart when one finds it */
 
 /* ---- breaking a communicator ---- */
@@ -189,8 +190,8 @@ static tutti_status break_for_death(tutti_comm *comm, int64_t peer) {
 }
 
 /* A rank on another machine that is gone may have left because of a verdict, which then is on its way here. */
-static tutti_status await_note(tutti_comm *comm) {
-  int64_t until_ns = tt_clock_ns() + VERDICT_NS;
+static tutti_status await_note(tutti_comm *comm, int64_t longest_ns) {
+  int64_t until_ns = tt_clock_ns() + longest_ns;
   while (comm->apart && !tt_agree_poisoned(comm) && tt_clock_ns() < until_ns) {
     sched_yield();
     tt_notes_take(comm);
@@ -207,7 +208,7 @@ static tutti_status check_peer(tutti_comm *comm, uint64_t number, int64_t peer) 
                           "rank %" PRId64 " (rank %" PRId64 " of the job) could not make its part of this "
                           "communicator: %s",
                           peer, comm->job_rank[peer], tutti_status_name(lack));
-  if (gone == 1 && comm->far[peer] && await_note(comm) != TUTTI_OK)
+  if (gone == 1 && comm->far[peer] && await_note(comm, VERDICT_NS) != TUTTI_OK)
     return tt_agree_verdict(comm);
   if (gone == 1)
     return break_for_death(comm, peer);
@@ -239,6 +240,15 @@ static bool all_known(const tutti_comm *comm, uint64_t number) {
   return true;
 }
 
+/* Whether each rank has come to the call, or never will. */
+static bool all_settled(const tutti_comm *comm, uint64_t number) {
+  tt_record record;
+  for (int64_t r = 0; r < comm->size; r++)
+    if (!tt_record_read(comm, r, number, &record) && peer_gone(comm->context, comm->job_rank[r]) == 0)
+      return false;
+  return true;
+}
+
 /* Other machines' ranks are asked; those that are not in a call do not answer. */
 static void await_answers(tutti_comm *comm, uint64_t number) {
   int64_t until_ns = tt_clock_ns() + ANSWERS_NS;
@@ -249,8 +259,10 @@ static void await_answers(tutti_comm *comm, uint64_t number) {
   }
 }
 
-tutti_status tt_agree_lost(tutti_comm *comm, uint64_t number) {
-  tutti_status status = await_note(comm);
+/* Whoever has left in the middle of a call knew why, and so does another rank of its machine. */
+tutti_status tt_agree_lost(tutti_comm *comm, uint64_t number, int64_t peer) {
+  bool died = peer >= 0 && peer_gone(comm->context, peer) == 1;
+  tutti_status status = await_note(comm, died ? VERDICT_NS : LEAVING_NS);
   return status == TUTTI_OK ? tt_agree_check(comm, number) : status;
 }
 
@@ -263,12 +275,12 @@ static difference await_difference(tutti_comm *comm, uint64_t number) {
     await_answers(comm, n);
     found = first_difference(comm, number);
   }
-  bool known = false;
-  while (found.number == 0 && comm->board && !known && !tt_agree_poisoned(comm) && tt_clock_ns() < until_ns) {
+  bool settled = false;
+  while (found.number == 0 && comm->board && !settled && !tt_agree_poisoned(comm) && tt_clock_ns() < until_ns) {
     sched_yield();
     if (comm->apart)
       tt_notes_take(comm);
-    known = all_known(comm, number);
+    settled = all_settled(comm, number);
     found = first_difference(comm, number);
   }
   return found;

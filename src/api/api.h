@@ -388,7 +388,7 @@ void tt_notes_close(tutti_comm *comm);
  * or if another rank has broken it. */
 tutti_status tt_agree_check(tutti_comm *comm, uint64_t number);
 /* The same where a stream's other end is known to be gone. */
-tutti_status tt_agree_lost(tutti_comm *comm, uint64_t number);
+tutti_status tt_agree_lost(tutti_comm *comm, uint64_t number, int64_t peer);
 /* An error that this rank has not been told yet, at the end of the communicator. */
 tutti_status tt_agree_leave(tutti_comm *comm);
 tutti_status tt_agree_timeout(tutti_comm *comm, uint64_t number, int64_t waited_ns);

@@ -13,7 +13,7 @@ static tutti_status fail(tutti_comm *comm, const tt_operation *operation, tutti_
   if (status == TUTTI_ERR_MISMATCH)
     return tt_agree_mismatch(comm, operation->number, peer);
   if (status == TUTTI_ERR_PEER)
-    known = tt_agree_lost(comm, operation->number);
+    known = tt_agree_lost(comm, operation->number, peer);
   if (known != TUTTI_OK)
     return known;
   if (*tutti_last_error())

@@ -19,9 +19,10 @@
 #define NICS_NS (TT_TCP_SECOND / 4)
 #define CALL_NS TT_TCP_SECOND /* for an answer; twice as long after each call that was taken and not answered */
 #define DOUBLINGS 5
-#define NEXT_NS (TT_TCP_SECOND / 10) /* then another rail is called as well */
-#define ENDED_NS (3 * TT_TCP_SECOND) /* for reaching a peer whose machine has closed its connections */
-#define REFUSED_NS TT_TCP_SECOND     /* for connections to end whose process has */
+#define NEXT_NS (TT_TCP_SECOND / 10)  /* then another rail is called as well */
+#define ENDED_NS (3 * TT_TCP_SECOND)  /* for reaching a peer whose machine has closed its connections */
+#define MISSED_NS (TT_TCP_SECOND / 2) /* between two looks */
+#define REFUSED_NS TT_TCP_SECOND      /* for connections to end whose process has */
 
 /* ---- which rail, which address ---- */
 
@@ -334,7 +335,17 @@ static void look_at_nics(tt_tcp_pipes *pipes, int64_t now_ns) {
 
 bool tt_tcp_reach_is_time(const tt_tcp_pipes *pipes, int64_t now_ns) { return now_ns - pipes->looked_ns >= LOOK_NS; }
 
+/* A time in which this rank did not run is no evidence against another one. */
+static void forgive(tt_tcp_pipes *pipes, int64_t missed_ns) {
+  for (int64_t n = 0; n < pipes->met_count; n++) {
+    pipes->peer[pipes->met[n]]->suspect_ns += missed_ns;
+    pipes->peer[pipes->met[n]]->refused_ns += missed_ns;
+  }
+}
+
 void tt_tcp_reach_look(tt_tcp_pipes *pipes, int64_t now_ns) {
+  if (now_ns - pipes->looked_ns > MISSED_NS)
+    forgive(pipes, now_ns - pipes->looked_ns);
   pipes->looked_ns = now_ns;
   look_at_nics(pipes, now_ns);
   bool look_at_links = now_ns - pipes->links_ns >= LINKS_NS;

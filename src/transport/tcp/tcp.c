@@ -120,10 +120,15 @@ static tutti_status hear_all(tt_tcp *self, const tt_tcp_config *config, const to
 
 static tutti_status exchange(const tutti_boot *boot, const tt_tcp_config *config, const told *own, told *all) {
   char missing[128] = "";
+  tt_fail_clear();
   tutti_status status = boot->allgather(boot->user, own, all, sizeof *own, config->timeout_ns, missing, sizeof missing);
   if (status == TUTTI_ERR_TIMEOUT)
     return tt_fail(status, "tcp: these ranks did not come to the opening of connections: %s", missing);
-  return status == TUTTI_OK ? status : tt_fail(status, "tcp: ranks could not tell each other their addresses");
+  if (status == TUTTI_OK)
+    return status;
+  char why[300]; /* the boot's own words */
+  snprintf(why, sizeof why, "%s", tutti_last_error());
+  return tt_fail(status, "tcp: ranks could not tell each other their addresses: %s", *missing ? missing : why);
 }
 
 /* ---- between streams and pipes ---- */

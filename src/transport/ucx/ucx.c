@@ -93,10 +93,15 @@ static void make_key(const told *all, int64_t count, unsigned char key[TT_UCX_KE
 
 static tutti_status gather(const tutti_boot *boot, int64_t timeout_ns, const void *own, void *all, size_t bytes) {
   char missing[128] = "";
+  tt_fail_clear();
   tutti_status status = boot->allgather(boot->user, own, all, bytes, timeout_ns, missing, sizeof missing);
   if (status == TUTTI_ERR_TIMEOUT)
     return tt_fail(status, "ucx: these ranks did not come to the opening of connections: %s", missing);
-  return status == TUTTI_OK ? status : tt_fail(status, "ucx: ranks could not tell each other their addresses");
+  if (status == TUTTI_OK)
+    return status;
+  char why[300]; /* the boot's own words */
+  snprintf(why, sizeof why, "%s", tutti_last_error());
+  return tt_fail(status, "ucx: ranks could not tell each other their addresses: %s", *missing ? missing : why);
 }
 
 static tutti_status gather_addresses(tt_ucx *self, const tutti_boot *boot, int64_t timeout_ns, size_t stride) {
