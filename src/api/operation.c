@@ -74,19 +74,36 @@ tutti_status tt_operation_step(tutti_comm *comm, const tt_operation *operation, 
   return status == TUTTI_OK ? TUTTI_OK : fail(comm, operation, status, peer);
 }
 
+/* Who has left the call with an error may already write to what this rank has read in place. */
+static tutti_status end(tutti_comm *comm, const tt_operation *operation) {
+  const tt_bound *bound = operation->bound;
+  if (bound->direct && !tt_direct_has_rest(bound->entry->direct)) /* cells are not written before the next call */
+    return TUTTI_OK;
+  __atomic_thread_fence(__ATOMIC_ACQUIRE); /* first the reading, then the look */
+  return tt_agree_poisoned(comm) ? tt_agree_verdict(comm) : TUTTI_OK;
+}
+
+/* What a rank has put into its cells before it died or left is the others': where one is through, all come through. */
+static bool is_whole(tutti_comm *comm, const tt_operation *operation, tutti_status status) {
+  const tt_bound *bound = operation->bound;
+  bool done = false, moved = false;
+  return status != TUTTI_ERR_MISMATCH && bound->direct && !tt_direct_has_rest(bound->entry->direct) &&
+         tt_operation_step(comm, operation, &done, &moved) == TUTTI_OK && done;
+}
+
 tutti_status tt_operation_finish(tutti_comm *comm, const tt_operation *operation) {
   tt_waiter waiter = {0};
   for (;;) {
     bool done = false, moved = false;
     tutti_status status = tt_operation_step(comm, operation, &done, &moved);
     if (status != TUTTI_OK || done)
-      return status;
+      return status == TUTTI_OK ? end(comm, operation) : status;
     if (!moved && comm->context->outstanding > 0) /* others may wait for these before they come here */
       tt_request_progress(comm->context, &moved);
     if (moved)
       waiter = (tt_waiter){0};
     else if ((status = tt_wait_pause(comm, operation, &waiter)) != TUTTI_OK)
-      return status;
+      return is_whole(comm, operation, status) ? TUTTI_OK : status;
   }
 }
 
@@ -100,7 +117,7 @@ tutti_status tt_operation_run(tutti_comm *comm, const tt_call *call, tt_bound *b
     bool done = false, moved = false;
     status = tt_operation_step(comm, &operation, &done, &moved);
     if (status != TUTTI_OK || done)
-      return status;
+      return status == TUTTI_OK ? end(comm, &operation) : status;
   }
   return tt_operation_finish(comm, &operation);
 }

@@ -185,6 +185,8 @@ static ALWAYS_INLINE tutti_status take(tt_direct *direct, const tt_direct_take *
   return TUTTI_OK;
 }
 
+bool tt_direct_has_rest(const tt_direct *direct) { return direct->rests; }
+
 bool tt_direct_awaits_neighbour(const tt_direct *direct) {
   const tt_cells *cells = direct->cells;
   const bool *neighbour = cells->spec->neighbour;
