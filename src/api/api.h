@@ -78,6 +78,7 @@ typedef struct tt_operation {
 /* How long nothing has moved. All zero: something just has. */
 typedef struct tt_waiter {
   int64_t polls, spins_ns, began_ns, checked_ns;
+  uint64_t moves; /* of the communicator's requests, when it was last zero */
 } tt_waiter;
 
 typedef enum tt_request_state {
@@ -167,6 +168,7 @@ struct tutti_comm {
   size_t copy_bytes;
   uint64_t last_number; /* of the calls posted so far */
   uint64_t history;     /* hash of their keys: ranks that once called different things never agree again */
+  uint64_t moves;       /* of requests so far */
   bool creates;         /* the call under way makes a communicator or a graph */
   tutti_graph *graphs;
   uint64_t last_graph; /* number of the one made last */
@@ -274,6 +276,8 @@ static inline int32_t tt_said_type_key(int32_t said) {
 }
 bool tt_said_op_commutes(int32_t said);
 void tt_context_forget_users(tutti_context *context);
+/* This process is a fork of the one that has joined: the job is its parent's, whose ends it must not close. */
+bool tt_context_is_copy(const tutti_context *context);
 
 /* ---- comm.c ---- */
 tutti_status tt_comm_open(tutti_context *context, uint64_t id, const int64_t *job_rank, int64_t size, int64_t rank,
@@ -353,6 +357,8 @@ tutti_status tt_operation_finish(tutti_comm *comm, const tt_operation *operation
 tutti_status tt_operation_run(tutti_comm *comm, const tt_call *call, tt_bound *bound);
 
 /* ---- request.c ---- */
+/* Those that are not complete end with an error, here and on the others. */
+void tt_request_give_up(tutti_comm *comm);
 /* Frees those that nobody holds; the others stay, without a communicator, until their holders let go. */
 void tt_request_orphan(tutti_comm *comm);
 /* An empty one of the communicator's pool, for the caller to fill in; NULL: no memory. tutti_request_destroy gives it

@@ -230,9 +230,10 @@ static void unlink_comm(tutti_comm *comm) {
 }
 
 void tutti_comm_destroy(tutti_comm *comm) {
-  if (!comm)
+  if (!comm || tt_context_is_copy(comm->context))
     return;
   TT_HOLD(comm->context);
+  tt_request_give_up(comm);
   if (tt_agree_leave(comm) == TUTTI_ERR_MISMATCH) /* what calls have delivered may be wrong, and no call will say so */
     tt_log(TT_LOG_ERROR, "a communicator ends with an error: %s", tutti_last_error());
   unlink_comm(comm);

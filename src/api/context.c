@@ -21,6 +21,7 @@ typedef struct facts {
   uint64_t profile, params, groups, nodes, far;
   int64_t topology; /* whether ranks say where they run */
   int64_t direct_bytes, slot_bytes, slot_count;
+  int64_t verify;
   int64_t transport; /* whose: tutti's, the user's, or his between machines */
   int64_t status;    /* what went wrong on this rank so far */
   char text[200];
@@ -39,10 +40,10 @@ static facts own_facts(const tutti_context *context, const tutti_context_options
   memset(&mine, 0, sizeof mine); /* compared as bytes */
   if (status == TUTTI_OK)
     status = tt_machine_own(context, given, &mine.machine, &mine.locality);
-  mine.nics = tt_machine_nics(given);
   mine.status = status;
   if (status != TUTTI_OK)
     snprintf(mine.text, sizeof mine.text, "%s", tutti_last_error());
+  mine.nics = tt_machine_nics(given); /* what is wrong there leaves a text only */
   snprintf(mine.version, sizeof mine.version, "%s", TUTTI_VERSION);
   mine.profile = context->profile ? context->profile->hash : 0;
   mine.params = text_hash(options->params);
@@ -53,6 +54,7 @@ static facts own_facts(const tutti_context *context, const tutti_context_options
   mine.direct_bytes = options->direct_bytes;
   mine.slot_bytes = options->slot_bytes;
   mine.slot_count = options->slot_count;
+  mine.verify = options->verify;
   mine.transport = !given || !given->transport ? OURS : given->node < 0 ? THEIRS : THEIRS_BETWEEN;
   return mine;
 }
@@ -74,6 +76,8 @@ static const char *difference(const facts *a, const facts *b) {
     return "topologies (TUTTI_TOPOLOGY is set on one of them)";
   if (a->transport != b->transport)
     return "transports (options->transport, or an options->node of -1)";
+  if (a->verify != b->verify) /* a proof takes time, and may fail where it is made */
+    return "settings of TUTTI_VERIFY";
   return "sizes (TUTTI_DIRECT_BYTES, TUTTI_SLOT_BYTES or TUTTI_SLOT_COUNT)";
 }
 
@@ -173,8 +177,13 @@ static tutti_status open_control(tutti_context *context) {
   return status == TUTTI_OK ? tt_comm_prepare(context->control) : status;
 }
 
-static tutti_status open_all(tutti_context *context, const tutti_context_options *options) {
+static int64_t choose_timeout(const tutti_context_options *options) {
   int64_t timeout_ns = options && options->timeout_ns > 0 ? options->timeout_ns : tt_options_get()->create_timeout_ns;
+  return timeout_ns > 0 ? timeout_ns : INT64_MAX;
+}
+
+static tutti_status open_all(tutti_context *context, const tutti_context_options *options) {
+  int64_t timeout_ns = choose_timeout(options);
   const tutti_boot *boot = options ? options->boot : NULL;
   tutti_status status = TUTTI_OK;
   if (!boot) {
@@ -222,15 +231,17 @@ tutti_status tutti_context_create(const tutti_context_options *options, tutti_co
   return TUTTI_OK;
 }
 
+bool tt_context_is_copy(const tutti_context *context) { return context->process != getpid(); }
+
 void tutti_context_destroy(tutti_context *context) {
   if (!context)
     return;
-  if (context->comms != context->control) { /* they lean on it; keeping both is better than a crash later */
-    tt_log(TT_LOG_ERROR, "tutti_context_destroy: communicators are left; destroy them first");
+  if (tt_context_is_copy(context)) {
+    tt_log(TT_LOG_WARN, "tutti_context_destroy: this process is a fork of the one that has joined the job");
     return;
   }
-  if (context->process != getpid()) { /* a copy: the job is its parent's, whose goodbye this would say */
-    tt_log(TT_LOG_WARN, "tutti_context_destroy: this process is a fork of the one that has joined the job");
+  if (context->comms != context->control) { /* they lean on it; keeping both is better than a crash later */
+    tt_log(TT_LOG_ERROR, "tutti_context_destroy: communicators are left; destroy them first");
     return;
   }
   tt_progress_stop(context);
@@ -276,7 +287,7 @@ tutti_status tutti_alloc(tutti_context *context, size_t bytes, void **memory) {
 }
 
 void tutti_free(tutti_context *context, void *memory) {
-  if (!context || !memory)
+  if (!context || !memory || tt_context_is_copy(context))
     return;
   TT_HOLD(context);
   if (context->ops->alloc)

@@ -8,6 +8,7 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -98,7 +99,11 @@ static int create_thread(tt_progress *progress) {
     CPU_SET((size_t)core, &set);
     pthread_attr_setaffinity_np(&attributes, sizeof set, &set);
   }
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before); /* the program's handlers run in its own threads */
   int error = pthread_create(&progress->thread, &attributes, move_on, progress);
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
   pthread_attr_destroy(&attributes);
   return error;
 }

@@ -94,7 +94,9 @@ static void progress_comm(tutti_comm *comm, bool *moved) {
       head->status = tt_agree_verdict(comm);
     if (head->status == TUTTI_OK)
       head->status = tt_operation_step(comm, &head->operation, &done, &some);
-    *moved = *moved || some || done || head->status != TUTTI_OK;
+    bool moves = some || done || head->status != TUTTI_OK;
+    comm->moves += moves;
+    *moved = *moved || moves;
     if (!done && head->status == TUTTI_OK)
       return;
     finish_head(comm);
@@ -104,6 +106,15 @@ static void progress_comm(tutti_comm *comm, bool *moved) {
 void tt_request_progress(tutti_context *context, bool *moved) {
   for (tutti_comm *comm = context->comms; comm && context->outstanding > 0; comm = comm->next)
     progress_comm(comm, moved);
+}
+
+void tt_request_give_up(tutti_comm *comm) {
+  bool moved = false;
+  if (!comm->queue_head)
+    return;
+  tt_agree_break(comm, TUTTI_ERR_ABORTED, "rank %" PRId64 " destroyed the communicator in the middle of call %" PRIu64,
+                 comm->rank, comm->queue_head->operation.number);
+  progress_comm(comm, &moved);
 }
 
 static tutti_status bind(tutti_request *request, const tt_places *places) {
@@ -169,6 +180,14 @@ tutti_status tutti_request_start(tutti_request *request) {
   return TUTTI_OK;
 }
 
+/* Somebody has moved the communicator's requests: this call, another one, or the progress thread. */
+static bool has_moved(const tutti_comm *comm, tt_waiter *waiter, bool moved) {
+  moved = moved || waiter->moves != comm->moves;
+  if (moved)
+    *waiter = (tt_waiter){.moves = comm->moves};
+  return moved;
+}
+
 static bool is_running(const tutti_request *request) {
   return request->state == TT_REQUEST_QUEUED || request->state == TT_REQUEST_RUNNING;
 }
@@ -203,9 +222,8 @@ tutti_status tutti_test(tutti_request **request, int *done) {
   *done = !is_running(*request);
   if (*done)
     return collect(request);
-  if (moved)
-    (*request)->waiter = (tt_waiter){0};
-  else if (tt_wait_look(comm, comm->queue_head->operation.number, &(*request)->waiter) != TUTTI_OK)
+  if (!has_moved(comm, &(*request)->waiter, moved) &&
+      tt_wait_look(comm, comm->queue_head->operation.number, &(*request)->waiter) != TUTTI_OK)
     tt_request_progress(comm->context, &moved);
   *done = !is_running(*request);
   return *done ? collect(request) : TUTTI_OK;
@@ -224,9 +242,7 @@ tutti_status tutti_wait(tutti_request **request) {
   while (is_running(*request)) {
     bool moved = false;
     tt_request_progress(comm->context, &moved);
-    if (moved)
-      waiter = (tt_waiter){0};
-    else if (is_running(*request)) /* what it waits for is the call at the head of the queue */
+    if (!has_moved(comm, &waiter, moved) && is_running(*request)) /* it waits for the call at the head of the queue */
       tt_wait_pause(comm, &comm->queue_head->operation, &waiter);
   }
   return collect(request);

@@ -151,6 +151,90 @@ static void test_communicators_leave_nothing(void **state) {
   assert_true(outcomes[0].at_ns < 1 << 20);
 }
 
+/* What a rank opens depends on what it has to send; what the others open for it goes all the same. */
+static void gather_mixed(tutti_comm *comm) {
+  static const int64_t counts[] = {1, 1000, 0, 60000}, offsets[] = {0, 1, 1001, 1001};
+  static unsigned char in[60000], out[61001];
+  int64_t count = counts[tutti_comm_rank(comm)];
+  CHECK(tutti_gatherv(in, count, out, counts, offsets, TUTTI_BYTE, 2, comm) == TUTTI_OK);
+}
+
+static void gather_mixed_often(const tutti_boot *boot, void *argument) {
+  (void)argument;
+  tutti_context *context = join_job(boot);
+  uint64_t segment = 0;
+  for (int n = 0; n < 80; n++) {
+    tutti_comm *comm = NULL;
+    CHECK(tutti_comm_create(context, &comm) == TUTTI_OK);
+    gather_mixed(comm);
+    tutti_comm_destroy(comm);
+    segment = n == 20 ? segment_bytes(context) : segment;
+  }
+  outcomes[boot->rank].at_ns = (int64_t)(segment_bytes(context) - segment);
+  tutti_context_destroy(context);
+}
+
+static void test_ends_that_nobody_opens_leave_nothing(void **state) {
+  (void)state;
+  run_job(4, gather_mixed_often, NULL);
+  print_message("more bytes of the segment: %lld\n", (long long)outcomes[0].at_ns);
+  assert_true(outcomes[0].at_ns < 2 << 20);
+}
+
+/* ---- numbers of the user's ---- */
+
+static void number_groups(const tutti_boot *boot, void *argument) {
+  (void)argument;
+  static const int64_t all[] = {0, 1, 2};
+  tutti_context *context = join_job(boot);
+  tutti_comm *comm = NULL, *other = NULL;
+  CHECK(tutti_comm_create_group(context, 5, 3, all, &comm) == TUTTI_OK);
+  CHECK(tutti_comm_create_group(context, 5, 3, all, &other) == TUTTI_ERR_ARGUMENT && !other);
+  CHECK(strstr(tutti_last_error(), "number is 5, as that of another communicator of this rank"));
+  tutti_comm_destroy(comm);
+  tt_agree_lack(context, 7, TUTTI_ERR_MEMORY); /* at first; then there is some */
+  CHECK(tutti_comm_create_group(context, 7, 3, all, &comm) == TUTTI_OK);
+  CHECK(tt_comm_prepare(comm) == TUTTI_OK);
+  CHECK(tt_agree_check(comm, 0) == TUTTI_OK);
+  leave_all(context, comm);
+}
+
+static void test_number_is_used_once_and_may_be_tried_again(void **state) {
+  (void)state;
+  run_job(3, number_groups, NULL);
+}
+
+/* ---- forks ---- */
+
+/* A child that tidies up as its parent would. */
+static void tidy_up_in_child(const tutti_boot *boot, void *argument) {
+  (void)argument;
+  tutti_context *context;
+  tutti_comm *comm = join_all(boot, &context);
+  void *memory = NULL;
+  int status = -1;
+  CHECK(tutti_alloc(context, 100000, &memory) == TUTTI_OK);
+  memset(memory, 77, 100000);
+  CHECK(sum_of(comm, 1) == 3);
+  pid_t child = fork();
+  if (child == 0) {
+    tutti_free(context, memory);
+    leave_all(context, comm);
+    _exit(0);
+  }
+  CHECK(child > 0 && waitpid(child, &status, 0) == child && status == 0);
+  for (int n = 0; n < 100; n++)
+    CHECK(sum_of(comm, n) == 3 * n);
+  CHECK(((const unsigned char *)memory)[99999] == 77);
+  tutti_free(context, memory);
+  leave_all(context, comm);
+}
+
+static void test_fork_that_tidies_up_disturbs_nothing(void **state) {
+  (void)state;
+  run_job(3, tidy_up_in_child, NULL);
+}
+
 /* ---- requests ---- */
 
 enum { QUEUES = 3, EACH = 12 };
@@ -268,15 +352,90 @@ static void test_persistent_requests_start_again(void **state) {
   run_job(3, restart, NULL);
 }
 
+/* Rank 0 tests the second of two calls, of which the others come to the first only. */
+static void test_later_one(const tutti_boot *boot, void *argument) {
+  (void)argument;
+  tutti_context *context;
+  tutti_comm *comm = join_all(boot, &context);
+  int32_t in = 1, out[2];
+  tutti_request *request[2] = {NULL, NULL};
+  int done = 1;
+  if (boot->rank == 0)
+    for (int n = 0; n < 2; n++)
+      CHECK(tutti_allreduce_start(&in, &out[n], 1, TUTTI_INT32, TUTTI_SUM, comm, &request[n]) == TUTTI_OK);
+  if (boot->rank == 0)
+    CHECK(tutti_test(&request[1], &done) == TUTTI_OK && !done && request[1]->waiter.began_ns > 0);
+  outcomes[boot->rank].calls = 1;
+  while (outcomes[0].calls == 0)
+    sched_yield();
+  if (boot->rank != 0)
+    CHECK(tutti_allreduce(&in, &out[0], 1, TUTTI_INT32, TUTTI_SUM, comm) == TUTTI_OK);
+  else
+    CHECK(tutti_wait(&request[0]) == TUTTI_OK);
+  int64_t moved_ns = now_ns();
+  if (boot->rank == 0) /* it has waited since the first was complete, not longer */
+  {
+    CHECK(tutti_test(&request[1], &done) == TUTTI_OK && !done);
+    CHECK(tutti_test(&request[1], &done) == TUTTI_OK && !done && request[1]->waiter.began_ns >= moved_ns);
+  }
+  outcomes[boot->rank].calls = 2;
+  while (outcomes[0].calls < 2)
+    sched_yield();
+  if (boot->rank != 0)
+    CHECK(tutti_allreduce(&in, &out[1], 1, TUTTI_INT32, TUTTI_SUM, comm) == TUTTI_OK);
+  else
+    CHECK(tutti_wait(&request[1]) == TUTTI_OK);
+  leave_all(context, comm);
+}
+
+static void test_time_of_a_test_is_that_without_progress(void **state) {
+  (void)state;
+  run_job(2, test_later_one, NULL);
+}
+
+static void destroy_too_early(const tutti_boot *boot, void *argument) {
+  (void)argument;
+  tutti_context *context;
+  tutti_comm *comm = join_all(boot, &context);
+  tutti_request *request = NULL;
+  CHECK(tutti_barrier(comm) == TUTTI_OK);
+  if (boot->rank == 1) {
+    CHECK(tutti_barrier_start(comm, &request) == TUTTI_OK);
+    CHECK(context->outstanding == 1);
+    tutti_comm_destroy(comm);
+    CHECK(context->outstanding == 0);
+    report(boot, tutti_wait(&request));
+    tutti_context_destroy(context);
+    return;
+  }
+  while (!tt_agree_poisoned(comm))
+    sched_yield();
+  report(boot, tutti_barrier(comm));
+  leave_all(context, comm);
+}
+
+static void test_communicator_destroyed_in_a_call_is_everyones_error(void **state) {
+  (void)state;
+  run_job(3, destroy_too_early, NULL);
+  assert_outcome(1, TUTTI_ERR_ABORTED, "");
+  for (int r = 0; r < 3; r += 2)
+    assert_outcome(r, TUTTI_ERR_ABORTED, "rank 1 destroyed the communicator in the middle of call 2");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       FAULT_TEST(test_parts_of_every_kind),
       FAULT_TEST(test_rank_without_memory_for_its_part_is_named_at_the_first_call),
       FAULT_TEST(test_hundreds_of_communicators_live_at_once),
       FAULT_TEST(test_communicators_leave_nothing),
+      FAULT_TEST(test_ends_that_nobody_opens_leave_nothing),
+      FAULT_TEST(test_number_is_used_once_and_may_be_tried_again),
+      FAULT_TEST(test_fork_that_tidies_up_disturbs_nothing),
       FAULT_TEST(test_requests_complete_in_any_order),
       FAULT_TEST(test_blocking_call_moves_requests_of_other_communicators),
       FAULT_TEST(test_persistent_requests_start_again),
+      FAULT_TEST(test_time_of_a_test_is_that_without_progress),
+      FAULT_TEST(test_communicator_destroyed_in_a_call_is_everyones_error),
   };
   return cmocka_run_group_tests(tests, fault_setup, NULL);
 }
