@@ -13,7 +13,7 @@ function(test_register name)
   add_test(NAME ${name} COMMAND ${ARGN})
   get_filename_component(folder ${name} DIRECTORY)
   set_tests_properties(${name} PROPERTIES
-    LABELS "${folder}" SKIP_RETURN_CODE 77 TIMEOUT 600
+    LABELS "${folder}" SKIP_RETURN_CODE 77 TIMEOUT 1800
     ENVIRONMENT "TUTTI_BIN=${CMAKE_BINARY_DIR}/bin;TUTTI_SOURCE=${CMAKE_SOURCE_DIR}")
   if(folder MATCHES "^(system|fault|mpi|cluster)")
     set_tests_properties(${name} PROPERTIES RUN_SERIAL ON)

@@ -32,7 +32,7 @@ static void run_threads(const tutti_boot *boot, void *argument) {
   const thread_case *of = argument;
   static program_memory memory;
   (void)boot;
-  setenv("TUTTI_TIMEOUT", "20s", 1);
+  setenv("TUTTI_TIMEOUT", "120s", 1);
   if (of->groups)
     setenv("TUTTI_GROUPS", of->groups, 1);
   program_options options = {

@@ -167,7 +167,7 @@ static void run_rank(const tutti_boot *boot, void *argument) {
   set("TUTTI_GROUPS", mine->setting->groups);
   set("TUTTI_SLOT_COUNT", mine->setting->slot_count);
   set("TUTTI_DIRECT_BYTES", mine->setting->direct_bytes);
-  set("TUTTI_TIMEOUT", "20s");
+  set("TUTTI_TIMEOUT", "120s");
   open_work(&at, boot, mine->setting, mine->shared);
   for (int n = 0; n < calls_a_job; n++)
     run_call(&at);

@@ -96,7 +96,7 @@ static void die_unseen(const tutti_boot *boot, void *argument) {
   tutti_context *context;
   tutti_comm *comm = join_all(boot, &context);
   CHECK(tutti_barrier(comm) == TUTTI_OK);
-  meet_all(context);
+  meet_before_death(boot);
   if (boot->rank == LIMITED)
     raise(SIGKILL);
   lower(RLIMIT_NOFILE, 0);

@@ -181,6 +181,7 @@ static void make_more_here(const tutti_boot *boot, void *argument) {
   }
   CHECK(tutti_allreduce(in, out, 1, type, op, comm) == TUTTI_OK && out[0] == 6);
   CHECK(tutti_broadcast(in, out, 1, type, 2, comm) == TUTTI_OK && out[0] == 3);
+  meet_all(context);
   CHECK(tutti_op_create(context, add_first, NULL, 16, boot->rank != 1, &op) == TUTTI_OK);
   report(boot, tutti_allreduce(in, out, 1, type, op, comm));
   leave_all(context, comm);

@@ -44,9 +44,12 @@ static tutti_status count_open(void *self, const tutti_stream_spec *spec, tutti_
   return stream_open(self, spec, stream);
 }
 
+/* Notes are sent by who has waited long, which is a matter of the machine's load. */
+static bool is_note(const tutti_stream *stream) { return (uint32_t)stream->id >= UINT32_MAX - 32; /* notes.c */ }
+
 static tutti_status count_commit(void *self, tutti_stream *stream, size_t bytes) {
   CHECK(current->node[stream->peer] != current->node[own_rank]);
-  atomic_fetch_add(current->messages, 1);
+  atomic_fetch_add(current->messages, !is_note(stream));
   return commit(self, stream, bytes);
 }
 

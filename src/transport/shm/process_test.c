@@ -178,16 +178,20 @@ static void test_killed_rank_is_seen_dead_without_descriptors(void **state) {
   assert_int_equal(job_wait(&started), 0);
 }
 
+/* argument: a pipe with a byte in it once rank 0 has stopped. */
 static void stop_and_go(const tutti_boot *boot, void *argument) {
-  (void)argument;
+  const int *stopped = argument;
   int64_t one = 1, peer;
   uint64_t number = 1;
+  char byte;
+  alarm(60);
   void *self = open_rank(boot, NULL);
   tutti_stream *stream = open_end(self, 1, 0, &one, 1);
   if (boot->rank == 0) {
     raise(SIGSTOP);
     send_bytes(self, stream, &number, sizeof number, 1);
   } else {
+    CHECK(read(stopped[0], &byte, 1) == 1);
     for (int n = 0; n < 4; n++) { /* each sleeps longer than the time between two looks */
       tt_shm_ops()->wait(self, SECOND);
       CHECK(tt_shm_ops()->progress(self, &peer) == TUTTI_OK && !tt_shm_ops()->peer_dead(self, 0));
@@ -200,11 +204,19 @@ static void stop_and_go(const tutti_boot *boot, void *argument) {
 
 static void test_stopped_rank_is_not_dead(void **state) {
   (void)state;
-  job started = job_start(2, stop_and_go, NULL);
-  int status;
+  int stopped[2], status = 0, failed = 0;
+  assert_int_equal(pipe(stopped), 0);
+  job started = job_start(2, stop_and_go, stopped);
   waitpid(started.pid[0], &status, WUNTRACED);
   assert_true(WIFSTOPPED(status));
+  assert_int_equal(write(stopped[1], "x", 1), 1);
+  waitpid(started.pid[1], &failed, 0);
+  kill(started.pid[0], SIGCONT); /* where rank 1 has failed before it did */
+  started.count = 1;
   assert_int_equal(job_wait(&started), 0);
+  assert_int_equal(failed, 0);
+  close(stopped[0]);
+  close(stopped[1]);
 }
 
 static void stay_away(const tutti_boot *boot, void *argument) {
@@ -213,7 +225,7 @@ static void stay_away(const tutti_boot *boot, void *argument) {
     pause();
     return;
   }
-  tt_shm_config config = {.timeout_ns = SECOND / 10};
+  tt_shm_config config = {.timeout_ns = 3 * SECOND};
   void *self = NULL;
   tutti_status status = tt_shm_ops()->open(&config, boot, &self);
   CHECK(status != TUTTI_OK && self == NULL);
