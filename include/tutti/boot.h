@@ -20,8 +20,8 @@ typedef struct tutti_boot {
   int64_t rank_count; /* ranks in the job, >= 1 */
   void *user;         /* passed back, never touched */
   /* Blocks until every rank has called it with the same `bytes`. `mine`: bytes; `all`: rank_count * bytes, in rank
-   * order. `timeout_ns`: give up after it and return TUTTI_ERR_TIMEOUT, with `missing` (if not NULL) filled with text
-   * that names the ranks that did not come. Returns TUTTI_OK or an error. */
+   * order. `timeout_ns`, at most 2^61: give up after it and return TUTTI_ERR_TIMEOUT, with `missing` (if not NULL)
+   * filled with text that names the ranks that did not come. Returns TUTTI_OK or an error. */
   tutti_status (*allgather)(void *user, const void *mine, void *all, size_t bytes, int64_t timeout_ns, char *missing,
                             size_t missing_size);
 } tutti_boot;

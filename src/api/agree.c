@@ -261,25 +261,26 @@ static void await_answers(tutti_comm *comm, uint64_t number) {
 
 /* Whoever has left in the middle of a call knew why, and so does another rank of its machine. */
 tutti_status tt_agree_lost(tutti_comm *comm, uint64_t number, int64_t peer) {
-  bool died = peer >= 0 && peer_gone(comm->context, peer) == 1;
-  tutti_status status = await_note(comm, died ? VERDICT_NS : LEAVING_NS);
+  bool left = peer >= 0 && peer_gone(comm->context, peer) != 1;
+  tutti_status status = await_note(comm, left ? LEAVING_NS : VERDICT_NS);
   return status == TUTTI_OK ? tt_agree_check(comm, number) : status;
 }
 
 /* The same where there is one. Keys are of all calls so far, so that it may be in an earlier call that nobody had to
  * wait in; and lengths of blocks can be compared only when all ranks have come to theirs. */
 static difference await_difference(tutti_comm *comm, uint64_t number) {
-  int64_t until_ns = tt_clock_ns() + COMING_NS;
+  int64_t began_ns = tt_clock_ns(), now_ns = began_ns;
   difference found = first_difference(comm, number);
   for (uint64_t n = number; comm->apart && found.number == 0 && n > 0 && number - n < EARLIER; n--) {
     await_answers(comm, n);
     found = first_difference(comm, number);
   }
   bool settled = false;
-  while (found.number == 0 && comm->board && !settled && !tt_agree_poisoned(comm) && tt_clock_ns() < until_ns) {
+  while (found.number == 0 && comm->board && !settled && !tt_agree_poisoned(comm) && now_ns - began_ns < COMING_NS) {
     sched_yield();
+    now_ns = tt_clock_ns();
     if (comm->apart)
-      tt_notes_take(comm);
+      tt_notes_look(comm, number, now_ns - began_ns, now_ns);
     settled = all_settled(comm, number);
     found = first_difference(comm, number);
   }

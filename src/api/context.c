@@ -179,7 +179,7 @@ static tutti_status open_control(tutti_context *context) {
 
 static int64_t choose_timeout(const tutti_context_options *options) {
   int64_t timeout_ns = options && options->timeout_ns > 0 ? options->timeout_ns : tt_options_get()->create_timeout_ns;
-  return timeout_ns > 0 ? timeout_ns : INT64_MAX;
+  return timeout_ns > 0 && timeout_ns < TT_CLOCK_LONGEST ? timeout_ns : TT_CLOCK_LONGEST;
 }
 
 static tutti_status open_all(tutti_context *context, const tutti_context_options *options) {

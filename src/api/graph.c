@@ -294,7 +294,7 @@ static void free_ended(tutti_comm *comm, bool all) {
 void tt_comm_free_graphs(tutti_comm *comm) { free_ended(comm, true); }
 
 void tutti_graph_destroy(tutti_graph *graph) {
-  if (!graph)
+  if (!graph || tt_context_is_copy(graph->comm->context))
     return;
   tutti_comm *comm = graph->comm;
   TT_HOLD(comm->context);

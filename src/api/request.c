@@ -110,6 +110,7 @@ void tt_request_progress(tutti_context *context, bool *moved) {
 
 void tt_request_give_up(tutti_comm *comm) {
   bool moved = false;
+  progress_comm(comm, &moved); /* all that it waits for may be there */
   if (!comm->queue_head)
     return;
   tt_agree_break(comm, TUTTI_ERR_ABORTED, "rank %" PRId64 " destroyed the communicator in the middle of call %" PRIu64,
@@ -249,6 +250,8 @@ tutti_status tutti_wait(tutti_request **request) {
 }
 
 void tutti_request_destroy(tutti_request *request) {
+  if (request && request->comm && tt_context_is_copy(request->comm->context))
+    return;
   TT_HOLD(request && request->comm ? request->comm->context : NULL);
   if (request && !is_running(request))
     put_back(request);

@@ -91,6 +91,7 @@ void tt_format_bytes(int64_t bytes, char text[static 16]);      /* "64K" where i
 /* ---- clock and random ---- */
 
 int64_t tt_clock_ns(void);                  /* monotonic */
+#define TT_CLOCK_LONGEST (INT64_MAX / 4)    /* a timeout that may be added to the clock: 73 years */
 int64_t tt_clock_until(int64_t timeout_ns); /* from now; very long ones are cut so that nothing overflows */
 
 typedef struct tt_random {

@@ -10,6 +10,5 @@ int64_t tt_clock_ns(void) {
 }
 
 int64_t tt_clock_until(int64_t timeout_ns) {
-  int64_t longest = INT64_MAX / 4;
-  return tt_clock_ns() + (timeout_ns < longest ? timeout_ns : longest);
+  return tt_clock_ns() + (timeout_ns < TT_CLOCK_LONGEST ? timeout_ns : TT_CLOCK_LONGEST);
 }

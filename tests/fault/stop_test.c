@@ -130,7 +130,7 @@ static void test_rank_stopped_at_any_moment_is_a_timeout(void **state) {
 /* Rank 2 has opened its part and waits in a call, rank 1 stops in the middle of opening, rank 0 has not begun. */
 static void stop_under_lock(const tutti_boot *boot, void *argument) {
   const silence *of = argument;
-  setenv("TUTTI_TIMEOUT", boot->rank == 0 ? "300ms" : "20s", 1);
+  setenv("TUTTI_TIMEOUT", boot->rank == 0 ? "3s" : "60s", 1);
   tutti_context *context;
   tutti_comm *comm = join_all(boot, &context);
   tutti_request *request = NULL;

@@ -136,7 +136,7 @@ static int lock_until(pthread_mutex_t *lock, int64_t timeout_ns) {
 /* A rank that is stopped under the lock, or that starves there. */
 static tutti_status fail_held(const tt_shm_head *head, int64_t timeout_ns) {
   int32_t holder = atomic_load_explicit(&head->holder, memory_order_relaxed);
-  int64_t rank = 0;
+  int64_t rank = holder != 0 ? 0 : head->rank_count;
   while (rank < head->rank_count && head->rank[rank].pid != holder)
     rank++;
   return rank < head->rank_count
@@ -159,6 +159,7 @@ tutti_status tt_shm_lock(tt_shm_segment *segment) {
   if (error != 0)
     return tt_fail(TUTTI_ERR_SYSTEM, "locking the shared segment failed: %s", strerror(error));
   atomic_store_explicit(&segment->head->holder, (int32_t)getpid(), memory_order_relaxed);
+  atomic_store_explicit(&segment->stuck, false, memory_order_relaxed);
   return TUTTI_OK;
 }
 

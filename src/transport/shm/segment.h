@@ -77,7 +77,7 @@ typedef struct tt_shm_segment {
   uint64_t bytes;
   int fd;
   _Atomic int users; /* transports over this mapping; the last one unmaps */
-  atomic_bool stuck; /* the lock: it was waited for in vain */
+  atomic_bool stuck; /* the lock was waited for in vain, and not had since */
 } tt_shm_segment;
 
 /* Reserves address space, as much of `bytes` as this process may have; *bytes is what it got. */
@@ -92,7 +92,7 @@ void tt_shm_unmap(tt_shm_segment *segment); /* one user less; accepts NULL */
 
 /* TUTTI_ERR_TIMEOUT after TUTTI_TIMEOUT, where that is set. */
 tutti_status tt_shm_lock(tt_shm_segment *segment);
-/* The same for one who wants to free something: who has waited in vain once leaks rather than wait again and again. */
+/* The same for one who wants to free something: who has waited in vain leaks rather than wait again and again. */
 bool tt_shm_lock_to_free(tt_shm_segment *segment);
 void tt_shm_unlock(tt_shm_segment *segment);
 

@@ -19,10 +19,10 @@
 #define NICS_NS (TT_TCP_SECOND / 4)
 #define CALL_NS TT_TCP_SECOND /* for an answer; twice as long after each call that was taken and not answered */
 #define DOUBLINGS 5
-#define NEXT_NS (TT_TCP_SECOND / 10)  /* then another rail is called as well */
-#define ENDED_NS (3 * TT_TCP_SECOND)  /* for reaching a peer whose machine has closed its connections */
-#define MISSED_NS (TT_TCP_SECOND / 2) /* between two looks */
-#define REFUSED_NS TT_TCP_SECOND      /* for connections to end whose process has */
+#define NEXT_NS (TT_TCP_SECOND / 10)   /* then another rail is called as well */
+#define ENDED_NS (3 * TT_TCP_SECOND)   /* for reaching a peer whose machine has closed its connections */
+#define COUNTED_NS (TT_TCP_SECOND / 2) /* of the time between two looks */
+#define REFUSED_NS TT_TCP_SECOND       /* for connections to end whose process has */
 
 /* ---- which rail, which address ---- */
 
@@ -335,17 +335,24 @@ static void look_at_nics(tt_tcp_pipes *pipes, int64_t now_ns) {
 
 bool tt_tcp_reach_is_time(const tt_tcp_pipes *pipes, int64_t now_ns) { return now_ns - pipes->looked_ns >= LOOK_NS; }
 
-/* A time in which this rank did not run is no evidence against another one. */
+static void shift(int64_t *since_ns, int64_t looked_ns, int64_t missed_ns) {
+  if (*since_ns <= looked_ns)
+    *since_ns += missed_ns;
+}
+
+/* A time in which this rank did not run is no evidence against another one, but for a part: one that looks seldom must
+ * come to an end, too. */
 static void forgive(tt_tcp_pipes *pipes, int64_t missed_ns) {
   for (int64_t n = 0; n < pipes->met_count; n++) {
-    pipes->peer[pipes->met[n]]->suspect_ns += missed_ns;
-    pipes->peer[pipes->met[n]]->refused_ns += missed_ns;
+    shift(&pipes->peer[pipes->met[n]]->suspect_ns, pipes->looked_ns, missed_ns);
+    shift(&pipes->peer[pipes->met[n]]->refused_ns, pipes->looked_ns, missed_ns);
   }
 }
 
 void tt_tcp_reach_look(tt_tcp_pipes *pipes, int64_t now_ns) {
-  if (now_ns - pipes->looked_ns > MISSED_NS)
-    forgive(pipes, now_ns - pipes->looked_ns);
+  int64_t missed_ns = now_ns - pipes->looked_ns - COUNTED_NS;
+  if (missed_ns > 0)
+    forgive(pipes, missed_ns);
   pipes->looked_ns = now_ns;
   look_at_nics(pipes, now_ns);
   bool look_at_links = now_ns - pipes->links_ns >= LINKS_NS;
