@@ -1,6 +1,6 @@
 /* Which machine this is: the same for all processes here, another one in namespaces that shared memory does not cross.
  */
-#include "boot/boot.h"
+#include "base/base.h"
 
 #include <sched.h>
 #include <setjmp.h>

@@ -1,20 +1,7 @@
 # bench_comms counts what one machine's shared memory holds, over at least one call: it says what it cannot do.
 set -eu
 tutti=$TUTTI_BIN/tutti
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-
-# expect STATUS TEXT COMMAND...: how it ends, and what it says
-expect() {
-  status=$1 text=$2
-  shift 2
-  is=0
-  timeout -k 5 120 "$@" >"$work/out" 2>&1 || is=$?
-  [ "$is" = "$status" ] && grep -q "$text" "$work/out" && return
-  echo "$*: status $is for $status, or no '$text':"
-  cat "$work/out"
-  exit 1
-}
+. "$TUTTI_SOURCE/tests/support/expect.sh"
 
 for count in 0 -1 1x nonsense 1000001; do
   expect 2 "COUNT '$count': 1 to 1000000" "$tutti" run -n 2 "$TUTTI_BIN/bench_comms" "$count"

@@ -1,20 +1,7 @@
 # What is said of NICs and machines that a user has named wrongly: by a job on all ranks alike, and by `tutti topo`.
 set -eu
 tutti=$TUTTI_BIN/tutti
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-
-# expect STATUS TEXT COMMAND...: how it ends, and a line of what it says
-expect() {
-  status=$1 text=$2
-  shift 2
-  is=0
-  timeout -k 5 60 "$@" >"$work/out" 2>&1 || is=$?
-  [ "$is" = "$status" ] && grep -q "$text" "$work/out" && return
-  echo "$*: status $is for $status, or no '$text':"
-  cat "$work/out"
-  exit 1
-}
+. "$TUTTI_SOURCE/tests/support/expect.sh"
 
 job() { # STATUS TEXT VARIABLES...
   status=$1 text=$2
