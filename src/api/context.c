@@ -26,7 +26,9 @@ typedef struct facts {
   int64_t status;    /* what went wrong on this rank so far */
   char text[200];
   uint64_t machine; /* from here on they may differ; equal for a user's transport that reaches all */
-  int64_t nics;     /* that carry data between machines */
+  uint64_t processes;
+  int64_t process;
+  int64_t nics; /* that carry data between machines */
   tt_locality locality;
 } facts;
 
@@ -55,6 +57,8 @@ static facts own_facts(const tutti_context *context, const tutti_context_options
   mine.slot_bytes = options->slot_bytes;
   mine.slot_count = options->slot_count;
   mine.verify = options->verify;
+  mine.processes = tt_host_processes();
+  mine.process = getpid();
   mine.transport = !given || !given->transport ? OURS : given->node < 0 ? THEIRS : THEIRS_BETWEEN;
   return mine;
 }
@@ -100,6 +104,19 @@ static tutti_status find_difference(const tutti_context *context, const facts *a
   return TUTTI_OK;
 }
 
+/* Those that may share cores. */
+static tutti_status find_processes(tutti_context *context, const facts *all) {
+  int64_t count = 0, *process = malloc((size_t)context->size * sizeof *process);
+  if (!process)
+    return tt_fail(TUTTI_ERR_MEMORY, "no memory for a job of %" PRId64 " ranks", context->size);
+  for (int64_t r = 0; r < context->size; r++)
+    if (all[r].processes == all[context->rank].processes)
+      process[count++] = all[r].process;
+  tutti_status status = tt_others_open(&context->others, process, count);
+  free(process);
+  return status;
+}
+
 /* The boot's own words, where it has some. */
 static tutti_status fail_boot(const tutti_context *context, tutti_status status, const char *missing) {
   char why[400];
@@ -124,6 +141,8 @@ static tutti_status compare_facts(tutti_context *context, const tutti_context_op
   if (met == TUTTI_OK)
     met = tt_machines_find(context, &all->machine, sizeof *all);
   context->nic_count = fewest_nics(context, all);
+  if (met == TUTTI_OK)
+    met = find_processes(context, all);
   if (met == TUTTI_OK)
     met = tt_machines_localities(context, &all->locality, sizeof *all);
   free(all);
@@ -174,7 +193,11 @@ static tutti_status open_control(tutti_context *context) {
   tutti_status status = tt_comm_open(context, 0, job_rank, context->size, context->rank, &context->control);
   free(job_rank);
   context->next_comm = 1;
-  return status == TUTTI_OK ? tt_comm_prepare(context->control) : status;
+  if (status == TUTTI_OK)
+    status = tt_comm_prepare(context->control);
+  if (status == TUTTI_OK && context->control->board)
+    context->others.news = &context->control->board[context->control->head]->others;
+  return status;
 }
 
 static int64_t choose_timeout(const tutti_context_options *options) {
@@ -251,6 +274,7 @@ void tutti_context_destroy(tutti_context *context) {
   tt_profile_close(context->profile);
   tt_boot_close(context->boot);
   tt_context_forget_users(context);
+  tt_others_close(&context->others);
   free(context->groups);
   free(context->head_of);
   free(context->first_rail);

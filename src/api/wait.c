@@ -1,5 +1,5 @@
 /* api/wait.c - the waiting ladder: spin where every rank has a core, then yield, then sleep; with a look around from
- * time to time.
+ * time to time. Beside programs that compute it sleeps at once (others.c).
  *
  * On the way down it asks less and less often whether the wait is in vain (agree.c): every millisecond while it yields,
  * at every wake-up while it sleeps. A library beside tutti that has to be called now and then (options.idle) is called
@@ -127,7 +127,7 @@ static void find_neighbours(tutti_comm *comm) {
 
 /* Gives the core to a rank that shares it. */
 static void yield(tutti_comm *comm, tt_waiter *waiter) {
-  sched_yield();
+  tt_others_yield(&comm->context->others);
   waiter->polls = 0;
   if (comm->board && comm->yields++ % YIELDS_A_LOOK == 0)
     find_neighbours(comm);
@@ -148,9 +148,10 @@ static bool may_spin(const tutti_comm *comm, const tt_operation *operation, tt_w
 }
 
 /* How long to sleep after that long a wait; 0: not at all. */
-static int64_t sleep_after(const tutti_comm *comm, bool far, int64_t waited_ns) {
+static int64_t sleep_after(const tutti_comm *comm, bool far, int64_t waited_ns, int64_t now) {
   const tutti_context *context = comm->context;
-  if (!context->ops->wait || waited_ns <= tt_options_get()->yield_ns)
+  bool yields = waited_ns <= tt_options_get()->yield_ns && !tt_others_expected(&context->others, now);
+  if (!context->ops->wait || yields)
     return 0;
   if (!context->idle && (!context->head_of || context->wakes))
     return SLEEP_NS;
@@ -178,7 +179,7 @@ tutti_status tt_wait_pause(tutti_comm *comm, const tt_operation *operation, tt_w
   int64_t now = tt_clock_ns();
   if (waiter->began_ns == 0)
     waiter->began_ns = waiter->checked_ns = now;
-  int64_t waited = now - waiter->began_ns, sleep = sleep_after(comm, far, waited);
+  int64_t waited = now - waiter->began_ns, sleep = sleep_after(comm, far, waited, now);
   if (sleep > 0) /* before the transport moves: what it delivers is looked at first */
     comm->context->ops->wait(comm->context->transport, sleep);
   bool moves = far || !comm->context->head_of;

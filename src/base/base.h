@@ -108,5 +108,7 @@ uint64_t tt_hash(uint64_t seed, const void *bytes, size_t size);
  * meet on abstract sockets and know each other's process numbers (the same boot of the same kernel, the same namespaces
  * of network and processes, the same user). */
 uint64_t tt_host(void);
+/* Where process numbers mean the same, and cores may be shared: also beyond a namespace of the network. */
+uint64_t tt_host_processes(void);
 
 #endif

@@ -1,0 +1,92 @@
+/* api/others.c - programs that are not the job's and compute on cores that its ranks wait on.
+ *
+ * A core that is given away (sched_yield) to another rank comes back soon; one that such a program takes, only after
+ * milliseconds, whereas who sleeps is let in as soon as he is woken. So where there are such programs nobody yields.
+ *
+ * They are found by what they take: a core that was given away was gone for long, again and again, and in that time the
+ * ranks of this machine together have used less of the cores than they could. What one rank finds goes for all here. */
+#include "api/api.h"
+
+#include <sched.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#define YIELDS_A_MEASURE 16
+#define GONE_NS 1000000    /* a core */
+#define WINDOW_NS 10000000 /* over which use is compared, at least */
+#define STALE_NS 500000000 /* and at most */
+#define FIRST_NS 20000000  /* how long nobody yields; then twice that, and so on */
+#define LONGEST_NS 1000000000
+#define USED 50 /* percent: with less, others have had the rest */
+
+static int64_t used_by(clockid_t clock) {
+  struct timespec used;
+  return clock_gettime(clock, &used) == 0 ? used.tv_sec * INT64_C(1000000000) + used.tv_nsec : 0;
+}
+
+static int64_t used_by_all(const tt_others *others) {
+  int64_t sum = 0;
+  for (int64_t n = 0; n < others->clock_count; n++)
+    sum += used_by(others->clock[n]);
+  return sum;
+}
+
+static int compare(const void *a, const void *b) {
+  int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+  return (x > y) - (x < y);
+}
+
+/* process: sorted here; ranks may be threads of one. */
+tutti_status tt_others_open(tt_others *others, int64_t *process, int64_t count) {
+  cpu_set_t set;
+  others->clock = malloc((size_t)count * sizeof *others->clock);
+  if (!others->clock)
+    return tt_fail(TUTTI_ERR_MEMORY, "no memory for the clocks of %lld processes", (long long)count);
+  qsort(process, (size_t)count, sizeof *process, compare);
+  for (int64_t n = 0; n < count; n++)
+    if ((n == 0 || process[n] != process[n - 1]) &&
+        clock_getcpuclockid((pid_t)process[n], &others->clock[others->clock_count]) == 0)
+      others->clock_count++;
+  int64_t cores = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+  others->cores = cores < others->clock_count ? cores : others->clock_count;
+  others->news = &others->own_news;
+  return TUTTI_OK;
+}
+
+void tt_others_close(tt_others *others) { free(others->clock); }
+
+/* The longer the more often it was so just before: a program that runs once costs little. */
+static void expect(tt_others_news *news, int64_t now) {
+  int64_t until = __atomic_load_n(&news->until_ns, __ATOMIC_RELAXED);
+  int64_t last = __atomic_load_n(&news->for_ns, __ATOMIC_RELAXED);
+  int64_t next = last == 0 || now - until > STALE_NS ? FIRST_NS : last < LONGEST_NS ? 2 * last : last;
+  __atomic_store_n(&news->for_ns, next, __ATOMIC_RELAXED);
+  __atomic_store_n(&news->until_ns, now + next, __ATOMIC_RELAXED);
+}
+
+/* A core has come back late. */
+static void compare_use(tt_others *others, int64_t now) {
+  int64_t window = now - others->sampled_ns;
+  if (window < WINDOW_NS)
+    return;
+  int64_t used = used_by_all(others), more = used - others->used_ns;
+  others->sampled_ns = now;
+  others->used_ns = used;
+  if (window < STALE_NS && more < others->cores * window / 100 * USED)
+    expect(others->news, now);
+}
+
+void tt_others_yield(tt_others *others) {
+  if (others->yields++ % YIELDS_A_MEASURE != 0) {
+    sched_yield();
+    return;
+  }
+  int64_t began = tt_clock_ns();
+  sched_yield();
+  int64_t now = tt_clock_ns();
+  if (now - began < GONE_NS)
+    return;
+  others->yields = 0; /* the next one is measured, too */
+  compare_use(others, now);
+}
