@@ -4,7 +4,8 @@
  * milliseconds, whereas who sleeps is let in as soon as he is woken. So where there are such programs nobody yields.
  *
  * They are found by what they take: a core that was given away was gone for long, again and again, and in that time the
- * ranks of this machine together have used less of the cores than they could. What one rank finds goes for all here. */
+ * ranks of this machine together have used less of the cores than they could. What one rank finds goes for all here.
+ * Where ranks wait for other machines they use little in any case: calls between machines take no part in this. */
 #include "api/api.h"
 
 #include <sched.h>

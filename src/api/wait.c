@@ -127,7 +127,10 @@ static void find_neighbours(tutti_comm *comm) {
 
 /* Gives the core to a rank that shares it. */
 static void yield(tutti_comm *comm, tt_waiter *waiter) {
-  tt_others_yield(&comm->context->others);
+  if (comm->apart)
+    sched_yield();
+  else
+    tt_others_yield(&comm->context->others);
   waiter->polls = 0;
   if (comm->board && comm->yields++ % YIELDS_A_LOOK == 0)
     find_neighbours(comm);
@@ -150,7 +153,8 @@ static bool may_spin(const tutti_comm *comm, const tt_operation *operation, tt_w
 /* How long to sleep after that long a wait; 0: not at all. */
 static int64_t sleep_after(const tutti_comm *comm, bool far, int64_t waited_ns, int64_t now) {
   const tutti_context *context = comm->context;
-  bool yields = waited_ns <= tt_options_get()->yield_ns && !tt_others_expected(&context->others, now);
+  bool expected = !comm->apart && tt_others_expected(&context->others, now);
+  bool yields = waited_ns <= tt_options_get()->yield_ns && !expected;
   if (!context->ops->wait || yields)
     return 0;
   if (!context->idle && (!context->head_of || context->wakes))
