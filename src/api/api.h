@@ -9,6 +9,7 @@
 #define TT_API_API_H
 
 #include "api/call.h"
+#include "api/others.h"
 #include "api/progress.h"
 #include "boot/boot.h"
 #include "exec/exec.h"
@@ -125,22 +126,6 @@ typedef union tt_record_words {
 #define TT_RECORDS 64 /* more than a rank can run ahead of one that waits, unless its calls move nothing */
 #define TT_VERDICT_TEXT 960
 #define TT_LACKS 16 /* a rank has few so shortly before it ends */
-
-/* ---- others.c ---- */
-
-typedef struct tt_others_news {
-  int64_t until_ns; /* others are expected until then */
-  int64_t for_ns;   /* for how long that was, when it was found last */
-} tt_others_news;
-
-typedef struct tt_others {
-  tt_others_news *news; /* in the hidden communicator's board, or own_news */
-  tt_others_news own_news;
-  clockid_t *clock; /* of the processor time of each process of the job that may share cores with this one */
-  int64_t clock_count, cores;
-  int64_t used_ns, sampled_ns; /* at the last look */
-  uint64_t yields;             /* so far */
-} tt_others;
 
 /* A rank's cell of a communicator: all ranks read it. */
 typedef struct tt_board {
@@ -395,16 +380,6 @@ tutti_status tt_request_drain(tutti_comm *comm);
 tutti_status tt_wait_pause(tutti_comm *comm, const tt_operation *operation, tt_waiter *waiter);
 /* The same for one who polls: without waiting, but others get the core where it is short of them. */
 tutti_status tt_wait_look(tutti_comm *comm, uint64_t number, tt_waiter *waiter);
-
-/* ---- others.c ---- */
-/* process: of each rank that may share cores with this one, in any order; sorted then. */
-tutti_status tt_others_open(tt_others *others, int64_t *process, int64_t count);
-void tt_others_close(tt_others *others);
-/* Gives the core to whoever wants it, and finds out now and then who that is. */
-void tt_others_yield(tt_others *others);
-static inline bool tt_others_expected(const tt_others *others, int64_t now) {
-  return now < __atomic_load_n(&others->news->until_ns, __ATOMIC_RELAXED);
-}
 
 /* ---- record.c ---- */
 void tt_agree_publish(tutti_comm *comm, uint64_t number, const tt_bound *bound);

@@ -12,6 +12,7 @@
 
 #include <assert.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 enum { LINE = 64 };
@@ -259,4 +260,19 @@ uint64_t tt_streams_unreleased(void *self, tutti_stream *stream) {
 uint64_t tt_streams_unsent(void *self, tutti_stream *stream) {
   (void)self;
   return stream->unsent;
+}
+
+tutti_status tt_streams_gather(const char *transport, const tutti_boot *boot, const void *own, void *all, size_t bytes,
+                               int64_t timeout_ns) {
+  char missing[128] = "";
+  tt_fail_clear();
+  tutti_status status = boot->allgather(boot->user, own, all, bytes, timeout_ns, missing, sizeof missing);
+  if (status == TUTTI_ERR_TIMEOUT)
+    return tt_fail(status, "%s: these ranks did not come to the opening of connections: %s", transport, missing);
+  if (status == TUTTI_OK)
+    return status;
+  char why[300]; /* the boot's own words */
+  snprintf(why, sizeof why, "%s", tutti_last_error());
+  return tt_fail(status, "%s: ranks could not tell each other their addresses: %s", transport,
+                 *missing ? missing : why);
 }

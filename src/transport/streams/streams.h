@@ -53,6 +53,10 @@ void tt_streams_note_released(void *user, int64_t peer, uint64_t stream, uint32_
 /* Calls `credit` for each stream that comes from that peer. */
 void tt_streams_credit_all(void *user, int64_t peer);
 
+/* Before there are any: the boot's allgather of what ranks tell each other when they open `transport`. */
+tutti_status tt_streams_gather(const char *transport, const tutti_boot *boot, const void *own, void *all, size_t bytes,
+                               int64_t timeout_ns);
+
 /* ---- of a transport's table ---- */
 
 tutti_status tt_streams_open(void *self, const tutti_stream_spec *spec, tutti_stream **stream);

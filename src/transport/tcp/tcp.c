@@ -118,19 +118,6 @@ static tutti_status hear_all(tt_tcp *self, const tt_tcp_config *config, const to
   return status;
 }
 
-static tutti_status exchange(const tutti_boot *boot, const tt_tcp_config *config, const told *own, told *all) {
-  char missing[128] = "";
-  tt_fail_clear();
-  tutti_status status = boot->allgather(boot->user, own, all, sizeof *own, config->timeout_ns, missing, sizeof missing);
-  if (status == TUTTI_ERR_TIMEOUT)
-    return tt_fail(status, "tcp: these ranks did not come to the opening of connections: %s", missing);
-  if (status == TUTTI_OK)
-    return status;
-  char why[300]; /* the boot's own words */
-  snprintf(why, sizeof why, "%s", tutti_last_error());
-  return tt_fail(status, "tcp: ranks could not tell each other their addresses: %s", *missing ? missing : why);
-}
-
 /* ---- between streams and pipes ---- */
 
 static tutti_status send_take(void *pipes, tt_streams_letter *letter) { return tt_tcp_pipes_send_take(pipes, letter); }
@@ -178,7 +165,7 @@ static tutti_status meet(tt_tcp *self, const tt_tcp_config *config, const tutti_
   if (!all)
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for the addresses of %" PRId64 " ranks", boot->rank_count);
   tell(config, status, port, &own);
-  status = exchange(boot, config, &own, all);
+  status = tt_streams_gather("tcp", boot, &own, all, sizeof(told), config->timeout_ns);
   if (status == TUTTI_OK)
     status = hear_all(self, config, all);
   if (status == TUTTI_OK) {

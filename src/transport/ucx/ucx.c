@@ -91,19 +91,6 @@ static void make_key(const told *all, int64_t count, unsigned char key[TT_UCX_KE
 
 /* ---- opening ---- */
 
-static tutti_status gather(const tutti_boot *boot, int64_t timeout_ns, const void *own, void *all, size_t bytes) {
-  char missing[128] = "";
-  tt_fail_clear();
-  tutti_status status = boot->allgather(boot->user, own, all, bytes, timeout_ns, missing, sizeof missing);
-  if (status == TUTTI_ERR_TIMEOUT)
-    return tt_fail(status, "ucx: these ranks did not come to the opening of connections: %s", missing);
-  if (status == TUTTI_OK)
-    return status;
-  char why[300]; /* the boot's own words */
-  snprintf(why, sizeof why, "%s", tutti_last_error());
-  return tt_fail(status, "ucx: ranks could not tell each other their addresses: %s", *missing ? missing : why);
-}
-
 static tutti_status gather_addresses(tt_ucx *self, const tutti_boot *boot, int64_t timeout_ns, size_t stride) {
   unsigned char *own = calloc(1, stride);
   self->addresses = calloc((size_t)boot->rank_count, stride);
@@ -113,7 +100,7 @@ static tutti_status gather_addresses(tt_ucx *self, const tutti_boot *boot, int64
           : tt_fail(TUTTI_ERR_MEMORY, "no memory for the addresses of %" PRId64 " ranks", boot->rank_count);
   if (status == TUTTI_OK) {
     put_addresses(&self->mail, own);
-    status = gather(boot, timeout_ns, own, self->addresses, stride);
+    status = tt_streams_gather("ucx", boot, own, self->addresses, stride, timeout_ns);
   }
   self->mail.addresses = self->addresses;
   self->mail.address_stride = stride;
@@ -128,7 +115,7 @@ static tutti_status meet(tt_ucx *self, const tt_ucx_config *config, const tutti_
   if (!all)
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for the addresses of %" PRId64 " ranks", boot->rank_count);
   tell(&self->mail, status, &own);
-  status = gather(boot, config->timeout_ns, &own, all, sizeof own);
+  status = tt_streams_gather("ucx", boot, &own, all, sizeof own, config->timeout_ns);
   if (status == TUTTI_OK)
     status = hear(all, boot->rank_count, &stride);
   if (status == TUTTI_OK) {
