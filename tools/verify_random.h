@@ -115,6 +115,24 @@ static inline void add_groups(tt_random *random, tt_composition *composition, bo
     first->family_count = second->family_count = 0;
 }
 
+/* One stage of multicasts of more blocks: what cells and streams share. */
+static inline void random_moves(tt_random *random, int64_t rank_count, bool in_place, tt_arena *arena,
+                                tt_composition *composition) {
+  memset(composition, 0, sizeof *composition);
+  composition->rank_count = rank_count;
+  composition->block_count = 1 + random_number(random, 8);
+  composition->in_place = in_place;
+  composition->layout[TT_IN] = composition->layout[TT_OUT] = TT_LAYOUT_TOUCHED;
+  tt_stage *stage = add_stage(composition);
+  for (int tries = 0; tries < 60 && stage->family_count < TT_STAGE_FAMILIES; tries++) {
+    tt_family *family = &stage->family[stage->family_count++];
+    *family = random_family(random, composition, false, arena);
+    family->primitive = TT_MULTICAST;
+    if (!means_something(composition))
+      stage->family_count--;
+  }
+}
+
 /* Draws families for one more stage and keeps those with which the composition still means something. */
 static inline void random_stage(tt_random *random, tt_composition *composition, bool ordered, tt_arena *arena) {
   tt_stage *stage = add_stage(composition);

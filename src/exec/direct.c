@@ -6,7 +6,8 @@
  *
  * Receives, reductions and copies keep an order that the plan's lanes and waits allow; so the bits are those of the
  * interpreter. Only ranks that send something are waited for, and who is read before a place is written again. Where
- * lengths are known to both ends only, long blocks go through streams, before the short ones are taken (layout.c).
+ * lengths are known to both ends only, long blocks go through streams (layout.c): then an instance does all steps, and
+ * takes from cells what lies there.
  * Cost: one line's way from core to core for up to TT_CELL_INLINE bytes. */
 #include "exec/direct.h"
 
@@ -112,23 +113,22 @@ static bool publish(tt_direct *direct) {
   return true;
 }
 
-/* Starts what goes through streams. */
-static tutti_status start_rest(tt_direct *direct, const tt_run *run) {
+static tutti_status start_instance(tt_direct *direct, const tt_run *run) {
   tutti_status status = direct->instance ? TUTTI_OK : tt_instance_create(direct->plan, direct->link, &direct->instance);
-  return status ? status : tt_instance_start_rest(direct->instance, run, direct->elsewhere);
+  return status ? status : tt_instance_start_beside(direct->instance, run, direct);
 }
 
 tutti_status tt_direct_start(tt_direct *direct, const tt_run *run) {
   tutti_status status = tt_layout(direct, run);
   if (!status && direct->rests)
-    status = start_rest(direct, run);
+    status = start_instance(direct, run);
   if (status)
     return status;
   direct->sequence = ++direct->cells->sequence;
   direct->key = run->key + run->call * (0x9E3779B97F4A7C15u & ~TT_KEY_MEANING);
   direct->position = 0;
   direct->status = TUTTI_OK;
-  direct->rested = !direct->rests;
+  direct->taken = !direct->rests;
   direct->published = direct->piece_count == 0;
   tt_spent *spent = direct->cells->spec->spent;
   direct->watch.spent = spent;
@@ -142,6 +142,22 @@ tutti_status tt_direct_start(tt_direct *direct, const tt_run *run) {
 static bool has_tag(const tt_direct *direct, const unsigned char *data, int64_t bytes) {
   uint32_t wanted = tag_of(direct, bytes);
   return memcmp(data - TT_DIRECT_TAG, &wanted, sizeof wanted) == 0;
+}
+
+bool tt_direct_has(const tt_direct *direct, uint32_t step) { return !direct->spot[step].streams; }
+
+tutti_status tt_direct_peek(tt_direct *direct, uint32_t step, int64_t bytes, const unsigned char **data) {
+  int32_t peer = direct->plan->step[step].peer;
+  tt_direct_spot spot = direct->spot[step];
+  tt_line *line = tt_cells_line(direct->cells, peer, direct->sequence);
+  *data = NULL;
+  if (atomic_load_explicit(&line->sequence, memory_order_acquire) != direct->sequence) /* pairs with publish */
+    return TUTTI_OK;
+  *data = data_of(direct, peer, line, spot);
+  if (!tt_key_agrees(line->key, direct->key) || (spot.tagged && !has_tag(direct, *data, bytes)))
+    return TUTTI_ERR_MISMATCH;
+  direct->cells->completed[peer] = direct->sequence - 1;
+  return TUTTI_OK;
 }
 
 static tutti_status mismatch(tt_direct *direct, int32_t peer) {
@@ -196,7 +212,7 @@ bool tt_direct_awaits_neighbour(const tt_direct *direct) {
     const tt_cell_use *use = in_use(direct);
     return use && tt_cells_awaits_neighbour(cells, use);
   }
-  if (!direct->rested)
+  if (!direct->taken)
     return tt_instance_awaits_neighbour(direct->instance);
   for (uint32_t n = direct->position; n < direct->take_count; n++) {
     int32_t peer = direct->take[n].peer;
@@ -256,9 +272,9 @@ tutti_status tt_direct_step(tt_direct *direct, bool *done, bool *moved, int64_t 
     if (!*moved)
       return TUTTI_OK;
   }
-  if (!direct->rested) {
-    tutti_status status = tt_instance_step(direct->instance, &direct->rested, moved, peer);
-    if (status || !direct->rested)
+  if (!direct->taken) {
+    tutti_status status = tt_instance_step(direct->instance, &direct->taken, moved, peer);
+    if (status || !direct->taken)
       return status;
   }
   return direct->watch.spent ? take_all_watched(direct, done, moved, peer) : take_all(direct, done, moved, peer, false);

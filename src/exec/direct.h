@@ -10,7 +10,7 @@
 #define TT_DIRECT_TAG 4
 
 typedef struct tt_direct_spot { /* of a block on its way */
-  bool streams;                 /* it goes through a stream; else: */
+  bool streams;                 /* it goes through a stream of `instance`; else: */
   bool near;                    /* in the line that readers wait for, else in data */
   bool tagged;                  /* TT_DIRECT_TAG bytes before it say of which call and how long it is */
   int64_t at;                   /* offset there */
@@ -23,7 +23,6 @@ typedef struct tt_direct_op { /* a step that is no send */
   uint8_t level;  /* of its lane, or TT_OWN_LEVEL */
   tt_use use;
   tt_place length, src, dst;
-  tt_direct_spot spot; /* in a run: where what it takes is */
 } tt_direct_op;
 
 typedef struct tt_direct_send {
@@ -49,19 +48,20 @@ typedef struct tt_direct_take { /* an op in a run */
 struct tt_direct {
   tt_cells *cells;
   uint64_t sequence, key;
-  uint32_t position;      /* of the take that is next */
-  bool published, rested; /* in this run: all that it publishes; all that goes through streams */
-  int polls;              /* for one rank's data, before a step returns */
+  uint32_t position; /* of the take that is next */
+  bool published;    /* in this run: all that it publishes */
+  bool taken;        /* by `instance`, where it does that: all of this run */
+  int polls;         /* for one rank's data, before a step returns */
 
   /* the shape of a run: what depends on type, operator and block lengths */
   tt_direct_take *take;
   tt_direct_piece *piece;
   uint32_t take_count, piece_count;
-  tt_area *area;                      /* for what travels in data */
-  bool far, writes_far;               /* something travels there; is published there */
-  bool reads_all;                     /* takes something from every other rank */
-  bool rests;                         /* some blocks go through streams */
-  bool *elsewhere;                    /* of each step: it is not of those */
+  tt_area *area;        /* for what travels in data */
+  bool far, writes_far; /* something travels there; is published there */
+  bool reads_all;       /* takes something from every other rank */
+  bool rests;           /* some blocks go through streams: `instance` does the steps, there are no takes */
+  tt_direct_spot *spot; /* of each step with a peer and some bytes */
   uint64_t *readers, *sources, *owed; /* sets: who reads this rank, whom it reads, and whom nothing but its completion
                                        * would wake */
   int64_t *image;                     /* LISTED: where each block lies in the image; made when first needed */
@@ -84,7 +84,7 @@ struct tt_direct {
   uint8_t send_level; /* of what is published */
   tt_watch watch;
 
-  tt_instance *instance; /* for blocks that go through streams; made when first needed */
+  tt_instance *instance; /* for runs in which some blocks go through streams; made when first needed */
   tutti_status status;   /* of the run; an error stays */
   int64_t bad_peer;
   tt_arena arena;

@@ -14,8 +14,10 @@ static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 /* Sets the lane to the beginning of its current step. */
 static void enter(tt_instance *instance, tt_lane_run *lane) {
   const tt_op *op = lane->op;
-  bool elsewhere = instance->elsewhere && instance->elsewhere[op - instance->op];
-  lane->length = elsewhere ? 0 : tt_blocks_bytes(&instance->blocks, op->length);
+  bool in_cell =
+      instance->direct && op->kind != TT_STEP_COPY && tt_direct_has(instance->direct, (uint32_t)(op - instance->op));
+  lane->in_cell = in_cell && op->kind != TT_STEP_SEND;
+  lane->length = in_cell && op->kind == TT_STEP_SEND ? 0 : tt_blocks_bytes(&instance->blocks, op->length);
   lane->done = lane->granted = 0;
   lane->dst = op->kind == TT_STEP_SEND ? NULL : tt_memory_at(&instance->memory, op->dst, &instance->blocks);
   lane->src = op->kind == TT_STEP_RECV ? lane->dst : tt_memory_at(&instance->memory, op->src, &instance->blocks);

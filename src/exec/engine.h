@@ -41,6 +41,7 @@ typedef struct tt_lane_run {     /* where a lane is */
   bool remote;                   /* the peeked one's bytes have to be fetched; slot is NULL */
   const tt_op *first;
   bool entered; /* src, dst and length are set */
+  bool in_cell; /* what the step takes is not in its stream */
   bool refers;  /* try to refer in this step */
 } tt_lane_run;
 
@@ -58,9 +59,9 @@ struct tt_instance {
   tt_lane_run *lane;
   uint32_t *active; /* lanes that are not through */
   uint32_t active_count;
-  int64_t slot;          /* bytes that a slot may carry, or the plan's slice where that is less; a multiple of 64 */
-  int64_t slice;         /* of the run: of whole elements, at most `slot` */
-  const bool *elsewhere; /* steps of the run that are done elsewhere, as if they had no bytes; NULL: none */
+  int64_t slot;      /* bytes that a slot may carry, or the plan's slice where that is less; a multiple of 64 */
+  int64_t slice;     /* of the run: of whole elements, at most `slot` */
+  tt_direct *direct; /* what it has of this run is in its cells, what it sends sent already; NULL: nothing */
 
   uint64_t call, key, shape; /* of the run, as in tt_run */
   tt_arith arith;
@@ -89,8 +90,13 @@ struct tt_instance {
   tt_arena arena;
 };
 
-/* instance.c: a start of those steps alone that are not `elsewhere`, which is borrowed until the run is complete. */
-tutti_status tt_instance_start_rest(tt_instance *instance, const tt_run *run, const bool *elsewhere);
+/* instance.c: a start in which the blocks of some steps travel in cells; `direct` is borrowed until it is complete. */
+tutti_status tt_instance_start_beside(tt_instance *instance, const tt_run *run, tt_direct *direct);
+
+/* direct.c: whether the block of a send or receive of the run travels in a cell; */
+bool tt_direct_has(const tt_direct *direct, uint32_t step);
+/* what came there, NULL where nothing has yet. TUTTI_ERR_MISMATCH, without text: not a block of this call, so long. */
+tutti_status tt_direct_peek(tt_direct *direct, uint32_t step, int64_t bytes, const unsigned char **data);
 
 /* bind.c: fills op, wait, lane, active, refer_stream, send_stream and what else depends on the plan alone. */
 tutti_status tt_bind(tt_instance *instance);

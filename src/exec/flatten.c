@@ -124,7 +124,7 @@ tutti_status tt_flatten(tt_direct *direct) {
   direct->send = tt_arena_alloc(arena, steps, sizeof *direct->send);
   direct->take = tt_arena_alloc(arena, steps, sizeof *direct->take);
   direct->piece = tt_arena_alloc(arena, steps, sizeof *direct->piece);
-  direct->elsewhere = tt_arena_alloc(arena, steps, sizeof *direct->elsewhere);
+  direct->spot = tt_arena_alloc(arena, steps, sizeof *direct->spot);
   direct->readers = tt_arena_alloc(arena, direct->cells->set_words, sizeof *direct->readers);
   direct->sources = tt_arena_alloc(arena, direct->cells->set_words, sizeof *direct->sources);
   direct->owed = tt_arena_alloc(arena, direct->cells->set_words, sizeof *direct->owed);

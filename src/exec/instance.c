@@ -117,13 +117,13 @@ static tutti_status set_images(tt_instance *instance, const tt_run *run) {
                                       &instance->memory);
 }
 
-tutti_status tt_instance_start_rest(tt_instance *instance, const tt_run *run, const bool *elsewhere) {
+tutti_status tt_instance_start_beside(tt_instance *instance, const tt_run *run, tt_direct *direct) {
   bool wide = tt_accumulate_applies(run);
   tutti_status status = wide ? set_images(instance, run) : set_memory(instance, run);
   instance->accumulate.on = wide && !status;
   if (status)
     return status;
-  instance->elsewhere = elsewhere;
+  instance->direct = direct;
   instance->call = run->call;
   instance->key = run->key;
   instance->referred = false;
@@ -139,5 +139,5 @@ tutti_status tt_instance_start_rest(tt_instance *instance, const tt_run *run, co
 }
 
 tutti_status tt_instance_start(tt_instance *instance, const tt_run *run) {
-  return tt_instance_start_rest(instance, run, NULL);
+  return tt_instance_start_beside(instance, run, NULL);
 }

@@ -9,6 +9,9 @@
  *
  *     data of rank 0, shares   | for rank 0 | b1 b7 . . . for rank 1 | b2 . . for rank 2 |      b8, long: stream
  *
+ * Where nothing goes through streams, what the rank takes is a list. Else the instance does it, in lanes: a step may
+ * wait for another one wherever the blocks of the two travel.
+ *
  * A block of no bytes costs a test. The cost is O(steps), whenever lengths, type or operator are other ones than
  * before.
  */
@@ -149,7 +152,7 @@ static void add_readers(tt_direct *direct, const tt_direct_send *send) {
 }
 
 static void add_piece(tt_direct *direct, const tt_direct_send *send, int64_t bytes, tt_direct_spot to) {
-  direct->elsewhere[send->step] = !to.streams;
+  direct->spot[send->step] = to;
   direct->rests |= to.streams;
   if (to.streams)
     return;
@@ -159,15 +162,16 @@ static void add_piece(tt_direct *direct, const tt_direct_send *send, int64_t byt
       .from = tt_memory_offset(&direct->memory, send->src, &direct->blocks), .bytes = bytes, .to = to};
 }
 
-static void add_take(tt_direct *direct, const tt_direct_op *op, int64_t bytes) {
-  direct->elsewhere[op->step] = !op->spot.streams;
-  direct->rests |= op->spot.streams;
-  if (op->spot.streams)
+static void set_spot(tt_direct *direct, const tt_direct_op *op, tt_direct_spot from) {
+  direct->spot[op->step] = from;
+  direct->rests |= from.streams;
+  if (from.streams)
     return;
-  if (op->peer >= 0) {
-    tt_cells_add(direct->sources, op->peer);
-    direct->far |= !op->spot.near;
-  }
+  tt_cells_add(direct->sources, op->peer);
+  direct->far |= !from.near;
+}
+
+static void add_take(tt_direct *direct, const tt_direct_op *op, int64_t bytes) {
   direct->take[direct->take_count++] =
       (tt_direct_take){.peer = op->peer,
                        .src_space = (uint8_t)op->src.space,
@@ -177,7 +181,7 @@ static void add_take(tt_direct *direct, const tt_direct_op *op, int64_t bytes) {
                        .bytes = bytes,
                        .src_at = tt_memory_offset(&direct->memory, op->src, &direct->blocks),
                        .dst_at = tt_memory_offset(&direct->memory, op->dst, &direct->blocks),
-                       .data = op->spot};
+                       .data = direct->spot[op->step]};
 }
 
 static void add_takes(tt_direct *direct) {
@@ -234,9 +238,11 @@ static tutti_status lay_image(tt_direct *direct, const tt_run *run) {
       add_piece(direct, send, bytes, (tt_direct_spot){.near = near, .at = image_at(direct, send->length)});
   }
   merge_pieces(direct);
-  for (uint32_t n = 0; n < direct->op_count; n++)
-    direct->op[n].spot = (tt_direct_spot){.near = near, .at = image_at(direct, direct->op[n].length)};
-  add_takes(direct);
+  for (uint32_t n = 0; n < direct->op_count; n++) {
+    const tt_direct_op *op = &direct->op[n];
+    if (op->peer >= 0 && tt_blocks_bytes(&direct->blocks, op->length) > 0)
+      set_spot(direct, op, (tt_direct_spot){.near = near, .at = image_at(direct, op->length)});
+  }
   return TUTTI_OK;
 }
 
@@ -254,11 +260,11 @@ static void lay_sends(tt_direct *direct) {
 static void lay_ops(tt_direct *direct) {
   share of = share_of(direct);
   for (uint32_t n = 0; n < direct->op_by_peer_count; n++) {
-    tt_direct_op *op = &direct->op[direct->op_by_peer[n]];
+    const tt_direct_op *op = &direct->op[direct->op_by_peer[n]];
     turn_to(&of, op->peer, direct->plan->rank);
     int64_t bytes = tt_blocks_bytes(&direct->blocks, op->length);
     if (bytes > 0)
-      op->spot = op->published ? (tt_direct_spot){.streams = true} : next_spot(&of, bytes);
+      set_spot(direct, op, op->published ? (tt_direct_spot){.streams = true} : next_spot(&of, bytes));
   }
 }
 
@@ -266,7 +272,6 @@ static void lay_shares(tt_direct *direct) {
   direct->area = &direct->cells->area[TT_CELL_AREAS - 1];
   lay_sends(direct);
   lay_ops(direct);
-  add_takes(direct);
 }
 
 /* ---- all of it ---- */
@@ -286,8 +291,17 @@ static tutti_status set_sizes(tt_direct *direct, const tt_run *run) {
     status = tt_blocks_init(&direct->blocks, run, direct->arith.element_bytes, direct->plan);
   if (!status && !direct->blocks.uniform)
     status = touch_blocks(direct);
+  return status;
+}
+
+/* Scratch and takes, unless the instance does all that, with scratch of its own. */
+static tutti_status set_takes(tt_direct *direct, const tt_run *run) {
+  direct->memory.base[TT_SPACE_IN] = (unsigned char *)(uintptr_t)run->in;
+  if (direct->rests)
+    return TUTTI_OK;
+  tutti_status status = tt_memory_lend(&direct->memory, direct->plan, direct->uses_mid, run, &direct->blocks);
   if (!status)
-    status = tt_memory_lend(&direct->memory, direct->plan, direct->uses_mid, run, &direct->blocks);
+    add_takes(direct);
   return status;
 }
 
@@ -321,6 +335,8 @@ tutti_status tt_layout(tt_direct *direct, const tt_run *run) {
     lay_shares(direct);
   else if (!status)
     status = lay_image(direct, run);
+  if (!status)
+    status = set_takes(direct, run);
   if (!status && (direct->far || direct->writes_far))
     status = tt_cells_open_area(direct->cells, direct->area);
   if (status)

@@ -154,6 +154,17 @@ static tutti_status fetch(tt_instance *instance, tt_lane_run *lane, int64_t *mov
   return status;
 }
 
+static tutti_status move_from_cell(tt_instance *instance, tt_lane_run *lane, int64_t *moved) {
+  const unsigned char *data;
+  if (tt_direct_peek(instance->direct, (uint32_t)(lane->op - instance->op), lane->length, &data))
+    return tt_move_mismatch(instance, lane, "called something else, or sent another message");
+  *moved = data ? piece_of(instance, lane) : 0;
+  if (data)
+    tt_arith_take(&instance->arith, lane->op->use, lane->src + lane->done, data + lane->done, lane->dst + lane->done,
+                  *moved);
+  return TUTTI_OK;
+}
+
 static tutti_status move_recv(tt_instance *instance, tt_lane_run *lane, int64_t *moved) {
   int64_t bytes = piece_of(instance, lane);
   tutti_status status = peek(instance, lane, bytes);
@@ -189,6 +200,6 @@ tutti_status tt_move(tt_instance *instance, tt_lane_run *lane, int64_t *moved) {
     move_copy(instance, lane, moved);
     return TUTTI_OK;
   default:
-    return move_recv(instance, lane, moved);
+    return lane->in_cell ? move_from_cell(instance, lane, moved) : move_recv(instance, lane, moved);
   }
 }

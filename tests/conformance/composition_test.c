@@ -13,7 +13,7 @@
 
 /* ---- random compositions ---- */
 
-enum { RANKS = 7, BLOCKS = 4, STAGES = 3, MOST = 6, LENGTH = 37 };
+enum { RANKS = 7, BLOCKS = 8, STAGES = 3, MOST = 6, LONGEST = 700 };
 
 typedef struct primitive {
   bool reduces, to_all;
@@ -22,20 +22,21 @@ typedef struct primitive {
 } primitive;
 
 typedef struct drawn {
-  int64_t ranks, blocks;
+  int64_t ranks, blocks, counts[BLOCKS];
+  bool in_place, moves; /* moves: no reduction, so that cells and streams may share a run */
   int stages, count[STAGES];
   primitive primitive[STAGES][MOST];
 } drawn;
 
-typedef struct picture { /* value of (rank, buffer, block), element 0; there: it has one */
-  int64_t value[RANKS][3][BLOCKS];
+typedef struct picture { /* of (rank, buffer, block): element n is value + slope * n; there: it has one */
+  int64_t value[RANKS][3][BLOCKS], slope[RANKS][3][BLOCKS];
   bool there[RANKS][3][BLOCKS];
 } picture;
 
 static int64_t input(int64_t rank, int64_t block) { return 1 + rank * 100 + block * 7; }
 
 static primitive draw_primitive(tt_random *random, const drawn *of, int stage) {
-  primitive made = {.reduces = tt_random_below(random, 2) > 0,
+  primitive made = {.reduces = tt_random_below(random, 2) > 0 && !of->moves,
                     .block = (int64_t)tt_random_below(random, (uint64_t)of->blocks)};
   made.root = (int64_t)tt_random_below(random, (uint64_t)of->ranks);
   made.to_all = tt_random_below(random, 3) == 0;
@@ -50,11 +51,16 @@ static primitive draw_primitive(tt_random *random, const drawn *of, int stage) {
 }
 
 static drawn draw(uint64_t seed) {
+  static const int64_t lengths[] = {0, 1, 37, 37, 200, LONGEST};
   tt_random random;
   tt_random_init(&random, seed);
   drawn made = {.ranks = 1 + (int64_t)tt_random_below(&random, RANKS),
                 .blocks = 1 + (int64_t)tt_random_below(&random, BLOCKS),
+                .in_place = tt_random_below(&random, 2) > 0,
+                .moves = tt_random_below(&random, 2) > 0,
                 .stages = 1 + (int)tt_random_below(&random, STAGES)};
+  for (int64_t b = 0; b < made.blocks; b++)
+    made.counts[b] = lengths[tt_random_below(&random, TT_COUNT(lengths))];
   for (int s = 0; s < made.stages; s++) {
     made.count[s] = 1 + (int)tt_random_below(&random, MOST);
     for (int n = 0; n < made.count[s]; n++)
@@ -63,34 +69,45 @@ static drawn draw(uint64_t seed) {
   return made;
 }
 
-static void apply(const primitive *at, const picture *before, picture *after) {
-  int64_t sum = 0;
+/* In place there is no `in` beside `out`. */
+static tutti_buffer place_of(const drawn *of, tutti_buffer buffer) {
+  return of->in_place && buffer == TUTTI_IN ? TUTTI_OUT : buffer;
+}
+
+static void apply(const drawn *of, const primitive *at, const picture *before, picture *after) {
+  tutti_buffer from = place_of(of, at->from), to = at->to;
+  int64_t sum = 0, slope = 0;
   for (int64_t n = 0; n < at->end_count; n++) {
     int64_t end = at->ends[n];
-    sum += before->value[end][at->from][at->block];
+    sum += before->value[end][from][at->block];
+    slope += before->slope[end][from][at->block];
     if (at->reduces)
       continue;
-    after->value[end][at->to][at->block] = before->value[at->root][at->from][at->block];
-    after->there[end][at->to][at->block] = true;
+    after->value[end][to][at->block] = before->value[at->root][from][at->block];
+    after->slope[end][to][at->block] = before->slope[at->root][from][at->block];
+    after->there[end][to][at->block] = true;
   }
   if (at->reduces) {
-    after->value[at->root][at->to][at->block] = sum;
-    after->there[at->root][at->to][at->block] = true;
+    after->value[at->root][to][at->block] = sum;
+    after->slope[at->root][to][at->block] = slope;
+    after->there[at->root][to][at->block] = true;
   }
 }
 
 /* What every rank has at the end, from the primitives alone. */
 static picture evaluate(const drawn *of) {
   picture now = {0};
+  tutti_buffer in = place_of(of, TUTTI_IN);
   for (int64_t r = 0; r < of->ranks; r++)
     for (int64_t b = 0; b < of->blocks; b++) {
-      now.value[r][TUTTI_IN][b] = input(r, b);
-      now.there[r][TUTTI_IN][b] = true;
+      now.value[r][in][b] = input(r, b);
+      now.slope[r][in][b] = 1;
+      now.there[r][in][b] = true;
     }
   for (int s = 0; s < of->stages; s++) {
     picture before = now;
     for (int n = 0; n < of->count[s]; n++)
-      apply(&of->primitive[s][n], &before, &now);
+      apply(of, &of->primitive[s][n], &before, &now);
   }
   return now;
 }
@@ -98,6 +115,7 @@ static picture evaluate(const drawn *of) {
 static tutti_composition *build(const drawn *of, tutti_comm *comm) {
   tutti_composition *made;
   CHECK(tutti_composition_create(comm, of->blocks, &made) == TUTTI_OK);
+  CHECK(tutti_composition_set_in_place(made, of->in_place) == TUTTI_OK);
   for (int s = 0; s < of->stages; s++) {
     char name[] = {(char)('a' + s), '\0'};
     CHECK(tutti_composition_stage(made, name) == TUTTI_OK);
@@ -121,38 +139,54 @@ static const char *params_of(uint64_t seed) {
 
 static int proven; /* counted by rank 0 */
 
+typedef struct buffers { /* of one rank */
+  int64_t in[BLOCKS * LONGEST], out[BLOCKS * LONGEST], offsets[BLOCKS];
+} buffers;
+
+static void fill(const drawn *of, int64_t rank, buffers *with) {
+  int64_t *in = of->in_place ? with->out : with->in;
+  for (int64_t n = 0; n < BLOCKS * LONGEST; n++)
+    with->in[n] = with->out[n] = -1;
+  for (int64_t b = 0; b < of->blocks; b++) {
+    with->offsets[b] = b * LONGEST;
+    for (int64_t n = 0; n < of->counts[b]; n++)
+      in[with->offsets[b] + n] = input(rank, b) + n;
+  }
+}
+
+static void check(const drawn *of, const picture *wanted, int64_t rank, const buffers *with) {
+  for (int64_t b = 0; b < of->blocks; b++)
+    for (int64_t n = 0; n < LONGEST; n++) {
+      bool there = n < of->counts[b] && wanted->there[rank][TUTTI_OUT][b];
+      int64_t value = wanted->value[rank][TUTTI_OUT][b] + n * wanted->slope[rank][TUTTI_OUT][b];
+      CHECK(with->out[with->offsets[b] + n] == (there ? value : -1));
+    }
+}
+
 static void run(const drawn *of, uint64_t seed, int64_t rank, tutti_comm *comm) {
   tutti_composition *made = build(of, comm);
-  int64_t in[BLOCKS * LENGTH], out[BLOCKS * LENGTH], counts[BLOCKS];
   CHECK(tutti_composition_set_params(made, params_of(seed)) == TUTTI_OK);
   if (tutti_composition_verify(made) == TUTTI_OK) { /* else a primitive takes what nobody brought, or two collide */
     picture wanted = evaluate(of);
+    buffers *with = malloc(sizeof *with);
+    CHECK(with);
+    fill(of, rank, with);
+    const int64_t *in = of->in_place ? with->out : with->in;
     proven += rank == 0;
     tutti_request *request;
-    for (int64_t b = 0; b < of->blocks; b++)
-      counts[b] = b == 1 ? 0 : LENGTH;
-    for (int64_t n = 0; n < of->blocks * LENGTH; n++) {
-      in[n] = input(rank, n / LENGTH) + n % LENGTH;
-      out[n] = -1;
-    }
-    int64_t offsets[BLOCKS];
-    for (int64_t b = 0; b < of->blocks; b++)
-      offsets[b] = b * LENGTH;
-    tutti_block_table blocks = {counts, offsets, offsets};
-    CHECK(tutti_composition_init(made, in, out, &blocks, TUTTI_INT64, TUTTI_MAX, &request) == TUTTI_OK);
+    tutti_block_table blocks = {of->counts, with->offsets, with->offsets};
+    CHECK(tutti_composition_init(made, in, with->out, &blocks, TUTTI_INT64, TUTTI_MAX, &request) == TUTTI_OK);
     CHECK(tutti_composition_set_in_place(made, 1) == TUTTI_ERR_ARGUMENT);
     tutti_request_destroy(request);
-    CHECK(tutti_composition_init(made, in, out, &blocks, TUTTI_INT64, TUTTI_SUM, &request) == TUTTI_OK);
+    CHECK(tutti_composition_init(made, in, with->out, &blocks, TUTTI_INT64, TUTTI_SUM, &request) == TUTTI_OK);
     for (int turn = 0; turn < 2; turn++) {
+      fill(of, rank, with);
       CHECK(tutti_request_start(request) == TUTTI_OK);
       CHECK(tutti_wait(&request) == TUTTI_OK);
+      check(of, &wanted, rank, with);
     }
     tutti_request_destroy(request);
-    for (int64_t b = 0; b < of->blocks; b++)
-      if (counts[b] > 0 && wanted.there[rank][TUTTI_OUT][b])
-        CHECK(out[b * LENGTH] == wanted.value[rank][TUTTI_OUT][b]);
-      else
-        CHECK(out[b * LENGTH] == -1);
+    free(with);
   }
   tutti_composition_destroy(made);
 }
@@ -178,11 +212,11 @@ static void run_turns(const threads_rank *at, tutti_context *context, void *argu
 
 static void test_random_compositions_do_what_their_primitives_say(void **state) {
   (void)state;
-  turns of = {1, 300};
+  turns of = {1, 1000};
   for (int shm = 0; shm < 2; shm++)
     threads_run(&(threads_options){.count = RANKS, .shm = shm, .slot_bytes = 256, .body = run_turns, .argument = &of});
   printf("%d of %d compositions make sense and were run\n", proven, 2 * of.count);
-  assert_true(proven > 100);
+  assert_true(proven > 400);
 }
 
 /* ---- twins ---- */
@@ -352,6 +386,7 @@ static void test_what_makes_no_sense_is_refused(void **state) {
 }
 
 int main(void) {
+  setenv("TUTTI_DIRECT_BYTES", "2K", 1); /* blocks of all lengths are few bytes here */
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_random_compositions_do_what_their_primitives_say),
       cmocka_unit_test(test_twins_of_tuttis_own_compile_to_its_plans),

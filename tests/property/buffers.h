@@ -16,14 +16,15 @@ enum { GUARD = 64, FILLER = 0x5A, BLOCKS = TEST_RANKS * TEST_RANKS };
 typedef struct call {
   const tt_meaning *meaning;
   const tt_composition *composition;
-  bool direct;
+  bool direct, moves_only;
   tutti_type type;
   tutti_op op;
   int64_t element_bytes; /* not 0: elements of a user's operator that does not commute */
   test_maps maps;
   tt_user_op user_op;
   tt_table_kind table;
-  bool even; /* SQUARE: all blocks are of one length */
+  bool even;    /* SQUARE: all blocks are of one length */
+  bool unknown; /* LISTED: only both ends of a move know a length */
   int64_t total, capacity;
   int64_t count[BLOCKS], first[BLOCKS + 1];                      /* first: where it is among all blocks */
   int64_t in_at[TEST_RANKS][BLOCKS], out_at[TEST_RANKS][BLOCKS]; /* where the rank has it in its buffer */
@@ -246,7 +247,7 @@ static inline tt_block_table table_of(call *of, int64_t rank) {
   tt_block_table table = {.kind = of->table, .block_count = of->meaning->block_count, .total = of->total};
   if (of->table == TT_TABLE_LISTED) {
     table.count = of->count;
-    table.known = true;
+    table.known = !of->unknown;
     table.in_offset = of->in_at[rank];
     table.out_offset = of->out_at[rank];
     table.mid_offset = of->first;
@@ -272,6 +273,7 @@ static inline tt_run run_of(call *of, int64_t rank, uint64_t number) {
                   .op = of->op,
                   .element_bytes = of->element_bytes,
                   .user_op = of->element_bytes ? &of->user_op : NULL,
+                  .moves_only = of->moves_only,
                   .call = number,
                   .key = 11};
 }

@@ -12,13 +12,14 @@
 
 #include <inttypes.h>
 
-enum { CASES = 2000, CALLS = 3, FEW_RANKS = 16, SCHEDULES = 200, SCHEDULES_LONG = 1000, TURNS = 10 };
+enum { CASES = 2000, MOVES = 2000, CALLS = 3, FEW_RANKS = 16, SCHEDULES = 200, SCHEDULES_LONG = 1000, TURNS = 10 };
 
 typedef struct property {
   uint64_t seed;
   tt_random random;
   tt_arena arena;
   bool collective; /* else any composition */
+  bool moves;      /* one stage of multicasts, by a direct plan */
   tt_problem problem;
   const char *form;
   char params[256], map[256];
@@ -89,8 +90,8 @@ static void describe(const property *at, const call *of, const char *what, int64
               at->problem.rank_count, at->problem.root, at->problem.in_place ? " in place" : "",
               at->problem.ordered ? " ordered" : "", at->map, at->params, at->slot_count, at->slot_bytes);
   if (of)
-    print_error(" total %" PRId64 " %s %s%s", of->total, of->element_bytes ? "maps" : tutti_type_name(of->type),
-                tutti_op_name(of->op), of->direct ? " direct" : "");
+    print_error(" total %" PRId64 " %s %s%s%s", of->total, of->element_bytes ? "maps" : tutti_type_name(of->type),
+                tutti_op_name(of->op), of->direct ? " direct" : "", of->unknown ? " unknown" : "");
   print_error(": %s, rank %" PRId64 " element %" PRId64 "\n", what, rank, index);
 }
 
@@ -120,6 +121,11 @@ static tt_topo *make_topo(property *at) {
 }
 
 static void compose(property *at) {
+  if (at->moves) {
+    random_moves(&at->random, at->problem.rank_count, at->problem.in_place, &at->arena, &at->composition);
+    must(at, tt_verify_primitives(&at->composition, &at->arena, &at->meaning));
+    return;
+  }
   if (!at->collective) {
     random_composition(&at->random, at->problem.rank_count, at->problem.in_place, at->problem.ordered, &at->arena,
                        &at->composition);
@@ -172,6 +178,14 @@ static void close_case(property *at) {
 
 /* ---- a call ---- */
 
+static bool moves_only(const tt_composition *of) {
+  for (int s = 0; s < of->stage_count; s++)
+    for (int n = 0; n < of->stage[s].family_count; n++)
+      if (tt_ir_family(&of->stage[s], n)->primitive == TT_REDUCTION)
+        return false;
+  return true;
+}
+
 /* Blocks whose lengths not all ranks know are not forwarded: only direct plans take squares of any lengths. */
 static void choose_table(property *at, call *of) {
   tt_layout layout = at->composition.layout[TT_IN];
@@ -181,6 +195,7 @@ static void choose_table(property *at, call *of) {
     of->even = !at->job.plan[0]->direct || below(at, 2);
   } else {
     of->table = layout == TT_LAYOUT_TOUCHED || below(at, 3) == 0 ? TT_TABLE_LISTED : TT_TABLE_SPLIT;
+    of->unknown = of->moves_only && of->table == TT_TABLE_LISTED && below(at, 2);
   }
 }
 
@@ -205,6 +220,7 @@ static void make_call(property *at, call *of) {
   memset(of, 0, offsetof(call, count));
   of->meaning = &at->meaning;
   of->composition = &at->composition;
+  of->moves_only = moves_only(&at->composition);
   choose_table(at, of);
   choose_operator(at, of);
   int64_t total = totals[below(at, at->problem.rank_count > FEW_RANKS ? 6 : TT_COUNT(totals))];
@@ -290,6 +306,17 @@ static bool run_case(uint64_t seed, int64_t ranks, tt_collective collective, int
   return run_all(&at, turns);
 }
 
+static bool run_moves(uint64_t seed) {
+  static property at;
+  random_case(&at, seed, 0, TT_COLLECTIVE_COUNT);
+  at.collective = at.problem.ordered = false;
+  at.moves = true;
+  at.problem.in_place = below(&at, 4) > 0;
+  strcpy(at.map, "flat");
+  snprintf(at.params, sizeof at.params, "[core:star] slice=%d", below(&at, 2) ? 0 : 192);
+  return run_all(&at, TURNS);
+}
+
 /* One form of a reduction by one preset, on nodes of four ranks, with an operator that does not commute. */
 static bool run_ordered(tt_collective collective, const char *form, const tt_preset *preset, int64_t ranks) {
   static property at;
@@ -315,6 +342,16 @@ static void test_what_is_proven_runs_right_under_random_schedules(void **state) 
   for (uint64_t seed = 0; seed < CASES && !only; seed++)
     run += run_case(seed, 0, TT_COLLECTIVE_COUNT, 1);
   assert_true(only || run > CASES / 2);
+}
+
+/* What fits into a cell and what is left to streams, in one run; copies and tmp between them. */
+static void test_moves_of_any_lengths_run_right_by_cells_and_streams(void **state) {
+  (void)state;
+  const char *only = getenv("EXECUTE_SEED");
+  if (only)
+    run_moves(strtoull(only, NULL, 10));
+  for (uint64_t seed = 0; seed < MOVES && !only; seed++)
+    assert_true(run_moves(seed));
 }
 
 static void test_64_ranks_of_every_collective_under_many_schedules(void **state) {
@@ -345,6 +382,7 @@ static void test_every_preset_that_claims_rank_order_keeps_it(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_what_is_proven_runs_right_under_random_schedules),
+      cmocka_unit_test(test_moves_of_any_lengths_run_right_by_cells_and_streams),
       cmocka_unit_test(test_every_preset_that_claims_rank_order_keeps_it),
       cmocka_unit_test(test_64_ranks_of_every_collective_under_many_schedules),
   };
