@@ -23,10 +23,10 @@ extern "C" {
 
 typedef struct tutti_stream tutti_stream; /* each transport's own; opaque to everyone else */
 
-/* First bytes of every slot, written by the engine: which call the bytes belong to. A reader that finds another key
- * than its own knows that ranks called different things, before it has used a byte. */
+/* First bytes of every slot, written by the engine until commit: which call the bytes belong to. A reader that finds
+ * another key than its own knows that ranks called different things, before it has used a byte. */
 typedef struct tutti_slot_header {
-  uint64_t call; /* number of the call on its communicator, from 1 */
+  uint64_t call; /* low half: number of the call on its communicator, from 1; high half: hash of the slot's blocks */
   uint64_t key;  /* hash of what the call is: equal on all ranks that agree */
 } tutti_slot_header;
 

@@ -106,11 +106,12 @@ static difference first_difference(const tutti_comm *comm, uint64_t number) {
   return (difference){0, false};
 }
 
-static tutti_status break_for_difference(tutti_comm *comm, difference found) {
+/* peer: whose data this rank has found to be other than it expects, or -1. */
+static tutti_status break_for_difference(tutti_comm *comm, difference found, int64_t peer) {
   char why[TT_VERDICT_TEXT] = "";
   tt_text to = {why, sizeof why, 0};
   if (found.lengths)
-    tt_record_add_lengths(&to, comm, found.number);
+    tt_record_add_lengths(&to, comm, found.number, peer);
   else
     tt_record_add_difference(&to, comm, found.number);
   return tt_agree_break(comm, TUTTI_ERR_MISMATCH, "%s", why);
@@ -229,7 +230,7 @@ tutti_status tt_agree_check(tutti_comm *comm, uint64_t number) {
     return tt_agree_verdict(comm);
   /* a rank that ran ahead may know of a call that others still wait in */
   difference found = first_difference(comm, number);
-  return found.number > 0 ? break_for_difference(comm, found) : check_peers(comm, number);
+  return found.number > 0 ? break_for_difference(comm, found, -1) : check_peers(comm, number);
 }
 
 static bool all_known(const tutti_comm *comm, uint64_t number) {
@@ -287,6 +288,13 @@ static difference await_difference(tutti_comm *comm, uint64_t number) {
   return found;
 }
 
+static int64_t rank_of(const tutti_comm *comm, int64_t job_rank) {
+  int64_t rank = comm->size - 1;
+  while (rank >= 0 && comm->job_rank[rank] != job_rank)
+    rank--;
+  return rank;
+}
+
 tutti_status tt_agree_mismatch(tutti_comm *comm, uint64_t number, int64_t peer) {
   char said[200]; /* by the executor */
   snprintf(said, sizeof said, "%s", tutti_last_error());
@@ -296,7 +304,7 @@ tutti_status tt_agree_mismatch(tutti_comm *comm, uint64_t number, int64_t peer) 
   if (tt_agree_poisoned(comm))
     return tt_agree_verdict(comm);
   if (found.number > 0)
-    return break_for_difference(comm, found);
+    return break_for_difference(comm, found, found.number == number ? rank_of(comm, peer) : -1);
   return tt_agree_break(comm, TUTTI_ERR_MISMATCH,
                         "call %" PRIu64 ": rank %" PRId64 " of the job sent data of another call, or of another "
                         "length, than rank %" PRId64 " expects (%s)",
@@ -309,7 +317,7 @@ tutti_status tt_agree_leave(tutti_comm *comm) {
   if (tt_agree_poisoned(comm))
     return tt_agree_verdict(comm);
   difference found = first_difference(comm, comm->last_number);
-  return found.number > 0 ? break_for_difference(comm, found) : TUTTI_OK;
+  return found.number > 0 ? break_for_difference(comm, found, -1) : TUTTI_OK;
 }
 
 tutti_status tt_agree_timeout(tutti_comm *comm, uint64_t number, int64_t waited_ns) {

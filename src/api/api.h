@@ -54,7 +54,7 @@ typedef struct tt_bound {
   bool copies;      /* `in` has to be copied before anything is written */
   tt_places places;
   uint64_t key;
-  uint64_t lists;   /* hash of the counts that all ranks know, or the graph's number */
+  uint64_t lists;   /* hash of the counts that all ranks know, the graph's number, or as lengths.c says */
   uint64_t lengths; /* see tt_record */
   tt_entry *entry;
   tt_run run; /* buffers and call number are set at each start */

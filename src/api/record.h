@@ -30,10 +30,16 @@ void tt_record_add_difference(tt_text *to, const tutti_comm *comm, uint64_t numb
 /* ---- lengths.c ---- */
 /* What a block of that number and length adds to tt_record.lengths. */
 uint64_t tt_record_length(uint64_t block, int64_t bytes);
+/* What a move of a composition adds, at its sender, to tt_record.lengths and .lists; its receiver takes it away. */
+typedef struct tt_record_move {
+  uint64_t lengths, pairs;
+} tt_record_move;
+tt_record_move tt_record_move_of(int64_t rank_count, int64_t block, int64_t from, int64_t to, int64_t bytes);
 /* Whether all ranks have come to the call and the two ends of some block differ in its length. */
 bool tt_record_lengths_differ(const tutti_comm *comm, uint64_t number);
-/* Between which ranks, and by how much, as far as it can be known. */
-void tt_record_add_lengths(tt_text *to, const tutti_comm *comm, uint64_t number);
+/* Between which ranks, and by how much, as far as it can be known. peer: whose blocks this rank has found to be of
+ * other lengths, or -1. */
+void tt_record_add_lengths(tt_text *to, const tutti_comm *comm, uint64_t number, int64_t peer);
 /* "all-to-allv(int32)" */
 void tt_record_add_call(tt_text *to, const tt_record *record);
 

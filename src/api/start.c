@@ -135,20 +135,28 @@ static uint64_t key_of(const tt_bound *bound) {
   return tt_hash(2, facts, sizeof facts);
 }
 
-/* Both ends of a move must say the same of its block: what this rank says of those that it has a part in. */
-static uint64_t lengths_of(const start *it) {
+static void add_move(const start *it, tt_record_move *sum, int64_t block, int64_t from, int64_t to) {
   const tt_plan *plan = it->entry->plan;
-  uint64_t sum = 0;
+  tt_record_move move = tt_record_move_of(plan->rank_count, block, from, to, it->count[block] * it->element);
+  sum->lengths += from == plan->rank ? move.lengths : -move.lengths;
+  sum->pairs += from == plan->rank ? move.pairs : -move.pairs;
+}
+
+/* Both ends of a move must say the same of its block: what this rank says of those that it has a part in. */
+static tt_record_move moves_of(const start *it) {
+  const tt_plan *plan = it->entry->plan;
+  tt_record_move sum = {0};
   for (uint32_t l = 0; l < plan->lane_count; l++) {
     const tt_lane *lane = &plan->lane[l];
     for (uint32_t n = lane->first_step; n < lane->first_step + lane->step_count; n++) {
       const tt_step *step = &plan->step[n];
-      uint64_t block = step->block / plan->part_count;
-      uint64_t length = tt_record_length(block, it->count[block] * it->element);
-      if (step->kind == TT_STEP_SEND)
-        sum += step->peer < 0 ? lane->reader_count * length : length;
-      else if (step->kind != TT_STEP_COPY)
-        sum -= length;
+      int64_t block = step->block / plan->part_count;
+      if (step->kind == TT_STEP_SEND && step->peer >= 0)
+        add_move(it, &sum, block, plan->rank, step->peer);
+      else if (step->kind != TT_STEP_SEND && step->kind != TT_STEP_COPY)
+        add_move(it, &sum, block, step->peer, plan->rank);
+      for (uint32_t r = 0; step->kind == TT_STEP_SEND && step->peer < 0 && r < lane->reader_count; r++)
+        add_move(it, &sum, block, plan->rank, plan->reader[lane->first_reader + r]);
     }
   }
   return sum;
@@ -157,6 +165,7 @@ static uint64_t lengths_of(const start *it) {
 static tt_bound bound_of(const start *it, tt_entry *entry, tutti_type type, tutti_op op) {
   tutti_context *context = it->of->comm->context;
   int32_t number = (int32_t)type;
+  tt_record_move moves = moves_of(it);
   tt_bound bound = {.count = it->of->made.block_count,
                     .collective = TT_COLLECTIVE_COUNT, /* none of tutti's */
                     .type = number,
@@ -165,7 +174,8 @@ static tt_bound bound_of(const start *it, tt_entry *entry, tutti_type type, tutt
                     .meaning = tt_said_meaning(number),
                     .said_op = tt_context_said_op(context, (int32_t)op),
                     .in_place = it->of->made.in_place,
-                    .lengths = lengths_of(it),
+                    .lists = moves.pairs,
+                    .lengths = moves.lengths,
                     .entry = entry,
                     .run = {.moves_only = !it->of->reduces,
                             .type = tt_type_is_user(number) ? TUTTI_BYTE : (tutti_type)tt_said_type_key(number),

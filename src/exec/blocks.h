@@ -55,6 +55,12 @@ int64_t tt_blocks_image(const tt_blocks *blocks, tt_place length);
 /* Bytes of its composition block before the part. */
 int64_t tt_blocks_before(const tt_blocks *blocks, tt_place length);
 
+/* Which block it is and how long: both ends of a move must say the same. */
+static inline uint32_t tt_blocks_mark(tt_place length, int64_t bytes) {
+  uint64_t mark = ((uint64_t)length.block << 16 | length.part) * 0x9E3779B97F4A7C15u + (uint64_t)bytes + 1;
+  return (uint32_t)((mark * 0xFF51AFD7ED558CCDu) >> 32);
+}
+
 /* The place of a reference, and the one that tells the length of a plan block. */
 tt_place tt_blocks_place(const tt_plan *plan, tt_ref ref);
 tt_place tt_blocks_length(const tt_plan *plan, uint32_t block);

@@ -76,9 +76,9 @@ static inline void copy_piece(unsigned char *to, const unsigned char *from, int6
     memcpy(to, from, (size_t)bytes);
 }
 
-/* What stands before a block whose length only its two ends know: it is of this call, and so long. */
-static inline uint32_t tag_of(const tt_direct *direct, int64_t bytes) {
-  return (uint32_t)(((direct->key | TT_KEY_MEANING) + (uint64_t)bytes * 0x9E3779B97F4A7C15u) >> 32);
+/* What stands before a block whose length only its two ends know: it is of this call, that block, and so long. */
+static inline uint32_t tag_of(const tt_direct *direct, uint32_t mark) {
+  return (uint32_t)(((direct->key | TT_KEY_MEANING) + (uint64_t)mark * 0x9E3779B97F4A7C15u) >> 32);
 }
 
 /* Publishes what the plan sends, unless some rank may still read what was there. */
@@ -96,7 +96,7 @@ static bool publish(tt_direct *direct) {
   for (uint32_t n = 0; n < direct->piece_count; n++) {
     const tt_direct_piece *piece = &direct->piece[n];
     unsigned char *to = data_of(direct, direct->plan->rank, line, piece->to);
-    uint32_t tag = tag_of(direct, piece->bytes);
+    uint32_t tag = tag_of(direct, piece->mark);
     if (piece->to.tagged)
       memcpy(to - TT_DIRECT_TAG, &tag, sizeof tag);
     copy_piece(to, in + piece->from, piece->bytes);
@@ -139,14 +139,14 @@ tutti_status tt_direct_start(tt_direct *direct, const tt_run *run) {
   return TUTTI_OK;
 }
 
-static bool has_tag(const tt_direct *direct, const unsigned char *data, int64_t bytes) {
-  uint32_t wanted = tag_of(direct, bytes);
+static bool has_tag(const tt_direct *direct, const unsigned char *data, uint32_t mark) {
+  uint32_t wanted = tag_of(direct, mark);
   return memcmp(data - TT_DIRECT_TAG, &wanted, sizeof wanted) == 0;
 }
 
 bool tt_direct_has(const tt_direct *direct, uint32_t step) { return !direct->spot[step].streams; }
 
-tutti_status tt_direct_peek(tt_direct *direct, uint32_t step, int64_t bytes, const unsigned char **data) {
+tutti_status tt_direct_peek(tt_direct *direct, uint32_t step, uint32_t mark, const unsigned char **data) {
   int32_t peer = direct->plan->step[step].peer;
   tt_direct_spot spot = direct->spot[step];
   tt_line *line = tt_cells_line(direct->cells, peer, direct->sequence);
@@ -154,7 +154,7 @@ tutti_status tt_direct_peek(tt_direct *direct, uint32_t step, int64_t bytes, con
   if (atomic_load_explicit(&line->sequence, memory_order_acquire) != direct->sequence) /* pairs with publish */
     return TUTTI_OK;
   *data = data_of(direct, peer, line, spot);
-  if (!tt_key_agrees(line->key, direct->key) || (spot.tagged && !has_tag(direct, *data, bytes)))
+  if (!tt_key_agrees(line->key, direct->key) || (spot.tagged && !has_tag(direct, *data, mark)))
     return TUTTI_ERR_MISMATCH;
   direct->cells->completed[peer] = direct->sequence - 1;
   return TUTTI_OK;
@@ -191,7 +191,7 @@ static ALWAYS_INLINE tutti_status take(tt_direct *direct, const tt_direct_take *
       return mismatch(direct, of->peer);
     direct->cells->completed[of->peer] = direct->sequence - 1;
     data = data_of(direct, of->peer, line, of->data);
-    if (of->data.tagged && !has_tag(direct, data, of->bytes))
+    if (of->data.tagged && !has_tag(direct, data, of->mark))
       return mismatch(direct, of->peer);
   } else if (of->use.reduces)
     src = dst; /* a copy that combines */

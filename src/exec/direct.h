@@ -12,7 +12,7 @@
 typedef struct tt_direct_spot { /* of a block on its way */
   bool streams;                 /* it goes through a stream of `instance`; else: */
   bool near;                    /* in the line that readers wait for, else in data */
-  bool tagged;                  /* TT_DIRECT_TAG bytes before it say of which call and how long it is */
+  bool tagged;                  /* TT_DIRECT_TAG bytes before it say of which call, which block and how long it is */
   int64_t at;                   /* offset there */
 } tt_direct_spot;
 
@@ -34,6 +34,7 @@ typedef struct tt_direct_send {
 
 typedef struct tt_direct_piece { /* of the input, published in a run */
   int64_t from, bytes;
+  uint32_t mark; /* tt_blocks_mark */
   tt_direct_spot to;
 } tt_direct_piece;
 
@@ -41,6 +42,7 @@ typedef struct tt_direct_take { /* an op in a run */
   int32_t peer;
   uint8_t src_space, dst_space, level;
   tt_use use;
+  uint32_t mark;                 /* tt_blocks_mark */
   int64_t bytes, src_at, dst_at; /* offsets in buffers */
   tt_direct_spot data;
 } tt_direct_take;

@@ -21,6 +21,8 @@ static void enter(tt_instance *instance, tt_lane_run *lane) {
   lane->done = lane->granted = 0;
   lane->dst = op->kind == TT_STEP_SEND ? NULL : tt_memory_at(&instance->memory, op->dst, &instance->blocks);
   lane->src = op->kind == TT_STEP_RECV ? lane->dst : tt_memory_at(&instance->memory, op->src, &instance->blocks);
+  lane->mark = tt_blocks_mark(op->length, lane->length);
+  lane->marked = false;
   lane->refers = op->may_refer;
   lane->entered = true;
 }

@@ -38,11 +38,15 @@ typedef struct tt_lane_run {     /* where a lane is */
   int64_t done, granted;         /* bytes moved; bytes that its waits allow */
   unsigned char *slot;           /* NULL: none. A sender's reserved one, a receiver's peeked one */
   int64_t slot_used, slot_bytes; /* slot_bytes: of a peeked one */
+  tutti_slot_header *header;     /* of a reserved one */
   bool remote;                   /* the peeked one's bytes have to be fetched; slot is NULL */
   const tt_op *first;
-  bool entered; /* src, dst and length are set */
-  bool in_cell; /* what the step takes is not in its stream */
-  bool refers;  /* try to refer in this step */
+  uint32_t mark;           /* of the current step's block */
+  uint32_t blocks, wanted; /* hash of the marks of all blocks in the slot; wanted: as its sender says */
+  bool marked;             /* the current one's mark is in it */
+  bool entered;            /* src, dst, length and mark are set */
+  bool in_cell;            /* what the step takes is not in its stream */
+  bool refers;             /* try to refer in this step */
 } tt_lane_run;
 
 typedef struct tt_wait_on {
@@ -95,8 +99,8 @@ tutti_status tt_instance_start_beside(tt_instance *instance, const tt_run *run, 
 
 /* direct.c: whether the block of a send or receive of the run travels in a cell; */
 bool tt_direct_has(const tt_direct *direct, uint32_t step);
-/* what came there, NULL where nothing has yet. TUTTI_ERR_MISMATCH, without text: not a block of this call, so long. */
-tutti_status tt_direct_peek(tt_direct *direct, uint32_t step, int64_t bytes, const unsigned char **data);
+/* what came there, NULL where nothing has yet. TUTTI_ERR_MISMATCH, without text: another call's, or another block. */
+tutti_status tt_direct_peek(tt_direct *direct, uint32_t step, uint32_t mark, const unsigned char **data);
 
 /* bind.c: fills op, wait, lane, active, refer_stream, send_stream and what else depends on the plan alone. */
 tutti_status tt_bind(tt_instance *instance);

@@ -158,8 +158,11 @@ static void add_piece(tt_direct *direct, const tt_direct_send *send, int64_t byt
     return;
   add_readers(direct, send);
   direct->writes_far |= !to.near;
-  direct->piece[direct->piece_count++] = (tt_direct_piece){
-      .from = tt_memory_offset(&direct->memory, send->src, &direct->blocks), .bytes = bytes, .to = to};
+  direct->piece[direct->piece_count++] =
+      (tt_direct_piece){.from = tt_memory_offset(&direct->memory, send->src, &direct->blocks),
+                        .bytes = bytes,
+                        .mark = tt_blocks_mark(send->length, bytes),
+                        .to = to};
 }
 
 static void set_spot(tt_direct *direct, const tt_direct_op *op, tt_direct_spot from) {
@@ -178,6 +181,7 @@ static void add_take(tt_direct *direct, const tt_direct_op *op, int64_t bytes) {
                        .dst_space = (uint8_t)op->dst.space,
                        .level = op->level,
                        .use = op->use,
+                       .mark = tt_blocks_mark(op->length, bytes),
                        .bytes = bytes,
                        .src_at = tt_memory_offset(&direct->memory, op->src, &direct->blocks),
                        .dst_at = tt_memory_offset(&direct->memory, op->dst, &direct->blocks),

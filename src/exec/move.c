@@ -3,11 +3,13 @@
  *
  *     slot   | piece of block a | end of block a ..| block b ..| c |      pieces begin at multiples of 64 bytes
  *
- * Both ends cut blocks into the same pieces, so that the receiver knows what comes. A slot holds whole pieces, at most
- * a slice of them: were a slice split over two slots, a receiver that may not take all of it yet would keep the first
- * slot, and with one slot the sender could never give it the rest. A slot is committed when the next piece does not fit
- * or when the engine asks (the message ends, the lane has to wait). A reference stands for all that may be sent of a
- * block, however long: it is read in pieces of a slice, or fetched in longer ones, since each is a system call. */
+ * Both ends cut blocks into the same pieces, so that the receiver knows what comes. That they mean the same blocks, of
+ * the same lengths, is found out where a slot ends: its header has a hash of them, beside the call's number. A slot
+ * holds whole pieces, at most a slice of them: were a slice split over two slots, a receiver that may not take all of
+ * it yet would keep the first slot, and with one slot the sender could never give it the rest. A slot is committed when
+ * the next piece does not fit or when the engine asks (the message ends, the lane has to wait). A reference stands for
+ * all that may be sent of a block, however long: it is read in pieces of a slice, or fetched in longer ones, since each
+ * is a system call. */
 #include "exec/engine.h"
 
 #include <assert.h>
@@ -34,10 +36,29 @@ tutti_status tt_move_mismatch(tt_instance *instance, const tt_lane_run *lane, co
                  (unsigned long long)instance->call);
 }
 
+/* A piece of the current step's block is in the slot. */
+static void mark(tt_lane_run *lane) {
+  if (!lane->marked)
+    lane->blocks = (lane->blocks ^ lane->mark) * 0x9E3779B1u;
+  lane->marked = true;
+}
+
+static void begin_slot(tt_lane_run *lane) {
+  lane->slot_used = 0;
+  lane->blocks = 0;
+  lane->marked = false;
+}
+
+/* What the header of a slot says that is sent now. */
+static uint64_t call_and_blocks(const tt_instance *instance, const tt_lane_run *lane) {
+  return (uint32_t)instance->call | (uint64_t)lane->blocks << 32;
+}
+
 tutti_status tt_move_flush(tt_instance *instance, tt_lane_run *lane) {
   if (!lane->slot)
     return TUTTI_OK;
   lane->slot = NULL;
+  lane->header->call = call_and_blocks(instance, lane);
   return instance->ops->commit(instance->transport, lane->op->stream, (size_t)lane->slot_used);
 }
 
@@ -48,18 +69,16 @@ static tutti_status reserve(tt_instance *instance, tt_lane_run *lane, int64_t by
     return TUTTI_OK;
   }
   tutti_status status = tt_move_flush(instance, lane);
-  tutti_slot_header *header;
   void *data;
   size_t room = 0;
   if (!status)
-    status = instance->ops->reserve(instance->transport, lane->op->stream, &header, &data, &room);
+    status = instance->ops->reserve(instance->transport, lane->op->stream, &lane->header, &data, &room);
   if (status || room == 0)
     return status;
   assert((int64_t)room >= instance->slot);
-  header->call = instance->call;
-  header->key = instance->key;
+  lane->header->key = instance->key;
   lane->slot = data;
-  lane->slot_used = 0;
+  begin_slot(lane);
   return TUTTI_OK;
 }
 
@@ -75,12 +94,13 @@ static tutti_status peek(tt_instance *instance, tt_lane_run *lane, int64_t bytes
     tutti_status status = instance->ops->peek(instance->transport, lane->op->stream, &header, &data, &slot_bytes);
     if (status || !header)
       return status;
-    if (header->call != instance->call || !tt_key_agrees(header->key, instance->key))
+    if ((uint32_t)header->call != (uint32_t)instance->call || !tt_key_agrees(header->key, instance->key))
       return tt_move_mismatch(instance, lane, "called something else");
     lane->remote = !data;
     lane->slot = (unsigned char *)(uintptr_t)data;
-    lane->slot_used = 0;
     lane->slot_bytes = (int64_t)slot_bytes;
+    lane->wanted = (uint32_t)(header->call >> 32);
+    begin_slot(lane);
   }
   if (lane->slot_used + bytes > lane->slot_bytes)
     return tt_move_mismatch(instance, lane, "sent another message");
@@ -92,10 +112,13 @@ static tutti_status refer(tt_instance *instance, tt_lane_run *lane, int64_t byte
   tutti_status status = reserve(instance, lane, instance->slot); /* an empty one */
   if (status || !lane->slot)
     return status;
+  mark(lane);
+  lane->header->call = call_and_blocks(instance, lane);
   status = instance->ops->refer(instance->transport, lane->op->stream, lane->src + lane->done, (size_t)bytes,
                                 instance->single_copy);
   if (status == TUTTI_ERR_UNSUPPORTED) {
     lane->refers = false;
+    begin_slot(lane);
     return TUTTI_OK;
   }
   lane->slot = NULL;
@@ -115,6 +138,7 @@ static tutti_status move_send(tt_instance *instance, tt_lane_run *lane, int64_t 
   if (status || !lane->slot)
     return status;
   tt_dtype_copy(lane->slot + lane->slot_used, lane->src + lane->done, (size_t)bytes, false);
+  mark(lane);
   lane->slot_used += bytes;
   *moved = bytes;
   return lane->slot_used >= instance->slice ? tt_move_flush(instance, lane) : TUTTI_OK;
@@ -156,7 +180,7 @@ static tutti_status fetch(tt_instance *instance, tt_lane_run *lane, int64_t *mov
 
 static tutti_status move_from_cell(tt_instance *instance, tt_lane_run *lane, int64_t *moved) {
   const unsigned char *data;
-  if (tt_direct_peek(instance->direct, (uint32_t)(lane->op - instance->op), lane->length, &data))
+  if (tt_direct_peek(instance->direct, (uint32_t)(lane->op - instance->op), lane->mark, &data))
     return tt_move_mismatch(instance, lane, "called something else, or sent another message");
   *moved = data ? piece_of(instance, lane) : 0;
   if (data)
@@ -177,11 +201,14 @@ static tutti_status move_recv(tt_instance *instance, tt_lane_run *lane, int64_t 
                   lane->dst + lane->done, bytes);
     *moved = bytes;
   }
+  mark(lane);
   lane->slot_used += *moved;
   if (status || lane->slot_used < lane->slot_bytes)
     return status;
   lane->slot = NULL;
   lane->remote = false;
+  if (lane->blocks != lane->wanted)
+    return tt_move_mismatch(instance, lane, "sent other blocks, or of other lengths,");
   return instance->ops->release(instance->transport, lane->op->stream);
 }
 

@@ -28,10 +28,23 @@ static const trial trials[] = {
      {{0, 1, 3}, {0, 2, 3}, {0, 2, 3}, {0, 1, 3}},
      ALL(LONGEST),
      {TUTTI_SUM}},
-    {"block 1 is shorter where it is sent", NULL, {SAME}, {0, 1000, 0, 0}, {TUTTI_SUM}},
-    {"block 1 is longer where it is sent", NULL, {SAME}, {LONGEST, LONGEST, LONGEST, 0}, {TUTTI_SUM}},
-    {"block 1 is shorter where it is sent", "[core:chain]", {SAME}, {10, 10, 10, 12}, {TUTTI_SUM}},
-    {"block 1 is longer where it is sent", "[core:star]", {SAME}, {LONGEST, 1, 1, 1}, {TUTTI_SUM}},
+    {"of block 1 rank 0 sends rank 1 1000 elements less than rank 1 expects",
+     NULL,
+     {SAME},
+     {0, 1000, 0, 0},
+     {TUTTI_SUM}},
+    {"of block 1 rank 0 sends rank 3 100000 elements more than rank 3 expects",
+     NULL,
+     {SAME},
+     {LONGEST, LONGEST, LONGEST, 0},
+     {TUTTI_SUM}},
+    {"of block 1 rank 1 sends rank 3 2 elements less than rank 3 expects",
+     "[core:chain]",
+     {SAME},
+     {10, 10, 10, 12},
+     {TUTTI_SUM}},
+    {"lengths of several blocks", "[core:chain]", {SAME}, {10, 11, 10, 10}, {TUTTI_SUM}}, /* in the middle */
+    {"block 1 is longer where rank 0 sends it", "[core:star]", {SAME}, {LONGEST, 1, 1, 1}, {TUTTI_SUM}},
 };
 
 /* The last call is one that all agree in: who waits for nobody in the one before may have left it. */
