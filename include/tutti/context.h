@@ -11,6 +11,10 @@
 extern "C" {
 #endif
 
+/* It belongs to the process that has made it. In one that is forked from it (fork, _Fork, clone without CLONE_VM) every
+ * call that would touch the job is TUTTI_ERR_UNSUPPORTED, whose text names the function and the rank; what only ends or
+ * frees something does nothing. A fork may exec, or make a context with a boot of its own: the launcher's rank is its
+ * parent. Until it calls exec a child of vfork must not call tutti: it runs in its parent's memory. */
 typedef struct tutti_context tutti_context;
 
 typedef struct tutti_context_options {

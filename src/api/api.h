@@ -17,6 +17,7 @@
 #include "tune/tune.h"
 #include "verify/verify.h"
 
+#include <stdatomic.h>
 #include <sys/types.h>
 #include <tutti/tutti.h>
 
@@ -188,7 +189,9 @@ struct tutti_comm {
 struct tutti_context {
   tt_boot *boot; /* own one; NULL where the user gave his */
   int64_t rank, size;
-  pid_t process; /* that has joined */
+  pid_t process;                     /* that has joined */
+  uint64_t mark;                     /* of that process, */
+  const _Atomic uint64_t *mark_here; /* and of this one: fork.c */
   const tutti_transport_ops *ops;
   void *transport;
   tt_profile *profile;
@@ -219,6 +222,16 @@ struct tutti_context {
   int64_t create_timeout_ns;
 };
 
+/* ---- fork.c ---- */
+/* The context is this process's. */
+tutti_status tt_fork_join(tutti_context *context);
+/* This process is a fork of the one that has joined: the job is its parent's, whose ends it must not close. */
+static inline bool tt_context_is_copy(const tutti_context *context) {
+  return atomic_load_explicit(context->mark_here, memory_order_relaxed) != context->mark;
+}
+/* The error for a call of it that would touch the job. */
+tutti_status tt_fork_refuse(const tutti_context *context, const char *function);
+
 /* ---- machines.c ---- */
 
 /* tt_topo_parse_map of what that option says; errors name it. */
@@ -236,8 +249,10 @@ tutti_status tt_machines_localities(tutti_context *context, const tt_locality *l
 /* Opens the transport that they need. */
 tutti_status tt_machines_open(tutti_context *context, const tutti_context_options *given, const tutti_boot *boot);
 
-/* Of its progress thread; NULL where it has none, or is NULL. */
-static inline tt_progress *tt_progress_of(const tutti_context *context) { return context ? context->progress : NULL; }
+/* Of its progress thread; NULL where it has none, or is NULL; a fork has no threads but one, and the lock as it was. */
+static inline tt_progress *tt_progress_of(const tutti_context *context) {
+  return context && context->progress && !tt_context_is_copy(context) ? context->progress : NULL;
+}
 
 struct tutti_graph {
   tutti_comm *comm;
@@ -279,8 +294,6 @@ static inline int32_t tt_said_type_key(int32_t said) {
 }
 bool tt_said_op_commutes(int32_t said);
 void tt_context_forget_users(tutti_context *context);
-/* This process is a fork of the one that has joined: the job is its parent's, whose ends it must not close. */
-bool tt_context_is_copy(const tutti_context *context);
 
 /* ---- comm.c ---- */
 tutti_status tt_comm_open(tutti_context *context, uint64_t id, const int64_t *job_rank, int64_t size, int64_t rank,

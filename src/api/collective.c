@@ -4,6 +4,8 @@
  * one record for the others, and the executor. */
 #include "api/api.h"
 
+#include <stdio.h>
+
 enum mode { BLOCK, START, INIT };
 
 static tutti_status bind_and_run(tutti_comm *comm, const tt_call *call, const tt_places *places) {
@@ -14,7 +16,20 @@ static tutti_status bind_and_run(tutti_comm *comm, const tt_call *call, const tt
   return status == TUTTI_OK ? tt_operation_run(comm, call, bound) : status;
 }
 
+/* Names the function as the headers do. */
+static __attribute__((noinline, cold)) tutti_status refuse_fork(const tutti_comm *comm, tt_collective collective,
+                                                                enum mode mode) {
+  static const char *const forms[] = {[BLOCK] = "", [START] = "_start", [INIT] = "_init"};
+  char name[64];
+  snprintf(name, sizeof name, "tutti_%s%s", tt_compose_info(collective).name, forms[mode]);
+  for (char *c = name; *c; c++)
+    *c = *c == '-' ? '_' : *c;
+  return tt_fork_refuse(comm->context, name);
+}
+
 static tutti_status enter(tutti_comm *comm, tt_call call, enum mode mode, tutti_request **request) {
+  if (comm && tt_context_is_copy(comm->context))
+    return refuse_fork(comm, call.collective, mode);
   TT_HOLD(comm ? comm->context : NULL);
   if (mode == BLOCK && comm && comm->broken == TUTTI_OK && !tt_agree_poisoned(comm) && !comm->queue_head) {
     tt_bound *before = call.lists ? tt_listed_recall(comm, &call) : tt_comm_recall(comm, &call);

@@ -259,6 +259,11 @@ void tutti_comm_destroy(tutti_comm *comm) {
 void tutti_comm_abort(tutti_comm *comm, const char *reason) {
   if (!comm)
     return;
+  if (tt_context_is_copy(comm->context)) {
+    tt_fork_refuse(comm->context, "tutti_comm_abort");
+    tt_log(TT_LOG_ERROR, "%s", tutti_last_error());
+    return;
+  }
   TT_HOLD(comm->context);
   if (tt_comm_prepare(comm) == TUTTI_OK) /* else it is broken by that */
     tt_agree_break(comm, TUTTI_ERR_ABORTED, "rank %" PRId64 " aborted: %s", comm->rank,

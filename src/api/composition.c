@@ -13,6 +13,8 @@ tutti_status tutti_composition_create(tutti_comm *comm, int64_t block_count, tut
     return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_composition_create: %s is NULL", comm ? "composition" : "comm");
   if (block_count < 1 || block_count > INT32_MAX)
     return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_composition_create: block_count is %" PRId64, block_count);
+  if (tt_context_is_copy(comm->context))
+    return tt_fork_refuse(comm->context, "tutti_composition_create");
   TT_HOLD(comm->context);
   if (tt_comm_prepare(comm) != TUTTI_OK)
     return tt_agree_verdict(comm);

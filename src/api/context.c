@@ -242,7 +242,11 @@ tutti_status tutti_context_create(const tutti_context_options *options, tutti_co
   tutti_context *made = calloc(1, sizeof *made);
   if (!made)
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for a context");
-  made->process = getpid();
+  status = tt_fork_join(made);
+  if (status != TUTTI_OK) {
+    free(made);
+    return status;
+  }
   status = open_all(made, options);
   if (status == TUTTI_OK)
     status = tt_progress_start(made);
@@ -253,8 +257,6 @@ tutti_status tutti_context_create(const tutti_context_options *options, tutti_co
   *context = made;
   return TUTTI_OK;
 }
-
-bool tt_context_is_copy(const tutti_context *context) { return context->process != getpid(); }
 
 void tutti_context_destroy(tutti_context *context) {
   if (!context)
@@ -300,6 +302,8 @@ int64_t tutti_context_size(const tutti_context *context) {
 tutti_status tutti_alloc(tutti_context *context, size_t bytes, void **memory) {
   if (!context || !memory)
     return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_alloc: %s is NULL", context ? "memory" : "context");
+  if (tt_context_is_copy(context))
+    return tt_fork_refuse(context, "tutti_alloc");
   TT_HOLD(context);
   if (context->ops->alloc)
     return context->ops->alloc(context->transport, bytes, memory);

@@ -253,6 +253,8 @@ tutti_status tutti_graph_create(tutti_comm *comm, int64_t in_count, const int64_
                                 const int64_t *destinations, tutti_graph **graph) {
   if (!comm || !graph)
     return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_graph_create: %s is NULL", comm ? "graph" : "comm");
+  if (tt_context_is_copy(comm->context))
+    return tt_fork_refuse(comm->context, "tutti_graph_create");
   TT_HOLD(comm->context);
   const head mine = {in_count > 0 && !sources ? 1 : out_count > 0 && !destinations ? 2 : 0, in_count, out_count};
   ends all = {.total = 0};
@@ -270,6 +272,8 @@ tutti_status tutti_graph_create_known(tutti_comm *comm, const int64_t *in_counts
                    !comm    ? "comm"
                    : !graph ? "graph"
                             : "in_counts or out_counts");
+  if (tt_context_is_copy(comm->context))
+    return tt_fork_refuse(comm->context, "tutti_graph_create_known");
   TT_HOLD(comm->context);
   ends all = {.total = 0};
   tt_arena_init(&all.arena);

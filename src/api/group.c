@@ -61,6 +61,8 @@ tutti_status tutti_comm_create_group(tutti_context *context, int64_t number, int
                    !context ? "context"
                    : !ranks ? "ranks"
                             : "comm");
+  if (tt_context_is_copy(context))
+    return tt_fork_refuse(context, "tutti_comm_create_group");
   TT_HOLD(context);
   if (number < 1 || number > UINT32_MAX)
     return bad_group("number", number);

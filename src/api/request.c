@@ -170,6 +170,8 @@ tutti_status tutti_request_start(tutti_request *request) {
     return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_request_start: the request is %s", request ? "not persistent" : "NULL");
   if (!request->comm)
     return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_request_start: the request's communicator was destroyed");
+  if (tt_context_is_copy(request->comm->context))
+    return tt_fork_refuse(request->comm->context, "tutti_request_start");
   TT_HOLD(request->comm->context);
   if (request->state != TT_REQUEST_IDLE) /* complete or not: equal on all ranks */
     return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_request_start: the request was started and not waited for");
@@ -218,6 +220,8 @@ tutti_status tutti_test(tutti_request **request, int *done) {
   tutti_comm *comm = (*request)->comm;
   if (!comm)
     return collect(request);
+  if (tt_context_is_copy(comm->context))
+    return tt_fork_refuse(comm->context, "tutti_test");
   TT_HOLD(comm->context);
   tt_request_progress(comm->context, &moved);
   *done = !is_running(*request);
@@ -239,6 +243,8 @@ tutti_status tutti_wait(tutti_request **request) {
   tutti_comm *comm = (*request)->comm;
   if (!comm)
     return collect(request);
+  if (tt_context_is_copy(comm->context))
+    return tt_fork_refuse(comm->context, "tutti_wait");
   TT_HOLD(comm->context);
   while (is_running(*request)) {
     bool moved = false;

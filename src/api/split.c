@@ -97,6 +97,8 @@ static tutti_status split(tutti_comm *comm, int64_t color, int64_t key, member *
 tutti_status tutti_comm_split(tutti_comm *comm, int64_t color, int64_t key, tutti_comm **part) {
   if (!comm || !part)
     return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_comm_split: %s is NULL", comm ? "part" : "comm");
+  if (tt_context_is_copy(comm->context))
+    return tt_fork_refuse(comm->context, "tutti_comm_split");
   TT_HOLD(comm->context);
   member *all = calloc((size_t)comm->size, sizeof *all);
   if (!all)
@@ -109,5 +111,7 @@ tutti_status tutti_comm_split(tutti_comm *comm, int64_t color, int64_t key, tutt
 tutti_status tutti_comm_create(tutti_context *context, tutti_comm **comm) {
   if (!context || !comm)
     return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_comm_create: %s is NULL", context ? "comm" : "context");
+  if (tt_context_is_copy(context))
+    return tt_fork_refuse(context, "tutti_comm_create");
   return tutti_comm_split(context->control, 0, 0, comm);
 }

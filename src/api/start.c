@@ -221,6 +221,8 @@ static tutti_status prepare(start *it, const void *in, void *out, tutti_type typ
 tutti_status tutti_composition_init(tutti_composition *composition, const void *in, void *out,
                                     const tutti_block_table *blocks, tutti_type type, tutti_op op,
                                     tutti_request **request) {
+  if (composition && tt_context_is_copy(composition->comm->context))
+    return tt_fork_refuse(composition->comm->context, "tutti_composition_init");
   TT_HOLD(composition ? composition->comm->context : NULL);
   tutti_status status = check_arguments(composition, blocks, type, op, request);
   if (status != TUTTI_OK)

@@ -64,6 +64,8 @@ tutti_status tutti_op_create(tutti_context *context, tutti_reduce_function reduc
 }
 
 void tutti_op_destroy(tutti_context *context, tutti_op op) {
+  if (context && tt_context_is_copy(context))
+    return;
   TT_HOLD(context);
   if (!context || !tt_context_user_op(context, (int32_t)op))
     return;
