@@ -75,6 +75,15 @@ static bool measure_block(tt_mpi_blocks *blocks, int64_t n, tt_mpi_part *part) {
   return !__builtin_add_overflow(part->bytes, part->counts[n], &part->bytes);
 }
 
+/* From MPI_BOTTOM offsets are addresses, and to tutti that is no buffer: it begins where the first block does. */
+static void leave_bottom(const tt_mpi_blocks *blocks, tt_mpi_part *part) {
+  for (int64_t n = 0; n < blocks->count; n++)
+    part->offsets[n] -= part->counts[n] > 0 ? part->begin : 0;
+  part->base += part->begin;
+  part->end -= part->begin;
+  part->begin = 0;
+}
+
 static bool measure_listed(tt_mpi_blocks *blocks, tt_mpi_part *part) {
   part->base = (char *)(uintptr_t)blocks->side->buffer;
   part->bytes = part->begin = part->end = part->own = part->own_bytes = part->each = 0;
@@ -82,6 +91,8 @@ static bool measure_listed(tt_mpi_blocks *blocks, tt_mpi_part *part) {
   for (int64_t n = 0; n < blocks->count; n++)
     if (!measure_block(blocks, n, part))
       return false;
+  if (blocks->side->buffer == MPI_BOTTOM && part->bytes > 0)
+    leave_bottom(blocks, part);
   if (blocks->own >= 0) {
     part->own = part->offsets[blocks->own];
     part->own_bytes = part->counts[blocks->own];

@@ -92,11 +92,34 @@ static void end_side(const job *of, side *s, const char *what) {
 
 /* ---- calling ---- */
 
+/* Types of their own: all at absolute addresses, or none. */
+static void see(const view *as, const side *s, MPI_Datatype types[]) {
+  for (int r = 0; r < size; r++)
+    types[r] = as->made ? at_address(s->buffer.mine, s->types[r]) : s->types[r];
+}
+
+static void unsee(const view *as, MPI_Datatype types[]) {
+  for (int r = 0; as->made && r < size; r++)
+    MPI_Type_free(&types[r]);
+}
+
+static void call_alltoallw(job *of, const view *from, const view *to) {
+  MPI_Datatype in_types[MOST_BLOCKS], out_types[MOST_BLOCKS];
+  see(from, &of->in, in_types);
+  see(to, &of->out, out_types);
+  CALL(Alltoallw, Ialltoallw, of->in_place ? MPI_IN_PLACE : from->at, of->in.blocks.count, of->in.bytes, in_types,
+       to->at, of->out.blocks.count, of->out.bytes, out_types, comm);
+  unsee(from, in_types);
+  unsee(to, out_types);
+}
+
 static void call(job *of) {
+  view from_view = make_view(of->in.buffer.mine, of->in.layout.type, &own);
+  view to_view = make_view(of->out.buffer.mine, of->out.layout.type, &own);
   bool at_receiver = of->in_place && (of->collective == SCATTER || of->collective == SCATTERV);
-  const void *in = of->in_place && !at_receiver ? MPI_IN_PLACE : of->in.buffer.mine;
-  void *out = at_receiver ? MPI_IN_PLACE : of->out.buffer.mine;
-  MPI_Datatype from = of->in.layout.type, to = of->out.layout.type;
+  const void *in = of->in_place && !at_receiver ? MPI_IN_PLACE : from_view.at;
+  void *out = at_receiver ? MPI_IN_PLACE : to_view.at;
+  MPI_Datatype from = from_view.type, to = to_view.type;
   int *in_counts = of->in.blocks.count, *in_at = of->in.blocks.at;
   int *out_counts = of->out.blocks.count, *out_at = of->out.blocks.at, count = of->count, root = of->root;
   switch (of->collective) {
@@ -128,9 +151,10 @@ static void call(job *of) {
     CALL(Alltoallv, Ialltoallv, in, in_counts, in_at, from, out, out_counts, out_at, to, comm);
     break;
   default:
-    CALL(Alltoallw, Ialltoallw, in, in_counts, of->in.bytes, of->in.types, out, out_counts, of->out.bytes,
-         of->out.types, comm);
+    call_alltoallw(of, &from_view, &to_view);
   }
+  free_view(&from_view);
+  free_view(&to_view);
 }
 
 /* ---- meaning ---- */

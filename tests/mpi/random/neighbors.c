@@ -64,16 +64,13 @@ typedef struct side {
   layout layout;
   blocks blocks;
   MPI_Aint bytes[MOST_BLOCKS];
-  MPI_Datatype types[MOST_BLOCKS];
   buffer buffer;
 } side;
 
 static side make_side(const element *of, int unit, int count, int neighbor_count) {
   side made = {.layout = make_layout(of, unit, &own), .buffer = make_buffer(of, &own)};
-  for (int n = 0; n < neighbor_count; n++) {
+  for (int n = 0; n < neighbor_count; n++)
     made.blocks.count[n] = count;
-    made.types[n] = made.layout.type;
-  }
   place_blocks(&made.blocks, neighbor_count, &made.layout, &own);
   for (int n = 0; n < neighbor_count; n++)
     made.bytes[n] = made.blocks.at[n] * made.layout.extent;
@@ -86,11 +83,34 @@ static void end_side(side *of, const char *what) {
   free_layout(&of->layout);
 }
 
+/* From MPI_BOTTOM: by types, or by displacements that are addresses. */
+static void see(const view *as, side *s, MPI_Aint bytes[], MPI_Datatype types[]) {
+  MPI_Aint address = 0;
+  bool by_type = as->made && pick(&own, 2);
+  if (as->made && !by_type)
+    MPI_Get_address(s->buffer.mine, &address);
+  for (int n = 0; n < MOST_BLOCKS; n++) {
+    bytes[n] = s->bytes[n] + address;
+    types[n] = by_type ? as->type : s->layout.type;
+  }
+}
+
+static void call_alltoallw(side *in, side *out, const view *from, const view *to) {
+  MPI_Aint in_bytes[MOST_BLOCKS], out_bytes[MOST_BLOCKS];
+  MPI_Datatype in_types[MOST_BLOCKS], out_types[MOST_BLOCKS];
+  see(from, in, in_bytes, in_types);
+  see(to, out, out_bytes, out_types);
+  CALL(Neighbor_alltoallw, Ineighbor_alltoallw, from->at, in->blocks.count, in_bytes, in_types, to->at,
+       out->blocks.count, out_bytes, out_types, comm);
+}
+
 static void call(collective which, side *in, side *out, int count) {
-  const void *from = in->buffer.mine;
-  void *to = out->buffer.mine;
+  view from_view = make_view(in->buffer.mine, in->layout.type, &own);
+  view to_view = make_view(out->buffer.mine, out->layout.type, &own);
+  const void *from = from_view.at;
+  void *to = to_view.at;
   const blocks *sent = &in->blocks, *received = &out->blocks;
-  MPI_Datatype in_type = in->layout.type, out_type = out->layout.type;
+  MPI_Datatype in_type = from_view.type, out_type = to_view.type;
   switch (which) {
   case ALLGATHER:
     CALL(Neighbor_allgather, Ineighbor_allgather, from, count, in_type, to, count, out_type, comm);
@@ -107,9 +127,10 @@ static void call(collective which, side *in, side *out, int count) {
          received->at, out_type, comm);
     break;
   default:
-    CALL(Neighbor_alltoallw, Ineighbor_alltoallw, from, sent->count, in->bytes, in->types, to, received->count,
-         out->bytes, out->types, comm);
+    call_alltoallw(in, out, &from_view, &to_view);
   }
+  free_view(&from_view);
+  free_view(&to_view);
 }
 
 static void mean(collective which, const neighbors *of, side *in, side *out, int count) {

@@ -65,6 +65,8 @@ typedef struct layout {
 /* A type of `unit` elements, which lie anyhow. */
 layout make_layout(const element *of, int unit, stream *from);
 void free_layout(layout *of);
+/* The same type as seen from MPI_BOTTOM, where data lies at `at`. */
+MPI_Datatype at_address(const char *at, MPI_Datatype type);
 
 typedef struct blocks {
   int count[MOST_BLOCKS], at[MOST_BLOCKS]; /* in extents */
@@ -90,6 +92,16 @@ void free_buffer(buffer *of);
 void compare(const char *what, const buffer *of);
 /* What of `theirs` means nothing: bytes from the middle on. */
 void forget(buffer *of, int64_t begin);
+
+/* How a call is given data: where it lies, or MPI_BOTTOM and a type at absolute addresses. */
+typedef struct view {
+  void *at;
+  MPI_Datatype type;
+  bool made;
+} view;
+
+view make_view(char *at, MPI_Datatype type, stream *from);
+void free_view(view *of);
 
 /* ---- random.c ---- */
 

@@ -21,9 +21,10 @@ typedef struct affine {
 } affine;
 
 static void compose(void *in, void *inout, int *count, MPI_Datatype *type) {
-  const affine *left = in;
-  affine *right = inout;
-  (void)type;
+  MPI_Aint lower, extent; /* data lies at the type's addresses, as MPI lets an operator find it */
+  MPI_Type_get_extent(*type, &lower, &extent);
+  const affine *left = (const affine *)((const char *)in + lower);
+  affine *right = (affine *)((char *)inout + lower);
   for (int n = 0; n < *count; n++) {
     right[n].b = (left[n].a * right[n].b + left[n].b) % 1009;
     right[n].a = left[n].a * right[n].a % 1009;
@@ -137,6 +138,19 @@ static void call(const arguments *with, const job *of, const void *in, void *out
   }
 }
 
+/* Derived types may be at absolute addresses: one for both buffers, which then begin at one place. */
+static void call_seen(const arguments *with, const job *of, bool in_place, buffer *in, buffer *out) {
+  if (!of->own_type || !in_place) {
+    call(with, of, in_place ? MPI_IN_PLACE : in->mine, out->mine);
+    return;
+  }
+  view as = make_view(out->mine, of->type, &own);
+  job seen = *of;
+  seen.type = as.type;
+  call(with, &seen, MPI_IN_PLACE, as.at);
+  free_view(&as);
+}
+
 /* MPI's own, not in place, which MPICH has mistakes in. */
 static void mean(const arguments *with, const job *of, const void *in, void *out) {
   switch (with->collective) {
@@ -166,7 +180,7 @@ void try_reduction(void) {
   arguments with = draw();
   buffer in = make_buffer(&of.of, &own), out = make_buffer(&of.of, &own);
   bool in_place = with.in_place && (with.collective != 1 || rank == with.root);
-  call(&with, &of, in_place ? MPI_IN_PLACE : in.mine, out.mine);
+  call_seen(&with, &of, in_place, &in, &out);
   mean(&with, &of, in_place ? out.before : in.theirs, out.theirs);
   if (with.collective == 5 && rank == 0) /* has no result, and keeps what it has */
     memcpy(out.memory[1], out.memory[2], (size_t)out.bytes);
