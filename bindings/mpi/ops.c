@@ -1,9 +1,9 @@
 /* bindings/mpi/ops.c - MPI's operators as tutti applies them.
  *
- * MPI's own are tutti's where a type fits: a table. All others are applied by MPI_Reduce_local, which knows how to call
- * them, in C and Fortran: a tutti operator for each (operator, type) that meets. Ranks compare of those the bytes of an
- * element and whether they commute, so that one that is no longer used may serve another like it, and none is ever
- * destroyed. */
+ * MPI's own are tutti's where a type fits: a table; which types each takes, MPI is asked. All others are applied by
+ * MPI_Reduce_local, which knows how to call them, in C and Fortran: a tutti operator for each (operator, type) that
+ * meets. Ranks compare of those the bytes of an element and whether they commute, so that one that is no longer used
+ * may serve another like it, and none is ever destroyed. */
 #include "serve.h"
 
 #include <limits.h>
@@ -15,14 +15,14 @@
 
 /* ---- MPI's own ---- */
 
-#define NUMBERS (TT_MPI_INTEGER | TT_MPI_FORTRAN_INTEGER | TT_MPI_FLOAT)
+#define NUMBERS (TT_MPI_INTEGER | TT_MPI_FLOAT)
 #define TRUTHS (TT_MPI_INTEGER | TT_MPI_LOGICAL)
-#define BIT_FIELDS (TT_MPI_INTEGER | TT_MPI_FORTRAN_INTEGER | TT_MPI_BITS)
+#define BIT_FIELDS (TT_MPI_INTEGER | TT_MPI_BITS)
 
 static const struct row {
   MPI_Op mpi;
   tutti_op tutti;
-  int families; /* that MPI lets it combine */
+  int families; /* that both combine alike */
 } rows[] = {
     {MPI_SUM, TUTTI_SUM, NUMBERS | TT_MPI_COMPLEX},
     {MPI_MAX, TUTTI_MAX, NUMBERS},
@@ -36,7 +36,7 @@ static const struct row {
     {MPI_BXOR, TUTTI_BIT_XOR, BIT_FIELDS},
     {MPI_MAXLOC, TUTTI_MAX_LOC, TT_MPI_PAIR},
     {MPI_MINLOC, TUTTI_MIN_LOC, TT_MPI_PAIR},
-    {MPI_REPLACE, TUTTI_SUM, 0},
+    {MPI_REPLACE, TUTTI_SUM, 0}, /* of windows */
     {MPI_NO_OP, TUTTI_SUM, 0},
 };
 
@@ -45,6 +45,27 @@ static const struct row *row_of(MPI_Op op) {
     if (rows[n].mpi == op)
       return &rows[n];
   return NULL;
+}
+
+/* MPIs check this before they communicate, and have nothing to combine here. */
+bool tt_mpi_op_takes(MPI_Op op, MPI_Datatype type) {
+  _Alignas(64) char in[64] = {0}, out[64];
+  return PMPI_Allreduce(in, out, 1, type, op, tt_mpi.self) == MPI_SUCCESS;
+}
+
+#define ASKED (UINT32_C(1) << 31)
+
+/* MPIs differ in it, and their versions do. Asked once for a type, when it is first reduced; threads may do so at once.
+ */
+static bool is_taken(const tt_mpi_type *known, const struct row *by) {
+  uint32_t *kept = &((tt_mpi_type *)(uintptr_t)known)->taken, taken = __atomic_load_n(kept, __ATOMIC_RELAXED);
+  if (taken == 0) {
+    taken = ASKED;
+    for (size_t n = 0; n < sizeof rows / sizeof *rows; n++)
+      taken |= (uint32_t)(rows[n].families && tt_mpi_op_takes(rows[n].mpi, known->type)) << n;
+    __atomic_store_n(kept, taken, __ATOMIC_RELAXED);
+  }
+  return taken >> (by - rows) & 1;
 }
 
 /* ---- applied by MPI ---- */
@@ -205,9 +226,9 @@ bool tt_mpi_reduction_find(MPI_Op op, MPI_Datatype type, tt_mpi_reduction *reduc
   const tt_mpi_type *known = row ? tt_mpi_type_find(type) : NULL;
   *why = op == MPI_OP_NULL || type == MPI_DATATYPE_NULL ? "no operator, or no type"
                                                         : "a type that MPI's operator does not take";
-  if (op == MPI_OP_NULL || type == MPI_DATATYPE_NULL || (row && (!known || !(row->families & known->family))))
+  if (op == MPI_OP_NULL || type == MPI_DATATYPE_NULL || (row && (!known || !is_taken(known, row))))
     return false;
-  if (!known || known->element == TUTTI_TYPE_COUNT)
+  if (!known || known->element == TUTTI_TYPE_COUNT || !(row->families & known->family))
     return find_applied(op, type, reduction, why);
   *reduction = (tt_mpi_reduction){.op = row->tutti, .element = known->element, .bytes = known->shape.extent};
   return true;

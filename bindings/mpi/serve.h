@@ -26,23 +26,23 @@ typedef struct tt_mpi_shape {
  * and freed with them. */
 bool tt_mpi_shape_of(MPI_Datatype type, tt_mpi_shape *shape);
 
-/* What MPI's operators ask of a type; bits. */
+/* What tutti's operators ask of a type; bits. */
 typedef enum tt_mpi_family {
-  TT_MPI_INTEGER = 1,         /* of C */
-  TT_MPI_FORTRAN_INTEGER = 2, /* and MPI_AINT, MPI_COUNT, MPI_OFFSET: what logical operators do not take */
-  TT_MPI_FLOAT = 4,
-  TT_MPI_COMPLEX = 8,
-  TT_MPI_LOGICAL = 16,
-  TT_MPI_BITS = 32,
-  TT_MPI_PAIR = 64
+  TT_MPI_INTEGER = 1,
+  TT_MPI_FLOAT = 2,
+  TT_MPI_COMPLEX = 4,
+  TT_MPI_LOGICAL = 8,
+  TT_MPI_BITS = 16,
+  TT_MPI_PAIR = 32
 } tt_mpi_family;
 
 typedef struct tt_mpi_type {
   MPI_Datatype type;
   tt_mpi_shape shape;
   tutti_type element; /* TUTTI_TYPE_COUNT: tutti has none like it */
-  int family;         /* 0: no operator of MPI's takes it */
+  int family;         /* 0: no operator of tutti's combines it as MPI does */
   tutti_type said;    /* of its bytes where they are moved; TUTTI_TYPE_COUNT: depends on the count */
+  uint32_t taken;     /* ops.c: by which of MPI's operators; 0: not asked yet */
 } tt_mpi_type;
 
 /* ---- types_whole.c ---- */
@@ -62,6 +62,9 @@ MPI_Datatype tt_mpi_type_hold(MPI_Datatype type);
 /* ---- ops.c ---- */
 
 typedef struct tt_mpi_applied tt_mpi_applied;
+
+/* Whether this MPI combines elements of that predefined type with that operator of its own. */
+bool tt_mpi_op_takes(MPI_Op op, MPI_Datatype type);
 
 typedef struct tt_mpi_reduction {
   tutti_op op;

@@ -11,7 +11,19 @@
 
 /* ---- predefined types ---- */
 
-typedef enum kind { DATA, SIGNED, UNSIGNED, REAL, COMPLEX, LOGICAL, BITS, LONG_REAL, LONG_COMPLEX, PAIR } kind;
+typedef enum kind {
+  DATA,
+  CHARACTER,
+  SIGNED,
+  UNSIGNED,
+  REAL,
+  COMPLEX,
+  LOGICAL,
+  BITS,
+  LONG_REAL,
+  LONG_COMPLEX,
+  PAIR
+} kind;
 
 typedef struct row {
   MPI_Datatype type;
@@ -20,41 +32,38 @@ typedef struct row {
   tutti_type pair; /* PAIR: which; TUTTI_TYPE_COUNT: one of Fortran's, whose index has the type of its value */
 } row;
 
-#define C_INTEGER TT_MPI_INTEGER
-#define F_INTEGER TT_MPI_FORTRAN_INTEGER
-
 static const row rows[] = {
-    {MPI_CHAR, DATA, 0, 0},
-    {MPI_CHARACTER, DATA, 0, 0},
+    {MPI_CHAR, CHARACTER, TT_MPI_INTEGER, 0},
+    {MPI_CHARACTER, CHARACTER, TT_MPI_INTEGER, 0},
     {MPI_WCHAR, DATA, 0, 0},
     {MPI_PACKED, DATA, 0, 0},
     {MPI_BYTE, BITS, TT_MPI_BITS, 0},
-    {MPI_SIGNED_CHAR, SIGNED, C_INTEGER, 0},
-    {MPI_SHORT, SIGNED, C_INTEGER, 0},
-    {MPI_INT, SIGNED, C_INTEGER, 0},
-    {MPI_LONG, SIGNED, C_INTEGER, 0},
-    {MPI_LONG_LONG_INT, SIGNED, C_INTEGER, 0},
-    {MPI_INT8_T, SIGNED, C_INTEGER, 0},
-    {MPI_INT16_T, SIGNED, C_INTEGER, 0},
-    {MPI_INT32_T, SIGNED, C_INTEGER, 0},
-    {MPI_INT64_T, SIGNED, C_INTEGER, 0},
-    {MPI_UNSIGNED_CHAR, UNSIGNED, C_INTEGER, 0},
-    {MPI_UNSIGNED_SHORT, UNSIGNED, C_INTEGER, 0},
-    {MPI_UNSIGNED, UNSIGNED, C_INTEGER, 0},
-    {MPI_UNSIGNED_LONG, UNSIGNED, C_INTEGER, 0},
-    {MPI_UNSIGNED_LONG_LONG, UNSIGNED, C_INTEGER, 0},
-    {MPI_UINT8_T, UNSIGNED, C_INTEGER, 0},
-    {MPI_UINT16_T, UNSIGNED, C_INTEGER, 0},
-    {MPI_UINT32_T, UNSIGNED, C_INTEGER, 0},
-    {MPI_UINT64_T, UNSIGNED, C_INTEGER, 0},
-    {MPI_AINT, SIGNED, F_INTEGER, 0},
-    {MPI_COUNT, SIGNED, F_INTEGER, 0},
-    {MPI_OFFSET, SIGNED, F_INTEGER, 0},
-    {MPI_INTEGER, SIGNED, F_INTEGER, 0},
-    {MPI_INTEGER1, SIGNED, F_INTEGER, 0},
-    {MPI_INTEGER2, SIGNED, F_INTEGER, 0},
-    {MPI_INTEGER4, SIGNED, F_INTEGER, 0},
-    {MPI_INTEGER8, SIGNED, F_INTEGER, 0},
+    {MPI_SIGNED_CHAR, SIGNED, TT_MPI_INTEGER, 0},
+    {MPI_SHORT, SIGNED, TT_MPI_INTEGER, 0},
+    {MPI_INT, SIGNED, TT_MPI_INTEGER, 0},
+    {MPI_LONG, SIGNED, TT_MPI_INTEGER, 0},
+    {MPI_LONG_LONG_INT, SIGNED, TT_MPI_INTEGER, 0},
+    {MPI_INT8_T, SIGNED, TT_MPI_INTEGER, 0},
+    {MPI_INT16_T, SIGNED, TT_MPI_INTEGER, 0},
+    {MPI_INT32_T, SIGNED, TT_MPI_INTEGER, 0},
+    {MPI_INT64_T, SIGNED, TT_MPI_INTEGER, 0},
+    {MPI_UNSIGNED_CHAR, UNSIGNED, TT_MPI_INTEGER, 0},
+    {MPI_UNSIGNED_SHORT, UNSIGNED, TT_MPI_INTEGER, 0},
+    {MPI_UNSIGNED, UNSIGNED, TT_MPI_INTEGER, 0},
+    {MPI_UNSIGNED_LONG, UNSIGNED, TT_MPI_INTEGER, 0},
+    {MPI_UNSIGNED_LONG_LONG, UNSIGNED, TT_MPI_INTEGER, 0},
+    {MPI_UINT8_T, UNSIGNED, TT_MPI_INTEGER, 0},
+    {MPI_UINT16_T, UNSIGNED, TT_MPI_INTEGER, 0},
+    {MPI_UINT32_T, UNSIGNED, TT_MPI_INTEGER, 0},
+    {MPI_UINT64_T, UNSIGNED, TT_MPI_INTEGER, 0},
+    {MPI_AINT, SIGNED, TT_MPI_INTEGER, 0},
+    {MPI_COUNT, SIGNED, TT_MPI_INTEGER, 0},
+    {MPI_OFFSET, SIGNED, TT_MPI_INTEGER, 0},
+    {MPI_INTEGER, SIGNED, TT_MPI_INTEGER, 0},
+    {MPI_INTEGER1, SIGNED, TT_MPI_INTEGER, 0},
+    {MPI_INTEGER2, SIGNED, TT_MPI_INTEGER, 0},
+    {MPI_INTEGER4, SIGNED, TT_MPI_INTEGER, 0},
+    {MPI_INTEGER8, SIGNED, TT_MPI_INTEGER, 0},
     {MPI_FLOAT, REAL, TT_MPI_FLOAT, 0},
     {MPI_DOUBLE, REAL, TT_MPI_FLOAT, 0},
     {MPI_REAL, REAL, TT_MPI_FLOAT, 0},
@@ -107,10 +116,21 @@ static const tutti_type by_size[][5] = {
     [BITS] = {TUTTI_BYTE, NONE, NONE, NONE, NONE},
 };
 
+/* Letters are numbers to MPIs; which, they differ in. */
+static tutti_type letter_of(MPI_Datatype type, int64_t size) {
+  signed char less = -1, greatest = 1;
+  if (size != 1 || !tt_mpi_op_takes(MPI_MAX, type) ||
+      PMPI_Reduce_local(&less, &greatest, 1, type, MPI_MAX) != MPI_SUCCESS)
+    return NONE;
+  return greatest == 1 ? TUTTI_INT8 : TUTTI_UINT8;
+}
+
 static tutti_type element_of(const row *of, int64_t size) {
   switch (of->kind) {
   case DATA:
     return NONE;
+  case CHARACTER:
+    return letter_of(of->type, size);
   case PAIR:
     return of->pair;
   case LONG_REAL:
@@ -159,7 +179,7 @@ static void add(const row *of) {
   shape.signature = tt_mpi_signature_basic(element);
   bool mixed = tt_mpi_signature_is_mixed(&shape.signature);
   tutti_type said = mixed ? TUTTI_TYPE_COUNT : tt_mpi_signature_type(&shape.signature, 1);
-  slots[slot] = (tt_mpi_type){of->type, shape, element, of->family, said};
+  slots[slot] = (tt_mpi_type){of->type, shape, element, of->family, said, 0};
   __atomic_store_n(&filled[slot], true, __ATOMIC_RELEASE);
 }
 
