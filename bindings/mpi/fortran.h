@@ -18,8 +18,10 @@
 #define INNER
 #define STATUS_IGNORED MPI_F_STATUS_IGNORE
 #define STATUSES_IGNORED MPI_F_STATUSES_IGNORE
-#else /* its Fortran library brings the compiler's with it: there in Fortran programs only */
+#else /* its Fortran library brings the compiler's with it: there in Fortran programs only, with all that it defines */
 #define INNER __attribute__((weak))
+extern __typeof__(MPI_F08_STATUS_IGNORE) MPI_F08_STATUS_IGNORE INNER;
+extern __typeof__(MPI_F08_STATUSES_IGNORE) MPI_F08_STATUSES_IGNORE INNER;
 #define STATUS_IGNORED (const MPI_Fint *)MPI_F08_STATUS_IGNORE
 #define STATUSES_IGNORED (const MPI_Fint *)MPI_F08_STATUSES_IGNORE
 #endif
