@@ -15,13 +15,19 @@
 
 #ifdef OPEN_MPI
 #include <mpi-ext.h>
-#define INNER
+#define INNER(name, ...) extern void name(__VA_ARGS__)
 #define STATUS_IGNORED MPI_F_STATUS_IGNORE
 #define STATUSES_IGNORED MPI_F_STATUSES_IGNORE
-#else /* its Fortran library brings the compiler's with it: there in Fortran programs only, with all that it defines */
-#define INNER __attribute__((weak))
-extern __typeof__(MPI_F08_STATUS_IGNORE) MPI_F08_STATUS_IGNORE INNER;
-extern __typeof__(MPI_F08_STATUSES_IGNORE) MPI_F08_STATUSES_IGNORE INNER;
+#else /* its Fortran library brings the compiler's with it: there in Fortran programs only, with all that it defines   \
+       */
+#include <dlfcn.h>
+#define WEAK __attribute__((weak))
+#define INNER(name, ...)                                                                                               \
+  static void (*_Atomic name)(__VA_ARGS__);                                                                            \
+  if (name == NULL)                                                                                                    \
+  name = (void (*)(__VA_ARGS__))inner_of(#name)
+extern __typeof__(MPI_F08_STATUS_IGNORE) MPI_F08_STATUS_IGNORE WEAK;
+extern __typeof__(MPI_F08_STATUSES_IGNORE) MPI_F08_STATUSES_IGNORE WEAK;
 #define STATUS_IGNORED (const MPI_Fint *)MPI_F08_STATUS_IGNORE
 #define STATUSES_IGNORED (const MPI_Fint *)MPI_F08_STATUSES_IGNORE
 #endif
@@ -37,6 +43,22 @@ _Static_assert(sizeof(MPI_Fint) == sizeof(int), "INTEGER of Fortran is int of C"
   ALIAS(lower##__, function);                                                                                          \
   ALIAS(UPPER, function);                                                                                              \
   ALIAS(open_mpi, function)
+
+#ifndef OPEN_MPI
+/* MPICH's own entry point. Its modules know it by one name only, which is ours as well, so it is looked for in the
+ * library that has another name of Fortran's. */
+static inline uintptr_t inner_of(const char *name) {
+  extern void pmpi_init_(MPI_Fint *) WEAK;
+  Dl_info library;
+  if (!dladdr((void *)(uintptr_t)pmpi_init_, &library))
+    return 0;
+  void *handle = dlopen(library.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+  uintptr_t inner = handle ? (uintptr_t)dlsym(handle, name) : 0;
+  if (handle)
+    dlclose(handle);
+  return inner;
+}
+#endif
 
 /* ---- special addresses: variables of Open MPI, in the spelling of the compiler that it was built with ---- */
 
@@ -142,13 +164,13 @@ static inline int first_index(void) {
 #ifdef OPEN_MPI
   return 1;
 #else
-  extern void pmpir_waitany_f08_(MPI_Fint *, MPI_Fint *, int *, MPI_Fint *, MPI_Fint *) INNER;
+  INNER(mpi_waitany_f08_, MPI_Fint *, MPI_Fint *, int *, MPI_Fint *, MPI_Fint *);
   static int first = -1;
   MPI_Fint one = 1, result;
   MPI_Request request;
   if (first < 0) {
     PMPI_Irecv(NULL, 0, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_SELF, &request);
-    pmpir_waitany_f08_(&one, &request, &first, (MPI_Fint *)MPI_F08_STATUS_IGNORE, &result);
+    mpi_waitany_f08_(&one, &request, &first, (MPI_Fint *)MPI_F08_STATUS_IGNORE, &result);
   }
   return first;
 #endif

@@ -12,6 +12,7 @@ HANDLES = {"MPI_Comm": "Comm", "MPI_Datatype": "Type", "MPI_Op": "Op", "MPI_Info
            "MPI_Message": "Message"}
 ONLY_OUT = re.compile(r"MPIX?_(I(?!mrecv)\w+|\w+_init|Mprobe)")  # their handles mean nothing before the call
 C_ONLY = {"argc", "argv"}  # of MPI_Init
+INDEX_THIRD = {"MPI_Waitany", "MPI_Testany"}  # "index" or "indx"
 C_POINTERS = {"baseptr", "buffer_addr"}  # results of type(c_ptr), no buffers
 
 # Windows whose memory is a type(c_ptr): the same arguments under another name.
@@ -38,12 +39,12 @@ class OpenMpi:
 
 class Mpich:
     """The entry points of mpi_f08 call a PMPI_ name where there is no buffer; all others call MPI_ names."""
-    inner = "pmpir_{entry}_f08_"
+    inner = "{entry}_f08_"
 
     @staticmethod
     def has(function):
         return not any(parameter.type.endswith("void *") and parameter.name not in C_POINTERS and not parameter.array
-                       for parameter in function.parameters) and not function.name.endswith("_c")
+                       for parameter in function.parameters)
 
     @staticmethod
     def names(function, entry, static):
@@ -76,7 +77,8 @@ class Argument:
             self.after = [f"status_out(&c_{name}, {name});"]
         elif kind.endswith("*"):  # numbers and flags; Fortran counts from 1
             self.declaration, self.value = parameter.text, name
-            self.after = [f"index_out(result, {name});"] if name == "index" else []
+            is_index = function.name in INDEX_THIRD and parameter is function.parameters[2]
+            self.after = [f"index_out(result, {name});"] if is_index else []
         elif kind != "int":
             self.declaration = f"{kind} *{name}"
 
@@ -119,7 +121,7 @@ def forwarded(function, inner, before, after):
     declared = [f"MPI_Fint *{name}" for name in function.names]
     passed = ", ".join([*function.names, "&result", *(length.split()[1] for length in lengths)])
     other = ", ".join([*declared, "MPI_Fint *ierror", *lengths])
-    return declared, [f"extern void {inner}({other}) INNER;", "MPI_Fint result = MPI_SUCCESS;", *before,
+    return declared, [f"INNER({inner}, {other});", "MPI_Fint result = MPI_SUCCESS;", *before,
                       f"{inner}({passed});", *after, "finish(ierror, result);"], lengths
 
 
@@ -155,7 +157,7 @@ def write_forwarded(out, style, function, writer):
     entries = [function.name] + [f"MPI_{SAME_ARGUMENTS[name]}" for name in SAME_ARGUMENTS
                                  if style is OpenMpi and function.name == f"MPI_{name}"]
     for entry in map(str.lower, entries):
-        inner = style.inner.format(entry=entry.removeprefix("mpi_") if style is Mpich else entry)
+        inner = style.inner.format(entry=entry)
         write(out, style, function, entry, *writer(function, inner))
 
 

@@ -1,7 +1,8 @@
 # `tutti mpirun` finds launcher and library, passes on arguments, variables and exit codes, and says what is wrong.
 set -eu
 . "$TUTTI_SOURCE/tests/support/mpi.sh"
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+export OMPI_MCA_rmaps_base_oversubscribe=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe # Open MPI 4; 5
 before=${before:-}
 preload=${before%:}
 
@@ -21,11 +22,16 @@ expect() {
   grep -q -e "$text" "$work/said" || fail "tutti mpirun $*: no '$text' in"
 }
 
+# Whether the MPI's launcher starts two programs at once: PRRTE 3.0.8 crashes.
+takes_two() {
+  mpi_plain $1 1 true : -n 1 true >"$work/said" 2>&1 || { echo "$1: its launcher cannot start two programs"; false; }
+}
+
 for mpi in $mpis; do
   mpi_build $mpi mpirun
   program=$work/mpirun-$mpi
   expect 0 "^2 ranks, 2 with tutti, 0 with another" -n 2 "$program"
-  expect 0 "^3 ranks, 3 with tutti" --mpi $mpi -n 1 "$program" : -n 2 "$program"
+  ! takes_two $mpi || expect 0 "^3 ranks, 3 with tutti" --mpi $mpi -n 1 "$program" : -n 2 "$program"
   expect 0 "all .* 100.00%" --mpi $mpi --stats -n 2 sh -c "$program" # which does not say
   expect 0 "^2 ranks, 2 with tutti" --off -n 2 "$program"
   expect 7 "^1 ranks" -n 1 "$program" 7

@@ -26,7 +26,9 @@ NATIVE = 0.95
 TOLERANCE = 1e-6, 1e-12  # relative, absolute
 LAUNCHERS = {"openmpi": "mpirun.openmpi", "mpich": "mpiexec.hydra"}
 SETTINGS = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "ASAN_OPTIONS": "detect_leaks=0",
-            "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_mpi_yield_when_idle": "1", "BENCH_YIELD": "1"}
+            "OMPI_MCA_rmaps_base_oversubscribe": "1",  # Open MPI 4
+            "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",  # 5
+            "OMPI_MCA_mpi_yield_when_idle": "1", "BENCH_YIELD": "1"}
 NUMBER = re.compile(r"([-+]?\d+\.?\d*(?:[eE][-+]?\d+)?)")
 
 # prepare(folder): puts input there. answers(folder, output): the lines to compare

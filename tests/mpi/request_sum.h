@@ -4,16 +4,11 @@
 #ifndef REQUEST_SUM_H
 #define REQUEST_SUM_H
 
-#include <mpi.h>
+#include "persistent.h"
+
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#if MPI_VERSION < 4
-#include <mpi-ext.h>
-#define MPI_Allreduce_init MPIX_Allreduce_init
-#define MPI_Barrier_init MPIX_Barrier_init
-#endif
 
 static int rank, size;
 

@@ -5,6 +5,7 @@
  *
  * large: also 3 GiB in one call, and one element of more bytes than MPI_Pack can count. */
 #include "comm_check.h"
+#include "persistent.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -165,7 +166,6 @@ static void test_freed_early(void) {
   }
 }
 
-#if MPI_VERSION >= 4
 static void test_freed_persistent(void) {
   MPI_Datatype every_second;
   MPI_Request request;
@@ -184,7 +184,6 @@ static void test_freed_persistent(void) {
   }
   MPI_Request_free(&request);
 }
-#endif
 
 /* ---- nothing ---- */
 
@@ -271,9 +270,7 @@ int main(int argc, char **argv) {
   for (int n = 0; n < 50; n++)
     test_freed_early();
   test_nothing();
-#if MPI_VERSION >= 4
   test_freed_persistent();
-#endif
 #ifdef OPEN_MPI
   test_errors();
 #endif

@@ -143,7 +143,6 @@ void call_free(call *call);
 /* ---- invoke.c ---- */
 
 bool invoke_has_large(void);
-bool invoke_has_persistent(void);
 /* Blocking calls are complete then; persistent ones are not started yet. */
 int call_invoke(call *call);
 

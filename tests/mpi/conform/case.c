@@ -77,8 +77,6 @@ test_case case_of(uint64_t number, bool plain) {
   made.comm = choose_comm(&collective_rows[made.collective], digit[3]);
   made.root = digit[5] * (made.comm->size - 1) / (ROOTS - 1);
   made.in_place = digit[2];
-  if (made.mode == PERSISTENT && !invoke_has_persistent())
-    made.mode = NONBLOCKING;
   if (plain || made.comm->size == 1) /* tutti leaves one rank to the MPI */
     avoid_known(&made, plain);
   made.in_place = made.in_place && collective_rows[made.collective].in_place != IN_PLACE_NEVER;

@@ -1,21 +1,6 @@
 /* tests/mpi/conform/invoke.c - MPI's functions in all their forms; see call.h and invoke.inc. */
+#include "../persistent.h"
 #include "call.h"
-
-#ifdef OPEN_MPI
-#include <mpi-ext.h>
-#endif
-
-/* Open MPI 4.1 has persistent collectives as an extension, MPICH 4 has MPI 4's. */
-#if MPI_VERSION >= 4
-#define PERSISTENT_NAME(Name) MPI_##Name##_init
-#define HAS_PERSISTENT true
-#elif defined OMPI_HAVE_MPI_EXT_PCOLLREQ
-#define PERSISTENT_NAME(Name) MPIX_##Name##_init
-#define HAS_PERSISTENT true
-#else
-#define PERSISTENT_NAME(Name) MPI_I##Name /* not called */
-#define HAS_PERSISTENT false
-#endif
 
 #define FORM(name) name
 #define COUNTS counts
@@ -39,8 +24,6 @@
 #endif
 
 bool invoke_has_large(void) { return MPI_VERSION >= 4; }
-
-bool invoke_has_persistent(void) { return HAS_PERSISTENT; }
 
 int call_invoke(call *made) {
   if (made->of.collective == BARRIER)

@@ -57,7 +57,7 @@ program calls
 #ifdef HEADER
   include 'mpif.h'
 #endif
-#if defined(OPEN_MPI) && defined(HEADER)
+#if defined(EXTENSIONS) && defined(HEADER)
   include 'mpif-ext.h'
 #endif
   integer :: error, first
@@ -420,7 +420,7 @@ contains
     REQUEST :: request
     integer, asynchronous :: value, total
     integer :: turn
-#ifdef OPEN_MPI
+#ifdef EXTENSIONS
     external :: MPIX_Allreduce_init
     call MPIX_Allreduce_init(value, total, 1, MPI_INTEGER, MPI_SUM, world, MPI_INFO_NULL, request, error)
 #else

@@ -9,7 +9,7 @@
 #ifndef RANDOM_H
 #define RANDOM_H
 
-#include <mpi.h>
+#include "../persistent.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -117,13 +117,7 @@ extern int failures;
 void finish(void); /* the request */
 
 /* MPI_NAME, or MPI_INAME, or MPI_NAME_init */
-#if MPI_VERSION >= 4
 #define FORMS 3
-#define INIT(name, ...) MPI_##name##_init(__VA_ARGS__, MPI_INFO_NULL, &request)
-#else
-#define FORMS 2
-#define INIT(name, ...) abort()
-#endif
 #define CALL(name, iname, ...)                                                                                         \
   do {                                                                                                                 \
     snprintf(trial + strlen(trial), sizeof trial - strlen(trial), " %s", #name);                                       \
@@ -132,7 +126,7 @@ void finish(void); /* the request */
     else if (how == STARTED)                                                                                           \
       MPI_##iname(__VA_ARGS__, &request);                                                                              \
     else                                                                                                               \
-      INIT(name, __VA_ARGS__);                                                                                         \
+      MPI_##name##_init(__VA_ARGS__, MPI_INFO_NULL, &request);                                                         \
     finish();                                                                                                          \
   } while (0)
 

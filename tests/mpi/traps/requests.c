@@ -1,11 +1,6 @@
 /* tests/mpi/traps/requests.c - requests of both kinds in the same lists, in every function that takes them. */
+#include "../persistent.h"
 #include "traps.h"
-
-#ifdef OPEN_MPI
-#include <mpi-ext.h>
-#define MPI_Allreduce_init MPIX_Allreduce_init
-#define MPI_Barrier_init MPIX_Barrier_init
-#endif
 
 enum { TAG = 9, KINDS = 5 };
 
