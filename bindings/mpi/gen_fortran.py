@@ -12,7 +12,7 @@ HANDLES = {"MPI_Comm": "Comm", "MPI_Datatype": "Type", "MPI_Op": "Op", "MPI_Info
            "MPI_Message": "Message"}
 ONLY_OUT = re.compile(r"MPIX?_(I(?!mrecv)\w+|\w+_init|Mprobe)")  # their handles mean nothing before the call
 C_ONLY = {"argc", "argv"}  # of MPI_Init
-INDEX_THIRD = {"MPI_Waitany", "MPI_Testany"}  # "index" or "indx"
+INDEX_THIRD = {"MPI_Waitany", "MPI_Testany", "MPI_Request_get_status_any"}  # "index" or "indx"
 C_POINTERS = {"baseptr", "buffer_addr"}  # results of type(c_ptr), no buffers
 
 # Windows whose memory is a type(c_ptr): the same arguments under another name.
@@ -20,7 +20,8 @@ SAME_ARGUMENTS = {"Win_allocate": "Win_allocate_cptr", "Win_allocate_shared": "W
 
 # In Open MPI's module mpi_f08 those with a LOGICAL call a pmpi_ name, so that the module's own entry point is needed.
 LOGICALS = """Cart_create Cart_sub Graph_create Dist_graph_create Dist_graph_create_adjacent Intercomm_merge Test Testall
-Testany Testsome Iprobe Improbe Request_get_status Win_test File_set_atomicity""".split()
+Testany Testsome Iprobe Improbe Request_get_status Request_get_status_all
+Request_get_status_any Win_test Parrived File_set_atomicity""".split()
 
 
 class OpenMpi:
@@ -168,7 +169,7 @@ def main():
     with open(file, "w") as out:
         out.write(HEAD)
         collectives = [function for name in functions.COLLECTIVES for _, function in header.forms(name)]
-        for function in filter(style.has, collectives + header.sized(functions.BY_HAND)):
+        for function in filter(style.has, collectives + header.sized(functions.ASKING_SEVERAL + functions.BY_HAND)):
             write(out, style, function, function.name.lower(), *converted(function))
         for writer, names in ((maker, functions.MAKERS), (late_maker, functions.LATE_MAKERS),
                               (passing, functions.PASSING), (asking, functions.ASKING)):

@@ -73,12 +73,17 @@ def asking(function):
     return ["tt_mpi_progress();", f"return {function.call('P')};"]
 
 
+def asking_several(function):
+    return ["tt_mpi_progress();", f"int result = {function.call('P')};", "if (result == MPI_SUCCESS)",
+            f"  tt_mpi_request_asked({function.names[0]}, {function.names[1]});", "return result;"]
+
+
 def bodies(header):
     for name in functions.COLLECTIVES:
         for kind, function in header.forms(name):
             yield function, collective(name, kind, function)
     for writer, names in ((maker, functions.MAKERS), (late_maker, functions.LATE_MAKERS), (passing, functions.PASSING),
-                          (asking, functions.ASKING)):
+                          (asking, functions.ASKING), (asking_several, functions.ASKING_SEVERAL)):
         for function in header.sized(names):
             yield function, writer(function)
 

@@ -127,6 +127,8 @@ void tt_mpi_comm_made(MPI_Comm comm);
  * tt_mpi.idups says whether there are any. */
 void tt_mpi_comm_idup_posted(MPI_Comm parent, MPI_Comm made, MPI_Request request); /* both MPIs have it at once */
 void tt_mpi_comm_idup_done(MPI_Request request);
+/* After MPI was asked for the status of several requests. */
+void tt_mpi_request_asked(int count, const MPI_Request *requests);
 /* For state.c: makes those of MPI_COMM_WORLD and MPI_COMM_SELF, destroys all that are left. */
 void tt_mpi_comm_begin(void);
 void tt_mpi_comm_end(void);

@@ -60,6 +60,15 @@ int MPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status) {
   return result;
 }
 
+/* The same of several; which of them are complete, MPI says again. */
+void tt_mpi_request_asked(int count, const MPI_Request *requests) {
+  for (int n = 0; n < count && atomic_load_explicit(&tt_mpi.idups, memory_order_relaxed) > 0; n++) {
+    int complete;
+    if (PMPI_Request_get_status(requests[n], &complete, MPI_STATUS_IGNORE) == MPI_SUCCESS && complete)
+      tt_mpi_comm_idup_done(requests[n]);
+  }
+}
+
 /* ---- several: the handles before MPI clears them ---- */
 
 typedef struct remembered {
