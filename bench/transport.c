@@ -34,7 +34,7 @@ static char *mine, *other; /* buffers of this process, with room for each messag
 static struct {
   _Alignas(128) _Atomic uint64_t flag[2][16];
   _Alignas(128) _Atomic uint64_t arrived[2][16];
-} * shared;
+} *shared;
 
 static void spin(void) { __builtin_ia32_pause(); }
 

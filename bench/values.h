@@ -35,9 +35,7 @@ typedef struct bench_type {
 #define BENCH_LONG_DOUBLE (LDBL_MANT_DIG == 64 ? 10 : sizeof(long double)) /* x87's has padding */
 #define BENCH_PLAIN(type, most)                                                                                        \
   {                                                                                                                    \
-    sizeof(type), most, {                                                                                              \
-      {0, sizeof(type)}, { 0, 0 }                                                                                      \
-    }                                                                                                                  \
+    sizeof(type), most, { {0, sizeof(type)}, {0, 0} }                                                                  \
   }
 #define BENCH_PAIR(type)                                                                                               \
   struct {                                                                                                             \

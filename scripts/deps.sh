@@ -1,26 +1,41 @@
 #!/bin/sh
-# Installs the Debian packages that building, testing and comparing need; does nothing when they are all there.
+# Installs the Debian packages that building, testing and comparing need; does nothing when they are all there. Of a|b the
+# first that is installed or that apt has: releases differ.
 # deps.sh cluster: also Slurm, whose daemons no test of one machine needs.
 set -eu
 
 build="gcc g++ libc6-dev cmake ninja-build pkg-config python3 libjansson-dev libpmix-dev libhwloc-dev libsodium-dev
 libucx-dev"
-tests="libcmocka-dev clang clang-format iproute2"
+tests="libcmocka-dev clang clang-format-19|clang-format iproute2 procps"
 mpi="openmpi-bin libopenmpi-dev mpich libmpich-dev gfortran"
 programs="hpcc python3-mpi4py scalapack-mpi-test" # that tests run over the interposer
 slurm="slurmctld slurmd slurm-client libpmi2-0 munge"
 [ "${1:-}" = cluster ] || slurm=
 
+is_installed() {
+  [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null || true)" = installed ]
+}
+
+first_of() { # PACKAGE|...; what there is not, apt will say
+  for package in $(echo "$1" | tr '|' ' '); do
+    if is_installed "$package" || apt-cache show "$package" >/dev/null 2>&1; then break; fi
+  done
+  echo "$package"
+}
+
 missing=
 for package in $build $tests $mpi $programs $slurm; do
-  state=$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null || true)
-  [ "$state" = installed ] || missing="$missing $package"
+  is_installed "$(first_of "$package")" || missing="$missing $package"
 done
 [ -n "$missing" ] || exit 0
 
 command -v apt-get >/dev/null || { echo "please install:$missing"; exit 1; }
 sudo=
 [ "$(id -u)" = 0 ] || sudo=sudo
-echo "installing with apt:$missing"
 $sudo apt-get update -q
-$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends $missing
+packages=
+for package in $missing; do
+  packages="$packages $(first_of "$package")"
+done
+echo "installing with apt:$packages"
+$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends $packages

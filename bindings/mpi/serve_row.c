@@ -35,30 +35,18 @@ FORMS(neighbor_allgatherv, a->in.base, a->in.bytes, a->out.base, a->out.counts, 
 FORMS(neighbor_all_to_allv, a->in.base, a->in.counts, a->in.offsets, a->out.base, a->out.counts, a->out.offsets,
       a->type, a->graph)
 
-#define NOTHING                                                                                                        \
-  { .unit = TT_MPI_NOTHING }
-#define ONE                                                                                                            \
-  { .unit = TT_MPI_ONE }
-#define ONE_OR_IN_PLACE                                                                                                \
-  { .unit = TT_MPI_ONE, .in_place = true }
-#define ONE_AT_ROOT                                                                                                    \
-  { .unit = TT_MPI_ONE, .of_root = true }
-#define RANKS                                                                                                          \
-  { .unit = TT_MPI_RANKS }
-#define RANKS_OR_IN_PLACE                                                                                              \
-  { .unit = TT_MPI_RANKS, .in_place = true }
-#define RANKS_AT_ROOT                                                                                                  \
-  { .unit = TT_MPI_RANKS, .of_root = true }
-#define LISTED                                                                                                         \
-  { .unit = TT_MPI_RANKS, .listed = true }
-#define LISTED_OR_IN_PLACE                                                                                             \
-  { .unit = TT_MPI_RANKS, .listed = true, .in_place = true }
-#define LISTED_AT_ROOT                                                                                                 \
-  { .unit = TT_MPI_RANKS, .listed = true, .of_root = true }
-#define SOURCES                                                                                                        \
-  { .unit = TT_MPI_SOURCES, .listed = true }
-#define DESTINATIONS                                                                                                   \
-  { .unit = TT_MPI_DESTINATIONS, .listed = true }
+#define NOTHING {.unit = TT_MPI_NOTHING}
+#define ONE {.unit = TT_MPI_ONE}
+#define ONE_OR_IN_PLACE {.unit = TT_MPI_ONE, .in_place = true}
+#define ONE_AT_ROOT {.unit = TT_MPI_ONE, .of_root = true}
+#define RANKS {.unit = TT_MPI_RANKS}
+#define RANKS_OR_IN_PLACE {.unit = TT_MPI_RANKS, .in_place = true}
+#define RANKS_AT_ROOT {.unit = TT_MPI_RANKS, .of_root = true}
+#define LISTED {.unit = TT_MPI_RANKS, .listed = true}
+#define LISTED_OR_IN_PLACE {.unit = TT_MPI_RANKS, .listed = true, .in_place = true}
+#define LISTED_AT_ROOT {.unit = TT_MPI_RANKS, .listed = true, .of_root = true}
+#define SOURCES {.unit = TT_MPI_SOURCES, .listed = true}
+#define DESTINATIONS {.unit = TT_MPI_DESTINATIONS, .listed = true}
 
 /* Neighbors always go with lists: some ranks may have slots in their buffers without an edge, and all must call the
  * same function of tutti. */

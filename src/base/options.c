@@ -11,7 +11,7 @@
 #include <string.h>
 
 #define ROW(name, kind, minimum, fallback, member, help)                                                               \
-  { name, kind, minimum, fallback, help, offsetof(tt_options, member) }
+  {name, kind, minimum, fallback, help, offsetof(tt_options, member)}
 
 static const tt_option table[] = {
     ROW("TUTTI_LOG", TT_OPTION_INT, 0, "1", log, "What to log: 0 errors, 1 warnings too, 2 information, 3 debugging."),

@@ -157,8 +157,7 @@ DIVIDE(uint16_t, uint64_t)
 DIVIDE(uint32_t, uint64_t)
 DIVIDE(uint64_t, uint64_t)
 
-#define ROW_PAIR(name)                                                                                                 \
-  { [TUTTI_MIN_LOC] = min_loc_##name##_all, [TUTTI_MAX_LOC] = max_loc_##name##_all }
+#define ROW_PAIR(name) {[TUTTI_MIN_LOC] = min_loc_##name##_all, [TUTTI_MAX_LOC] = max_loc_##name##_all}
 
 const tt_dtype_set tt_dtype_plain = {
     .name = "plain",

@@ -5,8 +5,7 @@
 #include <complex.h>
 #include <string.h>
 
-#define ROW(name, type, kind, about)                                                                                   \
-  { name, sizeof(type), _Alignof(type), TT_KIND_##kind, about }
+#define ROW(name, type, kind, about) {name, sizeof(type), _Alignof(type), TT_KIND_##kind, about}
 #define PAIR(name, value, about) ROW(name, TT_DTYPE_PAIR(value), PAIR, about)
 
 static const tt_type_row types[] = {

@@ -439,7 +439,9 @@ static void test_publisher_does_not_overtake_its_readers(void **state) {
 
 static void test_other_key_or_call_is_a_mismatch_that_names_the_peer(void **state) {
   (void)state;
-  static const struct { uint64_t call, key; } other[] = {{7, 2}, {8, 1}};
+  static const struct {
+    uint64_t call, key;
+  } other[] = {{7, 2}, {8, 1}};
   for (size_t n = 0; n < TT_COUNT(other); n++) {
     pair of;
     bool done, moved;

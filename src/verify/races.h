@@ -17,7 +17,7 @@ typedef struct tt_races {
   uint32_t *first_step; /* of each rank */
   struct tt_reader {
     uint32_t step, next;
-  } * reader;
+  } *reader;
   uint32_t reader_count;
 } tt_races;
 

@@ -14,10 +14,8 @@ typedef struct trial {
   tutti_op op[RANKS];
 } trial;
 
-#define SAME                                                                                                           \
-  {0, 1, 3}, {0, 1, 3}, {0, 1, 3}, { 0, 1, 3 }
-#define ALL(count)                                                                                                     \
-  { count, count, count, count }
+#define SAME {0, 1, 3}, {0, 1, 3}, {0, 1, 3}, {0, 1, 3}
+#define ALL(count) {count, count, count, count}
 
 static const trial trials[] = {
     {NULL, NULL, {SAME}, ALL(10), {TUTTI_SUM, TUTTI_MAX, TUTTI_SUM, TUTTI_AVERAGE}},

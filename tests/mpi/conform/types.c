@@ -4,22 +4,26 @@
 #include <wchar.h>
 
 #define ONE(NAME, part, CLASS, FORMAT)                                                                                 \
-  { #NAME, NAME, CLASS_##CLASS, FORMAT_##FORMAT, FORMAT_NONE, sizeof(part), 0, 0, sizeof(part) }
+  {#NAME, NAME, CLASS_##CLASS, FORMAT_##FORMAT, FORMAT_NONE, sizeof(part), 0, 0, sizeof(part)}
 #define TWO(NAME, part, CLASS, FORMAT)                                                                                 \
-  {                                                                                                                    \
-#NAME, NAME, CLASS_##CLASS, FORMAT_##FORMAT, FORMAT_##FORMAT, sizeof(part), sizeof(part), sizeof(part),            \
-        2 * sizeof(part)                                                                                               \
-  }
+  {#NAME,        NAME,         CLASS_##CLASS, FORMAT_##FORMAT, FORMAT_##FORMAT,                                        \
+   sizeof(part), sizeof(part), sizeof(part),  2 * sizeof(part)}
 #define PAIR(NAME, of, FORMAT)                                                                                         \
-  {                                                                                                                    \
-#NAME, NAME, CLASS_PAIR, FORMAT_##FORMAT, FORMAT_SIGNED, sizeof(((of *)0)->value), sizeof(int),                    \
-        offsetof(of, index), sizeof(of)                                                                                \
-  }
+  {#NAME,         NAME,                                                                                                \
+   CLASS_PAIR,    FORMAT_##FORMAT,                                                                                     \
+   FORMAT_SIGNED, sizeof(((of *)0)->value),                                                                            \
+   sizeof(int),   offsetof(of, index),                                                                                 \
+   sizeof(of)}
 #define OWN(NAME, of, CLASS, FORMAT, SECOND)                                                                           \
-  {                                                                                                                    \
-    NAME, MPI_DATATYPE_NULL, CLASS_##CLASS, FORMAT_##FORMAT, FORMAT_##SECOND, sizeof(((of *)0)->value),                \
-        sizeof(((of *)0)->second), offsetof(of, second), sizeof(of)                                                    \
-  }
+  {NAME,                                                                                                               \
+   MPI_DATATYPE_NULL,                                                                                                  \
+   CLASS_##CLASS,                                                                                                      \
+   FORMAT_##FORMAT,                                                                                                    \
+   FORMAT_##SECOND,                                                                                                    \
+   sizeof(((of *)0)->value),                                                                                           \
+   sizeof(((of *)0)->second),                                                                                          \
+   offsetof(of, second),                                                                                               \
+   sizeof(of)}
 
 /* MPI describes its pairs by these. */
 typedef struct float_int {

@@ -151,7 +151,8 @@ program main
   integer, parameter :: n = 64
   type(layout) :: columns
   complex(wide), allocatable :: first(:, :), a(:, :), even(:, :), spectrum(:, :)
-  real(wide) :: peak(2), energy(2), off, worst
+  real(wide) :: peak(2), off, worst
+  real(wide), asynchronous :: energy(2) ! gfortran 14 reads it before MPI_Wait otherwise
   integer :: round, request, row, column, rounds
   logical :: good
 
