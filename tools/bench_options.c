@@ -116,7 +116,10 @@ static int parse_sizes(bench_options *options, const char *list) {
 static int add_params(bench_options *options, const char *text) {
   size_t preset_count = 0;
   const tt_preset *preset = tt_preset_table(&preset_count);
+  tt_params parsed;
   bool all = strcmp(text, "all") == 0;
+  if (!all && *text && tt_params_parse(text, &parsed) != TUTTI_OK)
+    return bench_fail("--params: %s", tutti_last_error());
   size_t added = all ? preset_count : 1;
   if ((size_t)options->params_count + added > BENCH_PARAMS)
     return bench_fail("--params: more than %d", BENCH_PARAMS);

@@ -238,11 +238,22 @@ static int read_graph(plan_options *options) {
   return 0;
 }
 
+/* Where -n does not say it, and the map may. */
+static int count_map(plan_options *options) {
+  tt_problem *problem = &options->problem;
+  if (problem->rank_count != 0 || !options->map || options->graph_text)
+    return 0;
+  problem->rank_count = tt_topo_map_size(options->map);
+  if (problem->rank_count > 0)
+    return 0;
+  return strncmp(options->map, "cyclic:", 7) == 0
+             ? fail("--groups '%s' does not say how many ranks there are; give -n N", options->map)
+             : fail("--groups '%s' is no group map: write 4x8, 7,8,3,1, cyclic:4 or 0,0,1,1:", options->map);
+}
+
 static int check_ranks(plan_options *options) {
   tt_problem *problem = &options->problem;
-  if (problem->rank_count == 0 && options->map)
-    problem->rank_count = tt_topo_map_size(options->map);
-  if (read_graph(options) != 0)
+  if (count_map(options) != 0 || read_graph(options) != 0)
     return -1;
   if (problem->rank_count < 1)
     return fail("how many ranks? Give -n N");

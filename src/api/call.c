@@ -3,6 +3,7 @@
 #include "api/api.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 
 #define MOST_BYTES (INT64_MAX / 2)
 
@@ -54,8 +55,20 @@ bool tt_call_has_types(tt_collective collective) {
 
 static const char *name_of(const tt_call *call) { return tt_compose_info(call->collective).name; }
 
+tutti_status tt_call_fail(const char *name, const char *format, ...) {
+  char function[64], text[512];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  snprintf(function, sizeof function, "%s", name);
+  for (char *at = function; *at; at++)
+    *at = *at == '-' ? '_' : *at;
+  return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_%s: %s", function, text);
+}
+
 static tutti_status bad_call(const tt_call *call, const char *argument, int64_t value) {
-  return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_%s: %s is %" PRId64, name_of(call), argument, value);
+  return tt_call_fail(name_of(call), "%s is %" PRId64, argument, value);
 }
 
 /* Of lists: "in_" and "out_" where both sides have them. */
@@ -66,12 +79,11 @@ static const char *prefix_of(const tt_call *call, tt_buffer side) {
 }
 
 static tutti_status bad_block(const tt_call *call, tt_buffer side, const char *list, int64_t block, int64_t value) {
-  return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_%s: %s%s[%" PRId64 "] is %" PRId64, name_of(call), prefix_of(call, side),
-                 list, block, value);
+  return tt_call_fail(name_of(call), "%s%s[%" PRId64 "] is %" PRId64, prefix_of(call, side), list, block, value);
 }
 
 static tutti_status no_list(const tt_call *call, tt_buffer side, const char *list) {
-  return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_%s: %s%s is NULL", name_of(call), prefix_of(call, side), list);
+  return tt_call_fail(name_of(call), "%s%s is NULL", prefix_of(call, side), list);
 }
 
 /* ---- blocks ---- */
@@ -230,14 +242,13 @@ tutti_status tt_call_check_op(const tutti_comm *comm, const char *name, int32_t 
   const tt_user_op *own = tt_context_user_op(comm->context, op);
   int64_t bytes = tt_context_type_bytes(comm->context, type);
   if (!own && (op < 0 || op >= TUTTI_OP_COUNT))
-    return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_%s: op is %" PRId32, name, op);
+    return tt_call_fail(name, "op is %" PRId32, op);
   if (own && (int64_t)own->element_bytes != bytes)
-    return tt_fail(TUTTI_ERR_ARGUMENT,
-                   "tutti_%s: op %d is for elements of %zu bytes, those of type %d (%s) have %" PRId64, name, op,
-                   own->element_bytes, type, tutti_type_name((tutti_type)type), bytes);
+    return tt_call_fail(name, "op %d is for elements of %zu bytes, those of type %d (%s) have %" PRId64, op,
+                        own->element_bytes, type, tutti_type_name((tutti_type)type), bytes);
   if (!own && !tutti_op_fits((tutti_op)op, (tutti_type)type))
-    return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_%s: op %s does not combine elements of type %d (%s)", name,
-                   tutti_op_name((tutti_op)op), type, tutti_type_name((tutti_type)type));
+    return tt_call_fail(name, "op %s does not combine elements of type %d (%s)", tutti_op_name((tutti_op)op), type,
+                        tutti_type_name((tutti_type)type));
   return TUTTI_OK;
 }
 
@@ -257,8 +268,8 @@ static tutti_status check_self(const tutti_comm *comm, const tt_call *call, int6
   out = out ? out * element_of(comm, call, TT_OUT, out_block) : 0;
   if (in == out)
     return TUTTI_OK;
-  return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_%s: rank %" PRId64 " sends itself %" PRId64 " bytes and receives %" PRId64,
-                 name_of(call), comm->rank, in, out);
+  return tt_call_fail(name_of(call), "rank %" PRId64 " sends itself %" PRId64 " bytes and receives %" PRId64,
+                      comm->rank, in, out);
 }
 
 static tutti_status check_selves(const tutti_comm *comm, const tt_call *call) {
@@ -277,9 +288,9 @@ static tutti_status check_buffers(const tt_call *call, const tt_places *places) 
   const char *in = call->in, *out = call->out;
   int64_t in_bytes = places->end[TT_IN] - places->begin[TT_IN], out_bytes = places->end[TT_OUT] - places->begin[TT_OUT];
   if (in_bytes > 0 && !in)
-    return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_%s: in is NULL and has %" PRId64 " bytes", name_of(call), in_bytes);
+    return tt_call_fail(name_of(call), "in is NULL and has %" PRId64 " bytes", in_bytes);
   if (out_bytes > 0 && !out)
-    return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_%s: out is NULL and has %" PRId64 " bytes", name_of(call), out_bytes);
+    return tt_call_fail(name_of(call), "out is NULL and has %" PRId64 " bytes", out_bytes);
   return TUTTI_OK;
 }
 
@@ -299,14 +310,12 @@ static tutti_status check_overlap(tt_call *call, const tt_places *places) {
   call->in_place = meeting == TT_IN_PLACE;
   if (meeting != TT_OVERLAPPING)
     return TUTTI_OK;
-  return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_%s: in %p and out %p overlap, and not at the in place position",
-                 name_of(call), call->in, call->out);
+  return tt_call_fail(name_of(call), "in %p and out %p overlap, and not at the in place position", call->in, call->out);
 }
 
 tutti_status tt_call_check(tutti_comm *comm, tt_call *call, tt_places *places) {
   if (!comm)
-    return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_%s: %s is NULL", name_of(call),
-                   tt_compose_info(call->collective).has_graph ? "graph" : "comm");
+    return tt_call_fail(name_of(call), "%s is NULL", tt_compose_info(call->collective).has_graph ? "graph" : "comm");
   tutti_status status = tt_comm_prepare(comm);
   if (status != TUTTI_OK)
     return status;

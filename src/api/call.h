@@ -71,6 +71,10 @@ tt_meeting tt_call_meeting(const tt_call *call, const tt_places *places);
  * at the in place position. comm may be NULL, and whatever a user may pass. */
 tutti_status tt_call_check(tutti_comm *comm, tt_call *call, tt_places *places);
 
+/* Records an argument's error of a function, whose name is written as in headers: tutti_all_to_allv for "all-to-allv".
+ */
+tutti_status tt_call_fail(const char *name, const char *format, ...) TT_PRINTF(2, 3);
+
 /* Whether the operator, one of tutti's or of the user's, combines elements of that type, which is one. name: of the
  * function, for the error. */
 tutti_status tt_call_check_op(const tutti_comm *comm, const char *name, int32_t type, int32_t op);

@@ -43,7 +43,7 @@ static tutti_status enter(tutti_comm *comm, tt_call call, enum mode mode, tutti_
   if (mode == BLOCK)
     return bind_and_run(comm, &call, &places);
   if (!request)
-    return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_%s: request is NULL", tt_compose_info(call.collective).name);
+    return tt_call_fail(tt_compose_info(call.collective).name, "request is NULL");
   return tt_request_post(comm, &call, &places, mode == INIT, request);
 }
 

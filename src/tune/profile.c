@@ -7,6 +7,7 @@
  * "nics" are [least, most], or [least]; what a rule leaves out holds for any. The first rule that fits is taken. */
 #include "tune/tune.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -128,10 +129,28 @@ static tutti_status read_rules(json_t *root, tt_profile *profile) {
   return TUTTI_OK;
 }
 
-static json_t *load(const char *path, json_error_t *error) {
-  bool shipped = !path || !*path;
-  return shipped ? json_loads(tt_profile_shipped, JSON_REJECT_DUPLICATES, error)
-                 : json_load_file(path, JSON_REJECT_DUPLICATES, error);
+/* NULL: the error is recorded. */
+static json_t *load_file(const char *path, json_error_t *error) {
+  FILE *file = fopen(path, "re");
+  json_t *root = file ? json_loadf(file, JSON_REJECT_DUPLICATES, error) : NULL;
+  bool read = file && !ferror(file);
+  if (!root)
+    tt_fail(TUTTI_ERR_ARGUMENT, "cannot be read: %s", strerror(errno));
+  if (!root && read)
+    tt_fail(TUTTI_ERR_ARGUMENT, "line %d: %s", error->line, error->text);
+  if (file)
+    fclose(file);
+  return root;
+}
+
+static json_t *load(const char *path) {
+  json_error_t error;
+  if (path && *path)
+    return load_file(path, &error);
+  json_t *root = json_loads(tt_profile_shipped, JSON_REJECT_DUPLICATES, &error);
+  if (!root)
+    tt_fail(TUTTI_ERR_ARGUMENT, "line %d: %s", error.line, error.text);
+  return root;
 }
 
 /* What two ranks compare: independent of spacing. */
@@ -150,10 +169,9 @@ static tutti_status name_file(const char *path, tutti_status status) {
 }
 
 static tutti_status open_profile(const char *path, tt_profile **profile) {
-  json_error_t error;
-  json_t *root = load(path, &error);
+  json_t *root = load(path);
   if (!root)
-    return tt_fail(TUTTI_ERR_ARGUMENT, "line %d: %s", error.line, error.text);
+    return TUTTI_ERR_ARGUMENT;
   tt_profile *made = calloc(1, sizeof *made);
   const char *name = json_string_value(json_object_get(root, "name"));
   tutti_status status = TUTTI_OK;

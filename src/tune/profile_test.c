@@ -79,7 +79,9 @@ static void test_a_missing_file_is_named(void **state) {
   (void)state;
   tt_profile *profile = NULL;
   assert_int_not_equal(tt_profile_open("/tmp/no/such/profile.json", &profile), TUTTI_OK);
-  assert_non_null(strstr(tutti_last_error(), "/tmp/no/such/profile.json"));
+  assert_string_equal(tutti_last_error(), "/tmp/no/such/profile.json: cannot be read: No such file or directory");
+  assert_int_not_equal(tt_profile_open("/tmp", &profile), TUTTI_OK);
+  assert_string_equal(tutti_last_error(), "/tmp: cannot be read: Is a directory");
   assert_null(profile);
 }
 

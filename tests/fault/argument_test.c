@@ -176,10 +176,19 @@ static call_arguments right_arguments(lists *from, lists *to) {
                           .graph = graph};
 }
 
+/* Errors begin with the function, as headers name it: tutti_all_to_allv. */
+static void check_function(tt_collective of) {
+  char function[64];
+  int length = snprintf(function, sizeof function, "tutti_%s: ", tt_compose_info(of).name);
+  for (char *at = function; *at; at++)
+    *at = *at == '-' ? '_' : *at;
+  CHECK(strncmp(tutti_last_error(), function, (size_t)length) == 0);
+}
+
 static void refuse(tt_collective of, call_mode how, const call_arguments *wrong, const char *text) {
   tutti_request *request = NULL;
   REFUSED(call_invoke(of, how, wrong, &request), text);
-  CHECK(strstr(tutti_last_error(), tt_compose_info(of).name) != NULL);
+  check_function(of);
   CHECK(request == NULL);
 }
 
@@ -318,12 +327,13 @@ static void refuse_lists(tt_collective of, call_mode how) {
 static void refuse_function(tt_collective of, call_mode how) {
   lists from, to;
   call_arguments right = right_arguments(&from, &to), wrong = right;
-  tutti_request *request = NULL;
   wrong.comm = NULL;
   wrong.graph = NULL;
-  REFUSED(call_invoke(of, how, &wrong, &request), tt_compose_info(of).has_graph ? "graph is NULL" : "comm is NULL");
-  if (how != CALL_BLOCK)
+  refuse(of, how, &wrong, tt_compose_info(of).has_graph ? "graph is NULL" : "comm is NULL");
+  if (how != CALL_BLOCK) {
     REFUSED(call_invoke(of, how, &right, NULL), "request is NULL");
+    check_function(of);
+  }
   if (of == TT_BARRIER)
     return;
   refuse_counts(of, how, right);

@@ -71,6 +71,10 @@ refuses 2 "there is no collective 'nonsense'" nonsense
 refuses 2 "there is no type 'float31'" scan --type float31
 refuses 2 "op sum does not combine elements of --type byte" scan --type byte
 refuses 2 "^tutti bench: unrecognized option" scan --nonsense
+for params in nope 'linear slice=x' '[core:9-star'; do
+  refuses 2 "^tutti bench: --params: .*'" scan -n 2 --sizes 8 --params linear --params "$params"
+  [ ! -s "$work/out" ] || { cat "$work/out"; echo "a header before the error of --params $params"; exit 1; }
+done
 refuses 1 "json: $work/no/folder: No such file" scan --json "$work/no/folder"
 [ ! -s "$work/out" ] # before anything was measured
 refuses 1 "json: /dev/full: No space left" scan -n 2 --sizes 8 --seconds 0 --json /dev/full

@@ -88,6 +88,9 @@ refuse 1 "presets: linear" allreduce -n 4 --params fugue
 refuse 1 "levels here: core" allreduce -n 4 --params two-level-ring
 refuse 1 "it has one, allgather.scatter" broadcast -n 4 --params rabenseifner
 refuse 1 "2x3" allreduce -n 4 --groups 2x3
+refuse 2 "--groups '2x' is no group map: write 4x8" allreduce --groups 2x
+refuse 2 "--groups '0,1,x:' is no group map: write 4x8" allreduce --groups 0,1,x:
+refuse 2 "--groups 'cyclic:4' does not say how many ranks there are; give -n N" allreduce --groups cyclic:4
 refuse 1 "at most 64" allreduce -n 65 --svg "$folder/large.svg"
 refuse 1 "cannot write" allreduce -n 4 --svg "$folder/missing/picture.svg"
 
