@@ -17,7 +17,6 @@ void tutti_context_options_init(tutti_context_options *options) {
 /* ---- facts that must be equal ---- */
 
 typedef struct facts {
-  char version[16];
   uint64_t profile, params, groups, nodes, far;
   int64_t topology; /* whether ranks say where they run */
   int64_t direct_bytes, slot_bytes, slot_count;
@@ -46,7 +45,6 @@ static facts own_facts(const tutti_context *context, const tutti_context_options
   if (status != TUTTI_OK)
     snprintf(mine.text, sizeof mine.text, "%s", tutti_last_error());
   mine.nics = tt_machine_nics(given); /* what is wrong there leaves a text only */
-  snprintf(mine.version, sizeof mine.version, "%s", TUTTI_VERSION);
   mine.profile = context->profile ? context->profile->hash : 0;
   mine.params = text_hash(options->params);
   mine.groups = text_hash(options->groups);
@@ -64,8 +62,6 @@ static facts own_facts(const tutti_context *context, const tutti_context_options
 }
 
 static const char *difference(const facts *a, const facts *b) {
-  if (memcmp(a->version, b->version, sizeof a->version) != 0)
-    return "versions of tutti";
   if (a->profile != b->profile)
     return "profiles (TUTTI_PROFILE)";
   if (a->params != b->params)
@@ -125,6 +121,13 @@ static tutti_status fail_boot(const tutti_context *context, tutti_status status,
     return tt_fail(status, "tutti_context_create: rank %" PRId64 " waited in vain for: %s", context->rank, missing);
   return tt_fail(status, "tutti_context_create: rank %" PRId64 ": %s", context->rank,
                  *why ? why : "the boot's allgather failed");
+}
+
+static tutti_status compare_versions(const tutti_context *context, const tutti_boot *boot) {
+  char missing[256] = "";
+  tt_fail_clear();
+  tutti_status status = tt_boot_compare(boot, context->create_timeout_ns, missing, sizeof missing);
+  return status == TUTTI_OK ? TUTTI_OK : fail_boot(context, status, missing);
 }
 
 /* `status`: what this rank has come to so far. It takes part in any case, so that nobody waits for it. */
@@ -223,6 +226,8 @@ static tutti_status open_all(tutti_context *context, const tutti_context_options
   context->idle_user = options ? options->idle_user : NULL;
   context->create_timeout_ns = timeout_ns;
   tt_log_rank(context->rank);
+  if ((status = compare_versions(context, boot)) != TUTTI_OK)
+    return status;
   status = read_groups(context);
   if (status == TUTTI_OK)
     status = tt_profile_open(tt_options_get()->profile, &context->profile);

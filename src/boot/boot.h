@@ -22,6 +22,11 @@ tutti_status tt_boot_connect(const char *address, int64_t rank, int64_t rank_cou
 const tutti_boot *tt_boot_get(const tt_boot *boot);
 void tt_boot_close(tt_boot *boot); /* accepts NULL */
 
+/* The first allgather of a job: whether all ranks have the same version of tutti, so that they understand what comes
+ * next. TUTTI_ERR_MISMATCH on all of them where they have not, with two ranks and their versions in the text; or what
+ * the allgather fails with, which fills `missing`. */
+tutti_status tt_boot_compare(const tutti_boot *boot, int64_t timeout_ns, char *missing, size_t missing_size);
+
 /* ---- the launcher's side: never blocks ---- */
 
 typedef struct tt_boot_server tt_boot_server;

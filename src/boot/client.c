@@ -85,7 +85,10 @@ static tutti_status allgather(void *user, const void *mine, void *all, size_t by
   if (bytes > TT_BOOT_BYTES_MAXIMUM)
     return tt_fail(TUTTI_ERR_ARGUMENT, "allgather of %zu bytes a rank; at most %u", bytes, TT_BOOT_BYTES_MAXIMUM);
   int64_t until_ns = tt_clock_until(timeout_ns) + SLACK_NS;
-  tt_boot_request request = {TT_BOOT_MAGIC, (uint32_t)own->base.boot.rank, bytes, timeout_ns};
+  tt_boot_request request = {.version = *tt_boot_version_own(),
+                             .rank = (uint32_t)own->base.boot.rank,
+                             .bytes = bytes,
+                             .timeout_ns = timeout_ns};
   char *frame = malloc(sizeof request + bytes);
   if (frame == NULL)
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for an allgather of %zu bytes", bytes);

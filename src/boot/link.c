@@ -37,6 +37,8 @@ void tt_boot_link_destroy(tt_boot_link *link) {
   free(link);
 }
 
+#define KNOWN offsetof(tt_boot_request, reserved) /* bytes of a request that are the same in every version */
+
 /* The rest of what is being received: first the request's head, then the contribution. */
 static size_t rest(tt_boot_link *link, char **to) {
   size_t head = sizeof link->request;
@@ -48,22 +50,52 @@ static size_t rest(tt_boot_link *link, char **to) {
   return head + link->request.bytes - link->got;
 }
 
-static bool accept_head(tt_boot_link *link, int64_t rank_count) {
+static bool accept_known(tt_boot_link *link, int64_t rank_count) {
   const tt_boot_request *request = &link->request;
-  if (request->magic != TT_BOOT_MAGIC || request->rank >= rank_count || request->bytes > TT_BOOT_BYTES_MAXIMUM)
-    return false;
-  char *in = realloc(link->in, request->bytes + 1);
+  link->foreign = request->version.wire != tt_boot_version_own()->wire;
+  return request->version.magic == TT_BOOT_MAGIC && request->rank < rank_count;
+}
+
+static bool accept_head(tt_boot_link *link) {
+  const tt_boot_request *request = &link->request;
+  char *in = request->bytes <= TT_BOOT_BYTES_MAXIMUM ? realloc(link->in, request->bytes + 1) : NULL;
   if (in == NULL)
     return false;
   link->in = in;
   return true;
 }
 
+static bool is_whole(const tt_boot_link *link) {
+  return link->got >= sizeof link->request && link->got == sizeof link->request + link->request.bytes;
+}
+
+/* `count` bytes more of the request. NOTHING: there is more to come. */
+static tt_boot_event take(tt_boot_link *link, size_t count, int64_t rank_count) {
+  size_t before = link->got;
+  link->got += count;
+  if (before < KNOWN && link->got >= KNOWN && !accept_known(link, rank_count))
+    return TT_BOOT_CLOSED;
+  if (!link->foreign && count > 0 && link->got == sizeof link->request && !accept_head(link))
+    return TT_BOOT_CLOSED;
+  return link->foreign || is_whole(link) ? TT_BOOT_REQUEST : TT_BOOT_NOTHING;
+}
+
+/* What follows a request that is not understood. */
+static tt_boot_event pass_over(tt_boot_link *link) {
+  char bytes[4096];
+  ssize_t count;
+  do
+    count = recv(link->fd, bytes, sizeof bytes, MSG_DONTWAIT);
+  while (count > 0);
+  return count < 0 && (errno == EAGAIN || errno == EINTR) ? TT_BOOT_NOTHING : TT_BOOT_CLOSED;
+}
+
 tt_boot_event tt_boot_link_receive(tt_boot_link *link, int64_t rank_count) {
-  size_t head = sizeof link->request;
-  if (link->got >= head && link->got == head + link->request.bytes)
+  if (link->foreign)
+    return pass_over(link);
+  if (is_whole(link))
     link->got = 0;
-  for (;;) {
+  for (tt_boot_event event = TT_BOOT_NOTHING;;) {
     char *to;
     size_t wanted = rest(link, &to);
     ssize_t count = wanted > 0 ? recv(link->fd, to, wanted, MSG_DONTWAIT) : 0;
@@ -71,11 +103,9 @@ tt_boot_event tt_boot_link_receive(tt_boot_link *link, int64_t rank_count) {
       return TT_BOOT_NOTHING;
     if (count <= 0 && wanted > 0)
       return TT_BOOT_CLOSED;
-    link->got += (size_t)count;
-    if (link->got == head && wanted > 0 && !accept_head(link, rank_count))
-      return TT_BOOT_CLOSED;
-    if (link->got >= head && link->got == head + link->request.bytes)
-      return TT_BOOT_REQUEST;
+    event = take(link, (size_t)count, rank_count);
+    if (event != TT_BOOT_NOTHING)
+      return event;
   }
 }
 

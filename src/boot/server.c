@@ -148,6 +148,12 @@ static void check_round(tt_boot_server *server) {
     }
 }
 
+static void describe_foreign(tt_boot_server *server, const tt_boot_request *request) {
+  char theirs[TT_BOOT_VERSION_TEXT], ours[TT_BOOT_VERSION_TEXT];
+  snprintf(server->text, sizeof server->text, "rank %u has tutti %s, the launcher has %s", request->rank,
+           tt_boot_version_text(&request->version, theirs), tt_boot_version_text(tt_boot_version_own(), ours));
+}
+
 static void contribute(tt_boot_server *server, tt_boot_link *link) {
   const tt_boot_request *request = &link->request;
   uint32_t rank = request->rank;
@@ -161,6 +167,13 @@ static void contribute(tt_boot_server *server, tt_boot_link *link) {
     snprintf(server->text, sizeof server->text, "rank %u has joined twice", rank);
     refuse(server, link, TUTTI_ERR_MISMATCH);
     fail_round(server, TUTTI_ERR_MISMATCH);
+    return;
+  }
+  if (link->foreign) {
+    describe_foreign(server, request);
+    refuse(server, link, TUTTI_ERR_MISMATCH);
+    fail_round(server, TUTTI_ERR_MISMATCH);
+    own->missed = false;
     return;
   }
   own->link = link;

@@ -19,6 +19,7 @@ void tt_boot_answer_release(tt_boot_answer *answer); /* accepts NULL; the last h
 typedef struct tt_boot_link {
   struct tt_boot_link *before, *after; /* of the server's list */
   int fd;
+  bool foreign;            /* it speaks another version: only the beginning of its request is understood */
   tt_boot_request request; /* being received */
   size_t got;              /* bytes of request and contribution */
   char *in;                /* the contribution */
@@ -31,7 +32,8 @@ void tt_boot_link_destroy(tt_boot_link *link);
 
 typedef enum tt_boot_event { TT_BOOT_NOTHING, TT_BOOT_REQUEST, TT_BOOT_CLOSED } tt_boot_event;
 
-/* Receives what is there. REQUEST: request and in are whole; the next call begins a new one. */
+/* Receives what is there. REQUEST: request and in are whole, or it is a foreign one's and has version and rank; the
+ * next call begins a new one. */
 tt_boot_event tt_boot_link_receive(tt_boot_link *link, int64_t rank_count);
 /* Becomes a holder of the answer; false: the rank has asked before it had the last one. */
 bool tt_boot_link_reply(tt_boot_link *link, tt_boot_answer *answer);

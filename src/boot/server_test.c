@@ -2,6 +2,7 @@
 #include "boot/boot.h"
 #include "boot/wire.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -36,8 +37,9 @@ static void serve(tt_boot_server *server, int fd, short events) {
   tt_boot_server_serve(server);
 }
 
-static void contribute(tt_boot_server *server, int fd, uint32_t rank, size_t bytes) {
-  tt_boot_request request = {TT_BOOT_MAGIC, rank, bytes, MINUTE};
+static void contribute_of(tt_boot_server *server, int fd, uint32_t rank, size_t bytes, uint32_t wire) {
+  tt_boot_request request = {*tt_boot_version_own(), rank, 0, bytes, MINUTE};
+  request.version.wire = wire;
   char *frame = malloc(sizeof request + bytes);
   memcpy(frame, &request, sizeof request);
   memset(frame + sizeof request, (int)('a' + rank), bytes);
@@ -47,6 +49,10 @@ static void contribute(tt_boot_server *server, int fd, uint32_t rank, size_t byt
     serve(server, fd, POLLOUT);
   }
   free(frame);
+}
+
+static void contribute(tt_boot_server *server, int fd, uint32_t rank, size_t bytes) {
+  contribute_of(server, fd, rank, bytes, tt_boot_version_own()->wire);
 }
 
 static void receive(tt_boot_server *server, int fd, void *to, size_t size) {
@@ -93,6 +99,43 @@ static void test_wrong_length_is_told_to_each_rank_once(void **state) {
     assert_int_equal(hear(server, fd[order[r]]), TUTTI_OK);
     close(fd[order[r]]);
   }
+  tt_boot_server_close(server);
+}
+
+/* Before, between and after ranks of this version; whatever follows its first bytes is passed over. */
+static void test_another_version_is_told_to_each_rank_once(void **state) {
+  (void)state;
+  for (uint32_t foreign = 0; foreign < 3; foreign++) {
+    tt_boot_server *server = open_server(3);
+    int fd[] = {join(server), join(server), join(server)};
+    for (uint32_t r = 0; r < 3; r++)
+      contribute_of(server, fd[r], r, r == foreign ? 100000 : 8, r == foreign ? 99 : tt_boot_version_own()->wire);
+    for (int r = 0; r < 3; r++)
+      assert_int_equal(hear(server, fd[r]), TUTTI_ERR_MISMATCH);
+    close(fd[foreign]);
+    fd[foreign] = join(server);
+    run_round(server, fd, 3);
+    for (int r = 0; r < 3; r++)
+      close(fd[r]);
+    tt_boot_server_close(server);
+  }
+}
+
+static void test_what_is_no_version_is_turned_away(void **state) {
+  (void)state;
+  tt_boot_server *server = open_server(1);
+  int fd = join(server);
+  tt_boot_request request = {.version = {.magic = 0x74757474}, .bytes = 8, .timeout_ns = MINUTE};
+  assert_int_equal(send(fd, &request, sizeof request, 0), sizeof request);
+  char byte;
+  ssize_t count;
+  while ((count = recv(fd, &byte, 1, MSG_DONTWAIT)) < 0 && errno == EAGAIN)
+    serve(server, fd, POLLIN);
+  assert_true(count <= 0);
+  close(fd);
+  fd = join(server);
+  run_round(server, &fd, 1);
+  close(fd);
   tt_boot_server_close(server);
 }
 
@@ -173,6 +216,8 @@ static void test_rank_without_a_descriptor_comes_in_later(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_wrong_length_is_told_to_each_rank_once),
+      cmocka_unit_test(test_another_version_is_told_to_each_rank_once),
+      cmocka_unit_test(test_what_is_no_version_is_turned_away),
       cmocka_unit_test(test_slow_readers_get_the_whole_answer),
       cmocka_unit_test(test_rank_without_a_descriptor_comes_in_later),
   };

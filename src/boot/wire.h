@@ -7,14 +7,27 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-#define TT_BOOT_MAGIC 0x74757474u
+#define TT_BOOT_MAGIC 0x31747574u
 #define TT_BOOT_NAME 48
 #define TT_BOOT_BYTES_MAXIMUM (1u << 20) /* of one rank's contribution */
 
-/* Followed by `bytes`: the rank's contribution. */
-typedef struct tt_boot_request {
+/* What every process says first, in every version of tutti: the struct stays as it is, and so does the reply. */
+typedef struct tt_boot_version {
   uint32_t magic;
+  uint32_t wire;    /* raised whenever what goes between processes changes its form */
+  char library[16]; /* TUTTI_VERSION, or as much of it as there is room for */
+} tt_boot_version;
+
+const tt_boot_version *tt_boot_version_own(void);
+/* "0.1.0 (wire 1)" */
+#define TT_BOOT_VERSION_TEXT 48
+const char *tt_boot_version_text(const tt_boot_version *version, char text[static TT_BOOT_VERSION_TEXT]);
+
+/* Followed by `bytes`: the rank's contribution. Version and rank come first in every version. */
+typedef struct tt_boot_request {
+  tt_boot_version version;
   uint32_t rank;
+  uint32_t reserved;
   uint64_t bytes;
   int64_t timeout_ns;
 } tt_boot_request;
