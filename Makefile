@@ -7,10 +7,10 @@
 #   make test-cluster    those of several nodes (docs/cluster.md) with more cases
 #   make bench      all measurements
 #   make install PREFIX=/usr/local
-#   make format docs clean
+#   make format docs clean abi
 
 PREFIX ?= /usr/local
-.PHONY: all run test test-long test-cluster bench install format docs deps clean
+.PHONY: all run test test-long test-cluster bench install abi format docs deps clean
 
 all: build/build.ninja
 	@cmake --build build
@@ -45,6 +45,9 @@ install:
 
 format:
 	@scripts/format.sh
+
+abi: all
+	@python3 scripts/abi.py build/lib/libtutti.so --write
 
 docs: all
 	@build/bin/gen_environment > docs/environment.md
