@@ -23,3 +23,7 @@ set(package ${CMAKE_INSTALL_LIBDIR}/cmake/tutti)
 write_basic_package_version_file(tuttiConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_BINARY_DIR}/tuttiConfigVersion.cmake cmake/tuttiConfig.cmake DESTINATION ${package})
 install(EXPORT tutti NAMESPACE tutti:: FILE tuttiTargets.cmake DESTINATION ${package})
+
+# The loader has a list of what is in its folders. A distribution's packages take care of it themselves.
+install(CODE "set(libraries \"${CMAKE_INSTALL_LIBDIR}\")")
+install(SCRIPT cmake/Ldconfig.cmake)

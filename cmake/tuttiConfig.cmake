@@ -1,4 +1,4 @@
-# find_package(tutti) gives tutti::shared and tutti::static.
+# find_package(tutti) gives tutti::tutti, which is tutti::shared, and tutti::static.
 include(CMakeFindDependencyMacro)
 find_dependency(PkgConfig)
 find_dependency(Threads)
@@ -6,3 +6,6 @@ pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
 pkg_check_modules(HWLOC REQUIRED IMPORTED_TARGET hwloc)
 pkg_check_modules(SODIUM REQUIRED IMPORTED_TARGET libsodium)
 include(${CMAKE_CURRENT_LIST_DIR}/tuttiTargets.cmake)
+if(NOT TARGET tutti::tutti)
+  add_library(tutti::tutti ALIAS tutti::shared)
+endif()

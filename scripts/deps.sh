@@ -1,16 +1,21 @@
 #!/bin/sh
 # Installs the Debian packages that building, testing and comparing need; does nothing when they are all there. Of a|b the
 # first that is installed or that apt has: releases differ.
-# deps.sh cluster: also Slurm, whose daemons no test of one machine needs.
+# deps.sh cluster: also Slurm, whose daemons no test of one machine needs. deps.sh deb: what `make deb` needs, no more.
 set -eu
 
 build="gcc g++ libc6-dev cmake ninja-build pkg-config python3 libjansson-dev libpmix-dev libhwloc-dev libsodium-dev
-libucx-dev"
+libucx-dev libudev-dev"
 tests="libcmocka-dev clang clang-format-19|clang-format iproute2 procps"
 mpi="openmpi-bin libopenmpi-dev mpich libmpich-dev gfortran"
 programs="hpcc python3-mpi4py scalapack-mpi-test" # that tests run over the interposer
 slurm="slurmctld slurmd slurm-client libpmi2-0 munge"
-[ "${1:-}" = cluster ] || slurm=
+deb="build-essential debhelper libcmocka-dev libmpich-dev libopenmpi-dev lintian"
+case "${1:-}" in
+cluster) wanted="$build $tests $mpi $programs $slurm" ;;
+deb) wanted="$build $deb" ;;
+*) wanted="$build $tests $mpi $programs" ;;
+esac
 
 is_installed() {
   [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null || true)" = installed ]
@@ -24,7 +29,7 @@ first_of() { # PACKAGE|...; what there is not, apt will say
 }
 
 missing=
-for package in $build $tests $mpi $programs $slurm; do
+for package in $wanted; do
   is_installed "$(first_of "$package")" || missing="$missing $package"
 done
 [ -n "$missing" ] || exit 0

@@ -1,4 +1,5 @@
-# What is installed is enough: a program builds against it with pkg-config and with CMake, and runs.
+# What is installed is enough: a program builds against it with pkg-config and with CMake, shared and static, and runs. The
+# loader is told of it where it can be.
 set -eu
 build=$(dirname "$TUTTI_BIN")
 work=$(mktemp -d)
@@ -15,7 +16,8 @@ cat >"$work/CMakeLists.txt" <<'EOF'
 cmake_minimum_required(VERSION 3.22)
 project(user LANGUAGES C)
 find_package(tutti 0.1 REQUIRED)
-foreach(kind shared static)
+find_package(tutti REQUIRED) # as another package of the same program may
+foreach(kind tutti shared static)
   add_executable(user_${kind} main.c)
   target_link_libraries(user_${kind} PRIVATE tutti::${kind})
 endforeach()
@@ -24,10 +26,43 @@ EOF
 export PKG_CONFIG_PATH="$library/pkgconfig"
 cc "$work/main.c" -o "$work/user" $(pkg-config --cflags --libs tutti)
 LD_LIBRARY_PATH=$library "$work/user"
+mkdir "$work/static"
+cp "$library/libtutti.a" "$work/static"
+cc "$TUTTI_SOURCE/examples/hello.c" -o "$work/hello" -L"$work/static" $(pkg-config --static --cflags --libs tutti)
+"$work/hello" | grep -q '^rank 0 of 1: the sum of all ranks is 0$'
+! ldd "$work/hello" | grep libtutti
 cmake -S "$work" -B "$work/build" -DCMAKE_PREFIX_PATH="$work/tutti" >/dev/null
 cmake --build "$work/build" >/dev/null
+"$work/build/user_tutti"
 "$work/build/user_shared"
 "$work/build/user_static"
+
+# A loader of the test's own: it knows the folder $KNOWN, and leaves $RUN where it is told to look again.
+mkdir "$work/sbin"
+cat >"$work/sbin/ldconfig" <<'EOF'
+#!/bin/sh
+case $* in *-N*) echo "$KNOWN: (from a test)" ;; *) : >"$RUN" ;; esac
+EOF
+chmod +x "$work/sbin/ldconfig"
+again() { # KNOWN
+  rm -f "$work/run"
+  KNOWN=$1 RUN=$work/run PATH=$work/sbin:$PATH cmake --install "$build" --prefix "$work/tutti" >"$work/said"
+}
+wrong() {
+  echo "$1:"
+  cat "$work/said"
+  exit 1
+}
+again /nowhere
+grep -q "LD_LIBRARY_PATH=$library" "$work/said" && [ ! -e "$work/run" ] || wrong "a folder that is none of the loader's"
+again "$library"
+if [ "$(id -u)" = 0 ]; then
+  [ -e "$work/run" ] || wrong "root does not run ldconfig"
+else
+  grep -q 'root has to run ldconfig' "$work/said" || wrong "ldconfig is not asked for"
+fi
+DESTDIR=$work/stage again "$library"
+[ -d "$work/stage$library" ] && [ ! -e "$work/run" ] || wrong "DESTDIR"
 
 for interposer in "$build"/lib/libtutti-*.so; do
   [ -f "$interposer" ] || continue

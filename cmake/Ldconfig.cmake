@@ -1,0 +1,35 @@
+# Runs where tutti is installed, in the folder `libraries` of the prefix: programs that are linked with libtutti.so find it
+# at once where that folder is one of the loader's and this is root; otherwise it is said what is left to do. Nothing where
+# DESTDIR says that the files go elsewhere.
+if(NOT "$ENV{DESTDIR}" STREQUAL "")
+  return()
+endif()
+get_filename_component(libraries "${libraries}" REALPATH BASE_DIR "${CMAKE_INSTALL_PREFIX}")
+find_program(LDCONFIG ldconfig PATHS /sbin /usr/sbin)
+set(known "")
+if(LDCONFIG)
+  execute_process(COMMAND ${LDCONFIG} -N -X -v OUTPUT_VARIABLE said ERROR_QUIET)
+  string(REGEX MATCHALL "(^|\n)/[^:\n]*" known "${said}")
+endif()
+
+set(is_known FALSE)
+foreach(folder ${known})
+  string(STRIP "${folder}" folder)
+  get_filename_component(folder "${folder}" REALPATH)
+  if(folder STREQUAL libraries)
+    set(is_known TRUE)
+  endif()
+endforeach()
+execute_process(COMMAND id -u OUTPUT_VARIABLE user OUTPUT_STRIP_TRAILING_WHITESPACE)
+
+if(NOT is_known)
+  message(STATUS "${libraries} is none of the loader's folders: programs find libtutti.so there with "
+                 "LD_LIBRARY_PATH=${libraries}, or linked with -Wl,-rpath,${libraries}")
+elseif(NOT user STREQUAL "0")
+  message(STATUS "so that programs find libtutti.so in ${libraries}, root has to run ldconfig")
+else()
+  execute_process(COMMAND ${LDCONFIG} RESULT_VARIABLE failed)
+  if(NOT failed EQUAL 0)
+    message(WARNING "${LDCONFIG} failed: programs may not find libtutti.so in ${libraries}")
+  endif()
+endif()
