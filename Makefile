@@ -7,10 +7,11 @@
 #   make test-cluster    those of several nodes (docs/cluster.md) with more cases
 #   make bench      all measurements
 #   make install PREFIX=/usr/local
+#   make deb        Debian packages, in build/deb; make test-packages tries them in a fresh Debian 12 and 13
 #   make format docs clean abi
 
 PREFIX ?= /usr/local
-.PHONY: all run test test-long test-cluster bench install abi format docs deps clean
+.PHONY: all run test test-long test-cluster bench install deb test-packages abi format docs deps clean
 
 all: build/build.ninja
 	@cmake --build build
@@ -42,6 +43,14 @@ install:
 	@cmake --preset release -DCMAKE_INSTALL_PREFIX=$(abspath $(PREFIX))
 	@cmake --build build
 	@cmake --install build
+
+deb:
+	@scripts/deps.sh deb
+	@scripts/deb.sh
+
+test-packages:
+	@scripts/packages.sh bookworm
+	@scripts/packages.sh trixie
 
 format:
 	@scripts/format.sh

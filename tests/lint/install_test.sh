@@ -26,9 +26,7 @@ EOF
 export PKG_CONFIG_PATH="$library/pkgconfig"
 cc "$work/main.c" -o "$work/user" $(pkg-config --cflags --libs tutti)
 LD_LIBRARY_PATH=$library "$work/user"
-mkdir "$work/static"
-cp "$library/libtutti.a" "$work/static"
-cc "$TUTTI_SOURCE/examples/hello.c" -o "$work/hello" -L"$work/static" $(pkg-config --static --cflags --libs tutti)
+cc "$TUTTI_SOURCE/examples/hello.c" -o "$work/hello" $(pkg-config --static --cflags --libs tutti | sed 's/-ltutti/-l:libtutti.a/')
 "$work/hello" | grep -q '^rank 0 of 1: the sum of all ranks is 0$'
 ! ldd "$work/hello" | grep libtutti
 cmake -S "$work" -B "$work/build" -DCMAKE_PREFIX_PATH="$work/tutti" >/dev/null

@@ -1,0 +1,54 @@
+"""Recipes say the version that tutti.h says. Spack's is run with stand-ins for Spack's own functions: it compiles, its
+variants are there where they are asked for, and the options that it sets are options of CMakeLists.txt."""
+import os
+import pathlib
+import re
+import sys
+import types
+
+ROOT = pathlib.Path(os.environ.get("TUTTI_SOURCE", pathlib.Path(__file__).parents[2]))
+VERSION = re.search(r'#define TUTTI_VERSION "(.*)"', (ROOT / "include/tutti/tutti.h").read_text())[1]
+said = {"version": [], "variant": []}
+problems = []
+
+
+def check(good, problem):
+    if not good:
+        problems.append(problem)
+
+
+class CMakePackage:
+    run_tests = True
+
+    def define(self, name, value):
+        return name
+
+    def define_from_variant(self, name, variant):
+        check(variant in said["variant"], f"there is no variant {variant}")
+        return name
+
+
+def directive(name):
+    return lambda first, *more, **named: said.setdefault(name, []).append(first)
+
+
+def run_spack():
+    spack = types.ModuleType("spack.package")
+    for name in ("license", "version", "variant", "depends_on", "generator"):
+        setattr(spack, name, directive(name))
+    spack.CMakePackage = CMakePackage
+    sys.modules.update({"spack": types.ModuleType("spack"), "spack.package": spack})
+    path = ROOT / "packaging/spack/package.py"
+    space = {}
+    exec(compile(path.read_text(), path, "exec"), space)
+    check(said["version"] == [VERSION], f"Spack: version {said['version']}, tutti.h says {VERSION}")
+    options = re.findall(r"^(?:set|option)\((\w+)", (ROOT / "CMakeLists.txt").read_text(), re.MULTILINE)
+    for option in space["Tutti"]().cmake_args():
+        check(option in options, f"Spack sets {option}, which CMakeLists.txt does not know")
+
+
+run_spack()
+newest = re.match(r"tutti \((.*?)\)", (ROOT / "debian/changelog").read_text())[1]
+check(newest == VERSION, f"debian/changelog begins with {newest}, tutti.h says {VERSION}")
+print("\n".join(problems) or "recipes are in order")
+sys.exit(bool(problems))

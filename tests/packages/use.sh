@@ -1,0 +1,63 @@
+# Installs the packages of ../deb where nothing but Debian is, uses each of them, and purges them: nothing may be left.
+# As root, in a Debian that may be spoilt: scripts/packages.sh starts it there.
+set -eu
+cd "$(dirname "$0")/.."
+export DEBIAN_FRONTEND=noninteractive OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+packages=$(for deb in deb/*.deb; do dpkg-deb -f "$deb" Package; done)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+fail() {
+  echo "$*"
+  [ ! -f "$work/out" ] || cat "$work/out"
+  exit 1
+}
+files() { find / -xdev \( -path "$work" -o -path /tmp -o -path /root -o -path /var/cache -o -path /var/log -o -path /var/lib/dpkg \
+  -o -path /var/lib/apt \) -prune -o -print | sort; }
+add() { apt-get install -q -y --no-install-recommends "$@" >"$work/out" 2>&1 || fail "apt-get install $*"; }
+purge() { dpkg --purge $packages >"$work/out" 2>&1 || fail "purge"; }
+
+# expect TEXT COMMAND...: it ends well and prints a line with TEXT
+expect() {
+  text=$1
+  shift
+  timeout 120 "$@" >"$work/out" 2>&1 || fail "$*: status $?"
+  grep -q "$text" "$work/out" || fail "$*: no '$text'"
+}
+
+# What the packages depend on is there before and after; they alone come and go.
+apt-get update -q >/dev/null
+purge
+add gcc libc6-dev pkg-config openmpi-bin libopenmpi-dev mpich libmpich-dev
+add ./deb/*.deb
+purge
+files >"$work/before"
+add ./deb/*.deb
+
+# README's program, as README says it
+sed -n '/^```c$/,/^```$/p' README.md | sed '1d;$d' >"$work/hello.c"
+cd "$work"
+cc hello.c -o hello $(pkg-config --cflags --libs tutti)
+expect "rank 3 of 4: the sum of all ranks is 6" tutti run -n 4 ./hello
+ldd hello | grep -q 'libtutti.so.0' || fail "hello needs no libtutti.so.0"
+cc hello.c -o hello-static $(pkg-config --static --cflags --libs tutti | sed 's/-ltutti/-l:libtutti.a/')
+ldd hello-static | grep libtutti && fail "hello-static needs libtutti.so"
+expect "rank 3 of 4: the sum of all ranks is 6" tutti run -n 4 ./hello-static
+
+# The command
+expect "^tutti [0-9]" tutti version
+expect "allreduce" tutti bench allreduce -n 2 --sizes 8 --against openmpi,mpich
+expect "rounds in total: 3" tutti plan allreduce -n 8 --params recursive-doubling
+expect "tutti" zcat /usr/share/man/man1/tutti.1.gz
+
+# MPI programs
+for mpi in openmpi mpich; do
+  "mpicc.$mpi" "$OLDPWD/packages/sum.c" -o "sum-$mpi" || fail "mpicc.$mpi"
+  expect "the sum of 2 ranks is 1" tutti mpirun --stats --mpi "$mpi" -n 2 "./sum-$mpi"
+  grep -Eq 'allreduce .* ([89][0-9]|100)\.[0-9]+%' out || fail "$mpi: calls did not run on tutti"
+done
+cd - >/dev/null
+
+purge
+files >"$work/after"
+diff "$work/before" "$work/after" || fail "purge leaves something"
+echo "packages were installed, used and purged"
