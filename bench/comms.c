@@ -1,7 +1,10 @@
-/* bench/comms.c - what communicators cost: time of a split, beside a barrier and an allgather of as much; bytes of one,
- * when it is made and after its first calls.
+/* bench/comms.c - what communicators cost: time of a split, beside a barrier and an allgather of as much, and of the
+ * split, the first call and the end of one that is used once; bytes of one, when it is made and after its first calls;
+ * time and bytes of many that are alive at once, used once and destroyed in any order.
  *
- *     tutti run -n 8 build/bin/bench_comms [COUNT]    medians of COUNT splits, default 2000; ranks of one machine */
+ *     tutti run -n 8 build/bin/bench_comms [COUNT]    medians of COUNT splits, default 10000; ranks of one machine
+ *
+ * Of fewer than 10,000 at once the seconds are those of 10,000. */
 #include "api/api.h"
 #include "transport/shm/self.h"
 #include "transport/transport.h"
@@ -10,7 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { ALIVE = 100, LARGE = 100000, COUNT_MOST = 1000000, WORDS = 4 };
+enum { ALIVE = 100, MANY = 10000, LARGE = 100000, COUNT_MOST = 1000000, WORDS = 4 };
 
 static tutti_comm *comm;
 static int64_t *gathered;
@@ -49,6 +52,18 @@ static void allgather(void) {
 }
 
 static void barrier(void) { must(tutti_barrier(comm)); }
+
+static void use(tutti_comm *part) {
+  double in = 1, out;
+  must(tutti_allreduce(&in, &out, 1, TUTTI_FLOAT64, TUTTI_SUM, part));
+}
+
+static void split_and_use(void) {
+  tutti_comm *part;
+  must(tutti_comm_split(comm, 0, 0, &part));
+  use(part);
+  tutti_comm_destroy(part);
+}
 
 static void measure(const char *name, void (*call)(void), int count) {
   int64_t *took = get_memory((size_t)count * sizeof *took);
@@ -105,6 +120,47 @@ static void measure_memory(const tutti_context *context) {
     tutti_comm_destroy(part[n]);
 }
 
+static void print_seconds(const char *what, int count, int64_t began_ns) {
+  must(tutti_barrier(comm));
+  if (tutti_comm_rank(comm) == 0)
+    printf("%-22s %10.3f\n", what, (double)(tt_clock_ns() - began_ns) * 1e-9 / count * MANY);
+}
+
+static void shuffle(tutti_comm **part, int count, uint64_t seed) {
+  tt_random random;
+  tt_random_init(&random, seed);
+  for (int n = count - 1; n > 0; n--) {
+    int other = (int)tt_random_below(&random, (uint64_t)n + 1);
+    tutti_comm *kept = part[n];
+    part[n] = part[other];
+    part[other] = kept;
+  }
+}
+
+/* All are alive at once. Each rank destroys them in another order. */
+static void measure_many(const tutti_context *context, int count) {
+  tutti_comm **part = get_memory((size_t)count * sizeof(tutti_comm *));
+  bytes before = now(context);
+  int64_t began = tt_clock_ns();
+  for (int n = 0; n < count; n++)
+    must(tutti_comm_split(comm, 0, 0, &part[n]));
+  print_seconds("made", count, began);
+  began = tt_clock_ns();
+  for (int n = 0; n < count; n++)
+    use(part[n]);
+  print_seconds("used once", count, began);
+  bytes after = now(context);
+  shuffle(part, count, (uint64_t)tutti_comm_rank(comm));
+  began = tt_clock_ns();
+  for (int n = 0; n < count; n++)
+    tutti_comm_destroy(part[n]);
+  print_seconds("destroyed in any order", count, began);
+  if (tutti_comm_rank(comm) == 0)
+    printf("%-22s %10.0f %10.0f\n", "a rank's bytes", (double)(after.own - before.own) / count,
+           (double)(after.shared - before.shared) / (double)(count * tutti_comm_size(comm)));
+  free(part);
+}
+
 static int read_count(const char *text) {
   char *rest;
   long count = strtol(text, &rest, 10);
@@ -115,7 +171,7 @@ static int read_count(const char *text) {
 }
 
 int main(int count, char **arguments) {
-  int calls = count > 1 ? read_count(arguments[1]) : 2000;
+  int calls = count > 1 ? read_count(arguments[1]) : MANY;
   tutti_context *context;
   must(tutti_context_create(NULL, &context));
   if (context->ops != tt_shm_ops()) {
@@ -127,11 +183,15 @@ int main(int count, char **arguments) {
   if (tutti_comm_rank(comm) == 0)
     printf("%d ranks %24s %10s\n", (int)tutti_comm_size(comm), "median us", "mean us");
   measure("split and destroy", split, calls);
+  measure("split, 8 B, destroy", split_and_use, calls);
   measure("allgather of 32 B", allgather, calls);
   measure("barrier", barrier, calls);
   if (tutti_comm_rank(comm) == 0)
     printf("a rank's bytes %17s %10s\n", "own", "shared");
   measure_memory(context);
+  if (tutti_comm_rank(comm) == 0)
+    printf("%d at once %22s\n", MANY, "seconds");
+  measure_many(context, calls < MANY ? calls : MANY);
   tutti_comm_destroy(comm);
   tutti_context_destroy(context);
   free(gathered);

@@ -25,12 +25,6 @@
 #define SPINS_AN_IDLE 64 /* a few microseconds */
 #define SPINS_A_MOVE 16  /* that take as long */
 
-static inline void relax(void) {
-#if defined(__x86_64__)
-  __builtin_ia32_pause();
-#endif
-}
-
 /* 0: none. */
 static int64_t timeout_of(const tutti_comm *comm) {
   return comm->creates ? comm->context->create_timeout_ns : tt_options_get()->timeout_ns;
@@ -168,7 +162,7 @@ static int64_t sleep_after(const tutti_comm *comm, bool far, int64_t waited_ns, 
 static tutti_status spin(tutti_comm *comm, uint64_t number, bool far, tt_waiter *waiter) {
   if (comm->context->idle && waiter->polls % SPINS_AN_IDLE == 0)
     let_idle(comm->context, tt_clock_ns());
-  relax();
+  tt_relax();
   if (!far)
     return TUTTI_OK;
   waiter->polls += SPINS_A_MOVE;

@@ -38,6 +38,23 @@ void tt_arena_finish(tt_arena *arena);
 void *tt_arena_alloc(tt_arena *arena, size_t count, size_t size); /* NULL and failed = true where memory is exhausted */
 char *tt_arena_format(tt_arena *arena, const char *format, ...) TT_PRINTF(2, 3);
 
+/* ---- index: pointers by number. {0}: empty ---- */
+
+typedef struct tt_index_slot {
+  uint64_t key;
+  void *value; /* NULL: free */
+} tt_index_slot;
+
+typedef struct tt_index {
+  tt_index_slot *slot;
+  size_t used, size; /* size: a power of two, or 0 */
+} tt_index;
+
+void *tt_index_find(const tt_index *index, uint64_t key);      /* NULL: there is none */
+bool tt_index_set(tt_index *index, uint64_t key, void *value); /* not NULL; false: no memory */
+void tt_index_remove(tt_index *index, uint64_t key);           /* if it is there */
+void tt_index_finish(tt_index *index);
+
 /* ---- options: every environment variable is a row of this table; docs and `tutti info` are made from it ---- */
 
 typedef enum tt_option_kind {
@@ -101,6 +118,13 @@ void tt_random_init(tt_random *random, uint64_t seed);
 uint64_t tt_random_next(tt_random *random);
 uint64_t tt_random_below(tt_random *random, uint64_t limit); /* limit > 0 */
 uint64_t tt_hash(uint64_t seed, const void *bytes, size_t size);
+
+/* Between two looks at what another core will change. */
+static inline void tt_relax(void) {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#endif
+}
 
 /* ---- host.c ---- */
 

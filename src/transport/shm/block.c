@@ -1,8 +1,10 @@
 /* transport/shm/block.c - memory of the segment: blocks of powers of two, a free list for each size.
  *
  * Sizes are address space, which is free: a block's pages become memory when touched and are given back (a hole is
- * punched) when it is freed, all but its first page, which carries the list. A size without free blocks takes new
- * space, and when that is used up splits a larger one. Needs the segment's lock where it says so. */
+ * punched) when it is freed, all but its first page, which carries the list. Small blocks that are backed as a whole,
+ * as most of a communicator's are, keep their memory: one that is freed and taken again needs no system call. A size
+ * without free blocks takes new space, and when that is used up splits a larger one. Needs the segment's lock where it
+ * says so. */
 #include "transport/shm/segment.h"
 
 #include <errno.h>
@@ -10,6 +12,7 @@
 #include <string.h>
 
 #define PIECE_BYTES ((uint64_t)16 << 20)
+#define KEPT_BYTES ((uint64_t)32 << 10) /* of a free block, at most */
 
 static uint32_t log_of(uint64_t bytes) {
   uint32_t log = 12;
@@ -27,9 +30,11 @@ static tt_shm_block *pop(tt_shm_segment *segment, uint32_t log) {
   return block;
 }
 
-static void push(tt_shm_segment *segment, tt_shm_block *block, uint32_t log) {
+/* held: as in tt_shm_block. */
+static void push(tt_shm_segment *segment, tt_shm_block *block, uint32_t log, uint64_t held) {
   block->log_bytes = log;
   block->kind = TT_SHM_FREE;
+  block->held = held;
   block->next = segment->head->free[log];
   atomic_thread_fence(memory_order_release); /* a rank killed here leaves whole lists */
   segment->head->free[log] = tt_shm_offset(segment, block);
@@ -43,10 +48,10 @@ static tt_shm_block *take_new(tt_shm_segment *segment, uint32_t log) {
   return tt_shm_at(segment, offset);
 }
 
-/* In pieces: a signal makes fallocate begin again. */
-tutti_status tt_shm_block_back(tt_shm_segment *segment, const tt_shm_block *block, uint64_t bytes) {
+/* All but its first `held` bytes, which are. In pieces: a signal makes fallocate begin again. */
+static tutti_status back(tt_shm_segment *segment, const tt_shm_block *block, uint64_t held, uint64_t bytes) {
   uint64_t offset = tt_shm_offset(segment, block);
-  for (uint64_t done = 0; done < bytes;) {
+  for (uint64_t done = held; done < bytes;) {
     uint64_t piece = bytes - done < PIECE_BYTES ? bytes - done : PIECE_BYTES;
     if (fallocate(segment->fd, 0, (off_t)(offset + done), (off_t)piece) == 0)
       done += piece;
@@ -57,55 +62,75 @@ tutti_status tt_shm_block_back(tt_shm_segment *segment, const tt_shm_block *bloc
   return TUTTI_OK;
 }
 
+tutti_status tt_shm_block_back(tt_shm_segment *segment, const tt_shm_block *block, uint64_t bytes) {
+  return back(segment, block, 0, bytes);
+}
+
+/* Gives the pages after the first back to the system. false: they are not zero again. */
+static bool empty(tt_shm_segment *segment, const tt_shm_block *block, uint32_t log) {
+  uint64_t bytes = (uint64_t)1 << log;
+  return bytes <= TT_SHM_PAGE ||
+         fallocate(segment->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                   (off_t)(tt_shm_offset(segment, block) + TT_SHM_PAGE), (off_t)(bytes - TT_SHM_PAGE)) == 0;
+}
+
 /* A larger free block; its upper halves go to their lists. */
 static tt_shm_block *split(tt_shm_segment *segment, uint32_t log) {
   for (uint32_t larger = log + 1; larger < TT_SHM_CLASSES; larger++) {
     tt_shm_block *block = pop(segment, larger);
-    if (block == NULL)
+    if (block == NULL || (block->held > TT_SHM_PAGE && !empty(segment, block, larger)))
       continue;
+    block->held = TT_SHM_PAGE;
     while (larger > log) {
       tt_shm_block *upper = (void *)((char *)block + ((uint64_t)1 << --larger));
       if (tt_shm_block_back(segment, upper, TT_SHM_PAGE) == TUTTI_OK)
-        push(segment, upper, larger);
+        push(segment, upper, larger, TT_SHM_PAGE);
     }
     return block;
   }
   return NULL;
 }
 
+/* *held: how much of it is memory, and may have been written to; 0: none, the block is new. NULL: there is no room. */
+static tt_shm_block *take(tt_shm_segment *segment, uint32_t log, uint64_t *held) {
+  tt_shm_block *found = pop(segment, log), *made = found == NULL ? take_new(segment, log) : NULL;
+  *held = 0;
+  if (made != NULL)
+    return made;
+  if (found == NULL)
+    found = split(segment, log);
+  if (found != NULL)
+    *held = found->held;
+  return found;
+}
+
 tutti_status tt_shm_block_alloc(tt_shm_segment *segment, uint64_t bytes, uint64_t backed, tt_shm_block **block) {
   uint32_t log = log_of(bytes);
-  tt_shm_block *found = bytes > segment->bytes ? NULL : pop(segment, log);
-  if (found == NULL && bytes <= segment->bytes)
-    found = take_new(segment, log);
-  if (found == NULL && bytes <= segment->bytes)
-    found = split(segment, log);
+  uint64_t held = 0, wanted = tt_shm_round(backed < TT_SHM_PAGE ? TT_SHM_PAGE : backed, TT_SHM_PAGE);
+  tt_shm_block *found = bytes > segment->bytes ? NULL : take(segment, log, &held);
   if (found == NULL)
     return tt_fail(TUTTI_ERR_MEMORY, "the shared segment of %llu MiB has no room for %llu bytes",
                    (unsigned long long)(segment->bytes >> 20), (unsigned long long)bytes);
-  tutti_status status = tt_shm_block_back(segment, found, backed < TT_SHM_PAGE ? TT_SHM_PAGE : backed);
+  tutti_status status = back(segment, found, held, wanted);
   if (status != TUTTI_OK) {
-    if (tt_shm_block_back(segment, found, TT_SHM_PAGE) == TUTTI_OK)
-      push(segment, found, log);
+    if (held > 0 || tt_shm_block_back(segment, found, TT_SHM_PAGE) == TUTTI_OK)
+      push(segment, found, log, held > 0 ? held : TT_SHM_PAGE);
     return status;
   }
-  memset(found, 0, TT_SHM_PAGE);
+  memset(found, 0, held);
   found->log_bytes = log;
+  found->held = wanted > held ? wanted : held;
+  if (bytes > found->held) /* what is touched beyond is not known */
+    found->held = 0;
   *block = found;
   return TUTTI_OK;
 }
 
-/* Gives the pages after the first back to the system. false: they are not zero again. */
-static bool empty(tt_shm_segment *segment, tt_shm_block *block) {
-  uint64_t bytes = (uint64_t)1 << block->log_bytes;
-  return bytes <= TT_SHM_PAGE ||
-         fallocate(segment->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-                   (off_t)(tt_shm_offset(segment, block) + TT_SHM_PAGE), (off_t)(bytes - TT_SHM_PAGE)) == 0;
-}
-
 void tt_shm_block_give_back(tt_shm_segment *segment, tt_shm_block *block) {
-  if (!empty(segment, block) || !tt_shm_lock_to_free(segment))
+  uint32_t log = block->log_bytes;
+  bool keeps = block->held > 0 && block->held <= KEPT_BYTES;
+  if ((!keeps && !empty(segment, block, log)) || !tt_shm_lock_to_free(segment))
     return;
-  push(segment, block, block->log_bytes);
+  push(segment, block, log, keeps ? block->held : TT_SHM_PAGE);
   tt_shm_unlock(segment);
 }

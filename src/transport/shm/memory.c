@@ -7,9 +7,8 @@
 #include <stdlib.h>
 
 struct tt_shm_cells {
-  uint64_t id;
   tt_shm_block *block;
-  tt_shm_cells *after;
+  tt_shm_cells *after; /* another one of the same id */
 };
 
 static tutti_status check_ranks(const tt_shm *self, const int64_t *ranks, int64_t count) {
@@ -24,11 +23,16 @@ static tutti_status check_ranks(const tt_shm *self, const int64_t *ranks, int64_
 }
 
 tt_shm_block *tt_shm_parent_of(const tt_shm *self, uint64_t id) {
-  uint64_t group = id >> 32 << 32;
-  const tt_shm_cells *cells = self->cells;
-  while (cells != NULL && cells->id != group)
-    cells = cells->after;
+  const tt_shm_cells *cells = tt_index_find(&self->cells, id >> 32 << 32);
   return cells != NULL ? cells->block : NULL;
+}
+
+static tutti_status keep(tt_shm *self, uint64_t id, tt_shm_cells *cells) {
+  cells->after = tt_index_find(&self->cells, id);
+  if (tt_index_set(&self->cells, id, cells))
+    return TUTTI_OK;
+  tt_shm_object_close(self->segment, cells->block);
+  return tt_fail(TUTTI_ERR_MEMORY, "no memory for the handle of cells");
 }
 
 tutti_status tt_shm_cells_open(void *self, uint64_t id, const int64_t *ranks, int64_t count, size_t bytes,
@@ -49,35 +53,36 @@ tutti_status tt_shm_cells_open(void *self, uint64_t id, const int64_t *ranks, in
                                .bytes = size,
                                .backed = size};
   status = tt_shm_object_open(shm->segment, &object, &cells->block);
+  if (status == TUTTI_OK)
+    status = keep(shm, id, cells);
   if (status != TUTTI_OK) {
     free(cells);
     return status;
   }
-  cells->id = id;
-  cells->after = shm->cells;
-  shm->cells = cells;
   for (int64_t n = 0; n < count; n++)
     cell[n] = (char *)(cells->block + 1) + (uint64_t)n * stride;
   return TUTTI_OK;
 }
 
-void tt_shm_cells_close(void *self, uint64_t id) {
-  tt_shm *shm = self;
-  for (tt_shm_cells **link = &shm->cells; *link != NULL;) {
-    tt_shm_cells *cells = *link;
-    if (cells->id != id) {
-      link = &cells->after;
-      continue;
-    }
-    *link = cells->after;
-    tt_shm_object_close(shm->segment, cells->block);
+static void close_all(tt_shm *self, tt_shm_cells *cells) {
+  for (tt_shm_cells *after; cells != NULL; cells = after) {
+    after = cells->after;
+    tt_shm_object_close(self->segment, cells->block);
     free(cells);
   }
 }
 
+void tt_shm_cells_close(void *self, uint64_t id) {
+  tt_shm *shm = self;
+  tt_shm_cells *cells = tt_index_find(&shm->cells, id);
+  tt_index_remove(&shm->cells, id);
+  close_all(shm, cells);
+}
+
 void tt_shm_cells_finish(tt_shm *self) {
-  while (self->cells != NULL)
-    tt_shm_cells_close(self, self->cells->id);
+  for (size_t n = 0; n < self->cells.size; n++)
+    close_all(self, self->cells.slot[n].value);
+  tt_index_finish(&self->cells);
 }
 
 tutti_status tt_shm_alloc(void *self, size_t bytes, void **memory) {

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #define BYTES_MINIMUM (16u << 20)
+#define LOCK_TRIES 100
 
 /* At most a quarter of what a limit allows: the rest is the program's. */
 static uint64_t within_limit(uint64_t bytes, int resource) {
@@ -94,7 +95,7 @@ tutti_status tt_shm_map_take(int fd, void *base, uint64_t reserved, uint64_t byt
     close(fd);
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for the shared segment's handle");
   }
-  *made = (tt_shm_segment){.head = address, .bytes = bytes, .fd = fd};
+  *made = (tt_shm_segment){.head = address, .bytes = bytes, .fd = fd, .process = getpid()};
   atomic_init(&made->users, 1);
   *segment = made;
   return TUTTI_OK;
@@ -122,7 +123,20 @@ void tt_shm_unmap(tt_shm_segment *segment) {
   free(segment);
 }
 
+/* It is held for less time than it takes to sleep and wake up. */
+static int lock_soon(pthread_mutex_t *lock) {
+  int error = pthread_mutex_trylock(lock);
+  for (int n = 0; error == EBUSY && n < LOCK_TRIES; n++) {
+    tt_relax();
+    error = pthread_mutex_trylock(lock);
+  }
+  return error;
+}
+
 static int lock_until(pthread_mutex_t *lock, int64_t timeout_ns) {
+  int error = lock_soon(lock);
+  if (error != EBUSY)
+    return error;
   if (timeout_ns <= 0)
     return pthread_mutex_lock(lock);
   struct timespec until;
@@ -158,7 +172,7 @@ tutti_status tt_shm_lock(tt_shm_segment *segment) {
   }
   if (error != 0)
     return tt_fail(TUTTI_ERR_SYSTEM, "locking the shared segment failed: %s", strerror(error));
-  atomic_store_explicit(&segment->head->holder, (int32_t)getpid(), memory_order_relaxed);
+  atomic_store_explicit(&segment->head->holder, segment->process, memory_order_relaxed);
   atomic_store_explicit(&segment->stuck, false, memory_order_relaxed);
   return TUTTI_OK;
 }

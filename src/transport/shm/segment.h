@@ -56,6 +56,7 @@ typedef struct tt_shm_block {
   uint32_t closed;    /* and closed it */
   uint32_t children;  /* objects that go with this one at the latest */
   uint64_t parent;    /* 0: none */
+  uint64_t held;      /* bytes from its beginning that are memory, and that alone were ever touched: see block.c */
 } tt_shm_block;
 
 typedef struct tt_shm_head {
@@ -76,6 +77,7 @@ typedef struct tt_shm_segment {
   tt_shm_head *head; /* also the base of all offsets */
   uint64_t bytes;
   int fd;
+  int32_t process;   /* that has mapped it */
   _Atomic int users; /* transports over this mapping; the last one unmaps */
   atomic_bool stuck; /* the lock was waited for in vain, and not had since */
 } tt_shm_segment;
@@ -107,8 +109,8 @@ static inline uint64_t tt_shm_round(uint64_t bytes, uint64_t unit) { return (byt
 tutti_status tt_shm_block_alloc(tt_shm_segment *segment, uint64_t bytes, uint64_t backed, tt_shm_block **block);
 /* Backs the first `bytes` of it with memory. Without the lock. */
 tutti_status tt_shm_block_back(tt_shm_segment *segment, const tt_shm_block *block, uint64_t bytes);
-/* Frees it: its pages after the first go back to the system. Without the lock, by whoever alone still knows the block.
- */
+/* Frees it; the memory of a large one goes back to the system, but for its first page. Without the lock, by whoever
+ * alone still knows the block. */
 void tt_shm_block_give_back(tt_shm_segment *segment, tt_shm_block *block);
 
 typedef struct tt_shm_object_spec {

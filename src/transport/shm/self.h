@@ -16,7 +16,7 @@ typedef struct tt_shm {
   int64_t rank, rank_count;
   uint64_t slot_bytes, slot_count; /* of new streams */
   tutti_stream *streams;           /* open ones, linked */
-  tt_shm_cells *cells;             /* open ones, linked */
+  tt_index cells;                  /* open ones, by their id */
   int bell;                        /* the socket to be woken by, and to wake others from; -1: none */
   uint32_t calls;                  /* of progress */
   int64_t *looked_ns;              /* when each peer was last looked at */
