@@ -9,7 +9,7 @@ libucx-dev libudev-dev"
 tests="libcmocka-dev clang clang-format-19|clang-format iproute2 procps"
 mpi="openmpi-bin libopenmpi-dev mpich libmpich-dev gfortran"
 programs="hpcc python3-mpi4py scalapack-mpi-test" # that tests run over the interposer
-slurm="slurmctld slurmd slurm-client libpmi2-0 munge"
+slurm="slurmctld slurmd slurm-client libpmi2-0|libpmi2-0t64 munge"
 deb="build-essential debhelper libcmocka-dev libmpich-dev libopenmpi-dev lintian"
 case "${1:-}" in
 cluster) wanted="$build $tests $mpi $programs $slurm" ;;

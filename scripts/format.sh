@@ -11,9 +11,4 @@ esac
 
 files=$(find . '(' -path './build*' -o -path './.git' ')' -prune -o '(' -name '*.[ch]' -o -name '*.inc' ')' -print)
 [ "${1:-}" = --check ] || exec $clang_format -i $files
-
-wrong=0
-for file in $files; do
-  $clang_format "$file" | cmp -s - "$file" || { echo "$file is not formatted"; wrong=1; }
-done
-exit $wrong
+exec $clang_format --dry-run --Werror $files

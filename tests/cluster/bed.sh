@@ -38,6 +38,16 @@ turn_of() { # LIST N
   echo "$1" | awk -F, -v n="$2" '{ print $(n % NF + 1) }'
 }
 
+# ---- up: before the room ----
+
+# In a chroot the root is no mount, so that nobody can say that what is mounted below is private: this makes it one, in a
+# mount namespace of its own, and runs a command there.
+rooted() { # COMMAND...
+  nsenter --mount=/proc/self/ns/mnt mount --make-rprivate /
+  mount --rbind / /mnt
+  exec chroot /mnt env -C "$PWD" "$@"
+}
+
 # ---- up: in the room, in a node ----
 
 # Bits a second -> bytes: a burst of one packet of 0.7 ms, 16 to 64 KiB, and a little; a queue of 4 ms.
@@ -147,11 +157,13 @@ up() { # NODES NICS RATES
   for tool in ip tc unshare nsenter ${LAT:+cc}; do
     command -v $tool >/dev/null || fail 77 "there is no $tool here"
   done
-  unshare --pid --mount --net --fork true 2>/dev/null || fail 77 "namespaces are not permitted here"
+  rooted=
+  unshare --mount true 2>/dev/null || rooted="unshare --mount --propagation unchanged sh $me rooted"
+  $rooted unshare --pid --mount --net --fork true 2>/dev/null || fail 77 "namespaces are not permitted here"
   mkdir -p "$state/own"
   [ "${LAT:-0}" = 0 ] || cc -O2 -o "$state/relay" "$here/relay.c" || { down; fail 1 "relay.c was not compiled"; }
   mkfifo "$state/says"
-  unshare --pid --mount --net --fork --kill-child --mount-proc sh "$me" room "$@" \
+  $rooted unshare --pid --mount --net --fork --kill-child --mount-proc sh "$me" room "$@" \
     </dev/null >"$state/says" 2>"$state/log" &
   echo $! >"$state/keeper"
   read -r said <"$state/says" || said=
@@ -184,7 +196,7 @@ enter_room() { # [--net] COMMAND...
   [ -n "$first" ] || fail 1 "it is not up, or has ended: bed.sh down, and up again"
   net=
   [ "$1" != --net ] || { net=--net; shift; }
-  nsenter --target "$first" --pid --mount $net "--wd=$PWD" env BED_ROOM=1 "$@"
+  nsenter --target "$first" --pid --mount --root $net "--wd=$PWD" env BED_ROOM=1 "$@"
 }
 
 run_in() { # NODE COMMAND...
@@ -195,7 +207,7 @@ run_in() { # NODE COMMAND...
   fi
   process=$(cat "$state/node$1")
   shift
-  exec nsenter --target "$process" --net --uts --ipc --mount "--wd=$PWD" -- "$@"
+  exec nsenter --target "$process" --net --uts --ipc --mount --root "--wd=$PWD" -- "$@"
 }
 
 # As ssh: [options] HOST COMMAND
@@ -218,7 +230,7 @@ places() { # RANKS TURN
 run_mpi() { # MPI RANKS TURN COMMAND...
   mpi=$1 ranks=$2 turn=$3
   shift 3
-  hosts=$state/hosts.$mpi.$ranks.$turn
+  hosts=$state/hosts.$mpi.$ranks.$(echo "$turn" | tr , .) # PRRTE takes several files, with commas
   case $mpi in
   openmpi)
     places "$ranks" "$turn" >"$hosts"
@@ -321,7 +333,7 @@ bytes() { # [NODE]
 command=$1
 shift
 case $command in
-up | down | room | node | port | shape | agent | kill_all | start | link | links | rate | crash | bytes) $command "$@" ;;
+up | down | rooted | room | node | port | shape | agent | kill_all | start | link | links | rate | crash | bytes) $command "$@" ;;
 exec) run_in "$@" ;;
 launch) run_in 0 "$@" ;;
 mpirun) run_mpi "$@" ;;
