@@ -48,7 +48,7 @@ static void expect(const char *what, int64_t n, float got, float wanted) {
 
 /* Proves the plans; rank 0 writes their picture. */
 static void show(tutti_composition *of, const char *name) {
-  must(tutti_composition_verify(of));
+  must(tutti_composition_verify(of, TUTTI_SUM));
   if (rank > 0 || !directory)
     return;
   char path[4096], *picture;

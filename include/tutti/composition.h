@@ -30,7 +30,8 @@ typedef struct tutti_composition tutti_composition;
 /* In and out are the user's, in blocks; mid is scratch of the composition's own, with room for every block. */
 typedef enum tutti_buffer { TUTTI_IN, TUTTI_OUT, TUTTI_MID } tutti_buffer;
 
-/* Blocks are numbered 0 .. block_count - 1; 1 <= block_count < 2^31. comm must outlive the composition. */
+/* Blocks are numbered 0 .. block_count - 1; block_count >= 1, times the ranks of comm at most 2^26. comm must outlive
+ * the composition. */
 TUTTI_API tutti_status tutti_composition_create(tutti_comm *comm, int64_t block_count, tutti_composition **composition);
 /* Its requests must have been destroyed. Accepts NULL. */
 TUTTI_API void tutti_composition_destroy(tutti_composition *composition);
@@ -81,16 +82,18 @@ TUTTI_API tutti_status tutti_composition_set_in_place(tutti_composition *composi
 /* Parameters, as in tutti_comm_set_params; without them "linear". TUTTI_ERR_PLAN says what does not fit. */
 TUTTI_API tutti_status tutti_composition_set_params(tutti_composition *composition, const char *text);
 
-/* Makes the plans of all ranks and proves that they do what the primitives say, without deadlock or race.
- * TUTTI_ERR_PLAN names rank, lane, step and reason. */
-TUTTI_API tutti_status tutti_composition_verify(tutti_composition *composition);
+/* Makes the plans of all ranks and proves that they do what the primitives say, without deadlock or race: those that
+ * tutti_composition_init makes for that operator, which is in rank order where it does not commute. op matters only
+ * where something is reduced. TUTTI_ERR_PLAN names rank, lane, step and reason. */
+TUTTI_API tutti_status tutti_composition_verify(tutti_composition *composition, tutti_op op);
 /* The composition and this rank's plan as text; all ranks' plans as an SVG picture. To be freed with free(). */
 TUTTI_API tutti_status tutti_composition_print(tutti_composition *composition, char **text);
 TUTTI_API tutti_status tutti_composition_draw(tutti_composition *composition, char **svg);
 
 /* Where blocks lie, in elements; arrays of block_count each, borrowed until the request is destroyed. Only those of
- * blocks that this rank reads, writes or forwards matter. Where both ends of a move do not say the same count, all
- * ranks have TUTTI_ERR_MISMATCH, at the latest when all have come to the call. */
+ * blocks that this rank reads, writes or forwards matter. A block that is written overlaps no other one. Where both
+ * ends of a move do not say the same count, all ranks have TUTTI_ERR_MISMATCH, at the latest when all have come to the
+ * call. */
 typedef struct tutti_block_table {
   const int64_t *counts;
   const int64_t *in_offsets, *out_offsets; /* NULL: block after block */

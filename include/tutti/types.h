@@ -45,7 +45,8 @@ typedef enum tutti_op {
   TUTTI_PRODUCT = 1,
   TUTTI_MIN = 2,
   TUTTI_MAX = 3,
-  TUTTI_AVERAGE = 4, /* sum, then divided by the number of contributions; integers truncate toward zero */
+  TUTTI_AVERAGE = 4, /* sum, then divided by the number of contributions. Of integers the sum is of their own type and
+                      * wraps before it is divided (the average of 100 and 100 in int8 is -28); truncated toward zero */
   TUTTI_MIN_LOC = 5, /* of pairs: the least value with its index; of equal values the least index */
   TUTTI_MAX_LOC = 6,
   TUTTI_LOGICAL_AND = 7, /* of integers and bool: 0 is false, all else true; results of two or more are 0 or 1 */

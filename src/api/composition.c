@@ -8,11 +8,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What is made of a composition has room for each block of each rank. */
+#define MOST_PLACES ((int64_t)1 << 26)
+
 tutti_status tutti_composition_create(tutti_comm *comm, int64_t block_count, tutti_composition **composition) {
   if (!comm || !composition)
     return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_composition_create: %s is NULL", comm ? "composition" : "comm");
-  if (block_count < 1 || block_count > INT32_MAX)
-    return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_composition_create: block_count is %" PRId64, block_count);
+  if (block_count < 1 || block_count > MOST_PLACES / comm->size)
+    return tt_fail(TUTTI_ERR_ARGUMENT,
+                   "tutti_composition_create: block_count is %" PRId64 "; 1 to %" PRId64 " are possible on %" PRId64
+                   " ranks",
+                   block_count, MOST_PLACES / comm->size, comm->size);
   if (tt_context_is_copy(comm->context))
     return tt_fork_refuse(comm->context, "tutti_composition_create");
   TT_HOLD(comm->context);

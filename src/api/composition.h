@@ -23,6 +23,8 @@ struct tutti_composition {
   tt_entry *entry[2]; /* compiled: as it is, and with every reduction in rank order; NULL: not yet */
 };
 
+/* Whether that operator wants every reduction in rank order. */
+bool tt_composition_is_ordered(const tutti_composition *of, tutti_op op);
 /* The compiled one, made at the first time. */
 tutti_status tt_composition_entry(tutti_composition *of, bool ordered, tt_entry **entry);
 

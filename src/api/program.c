@@ -35,6 +35,11 @@ static tutti_status take(const tutti_composition *of, bool ordered, tt_arena *ar
   return TUTTI_OK;
 }
 
+bool tt_composition_is_ordered(const tutti_composition *of, tutti_op op) {
+  const tt_user_op *user = tt_context_user_op(of->comm->context, (int32_t)op);
+  return of->reduces && user && !user->commutes;
+}
+
 static const char *text_of(const tutti_composition *of) { return of->params ? of->params : "linear"; }
 
 static void finish(program *made) {
@@ -143,11 +148,14 @@ static tutti_status no_composition(const char *function, const void *composition
   return tt_fail(TUTTI_ERR_ARGUMENT, "%s: %s is NULL", function, composition ? "the result" : "composition");
 }
 
-tutti_status tutti_composition_verify(tutti_composition *composition) {
+tutti_status tutti_composition_verify(tutti_composition *composition, tutti_op op) {
   if (!composition)
     return no_composition("tutti_composition_verify", composition);
+  const tt_user_op *user = tt_context_user_op(composition->comm->context, (int32_t)op);
+  if (composition->reduces && !user && ((int32_t)op < 0 || op >= TUTTI_OP_COUNT))
+    return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_composition_verify: op is %d", (int)op);
   program made;
-  tutti_status status = begin(composition, false, &made);
+  tutti_status status = begin(composition, tt_composition_is_ordered(composition, op), &made);
   if (status == TUTTI_OK)
     status = prove(&made);
   finish(&made);

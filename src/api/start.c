@@ -111,6 +111,75 @@ static tutti_status check_in_place(const start *it, const char *in, const char *
   return TUTTI_OK;
 }
 
+/* ---- blocks that are written ---- */
+
+typedef struct stretch { /* of `out`, or of the one memory in place: bytes of a block */
+  int64_t begin, end, block;
+  bool written;
+} stretch;
+
+static void add_stretch(const start *it, tt_ref place, bool written, stretch *at, int64_t *count) {
+  bool there = place.space == TT_SPACE_OUT || (place.space == TT_SPACE_IN && it->of->made.in_place);
+  int64_t block = place.index / it->entry->plan->part_count, elements = it->count[block];
+  if (!there || elements == 0)
+    return;
+  int64_t begin = it->offset[TT_OUT][block] * it->element;
+  at[(*count)++] = (stretch){begin, begin + elements * it->element, block, written};
+}
+
+static int compare_stretches(const void *a, const void *b) {
+  const stretch *x = a, *y = b;
+  if (x->begin != y->begin)
+    return x->begin < y->begin ? -1 : 1;
+  return (x->block > y->block) - (x->block < y->block);
+}
+
+static tutti_status overlapping(const start *it, int64_t a, int64_t b) {
+  return tt_fail(TUTTI_ERR_ARGUMENT,
+                 "tutti_composition_init: blocks %" PRId64 " and %" PRId64 " overlap in out, and this rank's plan "
+                 "writes there: %" PRId64 " elements at %" PRId64 ", %" PRId64 " at %" PRId64,
+                 a, b, it->count[a], it->offset[TT_OUT][a], it->count[b], it->offset[TT_OUT][b]);
+}
+
+/* By beginning; far[1]: the one that ends last of those before, far[0]: of those that are written. A block may be there
+ * more than once. */
+static tutti_status check_stretches(const start *it, stretch *at, int64_t count) {
+  const stretch *far[2] = {NULL, NULL};
+  qsort(at, (size_t)count, sizeof *at, compare_stretches);
+  for (int64_t n = 1; n < count; n++)
+    if (at[n].block == at[n - 1].block)
+      at[n].written |= at[n - 1].written;
+  for (int64_t n = count - 1; n > 0; n--)
+    if (at[n].block == at[n - 1].block)
+      at[n - 1].written = at[n].written;
+  for (int64_t n = 0; n < count; n++) {
+    const stretch *before = far[at[n].written];
+    if (before && before->block != at[n].block && at[n].begin < before->end)
+      return overlapping(it, before->block, at[n].block);
+    for (int any = !at[n].written; any < 2; any++)
+      far[any] = !far[any] || at[n].end > far[any]->end ? &at[n] : far[any];
+  }
+  return TUTTI_OK;
+}
+
+static tutti_status check_overlap(const start *it) {
+  const tt_plan *plan = it->entry->plan;
+  stretch *at = malloc((2 * (size_t)plan->step_count + 1) * sizeof *at);
+  if (!at)
+    return tt_fail(TUTTI_ERR_MEMORY, "tutti_composition_init: no memory for %u steps", plan->step_count);
+  int64_t count = 0;
+  for (uint32_t n = 0; n < plan->step_count; n++) {
+    const tt_step *step = &plan->step[n];
+    if (step->kind != TT_STEP_RECV)
+      add_stretch(it, step->src, false, at, &count);
+    if (step->kind != TT_STEP_SEND)
+      add_stretch(it, step->dst, true, at, &count);
+  }
+  tutti_status status = check_stretches(it, at, count);
+  free(at);
+  return status;
+}
+
 /* ---- the request ---- */
 
 static tutti_status check_arguments(const tutti_composition *of, const tutti_block_table *blocks, tutti_type type,
@@ -197,9 +266,8 @@ static tt_bound bound_of(const start *it, tt_entry *entry, tutti_type type, tutt
 
 static tutti_status prepare(start *it, const void *in, void *out, tutti_type type, tutti_op op,
                             tutti_request *request) {
-  const tt_user_op *user = tt_context_user_op(it->of->comm->context, (int32_t)op);
   tt_entry *entry;
-  tutti_status status = tt_composition_entry(it->of, it->of->reduces && user && !user->commutes, &entry);
+  tutti_status status = tt_composition_entry(it->of, tt_composition_is_ordered(it->of, op), &entry);
   if (status != TUTTI_OK)
     return status;
   it->entry = entry;
@@ -212,6 +280,8 @@ static tutti_status prepare(start *it, const void *in, void *out, tutti_type typ
     status = check_buffers(it, in, out);
   if (status == TUTTI_OK)
     status = check_in_place(it, in, out);
+  if (status == TUTTI_OK)
+    status = check_overlap(it);
   if (status != TUTTI_OK)
     return status;
   request->bound = bound_of(it, entry, type, op);

@@ -15,6 +15,10 @@ typedef struct table {
   uint8_t *brought;     /* whether a primitive has brought something there, and when */
 } table;
 
+typedef struct operand {
+  int64_t member, rank; /* rank: that has it */
+} operand;
+
 typedef struct reader {
   const tt_composition *of;
   tt_arena *arena;
@@ -22,7 +26,8 @@ typedef struct reader {
   bool *has_in;                 /* of each (rank, block): a primitive takes it */
   tt_expected *sum;
   int64_t sum_count, sum_room;
-  int64_t *member;       /* of the sum at hand: room for one of each rank */
+  operand *operand;      /* of the sum at hand: room for one of each rank */
+  int64_t *member;       /* their members */
   const tt_stage *stage; /* at hand */
   tutti_status status;
 } reader;
@@ -69,6 +74,7 @@ static bool allocate(reader *in) {
     if (buffer != TT_OUT || !in->of->in_place)
       allocate_table(in, (tt_buffer)buffer);
   in->has_in = tt_arena_alloc(in->arena, (size_t)in->of->rank_count * (size_t)in->of->block_count, sizeof(bool));
+  in->operand = tt_arena_alloc(in->arena, (size_t)in->of->rank_count, sizeof *in->operand);
   in->member = tt_arena_alloc(in->arena, (size_t)in->of->rank_count, sizeof *in->member);
   if (in->arena->failed)
     return false;
@@ -111,9 +117,11 @@ static void bring(reader *in, int64_t rank, tt_buffer buffer, int64_t block, int
 
 /* ---- sums ---- */
 
+static int compare(int64_t a, int64_t b) { return (a > b) - (a < b); }
+
 static int ascending(const void *a, const void *b) {
-  int64_t one = *(const int64_t *)a, other = *(const int64_t *)b;
-  return (one > other) - (one < other);
+  const operand *one = a, *other = b;
+  return one->member != other->member ? compare(one->member, other->member) : compare(one->rank, other->rank);
 }
 
 static bool is_sum_of(const tt_expected *sum, const int64_t *member, int64_t count) {
@@ -166,16 +174,18 @@ static bool has_twin(const reader *in, int64_t member) {
 }
 
 static int64_t combine(reader *in, const tt_family *family, int64_t block, int64_t count) {
-  bool sorted = true;
+  int64_t sorted = 1;
+  while (sorted < count && in->operand[sorted - 1].member < in->operand[sorted].member)
+    sorted++;
+  if (sorted < count && family->ordered)
+    fail(in, in->operand[sorted].rank, family->from, block, "the operands of an ordered reduction do not ascend");
+  if (sorted < count)
+    qsort(in->operand, (size_t)count, sizeof *in->operand, ascending);
   for (int64_t n = 1; n < count; n++)
-    sorted = sorted && in->member[n - 1] < in->member[n];
-  if (!sorted && family->ordered)
-    fail(in, 0, family->from, block, "the operands of an ordered reduction do not ascend");
-  if (!sorted)
-    qsort(in->member, (size_t)count, sizeof *in->member, ascending);
-  for (int64_t n = 1; n < count; n++)
-    if (in->member[n - 1] == in->member[n])
-      fail(in, in->member[n], family->from, block, "a value is combined twice");
+    if (in->operand[n - 1].member == in->operand[n].member)
+      fail(in, in->operand[n].rank, family->from, block, "a value is combined twice");
+  for (int64_t n = 0; n < count; n++)
+    in->member[n] = in->operand[n].member;
   return in->status == TUTTI_OK ? find_sum(in, count, family->ordered) : 0;
 }
 
@@ -200,11 +210,11 @@ static void reduction(reader *in, const tt_family *family, int64_t i, int64_t j)
   int64_t count = tt_ir_end_count(in->of, family, i, j);
   for (int64_t n = 0; n < count; n++) {
     int64_t rank = end_at(&family->ends, i, j, n);
-    in->member[n] = take(in, rank, family->from, block);
-    if (count > 1 && has_twin(in, in->member[n]))
+    in->operand[n] = (operand){take(in, rank, family->from, block), rank};
+    if (count > 1 && has_twin(in, in->operand[n].member))
       fail(in, rank, family->from, block, "it takes a sum that is made both in order and in any order");
   }
-  bring(in, root, family->to, block, count > 1 ? combine(in, family, block, count) : in->member[0]);
+  bring(in, root, family->to, block, count > 1 ? combine(in, family, block, count) : in->operand[0].member);
 }
 
 static void run_family(reader *in, const tt_family *family) {

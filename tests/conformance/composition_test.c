@@ -166,7 +166,8 @@ static void check(const drawn *of, const picture *wanted, int64_t rank, const bu
 static void run(const drawn *of, uint64_t seed, int64_t rank, tutti_comm *comm) {
   tutti_composition *made = build(of, comm);
   CHECK(tutti_composition_set_params(made, params_of(seed)) == TUTTI_OK);
-  if (tutti_composition_verify(made) == TUTTI_OK) { /* else a primitive takes what nobody brought, or two collide */
+  if (tutti_composition_verify(made, TUTTI_SUM) ==
+      TUTTI_OK) { /* else a primitive takes what nobody brought, or two collide */
     picture wanted = evaluate(of);
     buffers *with = malloc(sizeof *with);
     CHECK(with);
@@ -305,8 +306,10 @@ static void refuse_arguments(tutti_comm *comm) {
   const int64_t falling[] = {1, 0}, high[] = {0, 2};
   REFUSED(tutti_composition_create(NULL, 1, &of), TUTTI_ERR_ARGUMENT, "comm is NULL");
   REFUSED(tutti_composition_create(comm, 0, &of), TUTTI_ERR_ARGUMENT, "block_count is 0");
+  REFUSED(tutti_composition_create(comm, INT32_MAX, &of), TUTTI_ERR_ARGUMENT,
+          "block_count is 2147483647; 1 to 33554432 are possible on 2 ranks");
   CHECK(tutti_composition_create(comm, 2, &of) == TUTTI_OK);
-  REFUSED(tutti_composition_verify(of), TUTTI_ERR_PLAN, "has no stage");
+  REFUSED(tutti_composition_verify(of, TUTTI_SUM), TUTTI_ERR_PLAN, "has no stage");
   REFUSED(tutti_composition_multicast(of, 0, NULL, 0, 0, TUTTI_IN, TUTTI_OUT), TUTTI_ERR_ARGUMENT,
           "begins with tutti_composition_stage");
   REFUSED(tutti_composition_stage(of, "1st"), TUTTI_ERR_ARGUMENT, "name is '1st'");
@@ -329,7 +332,7 @@ static void refuse_arguments(tutti_comm *comm) {
   REFUSED(tutti_composition_set_params(of, "ring"), TUTTI_ERR_PLAN, "has no forms");
   REFUSED(tutti_composition_set_params(of, "wheel"), TUTTI_ERR_PLAN, "wheel");
   CHECK(tutti_composition_multicast(of, 0, NULL, 0, 0, TUTTI_MID, TUTTI_OUT) == TUTTI_OK);
-  CHECK(tutti_composition_verify(of) == TUTTI_ERR_PLAN); /* nobody brought it there */
+  CHECK(tutti_composition_verify(of, TUTTI_SUM) == TUTTI_ERR_PLAN); /* nobody brought it there */
   int64_t counts[] = {1, 1};
   tutti_block_table blocks = {.counts = counts};
   tutti_request *request = NULL;
@@ -337,7 +340,7 @@ static void refuse_arguments(tutti_comm *comm) {
   CHECK(tutti_composition_init(of, in, out, &blocks, TUTTI_FLOAT32, TUTTI_SUM, &request) == TUTTI_ERR_PLAN);
   CHECK(request == NULL);
   CHECK(tutti_composition_set_params(of, "two[core:chain]") == TUTTI_OK);
-  REFUSED(tutti_composition_verify(of), TUTTI_ERR_PLAN, "has no stage 'two'");
+  REFUSED(tutti_composition_verify(of, TUTTI_SUM), TUTTI_ERR_PLAN, "has no stage 'two'");
   tutti_composition_destroy(of);
   tutti_composition_destroy(NULL);
 }
@@ -369,6 +372,91 @@ static void refuse_tables(tutti_comm *comm) {
   tutti_composition_destroy(of);
 }
 
+/* Three blocks come to rank 0 of two, two are read there. */
+static void refuse_overlap(tutti_comm *comm, int in_place) {
+  tutti_composition *of;
+  tutti_request *request = NULL;
+  static const struct {
+    int64_t offsets[5];
+    const char *text; /* at rank 0; NULL: they do not meet */
+    bool reads;       /* a block that is only read meets one that is written: matters in place */
+  } tables[] = {
+      {{0, 4, 8, 12, 16}, NULL, false},
+      {{0, 3, 8, 12, 16},
+       "blocks 0 and 1 overlap in out, and this rank's plan writes there: 4 elements at 0, 4 at 3",
+       false},
+      {{8, 4, 7, 12, 16}, "blocks 1 and 2 overlap", false},
+      {{0, 8, 0, 12, 16}, "blocks 0 and 2 overlap", false},
+      {{0, 4, 8, 12, 12}, NULL, false}, /* both are only read */
+      {{0, 4, 8, 9, 16}, "blocks 2 and 3 overlap", true},
+  };
+  const int64_t counts[5] = {4, 4, 4, 4, 4}, one[] = {1}, zero[] = {0};
+  float in[20] = {0}, out[20] = {0};
+  CHECK(tutti_composition_create(comm, 5, &of) == TUTTI_OK && tutti_composition_stage(of, "swap") == TUTTI_OK);
+  CHECK(tutti_composition_set_in_place(of, in_place) == TUTTI_OK);
+  for (int64_t b = 0; b < 5; b++)
+    CHECK(tutti_composition_multicast(of, b < 3, b < 3 ? zero : one, 1, b, TUTTI_IN, TUTTI_OUT) == TUTTI_OK);
+  for (size_t n = 0; n < TT_COUNT(tables); n++) {
+    tutti_block_table blocks = {counts, tables[n].offsets, tables[n].offsets};
+    bool meet = tables[n].text && (in_place || !tables[n].reads) && tutti_comm_rank(comm) == 0;
+    const float *from = in_place ? out : in;
+    tutti_status status = tutti_composition_init(of, from, out, &blocks, TUTTI_FLOAT32, TUTTI_SUM, &request);
+    if (meet)
+      REFUSED(status, TUTTI_ERR_ARGUMENT, tables[n].text);
+    else if (tutti_comm_rank(comm) == 0)
+      CHECK(status == TUTTI_OK);
+    tutti_request_destroy(request);
+    request = NULL;
+  }
+  tutti_composition_destroy(of);
+}
+
+static void first(const void *left, const void *right, void *out, int64_t count, void *user) {
+  (void)right, (void)user;
+  if (out != left)
+    memcpy(out, left, (size_t)count * sizeof(float));
+}
+
+/* An operator that does not commute wants rank order, which not all parameters keep: proof and request say the same. */
+static void verify_for_operator(tutti_comm *comm, tutti_context *context) {
+  static const char *const texts[] = {"[core:star]", "[core:chain]", "[core:2-nomial]", "[core:2-nomial,xor]"};
+  const int64_t counts[] = {4};
+  const tutti_block_table blocks = {.counts = counts};
+  float in[4] = {0}, out[4] = {0};
+  tutti_op commutes, ordered;
+  int differ = 0;
+  CHECK(tutti_op_create(context, first, NULL, sizeof(float), 1, &commutes) == TUTTI_OK);
+  CHECK(tutti_op_create(context, first, NULL, sizeof(float), 0, &ordered) == TUTTI_OK);
+  for (size_t n = 0; n < TT_COUNT(texts); n++) {
+    tutti_composition *of;
+    tutti_request *request = NULL;
+    CHECK(tutti_composition_create(comm, 1, &of) == TUTTI_OK && tutti_composition_stage(of, "sum") == TUTTI_OK);
+    CHECK(tutti_composition_reduce(of, NULL, 0, 3, 0, TUTTI_IN, TUTTI_OUT) == TUTTI_OK);
+    CHECK(tutti_composition_set_params(of, texts[n]) == TUTTI_OK);
+    CHECK(tutti_composition_verify(of, TUTTI_SUM) == TUTTI_OK && tutti_composition_verify(of, commutes) == TUTTI_OK);
+    REFUSED(tutti_composition_verify(of, (tutti_op)999), TUTTI_ERR_ARGUMENT, "op is 999");
+    tutti_status proof = tutti_composition_verify(of, ordered);
+    CHECK(tutti_composition_init(of, in, out, &blocks, TUTTI_FLOAT32, ordered, &request) == proof);
+    differ += proof == TUTTI_ERR_PLAN;
+    tutti_request_destroy(request);
+    tutti_composition_destroy(of);
+  }
+  CHECK(differ > 0 && differ < (int)TT_COUNT(texts));
+}
+
+static void refuse_at_operators(const threads_rank *at, tutti_context *context, void *argument) {
+  (void)at, (void)argument;
+  tutti_comm *comm;
+  CHECK(tutti_comm_create(context, &comm) == TUTTI_OK);
+  verify_for_operator(comm, context);
+  tutti_comm_destroy(comm);
+}
+
+static void test_a_proof_is_of_the_operator_of_the_request(void **state) {
+  (void)state;
+  threads_run(&(threads_options){.count = 5, .slot_bytes = 256, .body = refuse_at_operators});
+}
+
 static void refuse(const threads_rank *at, tutti_context *context, void *argument) {
   (void)argument;
   tutti_comm *comm, *alone;
@@ -376,6 +464,8 @@ static void refuse(const threads_rank *at, tutti_context *context, void *argumen
   CHECK(tutti_comm_split(comm, at->rank, 0, &alone) == TUTTI_OK);
   refuse_arguments(comm);
   refuse_tables(alone);
+  for (int in_place = 0; in_place < 2; in_place++)
+    refuse_overlap(comm, in_place);
   tutti_comm_destroy(alone);
   tutti_comm_destroy(comm);
 }
@@ -391,6 +481,7 @@ int main(void) {
       cmocka_unit_test(test_random_compositions_do_what_their_primitives_say),
       cmocka_unit_test(test_twins_of_tuttis_own_compile_to_its_plans),
       cmocka_unit_test(test_what_makes_no_sense_is_refused),
+      cmocka_unit_test(test_a_proof_is_of_the_operator_of_the_request),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -55,7 +55,7 @@ static tutti_composition *build(tutti_comm *comm, bool in_place) {
   CHECK(tutti_composition_stage(made, "sum") == TUTTI_OK);
   CHECK(tutti_composition_add(made, &family[0]) == TUTTI_OK && tutti_composition_add(made, &family[1]) == TUTTI_OK);
   CHECK(tutti_composition_stage(made, "tell") == TUTTI_OK && tutti_composition_add(made, &family[2]) == TUTTI_OK);
-  CHECK(tutti_composition_verify(made) == TUTTI_OK);
+  CHECK(tutti_composition_verify(made, TUTTI_SUM) == TUTTI_OK);
   return made;
 }
 

@@ -163,13 +163,17 @@ static void test_compositions_without_a_meaning_are_refused(void **state) {
   const tt_family absent[] = {family_of(TT_MULTICAST, 0, low, 2, TT_MID, TT_OUT)};
   const tt_family twice[] = {family_of(TT_MULTICAST, 0, all, 4, TT_IN, TT_MID),
                              family_of(TT_REDUCTION, 0, low, 2, TT_MID, TT_OUT)};
+  const tt_family sums[] = {family_of(TT_REDUCTION, 1, low, 2, TT_IN, TT_MID),
+                            family_of(TT_MULTICAST, 1, high, 2, TT_MID, TT_MID),
+                            family_of(TT_REDUCTION, 0, high, 2, TT_MID, TT_OUT)};
   const struct {
     tt_composition composition;
     const char *reason;
   } none[] = {
-      {composition_of(ordered, 3), "the operands of an ordered reduction do not ascend"},
+      {composition_of(ordered, 3), "the operands of an ordered reduction do not ascend (rank 2, mid 0)"},
       {composition_of(absent, 1), "it takes what is not there (rank 0, mid 0)"},
-      {composition_of(twice, 2), "a value is combined twice"},
+      {composition_of(twice, 2), "a value is combined twice (rank 1, mid 0)"},
+      {composition_of(sums, 3), "a value is combined twice (rank 3, mid 0)"},
   };
   for (size_t n = 0; n < TT_COUNT(none); n++) {
     tt_meaning meaning;
