@@ -207,6 +207,25 @@ static int show(const word_list *list) {
   return 0;
 }
 
+/* Open MPI's says it at length, but not where the option goes here. Versions read other variables. */
+static bool is_root_allowed(const mpirun_options *options) {
+  static const char *const variables[] = {"OMPI_ALLOW_RUN_AS_ROOT", "PRTE_ALLOW_RUN_AS_ROOT"};
+  for (size_t n = 0; n < sizeof variables / sizeof *variables; n++)
+    if (getenv(variables[n]))
+      return true;
+  for (char **argument = options->rest; *argument; argument++)
+    if (strcmp(*argument, "--allow-run-as-root") == 0)
+      return true;
+  return false;
+}
+
+static void say_root(const mpirun_options *options) {
+  if (geteuid() == 0 && strcmp(options->kind->name, "openmpi") == 0 && !is_root_allowed(options))
+    fputs("tutti mpirun: Open MPI starts nothing as root unless it is told to: tutti mpirun --allow-run-as-root ..., "
+          "or OMPI_ALLOW_RUN_AS_ROOT=1 and OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 in the environment\n",
+          stderr);
+}
+
 int tt_tool_mpirun(int argc, char **argv) {
   (void)argc;
   mpirun_options options = {.launcher = getenv("TUTTI_MPIRUN")};
@@ -224,6 +243,7 @@ int tt_tool_mpirun(int argc, char **argv) {
   build(&options, launcher, library, &list);
   if (options.show)
     return show(&list);
+  say_root(&options);
   execv(launcher, list.word);
   return refuse("%s: %s", launcher, strerror(errno));
 }

@@ -41,6 +41,16 @@ for mpi in $mpis; do
   expect 0 "^2 ranks, 2 with tutti, 2 with another" -n 2 "$program"
   preload=${before%:}
 done
+case $mpis in
+*openmpi*)
+  if [ "$(id -u)" = 0 ]; then # the launcher's error, and where its option goes
+    unset OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM
+    expect 1 "tutti mpirun --allow-run-as-root \.\.\." -n 1 "$work/mpirun-openmpi"
+    expect 0 "^1 ranks, 1 with tutti" --allow-run-as-root -n 1 "$work/mpirun-openmpi"
+    if grep -q "unless it is told" "$work/said"; then fail "it is said though root is allowed"; fi
+  fi
+  ;;
+esac
 expect 2 "neither openmpi nor mpich" --mpi lam -n 1 true
 expect 2 "the program is missing" --stats
 expect 127 "no launcher '/none'" --mpirun /none -n 1 true
