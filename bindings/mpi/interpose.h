@@ -109,7 +109,7 @@ typedef struct tt_mpi_comm {
   int64_t uses; /* MPI's and those of works */
   struct tt_mpi_comm *next;
   /* ---- request.c ---- */
-  struct tt_mpi_work *first, *last; /* that run, in the order of their starts */
+  struct tt_mpi_work *first, *last; /* that run and are not persistent, in the order of their starts */
   struct tt_mpi_comm *busy;         /* another communicator that has some */
 } tt_mpi_comm;
 

@@ -1,7 +1,8 @@
 /* bindings/mpi/request.c - works from their start to their end: queued, looked at, completed.
  *
  * The calls of one communicator complete in the order of their starts, so a look asks the first of each queue, and the
- * next where that is done: 10,000 works on one communicator cost no more than one. */
+ * next where that is done: 10,000 works on one communicator cost no more than one. Persistent ones complete in any
+ * order: a look asks each of those that run. */
 #include "request.h"
 
 #include <sched.h>
@@ -11,18 +12,17 @@
 #define LOOKS_BEFORE_YIELDING 1000
 
 static tt_mpi_comm *busy;                   /* communicators whose queue is not empty */
+static tt_mpi_work *started;                /* persistent ones that run */
 static tt_mpi_work *done_first, *done_last; /* complete in tutti, not in MPI */
 static tt_mpi_work *waited;                 /* of blocking calls, of several threads; they stay where they are */
-static _Atomic int64_t running;             /* in queues */
+static _Atomic int64_t running;             /* in queues, and started */
 
 int64_t tt_mpi_request_running(void) { return atomic_load_explicit(&running, memory_order_seq_cst); }
 
 /* ---- queues ---- */
 
-void tt_mpi_request_queue(tt_mpi_work *work) {
+static void append(tt_mpi_work *work) {
   tt_mpi_comm *comm = work->comm;
-  work->running = true;
-  work->over = false;
   work->next = NULL;
   if (comm->first) {
     comm->last->next = work;
@@ -32,14 +32,26 @@ void tt_mpi_request_queue(tt_mpi_work *work) {
     busy = comm;
   }
   comm->last = work;
+}
+
+void tt_mpi_request_queue(tt_mpi_work *work) {
+  work->running = true;
+  work->over = false;
+  if (work->persistent) {
+    work->next = started;
+    started = work;
+  } else {
+    append(work);
+  }
   atomic_fetch_add_explicit(&tt_mpi.outstanding, 1, memory_order_relaxed);
   atomic_fetch_add_explicit(&running, 1, memory_order_seq_cst); /* pairs with tt_mpi_pass_begin */
   tt_mpi_helper_post();
 }
 
-static void move_to_done(tt_mpi_comm *comm) {
-  tt_mpi_work *work = comm->first;
-  comm->first = work->next;
+/* The first of that list. */
+static void move_to_done(tt_mpi_work **list) {
+  tt_mpi_work *work = *list;
+  *list = work->next;
   work->next = NULL;
   if (done_first)
     done_last->next = work;
@@ -74,16 +86,25 @@ static bool is_over(tt_mpi_work *work) {
   return work->over;
 }
 
+static void look_at_started(void) {
+  for (tt_mpi_work **at = &started; *at;)
+    if (is_over(*at))
+      move_to_done(at);
+    else
+      at = &(*at)->next;
+}
+
 void tt_mpi_request_look(void) {
   for (tt_mpi_comm **at = &busy; *at;) {
     tt_mpi_comm *comm = *at;
     while (comm->first && is_over(comm->first))
-      move_to_done(comm);
+      move_to_done(&comm->first);
     if (comm->first)
       at = &comm->busy;
     else
       *at = comm->busy;
   }
+  look_at_started();
   for (tt_mpi_work *work = waited; work; work = work->next)
     is_over(work);
 }
@@ -276,7 +297,7 @@ int tt_mpi_request_make_take(tt_mpi_work *work, MPI_Request *request) {
 void tt_mpi_request_end(void) {
   while (tt_mpi_request_running() > 0) {
     if (!tt_mpi_shared())
-      wait_alone(busy->first);
+      wait_alone(started ? started : busy->first);
     tt_mpi_progress();
   }
   tt_mpi_request_complete();

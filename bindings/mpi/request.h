@@ -5,6 +5,7 @@
  * known. So MPI's own functions wait for, test and start requests of both kinds.
  *
  *     queue of its communicator --look--> done --complete--> unpacked, message sent --wrapper--> the program is told
+ *     started (persistent)      --look-->
  *
  * tt_mpi_lock guards the table, the queues, tags and tutti. Messages are sent and data unpacked without it. tutti calls
  * MPI under it (tt_mpi_idle, MPI_Reduce_local, the transport), so what MPI calls back must not take it. */
@@ -32,7 +33,8 @@ void tt_mpi_tag_clear(void);
 
 /* ---- request.c ---- */
 
-/* Puts a work that has been started into the queue of its communicator. Under tt_mpi_lock. */
+/* Puts a work that has been started into the queue of its communicator, or with the persistent ones. Under tt_mpi_lock.
+ */
 void tt_mpi_request_queue(tt_mpi_work *work);
 /* Works in queues. Any time. */
 int64_t tt_mpi_request_running(void);

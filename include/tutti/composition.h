@@ -99,9 +99,9 @@ typedef struct tutti_block_table {
   const int64_t *in_offsets, *out_offsets; /* NULL: block after block */
 } tutti_block_table;
 
-/* A persistent request (tutti_request_start, tutti_test, tutti_wait, tutti_request_destroy). Each start is one call on
- * the communicator: all ranks start it, in the same order as their other calls. The first one freezes the composition:
- * nothing more can be added. type and op as in tutti_allreduce; op matters only where something is reduced. */
+/* A persistent request (tutti/requests.h): all ranks make it, in the same order as their other calls, and start it when
+ * they like. The first one freezes the composition: nothing more can be added. type and op as in tutti_allreduce; op
+ * matters only where something is reduced. */
 TUTTI_API tutti_status tutti_composition_init(tutti_composition *composition, const void *in, void *out,
                                               const tutti_block_table *blocks, tutti_type type, tutti_op op,
                                               tutti_request **request);

@@ -5,7 +5,12 @@
  *
  * Calls of one communicator run in the order in which they were started, which is the same on all ranks. Buffers and
  * arrays are borrowed until the call is complete; those of a persistent request until it is destroyed, and its arrays
- * must not change. */
+ * must not change.
+ *
+ * Persistent requests of one communicator are made in the same order on all ranks, with its other calls. That order
+ * ends there: each rank starts them when it likes, in any order, among any other calls, as long as all ranks start each
+ * of them the same number of times. They are made without communication. One that fails with TUTTI_ERR_ARGUMENT was not
+ * made; an error of a start breaks the communicator. */
 #ifndef TUTTI_REQUESTS_H
 #define TUTTI_REQUESTS_H
 
@@ -17,15 +22,15 @@ extern "C" {
 
 typedef struct tutti_request tutti_request;
 
-/* Starts a persistent request that is not running: not started yet, or waited for since. Each start counts as one call
- * on its communicator. */
+/* Starts a persistent request that is not running: not started yet, or waited for since. */
 TUTTI_API tutti_status tutti_request_start(tutti_request *request);
 /* *done = whether it is complete. Moves every outstanding request of the context on. A completed non-blocking request
  * is freed and *request set to NULL; a persistent one stays. A NULL *request, and one not started, are complete. */
 TUTTI_API tutti_status tutti_test(tutti_request **request, int *done);
 /* The same, and blocks until complete. */
 TUTTI_API tutti_status tutti_wait(tutti_request **request);
-/* Frees a persistent request that is not running. Accepts NULL. */
+/* Frees a persistent request that is not running, with all that it has on this rank; others may still start theirs.
+ * Accepts NULL. */
 TUTTI_API void tutti_request_destroy(tutti_request *request);
 
 /* ---- non-blocking ---- */

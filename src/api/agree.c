@@ -2,7 +2,8 @@
  *
  * Whoever receives another call's key, or has waited a while, compares the ranks' records of the call. The first to
  * find something wrong writes the verdict in rank 0's cell and flags every rank's own cell, so that ranks inside the
- * call and ranks that have long returned get the same text. Between machines notes do the same (notes.c). */
+ * call and ranks that have long returned get the same text. Between machines notes do the same (notes.c). What is wrong
+ * with a persistent request breaks its communicator: a side communicator has no verdict of its own. */
 #include "api/api.h"
 #include "api/record.h"
 
@@ -55,7 +56,8 @@ static void take_verdict(tutti_comm *comm) {
   snprintf(comm->broken_text, sizeof comm->broken_text, "%s", head->text);
 }
 
-tutti_status tt_agree_verdict(tutti_comm *comm) {
+tutti_status tt_agree_verdict(tutti_comm *any) {
+  tutti_comm *comm = tt_comm_main(any);
   if (comm->broken == TUTTI_OK && comm->board)
     take_verdict(comm);
   if (comm->broken == TUTTI_OK)
@@ -63,7 +65,8 @@ tutti_status tt_agree_verdict(tutti_comm *comm) {
   return tt_fail(comm->broken, "%s", comm->broken_text);
 }
 
-bool tt_agree_take(tutti_comm *comm, tutti_status status, const char *why) {
+bool tt_agree_take(tutti_comm *any, tutti_status status, const char *why) {
+  tutti_comm *comm = tt_comm_main(any);
   bool first = comm->broken == TUTTI_OK;
   if (first && comm->board) {
     first = write_verdict(comm, status, why);
@@ -84,7 +87,7 @@ tutti_status tt_agree_break(tutti_comm *comm, tutti_status status, const char *f
   va_end(arguments);
   if (tt_agree_take(comm, status, why) && comm->apart)
     tt_notes_break(comm, status, why);
-  return tt_fail(comm->broken, "%s", comm->broken_text);
+  return tt_fail(tt_comm_main(comm)->broken, "%s", tt_comm_main(comm)->broken_text);
 }
 
 /* ---- checks ---- */
@@ -92,22 +95,33 @@ tutti_status tt_agree_break(tutti_comm *comm, tutti_status status, const char *f
 /* A call up to `number` in which ranks differ, and how they do; 0: none that is still known. */
 typedef struct difference {
   uint64_t number;
-  bool lengths; /* the call is the same, but not the lengths of its blocks */
+  bool lengths;     /* the call is the same, but not the lengths of its blocks */
+  tutti_comm *comm; /* whose call it is */
 } difference;
 
-static difference first_difference(const tutti_comm *comm, uint64_t number) {
+static difference own_difference(tutti_comm *comm, uint64_t number) {
   uint64_t oldest = number > TT_RECORDS ? number - TT_RECORDS + 1 : 1;
-  for (uint64_t n = oldest; comm->board && n <= number; n++) {
+  uint64_t newest = comm->main ? 1 : number; /* starts are all alike */
+  for (uint64_t n = comm->main ? 1 : oldest; comm->board && n <= newest; n++) {
     if (tt_record_differs(comm, n))
-      return (difference){n, false};
+      return (difference){.number = n, .comm = comm};
     if (tt_record_lengths_differ(comm, n))
-      return (difference){n, true};
+      return (difference){.number = n, .lengths = true, .comm = comm};
   }
-  return (difference){0, false};
+  return (difference){.number = 0};
+}
+
+/* The same, and in a persistent request of the communicator. */
+static difference first_difference(tutti_comm *comm, uint64_t number) {
+  difference found = own_difference(comm, number);
+  for (tutti_comm *side = comm->sides; side && found.number == 0; side = side->next_side)
+    found = own_difference(side, 1);
+  return found;
 }
 
 /* peer: whose data this rank has found to be other than it expects, or -1. */
-static tutti_status break_for_difference(tutti_comm *comm, difference found, int64_t peer) {
+static tutti_status break_for_difference(difference found, int64_t peer) {
+  tutti_comm *comm = found.comm;
   char why[TT_VERDICT_TEXT] = "";
   tt_text to = {why, sizeof why, 0};
   if (found.lengths)
@@ -124,13 +138,13 @@ static int peer_gone(const tutti_context *context, int64_t job_rank) {
 
 /* What may have made a rank leave: others are dead, which need not be in this communicator; or another one of this
  * rank's is broken, which is known on this machine though the dead one was on another. */
-static void add_reasons(tt_text *to, const tutti_comm *left) {
+static void add_reasons(tt_text *to, tutti_comm *left) {
   const tutti_context *context = left->context;
   for (int64_t r = 0; r < context->size; r++)
     if (peer_gone(context, r) == 1)
       tt_text_add(to, "; rank %" PRId64 " of the job died", r);
   for (tutti_comm *comm = context->comms; comm; comm = comm->next)
-    if (comm != left && tt_agree_poisoned(comm)) {
+    if (comm != tt_comm_main(left) && tt_agree_poisoned(comm)) {
       tt_agree_verdict(comm);
       tt_text_add(to, "; on another communicator: %s", comm->broken_text);
     }
@@ -139,8 +153,9 @@ static void add_reasons(tt_text *to, const tutti_comm *left) {
 static tutti_status break_for_leaver(tutti_comm *comm, uint64_t number, int64_t peer) {
   char why[TT_VERDICT_TEXT] = "";
   tt_text to = {why, sizeof why, 0};
-  tt_text_add(&to, "rank %" PRId64 " (rank %" PRId64 " of the job) has left the job and never came to call %" PRIu64,
-              peer, comm->job_rank[peer], number);
+  tt_text_add(&to, "rank %" PRId64 " (rank %" PRId64 " of the job) has left the job and never came to ", peer,
+              comm->job_rank[peer]);
+  tt_record_add_number(&to, comm, number);
   add_reasons(&to, comm);
   return tt_agree_break(comm, TUTTI_ERR_PEER, "%s", why);
 }
@@ -229,8 +244,8 @@ tutti_status tt_agree_check(tutti_comm *comm, uint64_t number) {
   if (tt_agree_poisoned(comm))
     return tt_agree_verdict(comm);
   /* a rank that ran ahead may know of a call that others still wait in */
-  difference found = first_difference(comm, number);
-  return found.number > 0 ? break_for_difference(comm, found, -1) : check_peers(comm, number);
+  difference found = own_difference(comm, number);
+  return found.number > 0 ? break_for_difference(found, -1) : check_peers(comm, number);
 }
 
 static bool all_known(const tutti_comm *comm, uint64_t number) {
@@ -296,7 +311,7 @@ static int64_t rank_of(const tutti_comm *comm, int64_t job_rank) {
 }
 
 tutti_status tt_agree_mismatch(tutti_comm *comm, uint64_t number, int64_t peer) {
-  char said[200]; /* by the executor */
+  char said[200], call[80]; /* said: by the executor */
   snprintf(said, sizeof said, "%s", tutti_last_error());
   if (tt_agree_poisoned(comm))
     return tt_agree_verdict(comm);
@@ -304,26 +319,29 @@ tutti_status tt_agree_mismatch(tutti_comm *comm, uint64_t number, int64_t peer) 
   if (tt_agree_poisoned(comm))
     return tt_agree_verdict(comm);
   if (found.number > 0)
-    return break_for_difference(comm, found, found.number == number ? rank_of(comm, peer) : -1);
+    return break_for_difference(
+        found, found.comm == comm && (found.number == number || comm->main) ? rank_of(comm, peer) : -1);
+  tt_record_add_number(&(tt_text){call, sizeof call, 0}, comm, number);
   return tt_agree_break(comm, TUTTI_ERR_MISMATCH,
-                        "call %" PRIu64 ": rank %" PRId64 " of the job sent data of another call, or of another "
-                        "length, than rank %" PRId64 " expects (%s)",
-                        number, peer, comm->job_rank[comm->rank], said);
+                        "%s: rank %" PRId64 " of the job sent data of another call, or of another length, than rank "
+                        "%" PRId64 " expects (%s)",
+                        call, peer, comm->job_rank[comm->rank], said);
 }
 
 tutti_status tt_agree_leave(tutti_comm *comm) {
-  if (comm->broken != TUTTI_OK)
+  if (tt_comm_main(comm)->broken != TUTTI_OK)
     return TUTTI_OK; /* told before */
   if (tt_agree_poisoned(comm))
     return tt_agree_verdict(comm);
   difference found = first_difference(comm, comm->last_number);
-  return found.number > 0 ? break_for_difference(comm, found, -1) : TUTTI_OK;
+  return found.number > 0 ? break_for_difference(found, -1) : TUTTI_OK;
 }
 
 tutti_status tt_agree_timeout(tutti_comm *comm, uint64_t number, int64_t waited_ns) {
   char why[TT_VERDICT_TEXT] = "";
   tt_text to = {why, sizeof why, 0};
-  tt_text_add(&to, "call %" PRIu64 " waited %.3f s (%s)", number, (double)waited_ns * 1e-9,
+  tt_record_add_number(&to, comm, number);
+  tt_text_add(&to, " waited %.3f s (%s)", (double)waited_ns * 1e-9,
               comm->creates ? "TUTTI_CREATE_TIMEOUT" : "TUTTI_TIMEOUT");
   int shown = 0;
   bool silent = false;
@@ -336,9 +354,11 @@ tutti_status tt_agree_timeout(tutti_comm *comm, uint64_t number, int64_t waited_
       tt_text_add(&to, "%s rank %" PRId64 " (rank %" PRId64 " of the job), on another machine, does not answer",
                   shown++ ? "," : ":", r, comm->job_rank[r]);
       silent = true;
-    } else if (!comm->far[r] && last < number)
-      tt_text_add(&to, "%s rank %" PRId64 " has not come to it (its last call was %" PRIu64 ")", shown++ ? "," : ":", r,
-                  last);
+    } else if (!comm->far[r] && comm->main && last == 0)
+      tt_text_add(&to, "%s rank %" PRId64 " has not made it", shown++ ? "," : ":", r);
+    else if (!comm->far[r] && last < number)
+      tt_text_add(&to, "%s rank %" PRId64 " has not come to it (its last %s was %" PRIu64 ")", shown++ ? "," : ":", r,
+                  comm->main ? "start" : "call", comm->main ? last - 1 : last);
   }
   if (comm->board && !comm->apart && shown == 0)
     tt_text_add(&to, ": all ranks have begun it, one of them does not go on");

@@ -92,6 +92,7 @@ typedef enum tt_request_state {
 
 struct tutti_request {
   tutti_comm *comm;
+  tutti_comm *side; /* of a persistent one: its side communicator; NULL: none */
   tt_call call;
   tt_bound bound; /* its own, since others may take the communicator's place */
   tt_words words; /* of its block table */
@@ -143,6 +144,8 @@ typedef struct tt_board {
 #define TT_BOUNDS 64 /* at most */
 #define TT_LISTED 4
 
+/* A user's communicator; or a side communicator, which a persistent request has for itself (side.c): that one has
+ * calls, streams, cells and records of its own, and borrows all else from the user's. */
 struct tutti_comm {
   tutti_context *context;
   const tutti_transport_ops *ops; /* the context's, or what joins the ranks of one machine */
@@ -182,8 +185,19 @@ struct tutti_comm {
   tt_params_text *texts;
   tutti_status broken;
   char broken_text[TT_VERDICT_TEXT];
-  uint64_t token[2]; /* the barrier's block, in and out */
-  tutti_comm *next;  /* in the context's list */
+  uint64_t token[2];  /* the barrier's block, in and out */
+  tutti_comm *next;   /* in the context's list */
+  uint64_t inits;     /* persistent requests that were made on it */
+  uint64_t last_side; /* places that they were given */
+  tutti_comm *sides;  /* of those that there are */
+  /* ---- of a side communicator ---- */
+  tutti_comm *main;         /* the user's; NULL: this is one */
+  tutti_comm *next_side;    /* of `main` */
+  uint64_t side;            /* its place among the side communicators of `main`; 0: none */
+  uint64_t init;            /* the number of its request: which of those made on `main` it is; from 1 */
+  tt_record_words **record; /* [size]: one of each rank: of the last start; NULL where nothing is known */
+  tutti_comm *next_running;
+  bool runs; /* it is in the context's list of those that have something to move */
 };
 
 struct tutti_context {
@@ -217,6 +231,7 @@ struct tutti_context {
   int64_t type_count;
   tutti_comm *control; /* for making communicators */
   tutti_comm *comms;
+  tutti_comm *running;   /* side communicators with a call under way, and some that had one */
   int64_t outstanding;   /* requests that are queued or running */
   tt_progress *progress; /* NULL: only calls move requests on */
   int64_t create_timeout_ns;
@@ -298,11 +313,27 @@ void tt_context_forget_users(tutti_context *context);
 /* ---- comm.c ---- */
 tutti_status tt_comm_open(tutti_context *context, uint64_t id, const int64_t *job_rank, int64_t size, int64_t rank,
                           tutti_comm **comm);
+/* The user's communicator: of a side communicator, the one that it belongs to. */
+static inline tutti_comm *tt_comm_main(tutti_comm *comm) { return comm->main ? comm->main : comm; }
+/* The first of its ids of streams and cells. */
+static inline uint64_t tt_comm_base(const tutti_comm *comm) { return comm->id << 32 | comm->side << 16; }
+/* A cell of that size on each rank of this machine; NULL for others. */
+tutti_status tt_comm_open_cells(const tutti_comm *comm, size_t bytes, void **cell);
+/* A table of streams. */
+tutti_status tt_comm_open_link(tutti_comm *comm);
 /* Topology, board and streams, if this is the first time that they are needed. The communicator is broken where not. */
 tutti_status tt_comm_prepare(tutti_comm *comm);
 /* Adds the time of calls on it to `spent`, borrowed, from now on; NULL: no longer. For measurements: it is no part of
  * the public interface. Nothing may be outstanding on it. */
 tutti_status tt_comm_watch(tutti_comm *comm, tt_spent *spent);
+
+/* ---- side.c ---- */
+/* Gives a persistent request, which is bound, a side communicator and its executor there. */
+tutti_status tt_side_make(tutti_request *request);
+/* The persistent request goes: what its calls may still have to say of others' errors, the communicator says. */
+void tt_side_end(tutti_comm *side);
+void tt_side_close(tutti_comm *side);                            /* accepts NULL */
+tutti_comm *tt_side_find(const tutti_comm *comm, uint64_t init); /* NULL: none */
 
 /* ---- params.c ---- */
 /* The text, kept as long as the communicator: equal texts are one. NULL: no memory. */
@@ -328,7 +359,8 @@ void tt_entry_destroy(tt_entry *entry);
 /* ---- bind.c ---- */
 /* A plain call with its plan, from the communicator's table or made now. */
 tutti_status tt_comm_bind(tutti_comm *comm, const tt_call *call, const tt_places *places, tt_bound **bound);
-/* The executor of a binding whose entry and block table are there: bound->direct says which. */
+/* The executor of a binding whose entry and block table are there: bound->direct says which. Persistent requests have
+ * their own (side.c). */
 tutti_status tt_bound_make_executor(tutti_comm *comm, tt_bound *bound);
 /* Calls of the collective are to choose their parameters anew. */
 void tt_comm_forget(tutti_comm *comm, tt_collective collective);

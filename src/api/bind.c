@@ -99,7 +99,7 @@ static tutti_status bind_plain(tutti_comm *comm, const tt_call *call, tt_bound *
   bound->run.out_own = composition->layout[TT_OUT] == TT_LAYOUT_OWN;
   bound->run.blocks = plain_table(comm, call, composition);
   bound->key = tt_bound_key(comm, bound, bound->entry->hash);
-  return tt_bound_make_executor(comm, bound);
+  return call->later ? TUTTI_OK : tt_bound_make_executor(comm, bound);
 }
 
 /* ---- the communicator's table ---- */

@@ -82,18 +82,16 @@ static tutti_status make_topology(tutti_comm *comm) {
   return TUTTI_OK;
 }
 
-/* The cells of ranks on this machine; NULL for others. */
-static tutti_status open_cells(const tutti_comm *comm, tt_board **board) {
+tutti_status tt_comm_open_cells(const tutti_comm *comm, size_t bytes, void **cell) {
   int64_t *here = malloc((size_t)comm->size * sizeof *here), count = 0;
   if (!here)
     return no_memory(comm);
   for (int64_t r = 0; r < comm->size; r++)
     if (!comm->far[r])
       here[count++] = comm->job_rank[r];
-  tutti_status status =
-      comm->ops->cells_open(comm->transport, comm->id << 32, here, count, sizeof(tt_board), (void **)board);
+  tutti_status status = comm->ops->cells_open(comm->transport, tt_comm_base(comm), here, count, bytes, cell);
   for (int64_t r = comm->size - 1; r >= 0 && status == TUTTI_OK; r--) /* spread: none lies before its place */
-    board[r] = comm->far[r] ? NULL : board[--count];
+    cell[r] = comm->far[r] ? NULL : cell[--count];
   free(here);
   return status;
 }
@@ -107,7 +105,7 @@ static tutti_status open_board(tutti_comm *comm) {
     free(board);
     return no_memory(comm);
   }
-  tutti_status status = open_cells(comm, board);
+  tutti_status status = tt_comm_open_cells(comm, sizeof(tt_board), (void **)board);
   if (status == TUTTI_OK)
     comm->board = board;
   else
@@ -146,7 +144,7 @@ static size_t slot_bytes(int64_t ranks, bool apart) {
   return (size_t)(bytes + 63) / 64 * 64;
 }
 
-static tutti_status open_link(tutti_comm *comm) {
+tutti_status tt_comm_open_link(tutti_comm *comm) {
   int64_t together = 0;
   tutti_status status = count_together(comm, &together);
   if (status != TUTTI_OK)
@@ -156,7 +154,8 @@ static tutti_status open_link(tutti_comm *comm) {
                        .job_rank = comm->job_rank,
                        .rank = comm->rank,
                        .rank_count = comm->size,
-                       .stream_base = comm->id << 32,
+                       .stream_base = tt_comm_base(comm),
+                       .alone = comm->main,
                        .patient = !comm->context->crowded,
                        .neighbour = comm->neighbour,
                        .far = comm->far,
@@ -177,7 +176,7 @@ tutti_status tt_comm_prepare(tutti_comm *comm) {
   if (status == TUTTI_OK)
     status = open_board(comm);
   if (status == TUTTI_OK)
-    status = open_link(comm);
+    status = tt_comm_open_link(comm);
   if (status == TUTTI_OK)
     return TUTTI_OK;
   tt_agree_lack(comm->context, comm->id, status); /* others may come to the first call and wait for this rank */
@@ -215,7 +214,7 @@ tutti_status tt_comm_open(tutti_context *context, uint64_t id, const int64_t *jo
 /* ---- end ---- */
 
 static void close_board(tutti_comm *comm) {
-  comm->ops->cells_close(comm->transport, comm->id << 32);
+  comm->ops->cells_close(comm->transport, tt_comm_base(comm));
   for (int64_t r = 0; r < comm->size; r++)
     if (comm->far[r])
       free(comm->board[r]);
@@ -237,6 +236,8 @@ void tutti_comm_destroy(tutti_comm *comm) {
   if (tt_agree_leave(comm) == TUTTI_ERR_MISMATCH) /* what calls have delivered may be wrong, and no call will say so */
     tt_log(TT_LOG_ERROR, "a communicator ends with an error: %s", tutti_last_error());
   unlink_comm(comm);
+  while (comm->sides)
+    tt_side_close(comm->sides);
   tt_entry_forget(comm, NULL);
   tt_comm_free_graphs(comm);
   tt_link_destroy(comm->link);

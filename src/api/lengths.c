@@ -75,7 +75,7 @@ typedef struct pair {
 } pair;
 
 static const tutti_graph *find_graph(const tutti_comm *comm, uint64_t number) {
-  const tutti_graph *graph = comm->graphs;
+  const tutti_graph *graph = comm->main ? comm->main->graphs : comm->graphs;
   while (graph && graph->number != number)
     graph = graph->next;
   return graph;
@@ -152,7 +152,9 @@ void tt_record_add_lengths(tt_text *to, const tutti_comm *comm, uint64_t number,
   int64_t more, block = -1;
   if (!sum_up(comm, number, &record, &sum))
     return;
-  tt_text_add(to, "ranks differ in call %" PRIu64 " on a communicator of %" PRId64 ", ", number, comm->size);
+  tt_text_add(to, "ranks differ in ");
+  tt_record_add_number(to, comm, number);
+  tt_text_add(to, " on a communicator of %" PRId64 ", ", comm->size);
   tt_record_add_call(to, &record);
   tt_text_add(to, ": ");
   if (tt_record_is_composition(&record)) {

@@ -33,7 +33,7 @@ static tutti_status bind(tutti_comm *comm, const tt_call *call, tt_words *words,
   if (status != TUTTI_OK)
     return status;
   bound->key = tt_bound_key(comm, bound, bound->entry->hash);
-  return tt_bound_make_executor(comm, bound);
+  return call->later ? TUTTI_OK : tt_bound_make_executor(comm, bound);
 }
 
 tutti_status tt_listed_bind(tutti_comm *comm, const tt_call *call, const tt_places *places, tt_words *words,

@@ -5,7 +5,8 @@
  *     verdict    "the communicator is broken, because ..."
  *
  * Notes travel through streams of their own between every two ranks, opened when a wait has become long or something is
- * wrong, and taken in while this rank waits: nothing of this happens in a call that goes well. A long wait may be a
+ * wrong, and taken in while this rank waits: nothing of this happens in a call that goes well. Those of a communicator
+ * serve its side communicators too. A long wait may be a
  * good one: then only some ranks are asked at a time, each rank asking others, since each may cost a connection. A note
  * that finds no free slot is left out: questions are asked again, and a verdict has a stream to itself. */
 #include "api/record.h"
@@ -25,7 +26,7 @@ typedef enum kind { TALK, VERDICT, KINDS } kind; /* of streams */
 typedef enum talk { QUESTION, RECORD } talk;
 
 typedef struct note {
-  uint64_t number; /* of the call */
+  uint64_t number, init; /* of the call; of the persistent request that it is a start of, or 0 */
   uint32_t talk, status;
   tt_record_words record;
   char text[TT_VERDICT_TEXT];
@@ -33,8 +34,8 @@ typedef struct note {
 
 struct tt_notes {
   int64_t looked_ns, asked_ns;
-  uint64_t asked; /* the call that others were asked of last */
-  int64_t next;   /* who gets the next note: so many behind this rank */
+  uint64_t asked, asked_init; /* the call that others were asked of last */
+  int64_t next;               /* who gets the next note: so many behind this rank */
   struct {
     tutti_stream *in, *out; /* NULL: not open */
   } end[][KINDS];           /* of each rank */
@@ -98,28 +99,35 @@ static void send_notes(tutti_comm *comm, kind of, const note *from, int64_t most
 
 /* ---- what has come ---- */
 
-static void answer(tutti_comm *comm, int64_t rank, uint64_t number) {
-  note own = {.number = number, .talk = RECORD};
-  if (tt_record_read(comm, comm->rank, number, &own.record.record))
+static void answer(tutti_comm *comm, const tutti_comm *of, int64_t rank, const note *question) {
+  note own = {.number = question->number, .init = question->init, .talk = RECORD};
+  if (tt_record_read(of, comm->rank, question->number, &own.record.record))
     send_note(comm, TALK, rank, &own);
 }
 
-static void keep_record(tutti_comm *comm, int64_t rank, const note *come) {
-  tt_board *board = comm->board[rank];
-  if (!board && (board = aligned_alloc(_Alignof(tt_board), sizeof *board)))
-    memset(board, 0, sizeof *board);
-  comm->board[rank] = board;
-  if (board)
-    board->record[come->number % TT_RECORDS] = come->record;
+/* There was none of the rank so far. */
+static void make_records(tutti_comm *of, int64_t rank) {
+  if (of->main && !of->record[rank])
+    of->record[rank] = calloc(1, sizeof *of->record[rank]);
+  else if (!of->main && !of->board[rank] &&
+           (of->board[rank] = aligned_alloc(_Alignof(tt_board), sizeof *of->board[rank])))
+    memset(of->board[rank], 0, sizeof *of->board[rank]);
 }
 
-static void take_note(tutti_comm *comm, kind of, int64_t rank, const note *come) {
-  if (of == VERDICT)
+static void take_note(tutti_comm *comm, kind what, int64_t rank, const note *come) {
+  if (what == VERDICT) {
     tt_agree_take(comm, (tutti_status)come->status, come->text);
-  else if (come->talk == QUESTION)
-    answer(comm, rank, come->number);
-  else
-    keep_record(comm, rank, come);
+    return;
+  }
+  tutti_comm *of = come->init > 0 ? tt_side_find(comm, come->init) : comm;
+  if (!of) /* not made here yet, or gone */
+    return;
+  if (come->talk == QUESTION) {
+    answer(comm, of, rank, come);
+    return;
+  }
+  make_records(of, rank);
+  tt_record_keep(of, rank, &come->record.record);
 }
 
 static void look_at(tutti_comm *comm, kind of, int64_t rank) {
@@ -136,7 +144,8 @@ static void look_at(tutti_comm *comm, kind of, int64_t rank) {
   }
 }
 
-void tt_notes_take(tutti_comm *comm) {
+void tt_notes_take(tutti_comm *asking) {
+  tutti_comm *comm = tt_comm_main(asking);
   int64_t peer;
   if (!make_notes(comm))
     return;
@@ -148,31 +157,36 @@ void tt_notes_take(tutti_comm *comm) {
 
 /* ---- what is told ---- */
 
-static void ask(tutti_comm *comm, uint64_t number, int64_t most) {
-  send_notes(comm, TALK, &(note){.number = number, .talk = QUESTION}, most);
+/* Of a persistent request any start will do: its record says which is the last. */
+static void ask(tutti_comm *asking, uint64_t number, int64_t most) {
+  const note question = {.number = asking->main ? 1 : number, .init = asking->init, .talk = QUESTION};
+  send_notes(tt_comm_main(asking), TALK, &question, most);
 }
 
-void tt_notes_ask(tutti_comm *comm, uint64_t number) {
-  if (make_notes(comm))
-    ask(comm, number, comm->size);
+void tt_notes_ask(tutti_comm *asking, uint64_t number) {
+  if (make_notes(tt_comm_main(asking)))
+    ask(asking, number, asking->size);
 }
 
-void tt_notes_break(tutti_comm *comm, tutti_status status, const char *why) {
+void tt_notes_break(tutti_comm *asking, tutti_status status, const char *why) {
+  tutti_comm *comm = tt_comm_main(asking);
   note verdict = {.status = (uint32_t)status};
   snprintf(verdict.text, sizeof verdict.text, "%s", why);
   if (make_notes(comm))
     send_notes(comm, VERDICT, &verdict, comm->size);
 }
 
-void tt_notes_look(tutti_comm *comm, uint64_t number, int64_t waited_ns, int64_t now) {
+void tt_notes_look(tutti_comm *asking, uint64_t number, int64_t waited_ns, int64_t now) {
+  tutti_comm *comm = tt_comm_main(asking);
   if (waited_ns < LISTEN_NS || !make_notes(comm) || now - comm->notes->looked_ns < LOOK_NS)
     return;
   comm->notes->looked_ns = now;
   tt_notes_take(comm);
-  bool again = comm->notes->asked == number;
+  bool again = comm->notes->asked == number && comm->notes->asked_init == asking->init;
   if (waited_ns < ASK_NS || (again && now - comm->notes->asked_ns < ASK_AGAIN_NS))
     return;
   comm->notes->asked = number;
+  comm->notes->asked_init = asking->init;
   comm->notes->asked_ns = now;
-  ask(comm, number, ASK_AT_ONCE);
+  ask(asking, number, ASK_AT_ONCE);
 }

@@ -14,6 +14,14 @@ static inline uint64_t pair_of(int32_t first, int32_t second) {
 #endif
 }
 
+/* Where the rank says what it called there; NULL: it is on another machine, and has told nothing. */
+static inline tt_record_words *place_of(const tutti_comm *comm, int64_t rank, uint64_t number) {
+  if (comm->main)
+    return comm->record[rank];
+  tt_board *board = comm->board[rank];
+  return board ? &board->record[number % TT_RECORDS] : NULL;
+}
+
 void tt_agree_publish(tutti_comm *comm, uint64_t number, const tt_bound *bound) {
   if (!comm->board)
     return;
@@ -25,7 +33,7 @@ void tt_agree_publish(tutti_comm *comm, uint64_t number, const tt_bound *bound) 
                                           pair_of(bound->said_type, bound->said_op),
                                           bound->lists,
                                           bound->lengths};
-  uint64_t *word = comm->board[comm->rank]->record[number % TT_RECORDS].word;
+  uint64_t *word = place_of(comm, comm->rank, number)->word;
   __atomic_store_n(&word[0], 0,
                    __ATOMIC_RELAXED); /* readers that see 0 or a change skip it; pairs with tt_record_read */
   for (int n = 1; n < TT_RECORD_WORDS; n++)
@@ -33,21 +41,31 @@ void tt_agree_publish(tutti_comm *comm, uint64_t number, const tt_bound *bound) 
   __atomic_store_n(&word[0], number, __ATOMIC_RELEASE);
 }
 
+/* What a rank says of a start of a persistent request holds for all before. */
 bool tt_record_read(const tutti_comm *comm, int64_t rank, uint64_t number, tt_record *record) {
-  if (!comm->board[rank]) /* on another machine, and has told nothing */
+  const tt_record_words *from = place_of(comm, rank, number);
+  if (!from)
     return false;
-  const uint64_t *word = comm->board[rank]->record[number % TT_RECORDS].word;
-  tt_record_words read = {.word = {number}};
-  if (__atomic_load_n(&word[0], __ATOMIC_ACQUIRE) != number)
+  const uint64_t *word = from->word;
+  tt_record_words read = {.word = {__atomic_load_n(&word[0], __ATOMIC_ACQUIRE)}};
+  if (comm->main ? read.word[0] < number : read.word[0] != number)
     return false;
   for (int n = 1; n < TT_RECORD_WORDS; n++)
     read.word[n] = __atomic_load_n(&word[n], __ATOMIC_ACQUIRE); /* none after the look at the number again */
   *record = read.record;
-  return __atomic_load_n(&word[0], __ATOMIC_RELAXED) == number;
+  return __atomic_load_n(&word[0], __ATOMIC_RELAXED) == read.word[0];
+}
+
+void tt_record_keep(tutti_comm *comm, int64_t rank, const tt_record *record) {
+  tt_record_words *to = place_of(comm, rank, record->number);
+  if (to)
+    to->record = *record;
 }
 
 uint64_t tt_record_last(const tutti_comm *comm, int64_t rank) {
   uint64_t last = 0;
+  if (comm->main)
+    return __atomic_load_n(&comm->record[rank]->word[0], __ATOMIC_ACQUIRE);
   for (int n = 0; n < TT_RECORDS; n++) {
     uint64_t number = __atomic_load_n(&comm->board[rank]->record[n].word[0], __ATOMIC_ACQUIRE);
     last = number > last ? number : last;
@@ -87,6 +105,15 @@ void tt_text_add(tt_text *to, const char *format, ...) {
     to->used += length > 0 ? (size_t)length : 0;
   }
   va_end(arguments);
+}
+
+void tt_record_add_number(tt_text *to, const tutti_comm *comm, uint64_t number) {
+  if (comm->main && number > 1)
+    tt_text_add(to, "start %" PRIu64 " of ", number - 1);
+  if (comm->main)
+    tt_text_add(to, "persistent request %" PRIu64, comm->init);
+  else
+    tt_text_add(to, "call %" PRIu64, number);
 }
 
 static bool is_named(int32_t type) { return tt_said_meaning(type) <= TUTTI_TYPE_COUNT; }
@@ -173,7 +200,9 @@ void tt_record_add_difference(tt_text *to, const tutti_comm *comm, uint64_t numb
   tt_record record, first = {.number = 0};
   int groups = 0;
   bool alike = true, same_counts = true, same_keys = true;
-  tt_text_add(to, "ranks differ in call %" PRIu64 " on a communicator of %" PRId64 ": ", number, comm->size);
+  tt_text_add(to, "ranks differ in ");
+  tt_record_add_number(to, comm, number);
+  tt_text_add(to, " on a communicator of %" PRId64 ": ", comm->size);
   for (int64_t r = 0; r < comm->size; r++) {
     if (!tt_record_read(comm, r, number, &record) || seen_before(comm, number, r, &record))
       continue;

@@ -18,9 +18,12 @@ static inline bool tt_record_is_composition(const tt_record *record) {
   return record->collective == TT_COLLECTIVE_COUNT;
 }
 
-/* Rank's record of that call; false where it has none (not called yet, or long ago). */
+/* Rank's record of that call; false where it has none (not called yet, or long ago). The first call on a side
+ * communicator is the making of the request. */
 bool tt_record_read(const tutti_comm *comm, int64_t rank, uint64_t number, tt_record *record);
-/* The last call that the rank has come to. */
+/* What a rank of another machine has told. */
+void tt_record_keep(tutti_comm *comm, int64_t rank, const tt_record *record);
+/* The last call that the rank has come to; of this machine. */
 uint64_t tt_record_last(const tutti_comm *comm, int64_t rank);
 /* Whether this rank and another one called different things. */
 bool tt_record_differs(const tutti_comm *comm, uint64_t number);
@@ -40,6 +43,8 @@ bool tt_record_lengths_differ(const tutti_comm *comm, uint64_t number);
 /* Between which ranks, and by how much, as far as it can be known. peer: whose blocks this rank has found to be of
  * other lengths, or -1. */
 void tt_record_add_lengths(tt_text *to, const tutti_comm *comm, uint64_t number, int64_t peer);
+/* "call 7"; "persistent request 5"; "start 2 of persistent request 5", which has number 3 there */
+void tt_record_add_number(tt_text *to, const tutti_comm *comm, uint64_t number);
 /* "all-to-allv(int32)" */
 void tt_record_add_call(tt_text *to, const tt_record *record);
 

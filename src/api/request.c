@@ -1,9 +1,10 @@
 /* api/request.c - calls that do not block, and persistent ones.
  *
  * The calls of one communicator run one after the other, in the order in which they were posted: every rank posts the
- * same order, so the head of the queue can always go on. Queues of different communicators are independent. Requests
+ * same order, so the head of the queue can always go on. Queues of different communicators are independent. Ranks may
+ * start persistent requests in different orders: each is alone in the queue of its side communicator (side.c). Requests
  * are pooled. */
-#include "api/api.h"
+#include "api/record.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -33,6 +34,8 @@ static void free_request(tutti_request *request) {
 
 static void put_back(tutti_request *request) {
   tutti_comm *comm = request->comm;
+  tt_side_end(request->side);
+  request->side = NULL;
   if (!comm) {
     free_request(request);
     return;
@@ -45,21 +48,34 @@ static void put_back(tutti_request *request) {
 void tt_request_orphan(tutti_comm *comm) {
   for (tutti_request *request = comm->requests, *other; request; request = other) {
     other = request->other;
-    request->comm = NULL;
+    request->comm = request->side = NULL;
     if (request->pooled)
       free_request(request);
   }
 }
+
+/* In whose queue it stands. */
+static tutti_comm *home_of(const tutti_request *request) { return request->side ? request->side : request->comm; }
 
 static void start_head(tutti_comm *comm) {
   tutti_request *head = comm->queue_head;
   head->state = TT_REQUEST_RUNNING;
   head->operation.bound = &head->bound;
   head->status = tt_operation_start(comm, &head->call, &head->operation);
+  head->comm->last_params = comm->last_params;
+}
+
+static void note_running(tutti_comm *comm) {
+  if (!comm->main || comm->runs)
+    return;
+  comm->runs = true;
+  comm->next_running = comm->context->running;
+  comm->context->running = comm;
 }
 
 static void enqueue(tutti_request *request) {
-  tutti_comm *comm = request->comm;
+  tutti_comm *comm = home_of(request);
+  note_running(comm);
   tt_operation_number(comm, &request->bound, &request->operation);
   comm->context->outstanding++;
   tt_progress_post(comm->context);
@@ -90,7 +106,7 @@ static void progress_comm(tutti_comm *comm, bool *moved) {
     bool done = false, some = false;
     if (head->state == TT_REQUEST_QUEUED)
       start_head(comm);
-    if (comm->broken != TUTTI_OK)
+    if (tt_comm_main(comm)->broken != TUTTI_OK)
       head->status = tt_agree_verdict(comm);
     if (head->status == TUTTI_OK)
       head->status = tt_operation_step(comm, &head->operation, &done, &some);
@@ -106,22 +122,40 @@ static void progress_comm(tutti_comm *comm, bool *moved) {
 void tt_request_progress(tutti_context *context, bool *moved) {
   for (tutti_comm *comm = context->comms; comm && context->outstanding > 0; comm = comm->next)
     progress_comm(comm, moved);
+  for (tutti_comm **at = &context->running, *side; (side = *at);) {
+    progress_comm(side, moved);
+    side->runs = side->queue_head;
+    if (side->runs)
+      at = &side->next_running;
+    else
+      *at = side->next_running;
+  }
 }
 
-void tt_request_give_up(tutti_comm *comm) {
+static void give_up(tutti_comm *comm) {
+  char call[80];
   bool moved = false;
   progress_comm(comm, &moved); /* all that it waits for may be there */
   if (!comm->queue_head)
     return;
-  tt_agree_break(comm, TUTTI_ERR_ABORTED, "rank %" PRId64 " destroyed the communicator in the middle of call %" PRIu64,
-                 comm->rank, comm->queue_head->operation.number);
+  tt_record_add_number(&(tt_text){call, sizeof call, 0}, comm, comm->queue_head->operation.number);
+  tt_agree_break(comm, TUTTI_ERR_ABORTED, "rank %" PRId64 " destroyed the communicator in the middle of %s", comm->rank,
+                 call);
   progress_comm(comm, &moved);
+}
+
+void tt_request_give_up(tutti_comm *comm) {
+  give_up(comm);
+  for (tutti_comm *side = comm->sides; side; side = side->next_side)
+    give_up(side);
 }
 
 static tutti_status bind(tutti_request *request, const tt_places *places) {
   tt_bound *bound;
   if (request->call.lists)
     return tt_listed_bind(request->comm, &request->call, places, &request->words, &request->bound);
+  if (request->persistent)
+    return tt_bound_plain(request->comm, &request->call, places, &request->bound);
   tutti_status status = tt_comm_bind(request->comm, &request->call, places, &bound);
   if (status == TUTTI_OK)
     request->bound = *bound;
@@ -137,6 +171,8 @@ tutti_status tt_request_post(tutti_comm *comm, const tt_call *call, const tt_pla
   made->call.later = made->persistent = persistent;
   tutti_status status = bind(made, places);
   made->call.lists = NULL; /* the caller's; the binding has what is needed */
+  if (status == TUTTI_OK && persistent)
+    status = tt_side_make(made);
   if (status != TUTTI_OK) {
     put_back(made);
     return status;
@@ -179,7 +215,7 @@ tutti_status tutti_request_start(tutti_request *request) {
     return tt_agree_verdict(request->comm);
   bool moved = false;
   enqueue(request);
-  progress_comm(request->comm, &moved);
+  progress_comm(home_of(request), &moved);
   return TUTTI_OK;
 }
 
@@ -217,7 +253,7 @@ tutti_status tutti_test(tutti_request **request, int *done) {
   *done = 1;
   if (!*request)
     return TUTTI_OK;
-  tutti_comm *comm = (*request)->comm;
+  tutti_comm *comm = home_of(*request);
   if (!comm)
     return collect(request);
   if (tt_context_is_copy(comm->context))
@@ -240,7 +276,7 @@ tutti_status tutti_wait(tutti_request **request) {
   if (!*request)
     return TUTTI_OK;
   tt_waiter waiter = {0};
-  tutti_comm *comm = (*request)->comm;
+  tutti_comm *comm = home_of(*request);
   if (!comm)
     return collect(request);
   if (tt_context_is_copy(comm->context))

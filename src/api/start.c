@@ -285,7 +285,7 @@ static tutti_status prepare(start *it, const void *in, void *out, tutti_type typ
   if (status != TUTTI_OK)
     return status;
   request->bound = bound_of(it, entry, type, op);
-  return tt_bound_make_executor(it->of->comm, &request->bound);
+  return tt_side_make(request);
 }
 
 tutti_status tutti_composition_init(tutti_composition *composition, const void *in, void *out,

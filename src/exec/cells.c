@@ -11,20 +11,24 @@ static const struct {
   uint32_t count;
 } areas[TT_CELL_AREAS] = {{256, 64}, {1024, 16}, {0, 4}};
 
+static uint32_t data_count(const tt_cells *cells, int number) { return cells->few ? TT_CELL_FEW : areas[number].count; }
+
+static uint32_t line_count(const tt_cells *cells) { return cells->few ? TT_CELL_FEW : TT_CELL_LINES; }
+
 static void set_area(tt_cells *cells, int number, tt_cell_use *use) {
   int64_t bytes = areas[number].bytes ? areas[number].bytes : tt_options_get()->direct_bytes;
   tt_area *area = &cells->area[number];
   area->id = cells->id + 1 + (uint64_t)number;
   area->bytes = bytes;
   area->stride = round_up((size_t)bytes);
-  area->count = areas[number].count;
+  area->count = data_count(cells, number);
   area->use = use;
 }
 
 static tutti_status allocate(tt_cells *cells) {
-  size_t count = (size_t)cells->spec->rank_count, uses = TT_CELL_LINES;
+  size_t count = (size_t)cells->spec->rank_count, uses = line_count(cells);
   for (int n = 0; n < TT_CELL_AREAS; n++)
-    uses += areas[n].count;
+    uses += data_count(cells, n);
   cells->set_words = (count + 63) / 64;
   cells->cell = calloc((1 + TT_CELL_AREAS) * count, sizeof *cells->cell);
   cells->completed = calloc(count, sizeof *cells->completed);
@@ -34,8 +38,8 @@ static tutti_status allocate(tt_cells *cells) {
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for %zu cells", count);
   for (size_t n = 0; n < uses; n++)
     cells->line_use[n].readers = cells->sets + n * cells->set_words;
-  tt_cell_use *use = cells->line_use + TT_CELL_LINES;
-  for (int n = 0; n < TT_CELL_AREAS; use += areas[n++].count) {
+  tt_cell_use *use = cells->line_use + line_count(cells);
+  for (int n = 0; n < TT_CELL_AREAS; use += data_count(cells, n++)) {
     set_area(cells, n, use);
     cells->area[n].base = cells->cell + (size_t)(n + 1) * count;
   }
@@ -57,11 +61,12 @@ tutti_status tt_cells_open(const tt_link_spec *spec, tt_cells **cells) {
   if (!made)
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for %lld cells", (long long)spec->rank_count);
   made->spec = spec;
-  made->id = spec->stream_base + UINT32_MAX - TT_CELL_AREAS; /* lanes are fewer */
+  made->few = spec->alone;
+  made->id = spec->stream_base + (spec->alone ? UINT16_MAX : UINT32_MAX) - TT_CELL_AREAS; /* lanes are fewer */
   tutti_status status = allocate(made);
   if (!status)
     status = spec->ops->cells_open(spec->transport, made->id, spec->job_rank, spec->rank_count,
-                                   TT_CELL_HEAD + TT_CELL_LINES * sizeof(tt_line), (void **)made->cell);
+                                   TT_CELL_HEAD + line_count(made) * sizeof(tt_line), (void **)made->cell);
   if (status)
     release(made);
   else

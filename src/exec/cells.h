@@ -17,6 +17,7 @@
 
 #define TT_CELL_HEAD 128 /* bytes of a cell before its first line: `completed` */
 #define TT_CELL_LINES 60 /* a rank runs ahead of its readers by so many calls: fewer than it keeps records of */
+#define TT_CELL_FEW 4    /* the same, and data of each area, where the link is for one request alone */
 #define TT_CELL_INLINE 112
 #define TT_CELL_AREAS 3
 
@@ -44,6 +45,7 @@ typedef struct tt_area {
 typedef struct tt_cells {
   const tt_link_spec *spec;
   uint64_t id;
+  bool few;                    /* TT_CELL_FEW of all */
   unsigned char **cell;        /* of each rank */
   tt_area area[TT_CELL_AREAS]; /* the last one's data are the longest */
   uint64_t sequence;           /* direct calls begun by this rank */
@@ -68,8 +70,13 @@ void tt_cells_complete(tt_cells *cells, uint64_t sequence);
 /* Wakes those ranks where they sleep. */
 void tt_cells_wake(const tt_cells *cells, const uint64_t *ranks);
 
+/* Which of the lines the call has. */
+static inline size_t tt_cells_place(const tt_cells *cells, uint64_t sequence) {
+  return cells->few ? sequence % TT_CELL_FEW : sequence % TT_CELL_LINES;
+}
+
 static inline tt_line *tt_cells_line(const tt_cells *cells, int64_t rank, uint64_t sequence) {
-  return (tt_line *)(void *)(cells->cell[rank] + TT_CELL_HEAD) + sequence % TT_CELL_LINES;
+  return (tt_line *)(void *)(cells->cell[rank] + TT_CELL_HEAD) + tt_cells_place(cells, sequence);
 }
 
 /* Which of the area's data the call has. */

@@ -48,7 +48,7 @@ void tt_direct_destroy(tt_direct *direct) {
 }
 
 static tt_cell_use *line_use(const tt_direct *direct) {
-  return &direct->cells->line_use[direct->sequence % TT_CELL_LINES];
+  return &direct->cells->line_use[tt_cells_place(direct->cells, direct->sequence)];
 }
 
 static tt_cell_use *data_use(const tt_direct *direct) {

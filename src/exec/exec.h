@@ -29,6 +29,7 @@ typedef struct tt_link_spec {
   const bool *neighbour;          /* of each rank: shares this one's core, as far as is known; borrowed; NULL: none */
   const bool *far;           /* of each rank: messages to it are costly, and wait to be whole; borrowed; NULL: none */
   size_t slot_bytes_minimum; /* equal on all ranks: blocks are cut into slices of at most this */
+  bool alone;                /* of one request: 2^16 ids, used once; little memory, as ranks run ahead by few starts */
   struct tt_spent *spent;    /* tt_link_watch's; NULL: nobody wants to know */
 } tt_link_spec;
 

@@ -111,7 +111,8 @@ static tutti_status open_stream(tt_link *link, const tt_link_end *end, int64_t *
                             .source = link->spec.job_rank[source],
                             .readers = readers,
                             .reader_count = count,
-                            .slot_bytes_minimum = link->spec.slot_bytes_minimum};
+                            .slot_bytes_minimum = link->spec.slot_bytes_minimum,
+                            .once = link->spec.alone};
   return link->spec.ops->stream_open(link->spec.transport, &spec, stream);
 }
 

@@ -1,4 +1,5 @@
-# Requests of collective calls: with messages in one wait, while blocking calls wait, from threads, and when they fail.
+# Requests of collective calls: with messages in one wait, while blocking calls wait, from threads, and when they fail;
+# persistent ones that each rank starts in an order of its own.
 set -eu
 . "$TUTTI_SOURCE/tests/support/mpi.sh"
 
@@ -6,7 +7,7 @@ set -eu
 export UCX_RCACHE_ENABLE=n
 
 for mpi in $mpis; do
-  for program in request_calls request_threads request_errors; do
+  for program in request_calls request_threads request_errors request_orders; do
     mpi_build $mpi $program
   done
   for ranks in 1 2 3; do
@@ -16,4 +17,9 @@ for mpi in $mpis; do
     mpi_run $mpi $ranks "$work/request_threads-$mpi" 10
     mpi_run $mpi $ranks "$work/request_errors-$mpi"
   done
+  orders=$work/request_orders-$mpi
+  mpi_run $mpi 5 "$orders" 1000
+  mpi_run $mpi 2 "$orders" 20
+  TUTTI_NODES=2,3 mpi_run $mpi 5 "$orders" 20
+  TUTTI_PROGRESS=thread mpi_run $mpi 3 "$orders" 20
 done

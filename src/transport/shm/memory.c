@@ -22,8 +22,11 @@ static tutti_status check_ranks(const tt_shm *self, const int64_t *ranks, int64_
   return TUTTI_OK;
 }
 
+/* Of a persistent request, or of a communicator. */
 tt_shm_block *tt_shm_parent_of(const tt_shm *self, uint64_t id) {
-  const tt_shm_cells *cells = tt_index_find(&self->cells, id >> 32 << 32);
+  const tt_shm_cells *cells = tt_index_find(&self->cells, id >> 16 << 16);
+  if (cells == NULL)
+    cells = tt_index_find(&self->cells, id >> 32 << 32);
   return cells != NULL ? cells->block : NULL;
 }
 
@@ -48,7 +51,7 @@ tutti_status tt_shm_cells_open(void *self, uint64_t id, const int64_t *ranks, in
   uint64_t size = sizeof(tt_shm_block) + (uint64_t)count * stride;
   tt_shm_object_spec object = {.kind = TT_SHM_CELLS,
                                .key = {id, tt_hash(bytes, ranks, (size_t)count * sizeof *ranks)},
-                               .parent = (uint32_t)id != 0 ? tt_shm_parent_of(shm, id) : NULL,
+                               .parent = (uint16_t)id != 0 ? tt_shm_parent_of(shm, id) : NULL,
                                .end_count = (uint32_t)count,
                                .bytes = size,
                                .backed = size};
