@@ -26,6 +26,15 @@ function(interpose_generate mpi name result)
   set(${result} ${file} PARENT_SCOPE)
 endfunction()
 
+# Adds TT_MPI_SESSIONS where the MPI has them.
+function(interpose_sessions mpi)
+  execute_process(COMMAND ${MPICC_${mpi}} -fsyntax-only ${CMAKE_SOURCE_DIR}/cmake/sessions.c RESULT_VARIABLE missing
+    OUTPUT_QUIET ERROR_QUIET)
+  if(NOT missing)
+    target_compile_definitions(tutti_${mpi} PRIVATE TT_MPI_SESSIONS)
+  endif()
+endfunction()
+
 function(interpose_library mpi)
   mpi_options(${mpi} I includes)
   mpi_options(${mpi} L folders)
@@ -44,6 +53,7 @@ function(interpose_library mpi)
   target_include_directories(tutti_${mpi} PRIVATE include bindings/mpi)
   target_include_directories(tutti_${mpi} SYSTEM PRIVATE ${includes})
   target_compile_options(tutti_${mpi} PRIVATE -fno-semantic-interposition)
+  interpose_sessions(${mpi})
   target_link_directories(tutti_${mpi} PRIVATE ${folders})
   target_link_options(tutti_${mpi} PRIVATE -Wl,--version-script=${interpose_map} -Wl,-Bsymbolic-functions)
   if(NOT TUTTI_SANITIZE)

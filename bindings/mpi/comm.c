@@ -32,12 +32,21 @@ static late *lates;
 
 static tt_mpi_comm nobody;
 static tt_mpi_comm unknown = {.why = "communicator that tutti has not seen being made", .mpi = MPI_COMM_NULL};
+static tt_mpi_comm alone = {.mpi = MPI_COMM_NULL, .size = 1}; /* the same, of one rank */
 static tt_mpi_comm *last_used = &nobody;
 static int keyval = MPI_KEYVAL_INVALID;
 
 /* ---- by handle ---- */
 
 static uintptr_t key_of(MPI_Comm comm) { return (uintptr_t)comm; }
+
+/* A session's may be older than tutti's beginning. */
+static tt_mpi_comm *stranger(MPI_Comm comm) {
+  int size = 0, inter = 1;
+  PMPI_Comm_test_inter(comm, &inter);
+  PMPI_Comm_size(comm, &size);
+  return size == 1 && !inter ? &alone : &unknown;
+}
 
 static tt_mpi_comm *find(MPI_Comm comm) {
   if (!tt_mpi.context || comm == MPI_COMM_NULL)
@@ -47,7 +56,7 @@ static tt_mpi_comm *find(MPI_Comm comm) {
   if (found)
     __atomic_store_n(&last_used, found, __ATOMIC_RELEASE); /* pairs with tt_mpi_comm_of */
   pthread_mutex_unlock(&guard);
-  return found ? found : &unknown;
+  return found ? found : stranger(comm);
 }
 
 tt_mpi_comm *tt_mpi_comm_of(MPI_Comm comm) {
@@ -194,6 +203,25 @@ static int64_t agree_number(const tt_mpi_comm *made) {
   return number;
 }
 
+bool tt_mpi_comm_is_known(MPI_Comm comm) {
+  int size;
+  if (!tt_mpi.context)
+    return false;
+  PMPI_Comm_size(comm, &size);
+  int64_t *ranks = job_ranks(comm, size);
+  free(ranks);
+  return ranks != NULL;
+}
+
+void tt_mpi_comm_refuse(MPI_Comm comm, const char *why) {
+  if (!tt_mpi.context)
+    return;
+  destroy_dead();
+  tt_mpi_comm *made = describe(comm);
+  made->why = made->why_not = why;
+  publish(made, comm);
+}
+
 void tt_mpi_comm_made(MPI_Comm comm) {
   if (!tt_mpi.context || comm == MPI_COMM_NULL)
     return;
@@ -276,6 +304,9 @@ void tt_mpi_comm_idup_done(MPI_Request request) {
 
 void tt_mpi_comm_begin(void) {
   PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &keyval, NULL);
+  alone.why = alone.why_not = tt_mpi_one_rank;
+  if (tt_mpi.session)
+    return;
   tt_mpi_comm_made(MPI_COMM_WORLD);
   tt_mpi_comm_made(MPI_COMM_SELF);
 }

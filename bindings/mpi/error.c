@@ -29,12 +29,13 @@ int tt_mpi_fail(const tt_mpi_comm *comm, tutti_status status, const char *text) 
   MPI_Comm whose = comm->mpi == MPI_COMM_NULL ? MPI_COMM_WORLD : comm->mpi;
   fprintf(stderr, "tutti: %s: rank %d: %s\n", tutti_status_name(status), comm->rank, text);
   int code = code_for(text);
-  PMPI_Comm_call_errhandler(whose, code);
+  if (comm->mpi != MPI_COMM_NULL || !tt_mpi.session) /* who has only sessions has no MPI_COMM_WORLD */
+    PMPI_Comm_call_errhandler(whose, code);
   return code;
 }
 
 void tt_mpi_out_of_memory(void) {
   fputs("tutti: no memory left\n", stderr);
-  PMPI_Abort(MPI_COMM_WORLD, 1);
+  PMPI_Abort(tt_mpi.session ? tt_mpi.world : MPI_COMM_WORLD, 1);
   abort();
 }

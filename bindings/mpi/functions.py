@@ -13,11 +13,13 @@ Neighbor_alltoallv Neighbor_alltoallw""".split()
 # Make an intra-communicator, which tutti is told of. Inter-communicators pass: those of PASSING.
 MAKERS = """Comm_dup Comm_dup_with_info Comm_create Comm_create_group Comm_split Comm_split_type Cart_create Cart_sub
 Graph_create Dist_graph_create Dist_graph_create_adjacent Intercomm_merge""".split()
+# The same, without a parent.
+SESSION_MAKERS = ["Comm_create_from_group"]
 LATE_MAKERS = "Comm_idup Comm_idup_with_info".split()
 
 # May block, and have no form that does not: what is outstanding moves on meanwhile.
 PASSING = """Comm_free Comm_disconnect Comm_spawn Comm_spawn_multiple Comm_accept Comm_connect Comm_join Comm_set_info
-Intercomm_create Comm_create_from_group Intercomm_create_from_groups Buffer_detach Buffer_flush Comm_detach_buffer
+Intercomm_create Intercomm_create_from_groups Buffer_detach Buffer_flush Comm_detach_buffer
 Comm_flush_buffer Session_detach_buffer Session_flush_buffer
 Win_create Win_create_dynamic Win_allocate Win_allocate_shared Win_free Win_set_info Win_fence Win_start Win_complete
 Win_post Win_wait Win_lock Win_lock_all Win_unlock Win_unlock_all Win_flush Win_flush_all Win_flush_local
@@ -52,7 +54,7 @@ LEFT_ALONE = {
         MPI_Session_set_* MPI_T_* MPI_Topo_test MPI_Unpack MPI_Win_attach MPI_Win_c2f MPI_Win_call_errhandler
         MPI_Win_delete_attr MPI_Win_detach MPI_Win_get_* MPI_Win_set_attr MPI_Win_set_errhandler MPI_Win_set_name
         MPI_Win_shared_query MPI_Win_sync MPIX_Comm_get_stream MPIX_Comm_test_threadcomm""",
-    "sessions are MPI's": "MPI_Session_init MPI_Session_finalize",
+    "a session is MPI's; tutti sees what is made of it": "MPI_Session_init MPI_Session_finalize",
     "only starts what another call waits for": """MPI_Ibsend MPI_Imrecv MPI_Irecv MPI_Irsend MPI_Isend MPI_Isendrecv
         MPI_Isendrecv_replace MPI_Issend MPI_Bsend_init MPI_Recv_init MPI_Rsend_init MPI_Send_init MPI_Ssend_init
         MPI_Precv_init MPI_Psend_init MPI_Grequest_start MPIX_Grequest_* MPI_Buffer_iflush MPI_Comm_iflush_buffer
@@ -123,4 +125,4 @@ class Header:
     def all(self):
         """Every function that tutti stands in front of."""
         collectives = [function for name in COLLECTIVES for _, function in self.forms(name)]
-        return collectives + self.sized(MAKERS + LATE_MAKERS + PASSING + ASKING + ASKING_SEVERAL + BY_HAND)
+        return collectives + self.sized(MAKERS + SESSION_MAKERS + LATE_MAKERS + PASSING + ASKING + ASKING_SEVERAL + BY_HAND)

@@ -131,6 +131,12 @@ def maker(function, inner):
         "if (result == MPI_SUCCESS)", f"  made(PMPI_Comm_f2c(*{function.names[-1]}));", "tt_mpi_pass_end();"])
 
 
+def session_maker(function, inner):
+    comm = f"PMPI_Comm_f2c(*{function.names[-1]})"
+    return forwarded(function, inner, ["tt_mpi_pass_begin();"], [
+        "if (result == MPI_SUCCESS)", f"  tt_mpi_session_comm_made({comm});", "tt_mpi_pass_end();"])
+
+
 def late_maker(function, inner):
     parent, *_, made, request = function.names
     return forwarded(function, inner, [], [
@@ -172,7 +178,7 @@ def main():
         for function in filter(style.has, collectives + header.sized(functions.ASKING_SEVERAL + functions.BY_HAND)):
             write(out, style, function, function.name.lower(), *converted(function))
         for writer, names in ((maker, functions.MAKERS), (late_maker, functions.LATE_MAKERS),
-                              (passing, functions.PASSING), (asking, functions.ASKING)):
+                              (session_maker, functions.SESSION_MAKERS), (passing, functions.PASSING), (asking, functions.ASKING)):
             for function in filter(style.has, header.sized(names)):
                 write_forwarded(out, style, function, writer)
 

@@ -59,6 +59,11 @@ def maker(function):
     return ["int result;", *passed(function, f"made(result, {function.names[-1]});")]
 
 
+def session_maker(function):
+    comm = function.names[-1]
+    return ["int result;", *passed(function, "if (result == MPI_SUCCESS)", f"  tt_mpi_session_comm_made(*{comm});")]
+
+
 def late_maker(function):
     parent, *_, made, request = function.names
     return [f"int result = {function.call('P')};", "if (result == MPI_SUCCESS)",
@@ -82,7 +87,8 @@ def bodies(header):
     for name in functions.COLLECTIVES:
         for kind, function in header.forms(name):
             yield function, collective(name, kind, function)
-    for writer, names in ((maker, functions.MAKERS), (late_maker, functions.LATE_MAKERS), (passing, functions.PASSING),
+    for writer, names in ((maker, functions.MAKERS), (late_maker, functions.LATE_MAKERS),
+                          (session_maker, functions.SESSION_MAKERS), (passing, functions.PASSING),
                           (asking, functions.ASKING), (asking_several, functions.ASKING_SEVERAL)):
         for function in header.sized(names):
             yield function, writer(function)

@@ -4,7 +4,7 @@
  * it: it is told at most what it asked for, so it does not begin to use threads that tutti does not reckon with. */
 #include "interpose.h"
 
-static int level; /* as the program knows it */
+static int level = MPI_THREAD_MULTIPLE; /* as the program knows it; without MPI_Init, what MPI says */
 
 static int begin(int *argc, char ***argv, int required) {
   int asked = tt_mpi_thread_level(required), provided = MPI_THREAD_SINGLE;
@@ -12,7 +12,7 @@ static int begin(int *argc, char ***argv, int required) {
   if (result != MPI_SUCCESS)
     return result;
   level = asked > required && provided > required ? required : provided;
-  tt_mpi_begin(level, provided);
+  tt_mpi_begin(MPI_COMM_WORLD, level, provided);
   return MPI_SUCCESS;
 }
 
@@ -33,6 +33,7 @@ int MPI_Query_thread(int *provided) {
 }
 
 int MPI_Finalize(void) {
-  tt_mpi_end();
+  if (!tt_mpi.session) /* which ends later */
+    tt_mpi_end();
   return PMPI_Finalize();
 }

@@ -123,13 +123,17 @@ void tt_mpi_comm_release(tt_mpi_comm *comm); /* accepts NULL */
 /* After MPI has made a communicator: collective over it, all its ranks are in the call that made it. Without
  * tt_mpi_lock. */
 void tt_mpi_comm_made(MPI_Comm comm);
+/* Whether tutti has joined together with all its ranks. */
+bool tt_mpi_comm_is_known(MPI_Comm comm);
+/* It passes through, for that reason: a text of static storage. */
+void tt_mpi_comm_refuse(MPI_Comm comm, const char *why);
 /* The same for MPI_Comm_idup: after it, with the parent; and when its request, by the value that it had, is complete.
  * tt_mpi.idups says whether there are any. */
 void tt_mpi_comm_idup_posted(MPI_Comm parent, MPI_Comm made, MPI_Request request); /* both MPIs have it at once */
 void tt_mpi_comm_idup_done(MPI_Request request);
 /* After MPI was asked for the status of several requests. */
 void tt_mpi_request_asked(int count, const MPI_Request *requests);
-/* For state.c: makes those of MPI_COMM_WORLD and MPI_COMM_SELF, destroys all that are left. */
+/* For state.c: makes those of MPI_COMM_WORLD and MPI_COMM_SELF, if the program has them; destroys all that are left. */
 void tt_mpi_comm_begin(void);
 void tt_mpi_comm_end(void);
 
@@ -149,7 +153,8 @@ typedef struct tt_mpi_state {
   uint64_t only;               /* bits of tt_mpi_collective: TUTTI_MPI_ONLY */
   bool statistics;             /* TUTTI_STATS */
   MPI_Comm self;               /* private: requests complete through it (request.c) */
-  MPI_Comm world;              /* private: a duplicate of MPI_COMM_WORLD, for transport.c and boot */
+  MPI_Comm world;              /* private: all ranks that have joined, for transport.c and boot. MPI_COMM_NULL: none */
+  bool session;                /* they have by a session (session.c), not by MPI_Init */
   MPI_Group world_group;       /* to tell job ranks */
   _Atomic int64_t idups;       /* MPI_Comm_idup that are not complete */
   _Atomic int64_t outstanding; /* blocking MPI calls must move something on: tutti requests that run, failed ones that
@@ -158,9 +163,13 @@ typedef struct tt_mpi_state {
 
 extern tt_mpi_state tt_mpi;
 
-/* Wrap MPI_Init, MPI_Init_thread, MPI_Finalize, MPI_Query_thread: after and before the PMPI_ calls. */
-void tt_mpi_begin(int required, int provided);
+/* Wrap MPI_Init, MPI_Init_thread, MPI_Finalize, MPI_Query_thread: after and before the PMPI_ calls. over: the ranks
+ * that begin together. */
+void tt_mpi_begin(MPI_Comm over, int required, int provided);
 void tt_mpi_end(void);
+/* ---- session.c: after MPI_Comm_create_from_group ---- */
+void tt_mpi_session_comm_made(MPI_Comm comm);
+
 /* The thread level to ask MPI for: more than the program's where the job spans machines, as transport.c needs. */
 int tt_mpi_thread_level(int required);
 

@@ -12,7 +12,7 @@ static int given_back_count, room, next;
 
 static int upper_bound(void) {
   int *bound, found = 0;
-  PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &bound, &found);
+  PMPI_Comm_get_attr(tt_mpi.session ? tt_mpi.world : MPI_COMM_WORLD, MPI_TAG_UB, &bound, &found);
   return found ? *bound : 32767; /* MPI promises as many */
 }
 

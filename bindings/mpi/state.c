@@ -1,4 +1,5 @@
-/* bindings/mpi/state.c - MPI_Init and MPI_Finalize: tutti's context, made through MPI.
+/* bindings/mpi/state.c - MPI_Init and MPI_Finalize, or the beginning and end of a program that has only sessions
+ * (session.c): tutti's context, made through MPI.
  *
  * All that decides whether calls are served is agreed on here: what the environment says on any rank, and whether tutti
  * could start on all of them. If it could not, the program runs on MPI's own collectives and rank 0 says why. */
@@ -15,23 +16,27 @@ static tutti_boot boot;
 
 /* ---- what the ranks want ---- */
 
-static int world_rank(void) {
+static int rank_in(MPI_Comm comm) {
   int rank = 0;
-  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  PMPI_Comm_rank(comm, &rank);
   return rank;
 }
 
+enum { OFF, STATISTICS, THREADS, WITHOUT, TCP, JOINED, WISHES };
+
 /* What one rank wants, all get. */
-static bool agree_settings(bool threads) {
-  const tt_mpi_settings settings = tt_mpi_settings_read(world_rank() == 0);
-  enum { OFF, STATISTICS, THREADS, WITHOUT, TCP, COUNT };
-  uint64_t wish[COUNT] = {settings.off, settings.statistics != NULL, threads, ~settings.only, settings.tcp}, all[COUNT];
-  PMPI_Allreduce(wish, all, COUNT, MPI_UINT64_T, MPI_BOR, MPI_COMM_WORLD);
+static void agree_wishes(MPI_Comm over, bool threads, uint64_t all[WISHES]) {
+  const tt_mpi_settings settings = tt_mpi_settings_read(rank_in(over) == 0);
+  uint64_t wish[WISHES] = {settings.off, settings.statistics != NULL, threads, ~settings.only,
+                           settings.tcp, tt_mpi.context != NULL};
+  PMPI_Allreduce(wish, all, WISHES, MPI_UINT64_T, MPI_BOR, over);
+}
+
+static void apply_wishes(const uint64_t all[WISHES]) {
   tt_mpi.statistics = all[STATISTICS] != 0;
   tt_mpi.threads = all[THREADS] != 0;
   tt_mpi.only = ~all[WITHOUT];
   tt_mpi.tcp = all[TCP] != 0;
-  return all[OFF] == 0;
 }
 
 /* 0: not said. */
@@ -58,16 +63,22 @@ int tt_mpi_thread_level(int required) {
 /* ---- MPI_Init ---- */
 
 static void open_private(void) {
-  PMPI_Comm_dup(MPI_COMM_WORLD, &tt_mpi.world);
-  PMPI_Comm_dup(MPI_COMM_SELF, &tt_mpi.self);
+  if (tt_mpi.session) {
+    PMPI_Comm_split(tt_mpi.world, rank_in(tt_mpi.world), 0, &tt_mpi.self);
+  } else {
+    PMPI_Comm_dup(MPI_COMM_WORLD, &tt_mpi.world);
+    PMPI_Comm_dup(MPI_COMM_SELF, &tt_mpi.self);
+  }
   PMPI_Comm_set_errhandler(tt_mpi.world, MPI_ERRORS_RETURN);
   PMPI_Comm_set_errhandler(tt_mpi.self, MPI_ERRORS_RETURN);
   PMPI_Comm_group(tt_mpi.world, &tt_mpi.world_group);
 }
 
 static void close_private(void) {
-  PMPI_Group_free(&tt_mpi.world_group);
-  PMPI_Comm_free(&tt_mpi.self);
+  if (tt_mpi.self != MPI_COMM_NULL) {
+    PMPI_Group_free(&tt_mpi.world_group);
+    PMPI_Comm_free(&tt_mpi.self);
+  }
   PMPI_Comm_free(&tt_mpi.world);
 }
 
@@ -103,8 +114,24 @@ static bool agree_status(tutti_status status) {
   return false;
 }
 
-void tt_mpi_begin(int required, int provided) {
-  if (!agree_settings(required == MPI_THREAD_MULTIPLE && provided == MPI_THREAD_MULTIPLE)) {
+/* MPI_Init of a program that has sessions already, for which tutti has joined. */
+static void begin_joined(void) {
+#ifdef TT_MPI_SESSIONS
+  tt_mpi_session_comm_made(MPI_COMM_WORLD);
+#endif
+  if (tt_mpi.context)
+    tt_mpi_comm_made(MPI_COMM_SELF);
+}
+
+void tt_mpi_begin(MPI_Comm over, int required, int provided) {
+  uint64_t all[WISHES];
+  agree_wishes(over, required == MPI_THREAD_MULTIPLE && provided == MPI_THREAD_MULTIPLE, all);
+  if (all[JOINED]) {
+    begin_joined();
+    return;
+  }
+  apply_wishes(all);
+  if (all[OFF]) {
     tt_mpi.off = "TUTTI_MPI=off";
     return;
   }
@@ -122,13 +149,21 @@ void tt_mpi_begin(int required, int provided) {
 
 /* ---- MPI_Finalize ---- */
 
+/* What others wait for may still have to be sent on; and who makes a communicator of a session finds all its ranks with
+ * tutti, or all without. */
+#ifdef TT_MPI_SESSIONS
+enum { SESSIONS = 1 };
+#else
+enum { SESSIONS = 0 };
+#endif
+
 void tt_mpi_end(void) {
   if (tt_mpi.context)
     tt_mpi_request_end();
   if (tt_mpi.statistics)
     tt_mpi_stats_print();
   if (tt_mpi.context) {
-    if (tt_mpi.nodes) /* what others wait for may still have to be sent on */
+    if (tt_mpi.nodes || SESSIONS)
       PMPI_Barrier(tt_mpi.world);
     tt_mpi_comm_end();
     tutti_context_destroy(tt_mpi.context);

@@ -133,9 +133,9 @@ static void finish_report(tt_mpi_report *report, const lines *sums) {
 }
 
 /* Everyone's lines, on rank 0. sizes: room for a number of each rank. */
-static tt_mpi_line *gather(int ranks, int *sizes) {
+static tt_mpi_line *gather(MPI_Comm over, int ranks, int *sizes) {
   int mine = (int)(counted.count * (int64_t)sizeof(tt_mpi_line)), total = 0;
-  PMPI_Gather(&mine, 1, MPI_INT, sizes, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  PMPI_Gather(&mine, 1, MPI_INT, sizes, 1, MPI_INT, 0, over);
   int *offsets = calloc((size_t)ranks, sizeof *offsets);
   for (int r = 0; offsets && r < ranks; r++) {
     offsets[r] = total;
@@ -144,7 +144,7 @@ static tt_mpi_line *gather(int ranks, int *sizes) {
   tt_mpi_line *all = malloc((size_t)total + 1);
   if (!offsets || !all)
     tt_mpi_out_of_memory();
-  PMPI_Gatherv(counted.line, mine, MPI_BYTE, all, sizes, offsets, MPI_BYTE, 0, MPI_COMM_WORLD);
+  PMPI_Gatherv(counted.line, mine, MPI_BYTE, all, sizes, offsets, MPI_BYTE, 0, over);
   free(offsets);
   return all;
 }
@@ -180,13 +180,14 @@ static void print(const tt_mpi_report *report) {
 void tt_mpi_stats_print(void) {
   tt_mpi_report report = {.ranks = 0};
   lines sums = {0};
+  MPI_Comm over = tt_mpi.session ? tt_mpi.world : MPI_COMM_WORLD;
   int rank;
-  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  PMPI_Comm_size(MPI_COMM_WORLD, &report.ranks);
+  PMPI_Comm_rank(over, &rank);
+  PMPI_Comm_size(over, &report.ranks);
   int *sizes = calloc((size_t)report.ranks, sizeof *sizes);
   if (!sizes)
     tt_mpi_out_of_memory();
-  tt_mpi_line *all = gather(report.ranks, sizes), *line = all;
+  tt_mpi_line *all = gather(over, report.ranks, sizes), *line = all;
   for (int r = 0; r < report.ranks && rank == 0; r++) {
     int64_t line_count = sizes[r] / (int64_t)sizeof *line;
     take_rank(&report, &sums, line, line_count);

@@ -369,7 +369,8 @@ static void cycle(const tutti_boot *boot, void *argument) {
   uint64_t bump = *how->nodes ? 0 : ((tt_shm *)shm_of(comm))->segment->head->bump;
   make_and_free(comm, count, how->starts);
   CHECK(tutti_barrier(comm) == TUTTI_OK);
-  CHECK(SANITIZED || mallinfo2().uordblks < before + 100000); /* less than 50 bytes each */
+  /* less than 50 bytes each; between machines, letters are kept until they are known to have come */
+  CHECK(SANITIZED || *how->nodes || mallinfo2().uordblks < before + 100000);
   CHECK(comm->sides == NULL && context->running == NULL);
   CHECK(*how->nodes || ((tt_shm *)shm_of(comm))->segment->head->bump < bump + (4 << 20));
   leave_all(context, comm);
@@ -453,12 +454,11 @@ static void make_others(const tutti_boot *boot, void *argument) {
   tutti_context *context;
   tutti_comm *comm = join_all(boot, &context);
   int64_t data[10] = {0};
-  tutti_request *same, *differs;
-  int64_t root = boot->rank == 1;
-  CHECK(tutti_broadcast_init(data, data, 10, TUTTI_INT64, 0, comm, &same) == TUTTI_OK);
-  CHECK(tutti_broadcast_init(data, data, 10, TUTTI_INT64, root, comm, &differs) == TUTTI_OK);
-  tutti_request *both[] = {same, differs};
+  tutti_request *both[2];
   tutti_status status = TUTTI_OK;
+  for (int n = 0; n < 2; n++)
+    CHECK(tutti_broadcast_init(data, data, 10, TUTTI_INT64, n == 1 && boot->rank == 1, comm, &both[n]) == TUTTI_OK);
+  meet_before_death(boot);
   for (int n = 0; n < 2 && status == TUTTI_OK; n++) {
     status = tutti_request_start(both[n]);
     status = status == TUTTI_OK ? tutti_wait(&both[n]) : status;
@@ -563,8 +563,8 @@ static void destroy_too_early(const tutti_boot *boot, void *argument) {
     report(boot, tutti_wait(&request[1]));
     CHECK(tutti_request_start(request[2]) == TUTTI_ERR_ARGUMENT);
   } else {
-    CHECK(tutti_request_start(request[2]) == TUTTI_OK);
-    report(boot, tutti_wait(&request[2]));
+    tutti_status status = tutti_request_start(request[2]);
+    report(boot, status == TUTTI_OK ? tutti_wait(&request[2]) : status);
     tutti_comm_destroy(comm);
   }
   for (int n = 0; n < 3; n++)

@@ -8,15 +8,6 @@
 #include <string.h>
 #include <time.h>
 
-#if MPI_VERSION < 4
-#define MPI_Bcast_init MPIX_Bcast_init
-#define MPI_Reduce_init MPIX_Reduce_init
-#define MPI_Allgather_init MPIX_Allgather_init
-#define MPI_Alltoall_init MPIX_Alltoall_init
-#define MPI_Scatterv_init MPIX_Scatterv_init
-#define MPI_Scan_init MPIX_Scan_init
-#endif
-
 enum { REQUESTS = 50, COMMS = 3, MOST = 20000, RANKS = 8 };
 
 enum kind { ALLREDUCE, IN_PLACE, BCAST, REDUCE, ALLGATHER, ALLTOALL, SCATTERV, SCAN, STRIDED, BARRIER, KINDS };

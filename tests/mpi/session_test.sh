@@ -1,0 +1,28 @@
+# Communicators of sessions, where the MPI has them: served, with one report at the end, and nothing is left.
+set -eu
+. "$TUTTI_SOURCE/tests/support/mpi.sh"
+
+ran=0
+for mpi in $mpis; do
+  "mpicc.$mpi" -fsyntax-only "$TUTTI_SOURCE/cmake/sessions.c" 2>/dev/null || continue
+  ran=1
+  mpi_build $mpi session_calls
+  program=$work/session_calls-$mpi
+  for ranks in 2 3 4; do
+    for what in only beside before; do
+      TUTTI_STATS=$work/report.json mpi_run $mpi $ranks "$program" $what
+      mpi_served "$work/report.json"
+      grep -q "\"ranks\": $ranks" "$work/report.json"
+      rm "$work/report.json"
+    done
+  done
+  mpi_run $mpi 1 "$program" only
+  if mpi_plain $mpi 4 "$program" parts >"$work/said" 2>&1; then # MPICH 4.0 takes groups of all ranks only
+    TUTTI_STATS=1 mpi_run $mpi 4 "$program" parts 2>"$work/said" || { cat "$work/said"; exit 1; }
+    grep -q 'communicator of a session, of ranks that tutti has not joined together' "$work/said"
+  fi
+  TUTTI_NODES=2,1 mpi_run $mpi 3 "$program" only
+  TUTTI_MPI=off TUTTI_STATS=1 mpi_run $mpi 2 "$program" only 2>"$work/said"
+  grep -q 'TUTTI_MPI=off' "$work/said"
+done
+[ $ran = 1 ] || { echo "no MPI with sessions"; exit 77; }
