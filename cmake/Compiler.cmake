@@ -1,4 +1,5 @@
-# Flags for all code; `tutti_flags` carries them, so that nothing leaks to users of the library.
+# Flags for all code; `tutti_flags` carries them, so that nothing leaks to users of the library. `tutti_plain` has those
+# that add nothing to the code.
 set(CMAKE_C_STANDARD 11)
 set(CMAKE_C_STANDARD_REQUIRED ON)
 set(CMAKE_C_FLAGS_RELEASE "-O2 -DNDEBUG")
@@ -7,14 +8,16 @@ set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
 set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
 set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
 
-add_library(tutti_flags INTERFACE)
-target_compile_definitions(tutti_flags INTERFACE _GNU_SOURCE)
+add_library(tutti_plain INTERFACE)
+target_compile_definitions(tutti_plain INTERFACE _GNU_SOURCE)
 # Same bits everywhere: no a * b + c in one rounding where the processor has it.
-target_compile_options(tutti_flags INTERFACE -ffp-contract=off)
-target_compile_options(tutti_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion)
+target_compile_options(tutti_plain INTERFACE -ffp-contract=off)
+target_compile_options(tutti_plain INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion)
 if(TUTTI_WERROR)
-  target_compile_options(tutti_flags INTERFACE -Werror)
+  target_compile_options(tutti_plain INTERFACE -Werror)
 endif()
+add_library(tutti_flags INTERFACE)
+target_link_libraries(tutti_flags INTERFACE tutti_plain)
 if(TUTTI_SANITIZE)
   set(sanitize -fsanitize=${TUTTI_SANITIZE} -fno-sanitize-recover=all)
   target_compile_options(tutti_flags INTERFACE ${sanitize} -fno-omit-frame-pointer)

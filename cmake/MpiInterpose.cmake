@@ -1,9 +1,14 @@
-# build/lib/libtutti-openmpi.so and libtutti-mpich.so: bindings/mpi/*.c, compiled once with each MPI's headers, and what
-# gen_wrappers.py writes for that MPI. tutti is inside, with all its names hidden: only MPI's leave.
+# What stands in front of an MPI, in two halves, each compiled once with each MPI's headers:
+#   build/lib/libtutti-openmpi.so              is preloaded: bindings/mpi/front, and what gen_front.py writes
+#   build/lib/tutti/libtutti-openmpi-serve.so  it loads at the first MPI call: bindings/mpi/*.c, and what gen_wrappers.py
+#                                              and gen_fortran.py write; tutti is inside, with all its names hidden
+# and the same for mpich. Only MPI's names leave them.
 find_program(PYTHON python3)
 file(GLOB interpose_sources CONFIGURE_DEPENDS bindings/mpi/*.c)
+file(GLOB interpose_front CONFIGURE_DEPENDS bindings/mpi/front/*.c)
 set(interpose_map ${CMAKE_SOURCE_DIR}/cmake/interpose.map)
 set(interposers)
+set(interposers_serve)
 set(fortran_openmpi mpi_mpifh)
 set(fortran_mpich mpichfort)
 
@@ -21,8 +26,9 @@ function(interpose_generate mpi name result)
   set(file ${CMAKE_BINARY_DIR}/bindings/${mpi}/${name}.c)
   add_custom_command(OUTPUT ${file}
     COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_BINARY_DIR}/bindings/${mpi}
-    COMMAND ${PYTHON} -B ${folder}/gen_${name}.py ${MPICC_${mpi}} ${file}
-    DEPENDS ${folder}/gen_${name}.py ${folder}/functions.py COMMENT "Generating the functions of ${mpi}, ${name}" VERBATIM)
+    COMMAND ${PYTHON} -B ${folder}/gen_${name}.py ${MPICC_${mpi}} ${file} ${ARGN}
+    DEPENDS ${folder}/gen_${name}.py ${folder}/gen_fortran.py ${folder}/functions.py
+    COMMENT "Generating the functions of ${mpi}, ${name}" VERBATIM)
   set(${result} ${file} PARENT_SCOPE)
 endfunction()
 
@@ -31,35 +37,60 @@ function(interpose_sessions mpi)
   execute_process(COMMAND ${MPICC_${mpi}} -fsyntax-only ${CMAKE_SOURCE_DIR}/cmake/sessions.c RESULT_VARIABLE missing
     OUTPUT_QUIET ERROR_QUIET)
   if(NOT missing)
-    target_compile_definitions(tutti_${mpi} PRIVATE TT_MPI_SESSIONS)
+    target_compile_definitions(tutti_${mpi}_serve PRIVATE TT_MPI_SESSIONS)
   endif()
+endfunction()
+
+# Nothing but the C library, no start files, no sanitizers, few segments: it is in every process that a rank starts.
+function(interpose_front mpi includes fortran)
+  interpose_generate(${mpi} front generated ${fortran})
+  add_library(tutti_${mpi} SHARED ${interpose_front} ${generated})
+  set_target_properties(tutti_${mpi} PROPERTIES OUTPUT_NAME tutti-${mpi} LINK_DEPENDS ${interpose_map})
+  target_compile_definitions(tutti_${mpi} PRIVATE TUTTI_FRONT_SERVES="tutti/libtutti-${mpi}-serve.so")
+  target_include_directories(tutti_${mpi} PRIVATE bindings/mpi bindings/mpi/front)
+  target_include_directories(tutti_${mpi} SYSTEM PRIVATE ${includes})
+  target_link_libraries(tutti_${mpi} PRIVATE tutti_plain ${CMAKE_DL_LIBS})
+  target_link_options(tutti_${mpi} PRIVATE -nostartfiles -Wl,-z,noseparate-code -Wl,--version-script=${interpose_map}
+    -Wl,-Bsymbolic-functions -Wl,-z,defs)
+endfunction()
+
+function(interpose_serve mpi includes fortran)
+  mpi_options(${mpi} L folders)
+  mpi_options(${mpi} l libraries)
+  interpose_generate(${mpi} wrappers generated)
+  if(fortran)
+    interpose_generate(${mpi} fortran fortran_generated)
+    list(APPEND generated ${fortran_generated})
+  endif()
+  if(mpi STREQUAL openmpi AND fortran) # MPICH's brings the Fortran compiler's own library with it
+    list(PREPEND libraries ${MPI_FORTRAN_${mpi}})
+  endif()
+  set(serve tutti_${mpi}_serve)
+  add_library(${serve} SHARED ${interpose_sources} ${generated} $<TARGET_OBJECTS:tutti_objects>)
+  set_target_properties(${serve} PROPERTIES OUTPUT_NAME tutti-${mpi}-serve LINK_DEPENDS ${interpose_map}
+    LIBRARY_OUTPUT_DIRECTORY ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/tutti)
+  target_include_directories(${serve} PRIVATE include bindings/mpi)
+  target_include_directories(${serve} SYSTEM PRIVATE ${includes})
+  target_compile_options(${serve} PRIVATE -fno-semantic-interposition)
+  interpose_sessions(${mpi})
+  target_link_directories(${serve} PRIVATE ${folders})
+  target_link_options(${serve} PRIVATE -Wl,--version-script=${interpose_map} -Wl,-Bsymbolic-functions)
+  if(NOT TUTTI_SANITIZE)
+    target_link_options(${serve} PRIVATE -Wl,-z,defs)
+  endif()
+  target_link_libraries(${serve} PRIVATE tutti_flags PkgConfig::JANSSON ${libraries} ${system_libraries})
 endfunction()
 
 function(interpose_library mpi)
   mpi_options(${mpi} I includes)
   mpi_options(${mpi} L folders)
-  mpi_options(${mpi} l libraries)
-  interpose_generate(${mpi} wrappers generated)
   find_library(MPI_FORTRAN_${mpi} NAMES ${fortran_${mpi}} HINTS ${folders})
+  set(fortran)
   if(MPI_FORTRAN_${mpi})
-    interpose_generate(${mpi} fortran fortran)
-    list(APPEND generated ${fortran})
+    set(fortran fortran)
   endif()
-  if(mpi STREQUAL openmpi AND MPI_FORTRAN_${mpi}) # MPICH's brings the Fortran compiler's own library with it
-    list(PREPEND libraries ${MPI_FORTRAN_${mpi}})
-  endif()
-  add_library(tutti_${mpi} SHARED ${interpose_sources} ${generated} $<TARGET_OBJECTS:tutti_objects>)
-  set_target_properties(tutti_${mpi} PROPERTIES OUTPUT_NAME tutti-${mpi} LINK_DEPENDS ${interpose_map})
-  target_include_directories(tutti_${mpi} PRIVATE include bindings/mpi)
-  target_include_directories(tutti_${mpi} SYSTEM PRIVATE ${includes})
-  target_compile_options(tutti_${mpi} PRIVATE -fno-semantic-interposition)
-  interpose_sessions(${mpi})
-  target_link_directories(tutti_${mpi} PRIVATE ${folders})
-  target_link_options(tutti_${mpi} PRIVATE -Wl,--version-script=${interpose_map} -Wl,-Bsymbolic-functions)
-  if(NOT TUTTI_SANITIZE)
-    target_link_options(tutti_${mpi} PRIVATE -Wl,-z,defs)
-  endif()
-  target_link_libraries(tutti_${mpi} PRIVATE tutti_flags PkgConfig::JANSSON ${libraries} ${system_libraries})
+  interpose_front(${mpi} "${includes}" "${fortran}")
+  interpose_serve(${mpi} "${includes}" "${fortran}")
 endfunction()
 
 if(mpis AND NOT PYTHON)
@@ -69,4 +100,5 @@ endif()
 foreach(mpi ${mpis})
   interpose_library(${mpi})
   list(APPEND interposers tutti_${mpi})
+  list(APPEND interposers_serve tutti_${mpi}_serve)
 endforeach()

@@ -32,6 +32,7 @@ static const char help[] =
     "\n"
     "They stand first; all that follows is the launcher's. Its exit code is that of `tutti mpirun`. Variables whose\n"
     "names begin with TUTTI_ reach all ranks. What LD_PRELOAD names is loaded before tutti's library.\n"
+    "ASAN_OPTIONS reaches them too, as programs with the address sanitizer need it.\n"
     "\n"
     "  tutti mpirun -n 8 ./app\n"
     "  tutti mpirun --stats -n 8 --hostfile nodes python3 train.py\n";
@@ -174,14 +175,22 @@ static void add_variable(word_list *list, const mpirun_kind *kind, const char *n
   }
 }
 
-/* What every rank gets. */
+/* A variable that is a list: what it is so far, and `last`. */
+static void add_longer(word_list *list, const mpirun_kind *kind, const char *name, const char *last) {
+  const char *before = getenv(name);
+  char value[2 * MPIRUN_PATH];
+  bool alone = !before || !*before;
+  snprintf(value, sizeof value, "%.4000s%s%s", alone ? "" : before, alone ? "" : ":", last);
+  add_variable(list, kind, name, value);
+}
+
+/* What every rank gets. Programs with the address sanitizer would end at once, as its own library is no longer the
+ * first of all. It may be the second here: none of its names is in ours. */
 static void add_variables(word_list *list, const mpirun_kind *kind, const char *library) {
   extern char **environ;
-  const char *before = getenv("LD_PRELOAD");
-  char preload[2 * MPIRUN_PATH], name[256];
-  bool alone = !before || !*before;
-  snprintf(preload, sizeof preload, "%.4000s%s%s", alone ? "" : before, alone ? "" : ":", library);
-  add_variable(list, kind, "LD_PRELOAD", preload);
+  char name[256];
+  add_longer(list, kind, "LD_PRELOAD", library);
+  add_longer(list, kind, "ASAN_OPTIONS", "verify_asan_link_order=0");
   for (char **variable = environ; *variable; variable++) {
     size_t length = strcspn(*variable, "=");
     if (strncmp(*variable, "TUTTI_", 6) != 0 || length >= sizeof name)

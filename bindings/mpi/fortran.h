@@ -9,6 +9,7 @@
 #ifndef TT_MPI_FORTRAN_H
 #define TT_MPI_FORTRAN_H
 
+#include "fortran_names.h"
 #include "interpose.h"
 
 #include <stdlib.h>
@@ -34,15 +35,7 @@ extern __typeof__(MPI_F08_STATUSES_IGNORE) MPI_F08_STATUSES_IGNORE WEAK;
 
 _Static_assert(sizeof(MPI_Fint) == sizeof(int), "INTEGER of Fortran is int of C");
 
-/* ---- names ---- */
-
-#define ALIAS(name, function) extern __typeof__(function) name __attribute__((alias(#function), visibility("default")))
-#define ENTRY(lower, UPPER, open_mpi, function)                                                                        \
-  ALIAS(lower, function);                                                                                              \
-  ALIAS(lower##_, function);                                                                                           \
-  ALIAS(lower##__, function);                                                                                          \
-  ALIAS(UPPER, function);                                                                                              \
-  ALIAS(open_mpi, function)
+/* ---- the MPI's own entry points ---- */
 
 #ifndef OPEN_MPI
 /* MPICH's own entry point. Its modules know it by one name only, which is ours as well, so it is looked for in the

@@ -3,6 +3,7 @@
 
     gen_fortran.py mpicc fortran.c
 """
+import dataclasses
 import re
 import sys
 
@@ -27,6 +28,7 @@ Request_get_status_any Win_test Parrived File_set_atomicity""".split()
 class OpenMpi:
     """Every entry point calls a PMPI_ name. Its own ones are known by the pmpi_ name, too."""
     inner = "p{entry}_"
+    first = "{entry}_"  # a name that each entry point has
 
     @staticmethod
     def has(function):
@@ -41,6 +43,7 @@ class OpenMpi:
 class Mpich:
     """The entry points of mpi_f08 call a PMPI_ name where there is no buffer; all others call MPI_ names."""
     inner = "{entry}_f08_"
+    first = inner
 
     @staticmethod
     def has(function):
@@ -152,35 +155,55 @@ def asking(function, inner):
     return forwarded(function, inner, ["tt_mpi_progress();"], [])
 
 
-def write(out, style, function, entry, declared, lines, lengths=()):
-    static = "f" + entry.removeprefix("mpi")
-    parameters = ", ".join([*declared, "MPI_Fint *ierror", *lengths])
-    body = "\n".join("  " + line for line in lines)
-    names = "\n".join(style.names(function, entry, static))
-    out.write(f"\nstatic void {static}({parameters}) {{\n{body}\n}}\n{names}\n")
+@dataclasses.dataclass
+class Entry:
+    """An entry point: its name without spelling, parameters but the last, ierror; lines; lengths of texts."""
+    function: functions.Function
+    name: str
+    declared: list
+    lines: list
+    lengths: list = ()
+
+    def text(self, style, lines):
+        """With its names. `static` is the function that they all are."""
+        static = "f" + self.name.removeprefix("mpi")
+        parameters = ", ".join([*self.declared, "MPI_Fint *ierror", *self.lengths])
+        body = "\n".join("  " + line for line in lines)
+        names = "\n".join(style.names(self.function, self.name, static))
+        return f"\nstatic void {static}({parameters}) {{\n{body}\n}}\n{names}\n"
 
 
-def write_forwarded(out, style, function, writer):
-    entries = [function.name] + [f"MPI_{SAME_ARGUMENTS[name]}" for name in SAME_ARGUMENTS
-                                 if style is OpenMpi and function.name == f"MPI_{name}"]
-    for entry in map(str.lower, entries):
-        inner = style.inner.format(entry=entry)
-        write(out, style, function, entry, *writer(function, inner))
+def forwards(style, function, writer):
+    names = [function.name] + [f"MPI_{SAME_ARGUMENTS[name]}" for name in SAME_ARGUMENTS
+                               if style is OpenMpi and function.name == f"MPI_{name}"]
+    for name in map(str.lower, names):
+        inner = style.inner.format(entry=name)
+        yield Entry(function, name, *writer(function, inner))
+
+
+def style_of(header):
+    return OpenMpi if header.open_mpi else Mpich
+
+
+def entries(header):
+    style = style_of(header)
+    collectives = [function for name in functions.COLLECTIVES for _, function in header.forms(name)]
+    for function in filter(style.has, collectives + header.sized(functions.ASKING_SEVERAL + functions.BY_HAND)):
+        yield Entry(function, function.name.lower(), *converted(function))
+    for writer, names in ((maker, functions.MAKERS), (late_maker, functions.LATE_MAKERS),
+                          (session_maker, functions.SESSION_MAKERS), (passing, functions.PASSING), (asking, functions.ASKING)):
+        for function in filter(style.has, header.sized(names)):
+            yield from forwards(style, function, writer)
 
 
 def main():
     compiler, file = sys.argv[1:]
     header = functions.Header.read(compiler)
-    style = OpenMpi if header.open_mpi else Mpich
     with open(file, "w") as out:
         out.write(HEAD)
-        collectives = [function for name in functions.COLLECTIVES for _, function in header.forms(name)]
-        for function in filter(style.has, collectives + header.sized(functions.ASKING_SEVERAL + functions.BY_HAND)):
-            write(out, style, function, function.name.lower(), *converted(function))
-        for writer, names in ((maker, functions.MAKERS), (late_maker, functions.LATE_MAKERS),
-                              (session_maker, functions.SESSION_MAKERS), (passing, functions.PASSING), (asking, functions.ASKING)):
-            for function in filter(style.has, header.sized(names)):
-                write_forwarded(out, style, function, writer)
+        for entry in entries(header):
+            out.write(entry.text(style_of(header), entry.lines))
 
 
-main()
+if __name__ == "__main__":
+    main()

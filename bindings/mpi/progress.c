@@ -29,9 +29,8 @@ static struct {
                          helper is there */
 } helper = {.wanted = PTHREAD_COND_INITIALIZER, .parked = PTHREAD_COND_INITIALIZER};
 
-#define THREAD_LOCAL static _Thread_local __attribute__((tls_model("initial-exec")))
-THREAD_LOCAL int depth; /* of passes: MPI calls back */
-THREAD_LOCAL bool in_helper;
+static _Thread_local int depth; /* of passes: MPI calls back */
+static _Thread_local bool in_helper;
 
 static int passes(void) { return atomic_load_explicit(&helper.passes, memory_order_seq_cst); }
 

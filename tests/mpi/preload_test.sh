@@ -1,0 +1,63 @@
+# What a rank's children inherit is a small library; the half of tutti that brings MPI comes at the first MPI call, where
+# it is found even by a relative path, and where MPI itself came late. Without that half a rank ends, and says why.
+set -eu
+. "$TUTTI_SOURCE/tests/support/mpi.sh"
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+preload=${before:-}
+preload=${preload%:}
+
+fail() {
+  echo "$mpi: $1"
+  cat "$work/said"
+  exit 1
+}
+
+# served ARGUMENTS...: of tutti mpirun; all calls run on tutti, and what was printed is in $work/said.
+served() {
+  LD_PRELOAD=$preload timeout -k 5 120 "$TUTTI_BIN/tutti" mpirun --mpi $mpi --stats "$@" >"$work/said" 2>&1 ||
+    fail "exit code $? of $*"
+  grep -q '^2 ranks' "$work/said" || fail "$*: not 2 ranks"
+  grep -q 'all .* 100.00%' "$work/said" || fail "$*: not all on tutti"
+}
+
+# mapped FILE: fails where what it lists, /proc/self/maps of a command, has more than the preloaded half.
+mapped() {
+  grep -q "/libtutti-$mpi.so" "$1" || fail "a child does not inherit the preload"
+  [ -n "$preload" ] || ! grep -E 'libmpi|libmpich|libopen-|-serve\.so|hwloc|jansson' "$1" >"$work/said" ||
+    fail "a child that is no MPI program maps"
+}
+
+# build NAME FLAGS...: tests/mpi/preload.c
+build() {
+  name=$1
+  shift
+  "mpicc.$mpi" -std=gnu11 -D_GNU_SOURCE -O1 -g -w -o "$work/$name" "$TUTTI_SOURCE/tests/mpi/preload.c" "$@"
+}
+
+for mpi in $mpis; do
+  build rank
+  build plugin.so -shared -fPIC -DPLUGIN
+  cc -std=gnu11 -D_GNU_SOURCE -O1 -w -o "$work/late" -DLATE="\"$work/plugin.so\"" "$TUTTI_SOURCE/tests/mpi/preload.c"
+  served -n 2 "$work/rank" "cat /proc/self/maps >$work/maps"
+  mapped "$work/maps"
+  printf '#!/bin/sh\ncat /proc/self/maps >%s/maps\nenv %s/rank\n' "$work" "$work" >"$work/script"
+  chmod +x "$work/script"
+  served -n 2 "$work/script"
+  mapped "$work/maps"
+  served -n 2 sh -c "cd $work && (./rank)"
+  served -n 2 "$work/late"
+
+  cmake --install "$(dirname "$TUTTI_BIN")" --prefix "$work/tutti" >/dev/null
+  folder=$(dirname "$(find "$work/tutti" -name "libtutti-$mpi.so")")
+  [ -e "$folder/tutti/libtutti-$mpi-serve.so" ] || { echo "$mpi: where is the other half?"; exit 1; }
+  cd "$folder"
+  TUTTI_STATS=1 mpi_plain $mpi 2 env LD_PRELOAD="${before:-}./libtutti-$mpi.so" "$work/rank" >"$work/said" 2>&1 ||
+    fail "by hand, by a relative path"
+  grep -q 'all .* 100.00%' "$work/said" || fail "by hand: not all on tutti"
+  rm "tutti/libtutti-$mpi-serve.so"
+  code=0
+  LD_PRELOAD="${before:-}./libtutti-$mpi.so" "$work/rank" >"$work/said" 2>&1 || code=$?
+  [ $code = 127 ] || fail "exit code $code without the other half"
+  grep -q "^tutti: $folder/.*libtutti-$mpi-serve.so: .*No such file" "$work/said" || fail "does not say what is missing"
+  cd /
+done
