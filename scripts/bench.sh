@@ -1,6 +1,7 @@
 #!/bin/sh
 # All measurements: every collective beside Open MPI and MPICH with 2, 4 and 8 ranks, the cost of bits that do not depend
-# on placement, MPI programs with tutti and without, what computation hides, then the programs of bench/.
+# on placement, MPI programs with tutti and without and what they take to start, what computation hides, then the programs
+# of bench/.
 set -eu
 cd "$(dirname "$0")/.."
 tutti=build/bin/tutti
@@ -14,6 +15,7 @@ for ranks in 2 4 8; do
   done
 done
 $tutti bench allreduce -n 2 --sizes 64K..16M --overlap --against openmpi,mpich
+python3 scripts/bench_start.py
 TUTTI_PROGRESS=thread $tutti bench allreduce -n 2 --sizes 64K..16M --overlap
 $tutti run -n 2 --bind none build/bin/bench_overlap
 $tutti run -n 8 build/bin/bench_comms

@@ -1,4 +1,4 @@
-/* bindings/mpi/boot.c - a job of tutti from MPI's: its ranks, their machines, and an allgather. */
+/* bindings/mpi/boot.c - a job of tutti from MPI's: its ranks, and an allgather. */
 #include "boot.h"
 
 #include <inttypes.h>
@@ -9,17 +9,37 @@
 #include <string.h>
 #include <time.h>
 
+#define YIELDS 50
+#define NAP_NS 50000
+
 static int64_t now_ns(void) {
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
   return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
 }
 
+/* Between looks. */
+static void stand_back(int64_t looks) {
+  if (looks > YIELDS)
+    nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
+  else
+    sched_yield();
+}
+
 static bool complete_within(MPI_Request *request, int64_t timeout_ns) {
   int done = 0;
-  for (int64_t until_ns = now_ns() + timeout_ns; !done && now_ns() < until_ns; sched_yield())
+  int64_t until_ns = now_ns() + timeout_ns;
+  PMPI_Test(request, &done, MPI_STATUS_IGNORE);
+  for (int64_t looks = 1; !done && now_ns() < until_ns; looks++) {
+    stand_back(looks);
     PMPI_Test(request, &done, MPI_STATUS_IGNORE);
+  }
   return done != 0;
+}
+
+void tt_mpi_boot_wait(MPI_Request *request) {
+  while (!complete_within(request, INT64_C(1000000000)))
+    ;
 }
 
 /* On buffers of its own, which are MPI's for good when it gives up: an allgather cannot be taken back. */
@@ -48,19 +68,4 @@ tutti_boot tt_mpi_boot(void) {
   PMPI_Comm_rank(tt_mpi.world, &rank);
   PMPI_Comm_size(tt_mpi.world, &size);
   return (tutti_boot){.size = sizeof(tutti_boot), .rank = rank, .rank_count = size, .allgather = allgather};
-}
-
-int64_t tt_mpi_boot_node(bool *several) {
-  int size, here, first = 0, node;
-  MPI_Comm machine;
-  MPI_Group group;
-  PMPI_Comm_size(tt_mpi.world, &size);
-  PMPI_Comm_split_type(tt_mpi.world, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine);
-  PMPI_Comm_size(machine, &here);
-  PMPI_Comm_group(machine, &group);
-  PMPI_Group_translate_ranks(group, 1, &first, tt_mpi.world_group, &node);
-  PMPI_Group_free(&group);
-  PMPI_Comm_free(&machine);
-  *several = here < size;
-  return node;
 }

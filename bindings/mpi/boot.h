@@ -1,4 +1,4 @@
-/* bindings/mpi/boot.h - a job of tutti from MPI's: its ranks, their machines, and an allgather. */
+/* bindings/mpi/boot.h - a job of tutti from MPI's: its ranks, an allgather, and how calls wait in MPI_Init. */
 #ifndef TT_MPI_BOOT_H
 #define TT_MPI_BOOT_H
 
@@ -6,7 +6,8 @@
 
 /* Over tt_mpi.world. */
 tutti_boot tt_mpi_boot(void);
-/* This rank's machine: the lowest rank that shares memory with it, as MPI says. Collective over tt_mpi.world. */
-int64_t tt_mpi_boot_node(bool *several);
+/* A collective that all ranks have begun or will: leaves the core to them. Some MPIs do not in their blocking calls, so
+ * that on crowded cores each takes as long as the scheduler lets the waiting ranks run. */
+void tt_mpi_boot_wait(MPI_Request *request);
 
 #endif

@@ -4,6 +4,7 @@
  * All that decides whether calls are served is agreed on here: what the environment says on any rank, and whether tutti
  * could start on all of them. If it could not, the program runs on MPI's own collectives and rank 0 says why. */
 #include "boot.h"
+#include "machine.h"
 #include "settings.h"
 
 #include <stdio.h>
@@ -22,21 +23,73 @@ static int rank_in(MPI_Comm comm) {
   return rank;
 }
 
-enum { OFF, STATISTICS, THREADS, WITHOUT, TCP, JOINED, WISHES };
+/* What each rank tells all others first. */
+typedef struct hello {
+  uint64_t off, statistics, threads, without, tcp, joined;
+  tt_mpi_machine machine;
+} hello;
 
-/* What one rank wants, all get. */
-static void agree_wishes(MPI_Comm over, bool threads, uint64_t all[WISHES]) {
+static hello own_hello(MPI_Comm over, bool threads) {
   const tt_mpi_settings settings = tt_mpi_settings_read(rank_in(over) == 0);
-  uint64_t wish[WISHES] = {settings.off, settings.statistics != NULL, threads, ~settings.only,
-                           settings.tcp, tt_mpi.context != NULL};
-  PMPI_Allreduce(wish, all, WISHES, MPI_UINT64_T, MPI_BOR, over);
+  hello own;
+  memset(&own, 0, sizeof own);
+  own.off = settings.off;
+  own.statistics = settings.statistics != NULL;
+  own.threads = threads;
+  own.without = ~settings.only;
+  own.tcp = settings.tcp;
+  own.joined = tt_mpi.context != NULL;
+  own.machine = tt_mpi_machine_own();
+  return own;
 }
 
-static void apply_wishes(const uint64_t all[WISHES]) {
-  tt_mpi.statistics = all[STATISTICS] != 0;
-  tt_mpi.threads = all[THREADS] != 0;
-  tt_mpi.only = ~all[WITHOUT];
-  tt_mpi.tcp = all[TCP] != 0;
+static hello *gather_hellos(MPI_Comm over, bool threads, int size) {
+  hello own = own_hello(over, threads), *all = calloc((size_t)size, sizeof *all);
+  MPI_Request request;
+  if (!all)
+    tt_mpi_out_of_memory();
+  PMPI_Iallgather(&own, sizeof own, MPI_BYTE, all, sizeof own, MPI_BYTE, over, &request);
+  tt_mpi_boot_wait(&request);
+  return all;
+}
+
+static bool same_machine(const hello *a, const hello *b) {
+  return memcmp(&a->machine, &b->machine, sizeof a->machine) == 0;
+}
+
+/* What all ranks come to: what one of them wants, all get. */
+typedef struct agreement {
+  hello some;
+  bool nodes;
+  int64_t node; /* this rank's machine, by the lowest rank that is on it */
+} agreement;
+
+static agreement agree_hellos(MPI_Comm over, bool threads) {
+  int rank = rank_in(over), size;
+  PMPI_Comm_size(over, &size);
+  hello *all = gather_hellos(over, threads, size);
+  agreement met = {.some = all[0]};
+  for (int r = 1; r < size; r++) {
+    met.some.off |= all[r].off;
+    met.some.statistics |= all[r].statistics;
+    met.some.threads |= all[r].threads;
+    met.some.without |= all[r].without;
+    met.some.tcp |= all[r].tcp;
+    met.some.joined |= all[r].joined;
+    met.nodes |= !same_machine(&all[r], &all[0]);
+  }
+  while (!same_machine(&all[met.node], &all[rank]))
+    met.node++;
+  free(all);
+  return met;
+}
+
+static void apply(const agreement *met) {
+  tt_mpi.statistics = met->some.statistics != 0;
+  tt_mpi.threads = met->some.threads != 0;
+  tt_mpi.only = ~met->some.without;
+  tt_mpi.tcp = met->some.tcp != 0;
+  tt_mpi.nodes = met->nodes;
 }
 
 /* 0: not said. */
@@ -63,11 +116,13 @@ int tt_mpi_thread_level(int required) {
 /* ---- MPI_Init ---- */
 
 static void open_private(void) {
+  MPI_Request request;
   if (tt_mpi.session) {
     PMPI_Comm_split(tt_mpi.world, rank_in(tt_mpi.world), 0, &tt_mpi.self);
   } else {
-    PMPI_Comm_dup(MPI_COMM_WORLD, &tt_mpi.world);
+    PMPI_Comm_idup(MPI_COMM_WORLD, &tt_mpi.world, &request);
     PMPI_Comm_dup(MPI_COMM_SELF, &tt_mpi.self);
+    tt_mpi_boot_wait(&request);
   }
   PMPI_Comm_set_errhandler(tt_mpi.world, MPI_ERRORS_RETURN);
   PMPI_Comm_set_errhandler(tt_mpi.self, MPI_ERRORS_RETURN);
@@ -82,10 +137,9 @@ static void close_private(void) {
   PMPI_Comm_free(&tt_mpi.world);
 }
 
-static tutti_status create_context(tutti_context **context) {
+static tutti_status create_context(int64_t node, tutti_context **context) {
   tutti_context_options options;
   tutti_context_options_init(&options);
-  int64_t node = tt_mpi_boot_node(&tt_mpi.nodes);
   boot = tt_mpi_boot();
   boot.user = &boot;
   options.boot = &boot;
@@ -99,16 +153,29 @@ static tutti_status create_context(tutti_context **context) {
   return tutti_context_create(&options, context);
 }
 
+/* Ranks that failed have not begun every allgather of the others on tt_mpi.world. A session has no other communicator:
+ * there a blocking call, which MPIs keep apart from those that are started. */
+static int lowest(int mine, MPI_Comm over) {
+  int first;
+  MPI_Request request;
+  if (tt_mpi.session) {
+    PMPI_Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, over);
+    return first;
+  }
+  PMPI_Iallreduce(&mine, &first, 1, MPI_INT, MPI_MIN, over, &request);
+  tt_mpi_boot_wait(&request);
+  return first;
+}
+
 /* Whether all ranks have come so far; if not, rank 0 says what kept the first that has not. */
-static bool agree_status(tutti_status status) {
+static bool agree_status(MPI_Comm over, tutti_status status) {
   char why[400] = "";
-  int rank = (int)boot.rank, size = (int)boot.rank_count, mine = status == TUTTI_OK ? size : rank, first;
-  PMPI_Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, tt_mpi.world);
+  int rank = (int)boot.rank, size = (int)boot.rank_count, first = lowest(status == TUTTI_OK ? size : rank, over);
   if (first == size)
     return true;
   if (first == rank)
     snprintf(why, sizeof why, "%s", tutti_last_error());
-  PMPI_Bcast(why, sizeof why, MPI_CHAR, first, tt_mpi.world);
+  PMPI_Bcast(why, sizeof why, MPI_CHAR, first, over);
   if (rank == 0)
     fprintf(stderr, "tutti: MPI's own collectives run: %s\n", why);
   return false;
@@ -124,20 +191,19 @@ static void begin_joined(void) {
 }
 
 void tt_mpi_begin(MPI_Comm over, int required, int provided) {
-  uint64_t all[WISHES];
-  agree_wishes(over, required == MPI_THREAD_MULTIPLE && provided == MPI_THREAD_MULTIPLE, all);
-  if (all[JOINED]) {
+  agreement met = agree_hellos(over, required == MPI_THREAD_MULTIPLE && provided == MPI_THREAD_MULTIPLE);
+  if (met.some.joined) {
     begin_joined();
     return;
   }
-  apply_wishes(all);
-  if (all[OFF]) {
+  apply(&met);
+  if (met.some.off) {
     tt_mpi.off = "TUTTI_MPI=off";
     return;
   }
   tutti_context *context = NULL;
   open_private();
-  if (!agree_status(create_context(&context))) {
+  if (!agree_status(over, create_context(met.node, &context))) {
     tutti_context_destroy(context);
     tt_mpi.off = "tutti could not start";
     return;
@@ -157,6 +223,12 @@ enum { SESSIONS = 1 };
 enum { SESSIONS = 0 };
 #endif
 
+static void leave_together(void) {
+  MPI_Request request;
+  PMPI_Ibarrier(tt_mpi.world, &request);
+  tt_mpi_boot_wait(&request);
+}
+
 void tt_mpi_end(void) {
   if (tt_mpi.context)
     tt_mpi_request_end();
@@ -164,7 +236,7 @@ void tt_mpi_end(void) {
     tt_mpi_stats_print();
   if (tt_mpi.context) {
     if (tt_mpi.nodes || SESSIONS)
-      PMPI_Barrier(tt_mpi.world);
+      leave_together();
     tt_mpi_comm_end();
     tutti_context_destroy(tt_mpi.context);
   }
