@@ -23,8 +23,7 @@ typedef struct element {
   int index; /* where it lies; its bytes are 4, or those of the value where both are real or alike */
 } element;
 
-#define OF(name, ...)                                                                                                  \
-  { #name, name, __VA_ARGS__ }
+#define OF(name, ...) {#name, name, __VA_ARGS__}
 
 static const element elements[] = {
     OF(MPI_CHAR, INTEGER),
