@@ -155,6 +155,7 @@ typedef struct tt_mpi_state {
   MPI_Comm self;               /* private: requests complete through it (request.c) */
   MPI_Comm world;              /* private: all ranks that have joined, for transport.c and boot. MPI_COMM_NULL: none */
   bool session;                /* they have by a session (session.c), not by MPI_Init */
+  bool ended;                  /* tutti has left, and does not join again */
   MPI_Group world_group;       /* to tell job ranks */
   _Atomic int64_t idups;       /* MPI_Comm_idup that are not complete */
   _Atomic int64_t outstanding; /* blocking MPI calls must move something on: tutti requests that run, failed ones that
@@ -162,6 +163,15 @@ typedef struct tt_mpi_state {
 } tt_mpi_state;
 
 extern tt_mpi_state tt_mpi;
+
+/* Whether MPI_Reduce_local may be called: Open MPI's looks into MPI_COMM_SELF, which sessions alone do not make. */
+static inline bool tt_mpi_reduces_locally(void) {
+#ifdef OPEN_MPI
+  return !tt_mpi.session;
+#else
+  return true;
+#endif
+}
 
 /* Wrap MPI_Init, MPI_Init_thread, MPI_Finalize, MPI_Query_thread: after and before the PMPI_ calls. over: the ranks
  * that begin together. */

@@ -202,7 +202,9 @@ static tt_mpi_applied *make(MPI_Op op, MPI_Datatype type, const tt_mpi_shape *sh
 
 static bool find_applied(MPI_Op op, MPI_Datatype type, tt_mpi_reduction *reduction, const char **why) {
   tt_mpi_shape shape;
-  *why = NULL;
+  *why = tt_mpi_reduces_locally() ? NULL : "operator that this MPI does not apply where there are sessions alone";
+  if (*why)
+    return false;
   pthread_mutex_lock(&lock);
   tt_mpi_applied *applied = find(op, type);
   pthread_mutex_unlock(&lock);

@@ -2,8 +2,9 @@
  *
  * Where tutti has joined with MPI_Init its ranks know each other, and such a communicator is like any other. A program
  * that has not called MPI_Init has no world: the first communicator of several ranks becomes one, if tutti has joined
- * on none of them; those whose ranks are not all of it pass through. It belongs to a session of tutti's own, since the
- * program's may end sooner. Nobody knows which end of a session is the last, so tutti's comes with the process. */
+ * on none of them so far; those whose ranks are not all of it pass through. It belongs to a session of tutti's own,
+ * since the program's may end sooner. Nobody knows which end of a session is the last, so tutti's comes with the
+ * process. */
 #include "interpose.h"
 
 #ifdef TT_MPI_SESSIONS
@@ -58,7 +59,8 @@ static void begin(MPI_Comm comm) {
 }
 
 void tt_mpi_session_comm_made(MPI_Comm comm) {
-  int mine[2] = {tt_mpi.world != MPI_COMM_NULL, !tt_mpi_comm_is_known(comm)}, all[2], size;
+  bool joined = tt_mpi.world != MPI_COMM_NULL || tt_mpi.ended;
+  int mine[2] = {joined, !tt_mpi_comm_is_known(comm)}, all[2], size;
   PMPI_Comm_size(comm, &size);
   PMPI_Allreduce(mine, all, 2, MPI_INT, MPI_MAX, comm);
   if (!all[0] && size > 1) {

@@ -245,4 +245,5 @@ void tt_mpi_end(void) {
   tt_mpi.context = NULL;
   tt_mpi.off = "before MPI_Init or after MPI_Finalize";
   tt_mpi.statistics = false;
+  tt_mpi.ended = true;
 }

@@ -119,7 +119,7 @@ static const tutti_type by_size[][5] = {
 /* Letters are numbers to MPIs; which, they differ in. */
 static tutti_type letter_of(MPI_Datatype type, int64_t size) {
   signed char less = -1, greatest = 1;
-  if (size != 1 || !tt_mpi_op_takes(MPI_MAX, type) ||
+  if (size != 1 || !tt_mpi_reduces_locally() || !tt_mpi_op_takes(MPI_MAX, type) ||
       PMPI_Reduce_local(&less, &greatest, 1, type, MPI_MAX) != MPI_SUCCESS)
     return NONE;
   return greatest == 1 ? TUTTI_INT8 : TUTTI_UINT8;

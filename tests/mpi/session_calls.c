@@ -1,6 +1,6 @@
 /* Communicators of sessions: in programs that have nothing else, beside MPI_Init, before and after it.
  *
- * session_calls only | beside | before | parts */
+ * session_calls only | beside | before | after | parts */
 #include <mpi.h>
 
 #include <stdio.h>
@@ -59,11 +59,29 @@ static void call(MPI_Comm comm) {
   }
 }
 
+static void add(void *in, void *inout, int *count, MPI_Datatype *type) {
+  (void)type;
+  for (int n = 0; n < *count; n++)
+    ((int *)inout)[n] += ((const int *)in)[n];
+}
+
+/* The program's own operator. */
+static void call_operator(MPI_Comm comm) {
+  int one[3] = {1, 2, 3}, sum[3] = {0}, size;
+  MPI_Op op;
+  MPI_Comm_size(comm, &size);
+  MPI_Op_create(add, 1, &op);
+  MPI_Allreduce(one, sum, 3, MPI_INT, op, comm);
+  CHECK(sum[0] == size && sum[1] == 2 * size && sum[2] == 3 * size);
+  MPI_Op_free(&op);
+}
+
 /* And of what is made of it. */
 static void call_family(MPI_Comm comm) {
   MPI_Comm twin, part;
   int rank;
   MPI_Comm_rank(comm, &rank);
+  call_operator(comm);
   MPI_Comm_dup(comm, &twin);
   MPI_Comm_split(comm, rank % 2, -rank, &part);
   call(comm);
@@ -124,6 +142,20 @@ static void have_one_before(void) {
   MPI_Session_finalize(&session);
 }
 
+/* It opens when MPI_Finalize is over. */
+static void have_one_after(void) {
+  MPI_Session early = open_session();
+  MPI_Init(NULL, NULL);
+  call_family(MPI_COMM_WORLD);
+  MPI_Finalize();
+  MPI_Session late = open_session();
+  MPI_Comm comm = make_world(late, "after");
+  call_family(comm);
+  MPI_Comm_free(&comm);
+  MPI_Session_finalize(&late);
+  MPI_Session_finalize(&early);
+}
+
 /* Those of even and of odd numbers do not know each other when they meet. */
 static void have_parts_first(int rank) {
   MPI_Session session = open_session();
@@ -143,6 +175,8 @@ int main(int argc, char **argv) {
     have_one_beside();
   else if (strcmp(what, "before") == 0)
     have_one_before();
+  else if (strcmp(what, "after") == 0)
+    have_one_after();
   else if (strcmp(what, "parts") == 0)
     have_parts_first(rank ? atoi(rank) : atoi(getenv("OMPI_COMM_WORLD_RANK")));
   else
