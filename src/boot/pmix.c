@@ -225,8 +225,8 @@ static void got(pmix_status_t status, pmix_value_t *value, void *user) {
   leave(shared);
 }
 
-/* Whose data is there until then has it in shared->all. */
-static void get_all(wait *shared, int64_t until_ns) {
+/* Whose data is there until then has it in shared->all. False: not everybody's was answered for. */
+static bool get_all(wait *shared, int64_t until_ns) {
   set_info(&shared->info[0], PMIX_TIMEOUT, seconds_until(until_ns));
   for (int64_t r = 0; r < job.rank_count; r++) {
     answer *to = &shared->answer[r];
@@ -237,7 +237,7 @@ static void get_all(wait *shared, int64_t until_ns) {
     if (status != PMIX_SUCCESS)
       got(status, NULL, to);
   }
-  await(shared, until_ns);
+  return await(shared, until_ns);
 }
 
 /* ---- the allgather ---- */
@@ -261,14 +261,23 @@ static bool list(wait *shared, answer_state state, char *text, size_t size) {
   return used > 0;
 }
 
-/* Everyone's data, or who has none. */
-static tutti_status take_all(wait *shared, void *all, int64_t until_ns) {
+static tutti_status fail_join(const char *ranks, char *missing, size_t size) {
+  if (size > 0)
+    snprintf(missing, size, "%s", ranks);
+  return tt_fail(TUTTI_ERR_TIMEOUT, "these ranks have not joined: %s", ranks);
+}
+
+/* Everyone's data, or who has none: the fence of PMIx 5 succeeds although a rank has ended without it. */
+static tutti_status take_all(wait *shared, void *all, int64_t until_ns, char *missing, size_t size) {
   char ranks[200];
-  get_all(shared, until_ns);
+  bool answered = get_all(shared, until_ns);
   if (list(shared, WRONG, ranks, sizeof ranks))
     return tt_fail(TUTTI_ERR_MISMATCH, "other numbers of bytes than rank %lld contributes come from ranks %s",
                    (long long)job.self.rank, ranks);
-  if (list(shared, ABSENT, ranks, sizeof ranks))
+  bool absent = list(shared, ABSENT, ranks, sizeof ranks);
+  if (absent && !answered)
+    return fail_join(ranks, missing, size);
+  if (absent)
     return tt_fail(TUTTI_ERR_PEER, "PMIx has nothing of ranks %s (%s)", ranks, say_status(shared));
   memcpy(all, shared->all, shared->bytes * (size_t)job.rank_count);
   return TUTTI_OK;
@@ -281,10 +290,7 @@ static tutti_status fail_fence(wait *shared, pmix_status_t status, char *missing
   if (status != PMIX_ERR_TIMEOUT)
     return tt_fail(TUTTI_ERR_PEER, "PMIx_Fence failed: %s%s%s", job.lib.text(status),
                    known ? "; nothing has come from ranks " : "", ranks);
-  const char *text = known ? ranks : "unknown (all have come, but the fence has not ended)";
-  if (size > 0)
-    snprintf(missing, size, "%s", text);
-  return tt_fail(TUTTI_ERR_TIMEOUT, "these ranks have not joined: %s", text);
+  return fail_join(known ? ranks : "unknown (all have come, but the fence has not ended)", missing, size);
 }
 
 static tutti_status allgather(const void *mine, void *all, size_t bytes, int64_t timeout_ns, char *missing,
@@ -298,7 +304,8 @@ static tutti_status allgather(const void *mine, void *all, size_t bytes, int64_t
   tutti_status status = put(shared->key, mine, bytes);
   if (status == TUTTI_OK) {
     pmix_status_t met = fence(until_ns);
-    status = met == PMIX_SUCCESS ? take_all(shared, all, until_ns) : fail_fence(shared, met, missing, missing_size);
+    status = met == PMIX_SUCCESS ? take_all(shared, all, until_ns, missing, missing_size)
+                                 : fail_fence(shared, met, missing, missing_size);
   }
   leave(shared);
   return status;
