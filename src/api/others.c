@@ -16,20 +16,23 @@
 #define YIELDS_A_MEASURE 16
 #define GONE_NS 1000000    /* a core */
 #define WINDOW_NS 10000000 /* over which use is compared, at least */
+#define WINDOW_A_PROCESS_NS 50000
 #define STALE_NS 500000000 /* and at most */
 #define FIRST_NS 20000000  /* how long nobody yields; then twice that, and so on */
 #define LONGEST_NS 1000000000
 #define USED 50 /* percent: with less, others have had the rest */
 
-static int64_t used_by(clockid_t clock) {
+static int64_t used_by(int64_t process) {
+  clockid_t clock;
   struct timespec used;
-  return clock_gettime(clock, &used) == 0 ? used.tv_sec * INT64_C(1000000000) + used.tv_nsec : 0;
+  bool known = clock_getcpuclockid((pid_t)process, &clock) == 0 && clock_gettime(clock, &used) == 0;
+  return known ? used.tv_sec * INT64_C(1000000000) + used.tv_nsec : 0;
 }
 
 static int64_t used_by_all(const tt_others *others) {
   int64_t sum = 0;
-  for (int64_t n = 0; n < others->clock_count; n++)
-    sum += used_by(others->clock[n]);
+  for (int64_t n = 0; n < others->process_count; n++)
+    sum += used_by(others->process[n]);
   return sum;
 }
 
@@ -41,21 +44,20 @@ static int compare(const void *a, const void *b) {
 /* process: sorted here; ranks may be threads of one. */
 tutti_status tt_others_open(tt_others *others, int64_t *process, int64_t count) {
   cpu_set_t set;
-  others->clock = malloc((size_t)count * sizeof *others->clock);
-  if (!others->clock)
-    return tt_fail(TUTTI_ERR_MEMORY, "no memory for the clocks of %lld processes", (long long)count);
+  others->process = malloc((size_t)count * sizeof *others->process);
+  if (!others->process)
+    return tt_fail(TUTTI_ERR_MEMORY, "no memory for the numbers of %lld processes", (long long)count);
   qsort(process, (size_t)count, sizeof *process, compare);
   for (int64_t n = 0; n < count; n++)
-    if ((n == 0 || process[n] != process[n - 1]) &&
-        clock_getcpuclockid((pid_t)process[n], &others->clock[others->clock_count]) == 0)
-      others->clock_count++;
+    if (n == 0 || process[n] != process[n - 1])
+      others->process[others->process_count++] = process[n];
   int64_t cores = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
-  others->cores = cores < others->clock_count ? cores : others->clock_count;
+  others->cores = cores < others->process_count ? cores : others->process_count;
   others->news = &others->own_news;
   return TUTTI_OK;
 }
 
-void tt_others_close(tt_others *others) { free(others->clock); }
+void tt_others_close(tt_others *others) { free(others->process); }
 
 /* The longer the more often it was so just before: a program that runs once costs little. */
 static void expect(tt_others_news *news, int64_t now) {
@@ -66,16 +68,27 @@ static void expect(tt_others_news *news, int64_t now) {
   __atomic_store_n(&news->until_ns, now + next, __ATOMIC_RELAXED);
 }
 
-/* A core has come back late. */
-static void compare_use(tt_others *others, int64_t now) {
-  int64_t window = now - others->sampled_ns;
-  if (window < WINDOW_NS)
-    return;
-  int64_t used = used_by_all(others), more = used - others->used_ns;
-  others->sampled_ns = now;
-  others->used_ns = used;
+static void sample(tt_others *others, int64_t window, int64_t now) {
+  tt_others_news *news = others->news;
+  int64_t used = used_by_all(others), more = used - news->used_ns;
+  news->used_ns = used;
+  __atomic_store_n(&news->sampled_ns, now, __ATOMIC_RELAXED);
   if (window < STALE_NS && more < others->cores * window / 100 * USED)
-    expect(others->news, now);
+    expect(news, now);
+}
+
+/* A core has come back late. One rank looks for all of this machine. */
+static void compare_use(tt_others *others, int64_t now) {
+  tt_others_news *news = others->news;
+  int64_t least = others->process_count * WINDOW_A_PROCESS_NS;
+  least = least > WINDOW_NS ? least : WINDOW_NS;
+  if (now - __atomic_load_n(&news->sampled_ns, __ATOMIC_RELAXED) < least ||
+      __atomic_exchange_n(&news->taken, 1, __ATOMIC_ACQUIRE) != 0)
+    return;
+  int64_t window = now - __atomic_load_n(&news->sampled_ns, __ATOMIC_RELAXED); /* another may have been faster */
+  if (window >= least)
+    sample(others, window, now);
+  __atomic_store_n(&news->taken, 0, __ATOMIC_RELEASE);
 }
 
 void tt_others_yield(tt_others *others) {

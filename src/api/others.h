@@ -4,20 +4,20 @@
 
 #include "base/base.h"
 
-#include <time.h>
-
+/* What the ranks of a machine know together. */
 typedef struct tt_others_news {
-  int64_t until_ns; /* others are expected until then */
-  int64_t for_ns;   /* for how long that was, when it was found last */
+  int64_t until_ns;            /* others are expected until then */
+  int64_t for_ns;              /* for how long that was, when it was found last */
+  int64_t used_ns, sampled_ns; /* processor time of all ranks at the last look, and when that was */
+  uint32_t taken;              /* 1: some rank looks */
 } tt_others_news;
 
 typedef struct tt_others {
   tt_others_news *news; /* in the hidden communicator's board, or own_news */
   tt_others_news own_news;
-  clockid_t *clock; /* of the processor time of each process of the job that may share cores with this one */
-  int64_t clock_count, cores;
-  int64_t used_ns, sampled_ns; /* at the last look */
-  uint64_t yields;             /* so far */
+  int64_t *process; /* those of the job that may share cores with this one */
+  int64_t process_count, cores;
+  uint64_t yields; /* so far */
 } tt_others;
 
 /* process: of each rank that may share cores with this one, in any order; sorted then. */

@@ -49,7 +49,7 @@ static void test_program_that_computes_is_found(void **state) {
   int64_t process[] = {getpid(), getpid()}; /* ranks that are threads */
   take_one_core();
   assert_int_equal(tt_others_open(&others, process, 2), TUTTI_OK);
-  assert_int_equal(others.clock_count, 1);
+  assert_int_equal(others.process_count, 1);
   pid_t child = start_computing();
   for (int n = 0; n < 3; n++) { /* again and again, as long as it is there */
     assert_true(is_expected_within(&others, LONGEST_NS));

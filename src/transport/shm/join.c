@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define LAYOUT 3u /* of the segment: another number, another library */
+#define LAYOUT 4u /* of the segment: another number, another library */
 
 typedef struct result {
   int64_t status;

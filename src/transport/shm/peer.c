@@ -1,68 +1,69 @@
-/* transport/shm/peer.c - who is alive: a look at /proc/PID/stat now and then.
+/* transport/shm/peer.c - who is alive: a record lock of each process on the segment's file.
  *
- * A process is dead when there is none with its pid and start time, or a zombie is left of it. Whoever finds a dead
- * rank marks it in the segment and rings everybody, so that all learn it at once. Without a free descriptor a missing
- * program (readlink needs none) tells a zombie, and without /proc kill(pid, 0) answers, which sees zombies as alive. */
+ * Rank r holds a lock on byte r. The system drops it when the process ends, also while a zombie is left of it, and when
+ * it runs another program; a forked child does not have it. So who wants to know asks for the lock, which takes neither
+ * a descriptor nor /proc, and is not deceived by a process number that is used again. One rank asks for all, when
+ * nobody has for a while; it marks whoever is dead in the segment and rings everybody, so that all learn it at once.
+ *
+ * A process loses all its locks on a file as soon as it closes any descriptor of it. Ranks that are threads of one
+ * process have a descriptor each: the last one to leave closes all of them. */
 #include "transport/shm/self.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#define LOOK_NS 50000000 /* between two looks at the same peer */
+#define LOOK_NS 50000000      /* between two looks at all peers */
+#define LOOK_A_RANK_NS 100000 /* and no shorter than this for each: the system's list of locks is long then */
+#define LOOK_QUESTIONS 64u    /* about peers, between two looks at the clock */
 
-typedef struct process {
-  char state;
-  long threads;
-  unsigned long long start_time;
-} process;
+static uint32_t state_of(const tt_shm_rank *rank) { return atomic_load_explicit(&rank->state, memory_order_acquire); }
 
-/* Fields 3, 20 and 22, after the command's name, which may hold anything. */
-static bool parse_stat(char *text, process *found) {
-  const char *rest = strrchr(text, ')');
-  return rest != NULL &&
-         sscanf(rest + 1, " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %ld %*d %llu",
-                &found->state, &found->threads, &found->start_time) == 3;
+bool tt_shm_peer_has_died(const tt_shm *self, int64_t peer) {
+  struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = (off_t)peer, .l_len = 1};
+  return !tt_shm_is_own(self, peer) && fcntl(self->segment->fd, F_GETLK, &lock) == 0 && lock.l_type == F_UNLCK;
 }
 
-static bool read_process(int64_t pid, process *found) {
-  char path[32], text[1024];
-  snprintf(path, sizeof path, "/proc/%lld/stat", (long long)pid);
-  int fd = open(path, O_RDONLY | O_CLOEXEC);
-  if (fd < 0)
-    return false;
-  ssize_t length = read(fd, text, sizeof text - 1);
-  close(fd);
-  if (length <= 0)
-    return false;
-  text[length] = '\0';
-  return parse_stat(text, found);
+tutti_status tt_shm_life_begin(tt_shm *self) {
+  struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = (off_t)self->rank, .l_len = 1};
+  if (fcntl(self->segment->fd, F_SETLK, &lock) != 0)
+    return tt_fail(TUTTI_ERR_SYSTEM, "fcntl(F_SETLK) of byte %lld of the shared segment failed: %s",
+                   (long long)self->rank, strerror(errno));
+  tt_shm_rank_of(self, self->rank)->fd = self->segment->fd;
+  return TUTTI_OK;
 }
 
-uint64_t tt_shm_start_time(int64_t pid) {
-  process found;
-  return read_process(pid, &found) ? found.start_time : 0;
+/* Whether another rank of this process is in the job. */
+static bool has_twin(const tt_shm *self) {
+  for (int64_t r = 0; r < self->rank_count; r++) {
+    const tt_shm_rank *rank = tt_shm_rank_of(self, r);
+    if (r != self->rank && tt_shm_is_own(self, r) && rank->fd >= 0 && state_of(rank) == TT_SHM_JOINED)
+      return true;
+  }
+  return false;
 }
 
-/* What a zombie has lost, and a process whose main thread has ended. Needs no descriptor. */
-static bool has_no_program(int64_t pid) {
-  char path[32], program[8];
-  snprintf(path, sizeof path, "/proc/%lld/exe", (long long)pid);
-  return readlink("/proc/self/exe", program, sizeof program) > 0 && readlink(path, program, sizeof program) < 0 &&
-         errno == ENOENT;
+static void close_twins(const tt_shm *self) {
+  for (int64_t r = 0; r < self->rank_count; r++) {
+    tt_shm_rank *rank = tt_shm_rank_of(self, r);
+    if (r != self->rank && tt_shm_is_own(self, r) && rank->fd >= 0 && state_of(rank) == TT_SHM_LEFT) {
+      close(rank->fd);
+      rank->fd = -1;
+    }
+  }
 }
 
-static bool has_died(const tt_shm_rank *rank) {
-  process found;
-  if (!read_process(rank->pid, &found))
-    return (kill(rank->pid, 0) != 0 && errno == ESRCH) || has_no_program(rank->pid);
-  if (rank->start_time != 0 && found.start_time != rank->start_time)
-    return true;
-  /* A zombie with threads is a process whose main thread has ended. */
-  return found.state == 'X' || (found.state == 'Z' && found.threads <= 1);
+void tt_shm_life_end(tt_shm *self) {
+  tt_shm_rank *own = tt_shm_rank_of(self, self->rank);
+  bool locks = self->twins && own->fd >= 0, locked = locks && tt_shm_lock_to_free(self->segment);
+  atomic_store_explicit(&own->state, TT_SHM_LEFT, memory_order_seq_cst);
+  if (locks && (!locked || has_twin(self)))
+    self->segment->fd = -1; /* the twin's to close */
+  else if (locks)
+    close_twins(self);
+  if (locked)
+    tt_shm_unlock(self->segment);
 }
 
 void tt_shm_peer_mark_dead(tt_shm *self, int64_t peer) {
@@ -76,28 +77,31 @@ void tt_shm_peer_mark_dead(tt_shm *self, int64_t peer) {
     tt_shm_ring_bell(tt_shm_rank_of(self, r), self->bell);
 }
 
-static uint32_t state_of(const tt_shm_rank *rank) { return atomic_load_explicit(&rank->state, memory_order_acquire); }
-
-static void look(tt_shm *self, int64_t peer, int64_t now_ns) {
-  tt_shm_rank *rank = tt_shm_rank_of(self, peer);
-  if (now_ns - self->looked_ns[peer] < LOOK_NS || state_of(rank) != TT_SHM_JOINED || rank->pid == getpid())
-    return;
-  self->looked_ns[peer] = now_ns;
-  if (has_died(rank))
-    tt_shm_peer_mark_dead(self, peer);
+/* Whether it is this rank's turn to look. */
+static bool takes_turn(const tt_shm *self) {
+  _Atomic int64_t *looked = &self->segment->head->looked_ns;
+  int64_t now_ns = tt_clock_ns(), before_ns = atomic_load_explicit(looked, memory_order_relaxed);
+  int64_t pause_ns = self->rank_count * LOOK_A_RANK_NS;
+  pause_ns = pause_ns > LOOK_NS ? pause_ns : LOOK_NS;
+  bool late = now_ns - before_ns >= pause_ns || now_ns < before_ns; /* the clock of another time namespace */
+  return late && atomic_compare_exchange_strong_explicit(looked, &before_ns, now_ns, memory_order_relaxed,
+                                                         memory_order_relaxed);
 }
 
 void tt_shm_peers_look(tt_shm *self) {
-  int64_t now_ns = tt_clock_ns();
+  if (!takes_turn(self))
+    return;
   for (int64_t r = 0; r < self->rank_count; r++)
-    look(self, r, now_ns);
+    if (state_of(tt_shm_rank_of(self, r)) == TT_SHM_JOINED && tt_shm_peer_has_died(self, r))
+      tt_shm_peer_mark_dead(self, r);
 }
 
 int tt_shm_peer_dead(void *self, int64_t peer) {
   tt_shm *shm = self;
   if (peer < 0 || peer >= shm->rank_count)
     return 0;
-  look(shm, peer, tt_clock_ns());
+  if (shm->questions++ % LOOK_QUESTIONS == 0)
+    tt_shm_peers_look(shm);
   uint32_t state = state_of(tt_shm_rank_of(shm, peer));
   return state == TT_SHM_DEAD ? 1 : state == TT_SHM_LEFT ? 2 : 0;
 }

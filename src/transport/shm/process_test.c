@@ -3,6 +3,7 @@
 #include "transport/shm/self.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -178,6 +179,172 @@ static void test_killed_rank_is_seen_dead_without_descriptors(void **state) {
   assert_int_equal(job_wait(&started), 0);
 }
 
+/* ---- what else ends a rank ---- */
+
+/* Until rank 2 is known to be dead; a minute is too long. */
+static void await_death(void *self) {
+  int64_t until_ns = tt_clock_ns() + 60 * SECOND, peer = -1;
+  while (tt_shm_ops()->progress(self, &peer) == TUTTI_OK && tt_clock_ns() < until_ns)
+    tt_shm_ops()->wait(self, SECOND / 10);
+  CHECK(peer == 2);
+}
+
+/* argument: a pipe of which nobody has closed the writing end before the others have found it. */
+static void run_another_program(const tutti_boot *boot, void *argument) {
+  const int *open_end = argument;
+  tt_shm *self = open_rank(boot, NULL);
+  if (boot->rank == 2) {
+    dup2(open_end[0], STDIN_FILENO);
+    execlp("cat", "cat", (char *)NULL);
+    _exit(127);
+  }
+  await_death(self);
+  CHECK(kill(tt_shm_rank_of(self, 2)->pid, 0) == 0); /* the process is there */
+  tt_shm_ops()->close(self);
+}
+
+static void test_rank_that_runs_another_program_is_dead(void **state) {
+  (void)state;
+  int ends[2];
+  assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+  job started = job_start(3, run_another_program, ends);
+  job others = started;
+  others.count = 2;
+  assert_int_equal(job_wait(&others), 0);
+  kill(started.pid[2], SIGKILL);
+  reap(&started.pid[2]);
+  close(ends[0]);
+  close(ends[1]);
+}
+
+/* Its child has all that it had, and lives on until the pipe is closed. */
+static void leave_a_child(const tutti_boot *boot, void *argument) {
+  const int *open_end = argument;
+  char byte;
+  tt_shm *self = open_rank(boot, NULL);
+  close(open_end[1]);
+  if (boot->rank == 2) {
+    if (fork() == 0) {
+      CHECK(read(open_end[0], &byte, 1) == 0);
+      _exit(0);
+    }
+    raise(SIGKILL);
+  }
+  await_death(self);
+  tt_shm_ops()->close(self);
+}
+
+static void test_child_that_outlives_a_rank_does_not_keep_it_alive(void **state) {
+  (void)state;
+  int ends[2];
+  assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+  job started = job_start(3, leave_a_child, ends);
+  assert_int_equal(job_wait(&started), 1);
+  close(ends[0]);
+  close(ends[1]);
+}
+
+/* ---- ranks that are threads ---- */
+
+enum { TWINS = 3 }; /* in the first of two processes */
+
+/* An allgather between TWINS threads and another process: one of them speaks for all. */
+typedef struct twin_boot {
+  tutti_boot boot;
+  struct twin_house *house;
+} twin_boot;
+
+typedef struct twin_house {
+  job_boot *job; /* of two processes */
+  pthread_barrier_t barrier;
+  char mine[TWINS + 1][512], all[2][(TWINS + 1) * 512];
+  const int *pipe;
+} twin_house;
+
+static tutti_status twins_allgather(void *user, const void *mine, void *all, size_t bytes, int64_t timeout_ns,
+                                    char *missing, size_t missing_size) {
+  twin_boot *own = user;
+  twin_house *house = own->house;
+  bool speaks = own->boot.rank == 0 || own->boot.rank == TWINS;
+  CHECK(bytes <= sizeof house->mine[0]);
+  memcpy(house->mine[own->boot.rank], mine, bytes);
+  if (own->boot.rank < TWINS)
+    pthread_barrier_wait(&house->barrier);
+  if (speaks)
+    CHECK(job_allgather(house->job, house->mine, house->all, sizeof house->mine, timeout_ns, missing, missing_size) ==
+          TUTTI_OK);
+  if (own->boot.rank < TWINS)
+    pthread_barrier_wait(&house->barrier);
+  for (int64_t r = 0; r <= TWINS; r++)
+    memcpy((char *)all + (size_t)r * bytes, house->all[r == TWINS] + (size_t)r * 512, bytes);
+  return TUTTI_OK;
+}
+
+static twin_boot boot_of(twin_house *house, int64_t rank) {
+  return (twin_boot){.boot = {sizeof(tutti_boot), rank, TWINS + 1, NULL, twins_allgather}, .house = house};
+}
+
+/* Rank 0 leaves, rank 1 after it; rank 2 when the other process has looked. */
+static void *live_as_twin(void *argument) {
+  twin_boot *own = argument;
+  char byte;
+  own->boot.user = own;
+  void *self = open_rank(&own->boot, NULL);
+  pthread_barrier_wait(&own->house->barrier);
+  if (own->boot.rank == 0)
+    tt_shm_ops()->close(self);
+  pthread_barrier_wait(&own->house->barrier);
+  if (own->boot.rank == 2)
+    CHECK(read(own->house->pipe[0], &byte, 1) == 1);
+  if (own->boot.rank != 0)
+    tt_shm_ops()->close(self);
+  return NULL;
+}
+
+static void look_at_twins(twin_house *house) {
+  twin_boot own = boot_of(house, TWINS);
+  own.boot.user = &own;
+  tt_shm *self = open_rank(&own.boot, NULL);
+  int64_t peer;
+  while (tt_shm_ops()->peer_dead(self, 0) == 0 || tt_shm_ops()->peer_dead(self, 1) == 0)
+    tt_shm_ops()->wait(self, SECOND);
+  for (int n = 0; n < 4; n++) { /* each sleeps longer than the time between two looks */
+    tt_shm_ops()->wait(self, SECOND);
+    CHECK(tt_shm_ops()->progress(self, &peer) == TUTTI_OK);
+    CHECK(tt_shm_ops()->peer_dead(self, 0) == 2 && tt_shm_ops()->peer_dead(self, 2) == 0);
+  }
+  CHECK(write(house->pipe[1], "x", 1) == 1);
+  tt_shm_ops()->close(self);
+}
+
+static void house_twins(const tutti_boot *boot, void *argument) {
+  twin_house house = {.job = boot->user, .pipe = argument};
+  pthread_t thread[TWINS];
+  twin_boot own[TWINS];
+  if (boot->rank == 1) {
+    look_at_twins(&house);
+    return;
+  }
+  int before = dup(0);
+  pthread_barrier_init(&house.barrier, NULL, TWINS);
+  for (int64_t r = 0; r < TWINS; r++) {
+    own[r] = boot_of(&house, r);
+    CHECK(pthread_create(&thread[r], NULL, live_as_twin, &own[r]) == 0);
+  }
+  for (int64_t r = 0; r < TWINS; r++)
+    pthread_join(thread[r], NULL);
+  CHECK(dup(0) == before + 1); /* none is left open */
+}
+
+static void test_thread_that_leaves_does_not_take_others_for_dead(void **state) {
+  (void)state;
+  int ends[2];
+  assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+  assert_int_equal(job_run(2, house_twins, ends), 0);
+  close(ends[0]);
+  close(ends[1]);
+}
+
 /* argument: a pipe with a byte in it once rank 0 has stopped. */
 static void stop_and_go(const tutti_boot *boot, void *argument) {
   const int *stopped = argument;
@@ -302,6 +469,9 @@ int main(void) {
       cmocka_unit_test(test_sleepers_are_woken),
       cmocka_unit_test(test_killed_rank_is_seen_dead),
       cmocka_unit_test(test_killed_rank_is_seen_dead_without_descriptors),
+      cmocka_unit_test(test_rank_that_runs_another_program_is_dead),
+      cmocka_unit_test(test_child_that_outlives_a_rank_does_not_keep_it_alive),
+      cmocka_unit_test(test_thread_that_leaves_does_not_take_others_for_dead),
       cmocka_unit_test(test_stopped_rank_is_not_dead),
       cmocka_unit_test(test_timeout_names_the_missing_rank),
       cmocka_unit_test(test_limited_address_space_is_respected_or_reported),

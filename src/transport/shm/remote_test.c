@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 
+#include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sys/mman.h>
@@ -147,7 +148,7 @@ static void refuse(const tutti_boot *boot, void *argument) {
   if (forbids && boot->rank == 1)
     forbid();
   tt_shm *self = open_rank(boot, !forbids && boot->rank == 1 ? &unwanted : &wanted);
-  CHECK(!self->remote && self->pid_fd == NULL && ops->refer_least(self) == 0);
+  CHECK(!self->remote && ops->refer_least(self) == 0);
   tutti_stream *stream = open_down(self, 1);
   static unsigned char memory[LONG_BYTES];
   if (boot->rank == 0) {
@@ -234,6 +235,43 @@ static void test_dead_writer_is_an_error(void **state) {
   assert_int_equal(job_run(2, die_before_it_is_read, NULL), 1);
 }
 
+/* argument: a pipe that nobody writes to. The number of the process stays, its memory does not. */
+static void run_another_program(const tutti_boot *boot, void *argument) {
+  const int *open_end = argument;
+  static unsigned char memory[LONG_BYTES];
+  size_t bytes;
+  char program[64];
+  tt_shm *self = open_rank(boot, &wanted);
+  tutti_stream *stream = open_down(self, 1);
+  if (boot->rank == 0) {
+    reserve(self, stream);
+    CHECK(ops->refer(self, stream, memory, LONG_BYTES, 1) == TUTTI_OK);
+    dup2(open_end[0], STDIN_FILENO);
+    execlp("cat", "cat", (char *)NULL);
+    _exit(127);
+  }
+  CHECK(await(self, stream, &bytes) == NULL);
+  snprintf(program, sizeof program, "/proc/%d/comm", tt_shm_rank_of(self, 0)->pid);
+  for (char name[16] = ""; strcmp(name, "cat\n") != 0;) {
+    FILE *file = fopen(program, "r");
+    CHECK(file != NULL && fgets(name, sizeof name, file) != NULL);
+    fclose(file);
+  }
+  CHECK(ops->fetch(self, stream, 0, memory, bytes) == TUTTI_ERR_PEER && strstr(tutti_last_error(), "rank 0") != NULL);
+  kill(tt_shm_rank_of(self, 0)->pid, SIGKILL);
+  ops->close(self);
+}
+
+static void test_writer_that_runs_another_program_is_an_error(void **state) {
+  (void)state;
+  skip_unless_permitted();
+  int ends[2];
+  assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+  assert_int_equal(job_run(2, run_another_program, ends), 1);
+  close(ends[0]);
+  close(ends[1]);
+}
+
 /* The writer takes the memory's end, or all of it, away before it says that it can be read. */
 static void unmap_before_it_is_read(const tutti_boot *boot, void *argument) {
   size_t left = *(size_t *)argument, bytes;
@@ -308,6 +346,7 @@ int main(void) {
       cmocka_unit_test(test_all_ranks_copy_where_one_does_not_want_to_read),
       cmocka_unit_test(test_all_ranks_refer_from_the_same_length_on),
       cmocka_unit_test(test_dead_writer_is_an_error),
+      cmocka_unit_test(test_writer_that_runs_another_program_is_an_error),
       cmocka_unit_test(test_memory_that_is_gone_is_an_error),
       cmocka_unit_test(test_fetch_stays_within_what_was_referred_to),
   };

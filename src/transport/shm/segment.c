@@ -119,7 +119,8 @@ void tt_shm_unmap(tt_shm_segment *segment) {
   if (segment == NULL || atomic_fetch_sub_explicit(&segment->users, 1, memory_order_acq_rel) > 1)
     return;
   munmap(segment->head, segment->bytes);
-  close(segment->fd);
+  if (segment->fd >= 0)
+    close(segment->fd);
   free(segment);
 }
 

@@ -32,8 +32,8 @@ typedef struct tt_shm_rank {
   _Atomic uint32_t doorbell;                       /* futex */
   _Atomic uint32_t state;                          /* tt_shm_state */
   int32_t pid;
-  uint64_t start_time;           /* of the process, as in /proc/PID/stat: tells it from a later one with the same pid */
-  uint64_t probe_address, probe; /* where this process has that word: who reads it there may read its memory */
+  int32_t fd;                    /* in its process, on which its life lock is; -1: none. See peer.c */
+  uint64_t probe_address, probe; /* where this process has that word, and nobody else has it */
   char socket[TT_SHM_SOCKET];    /* abstract name of its other bell, after the leading 0; empty: none */
 } tt_shm_rank;
 
@@ -63,6 +63,7 @@ typedef struct tt_shm_head {
   uint64_t bytes;
   int64_t rank_count;
   _Atomic uint32_t deaths;        /* ranks known to be dead */
+  _Atomic int64_t looked_ns;      /* when some rank last looked who is alive */
   _Atomic uint32_t no_membarrier; /* 1: some rank has none, sleepers must not rely on it */
   _Alignas(TT_SHM_LINE) pthread_mutex_t lock;
   _Atomic int32_t holder;        /* pid of the process that took it last: for errors */
@@ -76,7 +77,7 @@ typedef struct tt_shm_head {
 typedef struct tt_shm_segment {
   tt_shm_head *head; /* also the base of all offsets */
   uint64_t bytes;
-  int fd;
+  int fd;            /* -1: left open, see tt_shm_life_end */
   int32_t process;   /* that has mapped it */
   _Atomic int users; /* transports over this mapping; the last one unmaps */
   atomic_bool stuck; /* the lock was waited for in vain, and not had since */

@@ -19,14 +19,18 @@ typedef struct tt_shm {
   tt_index cells;                  /* open ones, by their id */
   int bell;                        /* the socket to be woken by, and to wake others from; -1: none */
   uint32_t calls;                  /* of progress */
-  int64_t *looked_ns;              /* when each peer was last looked at */
+  uint32_t questions;              /* after a peer's death */
   uint64_t *probe;                 /* what peers read to see whether they may, and how fast: TT_SHM_PROBE_BYTES */
   size_t remote_least;             /* shorter messages are not worth a system call; the same on all ranks of a node */
   bool remote;                     /* all ranks may read each other's memory */
-  int *pid_fd;                     /* of each rank, where remote; -1: none, or this process. NULL: not remote */
+  bool twins;                      /* there may be other ranks in this process */
 } tt_shm;
 
 static inline tt_shm_rank *tt_shm_rank_of(const tt_shm *self, int64_t rank) { return &self->segment->head->rank[rank]; }
+/* Whether it is this rank, or another one of its process. */
+static inline bool tt_shm_is_own(const tt_shm *self, int64_t rank) {
+  return tt_shm_rank_of(self, rank)->pid == tt_shm_rank_of(self, self->rank)->pid;
+}
 
 /* open.c, stream.c */
 tutti_status tt_shm_stream_open(void *self, const tutti_stream_spec *spec, tutti_stream **stream);
@@ -55,17 +59,20 @@ void tt_shm_free(void *self, void *memory);
 /* remote.c: other processes' memory */
 /* Lets other processes of this user read this one's memory, where the system asks for that. Before any rank tries. */
 void tt_shm_remote_permit(void);
-/* Whether every rank may read the others' of its node: tries it. Collective. Says why not in the log. */
+/* Whether every rank may read the others' of its node: tries it on one. Collective. Says why not in the log. */
 tutti_status tt_shm_remote_open(tt_shm *self, const tutti_boot *boot, bool crowded, int64_t timeout_ns);
 /* The same for ranks that are threads of this process: they may. */
 void tt_shm_remote_open_threads(tt_shm *self);
-void tt_shm_remote_close(tt_shm *self);
 /* Copies `bytes` at `address` of the peer's process. */
 tutti_status tt_shm_remote_read(tt_shm *self, int64_t peer, uint64_t address, void *to, size_t bytes);
 
 /* peer.c: who is alive */
-uint64_t tt_shm_start_time(int64_t pid); /* 0: unknown */
-void tt_shm_peers_look(tt_shm *self);    /* at those that have not been looked at for a while */
+/* Takes this rank's life lock: for who holds the segment by a descriptor of its own. Before it says that it has joined.
+ */
+tutti_status tt_shm_life_begin(tt_shm *self);
+void tt_shm_life_end(tt_shm *self);   /* says that this rank has left, and gives the lock back when that is safe */
+void tt_shm_peers_look(tt_shm *self); /* at all, when nobody has done so for a while */
+bool tt_shm_peer_has_died(const tt_shm *self, int64_t peer); /* asks the system */
 int tt_shm_peer_dead(void *self, int64_t peer);
 /* Its process is known to have ended: tells all ranks, unless it had left before. */
 void tt_shm_peer_mark_dead(tt_shm *self, int64_t peer);

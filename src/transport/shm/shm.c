@@ -7,6 +7,7 @@
 
 #define LOOK_CALLS 1024u       /* of progress, between two looks at the clock */
 #define SLEEP_NS 50000000      /* the longest: deaths are noticed in between */
+#define SLEEP_A_RANK_NS 200000 /* or longer where ranks are many: one notices for all */
 #define BUDGET_BYTES (4 << 20) /* of slots, between all pairs of a job */
 
 static uint64_t power_of_two(uint64_t value) {
@@ -36,10 +37,10 @@ static void choose_slots(tt_shm *self, const tt_shm_config *config, int64_t rank
 
 static void show_rank(tt_shm *self) {
   tt_shm_rank *rank = tt_shm_rank_of(self, self->rank);
+  int64_t now_ns = tt_clock_ns();
   rank->pid = getpid();
   rank->probe_address = (uint64_t)(uintptr_t)self->probe;
-  rank->probe = *self->probe = tt_hash((uint64_t)rank->pid, &self->rank, sizeof self->rank);
-  rank->start_time = tt_shm_start_time(rank->pid);
+  rank->probe = *self->probe = tt_hash((uint64_t)rank->pid ^ (uint64_t)self->rank << 32, &now_ns, sizeof now_ns);
   if (!tt_shm_bell_register())
     atomic_store_explicit(&self->segment->head->no_membarrier, 1, memory_order_relaxed);
   atomic_store_explicit(&rank->state, TT_SHM_JOINED, memory_order_release);
@@ -48,27 +49,25 @@ static void show_rank(tt_shm *self) {
 static void free_self(tt_shm *self) {
   if (self->bell >= 0)
     close(self->bell);
-  free(self->looked_ns);
   free(self->probe);
   free(self);
 }
 
-/* ranks: that share the segment. */
+/* ranks: that share the segment. threads: all of them are this process's. */
 static tutti_status make_self(tt_shm_segment *segment, const tt_shm_config *config, int64_t rank, int64_t ranks,
-                              tt_shm **self) {
+                              bool threads, tt_shm **self) {
   tt_shm *made = calloc(1, sizeof *made);
   int64_t rank_count = segment->head->rank_count;
-  int64_t *looked_ns = calloc((size_t)rank_count, sizeof *looked_ns);
   uint64_t *probe = calloc(1, TT_SHM_PROBE_BYTES);
-  if (made == NULL || looked_ns == NULL || probe == NULL) {
+  if (made == NULL || probe == NULL) {
     free(made);
-    free(looked_ns);
     free(probe);
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for the shared memory transport of %lld ranks", (long long)rank_count);
   }
-  *made = (tt_shm){
-      .segment = segment, .rank = rank, .rank_count = rank_count, .looked_ns = looked_ns, .probe = probe, .bell = -1};
-  if (config->descriptors && (made->bell = tt_shm_bell_open(tt_shm_rank_of(made, rank))) < 0) {
+  *made = (tt_shm){.segment = segment, .rank = rank, .rank_count = rank_count, .probe = probe, .bell = -1};
+  tt_shm_rank_of(made, rank)->fd = -1;
+  if ((config->descriptors && (made->bell = tt_shm_bell_open(tt_shm_rank_of(made, rank))) < 0) ||
+      (!threads && tt_shm_life_begin(made) != TUTTI_OK)) {
     free_self(made);
     return TUTTI_ERR_SYSTEM;
   }
@@ -82,9 +81,7 @@ static void leave(tt_shm *self) {
   while (self->streams != NULL)
     tt_shm_stream_close(self, self->streams);
   tt_shm_cells_finish(self);
-  atomic_store_explicit(&tt_shm_rank_of(self, self->rank)->state, TT_SHM_LEFT, memory_order_seq_cst);
-  for (int64_t r = 0; r < self->rank_count; r++)
-    tt_shm_ring_bell(tt_shm_rank_of(self, r), self->bell);
+  tt_shm_life_end(self); /* rings nobody: who waits in vain looks around, and most wait for others */
 }
 
 static void close_self(void *self) {
@@ -93,8 +90,15 @@ static void close_self(void *self) {
     return;
   leave(shm);
   tt_shm_unmap(shm->segment);
-  tt_shm_remote_close(shm);
   free_self(shm);
+}
+
+/* Of the ranks that have joined by now. */
+static bool has_twins(const tt_shm *self) {
+  bool has = false;
+  for (int64_t r = 0; r < self->rank_count && !has; r++)
+    has = r != self->rank && tt_shm_is_own(self, r);
+  return has;
 }
 
 static uint64_t segment_bytes(const tt_shm_config *config) {
@@ -122,8 +126,10 @@ static tutti_status open_self(const void *given, const tutti_boot *boot, void **
   if (status == TUTTI_OK && meeting.remote)
     tt_shm_remote_permit();
   if (status == TUTTI_OK)
-    status = make_self(segment, &config, boot->rank, meeting.member_count, &made);
+    status = make_self(segment, &config, boot->rank, meeting.member_count, false, &made);
   status = tt_shm_confirm(&meeting, status);
+  if (made != NULL)
+    made->twins = has_twins(made);
   if (status == TUTTI_OK && meeting.remote)
     status = tt_shm_remote_open(made, boot, config.crowded, timeout_ns);
   if (status != TUTTI_OK && made != NULL)
@@ -139,7 +145,7 @@ static tutti_status make_threads(const tt_shm_config *config, tt_shm_segment *se
   tutti_status status = TUTTI_OK;
   for (int64_t r = 0; r < segment->head->rank_count && status == TUTTI_OK; r++) {
     tt_shm *made = NULL;
-    status = make_self(segment, config, r, segment->head->rank_count, &made);
+    status = make_self(segment, config, r, segment->head->rank_count, true, &made);
     if (status == TUTTI_OK)
       atomic_fetch_add_explicit(&segment->users, 1, memory_order_relaxed);
     if (status == TUTTI_OK && wants_remote(config))
@@ -178,11 +184,15 @@ static tutti_status progress(void *self, int64_t *peer) {
   return tt_shm_peer_fail(shm, *peer);
 }
 
-static int64_t sleep_of(int64_t timeout_ns) { return timeout_ns < SLEEP_NS ? timeout_ns : SLEEP_NS; }
+static int64_t sleep_of(const tt_shm *self, int64_t timeout_ns) {
+  int64_t longest_ns = self->rank_count * SLEEP_A_RANK_NS;
+  longest_ns = longest_ns > SLEEP_NS ? longest_ns : SLEEP_NS;
+  return timeout_ns < longest_ns ? timeout_ns : longest_ns;
+}
 
 static void wait_self(void *self, int64_t timeout_ns) {
   tt_shm *shm = self;
-  tt_shm_sleep(shm->segment->head, tt_shm_rank_of(shm, shm->rank), sleep_of(timeout_ns));
+  tt_shm_sleep(shm->segment->head, tt_shm_rank_of(shm, shm->rank), sleep_of(shm, timeout_ns));
   tt_shm_peers_look(shm);
 }
 
@@ -191,7 +201,8 @@ void tt_shm_wait_on(void *self, int descriptor, int64_t timeout_ns) {
   if (shm->bell < 0)
     wait_self(self, timeout_ns);
   else
-    tt_shm_sleep_on(shm->segment->head, tt_shm_rank_of(shm, shm->rank), shm->bell, descriptor, sleep_of(timeout_ns));
+    tt_shm_sleep_on(shm->segment->head, tt_shm_rank_of(shm, shm->rank), shm->bell, descriptor,
+                    sleep_of(shm, timeout_ns));
   tt_shm_peers_look(shm);
 }
 
