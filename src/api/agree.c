@@ -16,6 +16,7 @@
 #define ANSWERS_NS 300000000
 #define LEAVING_NS 2000000000 /* for ranks that know why another one has left */
 #define COMING_NS 5000000000  /* for ranks on their way to a call in which two others differ */
+#define MANY_RANKS 64         /* they share the last look at each other's records */
 #define EARLIER 8 /* calls in which a difference is looked for; ranks are seldom further apart when one finds it */
 
 /* ---- breaking a communicator ---- */
@@ -92,6 +93,14 @@ tutti_status tt_agree_break(tutti_comm *comm, tutti_status status, const char *f
 
 /* ---- checks ---- */
 
+static bool all_known(const tutti_comm *comm, uint64_t number) {
+  tt_record record;
+  for (int64_t r = 0; r < comm->size; r++)
+    if (!tt_record_read(comm, r, number, &record))
+      return false;
+  return true;
+}
+
 /* A call up to `number` in which ranks differ, and how they do; 0: none that is still known. */
 typedef struct difference {
   uint64_t number;
@@ -99,14 +108,25 @@ typedef struct difference {
   tutti_comm *comm; /* whose call it is */
 } difference;
 
+/* The oldest call up to `number` whose record is kept, and the newest one that is to be looked at: a persistent
+ * request's starts are all alike. */
+static uint64_t oldest_kept(const tutti_comm *comm, uint64_t number) {
+  return comm->main || number <= TT_RECORDS ? 1 : number - TT_RECORDS + 1;
+}
+
+static uint64_t newest_kept(const tutti_comm *comm, uint64_t number) { return comm->main ? 1 : number; }
+
 static difference own_difference(tutti_comm *comm, uint64_t number) {
-  uint64_t oldest = number > TT_RECORDS ? number - TT_RECORDS + 1 : 1;
-  uint64_t newest = comm->main ? 1 : number; /* starts are all alike */
-  for (uint64_t n = comm->main ? 1 : oldest; comm->board && n <= newest; n++) {
+  uint64_t oldest = oldest_kept(comm, number), newest = newest_kept(comm, number);
+  uint64_t first = oldest > comm->agreed ? oldest : comm->agreed + 1;
+  for (uint64_t n = first; comm->board && n <= newest; n++) {
+    bool known = n == first && all_known(comm, n); /* before they are compared: more may come meanwhile */
     if (tt_record_differs(comm, n))
       return (difference){.number = n, .comm = comm};
     if (tt_record_lengths_differ(comm, n))
       return (difference){.number = n, .lengths = true, .comm = comm};
+    if (known)
+      comm->agreed = first++;
   }
   return (difference){.number = 0};
 }
@@ -117,6 +137,21 @@ static difference first_difference(tutti_comm *comm, uint64_t number) {
   for (tutti_comm *side = comm->sides; side && found.number == 0; side = side->next_side)
     found = own_difference(side, 1);
   return found;
+}
+
+static bool differs_beside(tutti_comm *comm, uint64_t number) {
+  bool differs = false;
+  for (uint64_t n = oldest_kept(comm, number); comm->board && n <= newest_kept(comm, number) && !differs; n++)
+    differs = tt_record_differs_beside(comm, n) || tt_record_lengths_differ(comm, n);
+  return differs;
+}
+
+/* The same, as far as this rank is to find it when it leaves. */
+static difference last_difference(tutti_comm *comm, uint64_t number) {
+  bool differ = comm->size < MANY_RANKS || differs_beside(comm, number);
+  for (tutti_comm *side = comm->sides; side && !differ; side = side->next_side)
+    differ = differs_beside(side, 1);
+  return differ ? first_difference(comm, number) : (difference){.number = 0};
 }
 
 /* peer: whose data this rank has found to be other than it expects, or -1. */
@@ -166,6 +201,7 @@ void tt_agree_lack(tutti_context *context, uint64_t id, tutti_status status) {
     return;
   uint64_t *lacks = context->control->board[context->rank]->lacks;
   uint64_t word = (uint64_t)status << 32 | id;
+  __atomic_store_n(&context->control->board[context->control->head]->lacking, 1, __ATOMIC_RELAXED);
   __atomic_store_n(&lacks[context->lacks++ % TT_LACKS], word, __ATOMIC_RELEASE); /* pairs with lack_of */
 }
 
@@ -179,7 +215,8 @@ void tt_agree_lack_no_more(const tutti_context *context, uint64_t id) {
 /* TUTTI_OK: none that is known. */
 static tutti_status lack_of(const tutti_comm *comm, int64_t peer) {
   tt_board *const *board = comm->context->control->board;
-  if (!board || comm->far[peer] || comm->id == 0) /* the hidden one is there */
+  if (!board || comm->far[peer] || comm->id == 0 || /* the hidden one is there */
+      !__atomic_load_n(&board[comm->context->control->head]->lacking, __ATOMIC_RELAXED))
     return TUTTI_OK;
   tutti_status lack = TUTTI_OK;
   for (int n = 0; n < TT_LACKS; n++) {
@@ -246,14 +283,6 @@ tutti_status tt_agree_check(tutti_comm *comm, uint64_t number) {
   /* a rank that ran ahead may know of a call that others still wait in */
   difference found = own_difference(comm, number);
   return found.number > 0 ? break_for_difference(found, -1) : check_peers(comm, number);
-}
-
-static bool all_known(const tutti_comm *comm, uint64_t number) {
-  tt_record record;
-  for (int64_t r = 0; r < comm->size; r++)
-    if (!tt_record_read(comm, r, number, &record))
-      return false;
-  return true;
 }
 
 /* Whether each rank has come to the call, or never will. */
@@ -333,7 +362,7 @@ tutti_status tt_agree_leave(tutti_comm *comm) {
     return TUTTI_OK; /* told before */
   if (tt_agree_poisoned(comm))
     return tt_agree_verdict(comm);
-  difference found = first_difference(comm, comm->last_number);
+  difference found = last_difference(comm, comm->last_number);
   return found.number > 0 ? break_for_difference(found, -1) : TUTTI_OK;
 }
 

@@ -136,6 +136,7 @@ typedef struct tt_board {
   uint64_t lacks[TT_LACKS];       /* of the hidden communicator: those that the rank could not make; see agree.c */
   _Alignas(64) uint32_t verdict;  /* rank 0's only: 0 none, 1 being written, 2 there */
   uint32_t status;
+  uint32_t lacking;      /* of the hidden communicator: 1: some rank lacks something, or did */
   tt_others_news others; /* of the hidden communicator */
   char text[TT_VERDICT_TEXT];
   _Alignas(64) tt_record_words record[TT_RECORDS]; /* of call n: record[n % TT_RECORDS] */
@@ -161,6 +162,7 @@ struct tutti_comm {
   bool *far;        /* [size]: on another machine */
   bool apart;       /* some are */
   int64_t head;     /* the lowest rank on this machine */
+  uint64_t agreed;  /* up to that call no two ranks differ */
   tt_notes *notes;  /* NULL: nothing was told yet */
   uint64_t yields;  /* so far; neighbours are looked for now and then */
   bool crowded;     /* ranks share cores, as far as is known */

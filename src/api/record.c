@@ -79,13 +79,13 @@ static bool agree(const tt_record *a, const tt_record *b) {
   return a->key == b->key && (a->type == b->type || !tt_said_meaning(a->type) || !tt_said_meaning(b->type));
 }
 
-/* Who says nothing of what the bytes mean compares what others say. */
-bool tt_record_differs(const tutti_comm *comm, uint64_t number) {
+/* From `count` ranks, beginning with the first. Who says nothing of what the bytes mean compares what others say. */
+static bool differs_from(const tutti_comm *comm, uint64_t number, int64_t first, int64_t count) {
   tt_record one, other;
   if (!tt_record_read(comm, comm->rank, number, &one))
     return false;
-  for (int64_t r = 0; r < comm->size; r++) {
-    if (!tt_record_read(comm, r, number, &other))
+  for (int64_t n = 0; n < count; n++) {
+    if (!tt_record_read(comm, (first + n) % comm->size, number, &other))
       continue;
     if (!agree(&one, &other))
       return true;
@@ -93,6 +93,12 @@ bool tt_record_differs(const tutti_comm *comm, uint64_t number) {
       one = other;
   }
   return false;
+}
+
+bool tt_record_differs(const tutti_comm *comm, uint64_t number) { return differs_from(comm, number, 0, comm->size); }
+
+bool tt_record_differs_beside(const tutti_comm *comm, uint64_t number) {
+  return differs_from(comm, number, comm->rank + comm->size - 1, 3);
 }
 
 /* ---- text ---- */

@@ -27,6 +27,8 @@ void tt_record_keep(tutti_comm *comm, int64_t rank, const tt_record *record);
 uint64_t tt_record_last(const tutti_comm *comm, int64_t rank);
 /* Whether this rank and another one called different things. */
 bool tt_record_differs(const tutti_comm *comm, uint64_t number);
+/* The same of the ranks before and after it: where each rank asks in the end, that is all of them. */
+bool tt_record_differs_beside(const tutti_comm *comm, uint64_t number);
 /* Who called what in a call in which they differ. */
 void tt_record_add_difference(tt_text *to, const tutti_comm *comm, uint64_t number);
 

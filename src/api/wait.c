@@ -2,7 +2,7 @@
  * time to time. Beside programs that compute it sleeps at once (others.c).
  *
  * On the way down it asks less and less often whether the wait is in vain (agree.c): every millisecond while it yields,
- * at every wake-up while it sleeps. A library beside tutti that has to be called now and then (options.idle) is called
+ * at wake-ups while it sleeps. A library beside tutti that has to be called now and then (options.idle) is called
  * from the first microseconds on, and sleeps are short then.
  *
  * What comes from another machine is found only by moving the transport. Who waits for it does so at every look, and
@@ -15,12 +15,15 @@
 #include <sched.h>
 
 #define CHECK_NS 1000000
+#define CHECK_A_PAIR_NS 500 /* each rank's look around asks about each */
 #define SLEEP_NS 20000000
+#define SLEEP_A_RANK_NS 200000 /* or those that wake up keep the cores busy */
 #define SHORT_SLEEP_NS 200000
 #define LEAST_SLEEP_NS 50000 /* shorter ones take as long */
 #define WAITS_A_SLEEP 32     /* of another machine: no more than that part is lost */
 #define MOVE_NS 100000
 #define YIELDS_A_LOOK 64
+#define NEIGHBOURS 64 /* where more ranks share cores, nobody looks who shares whose */
 #define IDLE_NS 5000
 #define SPINS_AN_IDLE 64 /* a few microseconds */
 #define SPINS_A_MOVE 16  /* that take as long */
@@ -28,6 +31,14 @@
 /* 0: none. */
 static int64_t timeout_of(const tutti_comm *comm) {
   return comm->creates ? comm->context->create_timeout_ns : tt_options_get()->timeout_ns;
+}
+
+static int64_t at_least(int64_t ns, int64_t least_ns) { return ns > least_ns ? ns : least_ns; }
+
+/* Whether it is time to look around; at once where some rank is known to have broken the communicator. */
+static bool is_due(const tutti_comm *comm, const tt_waiter *waiter, int64_t now) {
+  return now - waiter->checked_ns > at_least(CHECK_A_PAIR_NS * comm->size * comm->size, CHECK_NS) ||
+         tt_agree_poisoned(comm);
 }
 
 static tutti_status look_around(tutti_comm *comm, uint64_t number, tt_waiter *waiter, int64_t now) {
@@ -90,7 +101,7 @@ tutti_status tt_wait_look(tutti_comm *comm, uint64_t number, tt_waiter *waiter) 
   if (waiter->began_ns == 0)
     waiter->began_ns = waiter->checked_ns = now;
   tutti_status status = move_transport(comm, number);
-  if (status == TUTTI_OK && now - waiter->checked_ns > CHECK_NS)
+  if (status == TUTTI_OK && is_due(comm, waiter, now))
     status = look_around(comm, number, waiter, now);
   if (comm->context->idle)
     let_idle(comm->context, now);
@@ -126,7 +137,7 @@ static void yield(tutti_comm *comm, tt_waiter *waiter) {
   else
     tt_others_yield(&comm->context->others);
   waiter->polls = 0;
-  if (comm->board && comm->yields++ % YIELDS_A_LOOK == 0)
+  if (comm->board && comm->size <= NEIGHBOURS && comm->yields++ % YIELDS_A_LOOK == 0)
     find_neighbours(comm);
 }
 
@@ -136,7 +147,7 @@ static void yield(tutti_comm *comm, tt_waiter *waiter) {
 static bool may_spin(const tutti_comm *comm, const tt_operation *operation, tt_waiter *waiter) {
   if (!comm->crowded && !comm->apart)
     return waiter->polls++ < tt_options_get()->spin;
-  if (!comm->board || awaits_neighbour(operation))
+  if (!comm->board || comm->size > NEIGHBOURS || awaits_neighbour(operation))
     return false;
   int64_t now = tt_clock_ns();
   if (waiter->polls++ == 0)
@@ -152,11 +163,19 @@ static int64_t sleep_after(const tutti_comm *comm, bool far, int64_t waited_ns, 
   if (!context->ops->wait || yields)
     return 0;
   if (!context->idle && (!context->head_of || context->wakes))
-    return SLEEP_NS;
+    return at_least(SLEEP_A_RANK_NS * comm->size, SLEEP_NS);
   int64_t part = waited_ns / WAITS_A_SLEEP;
   if (!far || !context->head_of || part > SHORT_SLEEP_NS)
     return SHORT_SLEEP_NS;
   return part < LEAST_SLEEP_NS ? 0 : part;
+}
+
+/* The time after that. */
+static int64_t sleep_at_most(tutti_comm *comm, const tt_operation *operation, int64_t longest_ns) {
+  if (operation->bound->direct)
+    tt_direct_await(operation->bound->entry->direct, comm->context->outstanding == 0);
+  comm->context->ops->wait(comm->context->transport, longest_ns);
+  return tt_clock_ns();
 }
 
 static tutti_status spin(tutti_comm *comm, uint64_t number, bool far, tt_waiter *waiter) {
@@ -177,18 +196,18 @@ tutti_status tt_wait_pause(tutti_comm *comm, const tt_operation *operation, tt_w
   int64_t now = tt_clock_ns();
   if (waiter->began_ns == 0)
     waiter->began_ns = waiter->checked_ns = now;
-  int64_t waited = now - waiter->began_ns, sleep = sleep_after(comm, far, waited, now);
-  if (sleep > 0) /* before the transport moves: what it delivers is looked at first */
-    comm->context->ops->wait(comm->context->transport, sleep);
+  int64_t waited = now - waiter->began_ns, longest_ns = sleep_after(comm, far, waited, now);
+  if (longest_ns > 0) /* before the transport moves: what it delivers is looked at first */
+    now = sleep_at_most(comm, operation, longest_ns);
   bool moves = far || !comm->context->head_of;
   tutti_status status = moves ? move_transport(comm, number) : move_sometimes(comm, number, now);
-  if (status == TUTTI_OK && (sleep > 0 || now - waiter->checked_ns > CHECK_NS))
+  if (status == TUTTI_OK && is_due(comm, waiter, now))
     status = look_around(comm, number, waiter, now);
   if (status != TUTTI_OK)
     return status;
   if (comm->context->idle && waited > IDLE_NS)
     let_idle(comm->context, now);
-  if (sleep == 0)
+  if (longest_ns == 0)
     yield(comm, waiter);
   return TUTTI_OK;
 }

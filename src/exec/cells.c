@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+enum { MANY_RANKS = 16 }; /* from here on it is worth while to say who is awaited */
+
 static size_t round_up(size_t bytes) { return (bytes + 127) & ~(size_t)127; } /* lines are fetched in pairs */
 
 /* Data of a call: how long, and how many of them, a power of two. */
@@ -132,6 +134,33 @@ bool tt_cells_awaits_neighbour(const tt_cells *cells, const tt_cell_use *use) {
   return false;
 }
 
+/* The last one: ranks mostly begin in order. */
+int64_t tt_cells_awaited(tt_cells *cells, const tt_cell_use *use) {
+  for (int64_t r = cells->spec->rank_count - 1; r >= 0; r--)
+    if (tt_cells_has(use->readers, r) && !has_completed(cells, r, use->sequence))
+      return r;
+  return -1;
+}
+
+static _Atomic uint64_t *awaits_of(const tt_cells *cells, int64_t rank) {
+  return (_Atomic uint64_t *)(void *)(cells->cell[rank] + TT_CELL_AWAITS);
+}
+
+static bool tells_apart(const tt_cells *cells) {
+  return cells->spec->rank_count >= MANY_RANKS && cells->spec->ops->wake;
+}
+
+/* An announcement of before may have been seen together with another `awaits`: it is taken back. */
+void tt_cells_await(tt_cells *cells, int64_t rank) {
+  const tt_link_spec *spec = cells->spec;
+  uint64_t awaits = (uint64_t)(rank + 1);
+  if (awaits == cells->awaits || !tells_apart(cells))
+    return;
+  cells->awaits = awaits;
+  atomic_store_explicit(awaits_of(cells, spec->rank), awaits, memory_order_release); /* pairs with tt_cells_wake */
+  spec->ops->wake(spec->transport, spec->job_rank[spec->rank]);
+}
+
 void tt_cells_used(tt_cells *cells, tt_cell_use *use, const uint64_t *readers) {
   use->sequence = cells->sequence;
   for (size_t n = 0; n < cells->set_words; n++)
@@ -146,9 +175,18 @@ void tt_cells_complete(tt_cells *cells, uint64_t sequence) {
   __builtin_prefetch(tt_cells_line(cells, rank, sequence + 1), 1);
 }
 
+/* What it waits for is stored before the look at `awaits`; the sleeper's transport sees to it that it is so for all. */
+static bool awaits_us(const tt_cells *cells, int64_t rank) {
+  atomic_signal_fence(memory_order_seq_cst);
+  uint64_t awaits = atomic_load_explicit(awaits_of(cells, rank), memory_order_relaxed);
+  return awaits == 0 || awaits == (uint64_t)(cells->spec->rank + 1);
+}
+
 void tt_cells_wake(const tt_cells *cells, const uint64_t *ranks) {
   const tt_link_spec *spec = cells->spec;
+  bool tells = tells_apart(cells);
   for (size_t word = 0; spec->ops->wake && word < cells->set_words; word++)
     for (uint64_t left = ranks[word]; left; left &= left - 1)
-      spec->ops->wake(spec->transport, spec->job_rank[first_of(word, left)]);
+      if (!tells || awaits_us(cells, first_of(word, left)))
+        spec->ops->wake(spec->transport, spec->job_rank[first_of(word, left)]);
 }

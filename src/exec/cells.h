@@ -7,7 +7,10 @@
  * number modulo how many there are. A rank writes its data, then the line, the sequence number last; readers wait for
  * that number. A rank may write there again when those ranks that read it have completed the call that did: a rank that
  * has begun call n has completed n - 1, and each rank says in `completed` how far it is, for those who do not read it
- * otherwise. Many lines let ranks that share a core run ahead of each other. Sets of ranks are bits of words. */
+ * otherwise. Many lines let ranks that share a core run ahead of each other. Sets of ranks are bits of words.
+ *
+ * Where ranks are many, one that needs all of them says in `awaits` which one it lacks, and is not woken by the others:
+ * else each would be woken by each. */
 #ifndef TT_EXEC_CELLS_H
 #define TT_EXEC_CELLS_H
 
@@ -15,9 +18,10 @@
 
 #include <stdatomic.h>
 
-#define TT_CELL_HEAD 128 /* bytes of a cell before its first line: `completed` */
-#define TT_CELL_LINES 60 /* a rank runs ahead of its readers by so many calls: fewer than it keeps records of */
-#define TT_CELL_FEW 4    /* the same, and data of each area, where the link is for one request alone */
+#define TT_CELL_HEAD 128  /* bytes of a cell before its first line: `completed`, `awaits` */
+#define TT_CELL_AWAITS 64 /* where in it */
+#define TT_CELL_LINES 60  /* a rank runs ahead of its readers by so many calls: fewer than it keeps records of */
+#define TT_CELL_FEW 4     /* the same, and data of each area, where the link is for one request alone */
 #define TT_CELL_INLINE 112
 #define TT_CELL_AREAS 3
 
@@ -50,6 +54,7 @@ typedef struct tt_cells {
   tt_area area[TT_CELL_AREAS]; /* the last one's data are the longest */
   uint64_t sequence;           /* direct calls begun by this rank */
   uint64_t *completed;         /* by each rank, as far as this one knows */
+  uint64_t awaits;             /* what this rank says */
   uint64_t settled;            /* every rank has completed this one */
   size_t set_words;            /* of a set of ranks */
   tt_cell_use *line_use;       /* of each line; behind them those of the areas */
@@ -67,7 +72,11 @@ bool tt_cells_awaits_neighbour(const tt_cells *cells, const tt_cell_use *use);
 void tt_cells_used(tt_cells *cells, tt_cell_use *use, const uint64_t *readers);
 /* This rank has completed call `sequence`. */
 void tt_cells_complete(tt_cells *cells, uint64_t sequence);
-/* Wakes those ranks where they sleep. */
+/* One of those ranks that keep this one from writing there; -1: none is known. */
+int64_t tt_cells_awaited(tt_cells *cells, const tt_cell_use *use);
+/* Before this rank sleeps: from now on only that one wakes it; -1: each one. */
+void tt_cells_await(tt_cells *cells, int64_t rank);
+/* Wakes those ranks where they sleep, and await this one. */
 void tt_cells_wake(const tt_cells *cells, const uint64_t *ranks);
 
 /* Which of the lines the call has. */

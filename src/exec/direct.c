@@ -224,6 +224,26 @@ bool tt_direct_awaits_neighbour(const tt_direct *direct) {
   return false;
 }
 
+/* One of those that this rank lacks; -1: any may be. */
+static int64_t find_awaited(const tt_direct *direct) {
+  const tt_cells *cells = direct->cells;
+  if (!direct->published) {
+    const tt_cell_use *use = in_use(direct);
+    return use ? tt_cells_awaited(direct->cells, use) : -1;
+  }
+  for (uint32_t n = direct->take_count; direct->taken && n > direct->position; n--) {
+    int32_t peer = direct->take[n - 1].peer;
+    if (peer >= 0 && atomic_load_explicit(&tt_cells_line(cells, peer, direct->sequence)->sequence,
+                                          memory_order_relaxed) != direct->sequence)
+      return peer;
+  }
+  return -1;
+}
+
+void tt_direct_await(const tt_direct *direct, bool one) {
+  tt_cells_await(direct->cells, one ? find_awaited(direct) : -1);
+}
+
 static void complete(tt_direct *direct) {
   tt_cells *cells = direct->cells;
   tt_cells_complete(cells, direct->sequence);

@@ -493,6 +493,25 @@ static void test_what_is_better_read_in_place_does_not_fit(void **state) {
   close_pair(&of);
 }
 
+static void test_many_ranks_with_a_block_each_fit_by_their_blocks(void **state) {
+  (void)state;
+  static const struct {
+    int64_t ranks, each;
+    bool own, fits;
+  } of[] = {
+      {32, 128, true, true},   {32, 129, true, false},   {33, 128, true, true},    {33, 129, true, false},
+      {2048, 128, true, true}, {2048, 129, true, false}, {2048, 128, false, false}}; /* 16 KiB: of all up to 32 ranks,
+                                                                                        then 512 bytes of each that has
+                                                                                        but its own */
+  for (size_t n = 0; n < TT_COUNT(of); n++) {
+    const tt_plan plan = {.rank_count = of[n].ranks, .direct = true};
+    const tt_run run = {.type = TUTTI_INT32,
+                        .in_own = of[n].own,
+                        .blocks = {.block_count = of[n].ranks, .total = of[n].ranks * of[n].each}};
+    assert_int_equal(tt_direct_fits(&plan, &run), of[n].fits);
+  }
+}
+
 static void test_keys_agree_where_one_says_nothing_of_what_bytes_mean(void **state) {
   (void)state;
   assert_true(tt_key_agrees(0x70001, 0x70001));
@@ -512,6 +531,7 @@ int main(void) {
       cmocka_unit_test(test_keys_agree_where_one_says_nothing_of_what_bytes_mean),
       cmocka_unit_test(test_plan_of_two_rounds_is_refused),
       cmocka_unit_test(test_what_is_better_read_in_place_does_not_fit),
+      cmocka_unit_test(test_many_ranks_with_a_block_each_fit_by_their_blocks),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -126,7 +126,10 @@ void tt_direct_destroy(tt_direct *direct);
 tutti_status tt_direct_start(tt_direct *direct, const tt_run *run);
 tutti_status tt_direct_step(tt_direct *direct, bool *done, bool *moved, int64_t *peer);
 bool tt_direct_awaits_neighbour(const tt_direct *direct); /* as of an instance */
-bool tt_direct_has_rest(const tt_direct *direct);         /* some of the run goes through streams */
+/* Before this rank sleeps. one: it needs nothing but this run, so that others than a rank which it lacks need not wake
+ * it. */
+void tt_direct_await(const tt_direct *direct, bool one);
+bool tt_direct_has_rest(const tt_direct *direct); /* some of the run goes through streams */
 
 /* For tests: every range of the plan's memory that a step reads or writes, in the order of execution. */
 typedef struct tt_access {

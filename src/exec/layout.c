@@ -20,21 +20,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MANY_RANKS = 32 };
+
 static bool by_shares(const tt_block_table *table) {
   return (table->kind == TT_TABLE_SQUARE && table->in_count) || (table->kind == TT_TABLE_LISTED && !table->known);
-}
-
-/* Elements of the input of all ranks together or of one that has them all: at most `most`. */
-static bool is_short(const tt_run *run, int64_t rank_count, int64_t most) {
-  const tt_block_table *table = &run->blocks;
-  if (table->kind == TT_TABLE_SPLIT)
-    return table->total <= most;
-  if (table->kind == TT_TABLE_SQUARE)
-    return table->each <= most / rank_count;
-  int64_t left = most;
-  for (int64_t block = 0; block < table->block_count && left >= 0; block++)
-    left -= table->count[block] <= left ? table->count[block] : left + 1;
-  return left >= 0;
 }
 
 static int64_t longest_block(const tt_block_table *table) {
@@ -46,6 +35,22 @@ static int64_t longest_block(const tt_block_table *table) {
   for (int64_t block = 0; block < table->block_count; block++)
     longest = table->count[block] > longest ? table->count[block] : longest;
   return longest;
+}
+
+/* Elements of the input of all ranks together or of one that has them all: at most `most`. Where ranks are many and
+ * each has but its own block, streams between all pairs of them would take longer than any such block. */
+static bool is_short(const tt_run *run, int64_t rank_count, int64_t most) {
+  const tt_block_table *table = &run->blocks;
+  if (table->kind == TT_TABLE_SPLIT && run->in_own && rank_count > MANY_RANKS)
+    return longest_block(table) <= most / MANY_RANKS;
+  if (table->kind == TT_TABLE_SPLIT)
+    return table->total <= most;
+  if (table->kind == TT_TABLE_SQUARE)
+    return table->each <= most / rank_count;
+  int64_t left = most;
+  for (int64_t block = 0; block < table->block_count && left >= 0; block++)
+    left -= table->count[block] <= left ? table->count[block] : left + 1;
+  return left >= 0;
 }
 
 /* What is better read where it lies is not copied to cells. */
