@@ -61,7 +61,22 @@ static tutti_status receive_text(int fd, const tt_boot_reply *reply, int64_t unt
   return tt_fail((tutti_status)reply->status, "%s%s", late ? "these ranks have not joined: " : "", text);
 }
 
-static tutti_status receive_reply(int fd, void *all, size_t bytes, int64_t until_ns, char *missing,
+/* bytes: of each rank. */
+static tutti_status receive_all(int fd, const tt_boot_reply *reply, void *all, size_t bytes, int64_t rank_count,
+                                int64_t until_ns) {
+  char *packed = reply->bytes < PTRDIFF_MAX ? malloc(reply->bytes + 1) : NULL;
+  if (packed == NULL)
+    return tt_fail(TUTTI_ERR_MEMORY, "no memory for the launcher's answer of %llu bytes",
+                   (unsigned long long)reply->bytes);
+  tutti_status status = move(fd, packed, reply->bytes, false, until_ns);
+  if (status == TUTTI_OK && !tt_boot_unpack(packed, reply->bytes, all, bytes, rank_count))
+    status = tt_fail(TUTTI_ERR_SYSTEM, "the launcher's answer of %llu bytes is not that of %lld ranks",
+                     (unsigned long long)reply->bytes, (long long)rank_count);
+  free(packed);
+  return status;
+}
+
+static tutti_status receive_reply(int fd, void *all, size_t bytes, int64_t rank_count, int64_t until_ns, char *missing,
                                   size_t missing_size) {
   tt_boot_reply reply;
   tutti_status status = move(fd, &reply, sizeof reply, false, until_ns);
@@ -69,10 +84,7 @@ static tutti_status receive_reply(int fd, void *all, size_t bytes, int64_t until
     return status;
   if (reply.status != TUTTI_OK)
     return receive_text(fd, &reply, until_ns, missing, missing_size);
-  if (reply.bytes != bytes)
-    return tt_fail(TUTTI_ERR_SYSTEM, "the launcher sends %llu bytes instead of %zu", (unsigned long long)reply.bytes,
-                   bytes);
-  return move(fd, all, bytes, false, until_ns);
+  return receive_all(fd, &reply, all, bytes, rank_count, until_ns);
 }
 
 static tutti_status allgather(void *user, const void *mine, void *all, size_t bytes, int64_t timeout_ns, char *missing,
@@ -98,7 +110,7 @@ static tutti_status allgather(void *user, const void *mine, void *all, size_t by
   free(frame);
   if (status != TUTTI_OK)
     return status;
-  return receive_reply(own->fd, all, bytes * (size_t)own->base.boot.rank_count, until_ns, missing, missing_size);
+  return receive_reply(own->fd, all, bytes, own->base.boot.rank_count, until_ns, missing, missing_size);
 }
 
 static void close_client(tt_boot *boot) {

@@ -124,16 +124,25 @@ static void fail_late(tt_boot_server *server) {
   fail_round(server, TUTTI_ERR_TIMEOUT);
 }
 
+/* packed: NULL, or room for what it returns. */
+static size_t pack_all(const tt_boot_server *server, char *packed) {
+  size_t used = 0;
+  for (int64_t r = 0; r < server->rank_count; r++) {
+    const char *before = r > 0 ? server->seat[r - 1].link->in : NULL;
+    used += tt_boot_pack(server->seat[r].link->in, before, server->bytes, packed != NULL ? packed + used : NULL);
+  }
+  return used;
+}
+
 static void complete(tt_boot_server *server) {
   char *all;
-  tt_boot_answer *answer = tt_boot_answer_create(TUTTI_OK, server->bytes * (size_t)server->rank_count, &all);
+  tt_boot_answer *answer = tt_boot_answer_create(TUTTI_OK, pack_all(server, NULL), &all);
   if (answer == NULL) {
     snprintf(server->text, sizeof server->text, "no memory in the launcher");
     fail_round(server, TUTTI_ERR_MEMORY);
     return;
   }
-  for (int64_t r = 0; r < server->rank_count; r++)
-    memcpy(all + (size_t)r * server->bytes, server->seat[r].link->in, server->bytes);
+  pack_all(server, all);
   end_round(server, false, answer);
 }
 

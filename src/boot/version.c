@@ -13,7 +13,7 @@
 #include <string.h>
 
 #ifndef TT_BOOT_WIRE /* tests have others */
-#define TT_BOOT_WIRE 1
+#define TT_BOOT_WIRE 2
 #endif
 #ifndef TT_BOOT_LIBRARY
 #define TT_BOOT_LIBRARY TUTTI_VERSION

@@ -32,11 +32,17 @@ typedef struct tt_boot_request {
   int64_t timeout_ns;
 } tt_boot_request;
 
-/* Followed by `bytes`: all contributions; after an error its text, after a timeout the missing ranks. */
+/* Followed by `bytes`: all contributions, packed; after an error its text, after a timeout the missing ranks. */
 typedef struct tt_boot_reply {
   uint64_t status; /* tutti_status */
   uint64_t bytes;
 } tt_boot_reply;
+
+/* Packs the contribution of a rank after that of the rank before it, NULL: there is none. How many bytes that takes;
+ * packed: NULL, or room for them. */
+size_t tt_boot_pack(const char *mine, const char *before, size_t bytes, char *packed);
+/* All ranks' contributions of `bytes` each; false: that is not what is in `packed`. */
+bool tt_boot_unpack(const char *packed, size_t packed_bytes, char *all, size_t bytes, int64_t rank_count);
 
 /* Address of the abstract socket `name`. */
 socklen_t tt_boot_address(const char *name, struct sockaddr_un *address);
