@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #define RANKS_MAXIMUM 4096
+#define OWN_DESCRIPTORS 32
 #define USAGE 2
 
 static const char help[] =
@@ -124,6 +125,28 @@ static void catch_signals(run_job *job) {
   job->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
+/* A connection of each rank and its pipes: as many as the launcher may have, and more where it may allow itself that.
+ */
+static bool find_room(run_job *job) {
+  const run_options *options = job->options;
+  rlim_t needed = (rlim_t)options->rank_count * (options->label ? 3 : 1) + OWN_DESCRIPTORS;
+  getrlimit(RLIMIT_NOFILE, &job->descriptors);
+  struct rlimit limit = job->descriptors;
+  if (limit.rlim_cur >= needed)
+    return true;
+  limit.rlim_cur = limit.rlim_max > needed ? needed : limit.rlim_max;
+  if (limit.rlim_max < needed) { /* not allowed to most */
+    const struct rlimit more = {needed, needed};
+    limit = setrlimit(RLIMIT_NOFILE, &more) == 0 ? more : limit;
+  }
+  if (limit.rlim_cur >= needed && setrlimit(RLIMIT_NOFILE, &limit) == 0)
+    return true;
+  fprintf(stderr, "tutti run: %lld ranks%s need %llu descriptors here, the limit is %llu (ulimit -Hn)\n",
+          (long long)options->rank_count, options->label ? " with --label" : "", (unsigned long long)needed,
+          (unsigned long long)job->descriptors.rlim_max);
+  return false;
+}
+
 static void kill_ranks(const run_job *job) {
   for (int64_t r = 0; r < job->options->rank_count; r++)
     if (job->rank[r].pid > 0)
@@ -175,6 +198,8 @@ static int check_output(const run_job *job, int code) {
 
 static int run_job_of(const run_options *options) {
   run_job job = {.options = options, .first = -1};
+  if (!find_room(&job))
+    return 1;
   job.rank = calloc((size_t)options->rank_count, sizeof *job.rank);
   if (job.rank == NULL || tt_boot_server_open(options->rank_count, &job.server) != TUTTI_OK) {
     fprintf(stderr, "tutti run: %s\n", job.rank == NULL ? "no memory" : tutti_last_error());

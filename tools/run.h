@@ -6,6 +6,7 @@
 #include "boot/boot.h"
 
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/types.h>
 
 enum { RUN_BY_SIGNAL = 128 }; /* exit codes of what a signal has ended: this and its number */
@@ -47,6 +48,7 @@ typedef struct run_job {
   size_t other_count;
   int signals;                          /* signalfd */
   sigset_t signals_mask;                /* of before, for the ranks */
+  struct rlimit descriptors;            /* likewise */
   int code;                             /* of the first failure */
   int64_t first;                        /* rank of it, -1: none */
   int lost;                             /* errno: labelled output could not be written; 0: all of it was */

@@ -63,6 +63,7 @@ static void become(const run_job *job, int64_t rank, pid_t launcher, const int *
     if (output[s] >= 0)
       dup2(output[s], STDOUT_FILENO + s);
   sigprocmask(SIG_SETMASK, &job->signals_mask, NULL);
+  setrlimit(RLIMIT_NOFILE, &job->descriptors);
   execvp(job->options->program[0], job->options->program);
   int error = errno;
   _exit(write(report, &error, sizeof error) == sizeof error ? CANNOT_START : NOT_FOUND);

@@ -2,6 +2,7 @@
 import os
 import pathlib
 import re
+import resource
 import select
 import signal
 import subprocess
@@ -51,6 +52,25 @@ class Start(unittest.TestCase):
         self.assertEqual(len(set(shell(len(cores) + 1, script).stdout.splitlines())), 1)
         over = shell(len(cores) + 1, script, "--bind", "core").stdout.splitlines()
         self.assertEqual({int(line.split()[1]) for line in over}, cores)
+
+    def test_launcher_takes_descriptors_for_itself_only(self):
+        script = "ulimit -Sn 40; exec \"$@\""
+        result = subprocess.run(["sh", "-c", script, "sh", TUTTI, "run", "-n", "60", "-l", "sh", "-c", "ulimit -n"],
+                                text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=DEADLINE_S)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertEqual(sorted(result.stdout.splitlines()), sorted(f"[{r}] 40" for r in range(60)))
+
+    def test_lack_of_descriptors_is_said_before_a_rank_starts(self):
+        def limit():
+            resource.setrlimit(resource.RLIMIT_NOFILE, (40, 40))
+        if os.geteuid() == 0:
+            command = ["setpriv", "--bounding-set=-sys_resource", "--inh-caps=-sys_resource"]
+        else:
+            command = []
+        result = subprocess.run([*command, TUTTI, "run", "-n", "60", "echo", "started"], text=True, preexec_fn=limit,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=DEADLINE_S)
+        self.assertEqual((result.returncode, result.stdout), (1, ""))
+        self.assertRegex(result.stderr, r"60 ranks need \d+ descriptors here, the limit is 40 \(ulimit -Hn\)")
 
     def test_input_goes_to_rank_0(self):
         result = run("-n", "3", "--label", "cat", input="one\ntwo")
