@@ -228,6 +228,8 @@ static tutti_status open_all(tutti_context *context, const tutti_context_options
   tt_log_rank(context->rank);
   if ((status = compare_versions(context, boot)) != TUTTI_OK)
     return status;
+  if (context->rank == 0)
+    tt_options_warn();
   status = read_groups(context);
   if (status == TUTTI_OK)
     status = tt_profile_open(tt_options_get()->profile, &context->profile);

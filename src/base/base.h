@@ -101,6 +101,10 @@ typedef struct tt_options {
 
 const tt_options *tt_options_get(void); /* parsed from the environment once; a value that does not parse is reported */
 const tt_option *tt_option_table(size_t *count);
+/* The name of the table's row that `name` nearly is; NULL: none. */
+const char *tt_option_nearest(const char *name);
+/* Warns of variables that are named like options and are none. Once for a job is enough. */
+void tt_options_warn(void);
 tutti_status tt_parse_bytes(const char *text, int64_t *bytes);  /* 64, 8K, 1M, 2G (1024s) */
 tutti_status tt_parse_time(const char *text, int64_t *time_ns); /* 500us, 20ms, 3s, 3 (seconds) */
 void tt_format_bytes(int64_t bytes, char text[static 16]);      /* "64K" where it divides, else "65537" */

@@ -94,6 +94,31 @@ static int parse_environment(void **state) {
   return 0;
 }
 
+static void test_slips_lead_to_the_nearest_name(void **state) {
+  (void)state;
+  static const struct {
+    const char *name, *nearest;
+  } of[] = {{"TUTTI_VERFIY", "TUTTI_VERIFY"},
+            {"TUTTI_TIMEOUTS", "TUTTI_TIMEOUT"},
+            {"TUTTI_LOGG", "TUTTI_LOG"},
+            {"TUTTI_NODE", "TUTTI_NODES"},
+            {"TUTTI_PARAM", "TUTTI_PARAMS"},
+            {"TUTTI_VERYFI", "TUTTI_VERIFY"},
+            {"TUTTI_BANANA", NULL},
+            {"TUTTI_", NULL},
+            {"", NULL}};
+  for (size_t n = 0; n < TT_COUNT(of); n++) {
+    const char *nearest = tt_option_nearest(of[n].name);
+    assert_int_equal(nearest == NULL, of[n].nearest == NULL);
+    if (nearest != NULL)
+      assert_string_equal(nearest, of[n].nearest);
+  }
+  char endless[1000];
+  memset(endless, 'T', sizeof endless - 1);
+  endless[sizeof endless - 1] = '\0';
+  assert_null(tt_option_nearest(endless));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_good_values_are_taken),
@@ -101,6 +126,7 @@ int main(void) {
       cmocka_unit_test(test_unset_and_empty_values_are_the_default_without_a_word),
       cmocka_unit_test(test_a_text_is_a_copy),
       cmocka_unit_test(test_rows_are_documented_and_named_alike),
+      cmocka_unit_test(test_slips_lead_to_the_nearest_name),
   };
   return cmocka_run_group_tests(tests, parse_environment, NULL);
 }
