@@ -31,6 +31,13 @@ TUTTI_API int64_t tutti_comm_next_number(const tutti_context *context);
 TUTTI_API void tutti_comm_destroy(tutti_comm *comm);
 /* Breaks it on all ranks: outstanding and later calls return TUTTI_ERR_ABORTED, with this rank's reason in the text. */
 TUTTI_API void tutti_comm_abort(tutti_comm *comm, const char *reason);
+
+/* This rank does not make the communicator's next call, which others do. Never blocks. Ranks that have not come through
+ * that call get TUTTI_ERR_REFUSED in it, with this rank and its reason in the text, and all later calls work on all
+ * ranks, but for these, which are TUTTI_ERR_REFUSED too: calls that some rank was through with before it heard of the
+ * refusal, on those that were not; reductions and compositions in place that were under way, on all. Where the
+ * context's transport has no shared cells the communicator is broken, as by tutti_comm_abort. */
+TUTTI_API void tutti_comm_refuse(tutti_comm *comm, const char *reason);
 /* -1 where comm is NULL. */
 TUTTI_API int64_t tutti_comm_rank(const tutti_comm *comm);
 TUTTI_API int64_t tutti_comm_size(const tutti_comm *comm);

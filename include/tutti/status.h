@@ -22,7 +22,8 @@ typedef enum tutti_status {
   TUTTI_ERR_TIMEOUT = 6,     /* a stated time passed; the text names who is missing */
   TUTTI_ERR_ABORTED = 7,     /* a rank called tutti_comm_abort */
   TUTTI_ERR_UNSUPPORTED = 8, /* legal, but not available here */
-  TUTTI_ERR_PLAN = 9         /* parameters make no plan, or a plan failed its proof */
+  TUTTI_ERR_PLAN = 9,        /* parameters make no plan, or a plan failed its proof */
+  TUTTI_ERR_REFUSED = 10     /* a rank called tutti_comm_refuse; the text names it, and the communicator works on */
 } tutti_status;
 
 /* A short constant name, "TUTTI_ERR_PEER". Never NULL. Any thread. */

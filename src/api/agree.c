@@ -6,6 +6,7 @@
  * with a persistent request breaks its communicator: a side communicator has no verdict of its own. */
 #include "api/api.h"
 #include "api/record.h"
+#include "api/refuse.h"
 
 #include <inttypes.h>
 #include <sched.h>
@@ -280,6 +281,8 @@ static tutti_status check_peers(tutti_comm *comm, uint64_t number) {
 tutti_status tt_agree_check(tutti_comm *comm, uint64_t number) {
   if (tt_agree_poisoned(comm))
     return tt_agree_verdict(comm);
+  if (!comm->settling && tt_refuse_concerns(comm, number))
+    return TUTTI_ERR_REFUSED; /* of the wait: who waits stops */
   /* a rank that ran ahead may know of a call that others still wait in */
   difference found = own_difference(comm, number);
   return found.number > 0 ? break_for_difference(found, -1) : check_peers(comm, number);

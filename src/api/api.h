@@ -35,6 +35,7 @@ typedef struct tt_entry {
   char *text;       /* of the parameters that were chosen */
   const char *runs; /* those that run: others where the chosen ones make no plan; the communicator's */
   uint64_t hash;    /* of the text */
+  uint32_t epoch;   /* of the communicator, when the executors were made */
   bool wide;        /* acc=f32 */
   bool single_copy;
   tt_composition composition;
@@ -75,6 +76,8 @@ typedef struct tt_operation {
   tt_bound *bound;
   uint64_t number; /* of the call on its communicator */
   uint64_t key;    /* of this call and all before it */
+  uint64_t made;   /* as of the communicator, when it was called */
+  bool again;      /* it had begun in an epoch that is over */
 } tt_operation;
 
 /* How long nothing has moved. All zero: something just has. */
@@ -127,11 +130,23 @@ typedef union tt_record_words {
 
 #define TT_RECORDS 64 /* more than a rank can run ahead of one that waits, unless its calls move nothing */
 #define TT_VERDICT_TEXT 960
+/* What a rank says when a call was refused: refuse.c. ..._in: 1 + the epoch for which it holds. */
+#define TT_REFUSED_TEXT 256
+typedef struct tt_stop {
+  uint64_t seen_in, seen;       /* the lowest refused call that it has heard of */
+  uint64_t refused_in, refused; /* which it has refused itself, and why */
+  uint64_t ended_in, ended;     /* it has stopped, and is through with this call */
+  char text[TT_REFUSED_TEXT];
+} tt_stop;
+
+typedef struct tt_refusal tt_refusal;
+
 #define TT_LACKS 16 /* a rank has few so shortly before it ends */
 
 /* A rank's cell of a communicator: all ranks read it. */
 typedef struct tt_board {
   _Alignas(64) uint32_t poisoned; /* 1: some cell 0's verdict holds for this communicator */
+  uint32_t disturbed;             /* 1 + the last epoch in which something was refused */
   uint32_t core;                  /* 1 + the core on which the rank waited last; 0: not known */
   uint64_t lacks[TT_LACKS];       /* of the hidden communicator: those that the rank could not make; see agree.c */
   _Alignas(64) uint32_t verdict;  /* rank 0's only: 0 none, 1 being written, 2 there */
@@ -139,6 +154,8 @@ typedef struct tt_board {
   uint32_t lacking;      /* of the hidden communicator: 1: some rank lacks something, or did */
   tt_others_news others; /* of the hidden communicator */
   char text[TT_VERDICT_TEXT];
+  tt_stop stop[2];                                 /* of epoch e: stop[e % 2] */
+  uint64_t left;                                   /* 1 + the last call of a rank that has destroyed the communicator */
   _Alignas(64) tt_record_words record[TT_RECORDS]; /* of call n: record[n % TT_RECORDS] */
 } tt_board;
 
@@ -174,9 +191,19 @@ struct tutti_comm {
   tt_listed *listed[TT_LISTED]; /* calls with lists; NULL: none so far */
   unsigned char *copy;          /* of an `in` that its `out` replaces */
   size_t copy_bytes;
-  uint64_t last_number; /* of the calls posted so far */
-  uint64_t history;     /* hash of their keys: ranks that once called different things never agree again */
-  uint64_t moves;       /* of requests so far */
+  uint64_t last_number;   /* of the calls posted so far */
+  uint64_t history;       /* hash of their keys: ranks that once called different things never agree again */
+  uint64_t moves;         /* of requests so far */
+  uint32_t epoch;         /* refuse.c: how often all ranks have begun anew */
+  uint64_t over;          /* calls up to this one are, since it was refused or another one before */
+  uint64_t first_history; /* of the epoch */
+  uint64_t refused;       /* the call for which the last epoch began, by this rank, for this reason */
+  int64_t refuser;
+  char refused_text[TT_REFUSED_TEXT];
+  tt_refusal *refusals; /* of this rank, for later epochs */
+  bool busy;            /* a blocking call waits */
+  bool settling;        /* waits for others to stop */
+  int64_t told_ns;      /* when other machines were told last */
   bool creates;         /* the call under way makes a communicator or a graph */
   tutti_graph *graphs;
   uint64_t last_graph; /* number of the one made last */
@@ -189,7 +216,8 @@ struct tutti_comm {
   char broken_text[TT_VERDICT_TEXT];
   uint64_t token[2];  /* the barrier's block, in and out */
   tutti_comm *next;   /* in the context's list */
-  uint64_t inits;     /* persistent requests that were made on it */
+  uint64_t inits;     /* persistent requests that were made on it, */
+  uint64_t made;      /* and a hash of their keys, which goes into those of later calls */
   uint64_t last_side; /* places that they were given */
   tutti_comm *sides;  /* of those that there are */
   /* ---- of a side communicator ---- */
@@ -223,7 +251,8 @@ struct tutti_context {
   void *idle_user;
   int64_t idled_ns; /* when it was called last */
   tt_others others;
-  int64_t moved_ns; /* when the transport was moved last for the sake of others alone */
+  int64_t moved_ns;  /* when the transport was moved last for the sake of others alone */
+  int64_t tended_ns; /* when communicators were looked at on which nothing is under way: refuse.c */
   uint64_t next_comm;
   uint64_t lacks;      /* communicators that this rank could not make */
   uint64_t last_shape; /* tt_run.shape of the last bound call */
@@ -325,6 +354,8 @@ tutti_status tt_comm_open_cells(const tutti_comm *comm, size_t bytes, void **cel
 tutti_status tt_comm_open_link(tutti_comm *comm);
 /* Topology, board and streams, if this is the first time that they are needed. The communicator is broken where not. */
 tutti_status tt_comm_prepare(tutti_comm *comm);
+/* Streams and cells for a new epoch, instead of the old ones. The communicator is broken where not. */
+tutti_status tt_comm_renew(tutti_comm *comm);
 /* Adds the time of calls on it to `spent`, borrowed, from now on; NULL: no longer. For measurements: it is no part of
  * the public interface. Nothing may be outstanding on it. */
 tutti_status tt_comm_watch(tutti_comm *comm, tt_spent *spent);
@@ -393,14 +424,24 @@ void tt_listed_forget(tutti_comm *comm);                           /* all that a
 tutti_status tt_table_make(const tutti_comm *comm, const tt_call *call, tt_words *words, tt_bound *bound);
 
 /* ---- operation.c ---- */
-/* The call's place in the communicator's order, which is the same on all ranks. */
-static inline void tt_operation_number(tutti_comm *comm, const tt_bound *bound, tt_operation *operation) {
-  operation->number = ++comm->last_number;
-  comm->history = ((comm->history ^ bound->key) * 0x9e3779b97f4a7c15u) ^ bound->key >> 32;
+/* The key, of this call and all before it. */
+static inline void tt_operation_key(tutti_comm *comm, const tt_bound *bound, tt_operation *operation) {
+  uint64_t key = bound->key ^ operation->made;
+  comm->history = ((comm->history ^ key) * 0x9e3779b97f4a7c15u) ^ key >> 32;
   operation->key = (comm->history & ~TT_KEY_MEANING) | bound->meaning;
 }
+/* And the call's place in the communicator's order, which is the same on all ranks. */
+static inline void tt_operation_number(tutti_comm *comm, const tt_bound *bound, tt_operation *operation) {
+  operation->number = ++comm->last_number;
+  operation->made = comm->made;
+  tt_operation_key(comm, bound, operation);
+}
+/* Whether it cannot begin again where it has begun: what it reads may be overwritten. */
+bool tt_operation_spoils(const tt_operation *operation);
 tutti_status tt_operation_start(tutti_comm *comm, const tt_call *call, tt_operation *operation);
 tutti_status tt_operation_step(tutti_comm *comm, const tt_operation *operation, bool *done, bool *moved);
+/* It is done: whether what this rank has read in place was right to the end. */
+tutti_status tt_operation_end(tutti_comm *comm, const tt_operation *operation);
 /* Blocks until done, with all that waiting brings. */
 tutti_status tt_operation_finish(tutti_comm *comm, const tt_operation *operation);
 /* All of it: the call starts, and has ended when this returns. */
@@ -434,7 +475,9 @@ void tt_agree_publish(tutti_comm *comm, uint64_t number, const tt_bound *bound);
 /* ---- notes.c: between machines ---- */
 void tt_notes_break(tutti_comm *comm, tutti_status status, const char *why); /* tells the others so */
 void tt_notes_ask(tutti_comm *comm, uint64_t number);                        /* for their records of the call */
-void tt_notes_take(tutti_comm *comm);                                        /* what has come */
+/* What this rank has said of that epoch; `asks`: others are to say theirs. */
+void tt_notes_stop(tutti_comm *comm, uint64_t tag, bool asks);
+void tt_notes_take(tutti_comm *comm); /* what has come */
 /* Both from time to time, of one who has waited in the call for so long. */
 void tt_notes_look(tutti_comm *comm, uint64_t number, int64_t waited_ns, int64_t now);
 void tt_notes_close(tutti_comm *comm);

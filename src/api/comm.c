@@ -1,12 +1,13 @@
 /* api/comm.c - communicators: little more than a list of ranks until the first call, which gives them a topology, a
  * board and a table of streams. split.c makes them. */
-#include "api/api.h"
+#include "api/refuse.h"
 #include "transport/transport.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#define EPOCHS 256                       /* then all ranks have long closed those of the first */
 #define STREAMS_BYTES ((int64_t)4 << 20) /* one slot of each stream */
 
 /* ---- before the first call ---- */
@@ -156,6 +157,7 @@ tutti_status tt_comm_open_link(tutti_comm *comm) {
                        .rank_count = comm->size,
                        .stream_base = tt_comm_base(comm),
                        .alone = comm->main,
+                       .epoch = comm->epoch % EPOCHS,
                        .patient = !comm->context->crowded,
                        .neighbour = comm->neighbour,
                        .far = comm->far,
@@ -181,6 +183,15 @@ tutti_status tt_comm_prepare(tutti_comm *comm) {
     return TUTTI_OK;
   tt_agree_lack(comm->context, comm->id, status); /* others may come to the first call and wait for this rank */
   return tt_agree_break(comm, status, "rank %" PRId64 ": %s", comm->rank, tutti_last_error());
+}
+
+/* Executors follow when they are started: tt_operation_start. */
+tutti_status tt_comm_renew(tutti_comm *comm) {
+  tt_link_destroy(comm->link);
+  comm->link = NULL;
+  tutti_status status = tt_comm_open_link(comm);
+  return status == TUTTI_OK ? TUTTI_OK
+                            : tt_agree_break(comm, status, "rank %" PRId64 ": %s", comm->rank, tutti_last_error());
 }
 
 tutti_status tt_comm_watch(tutti_comm *comm, tt_spent *spent) {
@@ -233,6 +244,7 @@ void tutti_comm_destroy(tutti_comm *comm) {
     return;
   TT_HOLD(comm->context);
   tt_request_give_up(comm);
+  tt_refuse_finish(comm);
   if (tt_agree_leave(comm) == TUTTI_ERR_MISMATCH) /* what calls have delivered may be wrong, and no call will say so */
     tt_log(TT_LOG_ERROR, "a communicator ends with an error: %s", tutti_last_error());
   unlink_comm(comm);

@@ -10,6 +10,7 @@
  * good one: then only some ranks are asked at a time, each rank asking others, since each may cost a connection. A note
  * that finds no free slot is left out: questions are asked again, and a verdict has a stream to itself. */
 #include "api/record.h"
+#include "api/refuse.h"
 
 #include <stddef.h>
 #include <stdio.h>
@@ -22,13 +23,14 @@
 #define ASK_AGAIN_NS 2000000000
 #define ASK_AT_ONCE 16 /* ranks of other machines */
 
-typedef enum kind { TALK, VERDICT, KINDS } kind; /* of streams */
-typedef enum talk { QUESTION, RECORD } talk;
+typedef enum kind { TALK, VERDICT, KINDS } kind;             /* of streams */
+typedef enum talk { QUESTION, RECORD, STOP, STOP_TOO } talk; /* STOP: say yours too */
 
 typedef struct note {
   uint64_t number, init; /* of the call; of the persistent request that it is a start of, or 0 */
   uint32_t talk, status;
   tt_record_words record;
+  tt_stop stop; /* number: its tag */
   char text[TT_VERDICT_TEXT];
 } note;
 
@@ -99,6 +101,16 @@ static void send_notes(tutti_comm *comm, kind of, const note *from, int64_t most
 
 /* ---- what has come ---- */
 
+static note stop_note(const tutti_comm *comm, uint64_t tag, talk how) {
+  return (note){.number = tag, .talk = how, .stop = comm->board[comm->rank]->stop[(tag - 1) & 1]};
+}
+
+static void send_stop(tutti_comm *comm, int64_t rank, uint64_t tag, talk how) {
+  note own = stop_note(comm, tag, how);
+  if (own.stop.seen_in == tag || own.stop.ended_in == tag)
+    send_note(comm, TALK, rank, &own);
+}
+
 static void answer(tutti_comm *comm, const tutti_comm *of, int64_t rank, const note *question) {
   note own = {.number = question->number, .init = question->init, .talk = RECORD};
   if (tt_record_read(of, comm->rank, question->number, &own.record.record))
@@ -114,9 +126,22 @@ static void make_records(tutti_comm *of, int64_t rank) {
     memset(of->board[rank], 0, sizeof *of->board[rank]);
 }
 
+/* Whoever asks may be an epoch behind. */
+static void take_stop(tutti_comm *comm, int64_t rank, const note *come) {
+  make_records(comm, rank);
+  if (comm->board[rank])
+    tt_refuse_told(comm, rank, come->number, &come->stop);
+  if (come->talk == STOP)
+    send_stop(comm, rank, come->number, STOP_TOO);
+}
+
 static void take_note(tutti_comm *comm, kind what, int64_t rank, const note *come) {
   if (what == VERDICT) {
     tt_agree_take(comm, (tutti_status)come->status, come->text);
+    return;
+  }
+  if (come->talk == STOP || come->talk == STOP_TOO) {
+    take_stop(comm, rank, come);
     return;
   }
   tutti_comm *of = come->init > 0 ? tt_side_find(comm, come->init) : comm;
@@ -161,6 +186,12 @@ void tt_notes_take(tutti_comm *asking) {
 static void ask(tutti_comm *asking, uint64_t number, int64_t most) {
   const note question = {.number = asking->main ? 1 : number, .init = asking->init, .talk = QUESTION};
   send_notes(tt_comm_main(asking), TALK, &question, most);
+}
+
+void tt_notes_stop(tutti_comm *comm, uint64_t tag, bool asks) {
+  note own = stop_note(comm, tag, asks ? STOP : STOP_TOO);
+  if (make_notes(comm))
+    send_notes(comm, TALK, &own, comm->size);
 }
 
 void tt_notes_ask(tutti_comm *asking, uint64_t number) {

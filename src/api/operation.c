@@ -1,6 +1,6 @@
 /* api/operation.c - one call on its way: started, stepped, finished. Errors that concern everyone break the
  * communicator. */
-#include "api/api.h"
+#include "api/refuse.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -10,6 +10,8 @@
  * or -1. */
 static tutti_status fail(tutti_comm *comm, const tt_operation *operation, tutti_status status, int64_t peer) {
   tutti_status known = TUTTI_OK;
+  if (tt_refuse_concerns(comm, operation->number)) /* others have stopped in the middle of it */
+    return TUTTI_ERR_REFUSED;
   if (status == TUTTI_ERR_MISMATCH)
     return tt_agree_mismatch(comm, operation->number, peer);
   if (status == TUTTI_ERR_PEER)
@@ -24,8 +26,8 @@ static tutti_status fail(tutti_comm *comm, const tt_operation *operation, tutti_
                         comm->context->ops->name, tutti_status_name(status));
 }
 
-/* What `out` replaces is read from a copy. */
-static tutti_status copy_input(tutti_comm *comm, tt_bound *bound, const char *in) {
+/* What `out` replaces is read from a copy; again, the copy is what is left of it. */
+static tutti_status copy_input(tutti_comm *comm, tt_bound *bound, const char *in, bool again) {
   int64_t begin = bound->places.begin[TT_IN];
   size_t bytes = (size_t)(bound->places.end[TT_IN] - begin);
   if (bytes > comm->copy_bytes) {
@@ -35,13 +37,35 @@ static tutti_status copy_input(tutti_comm *comm, tt_bound *bound, const char *in
     if (!comm->copy)
       return tt_fail(TUTTI_ERR_MEMORY, "no memory to copy %zu bytes of input", bytes);
   }
-  memcpy(comm->copy, in + begin, bytes);
+  if (!again)
+    memcpy(comm->copy, in + begin, bytes);
   bound->run.in = (const void *)((uintptr_t)comm->copy - (uintptr_t)begin);
   return TUTTI_OK;
 }
 
-static tutti_status start(tutti_comm *comm, const tt_call *call, tt_bound *bound) {
-  tutti_status status = bound->copies ? copy_input(comm, bound, call->in) : TUTTI_OK;
+/* Executors of an epoch that is over are on streams that are closed. */
+static tutti_status renew(tutti_comm *comm, tt_bound *bound) {
+  tt_entry *entry = bound->entry;
+  if (entry->epoch != comm->epoch) {
+    tt_instance_destroy(entry->instance);
+    tt_direct_destroy(entry->direct);
+    entry->instance = NULL;
+    entry->direct = NULL;
+  }
+  entry->epoch = comm->epoch;
+  return tt_bound_make_executor(comm, bound);
+}
+
+static inline bool is_ready(const tutti_comm *comm, const tt_bound *bound) {
+  const tt_entry *entry = bound->entry;
+  return entry->epoch == comm->epoch && (bound->direct ? entry->direct != NULL : entry->instance != NULL);
+}
+
+static tutti_status start(tutti_comm *comm, const tt_call *call, const tt_operation *operation) {
+  tt_bound *bound = operation->bound;
+  tutti_status status = bound->copies ? copy_input(comm, bound, call->in, operation->again) : TUTTI_OK;
+  if (status == TUTTI_OK && !is_ready(comm, bound))
+    status = renew(comm, bound);
   if (status != TUTTI_OK)
     return status;
   return bound->direct ? tt_direct_start(bound->entry->direct, &bound->run)
@@ -60,7 +84,7 @@ tutti_status tt_operation_start(tutti_comm *comm, const tt_call *call, tt_operat
     tt_fail_clear();
   if (!bound->direct)
     tt_agree_publish(comm, operation->number, bound);
-  tutti_status status = start(comm, call, bound);
+  tutti_status status = start(comm, call, operation);
   if (bound->direct) /* while others' data is on its way; whoever finds a difference waits for the record */
     tt_agree_publish(comm, operation->number, bound);
   return status == TUTTI_OK ? TUTTI_OK : fail(comm, operation, status, -1);
@@ -75,12 +99,14 @@ tutti_status tt_operation_step(tutti_comm *comm, const tt_operation *operation, 
 }
 
 /* Who has left the call with an error may already write to what this rank has read in place. */
-static tutti_status end(tutti_comm *comm, const tt_operation *operation) {
+tutti_status tt_operation_end(tutti_comm *comm, const tt_operation *operation) {
   const tt_bound *bound = operation->bound;
   if (bound->direct && !tt_direct_has_rest(bound->entry->direct)) /* cells are not written before the next call */
     return TUTTI_OK;
   __atomic_thread_fence(__ATOMIC_ACQUIRE); /* first the reading, then the look */
-  return tt_agree_poisoned(comm) ? tt_agree_verdict(comm) : TUTTI_OK;
+  if (tt_agree_poisoned(comm))
+    return tt_agree_verdict(comm);
+  return tt_refuse_concerns(comm, operation->number) ? TUTTI_ERR_REFUSED : TUTTI_OK;
 }
 
 /* What a rank has put into its cells before it died or left is the others': where one is through, all come through. */
@@ -91,13 +117,13 @@ static bool is_whole(tutti_comm *comm, const tt_operation *operation, tutti_stat
          tt_operation_step(comm, operation, &done, &moved) == TUTTI_OK && done;
 }
 
-tutti_status tt_operation_finish(tutti_comm *comm, const tt_operation *operation) {
+static tutti_status finish(tutti_comm *comm, const tt_operation *operation) {
   tt_waiter waiter = {0};
   for (;;) {
     bool done = false, moved = false;
     tutti_status status = tt_operation_step(comm, operation, &done, &moved);
     if (status != TUTTI_OK || done)
-      return status == TUTTI_OK ? end(comm, operation) : status;
+      return status == TUTTI_OK ? tt_operation_end(comm, operation) : status;
     if (!moved && comm->context->outstanding > 0) /* others may wait for these before they come here */
       tt_request_progress(comm->context, &moved);
     if (moved)
@@ -107,17 +133,63 @@ tutti_status tt_operation_finish(tutti_comm *comm, const tt_operation *operation
   }
 }
 
-tutti_status tt_operation_run(tutti_comm *comm, const tt_call *call, tt_bound *bound) {
-  tt_operation operation = {.bound = bound};
-  tt_operation_number(comm, bound, &operation);
-  tutti_status status = tt_operation_start(comm, call, &operation);
+tutti_status tt_operation_finish(tutti_comm *comm, const tt_operation *operation) {
+  comm->busy = true;
+  tutti_status status = finish(comm, operation);
+  comm->busy = false;
+  return status;
+}
+
+static tutti_status run(tutti_comm *comm, const tt_call *call, tt_operation *operation) {
+  tutti_status status = tt_operation_start(comm, call, operation);
   if (status != TUTTI_OK)
     return status;
-  if (bound->direct) { /* mostly it is done at once */
+  if (operation->bound->direct) { /* mostly it is done at once */
     bool done = false, moved = false;
-    status = tt_operation_step(comm, &operation, &done, &moved);
+    status = tt_operation_step(comm, operation, &done, &moved);
     if (status != TUTTI_OK || done)
-      return status == TUTTI_OK ? end(comm, &operation) : status;
+      return status == TUTTI_OK ? tt_operation_end(comm, operation) : status;
   }
-  return tt_operation_finish(comm, &operation);
+  return tt_operation_finish(comm, operation);
+}
+
+/* ---- where calls are refused ---- */
+
+bool tt_operation_spoils(const tt_operation *operation) {
+  return operation->bound->in_place && !operation->bound->run.moves_only;
+}
+
+/* It waits for the next epoch, and begins there, once or more. */
+static tutti_status run_later(tutti_comm *comm, const tt_call *call, tt_operation *operation, tutti_status status) {
+  while (status == TUTTI_ERR_REFUSED) {
+    bool spoilt = operation->again && tt_operation_spoils(operation);
+    uint32_t epoch = comm->epoch;
+    status = tt_refuse_await(comm, operation->number);
+    if (operation->number <= comm->over)
+      comm->history = comm->first_history;
+    if (status != TUTTI_OK)
+      return status;
+    if (spoilt)
+      return tt_refuse_spoilt(comm, operation->number);
+    if (epoch != comm->epoch) { /* it is the first there */
+      comm->history = comm->first_history;
+      tt_operation_key(comm, operation->bound, operation);
+    }
+    status = run(comm, call, operation);
+    operation->again = true;
+  }
+  return status;
+}
+
+tutti_status tt_operation_run(tutti_comm *comm, const tt_call *call, tt_bound *bound) {
+  tt_operation operation = {.bound = bound};
+  tutti_status status = TUTTI_ERR_REFUSED;
+  tt_operation_number(comm, bound, &operation);
+  if (!tt_refuse_looms(comm)) {
+    status = run(comm, call, &operation);
+    if (status != TUTTI_ERR_REFUSED)
+      return status;
+    operation.again = true;
+  }
+  return run_later(comm, call, &operation, status);
 }

@@ -5,8 +5,10 @@
  * start persistent requests in different orders: each is alone in the queue of its side communicator (side.c). Requests
  * are pooled. */
 #include "api/record.h"
+#include "api/refuse.h"
 
 #include <inttypes.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -79,6 +81,13 @@ static void enqueue(tutti_request *request) {
   tutti_comm *comm = home_of(request);
   note_running(comm);
   tt_operation_number(comm, &request->bound, &request->operation);
+  request->operation.again = false;
+  if (request->operation.number <= comm->over) {
+    comm->history = comm->first_history;
+    request->state = TT_REQUEST_DONE;
+    request->status = TUTTI_ERR_REFUSED;
+    return;
+  }
   comm->context->outstanding++;
   tt_progress_post(comm->context);
   request->state = TT_REQUEST_QUEUED;
@@ -101,9 +110,61 @@ static void finish_head(tutti_comm *comm) {
     comm->queue_tail = NULL;
 }
 
+/* ---- where calls are refused ---- */
+
+/* A new epoch: what is over ends, the others begin in it, with keys of it. */
+static void queue_again(tutti_comm *comm) {
+  tutti_request *head = comm->queue_head;
+  bool spoilt = head->state == TT_REQUEST_RUNNING && tt_operation_spoils(&head->operation);
+  head->operation.again = head->operation.again || head->state == TT_REQUEST_RUNNING;
+  for (; comm->queue_head && comm->queue_head->operation.number <= comm->over; spoilt = false) {
+    comm->queue_head->status = TUTTI_ERR_REFUSED;
+    finish_head(comm);
+  }
+  if (spoilt) {
+    head->status = tt_refuse_spoilt(comm, head->operation.number);
+    finish_head(comm);
+  }
+  for (tutti_request *request = comm->queue_head; request; request = request->next) {
+    tt_operation_key(comm, &request->bound, &request->operation);
+    request->state = TT_REQUEST_QUEUED;
+    request->status = TUTTI_OK;
+  }
+}
+
+/* Whether the head must wait for ranks that have not stopped yet. */
+static bool is_held(tutti_comm *comm) {
+  while (comm->queue_head && comm->broken == TUTTI_OK && !tt_agree_poisoned(comm) &&
+         tt_refuse_concerns(comm, comm->queue_head->operation.number)) {
+    if (tt_refuse_leave(comm, comm->queue_head->operation.number)) {
+      comm->queue_head->status = TUTTI_ERR_REFUSED;
+      finish_head(comm);
+      continue;
+    }
+    if (!tt_refuse_settle(comm, comm->queue_head->operation.number - 1))
+      return true;
+    queue_again(comm);
+  }
+  return !comm->queue_head;
+}
+
+/* For the wait of a call at the head of the queue. */
+static void pause_queue(tutti_comm *comm, tt_waiter *waiter) {
+  if (!tt_refuse_looms(comm)) {
+    tt_wait_pause(comm, &comm->queue_head->operation, waiter);
+    return;
+  }
+  comm->settling = true;
+  tt_wait_look(comm, comm->queue_head->operation.number, waiter);
+  comm->settling = false;
+  sched_yield();
+}
+
 /* Moves the head as far as it goes, then the next. */
 static void progress_comm(tutti_comm *comm, bool *moved) {
   while (comm->queue_head) {
+    if (tt_refuse_looms(comm) && is_held(comm))
+      break;
     tutti_request *head = comm->queue_head;
     bool done = false, some = false;
     if (head->state == TT_REQUEST_QUEUED)
@@ -112,6 +173,12 @@ static void progress_comm(tutti_comm *comm, bool *moved) {
       head->status = tt_agree_verdict(comm);
     if (head->status == TUTTI_OK)
       head->status = tt_operation_step(comm, &head->operation, &done, &some);
+    if (done && head->status == TUTTI_OK)
+      head->status = tt_operation_end(comm, &head->operation);
+    if (head->status == TUTTI_ERR_REFUSED) {
+      head->status = TUTTI_OK;
+      continue;
+    }
     bool moves = some || done || head->status != TUTTI_OK;
     comm->moves += moves;
     *moved = *moved || moves;
@@ -119,6 +186,8 @@ static void progress_comm(tutti_comm *comm, bool *moved) {
       return;
     finish_head(comm);
   }
+  if (tt_refuse_looms(comm))
+    tt_refuse_tend(comm);
 }
 
 void tt_request_progress(tutti_context *context, bool *moved) {
@@ -196,7 +265,7 @@ tutti_status tt_request_drain(tutti_comm *comm) {
     if (moved)
       waiter = (tt_waiter){0};
     else if (comm->queue_head)
-      tt_wait_pause(comm, &comm->queue_head->operation, &waiter);
+      pause_queue(comm, &waiter);
   }
   return comm->broken == TUTTI_OK ? TUTTI_OK : tt_agree_verdict(comm);
 }
@@ -238,7 +307,9 @@ static bool is_running(const tutti_request *request) {
 static tutti_status collect(tutti_request **request) {
   tutti_request *done = *request;
   tutti_status status = done->status;
-  if (done->comm && (status != TUTTI_OK || tt_agree_poisoned(done->comm)))
+  if (done->comm && status == TUTTI_ERR_REFUSED)
+    status = tt_refuse_tell(done->comm, done->operation.number);
+  else if (done->comm && (status != TUTTI_OK || tt_agree_poisoned(done->comm)))
     status = tt_agree_verdict(done->comm);
   done->state = TT_REQUEST_IDLE;
   if (!done->persistent) {
@@ -288,7 +359,7 @@ tutti_status tutti_wait(tutti_request **request) {
     bool moved = false;
     tt_request_progress(comm->context, &moved);
     if (!has_moved(comm, &waiter, moved) && is_running(*request)) /* it waits for the call at the head of the queue */
-      tt_wait_pause(comm, &comm->queue_head->operation, &waiter);
+      pause_queue(comm, &waiter);
   }
   return collect(request);
 }

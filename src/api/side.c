@@ -70,6 +70,7 @@ static tutti_status borrow_plan(tutti_comm *side, tt_bound *bound) {
   entry->instance = NULL;
   entry->direct = NULL;
   entry->next = NULL;
+  entry->epoch = side->epoch;
   side->entries = bound->entry = entry;
   return TUTTI_OK;
 }
@@ -112,7 +113,7 @@ static tutti_status open_side(tutti_comm *side, tt_bound *bound) {
 static void announce(tutti_request *request) {
   tutti_comm *comm = request->comm;
   tt_operation making;
-  comm->history = tt_hash(comm->history, &request->bound.key, sizeof request->bound.key);
+  comm->made = tt_hash(comm->made, &request->bound.key, sizeof request->bound.key);
   tt_operation_number(request->side, &request->bound, &making);
   tt_agree_publish(request->side, making.number, &request->bound);
 }

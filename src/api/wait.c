@@ -9,7 +9,7 @@
  * sleeps until there is something to move; for a small part of the wait at most where the transport cannot wake. Who
  * waits for ranks of its own machine leaves the core to those, and moves the transport now and then for the sake of
  * others. */
-#include "api/api.h"
+#include "api/refuse.h"
 
 #include <inttypes.h>
 #include <sched.h>
@@ -46,6 +46,7 @@ static tutti_status look_around(tutti_comm *comm, uint64_t number, tt_waiter *wa
   waiter->checked_ns = now;
   if (comm->apart)
     tt_notes_look(comm, number, now - waiter->began_ns, now);
+  tt_refuse_tend_all(comm->context, now - waiter->began_ns, now);
   tutti_status status = tt_agree_check(comm, number);
   if (status == TUTTI_OK && timeout > 0 && now - waiter->began_ns > timeout)
     status = tt_agree_timeout(comm, number, now - waiter->began_ns);

@@ -20,6 +20,7 @@ static const char *const names[] = {
     [TUTTI_ERR_ABORTED] = "TUTTI_ERR_ABORTED",
     [TUTTI_ERR_UNSUPPORTED] = "TUTTI_ERR_UNSUPPORTED",
     [TUTTI_ERR_PLAN] = "TUTTI_ERR_PLAN",
+    [TUTTI_ERR_REFUSED] = "TUTTI_ERR_REFUSED",
 };
 
 const char *tutti_status_name(tutti_status status) {

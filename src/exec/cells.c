@@ -13,6 +13,8 @@ static const struct {
   uint32_t count;
 } areas[TT_CELL_AREAS] = {{256, 64}, {1024, 16}, {0, 4}};
 
+#define OTHERS 32 /* ids at the end of a base that are not cells' */
+
 static uint32_t data_count(const tt_cells *cells, int number) { return cells->few ? TT_CELL_FEW : areas[number].count; }
 
 static uint32_t line_count(const tt_cells *cells) { return cells->few ? TT_CELL_FEW : TT_CELL_LINES; }
@@ -65,6 +67,8 @@ tutti_status tt_cells_open(const tt_link_spec *spec, tt_cells **cells) {
   made->spec = spec;
   made->few = spec->alone;
   made->id = spec->stream_base + (spec->alone ? UINT16_MAX : UINT32_MAX) - TT_CELL_AREAS; /* lanes are fewer */
+  if (spec->epoch > 0)
+    made->id -= OTHERS + (uint64_t)spec->epoch * (1 + TT_CELL_AREAS);
   tutti_status status = allocate(made);
   if (!status)
     status = spec->ops->cells_open(spec->transport, made->id, spec->job_rank, spec->rank_count,

@@ -25,6 +25,7 @@ typedef struct tt_link_spec {
   const int64_t *job_rank;        /* of each rank of the communicator; borrowed */
   int64_t rank, rank_count;       /* in the communicator */
   uint64_t stream_base;           /* ids of this link's streams are stream_base + lane id: equal on all ranks */
+  uint32_t epoch;                 /* 1 to 255: streams and cells other than those of another epoch of that base */
   bool patient;                   /* a step may poll a little for what will come soon: every rank has a core */
   const bool *neighbour;          /* of each rank: shares this one's core, as far as is known; borrowed; NULL: none */
   const bool *far;           /* of each rank: messages to it are costly, and wait to be whole; borrowed; NULL: none */
