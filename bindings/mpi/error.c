@@ -34,6 +34,22 @@ int tt_mpi_fail(const tt_mpi_comm *comm, tutti_status status, const char *text) 
   return code;
 }
 
+static bool are_returned(MPI_Comm comm) {
+  MPI_Errhandler handler;
+  if (PMPI_Comm_get_errhandler(comm, &handler) != MPI_SUCCESS)
+    return false;
+  bool returned = handler == MPI_ERRORS_RETURN;
+  PMPI_Errhandler_free(&handler);
+  return returned;
+}
+
+int tt_mpi_fail_class(const tt_mpi_comm *comm, int class, const char *text) {
+  if (!are_returned(comm->mpi))
+    fprintf(stderr, "tutti: rank %d: %s\n", comm->rank, text);
+  PMPI_Comm_call_errhandler(comm->mpi, class);
+  return class;
+}
+
 void tt_mpi_out_of_memory(void) {
   fputs("tutti: no memory left\n", stderr);
   PMPI_Abort(tt_mpi.session ? tt_mpi.world : MPI_COMM_WORLD, 1);

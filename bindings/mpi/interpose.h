@@ -254,6 +254,8 @@ static inline bool tt_mpi_alone(void) {
  * communicator's error handler (which may not return) with an MPI error code whose string begins as the text does, and
  * returns the code. */
 int tt_mpi_fail(const tt_mpi_comm *comm, tutti_status status, const char *text);
+/* What an MPI would detect, as an error of that class of its own; says nothing where errors are returned. */
+int tt_mpi_fail_class(const tt_mpi_comm *comm, int class, const char *text);
 /* For memory that nobody can do without; other ranks would wait for this one. */
 _Noreturn void tt_mpi_out_of_memory(void);
 

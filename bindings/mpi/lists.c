@@ -34,13 +34,15 @@ static bool shape_of(const tt_mpi_blocks *blocks, int64_t n, tt_mpi_shape *shape
 
 /* ---- measuring ---- */
 
-static bool bytes_of(int64_t count, int64_t size, int64_t *bytes) {
+static bool bytes_of(tt_mpi_blocks *blocks, int64_t count, int64_t size, int64_t *bytes) {
+  blocks->error = MPI_ERR_COUNT;
+  blocks->wrong = count;
   return count >= 0 && !__builtin_mul_overflow(count, size, bytes);
 }
 
 static bool measure_alike(tt_mpi_blocks *blocks, tt_mpi_part *part) {
-  if (!bytes_of(blocks->side->count, blocks->shape.size, &part->each) ||
-      !bytes_of(part->each, blocks->count, &part->bytes))
+  if (!bytes_of(blocks, blocks->side->count, blocks->shape.size, &part->each) ||
+      !bytes_of(blocks, part->each, blocks->count, &part->bytes))
     return false;
   blocks->dense = blocks->shape.dense || part->bytes == 0 ||
                   (blocks->shape.whole && blocks->count == 1 && blocks->side->count == 1);
@@ -66,7 +68,11 @@ static bool measure_block(tt_mpi_blocks *blocks, int64_t n, tt_mpi_part *part) {
   part->counts[n] = part->offsets[n] = 0;
   if (count == 0)
     return true;
-  if (!shape_of(blocks, n, &shape) || !bytes_of(count, shape.size, &part->counts[n]))
+  if (!shape_of(blocks, n, &shape)) {
+    blocks->error = MPI_ERR_TYPE;
+    return false;
+  }
+  if (!bytes_of(blocks, count, shape.size, &part->counts[n]))
     return false;
   blocks->dense = blocks->dense && (shape.dense || (shape.whole && count == 1));
   part->offsets[n] = offset_of(blocks, n, shape.extent) + shape.lower;
@@ -102,6 +108,7 @@ static bool measure_listed(tt_mpi_blocks *blocks, tt_mpi_part *part) {
 
 bool tt_mpi_blocks_measure(tt_mpi_blocks *blocks, int64_t *lists, tt_mpi_part *part) {
   part->counts = part->offsets = NULL;
+  blocks->error = MPI_ERR_TYPE;
   if (!blocks->side->types && !tt_mpi_shape_of(blocks->side->type, &blocks->shape))
     return false;
   if (!blocks->listed)

@@ -166,8 +166,8 @@ static tt_mpi_applied *create(int64_t bytes, int commutes, tutti_type element) {
 /* How elements lie; false: they cannot be combined as so many bytes each. */
 static bool lay_out(MPI_Datatype type, tt_mpi_shape *shape, const char **why) {
   if (!tt_mpi_shape_of(type, shape))
-    *why = "a type that is not committed";
-  else if (!shape->within || shape->size == 0)
+    return false;
+  if (!shape->within || shape->size == 0)
     *why = "elements of a type that overlap, or are empty";
   else if (shape->extent > MOST_ELEMENT)
     *why = "elements longer than 16 KiB";
@@ -210,10 +210,8 @@ static bool find_applied(MPI_Op op, MPI_Datatype type, tt_mpi_reduction *reducti
   pthread_mutex_unlock(&lock);
   if (!applied && !lay_out(type, &shape, why))
     return false;
-  if (!applied && !(applied = make(op, type, &shape))) {
-    *why = "an operator that is none";
+  if (!applied && !(applied = make(op, type, &shape)))
     return false;
-  }
   *reduction = (tt_mpi_reduction){.op = applied->tutti,
                                   .element = applied->element,
                                   .bytes = applied->bytes,
@@ -226,8 +224,7 @@ static bool find_applied(MPI_Op op, MPI_Datatype type, tt_mpi_reduction *reducti
 bool tt_mpi_reduction_find(MPI_Op op, MPI_Datatype type, tt_mpi_reduction *reduction, const char **why) {
   const struct row *row = row_of(op);
   const tt_mpi_type *known = row ? tt_mpi_type_find(type) : NULL;
-  *why = op == MPI_OP_NULL || type == MPI_DATATYPE_NULL ? "no operator, or no type"
-                                                        : "a type that MPI's operator does not take";
+  *why = NULL;
   if (op == MPI_OP_NULL || type == MPI_DATATYPE_NULL || (row && (!known || !is_taken(known, row))))
     return false;
   if (!known || known->element == TUTTI_TYPE_COUNT || !(row->families & known->family))

@@ -1,9 +1,10 @@
 /* bindings/mpi/serve.c - a collective of the program's is done by tutti, or left to MPI.
  *
  * To leave a call to MPI is decided from what all ranks of it know (communicator, operator, type), or because an
- * argument is wrong: then MPI says so on this rank, and the others wait for it as they do without tutti.
+ * argument is wrong: that is an error on this rank, and the others, which wait for it, are told.
  * The fast path is meant to stay short: a call with predefined types allocates nothing and calls nothing of MPI. */
 #include "serve.h"
+#include "settings.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -24,8 +25,6 @@ static const char *why_not(const tt_mpi_call *call, const tt_mpi_comm *comm, tt_
     return tt_mpi_one_rank;
   if (!(tt_mpi.only >> call->collective & 1))
     return "not in TUTTI_MPI_ONLY";
-  if (row->rooted && (call->root < 0 || call->root >= comm->size))
-    return "a root that is no rank";
   if (row->graph && !comm->graph)
     return comm->why_not ? comm->why_not : "no topology";
   if (row->graph && comm->repeats && row->in.unit != TT_MPI_ONE)
@@ -35,9 +34,15 @@ static const char *why_not(const tt_mpi_call *call, const tt_mpi_comm *comm, tt_
 
 static tt_mpi_verdict prepare(const tt_mpi_call *call, const tt_mpi_comm *comm, tt_mpi_form form, tt_mpi_args *args,
                               tt_mpi_stage *stage) {
+  args->error = 0;
   args->why = why_not(call, comm, form);
   if (args->why)
     return TT_MPI_PASSED;
+  if (tt_mpi_rows[call->collective].rooted && (call->root < 0 || call->root >= comm->size)) {
+    args->error = MPI_ERR_ROOT;
+    snprintf(args->text, sizeof args->text, "root is %d", call->root);
+    return TT_MPI_WRONG;
+  }
   args->comm = comm->comm;
   args->graph = comm->graph;
   args->root = call->root;
@@ -51,27 +56,40 @@ static tt_mpi_verdict prepare(const tt_mpi_call *call, const tt_mpi_comm *comm, 
 
 /* ---- errors ---- */
 
-/* After an argument that tutti refuses the other ranks would wait for this one. */
-static int fail(const tt_mpi_comm *comm, tutti_status status, const char *text) {
+/* The other ranks would wait for this one. What is only made here, to be started later, has no place in the order of
+ * calls: the communicator ends. */
+static void tell_others(const tt_mpi_comm *comm, tt_mpi_form form, const char *why) {
+  tt_mpi_lock();
+  if (form == TT_MPI_INIT)
+    tutti_comm_abort(comm->comm, why);
+  else
+    tutti_comm_refuse(comm->comm, why);
+  tt_mpi_unlock();
+}
+
+static int fail(const tt_mpi_comm *comm, tt_mpi_form form, tutti_status status, const char *text) {
   char kept[1024];
   snprintf(kept, sizeof kept, "%s", text); /* tutti's next call ends its text */
-  if (status == TUTTI_ERR_ARGUMENT) {
-    tt_mpi_lock();
-    tutti_comm_abort(comm->comm, kept);
-    tt_mpi_unlock();
-  }
+  if (status == TUTTI_ERR_ARGUMENT)
+    tell_others(comm, form, kept);
   return tt_mpi_fail(comm, status, kept);
 }
 
-static int fail_wrong(const tt_mpi_call *call, const tt_mpi_comm *comm, const tt_mpi_args *args) {
-  static const char *const names[] = {
-#define NAME(upper, lower) lower,
-      TT_MPI_COLLECTIVES(NAME)
-#undef NAME
-  };
+static int fail_wrong(const tt_mpi_call *call, const tt_mpi_comm *comm, tt_mpi_form form, const tt_mpi_args *args) {
   char text[256];
-  snprintf(text, sizeof text, "%s: %s", names[call->collective], args->text);
-  return fail(comm, TUTTI_ERR_ARGUMENT, text);
+  snprintf(text, sizeof text, "%s: %s", tt_mpi_collective_name(call->collective), args->text);
+  tell_others(comm, form, text);
+  return args->error ? tt_mpi_fail_class(comm, args->error, text) : tt_mpi_fail(comm, TUTTI_ERR_ARGUMENT, text);
+}
+
+/* What is not served: MPI's, or wrong. */
+static bool leave(const tt_mpi_call *call, const tt_mpi_comm *comm, tt_mpi_form form, const tt_mpi_args *args,
+                  tt_mpi_verdict verdict, int *result) {
+  if (verdict == TT_MPI_WRONG)
+    *result = fail_wrong(call, comm, form, args);
+  else
+    tt_mpi_count_passed(call->collective, args->why);
+  return verdict == TT_MPI_WRONG;
 }
 
 /* ---- started calls ---- */
@@ -100,7 +118,7 @@ static tt_mpi_work *start(const tt_mpi_call *call, tt_mpi_comm *comm, const tt_m
   tt_mpi_unlock();
   if (status == TUTTI_OK)
     return work;
-  *result = fail(comm, status, tutti_last_error());
+  *result = fail(comm, form, status, tutti_last_error());
   tt_mpi_work_destroy(work);
   return NULL;
 }
@@ -117,11 +135,7 @@ static bool serve_request(const tt_mpi_call *call, tt_mpi_form form, MPI_Request
     return true;
   }
   tt_mpi_stage_finish(&stage);
-  if (verdict == TT_MPI_PASSED)
-    tt_mpi_count_passed(call->collective, args.why);
-  else
-    *result = fail_wrong(call, comm, &args);
-  return verdict == TT_MPI_WRONG;
+  return leave(call, comm, form, &args, verdict, result);
 }
 
 bool tt_mpi_serve_start(const tt_mpi_call *call, MPI_Request *request, int *result) {
@@ -151,7 +165,7 @@ static tutti_status run_staged(const tt_mpi_call *call, const tt_mpi_args *args,
 static int run_alone(const tt_mpi_call *call, const tt_mpi_comm *comm, const tt_mpi_args *args, tt_mpi_stage *stage) {
   tutti_status status =
       stage->used ? run_staged(call, args, stage) : tt_mpi_rows[call->collective].run(args, TT_MPI_BLOCK, NULL);
-  return status == TUTTI_OK ? MPI_SUCCESS : fail(comm, status, tutti_last_error());
+  return status == TUTTI_OK ? MPI_SUCCESS : fail(comm, TT_MPI_BLOCK, status, tutti_last_error());
 }
 
 /* Others are outstanding, which must move on. */
@@ -163,7 +177,7 @@ static int run_among_others(const tt_mpi_call *call, tt_mpi_comm *comm, const tt
     return result;
   tt_mpi_request_finish(work);
   if (work->status != TUTTI_OK)
-    result = fail(comm, work->status, work->text);
+    result = fail(comm, TT_MPI_START, work->status, work->text);
   tt_mpi_work_destroy(work);
   return result;
 }
@@ -181,9 +195,5 @@ bool tt_mpi_serve(const tt_mpi_call *call, int *result) {
     return true;
   }
   tt_mpi_stage_finish(&stage);
-  if (verdict == TT_MPI_PASSED)
-    tt_mpi_count_passed(call->collective, args.why);
-  else
-    *result = fail_wrong(call, comm, &args);
-  return verdict == TT_MPI_WRONG;
+  return leave(call, comm, TT_MPI_BLOCK, &args, verdict, result);
 }

@@ -76,8 +76,8 @@ typedef struct tt_mpi_reduction {
 } tt_mpi_reduction;
 
 /* The operator and element type with which tutti does a reduction of MPI's type and op. False: it cannot, *why says why
- * (static storage); equal on all ranks. Operators of the program's own are applied by MPI_Reduce_local, which knows how
- * to call them, in C and Fortran. */
+ * (static storage): equal on all ranks; NULL: MPI does not take them. Operators of the program's own are applied by
+ * MPI_Reduce_local, which knows how to call them, in C and Fortran. */
 bool tt_mpi_reduction_find(MPI_Op op, MPI_Datatype type, tt_mpi_reduction *reduction, const char **why);
 /* Between these the operator stays, even if the program frees it. What keeps its type: tt_mpi_type_hold. */
 MPI_Datatype tt_mpi_applied_hold(tt_mpi_applied *applied);
@@ -150,9 +150,12 @@ typedef struct tt_mpi_args {
   tutti_comm *comm;
   tutti_graph *graph;
   const char *why; /* the call passes through */
-  char text[200];  /* it is wrong */
+  int error;       /* it is wrong: MPI's class of it; 0: an error of tutti's */
+  char text[200];
 } tt_mpi_args;
 
+/* WRONG: an argument is, on this rank alone for all that it knows. An MPI would say so; but what it overlooks, it would
+ * wait for others for. */
 typedef enum tt_mpi_verdict { TT_MPI_SERVED, TT_MPI_PASSED, TT_MPI_WRONG } tt_mpi_verdict;
 
 /* ---- serve_row.c ---- */
@@ -194,10 +197,12 @@ typedef struct tt_mpi_blocks {
   bool listed;
   bool dense;         /* tutti may use the program's memory */
   tt_mpi_shape shape; /* of the type, where there is one */
+  int error;          /* MPI's class of what is wrong, and */
+  int64_t wrong;      /* the count that is */
 } tt_mpi_blocks;
 
 /* Finds out where they lie; fills in part as if all were dense. lists: 2 * count numbers, where listed. False:
- * something is wrong that MPI will say. */
+ * something is wrong. */
 bool tt_mpi_blocks_measure(tt_mpi_blocks *blocks, int64_t *lists, tt_mpi_part *part);
 /* The part lies in the stage instead, block after block. */
 void tt_mpi_blocks_stage(const tt_mpi_blocks *blocks, tt_mpi_stage *stage, int which, tt_mpi_part *part);

@@ -50,7 +50,7 @@ static void begin_side(pair *both, int s, const tt_mpi_row_side *of, const tt_mp
   count_blocks(&both->blocks[s], of->unit, comm);
 }
 
-/* MPI_IN_PLACE where MPI has none is an error that MPI tells. */
+/* MPI_IN_PLACE where MPI has none is an error. */
 static bool may_be_in_place(const pair *both, int s, const tt_mpi_row_side *of) {
   return !both->in_place[s] || (of->in_place && both->has[1 - s] && !both->in_place[1 - s]);
 }
@@ -217,6 +217,24 @@ static bool differs_from_itself(const pair *both, const tt_mpi_comm *comm, tt_mp
   return true;
 }
 
+static tt_mpi_verdict tell_wrong(const pair *both, tt_mpi_args *args) {
+  for (int s = IN; s <= OUT; s++) {
+    const char *side = s == IN ? "sent" : "received";
+    const tt_mpi_blocks *blocks = &both->blocks[s];
+    args->error = both->in_place[s] ? MPI_ERR_BUFFER : blocks->error;
+    if (both->in_place[s] && !may_be_in_place(both, s, s == IN ? &both->row->in : &both->row->out))
+      snprintf(args->text, sizeof args->text, "MPI_IN_PLACE as the buffer of what is %s", side);
+    else if (blocks->error == MPI_ERR_COUNT)
+      snprintf(args->text, sizeof args->text, "the count of what is %s is %" PRId64, side, blocks->wrong);
+    else if (blocks->error == MPI_ERR_TYPE)
+      snprintf(args->text, sizeof args->text, "the type of what is %s is none, or not committed", side);
+    else
+      continue;
+    break;
+  }
+  return TT_MPI_WRONG;
+}
+
 tt_mpi_verdict tt_mpi_prepare_move(const tt_mpi_call *call, const tt_mpi_comm *comm, tt_mpi_args *args,
                                    tt_mpi_stage *stage) {
   const tt_mpi_row *row = &tt_mpi_rows[call->collective];
@@ -226,9 +244,8 @@ tt_mpi_verdict tt_mpi_prepare_move(const tt_mpi_call *call, const tt_mpi_comm *c
   pair both = {.row = row, .part = {&args->in, &args->out}};
   begin_side(&both, IN, &row->in, &call->in, comm, is_root);
   begin_side(&both, OUT, &row->out, &call->out, comm, is_root);
-  args->why = "an argument that MPI refuses";
   if (!may_be_in_place(&both, IN, &row->in) || !may_be_in_place(&both, OUT, &row->out) || !measure(&both, stage))
-    return TT_MPI_PASSED;
+    return tell_wrong(&both, args);
   if (differs_from_itself(&both, comm, args) || !find_said(&both, comm, args))
     return TT_MPI_WRONG;
   if (!both.has[IN])

@@ -4,6 +4,9 @@
  * extent, so that an operator finds them as MPI would give them, and gaps of the result keep what they hold. */
 #include "serve.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
 typedef struct job {
   const tt_mpi_call *call;
   const tt_mpi_comm *comm;
@@ -20,8 +23,10 @@ static bool count_parts(job *of, tt_mpi_args *args, tt_mpi_stage *stage) {
   int64_t *counts = tt_mpi_stage_memory(stage, TT_MPI_STAGE_LISTS, of->comm->size * (int64_t)sizeof *counts);
   for (int r = 0; r < of->comm->size; r++) {
     counts[r] = tt_mpi_at(of->call->out.counts, r);
-    if (counts[r] < 0)
+    if (counts[r] < 0) {
+      of->out_count = counts[r];
       return false;
+    }
     if (r < of->comm->rank)
       of->own += counts[r];
     of->in_count += counts[r];
@@ -117,14 +122,37 @@ static bool begin(job *of, const tt_mpi_row *row, tt_mpi_args *args, tt_mpi_stag
          !__builtin_mul_overflow(of->out_count, of->how.bytes, &args->out.bytes);
 }
 
+static tt_mpi_verdict tell_wrong_pair(const tt_mpi_call *call, tt_mpi_args *args) {
+  tt_mpi_shape shape;
+  args->error = MPI_ERR_OP;
+  if (call->op == MPI_OP_NULL)
+    snprintf(args->text, sizeof args->text, "the operator is MPI_OP_NULL");
+  else if (tt_mpi_shape_of(call->out.type, &shape))
+    snprintf(args->text, sizeof args->text, "the operator does not combine elements of that type");
+  else {
+    args->error = MPI_ERR_TYPE;
+    snprintf(args->text, sizeof args->text, "the type is none, or not committed");
+  }
+  return TT_MPI_WRONG;
+}
+
+static tt_mpi_verdict tell_wrong_data(const job *of, tt_mpi_args *args) {
+  bool counted = of->in_count >= 0 && of->out_count >= 0;
+  args->error = counted ? MPI_ERR_BUFFER : MPI_ERR_COUNT;
+  if (!counted)
+    snprintf(args->text, sizeof args->text, "a count is %" PRId64, of->out_count < 0 ? of->out_count : of->in_count);
+  else
+    snprintf(args->text, sizeof args->text, "buffers that are one, or MPI_IN_PLACE where there is none");
+  return TT_MPI_WRONG;
+}
+
 tt_mpi_verdict tt_mpi_prepare_reduction(const tt_mpi_call *call, const tt_mpi_comm *comm, tt_mpi_args *args,
                                         tt_mpi_stage *stage) {
   job of = {.call = call, .comm = comm};
   if (!tt_mpi_reduction_find(call->op, call->out.type, &of.how, &args->why))
-    return TT_MPI_PASSED;
-  args->why = "an argument that MPI refuses";
+    return args->why ? TT_MPI_PASSED : tell_wrong_pair(call, args);
   if (!begin(&of, &tt_mpi_rows[call->collective], args, stage))
-    return TT_MPI_PASSED;
+    return tell_wrong_data(&of, args);
   args->type = of.how.element;
   args->op = of.how.op;
   stage->applied = of.how.applied;
