@@ -217,6 +217,30 @@ static bool differs_from_itself(const pair *both, const tt_mpi_comm *comm, tt_mp
   return true;
 }
 
+/* Own data in one place on both sides is an error that MPICH finds before it communicates; Open MPI takes it, and so
+ * does tutti. */
+static bool is_refused_alias(const pair *both) {
+#ifdef MPICH_NUMVERSION
+  const tt_mpi_part *in = both->part[IN], *out = both->part[OUT];
+  bool alike = both->row->in.unit == both->row->out.unit;
+  if (both->row->graph || !both->has[IN] || !both->has[OUT] || both->in_place[IN] || both->in_place[OUT] ||
+      in->end == in->begin || out->end == out->begin || (alike && both->row->in.listed))
+    return false;
+  int64_t in_own = alike || both->row->in.unit == TT_MPI_ONE ? 0 : in->own;
+  int64_t out_own = alike || both->row->out.unit == TT_MPI_ONE ? 0 : out->own;
+  return in->base + in_own == out->base + out_own;
+#else
+  (void)both;
+  return false;
+#endif
+}
+
+static tt_mpi_verdict tell_alias(tt_mpi_args *args) {
+  args->error = MPI_ERR_BUFFER;
+  snprintf(args->text, sizeof args->text, "this rank's data has the same place in both buffers");
+  return TT_MPI_WRONG;
+}
+
 static tt_mpi_verdict tell_wrong(const pair *both, tt_mpi_args *args) {
   for (int s = IN; s <= OUT; s++) {
     const char *side = s == IN ? "sent" : "received";
@@ -246,6 +270,8 @@ tt_mpi_verdict tt_mpi_prepare_move(const tt_mpi_call *call, const tt_mpi_comm *c
   begin_side(&both, OUT, &row->out, &call->out, comm, is_root);
   if (!may_be_in_place(&both, IN, &row->in) || !may_be_in_place(&both, OUT, &row->out) || !measure(&both, stage))
     return tell_wrong(&both, args);
+  if (is_refused_alias(&both))
+    return tell_alias(args);
   if (differs_from_itself(&both, comm, args) || !find_said(&both, comm, args))
     return TT_MPI_WRONG;
   if (!both.has[IN])

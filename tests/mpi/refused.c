@@ -11,8 +11,9 @@
 
 enum { LONG = 60000, AFTER = 6, LOST = 2 }; /* of the calls after it so many may be lost, with ranks that ran ahead */
 
-typedef enum wrong { BAD_ROOT, BAD_COUNT, NO_TYPE, NO_OP, BAD_PAIR, BAD_IN_PLACE, WRONGS } wrong;
-static const char *const wrong_names[] = {"root", "count", "type", "operator", "operator of a type", "place"};
+typedef enum wrong { BAD_ROOT, BAD_COUNT, NO_TYPE, NO_OP, BAD_PAIR, BAD_IN_PLACE, ALIASED, WRONGS } wrong;
+static const char *const wrong_names[] = {"root",  "count",  "type", "operator", "operator of a type",
+                                          "place", "buffers"};
 
 typedef enum collective {
   BCAST,
@@ -53,6 +54,12 @@ static bool can_be(collective which, wrong how) {
     return reduces;
   case BAD_IN_PLACE: /* of a result */
     return which == ALLREDUCE || which == ALLGATHER || which == ALLTOALL;
+  case ALIASED: /* at a root, which refuses; Open MPI does not look */
+#ifdef MPICH_NUMVERSION
+    return which >= GATHER;
+#else
+    return false;
+#endif
   default:
     return true;
   }
@@ -91,7 +98,21 @@ static int call(collective which, bool waits, int count, int root, MPI_Datatype 
   return code == MPI_SUCCESS && !waits ? MPI_Wait(&request, MPI_STATUS_IGNORE) : code;
 }
 
+/* The rank's own block is in both buffers. */
+static int call_aliased(collective which, bool waits, int count, int root) {
+  int *kept = in, own = rank * count;
+  if (which == SCATTER)
+    return call(which, waits, count, root, MPI_INT, MPI_BAND, in + own);
+  if (which != ALLTOALL)
+    in += own;
+  int code = call(which, waits, count, root, MPI_INT, MPI_BAND, kept);
+  in = kept;
+  return code;
+}
+
 static int call_wrongly(collective which, bool waits, int count, int root, wrong how) {
+  if (how == ALIASED)
+    return call_aliased(which, waits, count, root);
   return call(which, waits, how == BAD_COUNT ? -1 : count, how == BAD_ROOT ? size + 7 : root,
               how == NO_TYPE    ? MPI_DATATYPE_NULL
               : how == BAD_PAIR ? MPI_DOUBLE_INT
@@ -135,7 +156,8 @@ static void go_on(void) {
   }
 }
 
-static void try(collective which, wrong how, bool waits, int count, int root) {
+static void try(collective which, wrong how, bool waits, int count, int any_root) {
+  int root = how == ALIASED ? refuser : any_root;
   snprintf(what, sizeof what, "%s%s of %d, root %d, wrong %s", waits ? "" : "i", names[which], count, root,
            wrong_names[how]);
   for (int n = 0; n < LONG * size; n++)
