@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #define BENCH_LEVELS 16
@@ -54,7 +55,7 @@ static inline bench_level *bench_levels_find(bench_levels *levels, const char *n
     return NULL;
   bench_level *made = &levels->level[levels->level_count++];
   *made = (bench_level){.far = far};
-  memcpy(made->name, name, strnlen(name, sizeof made->name - 1));
+  snprintf(made->name, sizeof made->name, "%.*s", (int)sizeof made->name - 1, name);
   return made;
 }
 

@@ -165,8 +165,11 @@ static const char *map_text(const char *map, int64_t ranks, char text[64]) {
   bool ragged = strcmp(map, "ragged") == 0, mixed = strcmp(map, "mixed") == 0;
   if (!ragged && !mixed)
     return map;
-  for (int64_t r = 0; r < ranks; r++)
-    snprintf(text + 2 * r, 3, "%d%c", (int)(ragged ? r > ranks / 2 : r * 3 % 7 % 2), r + 1 < ranks ? ',' : ':');
+  for (int64_t r = 0; r < ranks; r++) {
+    text[2 * r] = (ragged ? r > ranks / 2 : r * 3 % 7 % 2) ? '1' : '0';
+    text[2 * r + 1] = r + 1 < ranks ? ',' : ':';
+  }
+  text[2 * ranks] = '\0';
   return text;
 }
 
