@@ -36,13 +36,11 @@ static struct {
   _Alignas(128) _Atomic uint64_t arrived[2][16];
 } *shared;
 
-static void spin(void) { __builtin_ia32_pause(); }
-
 static void meet(void) {
   uint64_t round = atomic_load_explicit(&shared->arrived[rank][0], memory_order_relaxed) + 1;
   atomic_store_explicit(&shared->arrived[rank][0], round, memory_order_release);
   while (atomic_load_explicit(&shared->arrived[1 - rank][0], memory_order_acquire) < round)
-    spin();
+    tt_relax();
 }
 
 /* Best time in ns of one call of `run`, which both ranks do at once. */

@@ -127,6 +127,8 @@ uint64_t tt_hash(uint64_t seed, const void *bytes, size_t size);
 static inline void tt_relax(void) {
 #if defined(__x86_64__)
   __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  __asm__ volatile("yield");
 #endif
 }
 
