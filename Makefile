@@ -5,13 +5,14 @@
 #   make test       all tests, also under sanitizers and with clang; closes with "N passed, N failed, N skipped"
 #   make test-long  the same with more cases
 #   make test-cluster    those of several nodes (docs/cluster.md) with more cases
+#   make test-arm64      those that an emulator of 64-bit ARM can run (docs/arm64.md)
 #   make bench      all measurements
 #   make install PREFIX=/usr/local
 #   make deb        Debian packages, in build/deb; make test-packages tries them in a fresh Debian 12 and 13
 #   make format docs clean abi
 
 PREFIX ?= /usr/local
-.PHONY: all run test test-long test-cluster bench install deb test-packages abi format docs deps clean
+.PHONY: all run test test-long test-cluster test-arm64 bench install deb test-packages abi format docs deps clean
 
 all: build/build.ninja
 	@cmake --build build
@@ -34,6 +35,11 @@ test-long: deps
 test-cluster: deps all
 	@scripts/deps.sh cluster
 	@TUTTI_TEST_LONG=1 ctest --test-dir build -R '^cluster/' --output-on-failure --no-tests=error
+
+test-arm64:
+	@scripts/deps.sh arm64
+	@scripts/arm64_sysroot.sh
+	@python3 scripts/test.py --arm64
 
 bench: deps
 	@$(MAKE) --no-print-directory all

@@ -9,11 +9,16 @@ function(test_name source result)
   set(${result} ${name} PARENT_SCOPE)
 endfunction()
 
+set(timeout 1800)
+if(CMAKE_CROSSCOMPILING)
+  set(timeout 7200) # an emulator is many times slower
+endif()
+
 function(test_register name)
   add_test(NAME ${name} COMMAND ${ARGN})
   get_filename_component(folder ${name} DIRECTORY)
   set_tests_properties(${name} PROPERTIES
-    LABELS "${folder}" SKIP_RETURN_CODE 77 TIMEOUT 1800
+    LABELS "${folder}" SKIP_RETURN_CODE 77 TIMEOUT ${timeout}
     ENVIRONMENT "TUTTI_BIN=${CMAKE_BINARY_DIR}/bin;TUTTI_SOURCE=${CMAKE_SOURCE_DIR}")
   if(folder MATCHES "^(system|fault|mpi|cluster)")
     set_tests_properties(${name} PROPERTIES RUN_SERIAL ON)

@@ -2,6 +2,7 @@
 # Installs the Debian packages that building, testing and comparing need; does nothing when they are all there. Of a|b the
 # first that is installed or that apt has: releases differ.
 # deps.sh cluster: also Slurm, whose daemons no test of one machine needs. deps.sh deb: what `make deb` needs, no more.
+# deps.sh arm64: what `make test-arm64` needs on this machine, no more; scripts/arm64_sysroot.sh fetches the rest.
 set -eu
 
 build="gcc g++ libc6-dev cmake ninja-build pkg-config python3 libjansson-dev libpmix-dev libhwloc-dev libsodium-dev
@@ -11,9 +12,11 @@ mpi="openmpi-bin libopenmpi-dev mpich libmpich-dev gfortran"
 programs="hpcc python3-mpi4py scalapack-mpi-test" # that tests run over the interposer
 slurm="slurmctld slurmd slurm-client libpmi2-0|libpmi2-0t64 munge"
 deb="build-essential debhelper libcmocka-dev libmpich-dev libopenmpi-dev lintian"
+arm64="cmake ninja-build pkg-config python3 gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user"
 case "${1:-}" in
 cluster) wanted="$build $tests $mpi $programs $slurm" ;;
 deb) wanted="$build $deb" ;;
+arm64) wanted=$arm64 ;;
 *) wanted="$build $tests $mpi $programs" ;;
 esac
 
