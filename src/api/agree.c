@@ -50,12 +50,20 @@ static bool write_verdict(tutti_comm *comm, tutti_status status, const char *why
   return true;
 }
 
+static void set_broken(tutti_comm *comm, tutti_status status, const char *why) {
+  comm->broken = status;
+  comm->broken_text = strndup(why, TT_VERDICT_TEXT - 1);
+}
+
+static const char *broken_text(const tutti_comm *comm) {
+  return comm->broken_text ? comm->broken_text : "the communicator is broken; there is no memory to say why";
+}
+
 static void take_verdict(tutti_comm *comm) {
   const tt_board *head = comm->board[comm->head];
   if (__atomic_load_n(&head->verdict, __ATOMIC_ACQUIRE) != 2)
     return;
-  comm->broken = (tutti_status)head->status;
-  snprintf(comm->broken_text, sizeof comm->broken_text, "%s", head->text);
+  set_broken(comm, (tutti_status)head->status, head->text);
 }
 
 tutti_status tt_agree_verdict(tutti_comm *any) {
@@ -64,7 +72,7 @@ tutti_status tt_agree_verdict(tutti_comm *any) {
     take_verdict(comm);
   if (comm->broken == TUTTI_OK)
     return tt_fail(TUTTI_ERR_PEER, "another rank broke the communicator and died before it could say why");
-  return tt_fail(comm->broken, "%s", comm->broken_text);
+  return tt_fail(comm->broken, "%s", broken_text(comm));
 }
 
 bool tt_agree_take(tutti_comm *any, tutti_status status, const char *why) {
@@ -74,10 +82,8 @@ bool tt_agree_take(tutti_comm *any, tutti_status status, const char *why) {
     first = write_verdict(comm, status, why);
     take_verdict(comm);
   }
-  if (comm->broken == TUTTI_OK) {
-    comm->broken = status;
-    snprintf(comm->broken_text, sizeof comm->broken_text, "%s", why);
-  }
+  if (comm->broken == TUTTI_OK)
+    set_broken(comm, status, why);
   return first;
 }
 
@@ -89,7 +95,7 @@ tutti_status tt_agree_break(tutti_comm *comm, tutti_status status, const char *f
   va_end(arguments);
   if (tt_agree_take(comm, status, why) && comm->apart)
     tt_notes_break(comm, status, why);
-  return tt_fail(tt_comm_main(comm)->broken, "%s", tt_comm_main(comm)->broken_text);
+  return tt_fail(tt_comm_main(comm)->broken, "%s", broken_text(tt_comm_main(comm)));
 }
 
 /* ---- checks ---- */
@@ -182,7 +188,7 @@ static void add_reasons(tt_text *to, tutti_comm *left) {
   for (tutti_comm *comm = context->comms; comm; comm = comm->next)
     if (comm != tt_comm_main(left) && tt_agree_poisoned(comm)) {
       tt_agree_verdict(comm);
-      tt_text_add(to, "; on another communicator: %s", comm->broken_text);
+      tt_text_add(to, "; on another communicator: %s", broken_text(comm));
     }
 }
 

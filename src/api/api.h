@@ -11,6 +11,7 @@
 #include "api/call.h"
 #include "api/others.h"
 #include "api/progress.h"
+#include "api/team.h"
 #include "boot/boot.h"
 #include "exec/exec.h"
 #include "lower/lower.h"
@@ -21,26 +22,17 @@
 #include <sys/types.h>
 #include <tutti/tutti.h>
 
-/* What of a call its plan depends on. */
-typedef struct tt_entry_key {
-  tt_collective collective;
-  int64_t root;
-  bool in_place, ordered;
-  const tutti_graph *graph;
-} tt_entry_key;
-
-/* A compiled plan of one communicator. Calls with other counts, types and operators share it. */
+/* A plan as one communicator runs it. Calls with other counts, types and operators share it. */
 typedef struct tt_entry {
   tt_entry_key key;
-  char *text;       /* of the parameters that were chosen */
-  const char *runs; /* those that run: others where the chosen ones make no plan; the communicator's */
-  uint64_t hash;    /* of the text */
-  uint32_t epoch;   /* of the communicator, when the executors were made */
-  bool wide;        /* acc=f32 */
-  bool single_copy;
-  tt_composition composition;
-  tt_plan *plan;
-  tt_instance *instance; /* made at the first call that needs it */
+  tt_compiled *compiled; /* the team's, or where there is a graph the entry's; NULL: of a user's composition */
+  const tt_composition *composition; /* the same */
+  tt_plan *plan;                     /* compiled's; the entry's where that is NULL */
+  const char *runs;                  /* the parameters; the communicator's */
+  uint64_t hash;                     /* of the text that was chosen */
+  uint32_t epoch;                    /* of the communicator, when the executors were made */
+  bool wide, single_copy;            /* as in tt_compiled */
+  tt_instance *instance;             /* made at the first call that needs it */
   tt_direct *direct;
   struct tt_entry *next;
 } tt_entry;
@@ -128,7 +120,8 @@ typedef union tt_record_words {
   uint64_t word[8]; /* word[0] is the number */
 } tt_record_words;
 
-#define TT_RECORDS 64 /* more than a rank can run ahead of one that waits, unless its calls move nothing */
+#define TT_RECORDS_FIRST 4 /* calls whose records are on the board: many communicators see no more */
+#define TT_RECORDS 64 /* of others; more than a rank can run ahead of one that waits, unless its calls move nothing */
 #define TT_VERDICT_TEXT 960
 /* What a rank says when a call was refused: refuse.c. ..._in: 1 + the epoch for which it holds. */
 #define TT_REFUSED_TEXT 256
@@ -154,9 +147,9 @@ typedef struct tt_board {
   uint32_t lacking;      /* of the hidden communicator: 1: some rank lacks something, or did */
   tt_others_news others; /* of the hidden communicator */
   char text[TT_VERDICT_TEXT];
-  tt_stop stop[2];                                 /* of epoch e: stop[e % 2] */
-  uint64_t left;                                   /* 1 + the last call of a rank that has destroyed the communicator */
-  _Alignas(64) tt_record_words record[TT_RECORDS]; /* of call n: record[n % TT_RECORDS] */
+  tt_stop stop[2];                                       /* of epoch e: stop[e % 2] */
+  uint64_t left;                                         /* 1 + the last call of a rank that has destroyed the communicator */
+  _Alignas(64) tt_record_words record[TT_RECORDS_FIRST]; /* of call n: record[n - 1] */
 } tt_board;
 
 #define TT_BOUNDS 64 /* at most */
@@ -170,19 +163,20 @@ struct tutti_comm {
   void *transport;
   uint64_t id;
   int64_t rank, size;
-  int64_t *job_rank;
-  tt_arena arena; /* topology */
-  tt_topo *topo;
-  tt_owners owners[TT_TOPO_LEVELS]; /* of blocks dealt evenly to a level's groups; block_count 0: not made yet */
+  tt_team *team;           /* its ranks; what of it is needed often follows */
+  const int64_t *job_rank; /* of each rank */
+  const tt_topo *topo;
   tt_board **board; /* [size]; of ranks on other machines what they have told, or NULL. NULL: no shared cells at all */
-  bool *neighbour;  /* [size]: shares this rank's core, as far as is known */
-  bool *far;        /* [size]: on another machine */
-  bool apart;       /* some are */
-  int64_t head;     /* the lowest rank on this machine */
-  uint64_t agreed;  /* up to that call no two ranks differ */
-  tt_notes *notes;  /* NULL: nothing was told yet */
-  uint64_t yields;  /* so far; neighbours are looked for now and then */
-  bool crowded;     /* ranks share cores, as far as is known */
+  tt_record_words **later; /* [size]: of each rank [TT_RECORDS], of call n: [n % TT_RECORDS]; NULL as boards are, and
+                              until the first call that needs them */
+  bool *neighbour;         /* [size]: shares this rank's core, as far as is known */
+  const bool *far;         /* [size]: on another machine */
+  bool apart;              /* some are */
+  int64_t head;            /* the lowest rank on this machine */
+  uint64_t agreed;         /* up to that call no two ranks differ */
+  tt_notes *notes;         /* NULL: nothing was told yet */
+  uint64_t yields;         /* so far; neighbours are looked for now and then */
+  bool crowded;            /* ranks share cores, as far as is known */
   tt_link *link;
   tt_entry *entries;
   tt_bound *bound;              /* plain calls, by what they are */
@@ -213,13 +207,13 @@ struct tutti_comm {
   const char *last_params;           /* of the call started last */
   tt_params_text *texts;
   tutti_status broken;
-  char broken_text[TT_VERDICT_TEXT];
-  uint64_t token[2];  /* the barrier's block, in and out */
-  tutti_comm *next;   /* in the context's list */
-  uint64_t inits;     /* persistent requests that were made on it, */
-  uint64_t made;      /* and a hash of their keys, which goes into those of later calls */
-  uint64_t last_side; /* places that they were given */
-  tutti_comm *sides;  /* of those that there are */
+  char *broken_text;         /* NULL where not broken, or where there was no memory for it */
+  uint64_t token[2];         /* the barrier's block, in and out */
+  tutti_comm *next, *before; /* in the context's list */
+  uint64_t inits;            /* persistent requests that were made on it, */
+  uint64_t made;             /* and a hash of their keys, which goes into those of later calls */
+  uint64_t last_side;        /* places that they were given */
+  tutti_comm *sides;         /* of those that there are */
   /* ---- of a side communicator ---- */
   tutti_comm *main;         /* the user's; NULL: this is one */
   tutti_comm *next_side;    /* of `main` */
@@ -262,6 +256,8 @@ struct tutti_context {
   int64_t type_count;
   tutti_comm *control; /* for making communicators */
   tutti_comm *comms;
+  tt_index by_number; /* the same */
+  tt_teams teams;
   tutti_comm *running;   /* side communicators with a call under way, and some that had one */
   int64_t outstanding;   /* requests that are queued or running */
   tt_progress *progress; /* NULL: only calls move requests on */
@@ -348,8 +344,8 @@ tutti_status tt_comm_open(tutti_context *context, uint64_t id, const int64_t *jo
 static inline tutti_comm *tt_comm_main(tutti_comm *comm) { return comm->main ? comm->main : comm; }
 /* The first of its ids of streams and cells. */
 static inline uint64_t tt_comm_base(const tutti_comm *comm) { return comm->id << 32 | comm->side << 16; }
-/* A cell of that size on each rank of this machine; NULL for others. */
-tutti_status tt_comm_open_cells(const tutti_comm *comm, size_t bytes, void **cell);
+/* A cell of so many bytes for each rank, shared by those of this machine; NULL for others. id: from tt_comm_base on. */
+tutti_status tt_comm_open_cells(const tutti_comm *comm, uint32_t id, size_t bytes, void **cell);
 /* A table of streams. */
 tutti_status tt_comm_open_link(tutti_comm *comm);
 /* Topology, board and streams, if this is the first time that they are needed. The communicator is broken where not. */
@@ -385,8 +381,6 @@ tutti_status tt_entry_find(tutti_comm *comm, const tt_entry_key *key, int64_t by
 /* Hash of the parameters that a call runs with, also where they make no plan. */
 uint64_t tt_entry_hash(const tutti_comm *comm, const tt_entry_key *key, int64_t bytes);
 void tt_entry_forget(tutti_comm *comm, const tutti_graph *graph); /* frees those of the graph; NULL: all */
-/* From composition and text to this rank's plan. */
-tutti_status tt_entry_compile(tutti_comm *comm, tt_entry *entry, const char *text);
 void tt_entry_destroy(tt_entry *entry);
 
 /* ---- bind.c ---- */
@@ -470,6 +464,13 @@ tutti_status tt_wait_pause(tutti_comm *comm, const tt_operation *operation, tt_w
 tutti_status tt_wait_look(tutti_comm *comm, uint64_t number, tt_waiter *waiter);
 
 /* ---- record.c ---- */
+/* There is room for the record of that call from now on. */
+tutti_status tt_record_open(tutti_comm *comm);
+static inline tutti_status tt_record_reach(tutti_comm *comm, uint64_t number) {
+  return number <= TT_RECORDS_FIRST || comm->later || !comm->board || comm->main ? TUTTI_OK : tt_record_open(comm);
+}
+void tt_record_close(tutti_comm *comm);
+/* After tt_record_reach. */
 void tt_agree_publish(tutti_comm *comm, uint64_t number, const tt_bound *bound);
 
 /* ---- notes.c: between machines ---- */

@@ -94,7 +94,7 @@ static tutti_status bind_plain(tutti_comm *comm, const tt_call *call, tt_bound *
   tutti_status status = tt_entry_find(comm, &key, vector_bytes(comm, call), &bound->entry);
   if (status != TUTTI_OK)
     return status;
-  const tt_composition *composition = &bound->entry->composition;
+  const tt_composition *composition = bound->entry->composition;
   bound->run.in_own = composition->layout[TT_IN] == TT_LAYOUT_OWN;
   bound->run.out_own = composition->layout[TT_OUT] == TT_LAYOUT_OWN;
   bound->run.blocks = plain_table(comm, call, composition);
@@ -161,6 +161,8 @@ static tutti_status refuse_params(tutti_comm *comm, const tt_call *call, tt_boun
   bound->entry = &entry;
   bound->key = tt_bound_key(comm, bound, entry.hash);
   tt_operation_number(comm, bound, &operation);
+  if (tt_record_reach(comm, operation.number) != TUTTI_OK)
+    return tt_agree_break(comm, TUTTI_ERR_MEMORY, "rank %" PRId64 ": %s", comm->rank, tutti_last_error());
   tt_agree_publish(comm, operation.number, bound);
   bound->entry = NULL;
   return TUTTI_ERR_PLAN;
@@ -180,7 +182,7 @@ tutti_status tt_bound_plain(tutti_comm *comm, const tt_call *call, const tt_plac
 
 /* A larger table, empty: what is in the old one is bound again when it is called. No memory: the old one stays. */
 static void grow(tutti_comm *comm) {
-  uint64_t count = comm->bound_count ? 4 * comm->bound_count : 4;
+  uint64_t count = comm->bound_count ? 4 * comm->bound_count : 1;
   tt_bound *larger = count <= TT_BOUNDS ? calloc(count, sizeof *larger) : NULL;
   if (!larger)
     return;

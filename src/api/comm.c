@@ -1,7 +1,6 @@
-/* api/comm.c - communicators: little more than a list of ranks until the first call, which gives them a topology, a
- * board and a table of streams. split.c makes them. */
+/* api/comm.c - communicators: little more than a team of ranks until the first call, which gives them a board and a
+ * table of streams. split.c makes them. */
 #include "api/refuse.h"
-#include "transport/transport.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -16,81 +15,14 @@ static tutti_status no_memory(const tutti_comm *comm) {
   return tt_fail(TUTTI_ERR_MEMORY, "no memory for a communicator of %" PRId64 " ranks", comm->size);
 }
 
-static int64_t machine_of(const tutti_comm *comm, int64_t rank) {
-  const tutti_context *context = comm->context;
-  return context->head_of ? context->head_of[comm->job_rank[rank]] : 0;
-}
-
-static tutti_status find_far(tutti_comm *comm) {
-  comm->far = tt_arena_alloc(&comm->arena, (size_t)comm->size, sizeof *comm->far);
-  if (!comm->far)
-    return no_memory(comm);
-  for (int64_t r = comm->size - 1; r >= 0; r--) {
-    comm->far[r] = machine_of(comm, r) != machine_of(comm, comm->rank);
-    comm->apart = comm->apart || comm->far[r];
-    comm->head = comm->far[r] ? comm->head : r;
-  }
-  return TUTTI_OK;
-}
-
-/* Ranks of one machine need not go through what also reaches others. */
-static void choose_transport(tutti_comm *comm) {
-  const tutti_context *context = comm->context;
-  bool inner = context->head_of && !comm->apart;
-  comm->ops = inner ? tt_shm_ops() : context->ops;
-  comm->transport = inner ? tt_nodes_inner(context->transport) : context->transport;
-}
-
-static int64_t node_of(const tutti_comm *comm, int64_t rank) {
-  const int64_t *groups = comm->context->groups;
-  return groups ? groups[comm->job_rank[rank]] : machine_of(comm, rank);
-}
-
-/* Levels "node" and "core". */
-static tutti_status make_two_levels(tutti_comm *comm) {
-  int64_t *node = tt_arena_alloc(&comm->arena, (size_t)comm->size, sizeof *node);
-  comm->topo = tt_topo_flat(&comm->arena, comm->size);
-  if (!comm->topo || !node)
-    return no_memory(comm);
-  for (int64_t r = 0; r < comm->size; r++)
-    node[r] = node_of(comm, r);
-  return tt_topo_add(comm->topo, &comm->arena, "node", node);
-}
-
-/* Those that switches and the machines' insides make, too. */
-static tutti_status make_all_levels(tutti_comm *comm) {
-  tt_locality *locality = tt_arena_alloc(&comm->arena, (size_t)comm->size, sizeof *locality);
-  if (!locality)
-    return no_memory(comm);
-  for (int64_t r = 0; r < comm->size; r++) {
-    locality[r] = comm->context->locality[comm->job_rank[r]];
-    locality[r].node = (uint64_t)node_of(comm, r);
-  }
-  return tt_topo_build(&comm->arena, locality, comm->size, &comm->topo);
-}
-
-static tutti_status make_topology(tutti_comm *comm) {
-  int32_t *reach_of = tt_arena_alloc(&comm->arena, (size_t)comm->size, sizeof *reach_of);
-  if (!reach_of)
-    return no_memory(comm);
-  tutti_status status = comm->context->locality ? make_all_levels(comm) : make_two_levels(comm);
-  if (status != TUTTI_OK)
-    return status;
-  for (int64_t r = 0; r < comm->size; r++)
-    reach_of[r] = (int32_t)machine_of(comm, r);
-  comm->topo->reach_of = reach_of;
-  comm->topo->level[comm->topo->level_count - 1].publish = comm->ops->publish;
-  return TUTTI_OK;
-}
-
-tutti_status tt_comm_open_cells(const tutti_comm *comm, size_t bytes, void **cell) {
+tutti_status tt_comm_open_cells(const tutti_comm *comm, uint32_t id, size_t bytes, void **cell) {
   int64_t *here = malloc((size_t)comm->size * sizeof *here), count = 0;
   if (!here)
     return no_memory(comm);
   for (int64_t r = 0; r < comm->size; r++)
     if (!comm->far[r])
       here[count++] = comm->job_rank[r];
-  tutti_status status = comm->ops->cells_open(comm->transport, tt_comm_base(comm), here, count, bytes, cell);
+  tutti_status status = comm->ops->cells_open(comm->transport, tt_comm_base(comm) + id, here, count, bytes, cell);
   for (int64_t r = comm->size - 1; r >= 0 && status == TUTTI_OK; r--) /* spread: none lies before its place */
     cell[r] = comm->far[r] ? NULL : cell[--count];
   free(here);
@@ -101,12 +33,12 @@ static tutti_status open_board(tutti_comm *comm) {
   if (!comm->ops->cells_open)
     return TUTTI_OK;
   tt_board **board = calloc((size_t)comm->size, sizeof(tt_board *));
-  comm->neighbour = tt_arena_alloc(&comm->arena, (size_t)comm->size, sizeof *comm->neighbour);
+  comm->neighbour = calloc((size_t)comm->size, sizeof *comm->neighbour);
   if (!board || !comm->neighbour) {
     free(board);
     return no_memory(comm);
   }
-  tutti_status status = tt_comm_open_cells(comm, sizeof(tt_board), (void **)board);
+  tutti_status status = tt_comm_open_cells(comm, 0, sizeof(tt_board), (void **)board);
   if (status == TUTTI_OK)
     comm->board = board;
   else
@@ -131,7 +63,7 @@ static tutti_status count_together(const tutti_comm *comm, int64_t *most) {
     return no_memory(comm);
   *most = 0;
   for (int64_t r = 0; r < comm->size; r++) {
-    int64_t count = ++together[machine_of(comm, r)];
+    int64_t count = ++together[comm->context->head_of[comm->job_rank[r]]];
     *most = count > *most ? count : *most;
   }
   free(together);
@@ -165,18 +97,26 @@ tutti_status tt_comm_open_link(tutti_comm *comm) {
   return tt_link_create(&spec, &comm->link);
 }
 
+static void take_team(tutti_comm *comm) {
+  const tt_team *team = comm->team;
+  comm->ops = team->ops;
+  comm->transport = team->transport;
+  comm->topo = team->topo;
+  comm->far = team->far;
+  comm->apart = team->apart;
+  comm->head = team->head;
+}
+
 tutti_status tt_comm_prepare(tutti_comm *comm) {
   if (comm->link)
     return TUTTI_OK;
   if (comm->broken != TUTTI_OK)
     return tt_agree_verdict(comm);
-  tutti_status status = find_far(comm);
+  tutti_status status = tt_team_prepare(comm->context, comm->team);
   if (status == TUTTI_OK) {
-    choose_transport(comm);
-    status = make_topology(comm);
-  }
-  if (status == TUTTI_OK)
+    take_team(comm);
     status = open_board(comm);
+  }
   if (status == TUTTI_OK)
     status = tt_comm_open_link(comm);
   if (status == TUTTI_OK)
@@ -202,22 +142,31 @@ tutti_status tt_comm_watch(tutti_comm *comm, tt_spent *spent) {
   return status;
 }
 
+static bool link_comm(tutti_context *context, tutti_comm *comm, uint64_t id) {
+  comm->id = id;
+  if (!tt_index_set(&context->by_number, id, comm))
+    return false;
+  comm->next = context->comms;
+  if (comm->next)
+    comm->next->before = comm;
+  context->comms = comm;
+  return true;
+}
+
 tutti_status tt_comm_open(tutti_context *context, uint64_t id, const int64_t *job_rank, int64_t size, int64_t rank,
                           tutti_comm **comm) {
   tutti_comm *made = calloc(1, sizeof *made);
-  if (!made || !(made->job_rank = malloc((size_t)size * sizeof *job_rank))) {
+  if (!made || !(made->team = tt_team_take(context, job_rank, size, rank)) || !link_comm(context, made, id)) {
+    if (made)
+      tt_team_give(context, made->team);
     free(made);
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for a communicator of %" PRId64 " ranks", size);
   }
-  memcpy(made->job_rank, job_rank, (size_t)size * sizeof *job_rank);
   made->context = context;
   made->crowded = context->crowded;
-  made->id = id;
+  made->job_rank = made->team->job_rank;
   made->rank = rank;
   made->size = size;
-  tt_arena_init(&made->arena);
-  made->next = context->comms;
-  context->comms = made;
   *comm = made;
   return TUTTI_OK;
 }
@@ -225,6 +174,7 @@ tutti_status tt_comm_open(tutti_context *context, uint64_t id, const int64_t *jo
 /* ---- end ---- */
 
 static void close_board(tutti_comm *comm) {
+  tt_record_close(comm);
   comm->ops->cells_close(comm->transport, tt_comm_base(comm));
   for (int64_t r = 0; r < comm->size; r++)
     if (comm->far[r])
@@ -232,11 +182,14 @@ static void close_board(tutti_comm *comm) {
 }
 
 static void unlink_comm(tutti_comm *comm) {
-  tutti_comm **at = &comm->context->comms;
-  while (*at && *at != comm)
-    at = &(*at)->next;
-  if (*at)
-    *at = comm->next;
+  tutti_context *context = comm->context;
+  tt_index_remove(&context->by_number, comm->id);
+  if (comm->before)
+    comm->before->next = comm->next;
+  else
+    context->comms = comm->next;
+  if (comm->next)
+    comm->next->before = comm->before;
 }
 
 void tutti_comm_destroy(tutti_comm *comm) {
@@ -264,8 +217,9 @@ void tutti_comm_destroy(tutti_comm *comm) {
   free(comm->creation);
   free(comm->copy);
   free(comm->board);
-  free(comm->job_rank);
-  tt_arena_finish(&comm->arena);
+  free(comm->neighbour);
+  free(comm->broken_text);
+  tt_team_give(comm->context, comm->team);
   free(comm);
 }
 

@@ -278,6 +278,8 @@ void tutti_context_destroy(tutti_context *context) {
   }
   tt_progress_stop(context);
   tutti_comm_destroy(context->control);
+  tt_teams_finish(context);
+  tt_index_finish(&context->by_number);
   if (context->transport)
     context->ops->close(context->transport);
   tt_profile_close(context->profile);

@@ -1,5 +1,5 @@
-/* api/entry.c - from a kind of call to a compiled plan: choose parameters, compose, lower, prove, and keep the result
- * for the life of the communicator. */
+/* api/entry.c - from a kind of call to a compiled plan: choose parameters, compose, lower, prove. The communicator
+ * keeps what runs the plan, its team the plan: the next communicator of the same ranks compiles nothing. */
 #include "api/api.h"
 
 #include <inttypes.h>
@@ -51,47 +51,47 @@ uint64_t tt_entry_hash(const tutti_comm *comm, const tt_entry_key *key, int64_t 
 
 /* ---- compiling ---- */
 
-static const tt_graph *graph_of(const tt_entry *entry) { return entry->key.graph ? &entry->key.graph->all : NULL; }
+static const tt_graph *graph_of(const tt_compiled *of) { return of->key.graph ? &of->key.graph->all : NULL; }
 
-/* Made once for each level, and kept as long as the communicator. NULL: blocks are not dealt. */
+/* Made once for each level, and kept as long as the team. NULL: blocks are not dealt. */
 static tutti_status find_owners(tutti_comm *comm, const tt_params *params, const tt_owners **owners) {
   const tt_topo_level *level = params->even ? tt_lower_outermost(params, comm->topo) : NULL;
   *owners = NULL;
   if (!level || !level->group_of)
     return TUTTI_OK;
-  tt_owners *made = &comm->owners[level - comm->topo->level];
+  tt_owners *made = &comm->team->owners[level - comm->topo->level];
   tutti_status status = TUTTI_OK;
   if (made->block_count == 0)
-    status = tt_compose_owners(level->group_of, level->group_count, comm->size, &comm->arena, made);
+    status = tt_compose_owners(level->group_of, level->group_count, comm->size, &comm->team->arena, made);
   *owners = made;
   return status;
 }
 
-static tutti_status compose(tutti_comm *comm, tt_entry *entry, const tt_params *params) {
+static tutti_status compose(tutti_comm *comm, tt_compiled *of, const tt_params *params) {
   const tt_owners *owners;
   tutti_status status = find_owners(comm, params, &owners);
   if (status != TUTTI_OK)
     return status;
-  const tt_problem problem = {.collective = entry->key.collective,
+  const tt_problem problem = {.collective = of->key.collective,
                               .rank_count = comm->size,
-                              .root = entry->key.root,
-                              .in_place = entry->key.in_place,
-                              .ordered = entry->key.ordered,
-                              .graph = graph_of(entry),
+                              .root = of->key.root,
+                              .in_place = of->key.in_place,
+                              .ordered = of->key.ordered,
+                              .graph = graph_of(of),
                               .owners = owners};
-  return tt_compose(&problem, params->form, &entry->composition);
+  return tt_compose(&problem, params->form, &of->composition);
 }
 
 /* What the plans have to do, from the collective's definition. */
-static tutti_status find_meaning(const tutti_comm *comm, const tt_entry *entry, const tt_params *params,
+static tutti_status find_meaning(const tutti_comm *comm, const tt_compiled *of, const tt_params *params,
                                  tt_question *question, tt_meaning *meaning) {
-  const tt_graph *graph = graph_of(entry);
-  *question = (tt_question){.collective = tt_compose_info(entry->key.collective).name,
+  const tt_graph *graph = graph_of(of);
+  *question = (tt_question){.collective = tt_compose_info(of->key.collective).name,
                             .rank_count = comm->size,
-                            .block_count = entry->composition.block_count,
-                            .root = entry->key.root,
-                            .in_place = entry->key.in_place,
-                            .ordered = entry->key.ordered,
+                            .block_count = of->composition.block_count,
+                            .root = of->key.root,
+                            .in_place = of->key.in_place,
+                            .ordered = of->key.ordered,
                             .reproducible = params->reproducible,
                             .edge_count = graph ? graph->edge_count : 0,
                             .from = graph ? graph->from : NULL,
@@ -99,7 +99,7 @@ static tutti_status find_meaning(const tutti_comm *comm, const tt_entry *entry, 
   return tt_verify_meaning(question, meaning);
 }
 
-static tutti_status prove(const tutti_comm *comm, const tt_entry *entry, const tt_params *params,
+static tutti_status prove(const tutti_comm *comm, const tt_compiled *of, const tt_params *params,
                           const tt_lowering *lowering) {
   tt_plan **plans = calloc((size_t)comm->size, sizeof(tt_plan *));
   tutti_status status =
@@ -109,7 +109,7 @@ static tutti_status prove(const tutti_comm *comm, const tt_entry *entry, const t
   tt_question question;
   tt_meaning meaning;
   if (status == TUTTI_OK)
-    status = find_meaning(comm, entry, params, &question, &meaning);
+    status = find_meaning(comm, of, params, &question, &meaning);
   if (status == TUTTI_OK)
     status = tt_verify(&meaning, (const tt_plan *const *)plans);
   for (int64_t r = 0; r < comm->size && plans; r++)
@@ -119,8 +119,8 @@ static tutti_status prove(const tutti_comm *comm, const tt_entry *entry, const t
 }
 
 /* A rank that passes a block on has to know how long it is. */
-static tutti_status check_lengths(const tt_entry *entry, const tt_lowering *lowering, const char *text) {
-  tt_collective_info info = tt_compose_info(entry->key.collective);
+static tutti_status check_lengths(const tt_compiled *of, const tt_lowering *lowering, const char *text) {
+  tt_collective_info info = tt_compose_info(of->key.collective);
   if (info.lengths == TT_LENGTHS_ALL || !tt_lowering_relays(lowering))
     return TUTTI_OK;
   return tt_fail(TUTTI_ERR_PLAN,
@@ -129,63 +129,104 @@ static tutti_status check_lengths(const tt_entry *entry, const tt_lowering *lowe
                  info.name, text, fallback);
 }
 
-tutti_status tt_entry_compile(tutti_comm *comm, tt_entry *entry, const char *text) {
+static tutti_status compile(tutti_comm *comm, tt_compiled *of, const char *text) {
   tt_params params;
   tt_lowering *lowering = NULL;
   tutti_status status = tt_params_parse(text, &params);
-  if (status == TUTTI_OK && !(entry->runs = tt_comm_keep_text(comm, text)))
-    status = tt_fail(TUTTI_ERR_MEMORY, "no memory for parameters");
+  of->runs = text;
   if (status == TUTTI_OK) {
-    entry->wide = params.acc_float32;
-    entry->single_copy = params.single_copy;
-    status = compose(comm, entry, &params);
+    of->wide = params.acc_float32;
+    of->single_copy = params.single_copy;
+    status = compose(comm, of, &params);
   }
   if (status == TUTTI_OK)
-    status = tt_lowering_create(&entry->composition, comm->topo, &params, &lowering);
+    status = tt_lowering_create(&of->composition, comm->topo, &params, &lowering);
   if (status == TUTTI_OK)
-    status = check_lengths(entry, lowering, text);
+    status = check_lengths(of, lowering, text);
   if (status == TUTTI_OK && tt_options_get()->verify)
-    status = prove(comm, entry, &params, lowering);
+    status = prove(comm, of, &params, lowering);
   if (status == TUTTI_OK)
-    status = tt_lower_rank(lowering, comm->rank, &entry->plan);
+    status = tt_lower_rank(lowering, comm->rank, &of->plan);
   tt_lowering_destroy(lowering);
   return status;
 }
 
+static tutti_status make_compiled(tutti_comm *comm, const tt_entry_key *key, const char *text, bool own,
+                                  tt_compiled **compiled) {
+  tt_compiled *made = calloc(1, sizeof *made);
+  if (!made || !(made->text = strdup(text))) {
+    tt_compiled_destroy(made);
+    return tt_fail(TUTTI_ERR_MEMORY, "no memory for a plan");
+  }
+  made->key = *key;
+  tutti_status status = compile(comm, made, made->text);
+  if (status == TUTTI_ERR_PLAN && !own) { /* a rule that does not know of this call's order: on no rank */
+    tt_plan_destroy(made->plan);
+    made->plan = NULL;
+    status = compile(comm, made, fallback);
+  }
+  if (status == TUTTI_OK)
+    *compiled = made;
+  else
+    tt_compiled_destroy(made);
+  return status;
+}
+
 /* ---- entries ---- */
+
+static void drop_compiled(tt_compiled *compiled) {
+  compiled->uses--;
+  if (compiled->key.graph)
+    tt_compiled_destroy(compiled);
+}
 
 void tt_entry_destroy(tt_entry *entry) {
   if (!entry)
     return;
   tt_direct_destroy(entry->direct);
   tt_instance_destroy(entry->instance);
-  tt_plan_destroy(entry->plan);
-  free(entry->text);
+  if (entry->compiled)
+    drop_compiled(entry->compiled);
+  else
+    tt_plan_destroy(entry->plan);
   free(entry);
 }
 
-static void drop_plan(tt_entry *entry) {
-  tt_plan_destroy(entry->plan);
-  entry->plan = NULL;
+static void take_compiled(tt_entry *entry, tt_compiled *compiled) {
+  entry->compiled = compiled;
+  entry->composition = &compiled->composition;
+  entry->plan = compiled->plan;
+  entry->hash = tt_hash(0, compiled->text, strlen(compiled->text));
+  entry->wide = compiled->wide;
+  entry->single_copy = compiled->single_copy;
+}
+
+/* The team's, or one that is made now. */
+static tutti_status get_compiled(tutti_comm *comm, const tt_entry_key *key, const char *text, bool own,
+                                 tt_compiled **compiled) {
+  *compiled = tt_team_find(comm->team, key, text, own);
+  if (*compiled)
+    return TUTTI_OK;
+  tutti_status status = make_compiled(comm, key, text, own, compiled);
+  if (status == TUTTI_OK)
+    tt_team_keep(comm->team, *compiled);
+  return status;
 }
 
 static tutti_status create(tutti_comm *comm, const tt_entry_key *key, const char *text, bool own, tt_entry **entry) {
+  tt_compiled *compiled;
+  tutti_status status = get_compiled(comm, key, text, own, &compiled);
+  if (status != TUTTI_OK)
+    return status;
+  compiled->uses++;
   tt_entry *made = calloc(1, sizeof *made);
-  if (!made || !(made->text = strdup(text))) {
-    tt_entry_destroy(made);
+  if (!made || !(made->runs = tt_comm_keep_text(comm, compiled->runs))) {
+    drop_compiled(compiled);
+    free(made);
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for a plan");
   }
   made->key = *key;
-  made->hash = tt_hash(0, text, strlen(text));
-  tutti_status status = tt_entry_compile(comm, made, text);
-  if (status == TUTTI_ERR_PLAN && !own) { /* a rule that does not know of this call's order: on no rank */
-    drop_plan(made);
-    status = tt_entry_compile(comm, made, fallback);
-  }
-  if (status != TUTTI_OK) {
-    tt_entry_destroy(made);
-    return status;
-  }
+  take_compiled(made, compiled);
   made->next = comm->entries;
   comm->entries = made;
   *entry = made;
@@ -201,7 +242,7 @@ tutti_status tt_entry_find(tutti_comm *comm, const tt_entry_key *key, int64_t by
   bool own;
   const char *text = choose(comm, key, bytes, &own);
   for (tt_entry *n = comm->entries; n; n = n->next)
-    if (same_key(&n->key, key) && strcmp(n->text, text) == 0) {
+    if (same_key(&n->key, key) && strcmp(n->compiled->text, text) == 0) {
       *entry = n;
       return TUTTI_OK;
     }

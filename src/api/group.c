@@ -29,13 +29,6 @@ static tutti_status find_self(const tutti_context *context, int64_t count, const
                               context->rank);
 }
 
-static bool is_used(const tutti_context *context, uint64_t number) {
-  const tutti_comm *comm = context->comms;
-  while (comm && comm->id != number)
-    comm = comm->next;
-  return comm != NULL;
-}
-
 static tutti_status create(tutti_context *context, uint64_t number, int64_t count, const int64_t *ranks,
                            tutti_comm **comm) {
   int64_t self = -1;
@@ -68,7 +61,7 @@ tutti_status tutti_comm_create_group(tutti_context *context, int64_t number, int
     return bad_group("number", number);
   if (count < 1 || count > context->size)
     return bad_group("count", count);
-  if (is_used(context, (uint64_t)number))
+  if (tt_index_find(&context->by_number, (uint64_t)number))
     return tt_fail(TUTTI_ERR_ARGUMENT,
                    "tutti_comm_create_group: number is %" PRId64 ", as that of another communicator of this rank",
                    number);

@@ -117,18 +117,9 @@ static void answer(tutti_comm *comm, const tutti_comm *of, int64_t rank, const n
     send_note(comm, TALK, rank, &own);
 }
 
-/* There was none of the rank so far. */
-static void make_records(tutti_comm *of, int64_t rank) {
-  if (of->main && !of->record[rank])
-    of->record[rank] = calloc(1, sizeof *of->record[rank]);
-  else if (!of->main && !of->board[rank] &&
-           (of->board[rank] = aligned_alloc(_Alignof(tt_board), sizeof *of->board[rank])))
-    memset(of->board[rank], 0, sizeof *of->board[rank]);
-}
-
 /* Whoever asks may be an epoch behind. */
 static void take_stop(tutti_comm *comm, int64_t rank, const note *come) {
-  make_records(comm, rank);
+  tt_record_make(comm, rank);
   if (comm->board[rank])
     tt_refuse_told(comm, rank, come->number, &come->stop);
   if (come->talk == STOP)
@@ -147,12 +138,10 @@ static void take_note(tutti_comm *comm, kind what, int64_t rank, const note *com
   tutti_comm *of = come->init > 0 ? tt_side_find(comm, come->init) : comm;
   if (!of) /* not made here yet, or gone */
     return;
-  if (come->talk == QUESTION) {
+  if (come->talk == QUESTION)
     answer(comm, of, rank, come);
-    return;
-  }
-  make_records(of, rank);
-  tt_record_keep(of, rank, &come->record.record);
+  else
+    tt_record_keep(of, rank, &come->record);
 }
 
 static void look_at(tutti_comm *comm, kind of, int64_t rank) {

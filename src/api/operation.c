@@ -82,9 +82,11 @@ tutti_status tt_operation_start(tutti_comm *comm, const tt_call *call, tt_operat
   comm->last_params = bound->entry->runs;
   if (comm->context->foreign) /* a user's transport leaves no text: an older one must not stand for it */
     tt_fail_clear();
-  if (!bound->direct)
+  tutti_status status = tt_record_reach(comm, operation->number);
+  if (status == TUTTI_OK && !bound->direct)
     tt_agree_publish(comm, operation->number, bound);
-  tutti_status status = start(comm, call, operation);
+  if (status == TUTTI_OK)
+    status = start(comm, call, operation);
   if (bound->direct) /* while others' data is on its way; whoever finds a difference waits for the record */
     tt_agree_publish(comm, operation->number, bound);
   return status == TUTTI_OK ? TUTTI_OK : fail(comm, operation, status, -1);

@@ -3,6 +3,70 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LATER_ID (UINT32_MAX - 32) /* lanes are fewer */
+
+/* ---- where records are ---- */
+
+tutti_status tt_record_open(tutti_comm *comm) {
+  tt_record_words **later = calloc((size_t)comm->size, sizeof(tt_record_words *));
+  if (!later)
+    return tt_fail(TUTTI_ERR_MEMORY, "no memory for the records of %" PRId64 " ranks", comm->size);
+  tutti_status status = tt_comm_open_cells(comm, LATER_ID, TT_RECORDS * sizeof(tt_record_words), (void **)later);
+  if (status == TUTTI_OK)
+    comm->later = later;
+  else
+    free(later);
+  return status;
+}
+
+void tt_record_close(tutti_comm *comm) {
+  if (!comm->later)
+    return;
+  comm->ops->cells_close(comm->transport, tt_comm_base(comm) + LATER_ID);
+  for (int64_t r = 0; r < comm->size; r++)
+    if (comm->far[r])
+      free(comm->later[r]);
+  free(comm->later);
+}
+
+/* Where the rank says what it called there. NULL: there is no place for it, so that nobody has written it; or the rank
+ * is on another machine, and has told nothing. */
+static inline tt_record_words *place_of(const tutti_comm *comm, int64_t rank, uint64_t number) {
+  if (comm->main)
+    return comm->record[rank];
+  if (number - 1 < TT_RECORDS_FIRST)
+    return comm->board[rank] ? &comm->board[rank]->record[number - 1] : NULL;
+  return comm->later && comm->later[rank] ? &comm->later[rank][number % TT_RECORDS] : NULL;
+}
+
+static void *zeroed(size_t bytes) {
+  void *memory = aligned_alloc(64, bytes);
+  return memory ? memset(memory, 0, bytes) : NULL;
+}
+
+void tt_record_make(const tutti_comm *comm, int64_t rank) {
+  if (comm->main) {
+    if (!comm->record[rank])
+      comm->record[rank] = zeroed(sizeof(tt_record_words));
+    return;
+  }
+  if (!comm->board[rank])
+    comm->board[rank] = zeroed(sizeof(tt_board));
+  if (comm->later && !comm->later[rank])
+    comm->later[rank] = zeroed(TT_RECORDS * sizeof(tt_record_words));
+}
+
+void tt_record_keep(tutti_comm *comm, int64_t rank, const tt_record_words *record) {
+  tt_record_make(comm, rank);
+  tt_record_words *place = place_of(comm, rank, record->record.number);
+  if (place)
+    *place = *record;
+}
+
+/* ---- written and read ---- */
 
 /* Two neighbors of a record as the word that they are: built in a register, since every call does this. */
 static inline uint64_t pair_of(int32_t first, int32_t second) {
@@ -14,16 +78,9 @@ static inline uint64_t pair_of(int32_t first, int32_t second) {
 #endif
 }
 
-/* Where the rank says what it called there; NULL: it is on another machine, and has told nothing. */
-static inline tt_record_words *place_of(const tutti_comm *comm, int64_t rank, uint64_t number) {
-  if (comm->main)
-    return comm->record[rank];
-  tt_board *board = comm->board[rank];
-  return board ? &board->record[number % TT_RECORDS] : NULL;
-}
-
 void tt_agree_publish(tutti_comm *comm, uint64_t number, const tt_bound *bound) {
-  if (!comm->board)
+  tt_record_words *place = comm->board ? place_of(comm, comm->rank, number) : NULL;
+  if (!place)
     return;
   const uint64_t made[TT_RECORD_WORDS] = {0,
                                           bound->key,
@@ -33,7 +90,7 @@ void tt_agree_publish(tutti_comm *comm, uint64_t number, const tt_bound *bound) 
                                           pair_of(bound->said_type, bound->said_op),
                                           bound->lists,
                                           bound->lengths};
-  uint64_t *word = place_of(comm, comm->rank, number)->word;
+  uint64_t *word = place->word;
   __atomic_store_n(&word[0], 0,
                    __ATOMIC_RELAXED); /* readers that see 0 or a change skip it; pairs with tt_record_read */
   for (int n = 1; n < TT_RECORD_WORDS; n++)
@@ -43,10 +100,10 @@ void tt_agree_publish(tutti_comm *comm, uint64_t number, const tt_bound *bound) 
 
 /* What a rank says of a start of a persistent request holds for all before. */
 bool tt_record_read(const tutti_comm *comm, int64_t rank, uint64_t number, tt_record *record) {
-  const tt_record_words *from = place_of(comm, rank, number);
-  if (!from)
+  const tt_record_words *place = place_of(comm, rank, number);
+  if (!place)
     return false;
-  const uint64_t *word = from->word;
+  const uint64_t *word = place->word;
   tt_record_words read = {.word = {__atomic_load_n(&word[0], __ATOMIC_ACQUIRE)}};
   if (comm->main ? read.word[0] < number : read.word[0] != number)
     return false;
@@ -56,21 +113,19 @@ bool tt_record_read(const tutti_comm *comm, int64_t rank, uint64_t number, tt_re
   return __atomic_load_n(&word[0], __ATOMIC_RELAXED) == read.word[0];
 }
 
-void tt_record_keep(tutti_comm *comm, int64_t rank, const tt_record *record) {
-  tt_record_words *to = place_of(comm, rank, record->number);
-  if (to)
-    to->record = *record;
-}
-
-uint64_t tt_record_last(const tutti_comm *comm, int64_t rank) {
-  uint64_t last = 0;
-  if (comm->main)
-    return __atomic_load_n(&comm->record[rank]->word[0], __ATOMIC_ACQUIRE);
-  for (int n = 0; n < TT_RECORDS; n++) {
-    uint64_t number = __atomic_load_n(&comm->board[rank]->record[n].word[0], __ATOMIC_ACQUIRE);
+static uint64_t last_of(const tt_record_words *record, int count, uint64_t last) {
+  for (int n = 0; n < count; n++) {
+    uint64_t number = __atomic_load_n(&record[n].word[0], __ATOMIC_ACQUIRE);
     last = number > last ? number : last;
   }
   return last;
+}
+
+uint64_t tt_record_last(const tutti_comm *comm, int64_t rank) {
+  if (comm->main)
+    return last_of(comm->record[rank], 1, 0);
+  uint64_t last = last_of(comm->board[rank]->record, TT_RECORDS_FIRST, 0);
+  return comm->later ? last_of(comm->later[rank], TT_RECORDS, last) : last;
 }
 
 static bool same_record(const tt_record *a, const tt_record *b) { return a->key == b->key && a->type == b->type; }

@@ -21,8 +21,10 @@ static inline bool tt_record_is_composition(const tt_record *record) {
 /* Rank's record of that call; false where it has none (not called yet, or long ago). The first call on a side
  * communicator is the making of the request. */
 bool tt_record_read(const tutti_comm *comm, int64_t rank, uint64_t number, tt_record *record);
-/* What a rank of another machine has told. */
-void tt_record_keep(tutti_comm *comm, int64_t rank, const tt_record *record);
+/* Room for what a rank of another machine tells, where there is none so far and there is memory. */
+void tt_record_make(const tutti_comm *comm, int64_t rank);
+/* What a rank of another machine has told of its call. */
+void tt_record_keep(tutti_comm *comm, int64_t rank, const tt_record_words *record);
 /* The last call that the rank has come to; of this machine. */
 uint64_t tt_record_last(const tutti_comm *comm, int64_t rank);
 /* Whether this rank and another one called different things. */

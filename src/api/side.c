@@ -52,7 +52,7 @@ static tutti_status open_records(tutti_comm *side) {
   if (!side->board)
     return TUTTI_OK;
   tt_record_words **record = calloc((size_t)side->size, sizeof *record);
-  tutti_status status = record ? tt_comm_open_cells(side, sizeof **record, (void **)record)
+  tutti_status status = record ? tt_comm_open_cells(side, 0, sizeof **record, (void **)record)
                                : tt_fail(TUTTI_ERR_MEMORY, "no memory for records of %" PRId64 " ranks", side->size);
   if (status == TUTTI_OK)
     side->record = record;

@@ -88,7 +88,7 @@ static int64_t fill_mid(const int64_t *count, int64_t *offset, int64_t block_cou
 }
 
 tutti_status tt_table_make(const tutti_comm *comm, const tt_call *call, tt_words *words, tt_bound *bound) {
-  const tt_composition *composition = &bound->entry->composition;
+  const tt_composition *composition = bound->entry->composition;
   table to = {.comm = comm, .call = call, .square = composition->layout[TT_IN] == TT_LAYOUT_ROW};
   int64_t length = to.square ? comm->size : composition->block_count, *word = take_words(words, 4 * length);
   if (!word)

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { ALIGNMENT = 16, CHUNK_MINIMUM = 4096, CHUNK_MAXIMUM = 8 << 20, HUGE_PAGE = 2 << 20 };
+enum { ALIGNMENT = 16, CHUNK_MINIMUM = 1024, CHUNK_MAXIMUM = 8 << 20, HUGE_PAGE = 2 << 20 };
 
 typedef struct tt_arena_chunk {
   struct tt_arena_chunk *next; /* older */

@@ -15,47 +15,60 @@ static const struct {
 
 #define OTHERS 32 /* ids at the end of a base that are not cells' */
 
-static uint32_t data_count(const tt_cells *cells, int number) { return cells->few ? TT_CELL_FEW : areas[number].count; }
+static uint32_t data_count(const tt_cells *cells, int number) {
+  return cells->spec->alone ? TT_CELL_FIRST : areas[number].count;
+}
 
-static uint32_t line_count(const tt_cells *cells) { return cells->few ? TT_CELL_FEW : TT_CELL_LINES; }
-
-static void set_area(tt_cells *cells, int number, tt_cell_use *use) {
+static void set_area(tt_cells *cells, int number) {
   int64_t bytes = areas[number].bytes ? areas[number].bytes : tt_options_get()->direct_bytes;
   tt_area *area = &cells->area[number];
-  area->id = cells->id + 1 + (uint64_t)number;
+  area->id = cells->id + 2 + (uint64_t)number;
   area->bytes = bytes;
   area->stride = round_up((size_t)bytes);
   area->count = data_count(cells, number);
-  area->use = use;
+}
+
+/* Their sets of ranks lie behind them. NULL: no memory. */
+static tt_cell_use *make_uses(size_t count, size_t set_words) {
+  tt_cell_use *use = calloc(count, sizeof *use + set_words * sizeof(uint64_t));
+  uint64_t *sets = (uint64_t *)(void *)(use + count);
+  for (size_t n = 0; use && n < count; n++)
+    use[n].readers = sets + n * set_words;
+  return use;
+}
+
+static tutti_status no_memory(const tt_cells *cells) {
+  return tt_fail(TUTTI_ERR_MEMORY, "no memory for %lld cells", (long long)cells->spec->rank_count);
 }
 
 static tutti_status allocate(tt_cells *cells) {
-  size_t count = (size_t)cells->spec->rank_count, uses = line_count(cells);
-  for (int n = 0; n < TT_CELL_AREAS; n++)
-    uses += data_count(cells, n);
+  size_t count = (size_t)cells->spec->rank_count;
   cells->set_words = (count + 63) / 64;
-  cells->cell = calloc((1 + TT_CELL_AREAS) * count, sizeof *cells->cell);
+  cells->cell = calloc((2 + TT_CELL_AREAS) * count, sizeof *cells->cell);
   cells->completed = calloc(count, sizeof *cells->completed);
-  cells->line_use = calloc(uses, sizeof *cells->line_use);
-  cells->sets = calloc(uses * cells->set_words, sizeof *cells->sets);
-  if (!cells->cell || !cells->completed || !cells->line_use || !cells->sets)
-    return tt_fail(TUTTI_ERR_MEMORY, "no memory for %zu cells", count);
-  for (size_t n = 0; n < uses; n++)
-    cells->line_use[n].readers = cells->sets + n * cells->set_words;
-  tt_cell_use *use = cells->line_use + line_count(cells);
-  for (int n = 0; n < TT_CELL_AREAS; use += data_count(cells, n++)) {
-    set_area(cells, n, use);
-    cells->area[n].base = cells->cell + (size_t)(n + 1) * count;
+  cells->line_use = make_uses(TT_CELL_FIRST, cells->set_words);
+  if (!cells->cell || !cells->completed || !cells->line_use)
+    return no_memory(cells);
+  cells->line = cells->cell + count;
+  for (int n = 0; n < TT_CELL_AREAS; n++) {
+    set_area(cells, n);
+    cells->area[n].base = cells->line + (size_t)(n + 1) * count;
   }
   return TUTTI_OK;
 }
 
 static void release(tt_cells *cells) {
+  for (int n = 0; n < TT_CELL_AREAS; n++)
+    free(cells->area[n].use);
   free(cells->cell);
   free(cells->completed);
   free(cells->line_use);
-  free(cells->sets);
   free(cells);
+}
+
+static void begin_lines(tt_cells *cells, uint32_t count) {
+  cells->line_count = count;
+  cells->line_at = count - 1;
 }
 
 tutti_status tt_cells_open(const tt_link_spec *spec, tt_cells **cells) {
@@ -65,25 +78,58 @@ tutti_status tt_cells_open(const tt_link_spec *spec, tt_cells **cells) {
   if (!made)
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for %lld cells", (long long)spec->rank_count);
   made->spec = spec;
-  made->few = spec->alone;
-  made->id = spec->stream_base + (spec->alone ? UINT16_MAX : UINT32_MAX) - TT_CELL_AREAS; /* lanes are fewer */
+  made->id = spec->stream_base + (spec->alone ? UINT16_MAX : UINT32_MAX) - TT_CELL_AREAS - 1; /* lanes are fewer */
   if (spec->epoch > 0)
-    made->id -= OTHERS + (uint64_t)spec->epoch * (1 + TT_CELL_AREAS);
+    made->id -= OTHERS + (uint64_t)spec->epoch * (2 + TT_CELL_AREAS);
   tutti_status status = allocate(made);
   if (!status)
     status = spec->ops->cells_open(spec->transport, made->id, spec->job_rank, spec->rank_count,
-                                   TT_CELL_HEAD + line_count(made) * sizeof(tt_line), (void **)made->cell);
-  if (status)
+                                   TT_CELL_HEAD + TT_CELL_FIRST * sizeof(tt_line), (void **)made->cell);
+  if (status) {
     release(made);
-  else
-    *cells = made;
-  return status;
+    return status;
+  }
+  for (int64_t r = 0; r < spec->rank_count; r++)
+    made->line[r] = made->cell[r] + TT_CELL_HEAD;
+  begin_lines(made, TT_CELL_FIRST);
+  *cells = made;
+  return TUTTI_OK;
+}
+
+/* The lines of all calls after the first ones. Nobody waits for those of the first ones: they are not written again. */
+static tutti_status open_lines(tt_cells *cells) {
+  const tt_link_spec *spec = cells->spec;
+  tt_cell_use *use = make_uses(TT_CELL_LINES, cells->set_words);
+  if (!use)
+    return no_memory(cells);
+  tutti_status status = spec->ops->cells_open(spec->transport, cells->id + 1, spec->job_rank, spec->rank_count,
+                                              TT_CELL_LINES * sizeof(tt_line), (void **)cells->line);
+  if (status) {
+    free(use);
+    return status;
+  }
+  free(cells->line_use);
+  cells->line_use = use;
+  begin_lines(cells, TT_CELL_LINES);
+  return TUTTI_OK;
+}
+
+tutti_status tt_cells_begin(tt_cells *cells) {
+  bool used_up = cells->sequence == TT_CELL_FIRST && !cells->spec->alone;
+  tutti_status status = used_up ? open_lines(cells) : TUTTI_OK;
+  if (status)
+    return status;
+  cells->sequence++;
+  cells->line_at = cells->line_at + 1 < cells->line_count ? cells->line_at + 1 : 0;
+  return TUTTI_OK;
 }
 
 tutti_status tt_cells_open_area(tt_cells *cells, tt_area *area) {
   const tt_link_spec *spec = cells->spec;
   if (area->base[0])
     return TUTTI_OK;
+  if (!area->use && !(area->use = make_uses(area->count, cells->set_words)))
+    return no_memory(cells);
   return spec->ops->cells_open(spec->transport, area->id, spec->job_rank, spec->rank_count, area->count * area->stride,
                                (void **)area->base);
 }
@@ -95,6 +141,8 @@ void tt_cells_close(tt_cells *cells) {
   for (int n = 0; n < TT_CELL_AREAS; n++)
     if (cells->area[n].base[0])
       spec->ops->cells_close(spec->transport, cells->area[n].id);
+  if (cells->line_count == TT_CELL_LINES)
+    spec->ops->cells_close(spec->transport, cells->id + 1);
   spec->ops->cells_close(spec->transport, cells->id);
   release(cells);
 }
@@ -176,7 +224,8 @@ void tt_cells_complete(tt_cells *cells, uint64_t sequence) {
   cells->completed[rank] = sequence;
   atomic_store_explicit(completed_of(cells, rank), sequence,
                         memory_order_release); /* after reading; pairs with learn */
-  __builtin_prefetch(tt_cells_line(cells, rank, sequence + 1), 1);
+  uint32_t next = cells->line_at + 1 < cells->line_count ? cells->line_at + 1 : 0;
+  __builtin_prefetch((tt_line *)(void *)cells->line[rank] + next, 1);
 }
 
 /* What it waits for is stored before the look at `awaits`; the sleeper's transport sees to it that it is so for all. */

@@ -1,13 +1,16 @@
 /* exec/cells.h - the shared memory of the direct executor: one cell a rank, written by it, read by all.
  *
- *     cell   | completed | line 0 | line 1 | ... |      line   | sequence, key, up to 112 bytes of data |
+ *     cell   | completed | line | line | ... |          line   | sequence, key, up to 112 bytes of data |
+ *     lines  | line | line | ... |                      of all calls after the first ones; made when they come
  *     area   | data 0 | data 1 | ... |                  of longer calls; made when the first one comes
  *
- * There are several areas: many data of few bytes, few that are long. A call's line and data are those of its sequence
- * number modulo how many there are. A rank writes its data, then the line, the sequence number last; readers wait for
- * that number. A rank may write there again when those ranks that read it have completed the call that did: a rank that
- * has begun call n has completed n - 1, and each rank says in `completed` how far it is, for those who do not read it
- * otherwise. Many lines let ranks that share a core run ahead of each other. Sets of ranks are bits of words.
+ * A cell has lines for the first calls only, one for each, since many communicators see no more than those. Then lines
+ * are taken in turn. Where the link is for one request alone, there are never more than the first ones. There are
+ * several areas: many data of few bytes, few that are long. A call's data are those of its sequence number modulo how
+ * many there are. A rank writes its data, then the line, the sequence number last; readers wait for that number. A rank
+ * may write there again when those ranks that read it have completed the call that did: a rank that has begun call n
+ * has completed n - 1, and each rank says in `completed` how far it is, for those who do not read it otherwise. Many
+ * lines let ranks that share a core run ahead of each other. Sets of ranks are bits of words.
  *
  * Where ranks are many, one that needs all of them says in `awaits` which one it lacks, and is not woken by the others:
  * else each would be woken by each. */
@@ -20,8 +23,8 @@
 
 #define TT_CELL_HEAD 128  /* bytes of a cell before its first line: `completed`, `awaits` */
 #define TT_CELL_AWAITS 64 /* where in it */
+#define TT_CELL_FIRST 4   /* calls whose lines are in the cell; a power of two */
 #define TT_CELL_LINES 60  /* a rank runs ahead of its readers by so many calls: fewer than it keeps records of */
-#define TT_CELL_FEW 4     /* the same, and data of each area, where the link is for one request alone */
 #define TT_CELL_INLINE 112
 #define TT_CELL_AREAS 3
 
@@ -43,27 +46,29 @@ typedef struct tt_area {
   int64_t bytes;        /* at most, of a call */
   size_t stride;        /* from the data of one call to the next one's */
   uint32_t count;       /* a power of two */
-  tt_cell_use *use;
+  tt_cell_use *use;     /* of each; NULL: not open yet */
 } tt_area;
 
 typedef struct tt_cells {
   const tt_link_spec *spec;
   uint64_t id;
-  bool few;                    /* TT_CELL_FEW of all */
-  unsigned char **cell;        /* of each rank */
-  tt_area area[TT_CELL_AREAS]; /* the last one's data are the longest */
-  uint64_t sequence;           /* direct calls begun by this rank */
-  uint64_t *completed;         /* by each rank, as far as this one knows */
-  uint64_t awaits;             /* what this rank says */
-  uint64_t settled;            /* every rank has completed this one */
-  size_t set_words;            /* of a set of ranks */
-  tt_cell_use *line_use;       /* of each line; behind them those of the areas */
-  uint64_t *sets;              /* of all uses */
+  unsigned char **cell;         /* of each rank */
+  unsigned char **line;         /* the same: where its lines are, those of the first calls or the others */
+  uint32_t line_count, line_at; /* how many there are; the current call's */
+  tt_area area[TT_CELL_AREAS];  /* the last one's data are the longest */
+  uint64_t sequence;            /* direct calls begun by this rank */
+  uint64_t *completed;          /* by each rank, as far as this one knows */
+  uint64_t awaits;              /* what this rank says */
+  uint64_t settled;             /* every rank has completed this one */
+  size_t set_words;             /* of a set of ranks */
+  tt_cell_use *line_use;        /* of each line */
 } tt_cells;
 
 tutti_status tt_cells_open(const tt_link_spec *spec, tt_cells **cells); /* spec: borrowed */
 void tt_cells_close(tt_cells *cells);                                   /* accepts NULL */
 tutti_status tt_cells_open_area(tt_cells *cells, tt_area *area);        /* once or more */
+/* The next call begins: cells->sequence and its line. */
+tutti_status tt_cells_begin(tt_cells *cells);
 /* Whether this rank may write there: nobody reads any more what the use before left. */
 bool tt_cells_writable(tt_cells *cells, const tt_cell_use *use);
 /* Whether a rank that shares this one's core keeps it from doing so. */
@@ -79,13 +84,9 @@ void tt_cells_await(tt_cells *cells, int64_t rank);
 /* Wakes those ranks where they sleep, and await this one. */
 void tt_cells_wake(const tt_cells *cells, const uint64_t *ranks);
 
-/* Which of the lines the call has. */
-static inline size_t tt_cells_place(const tt_cells *cells, uint64_t sequence) {
-  return cells->few ? sequence % TT_CELL_FEW : sequence % TT_CELL_LINES;
-}
-
-static inline tt_line *tt_cells_line(const tt_cells *cells, int64_t rank, uint64_t sequence) {
-  return (tt_line *)(void *)(cells->cell[rank] + TT_CELL_HEAD) + tt_cells_place(cells, sequence);
+/* Of the current call. */
+static inline tt_line *tt_cells_line(const tt_cells *cells, int64_t rank) {
+  return (tt_line *)(void *)cells->line[rank] + cells->line_at;
 }
 
 /* Which of the area's data the call has. */

@@ -47,9 +47,7 @@ void tt_direct_destroy(tt_direct *direct) {
   free(direct);
 }
 
-static tt_cell_use *line_use(const tt_direct *direct) {
-  return &direct->cells->line_use[tt_cells_place(direct->cells, direct->sequence)];
-}
+static tt_cell_use *line_use(const tt_direct *direct) { return &direct->cells->line_use[direct->cells->line_at]; }
 
 static tt_cell_use *data_use(const tt_direct *direct) {
   return &direct->area->use[tt_cells_turn(direct->area, direct->sequence)];
@@ -91,7 +89,7 @@ static bool publish(tt_direct *direct) {
       tt_watch_wait(&direct->watch);
     return false;
   }
-  tt_line *line = tt_cells_line(cells, direct->plan->rank, direct->sequence);
+  tt_line *line = tt_cells_line(cells, direct->plan->rank);
   const unsigned char *in = direct->memory.base[TT_SPACE_IN];
   for (uint32_t n = 0; n < direct->piece_count; n++) {
     const tt_direct_piece *piece = &direct->piece[n];
@@ -122,9 +120,11 @@ tutti_status tt_direct_start(tt_direct *direct, const tt_run *run) {
   tutti_status status = tt_layout(direct, run);
   if (!status && direct->rests)
     status = start_instance(direct, run);
+  if (!status)
+    status = tt_cells_begin(direct->cells);
   if (status)
     return status;
-  direct->sequence = ++direct->cells->sequence;
+  direct->sequence = direct->cells->sequence;
   direct->key = run->key + run->call * (0x9E3779B97F4A7C15u & ~TT_KEY_MEANING);
   direct->position = 0;
   direct->status = TUTTI_OK;
@@ -149,7 +149,7 @@ bool tt_direct_has(const tt_direct *direct, uint32_t step) { return !direct->spo
 tutti_status tt_direct_peek(tt_direct *direct, uint32_t step, uint32_t mark, const unsigned char **data) {
   int32_t peer = direct->plan->step[step].peer;
   tt_direct_spot spot = direct->spot[step];
-  tt_line *line = tt_cells_line(direct->cells, peer, direct->sequence);
+  tt_line *line = tt_cells_line(direct->cells, peer);
   *data = NULL;
   if (atomic_load_explicit(&line->sequence, memory_order_acquire) != direct->sequence) /* pairs with publish */
     return TUTTI_OK;
@@ -181,7 +181,7 @@ static ALWAYS_INLINE tutti_status take(tt_direct *direct, const tt_direct_take *
   unsigned char *dst = direct->memory.base[of->dst_space] + of->dst_at;
   const unsigned char *src = direct->memory.base[of->src_space] + of->src_at, *data = src;
   if (of->peer >= 0) {
-    tt_line *line = tt_cells_line(direct->cells, of->peer, direct->sequence);
+    tt_line *line = tt_cells_line(direct->cells, of->peer);
     *ready = has_come(direct, line);
     if (!*ready)
       return TUTTI_OK;
@@ -217,8 +217,7 @@ bool tt_direct_awaits_neighbour(const tt_direct *direct) {
   for (uint32_t n = direct->position; n < direct->take_count; n++) {
     int32_t peer = direct->take[n].peer;
     if (peer >= 0 && neighbour[peer] &&
-        atomic_load_explicit(&tt_cells_line(cells, peer, direct->sequence)->sequence, memory_order_relaxed) !=
-            direct->sequence)
+        atomic_load_explicit(&tt_cells_line(cells, peer)->sequence, memory_order_relaxed) != direct->sequence)
       return true;
   }
   return false;
@@ -233,8 +232,8 @@ static int64_t find_awaited(const tt_direct *direct) {
   }
   for (uint32_t n = direct->take_count; direct->taken && n > direct->position; n--) {
     int32_t peer = direct->take[n - 1].peer;
-    if (peer >= 0 && atomic_load_explicit(&tt_cells_line(cells, peer, direct->sequence)->sequence,
-                                          memory_order_relaxed) != direct->sequence)
+    if (peer >= 0 &&
+        atomic_load_explicit(&tt_cells_line(cells, peer)->sequence, memory_order_relaxed) != direct->sequence)
       return peer;
   }
   return -1;

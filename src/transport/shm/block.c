@@ -2,9 +2,9 @@
  *
  * Sizes are address space, which is free: a block's pages become memory when touched and are given back (a hole is
  * punched) when it is freed, all but its first page, which carries the list. Small blocks that are backed as a whole,
- * as most of a communicator's are, keep their memory: one that is freed and taken again needs no system call. A size
- * without free blocks takes new space, and when that is used up splits a larger one. Needs the segment's lock where it
- * says so. */
+ * as most of a communicator's are, keep their memory: one that is freed and taken again needs no system call, and new
+ * ones are cut from pieces that are backed at once. A size without free blocks takes new space, and when that is used
+ * up splits a larger one. Needs the segment's lock where it says so. */
 #include "transport/shm/segment.h"
 
 #include <errno.h>
@@ -40,6 +40,22 @@ static void push(tt_shm_segment *segment, tt_shm_block *block, uint32_t log, uin
   segment->head->free[log] = tt_shm_offset(segment, block);
 }
 
+static tutti_status back(tt_shm_segment *segment, uint64_t offset, uint64_t held, uint64_t bytes);
+
+/* From the current piece, or from a new one. NULL: there is no memory for that much. */
+static tt_shm_block *take_small(tt_shm_segment *segment, uint32_t log) {
+  tt_shm_head *head = segment->head;
+  uint64_t offset = head->piece, bytes = (uint64_t)1 << log;
+  if (tt_shm_round(offset, TT_SHM_PIECE) - offset < bytes) {
+    offset = tt_shm_round(head->bump, TT_SHM_PIECE);
+    if (segment->bytes < offset + TT_SHM_PIECE || back(segment, offset, 0, TT_SHM_PIECE) != TUTTI_OK)
+      return NULL;
+    head->bump = offset + TT_SHM_PIECE;
+  }
+  head->piece = offset + bytes;
+  return tt_shm_at(segment, offset);
+}
+
 static tt_shm_block *take_new(tt_shm_segment *segment, uint32_t log) {
   uint64_t offset = segment->head->bump;
   if (segment->bytes - offset < (uint64_t)1 << log)
@@ -49,8 +65,7 @@ static tt_shm_block *take_new(tt_shm_segment *segment, uint32_t log) {
 }
 
 /* All but its first `held` bytes, which are. In pieces: a signal makes fallocate begin again. */
-static tutti_status back(tt_shm_segment *segment, const tt_shm_block *block, uint64_t held, uint64_t bytes) {
-  uint64_t offset = tt_shm_offset(segment, block);
+static tutti_status back(tt_shm_segment *segment, uint64_t offset, uint64_t held, uint64_t bytes) {
   for (uint64_t done = held; done < bytes;) {
     uint64_t piece = bytes - done < PIECE_BYTES ? bytes - done : PIECE_BYTES;
     if (fallocate(segment->fd, 0, (off_t)(offset + done), (off_t)piece) == 0)
@@ -63,7 +78,7 @@ static tutti_status back(tt_shm_segment *segment, const tt_shm_block *block, uin
 }
 
 tutti_status tt_shm_block_back(tt_shm_segment *segment, const tt_shm_block *block, uint64_t bytes) {
-  return back(segment, block, 0, bytes);
+  return back(segment, tt_shm_offset(segment, block), 0, bytes);
 }
 
 /* Gives the pages after the first back to the system. false: they are not zero again. */
@@ -91,27 +106,29 @@ static tt_shm_block *split(tt_shm_segment *segment, uint32_t log) {
   return NULL;
 }
 
-/* *held: how much of it is memory, and may have been written to; 0: none, the block is new. NULL: there is no room. */
-static tt_shm_block *take(tt_shm_segment *segment, uint32_t log, uint64_t *held) {
-  tt_shm_block *found = pop(segment, log), *made = found == NULL ? take_new(segment, log) : NULL;
-  *held = 0;
-  if (made != NULL)
-    return made;
+/* whole: it is to be backed as a whole. *held: how much of it is memory, and may have been written to; 0: none, the
+ * block is new. NULL: there is no room. */
+static tt_shm_block *take(tt_shm_segment *segment, uint32_t log, bool whole, uint64_t *held) {
+  uint64_t bytes = (uint64_t)1 << log;
+  tt_shm_block *found = pop(segment, log);
+  *held = found != NULL ? found->held : 0;
+  if (found == NULL && whole && bytes <= KEPT_BYTES && (found = take_small(segment, log)) != NULL)
+    *held = bytes;
   if (found == NULL)
-    found = split(segment, log);
-  if (found != NULL)
-    *held = found->held;
+    found = take_new(segment, log);
+  if (found == NULL && (found = split(segment, log)) != NULL)
+    *held = TT_SHM_PAGE;
   return found;
 }
 
 tutti_status tt_shm_block_alloc(tt_shm_segment *segment, uint64_t bytes, uint64_t backed, tt_shm_block **block) {
   uint32_t log = log_of(bytes);
   uint64_t held = 0, wanted = tt_shm_round(backed < TT_SHM_PAGE ? TT_SHM_PAGE : backed, TT_SHM_PAGE);
-  tt_shm_block *found = bytes > segment->bytes ? NULL : take(segment, log, &held);
+  tt_shm_block *found = bytes > segment->bytes ? NULL : take(segment, log, backed >= bytes, &held);
   if (found == NULL)
     return tt_fail(TUTTI_ERR_MEMORY, "the shared segment of %llu MiB has no room for %llu bytes",
                    (unsigned long long)(segment->bytes >> 20), (unsigned long long)bytes);
-  tutti_status status = back(segment, found, held, wanted);
+  tutti_status status = back(segment, tt_shm_offset(segment, found), held, wanted);
   if (status != TUTTI_OK) {
     if (held > 0 || tt_shm_block_back(segment, found, TT_SHM_PAGE) == TUTTI_OK)
       push(segment, found, log, held > 0 ? held : TT_SHM_PAGE);

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #define BYTES_MINIMUM (16u << 20)
-#define LOCK_TRIES 100
+#define LOCK_TRIES 1000
 
 /* At most a quarter of what a limit allows: the rest is the program's. */
 static uint64_t within_limit(uint64_t bytes, int resource) {

@@ -20,6 +20,7 @@
 
 #define TT_SHM_LINE 64u
 #define TT_SHM_PAGE 4096u
+#define TT_SHM_PIECE ((uint64_t)256 << 10)
 #define TT_SHM_CLASSES 48
 #define TT_SHM_BUCKETS 4096
 #define TT_SHM_SOCKET 8
@@ -68,6 +69,7 @@ typedef struct tt_shm_head {
   _Alignas(TT_SHM_LINE) pthread_mutex_t lock;
   _Atomic int32_t holder;        /* pid of the process that took it last: for errors */
   uint64_t bump;                 /* blocks lie before it */
+  uint64_t piece;                /* new small blocks begin here, up to the next multiple of TT_SHM_PIECE, if any does */
   uint64_t free[TT_SHM_CLASSES]; /* by log2 of the size */
   uint64_t bucket[TT_SHM_BUCKETS];
   tt_shm_rank rank[];
