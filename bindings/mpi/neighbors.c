@@ -23,10 +23,25 @@ static bool allocate(neighbors *own, int in_count, int out_count) {
   return own->sources != NULL;
 }
 
+/* What Open MPI 4.1 makes of a part of a grid by MPI_Comm_create_group says that it is one, but is not whole. */
+static bool is_whole(const tt_mpi_comm *comm, int dimensions) {
+  int *lengths = calloc(3 * (size_t)dimensions + 1, sizeof *lengths);
+  if (!lengths)
+    tt_mpi_out_of_memory();
+  PMPI_Cart_get(comm->mpi, dimensions, lengths, lengths + dimensions, lengths + 2 * dimensions);
+  int64_t all = 1;
+  for (int d = 0; d < dimensions; d++)
+    all *= lengths[d];
+  free(lengths);
+  return all == comm->size;
+}
+
 /* In each dimension the one below, the one above. */
 static bool ask_grid(const tt_mpi_comm *comm, neighbors *own) {
   int dimensions = 0;
   PMPI_Cartdim_get(comm->mpi, &dimensions);
+  if (!is_whole(comm, dimensions))
+    dimensions = 0;
   if (!allocate(own, 2 * dimensions, 2 * dimensions))
     return false;
   for (int d = 0; d < dimensions; d++)
