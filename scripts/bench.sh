@@ -19,6 +19,7 @@ python3 scripts/bench_start.py
 TUTTI_PROGRESS=thread $tutti bench allreduce -n 2 --sizes 64K..16M --overlap
 $tutti run -n 2 --bind none build/bin/bench_overlap
 $tutti run -n 8 build/bin/bench_comms
+scripts/bench_comms.py
 for program in kernels plans transport wait; do
   echo "== bench_$program"
   build/bin/bench_$program
