@@ -120,7 +120,7 @@ typedef union tt_record_words {
   uint64_t word[8]; /* word[0] is the number */
 } tt_record_words;
 
-#define TT_RECORDS_FIRST 4 /* calls whose records are on the board: many communicators see no more */
+#define TT_RECORDS_FIRST 2 /* calls whose records are on the board: many communicators see no more */
 #define TT_RECORDS 64 /* of others; more than a rank can run ahead of one that waits, unless its calls move nothing */
 #define TT_VERDICT_TEXT 960
 /* What a rank says when a call was refused: refuse.c. ..._in: 1 + the epoch for which it holds. */
@@ -147,8 +147,8 @@ typedef struct tt_board {
   uint32_t lacking;      /* of the hidden communicator: 1: some rank lacks something, or did */
   tt_others_news others; /* of the hidden communicator */
   char text[TT_VERDICT_TEXT];
-  tt_stop stop[2];                                       /* of epoch e: stop[e % 2] */
-  uint64_t left;                                         /* 1 + the last call of a rank that has destroyed the communicator */
+  tt_stop stop[2]; /* of epoch e: stop[e % 2] */
+  uint64_t left;   /* 1 + the last call of a rank that has destroyed the communicator */
   _Alignas(64) tt_record_words record[TT_RECORDS_FIRST]; /* of call n: record[n - 1] */
 } tt_board;
 
