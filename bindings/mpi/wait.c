@@ -60,8 +60,11 @@ int MPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status) {
   return result;
 }
 
-/* The same of several; which of them are complete, MPI says again. */
+/* The same of several; which of them are complete, MPI says again. Where works do not run any more, nothing of tutti
+ * moves MPI on, and MPICH 4.2 does not by itself when it is asked of several: its messages would never come. */
 void tt_mpi_request_asked(int count, const MPI_Request *requests) {
+  if (tt_mpi.context)
+    tt_mpi_idle(NULL);
   for (int n = 0; n < count && atomic_load_explicit(&tt_mpi.idups, memory_order_relaxed) > 0; n++) {
     int complete;
     if (PMPI_Request_get_status(requests[n], &complete, MPI_STATUS_IGNORE) == MPI_SUCCESS && complete)
