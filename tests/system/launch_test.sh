@@ -88,12 +88,24 @@ check mpich "$unknown"
 check pmix '(.*, )?2'
 check pmi2 "$unknown"
 
+# Whether an Open MPI begins in a process that speaks PMIx already, with no tutti in it: 4.1 does, 5.0 does not.
+begins_late() {
+  printf '%s\n' '#include <mpi.h>' '#include <pmix.h>' 'int main(void) {' '  pmix_proc_t self;' \
+    '  if (PMIx_Init(&self, NULL, 0) != PMIX_SUCCESS) return 1;' '  MPI_Init(NULL, NULL);' '  MPI_Finalize();' \
+    '  return PMIx_Finalize(NULL, 0) != PMIX_SUCCESS;' '}' >"$work/late.c"
+  mpicc.openmpi "$work/late.c" -o "$work/late" $(pkg-config --cflags --libs pmix) && start openmpi 2 "$work/late"
+}
+
 # check_mpi MPI LAUNCHER WHEN...
 check_mpi() {
   mpi=$1 launcher=$2
   if ! is_here "$launcher" || ! command -v "mpicc.$mpi" >/dev/null; then return 0; fi
   build "launch-$mpi" "mpicc.$mpi" -DWITH_MPI
   shift 2
+  if [ "$mpi" = openmpi ] && ! begins_late; then
+    echo "openmpi under $launcher: this Open MPI does not begin in a process that has begun PMIx: not tested before it"
+    set -- amid amid,after
+  fi
   for when in "$@"; do
     start "$launcher" 2 "$work/launch-$mpi" 2 "$when" || fail "$mpi under $launcher, $when"
     echo "$mpi under $launcher, $when: right"
