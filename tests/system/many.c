@@ -111,7 +111,7 @@ static void differ(tutti_comm *comm) {
 
 static void part(tutti_comm *comm) {
   int64_t data = rank;
-  tutti_broadcast(&data, &data, 1, TUTTI_INT64, rank == 1, comm);
+  say(tutti_broadcast(&data, &data, 1, TUTTI_INT64, rank == 1, comm)); /* some may learn it here already */
 }
 
 static void die(tutti_comm *comm) {
