@@ -82,6 +82,10 @@ void tt_agree_publish(tutti_comm *comm, uint64_t number, const tt_bound *bound) 
   tt_record_words *place = comm->board ? place_of(comm, comm->rank, number) : NULL;
   if (!place)
     return;
+  if (comm->main && number > 1) { /* what was said of the request holds; it must not go away while others read it */
+    __atomic_store_n(&place->word[0], number, __ATOMIC_RELEASE); /* pairs with tt_record_read */
+    return;
+  }
   const uint64_t made[TT_RECORD_WORDS] = {0,
                                           bound->key,
                                           (uint64_t)bound->count,
@@ -110,7 +114,8 @@ bool tt_record_read(const tutti_comm *comm, int64_t rank, uint64_t number, tt_re
   for (int n = 1; n < TT_RECORD_WORDS; n++)
     read.word[n] = __atomic_load_n(&word[n], __ATOMIC_ACQUIRE); /* none after the look at the number again */
   *record = read.record;
-  return __atomic_load_n(&word[0], __ATOMIC_RELAXED) == read.word[0];
+  uint64_t now = __atomic_load_n(&word[0], __ATOMIC_RELAXED);
+  return comm->main ? now >= read.word[0] : now == read.word[0];
 }
 
 static uint64_t last_of(const tt_record_words *record, int count, uint64_t last) {
