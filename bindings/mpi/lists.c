@@ -46,7 +46,7 @@ static bool measure_alike(tt_mpi_blocks *blocks, tt_mpi_part *part) {
     return false;
   blocks->dense = blocks->shape.dense || part->bytes == 0 ||
                   (blocks->shape.whole && blocks->count == 1 && blocks->side->count == 1);
-  part->base = (char *)(uintptr_t)blocks->side->buffer + blocks->shape.lower;
+  part->base = tt_mpi_behind(blocks->side->buffer, blocks->shape.lower);
   part->begin = 0;
   part->end = part->bytes;
   part->own = blocks->own * part->each;
@@ -85,7 +85,7 @@ static bool measure_block(tt_mpi_blocks *blocks, int64_t n, tt_mpi_part *part) {
 static void leave_bottom(const tt_mpi_blocks *blocks, tt_mpi_part *part) {
   for (int64_t n = 0; n < blocks->count; n++)
     part->offsets[n] -= part->counts[n] > 0 ? part->begin : 0;
-  part->base += part->begin;
+  part->base = tt_mpi_behind(part->base, part->begin);
   part->end -= part->begin;
   part->begin = 0;
 }
@@ -137,12 +137,12 @@ static void add_block(const tt_mpi_blocks *blocks, const tt_mpi_part *part, int6
   tt_mpi_shape shape;
   if (count_of(blocks, n) == 0 || !shape_of(blocks, n, &shape))
     return;
-  tt_mpi_stage_add(
-      moves, (tt_mpi_move){.program = (char *)(uintptr_t)blocks->side->buffer + offset_of(blocks, n, shape.extent),
-                           .staged = part->base + (part->counts ? part->offsets[n] : n * part->each),
-                           .count = count_of(blocks, n),
-                           .type = type_of(blocks, n),
-                           .way = TT_MPI_AS_PACKED});
+  tt_mpi_stage_add(moves,
+                   (tt_mpi_move){.program = tt_mpi_behind(blocks->side->buffer, offset_of(blocks, n, shape.extent)),
+                                 .staged = part->base + (part->counts ? part->offsets[n] : n * part->each),
+                                 .count = count_of(blocks, n),
+                                 .type = type_of(blocks, n),
+                                 .way = TT_MPI_AS_PACKED});
 }
 
 void tt_mpi_blocks_add(const tt_mpi_blocks *blocks, const tt_mpi_part *part, int64_t only, tt_mpi_moves *moves) {
@@ -152,7 +152,7 @@ void tt_mpi_blocks_add(const tt_mpi_blocks *blocks, const tt_mpi_part *part, int
     for (int64_t n = 0; n < blocks->count; n++)
       add_block(blocks, part, n, moves);
   else
-    tt_mpi_stage_add(moves, (tt_mpi_move){.program = (char *)(uintptr_t)blocks->side->buffer,
+    tt_mpi_stage_add(moves, (tt_mpi_move){.program = tt_mpi_behind(blocks->side->buffer, 0),
                                           .staged = part->base,
                                           .count = blocks->side->count * blocks->count,
                                           .type = blocks->side->type,

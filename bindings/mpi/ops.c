@@ -90,7 +90,7 @@ static void reduce_local(const tt_mpi_applied *how, const char *left, char *inou
   for (int64_t done = 0; done < count;) {
     int now = count - done > INT_MAX ? INT_MAX : (int)(count - done);
     int64_t at = done * how->bytes - how->lower;
-    PMPI_Reduce_local((void *)(uintptr_t)(left + at), inout + at, now, how->type, how->op);
+    PMPI_Reduce_local(tt_mpi_behind(left, at), tt_mpi_behind(inout, at), now, how->type, how->op);
     done += now;
   }
 }

@@ -93,6 +93,11 @@ typedef enum tt_mpi_way {
   TT_MPI_AS_CELLS   /* elements lie in the stage as they do in the program, an extent each */
 } tt_mpi_way;
 
+/* So many bytes behind `from`, which may be MPI_BOTTOM, or the bytes an absolute address: no sum of pointers in C. */
+static inline char *tt_mpi_behind(const void *from, int64_t bytes) {
+  return (char *)((uintptr_t)from + (uintptr_t)bytes);
+}
+
 /* Data of the program's that has a place in the stage. */
 typedef struct tt_mpi_move {
   char *program; /* as MPI would be given it */

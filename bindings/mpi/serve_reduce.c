@@ -86,9 +86,9 @@ static bool overlaps(const job *of, const tt_mpi_args *args) {
 }
 
 static void place(const job *of, tt_mpi_args *args, tt_mpi_stage *stage) {
-  char *in = (char *)(uintptr_t)(of->in_place ? of->call->out.buffer : of->call->in.buffer);
-  args->in.base = in + of->how.lower;
-  args->out.base = (char *)(uintptr_t)of->call->out.buffer + of->how.lower;
+  char *program = tt_mpi_behind(of->in_place ? of->call->out.buffer : of->call->in.buffer, of->how.lower);
+  args->in.base = program;
+  args->out.base = tt_mpi_behind(of->call->out.buffer, of->how.lower);
   if (!overlaps(of, args))
     return;
   if (of->in_place) {
@@ -96,7 +96,7 @@ static void place(const job *of, tt_mpi_args *args, tt_mpi_stage *stage) {
     return;
   }
   args->in.base = tt_mpi_stage_memory(stage, TT_MPI_STAGE_IN, args->in.bytes);
-  tt_mpi_stage_add(&stage->pack, bytes(in + of->how.lower, args->in.base, args->in.bytes));
+  tt_mpi_stage_add(&stage->pack, bytes(program, args->in.base, args->in.bytes));
 }
 
 /* ---- calls ---- */

@@ -93,7 +93,7 @@ static void send_to_self(const tt_mpi_move *move, char *program, char *packed, i
 static void move_packed(const tt_mpi_move *move, const tt_mpi_shape *shape, bool back) {
   int64_t most = MOST_PACKED / shape->size;
   for (int64_t done = 0, now; done < move->count; done += now) {
-    char *program = move->program + done * shape->extent, *packed = move->staged + done * shape->size;
+    char *program = tt_mpi_behind(move->program, done * shape->extent), *packed = move->staged + done * shape->size;
     now = most == 0 ? 1 : move->count - done < most ? move->count - done : most;
     if (most == 0)
       send_to_self(move, program, packed, shape->size, back);
@@ -107,7 +107,8 @@ static void move_cells(const tt_mpi_move *move, const tt_mpi_shape *shape, bool 
   char packed[MOST_CELLS];
   int64_t most = MOST_CELLS / shape->size;
   for (int64_t done = 0, now; done < move->count; done += now) {
-    char *program = move->program + done * shape->extent, *cells = move->staged + done * shape->extent - shape->bound;
+    char *program = tt_mpi_behind(move->program, done * shape->extent);
+    char *cells = tt_mpi_behind(move->staged, done * shape->extent - shape->bound);
     now = move->count - done < most ? move->count - done : most;
     pack(move, back ? cells : program, packed, now, now * shape->size, false);
     pack(move, back ? program : cells, packed, now, now * shape->size, true);
