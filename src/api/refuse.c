@@ -46,8 +46,10 @@ static void disturb(const tutti_comm *comm) {
   for (int64_t r = 0; r < comm->size; r++) {
     if (comm->far[r])
       continue;
-    if (__atomic_load_n(&comm->board[r]->disturbed, __ATOMIC_RELAXED) < tag)
-      __atomic_store_n(&comm->board[r]->disturbed, tag, __ATOMIC_RELEASE); /* pairs with tt_refuse_looms */
+    uint32_t *disturbed = &comm->board[r]->disturbed, before = __atomic_load_n(disturbed, __ATOMIC_RELAXED);
+    while (before < tag && !__atomic_compare_exchange_n(disturbed, &before, tag, true, __ATOMIC_RELEASE,
+                                                        __ATOMIC_RELAXED)) /* pairs with tt_refuse_looms */
+      ;
     if (comm->context->ops->wake && r != comm->rank)
       comm->context->ops->wake(comm->context->transport, comm->job_rank[r]);
   }

@@ -24,7 +24,7 @@
 #define TT_CELL_HEAD 128  /* bytes of a cell before its first line: `completed`, `awaits` */
 #define TT_CELL_AWAITS 64 /* where in it */
 #define TT_CELL_FIRST 4   /* calls whose lines are in the cell; a power of two */
-#define TT_CELL_LINES 60  /* a rank runs ahead of its readers by so many calls: fewer than it keeps records of */
+#define TT_CELL_LINES 56  /* with the first ones, a rank runs ahead by so many calls: fewer than it keeps records of */
 #define TT_CELL_INLINE 112
 #define TT_CELL_AREAS 3
 
