@@ -17,7 +17,10 @@ cc -Iinclude "$work/bare.c" -o "$work/bare" -Lbuild/lib -ltutti -Wl,-rpath,"$PWD
 
 # timed NAME RANKS PROGRAM: seconds, of the user and of the system, are added to $work/NAME
 timed() {
-  bash -c 'TIMEFORMAT="%R %U %S"; time "$0" run -n "$1" "$2" >/dev/null' "$tutti" "$2" "$3" 2>>"$work/$1"
+  bash -c 'TIMEFORMAT="%R %U %S"; time "$0" run -n "$1" "$2" >/dev/null' "$tutti" "$2" "$3" 2>>"$work/$1" || {
+    tail -n 5 "$work/$1" >&2
+    exit 1
+  }
 }
 
 # median NAME FIELD

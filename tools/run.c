@@ -17,6 +17,7 @@
 
 #define RANKS_MAXIMUM 4096
 #define OWN_DESCRIPTORS 32
+#define LINKS_LEAST 64
 #define USAGE 2
 
 static const char help[] =
@@ -125,20 +126,17 @@ static void catch_signals(run_job *job) {
   job->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-/* A connection of each rank and its pipes: as many as the launcher may have, and more where it may allow itself that.
- */
+/* Pipes of each rank, and a connection as far as the launcher may have so many; it allows itself what it can. */
 static bool find_room(run_job *job) {
   const run_options *options = job->options;
-  rlim_t needed = (rlim_t)options->rank_count * (options->label ? 3 : 1) + OWN_DESCRIPTORS;
+  rlim_t ranks = (rlim_t)options->rank_count, pipes = options->label ? 2 * ranks : 0;
+  rlim_t wanted = pipes + ranks + OWN_DESCRIPTORS;
+  rlim_t needed = ranks < LINKS_LEAST ? wanted : pipes + LINKS_LEAST + OWN_DESCRIPTORS;
   getrlimit(RLIMIT_NOFILE, &job->descriptors);
   struct rlimit limit = job->descriptors;
-  if (limit.rlim_cur >= needed)
-    return true;
-  limit.rlim_cur = limit.rlim_max > needed ? needed : limit.rlim_max;
-  if (limit.rlim_max < needed) { /* not allowed to most */
-    const struct rlimit more = {needed, needed};
-    limit = setrlimit(RLIMIT_NOFILE, &more) == 0 ? more : limit;
-  }
+  if (limit.rlim_cur < wanted)
+    limit.rlim_cur = limit.rlim_max < wanted ? limit.rlim_max : wanted;
+  job->links = (int64_t)(limit.rlim_cur - pipes - OWN_DESCRIPTORS);
   if (limit.rlim_cur >= needed && setrlimit(RLIMIT_NOFILE, &limit) == 0)
     return true;
   fprintf(stderr, "tutti run: %lld ranks%s need %llu descriptors here, the limit is %llu (ulimit -Hn)\n",
@@ -201,7 +199,7 @@ static int run_job_of(const run_options *options) {
   if (!find_room(&job))
     return 1;
   job.rank = calloc((size_t)options->rank_count, sizeof *job.rank);
-  if (job.rank == NULL || tt_boot_server_open(options->rank_count, &job.server) != TUTTI_OK) {
+  if (job.rank == NULL || tt_boot_server_open(options->rank_count, job.links, &job.server) != TUTTI_OK) {
     fprintf(stderr, "tutti run: %s\n", job.rank == NULL ? "no memory" : tutti_last_error());
     free(job.rank);
     return 1;

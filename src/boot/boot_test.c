@@ -94,11 +94,13 @@ static void run_job(tt_boot_server *server, int count, client *clients, const cl
   close(done[1]);
 }
 
-static tt_boot_server *open_server(int64_t rank_count) {
+static tt_boot_server *open_narrow(int64_t rank_count, int64_t links) {
   tt_boot_server *server = NULL;
-  assert_int_equal(tt_boot_server_open(rank_count, &server), TUTTI_OK);
+  assert_int_equal(tt_boot_server_open(rank_count, links, &server), TUTTI_OK);
   return server;
 }
+
+static tt_boot_server *open_server(int64_t rank_count) { return open_narrow(rank_count, rank_count); }
 
 static int exit_code(pid_t pid) {
   int status;
@@ -149,9 +151,20 @@ static void test_everyone_gets_everything_in_rank_order(void **state) {
   tt_boot_server_close(server);
 }
 
-static void test_timeout_names_the_missing_ranks(void **state) {
+static void test_ranks_without_a_connection_of_their_own_come_again(void **state) {
   (void)state;
-  tt_boot_server *server = open_server(5);
+  for (int links = 1; links < RANKS; links++) {
+    tt_boot_server *server = open_narrow(RANKS, links);
+    client clients[RANKS], like = {.rank_count = RANKS, .timeout_ns = 60 * SECOND, .rounds = 5, .bytes = 300};
+    run_job(server, RANKS, clients, &like);
+    for (int r = 0; r < RANKS; r++)
+      assert_true(clients[r].status == TUTTI_OK && clients[r].right);
+    tt_boot_server_close(server);
+  }
+}
+
+static void expect_timeout(int64_t links) {
+  tt_boot_server *server = open_narrow(5, links);
   client clients[RANKS], like = {.rank_count = 5, .timeout_ns = SECOND / 20, .rounds = 1, .bytes = 8};
   run_job(server, 3, clients, &like);
   for (int r = 0; r < 3; r++) {
@@ -161,9 +174,15 @@ static void test_timeout_names_the_missing_ranks(void **state) {
   tt_boot_server_close(server);
 }
 
-static void test_rank_that_ended_is_told_at_once(void **state) {
+static void test_timeout_names_the_missing_ranks(void **state) {
   (void)state;
-  tt_boot_server *server = open_server(3);
+  expect_timeout(5);
+  expect_timeout(4);
+  expect_timeout(1);
+}
+
+static void expect_peer(int64_t links) {
+  tt_boot_server *server = open_narrow(3, links);
   tt_boot_server_lose(server, 2, "exited with code 7");
   client clients[RANKS], like = {.rank_count = 3, .timeout_ns = 3600 * SECOND, .rounds = 1, .bytes = 8};
   run_job(server, 2, clients, &like);
@@ -172,6 +191,12 @@ static void test_rank_that_ended_is_told_at_once(void **state) {
     assert_non_null(strstr(clients[r].text, "rank 2 exited with code 7"));
   }
   tt_boot_server_close(server);
+}
+
+static void test_rank_that_ended_is_told_at_once(void **state) {
+  (void)state;
+  expect_peer(3);
+  expect_peer(1);
 }
 
 static void test_without_a_launcher_the_job_has_one_rank(void **state) {
@@ -230,6 +255,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_what_a_rank_forks_is_no_rank),
       cmocka_unit_test(test_everyone_gets_everything_in_rank_order),
+      cmocka_unit_test(test_ranks_without_a_connection_of_their_own_come_again),
       cmocka_unit_test(test_timeout_names_the_missing_ranks),
       cmocka_unit_test(test_rank_that_ended_is_told_at_once),
       cmocka_unit_test(test_without_a_launcher_the_job_has_one_rank),

@@ -1,4 +1,5 @@
-/* boot/client.c - a rank's side of the launcher's allgather: one connection, one request and one reply at a time. */
+/* boot/client.c - a rank's side of the launcher's allgather: one connection, one request and one reply at a time. A
+ * launcher that has no room for a connection of each rank tells some to come again for the reply. */
 #include "boot/launcher.h"
 #include "boot/wire.h"
 
@@ -7,13 +8,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #define SLACK_NS 5000000000 /* the server sees a timeout first and knows who is missing */
 
 typedef struct client {
   tt_boot base;
-  int fd; /* -1: a job of one rank */
+  int fd;                     /* -1: none now */
+  char address[TT_BOOT_NAME]; /* "": a job of one rank */
 } client;
 
 static tutti_status move_some(int fd, char *bytes, size_t size, bool write_it, size_t *moved) {
@@ -76,59 +79,7 @@ static tutti_status receive_all(int fd, const tt_boot_reply *reply, void *all, s
   return status;
 }
 
-static tutti_status receive_reply(int fd, void *all, size_t bytes, int64_t rank_count, int64_t until_ns, char *missing,
-                                  size_t missing_size) {
-  tt_boot_reply reply;
-  tutti_status status = move(fd, &reply, sizeof reply, false, until_ns);
-  if (status != TUTTI_OK)
-    return status;
-  if (reply.status != TUTTI_OK)
-    return receive_text(fd, &reply, until_ns, missing, missing_size);
-  return receive_all(fd, &reply, all, bytes, rank_count, until_ns);
-}
-
-static tutti_status allgather(void *user, const void *mine, void *all, size_t bytes, int64_t timeout_ns, char *missing,
-                              size_t missing_size) {
-  client *own = user;
-  if (own->fd < 0) {
-    memcpy(all, mine, bytes);
-    return TUTTI_OK;
-  }
-  if (bytes > TT_BOOT_BYTES_MAXIMUM)
-    return tt_fail(TUTTI_ERR_ARGUMENT, "allgather of %zu bytes a rank; at most %u", bytes, TT_BOOT_BYTES_MAXIMUM);
-  int64_t until_ns = tt_clock_until(timeout_ns) + SLACK_NS;
-  tt_boot_request request = {.version = *tt_boot_version_own(),
-                             .rank = (uint32_t)own->base.boot.rank,
-                             .bytes = bytes,
-                             .timeout_ns = timeout_ns};
-  char *frame = malloc(sizeof request + bytes);
-  if (frame == NULL)
-    return tt_fail(TUTTI_ERR_MEMORY, "no memory for an allgather of %zu bytes", bytes);
-  memcpy(frame, &request, sizeof request);
-  memcpy(frame + sizeof request, mine, bytes);
-  tutti_status status = move(own->fd, frame, sizeof request + bytes, true, until_ns);
-  free(frame);
-  if (status != TUTTI_OK)
-    return status;
-  return receive_reply(own->fd, all, bytes, own->base.boot.rank_count, until_ns, missing, missing_size);
-}
-
-static void close_client(tt_boot *boot) {
-  client *own = (client *)boot;
-  if (own->fd >= 0)
-    close(own->fd);
-  free(own);
-}
-
-static tutti_status make(int64_t rank, int64_t rank_count, int fd, tt_boot **boot) {
-  client *made = malloc(sizeof *made);
-  if (made == NULL)
-    return tt_fail(TUTTI_ERR_MEMORY, "no memory for the launcher's connection");
-  made->base = (tt_boot){.boot = {sizeof(tutti_boot), rank, rank_count, made, allgather}, .close = close_client};
-  made->fd = fd;
-  *boot = &made->base;
-  return TUTTI_OK;
-}
+/* ---- the connection ---- */
 
 /* Where many connect at once it waits for a place in the queue: 0, or errno, EAGAIN after `until_ns`. */
 static int connect_until(int fd, const struct sockaddr_un *name, socklen_t size, int64_t until_ns) {
@@ -147,10 +98,10 @@ static int connect_until(int fd, const struct sockaddr_un *name, socklen_t size,
   }
 }
 
-static tutti_status connect_socket(int fd, const char *address, int64_t timeout_ns) {
+static tutti_status connect_socket(int fd, const char *address, int64_t until_ns) {
   struct sockaddr_un name;
   socklen_t size = tt_boot_address(address + strlen("unix:@"), &name);
-  int error = connect_until(fd, &name, size, tt_clock_until(timeout_ns));
+  int error = connect_until(fd, &name, size, until_ns);
   if (error == EAGAIN)
     return tt_fail(TUTTI_ERR_TIMEOUT, "the launcher at '%s' (TUTTI_BOOT) takes no connection", address);
   if (error != 0)
@@ -161,21 +112,147 @@ static tutti_status connect_socket(int fd, const char *address, int64_t timeout_
   return TUTTI_OK;
 }
 
+static tutti_status open_connection(client *own, int64_t until_ns) {
+  int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (fd < 0)
+    return tt_fail(TUTTI_ERR_SYSTEM, "socket for the launcher's connection failed: %s", strerror(errno));
+  tutti_status status = connect_socket(fd, own->address, until_ns);
+  if (status == TUTTI_OK)
+    own->fd = fd;
+  else
+    close(fd);
+  return status;
+}
+
+static void close_connection(client *own) {
+  if (own->fd >= 0)
+    close(own->fd);
+  own->fd = -1;
+}
+
+/* ---- the allgather ---- */
+
+typedef struct question {
+  tt_boot_request request;
+  const void *mine;
+  void *all;
+  size_t bytes; /* of each rank */
+  int64_t until_ns;
+  char *missing;
+  size_t missing_size;
+} question;
+
+static tutti_status send_request(client *own, const question *of) {
+  size_t bytes = of->request.bytes;
+  char *frame = malloc(sizeof of->request + bytes);
+  if (frame == NULL)
+    return tt_fail(TUTTI_ERR_MEMORY, "no memory for an allgather of %zu bytes", bytes);
+  memcpy(frame, &of->request, sizeof of->request);
+  memcpy(frame + sizeof of->request, of->mine, bytes);
+  tutti_status status = move(own->fd, frame, sizeof of->request + bytes, true, of->until_ns);
+  free(frame);
+  return status;
+}
+
+/* The launcher has what this rank contributes, and no room for it to wait. */
+static tutti_status go_away(client *own, question *of) {
+  uint64_t after_us = 0;
+  tutti_status status = move(own->fd, &after_us, sizeof after_us, false, of->until_ns);
+  if (status != TUTTI_OK)
+    return status;
+  close_connection(own);
+  of->request.again++;
+  of->request.bytes = 0;
+  int64_t left_ns = of->until_ns - tt_clock_ns();
+  if (left_ns <= 0)
+    return tt_fail(TUTTI_ERR_TIMEOUT, "the launcher does not answer");
+  int64_t after_ns = (int64_t)(after_us % 60000000) * 1000;
+  after_ns = after_ns < left_ns ? after_ns : left_ns;
+  const struct timespec pause = {.tv_sec = after_ns / 1000000000, .tv_nsec = after_ns % 1000000000};
+  nanosleep(&pause, NULL);
+  return TUTTI_OK;
+}
+
+static tutti_status ask(client *own, question *of, bool *again) {
+  tt_boot_reply reply;
+  tutti_status status = own->fd < 0 ? open_connection(own, of->until_ns) : TUTTI_OK;
+  if (status == TUTTI_OK)
+    status = send_request(own, of);
+  if (status == TUTTI_OK)
+    status = move(own->fd, &reply, sizeof reply, false, of->until_ns);
+  *again = status == TUTTI_OK && reply.status == TT_BOOT_AGAIN;
+  if (status != TUTTI_OK)
+    return status;
+  if (*again)
+    return go_away(own, of);
+  if (reply.status != TUTTI_OK)
+    return receive_text(own->fd, &reply, of->until_ns, of->missing, of->missing_size);
+  return receive_all(own->fd, &reply, of->all, of->bytes, own->base.boot.rank_count, of->until_ns);
+}
+
+static tutti_status allgather(void *user, const void *mine, void *all, size_t bytes, int64_t timeout_ns, char *missing,
+                              size_t missing_size) {
+  client *own = user;
+  if (*own->address == '\0') {
+    memcpy(all, mine, bytes);
+    return TUTTI_OK;
+  }
+  if (bytes > TT_BOOT_BYTES_MAXIMUM)
+    return tt_fail(TUTTI_ERR_ARGUMENT, "allgather of %zu bytes a rank; at most %u", bytes, TT_BOOT_BYTES_MAXIMUM);
+  question of = {.request = {.version = *tt_boot_version_own(),
+                             .rank = (uint32_t)own->base.boot.rank,
+                             .bytes = bytes,
+                             .timeout_ns = timeout_ns},
+                 .mine = mine,
+                 .all = all,
+                 .bytes = bytes,
+                 .until_ns = tt_clock_until(timeout_ns) + SLACK_NS,
+                 .missing = missing,
+                 .missing_size = missing_size};
+  tutti_status status;
+  bool again;
+  do
+    status = ask(own, &of, &again);
+  while (status == TUTTI_OK && again);
+  if (of.request.again) /* another rank needs the room */
+    close_connection(own);
+  return status;
+}
+
+/* ---- made ---- */
+
+static void close_client(tt_boot *boot) {
+  client *own = (client *)boot;
+  close_connection(own);
+  free(own);
+}
+
+static tutti_status make(int64_t rank, int64_t rank_count, const char *address, client **made) {
+  *made = malloc(sizeof **made);
+  if (*made == NULL)
+    return tt_fail(TUTTI_ERR_MEMORY, "no memory for the launcher's connection");
+  **made = (client){.base = {.close = close_client}, .fd = -1};
+  (*made)->base.boot = (tutti_boot){sizeof(tutti_boot), rank, rank_count, *made, allgather};
+  snprintf((*made)->address, sizeof(*made)->address, "%s", address);
+  return TUTTI_OK;
+}
+
 tutti_status tt_boot_connect(const char *address, int64_t rank, int64_t rank_count, int64_t timeout_ns,
                              tt_boot **boot) {
   if (rank_count < 1 || rank < 0 || rank >= rank_count)
     return tt_fail(TUTTI_ERR_ARGUMENT, "rank %lld (TUTTI_RANK) is none of a job of %lld (TUTTI_SIZE)", (long long)rank,
                    (long long)rank_count);
-  if (strncmp(address, "unix:@", 6) != 0 || strlen(address) > sizeof((struct sockaddr_un *)0)->sun_path)
+  if (strncmp(address, "unix:@", 6) != 0 || strlen(address) >= TT_BOOT_NAME)
     return tt_fail(TUTTI_ERR_ARGUMENT, "'%s' (TUTTI_BOOT) is not unix:@NAME", address);
-  int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  if (fd < 0)
-    return tt_fail(TUTTI_ERR_SYSTEM, "socket for the launcher's connection failed: %s", strerror(errno));
-  tutti_status status = connect_socket(fd, address, timeout_ns);
-  if (status == TUTTI_OK)
-    status = make(rank, rank_count, fd, boot);
+  client *made;
+  tutti_status status = make(rank, rank_count, address, &made);
   if (status != TUTTI_OK)
-    close(fd);
+    return status;
+  status = open_connection(made, tt_clock_until(timeout_ns));
+  if (status == TUTTI_OK)
+    *boot = &made->base;
+  else
+    close_client(&made->base);
   return status;
 }
 
@@ -189,5 +266,9 @@ tutti_status tt_boot_open_alone(int64_t timeout_ns, tt_boot **boot) {
   int64_t size = tt_options_get()->size;
   if (size > 1)
     return tt_fail(TUTTI_ERR_ARGUMENT, "TUTTI_SIZE is %lld, but TUTTI_BOOT is not set", (long long)size);
-  return make(0, 1, -1, boot);
+  client *made;
+  tutti_status status = make(0, 1, "", &made);
+  if (status == TUTTI_OK)
+    *boot = &made->base;
+  return status;
 }

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-tt_boot_answer *tt_boot_answer_create(tutti_status status, size_t size, char **content) {
-  tt_boot_reply head = {.status = (uint64_t)status, .bytes = size};
+tt_boot_answer *tt_boot_answer_create(uint64_t status, size_t size, char **content) {
+  tt_boot_reply head = {.status = status, .bytes = size};
   tt_boot_answer *answer = malloc(sizeof *answer + sizeof head + size);
   if (answer == NULL)
     return NULL;
@@ -37,7 +37,7 @@ void tt_boot_link_destroy(tt_boot_link *link) {
   free(link);
 }
 
-#define KNOWN offsetof(tt_boot_request, reserved) /* bytes of a request that are the same in every version */
+#define KNOWN offsetof(tt_boot_request, again) /* bytes of a request that are the same in every version */
 
 /* The rest of what is being received: first the request's head, then the contribution. */
 static size_t rest(tt_boot_link *link, char **to) {

@@ -12,7 +12,7 @@ typedef struct tt_boot_answer {
 } tt_boot_answer;
 
 /* Its maker is the first holder; *content: `size` bytes to fill. NULL: no memory. */
-tt_boot_answer *tt_boot_answer_create(tutti_status status, size_t size, char **content);
+tt_boot_answer *tt_boot_answer_create(uint64_t status, size_t size, char **content);
 void tt_boot_answer_release(tt_boot_answer *answer); /* accepts NULL; the last holder frees it */
 
 /* One rank's connection. A rank may close it and come again: contexts are made and destroyed. */

@@ -18,7 +18,7 @@
 
 static tt_boot_server *open_server(int64_t rank_count) {
   tt_boot_server *server = NULL;
-  assert_int_equal(tt_boot_server_open(rank_count, &server), TUTTI_OK);
+  assert_int_equal(tt_boot_server_open(rank_count, rank_count, &server), TUTTI_OK);
   return server;
 }
 
@@ -215,6 +215,77 @@ static void test_rank_without_a_descriptor_comes_in_later(void **state) {
   tt_boot_server_close(server);
 }
 
+/* The next reply says that this rank is to come again. */
+static void hear_again(tt_boot_server *server, int fd) {
+  tt_boot_reply reply;
+  uint64_t after_us;
+  receive(server, fd, &reply, sizeof reply);
+  assert_int_equal(reply.status, TT_BOOT_AGAIN);
+  assert_int_equal(reply.bytes, sizeof after_us);
+  receive(server, fd, &after_us, sizeof after_us);
+  close(fd);
+}
+
+static int come_again(tt_boot_server *server, uint32_t rank) {
+  tt_boot_request request = {*tt_boot_version_own(), rank, 1, 0, MINUTE};
+  int fd = join(server);
+  assert_int_equal(send(fd, &request, sizeof request, MSG_NOSIGNAL), sizeof request);
+  return fd;
+}
+
+static void send_away(tt_boot_server *server, uint32_t rank) {
+  int fd = join(server);
+  contribute(server, fd, rank, 8);
+  hear_again(server, fd);
+}
+
+static void test_rank_that_comes_again_gets_the_reply_of_its_round(void **state) {
+  (void)state;
+  tt_boot_server *server = NULL;
+  assert_int_equal(tt_boot_server_open(RANKS, 2, &server), TUTTI_OK);
+  for (uint32_t r = 0; r < RANKS - 1; r++)
+    send_away(server, r);
+  hear_again(server, come_again(server, 1)); /* too early */
+  int last = join(server);
+  contribute(server, last, RANKS - 1, 8);
+  check_all(server, last, 8);
+  contribute(server, last, RANKS - 1, 16); /* of the next round */
+  hear_again(server, last);
+  for (uint32_t r = 0; r < RANKS - 1; r++) {
+    int fd = come_again(server, r);
+    check_all(server, fd, 8);
+    close(fd);
+  }
+  tt_boot_server_close(server);
+}
+
+/* It has contributed, but it will not have the reply: the others are told. */
+static void test_rank_that_ends_while_it_is_away_is_lost(void **state) {
+  (void)state;
+  tt_boot_server *server = NULL;
+  assert_int_equal(tt_boot_server_open(3, 2, &server), TUTTI_OK);
+  send_away(server, 0);
+  send_away(server, 1);
+  tt_boot_server_lose(server, 0, "exited with code 3");
+  int fd = come_again(server, 1);
+  assert_int_equal(hear(server, fd), TUTTI_ERR_PEER);
+  close(fd);
+  tt_boot_server_close(server);
+}
+
+static void test_who_comes_again_for_nothing_is_turned_away(void **state) {
+  (void)state;
+  tt_boot_server *server = open_server(2);
+  int fd = come_again(server, 1);
+  char byte;
+  ssize_t count;
+  while ((count = recv(fd, &byte, 1, MSG_DONTWAIT)) < 0 && errno == EAGAIN)
+    serve(server, fd, POLLIN);
+  assert_true(count <= 0);
+  close(fd);
+  tt_boot_server_close(server);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_wrong_length_is_told_to_each_rank_once),
@@ -222,6 +293,9 @@ int main(void) {
       cmocka_unit_test(test_what_is_no_version_is_turned_away),
       cmocka_unit_test(test_slow_readers_get_the_whole_answer),
       cmocka_unit_test(test_rank_without_a_descriptor_comes_in_later),
+      cmocka_unit_test(test_rank_that_comes_again_gets_the_reply_of_its_round),
+      cmocka_unit_test(test_rank_that_ends_while_it_is_away_is_lost),
+      cmocka_unit_test(test_who_comes_again_for_nothing_is_turned_away),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

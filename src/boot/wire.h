@@ -23,18 +23,23 @@ const tt_boot_version *tt_boot_version_own(void);
 #define TT_BOOT_VERSION_TEXT 48
 const char *tt_boot_version_text(const tt_boot_version *version, char text[static TT_BOOT_VERSION_TEXT]);
 
-/* Followed by `bytes`: the rank's contribution. Version and rank come first in every version. */
+/* Followed by `bytes`: the rank's contribution. Version and rank come first in every version. again: how often the
+ * rank was told to come again; where it was, it asks for the reply and contributes nothing. */
 typedef struct tt_boot_request {
   tt_boot_version version;
   uint32_t rank;
-  uint32_t reserved;
+  uint32_t again;
   uint64_t bytes;
   int64_t timeout_ns;
 } tt_boot_request;
 
+/* A reply's status: the contribution has been taken, and the reply will be there for a connection that asks for it. It
+ * is followed by after how many us, 8 bytes. */
+#define TT_BOOT_AGAIN 1000
+
 /* Followed by `bytes`: all contributions, packed; after an error its text, after a timeout the missing ranks. */
 typedef struct tt_boot_reply {
-  uint64_t status; /* tutti_status */
+  uint64_t status; /* tutti_status, or TT_BOOT_AGAIN */
   uint64_t bytes;
 } tt_boot_reply;
 

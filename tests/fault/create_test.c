@@ -58,7 +58,7 @@ static void run_launched(int ranks, const int *order, job_body body) {
   pid_t pid[JOB_RANKS];
   forget_outcomes();
   assert_int_equal(pipe(gate), 0);
-  assert_int_equal(tt_boot_server_open(ranks, &server), TUTTI_OK);
+  assert_int_equal(tt_boot_server_open(ranks, ranks, &server), TUTTI_OK);
   for (int r = 0; r < ranks; r++)
     if ((pid[r] = fork()) == 0)
       be_rank(server, r, ranks, body);
