@@ -32,8 +32,8 @@ check() {
   grep -q "^the last is 8" "$work/said" || fail "a wrong sum"
   grep -q "all .* 100.00%" "$work/said" || fail "not all on tutti"
   run sh -c "$work/program 2"
-  [ $code != 0 ] || fail "reads after the end of its memory, unseen"
-  grep -qs "heap-buffer-overflow" "$work"/found.* || fail "reads after the end of its memory, and says something else"
+  ls "$work"/found.* >/dev/null 2>&1 || fail "reads after the end of its memory, unseen" # MPICH 4.2 may say 0, also alone
+  grep -q "heap-buffer-overflow" "$work"/found.* || fail "reads after the end of its memory, and says something else"
   rm -f "$work"/found.*
 }
 
