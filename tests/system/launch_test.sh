@@ -4,7 +4,11 @@ set -eu
 . "$TUTTI_SOURCE/tests/support/installed.sh"
 case $sanitize in
 *thread*) echo "launchers' libraries under the thread sanitizer"; exit 77 ;;
-*address*) export ASAN_OPTIONS=detect_leaks=0 ;; # launchers' libraries leak
+# launchers' libraries leak, and libpmix 5.0 compares names that it has freed while it waits for several ranks
+*address*)
+  echo "interceptor_via_fun:PMIx_Check_nspace" >"$work/known"
+  export ASAN_OPTIONS="detect_leaks=0:suppressions=$work/known"
+  ;;
 esac
 ulimit -c 0
 export SLURM_KILL_BAD_EXIT=1 # the others end with one that fails, as everywhere else
