@@ -97,7 +97,7 @@ static void report(const char *what, const tutti_context *context, bytes *before
   bytes after = now(context);
   int64_t ranks = tutti_comm_size(comm);
   if (tutti_comm_rank(comm) == 0)
-    printf("%-22s %10.0f %10.0f\n", what, (double)(after.own - before->own) / ALIVE,
+    printf("%-22s %10.0f %10.0f\n", what, (double)(after.own - before->own) / (double)ALIVE,
            (double)(after.shared - before->shared) / (double)(ALIVE * ranks));
   *before = after;
 }
@@ -123,7 +123,7 @@ static void measure_memory(const tutti_context *context) {
 static void print_seconds(const char *what, int count, int64_t began_ns) {
   must(tutti_barrier(comm));
   if (tutti_comm_rank(comm) == 0)
-    printf("%-22s %10.3f\n", what, (double)(tt_clock_ns() - began_ns) * 1e-9 / count * MANY);
+    printf("%-22s %10.3f\n", what, (double)(tt_clock_ns() - began_ns) * 1e-9 / count * (double)MANY);
 }
 
 static void shuffle(tutti_comm **part, int count, uint64_t seed) {

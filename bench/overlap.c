@@ -79,7 +79,7 @@ static void measure_size(int64_t bytes) {
   if (!in || !out)
     exit(1);
   medians found = measure(in, out, count, turns);
-  turns = (int64_t)((double)turns * TIMES * found.call / found.computation);
+  turns = (int64_t)((double)turns * (double)TIMES * found.call / found.computation);
   found = measure(in, out, count, turns);
   if (rank == 0)
     printf("%12lld  %10.1f  %10.1f  %10.1f  %6.0f%%\n", (long long)bytes, found.call, found.computation, found.both,

@@ -37,17 +37,24 @@ typedef struct bench_type {
   {                                                                                                                    \
     sizeof(type), most, { {0, sizeof(type)}, {0, 0} }                                                                  \
   }
-#define BENCH_PAIR(type)                                                                                               \
-  struct {                                                                                                             \
+#define BENCH_PAIR(name, type)                                                                                         \
+  typedef struct bench_##name##_index {                                                                                \
     type value;                                                                                                        \
     int32_t index;                                                                                                     \
-  }
-#define BENCH_PAIRED(type, bytes)                                                                                      \
+  } bench_##name##_index;
+#define BENCH_PAIRED(name, bytes)                                                                                      \
   {                                                                                                                    \
-    sizeof(BENCH_PAIR(type)), 30000, {                                                                                 \
-      {0, bytes}, { offsetof(BENCH_PAIR(type), index), sizeof(int32_t) }                                               \
+    sizeof(bench_##name##_index), 30000, {                                                                             \
+      {0, bytes}, { offsetof(bench_##name##_index, index), sizeof(int32_t) }                                           \
     }                                                                                                                  \
   }
+
+BENCH_PAIR(float32, float)
+BENCH_PAIR(float64, double)
+BENCH_PAIR(int16, int16_t)
+BENCH_PAIR(int32, int32_t)
+BENCH_PAIR(int64, int64_t)
+BENCH_PAIR(long_double, long double)
 
 static const bench_type bench_types[TUTTI_TYPE_COUNT] = {
     [TUTTI_FLOAT32] = BENCH_PLAIN(float, BENCH_LARGE),
@@ -70,12 +77,12 @@ static const bench_type bench_types[TUTTI_TYPE_COUNT] = {
                                    {{0, BENCH_LONG_DOUBLE}, {sizeof(long double), BENCH_LONG_DOUBLE}}},
     [TUTTI_BOOL] = BENCH_PLAIN(uint8_t, 1),
     [TUTTI_BYTE] = BENCH_PLAIN(uint8_t, 255),
-    [TUTTI_FLOAT32_INT32] = BENCH_PAIRED(float, sizeof(float)),
-    [TUTTI_FLOAT64_INT32] = BENCH_PAIRED(double, sizeof(double)),
-    [TUTTI_INT16_INT32] = BENCH_PAIRED(int16_t, sizeof(int16_t)),
-    [TUTTI_INT32_INT32] = BENCH_PAIRED(int32_t, sizeof(int32_t)),
-    [TUTTI_INT64_INT32] = BENCH_PAIRED(int64_t, sizeof(int64_t)),
-    [TUTTI_LONG_DOUBLE_INT32] = BENCH_PAIRED(long double, BENCH_LONG_DOUBLE),
+    [TUTTI_FLOAT32_INT32] = BENCH_PAIRED(float32, sizeof(float)),
+    [TUTTI_FLOAT64_INT32] = BENCH_PAIRED(float64, sizeof(double)),
+    [TUTTI_INT16_INT32] = BENCH_PAIRED(int16, sizeof(int16_t)),
+    [TUTTI_INT32_INT32] = BENCH_PAIRED(int32, sizeof(int32_t)),
+    [TUTTI_INT64_INT32] = BENCH_PAIRED(int64, sizeof(int64_t)),
+    [TUTTI_LONG_DOUBLE_INT32] = BENCH_PAIRED(long_double, BENCH_LONG_DOUBLE),
 };
 
 /* ---- numbers ---- */

@@ -101,9 +101,9 @@ static void init_network(network *net) {
   float *weight1 = net->weight1[0], *weight2 = net->weight2[0];
   memset(net, 0, sizeof *net);
   for (int i = 0; i < HIDDEN * PIXELS; i++)
-    weight1[i] = random_weight(sqrtf(6.0f / PIXELS));
+    weight1[i] = random_weight(sqrtf(6.0f / (float)PIXELS));
   for (int i = 0; i < LABELS * HIDDEN; i++)
-    weight2[i] = random_weight(sqrtf(6.0f / HIDDEN));
+    weight2[i] = random_weight(sqrtf(6.0f / (float)HIDDEN));
 }
 
 static void shuffle(int *order, int count) {

@@ -38,13 +38,9 @@ typedef struct element_layout {
 
 enum { ELEMENT_LONG_BYTES = LDBL_MANT_DIG == 64 ? 10 : sizeof(long double) };
 
+/* In a struct, after a value. */
 #define ELEMENT_INDEX_AT(value_type)                                                                                   \
-  offsetof(                                                                                                            \
-      struct {                                                                                                         \
-        value_type value;                                                                                              \
-        int32_t index;                                                                                                 \
-      },                                                                                                               \
-      index)
+  ((sizeof(value_type) + _Alignof(int32_t) - 1) / _Alignof(int32_t) * _Alignof(int32_t))
 
 static inline element_layout element_layout_of(tutti_type type) {
   static const element_layout layouts[TUTTI_TYPE_COUNT] = {

@@ -22,6 +22,7 @@ static inline void *open_rank(const tutti_boot *boot, int64_t rail_count) {
 /* Before anything of UCX is loaded. 77: UCX is not there. */
 static inline int prepare_ucx(void) {
   setenv("UCX_TLS", "tcp,self", 0);
+  setenv("UCX_VFS_ENABLE", "n", 0); /* a thread that stays when it is no longer used */
   setenv("UCX_MEM_EVENTS", "n", 0); /* it would patch the memory functions that the thread sanitizer has patched */
   if (!tt_ucx_ops())
     printf("skipped: tutti was built without UCX\n");
