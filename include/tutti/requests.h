@@ -10,7 +10,11 @@
  * Persistent requests of one communicator are made in the same order on all ranks, with its other calls. That order
  * ends there: each rank starts them when it likes, in any order, among any other calls, as long as all ranks start each
  * of them the same number of times. They are made without communication. One that fails with TUTTI_ERR_ARGUMENT was not
- * made; an error of a start breaks the communicator. */
+ * made; an error of a start breaks the communicator.
+ *
+ * A communicator may make any number of them. But a request must be destroyed, on each rank, before 2^26 others are
+ * made after it (30,000, if the communicator's number is 2^17 or more): else the making of that one is an error on all.
+ */
 #ifndef TUTTI_REQUESTS_H
 #define TUTTI_REQUESTS_H
 

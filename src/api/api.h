@@ -212,14 +212,13 @@ struct tutti_comm {
   tutti_comm *next, *before; /* in the context's list */
   uint64_t inits;            /* persistent requests that were made on it, */
   uint64_t made;             /* and a hash of their keys, which goes into those of later calls */
-  uint64_t last_side;        /* places that they were given */
   tutti_comm *sides;         /* of those that there are */
   /* ---- of a side communicator ---- */
-  tutti_comm *main;         /* the user's; NULL: this is one */
-  tutti_comm *next_side;    /* of `main` */
-  uint64_t side;            /* its place among the side communicators of `main`; 0: none */
-  uint64_t init;            /* the number of its request: which of those made on `main` it is; from 1 */
-  tt_record_words **record; /* [size]: one of each rank: of the last start; NULL where nothing is known */
+  tutti_comm *main;                    /* the user's; NULL: this is one */
+  tutti_comm *next_side, *before_side; /* of `main` */
+  uint64_t base;                       /* the first of its ids of streams and cells */
+  uint64_t init;                       /* the number of its request: which of those made on `main` it is; from 1 */
+  tt_record_words **record;            /* [size]: one of each rank: of the last start; NULL where nothing is known */
   tutti_comm *next_running;
   bool runs; /* it is in the context's list of those that have something to move */
 };
@@ -343,7 +342,7 @@ tutti_status tt_comm_open(tutti_context *context, uint64_t id, const int64_t *jo
 /* The user's communicator: of a side communicator, the one that it belongs to. */
 static inline tutti_comm *tt_comm_main(tutti_comm *comm) { return comm->main ? comm->main : comm; }
 /* The first of its ids of streams and cells. */
-static inline uint64_t tt_comm_base(const tutti_comm *comm) { return comm->id << 32 | comm->side << 16; }
+static inline uint64_t tt_comm_base(const tutti_comm *comm) { return comm->main ? comm->base : comm->id << 32; }
 /* A cell of so many bytes for each rank, shared by those of this machine; NULL for others. id: from tt_comm_base on. */
 tutti_status tt_comm_open_cells(const tutti_comm *comm, uint32_t id, size_t bytes, void **cell);
 /* A table of streams. */
@@ -363,6 +362,9 @@ tutti_status tt_side_make(tutti_request *request);
 void tt_side_end(tutti_comm *side);
 void tt_side_close(tutti_comm *side);                            /* accepts NULL */
 tutti_comm *tt_side_find(const tutti_comm *comm, uint64_t init); /* NULL: none */
+/* The first of the 2^16 ids of a communicator's request, counted from 1. number: the communicator's. */
+uint64_t tt_side_base(uint64_t number, uint64_t init);
+uint64_t tt_side_places(uint64_t number); /* so many requests later its ids are used again */
 
 /* ---- params.c ---- */
 /* The text, kept as long as the communicator: equal texts are one. NULL: no memory. */

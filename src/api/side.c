@@ -13,30 +13,53 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* A communicator has 2^32 ids. The first 2^27 are those of lanes (lower/sequence.c), the last few those of its cells
- * and notes; side communicators share what is in between, 2^16 each. */
-enum { FIRST = 1 << 11, COUNT = 0xffff - FIRST, MOST_LANES = 0xff00 };
+/* Ids are 64 bits, and a side communicator has 2^16 of them. The upper half of a communicator's own is its number; of
+ * the lower half the first 2^27 are those of its lanes (lower/sequence.c), the last few those of its cells and notes.
+ *
+ *     native   what is left of that, but for 2^15 places: for the first requests of the communicator
+ *     common   2^15 places under each of the 2^32 numbers, used or not: 2^47 for all further requests of all
+ *              communicators, told apart by the communicator's number, which is written in few bits where it is small:
+ *              5 bits: its length less 1 | the number without its first 1 | the rest: which request it is
+ *
+ * So no two requests have the same ids before a communicator has made 2^42 of them if its number is 1, 2^26 if that has
+ * 17 bits, 2^15 if it has 32. Then ids are used again: see check_place. */
+enum {
+  UNIT = 16,        /* bits */
+  NATIVE = 1 << 11, /* the first place, in units */
+  COMMON = 0x7fff,
+  NATIVES = COMMON - NATIVE,
+  COMMON_BITS = 15,
+  NUMBER_BITS = 47 - 5, /* of number and request */
+  MOST_LANES = 0xff00
+};
 
 /* ---- its place ---- */
 
-static bool is_taken(const tutti_comm *comm, uint64_t place) {
-  const tutti_comm *side = comm->sides;
-  while (side && side->side != place)
-    side = side->next_side;
-  return side != NULL;
+static int length_of(uint64_t number) { return 64 - __builtin_clzll(number); }
+
+uint64_t tt_side_places(uint64_t number) { return NATIVES + (UINT64_C(1) << (NUMBER_BITS + 1 - length_of(number))); }
+
+uint64_t tt_side_base(uint64_t number, uint64_t init) {
+  uint64_t place = (init - 1) % tt_side_places(number);
+  if (place < NATIVES)
+    return number << 32 | (NATIVE + place) << UNIT;
+  int length = length_of(number), bits = NUMBER_BITS + 1 - length;
+  uint64_t rest = number ^ UINT64_C(1) << (length - 1);
+  place = (uint64_t)(length - 1) << NUMBER_BITS | rest << bits | (place - NATIVES);
+  return place >> COMMON_BITS << 32 | (COMMON + (place & ((1 << COMMON_BITS) - 1))) << UNIT;
 }
 
-/* Places are used again when all have been. A request that has one still has it on all ranks. False: they all are. */
-static bool take_place(tutti_comm *side) {
-  tutti_comm *comm = side->main;
-  for (int64_t n = 0; n < COUNT; n++) {
-    uint64_t place = FIRST + comm->last_side++ % COUNT;
-    if (comm->last_side <= COUNT || !is_taken(comm, place)) {
-      side->side = place;
-      return true;
-    }
-  }
-  return false;
+/* Places follow from numbers alone, so that nobody has to be asked: a request may be in the way of one that is made
+ * very much later. Where all still have it they all find so. */
+static tutti_status check_place(const tutti_comm *side) {
+  uint64_t places = tt_side_places(side->id);
+  for (const tutti_comm *old = side->init > places ? side->next_side : NULL; old; old = old->next_side)
+    if ((side->init - old->init) % places == 0)
+      return tt_fail(TUTTI_ERR_UNSUPPORTED,
+                     "persistent request %" PRIu64 " is still there when %" PRIu64 " is made: on communicator %" PRIu64
+                     " one may outlive %" PRIu64 " others",
+                     old->init, side->init, side->id, places - 1);
+  return TUTTI_OK;
 }
 
 tutti_comm *tt_side_find(const tutti_comm *comm, uint64_t init) {
@@ -94,14 +117,16 @@ static tutti_comm *create(tutti_comm *comm) {
   made->head = comm->head;
   made->crowded = comm->crowded;
   made->next_side = comm->sides;
+  if (comm->sides)
+    comm->sides->before_side = made;
   comm->sides = made;
   return made;
 }
 
 static tutti_status open_side(tutti_comm *side, tt_bound *bound) {
-  if (!take_place(side))
-    return tt_fail(TUTTI_ERR_UNSUPPORTED, "a communicator has at most %d persistent requests at a time", COUNT);
-  tutti_status status = open_records(side);
+  tutti_status status = check_place(side);
+  if (status == TUTTI_OK)
+    status = open_records(side);
   if (status == TUTTI_OK)
     status = tt_comm_open_link(side);
   if (status == TUTTI_OK)
@@ -136,6 +161,7 @@ tutti_status tt_side_make(tutti_request *request) {
   if (!side)
     return tt_agree_break(comm, TUTTI_ERR_MEMORY, "rank %" PRId64 ": no memory for a persistent request", comm->rank);
   side->init = ++comm->inits;
+  side->base = tt_side_base(comm->id, side->init);
   const uint64_t facts[] = {request->bound.key, side->init};
   request->bound.key = tt_hash(3, facts, sizeof facts);
   status = open_side(side, &request->bound);
@@ -151,11 +177,14 @@ tutti_status tt_side_make(tutti_request *request) {
 /* ---- its end ---- */
 
 static void unlink_side(tutti_comm *side) {
-  tutti_comm **at = &side->main->sides;
-  while (*at != side)
-    at = &(*at)->next_side;
-  *at = side->next_side;
-  for (at = &side->context->running; *at && *at != side;)
+  tutti_comm **at = &side->context->running;
+  if (side->before_side)
+    side->before_side->next_side = side->next_side;
+  else
+    side->main->sides = side->next_side;
+  if (side->next_side)
+    side->next_side->before_side = side->before_side;
+  while (*at && *at != side)
     at = &(*at)->next_running;
   if (*at)
     *at = side->next_running;

@@ -385,17 +385,91 @@ static void test_requests_made_and_freed_leave_nothing(void **state) {
   run_job(4, cycle, &(cycles){"2x2", true});
 }
 
-/* One of the first requests outlives so many others that their places are used again. */
-static void outlive(const tutti_boot *boot, void *argument) {
-  (void)argument;
+/* ---- which are made late ---- */
+
+#define KEPT 40
+
+/* Each rank destroys them in an order of its own, some keep the first to the end; all use some of them first. */
+static void make_and_free_in_any_order(const tutti_boot *boot, tutti_comm *comm, int count) {
+  tutti_request *kept[KEPT] = {NULL}, *first = NULL;
+  uint64_t own = (uint64_t)boot->rank;
+  int64_t in = 1;
+  static int64_t out[2000];
+  CHECK(tutti_barrier_init(comm, &first) == TUTTI_OK);
+  if (boot->rank == 1)
+    tutti_request_destroy(first);
+  for (int n = 0; n < count; n++) {
+    int64_t place = random_below(&own, KEPT);
+    tutti_request_destroy(kept[place]);
+    CHECK(tutti_allreduce_init(n % 10 ? &in : out, out, n % 10 ? 1 : 2000, TUTTI_INT64, TUTTI_SUM, comm,
+                               &kept[place]) == TUTTI_OK);
+    if (n % 100 == 1)
+      CHECK(tutti_request_start(kept[place]) == TUTTI_OK && tutti_wait(&kept[place]) == TUTTI_OK &&
+            out[0] == boot->rank_count);
+    if (n % 100 == 0)
+      CHECK(tutti_request_start(kept[place]) == TUTTI_OK && tutti_wait(&kept[place]) == TUTTI_OK);
+  }
+  for (int n = 0; n < KEPT; n++)
+    tutti_request_destroy(kept[n]);
+  if (boot->rank != 1)
+    tutti_request_destroy(first);
+  CHECK(tutti_barrier(comm) == TUTTI_OK);
+}
+
+static void make_100000(const tutti_boot *boot, void *argument) {
+  setenv("TUTTI_NODES", argument, 1);
   tutti_context *context;
   tutti_comm *comm = join_all(boot, &context);
+  bool apart = *(const char *)argument;
+  alarm(10 * HANG_S);
+  make_and_free_in_any_order(boot, comm, 1000);
+  size_t before = mallinfo2().uordblks;
+  uint64_t bump = apart ? 0 : ((tt_shm *)shm_of(comm))->segment->head->bump;
+  make_and_free_in_any_order(boot, comm, 100000);
+  CHECK(SANITIZED || apart || mallinfo2().uordblks < before + 100000);
+  CHECK(apart || ((tt_shm *)shm_of(comm))->segment->head->bump < bump + (4 << 20));
+  CHECK(comm->sides == NULL && context->running == NULL);
+  leave_all(context, comm);
+  check_leaks();
+}
+
+static void test_100000_requests_destroyed_in_any_order_leave_nothing(void **state) {
+  (void)state;
+  run_job(2, make_100000, "");
+  run_job(2, make_100000, "2x1");
+}
+
+typedef struct late {
+  const char *nodes;
+  int64_t number; /* of the communicator; 0: the first one */
+  uint64_t inits; /* as if so many had been made */
+} late;
+
+static tutti_comm *open_late(const tutti_boot *boot, const late *how, tutti_context **context) {
+  setenv("TUTTI_NODES", how->nodes, 1);
+  tutti_comm *comm = join_all(boot, context), *made;
+  const int64_t all[] = {0, 1, 2};
+  if (how->number == 0)
+    return comm;
+  tutti_comm_destroy(comm);
+  CHECK(tutti_comm_create_group(*context, how->number, boot->rank_count, all, &made) == TUTTI_OK);
+  return made;
+}
+
+/* One of the first requests outlives many others, on some ranks. */
+static void outlive(const tutti_boot *boot, void *argument) {
+  const late *how = argument;
+  tutti_context *context;
+  tutti_comm *comm = open_late(boot, how, &context);
   int64_t in = boot->rank, out, short_in = 1, short_out;
-  tutti_request *old = NULL, *young = NULL;
-  CHECK(tutti_allreduce_init(&short_in, &short_out, 1, TUTTI_INT64, TUTTI_SUM, comm, &young) == TUTTI_OK);
-  tutti_request_destroy(young);
+  tutti_request *old = NULL, *older = NULL, *young = NULL;
+  CHECK(tutti_allreduce_init(&short_in, &short_out, 1, TUTTI_INT64, TUTTI_SUM, comm, &older) == TUTTI_OK);
   CHECK(tutti_allreduce_init(&in, &out, 1, TUTTI_INT64, TUTTI_SUM, comm, &old) == TUTTI_OK);
-  comm->last_side = UINT16_MAX - (1 << 11) - 2; /* as if they had been made */
+  if (boot->rank == 1) {
+    tutti_request_destroy(older);
+    older = NULL;
+  }
+  comm->inits = how->inits;
   for (int n = 0; n < 8; n++) {
     CHECK(tutti_allreduce_init(&short_in, &short_out, 1, TUTTI_INT64, TUTTI_SUM, comm, &young) == TUTTI_OK);
     CHECK(tutti_request_start(boot->rank ? young : old) == TUTTI_OK);
@@ -405,12 +479,96 @@ static void outlive(const tutti_boot *boot, void *argument) {
     tutti_request_destroy(young);
   }
   tutti_request_destroy(old);
+  tutti_request_destroy(older);
   leave_all(context, comm);
+  check_leaks();
 }
 
-static void test_request_outlives_those_whose_place_is_used_again(void **state) {
+static void test_request_outlives_others_on_some_ranks(void **state) {
   (void)state;
-  run_job(3, outlive, NULL);
+  static const uint64_t inits[] = {30718, 30719, 63486, UINT32_MAX, (UINT64_C(1) << 41) - 4};
+  for (int n = 0; n < 5; n++)
+    run_job(3, outlive, &(late){n % 2 ? "2,1" : "", 0, inits[n]});
+  run_job(3, outlive, &(late){"", UINT32_MAX, 32766 - 10});
+}
+
+/* Rank 1 has long destroyed the request whose ids come again; the others have not. */
+static void outlive_too_many(const tutti_boot *boot, void *argument) {
+  const late *how = argument;
+  tutti_context *context;
+  tutti_comm *comm = open_late(boot, how, &context);
+  int64_t in = 1, out;
+  tutti_request *old, *young = NULL;
+  CHECK(tutti_allreduce_init(&in, &out, 1, TUTTI_INT64, TUTTI_SUM, comm, &old) == TUTTI_OK);
+  CHECK(tutti_request_start(old) == TUTTI_OK && tutti_wait(&old) == TUTTI_OK);
+  meet_before_death(boot);
+  if (boot->rank == 1)
+    tutti_request_destroy(old);
+  comm->inits = how->inits;
+  tutti_status status = tutti_allreduce_init(&in, &out, 1, TUTTI_INT64, TUTTI_SUM, comm, &young);
+  if (status == TUTTI_OK)
+    status = tutti_request_start(young);
+  if (status == TUTTI_OK)
+    status = tutti_wait(&young);
+  report(boot, status);
+  if (boot->rank != 1)
+    tutti_request_destroy(old);
+  tutti_request_destroy(young);
+  leave_all(context, comm);
+  check_leaks();
+}
+
+static void test_request_that_outlives_too_many_is_everyones_error(void **state) {
+  (void)state;
+  static const char *const nodes[] = {"", "2,1", "3x1"};
+  for (int n = 0; n < 3; n++) {
+    run_job(3, outlive_too_many, &(late){nodes[n], UINT32_MAX, 32767});
+    for (int r = 0; r < 3; r++)
+      assert_true(outcomes[r].status > 0);
+    assert_true(strstr(outcomes[0].text, "persistent request 1 is still there when 32768 is made") ||
+                strstr(outcomes[0].text, "rank 1: rank 1 has opened cells"));
+  }
+}
+
+static int by_value(const void *a, const void *b) {
+  uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+  return (x > y) - (x < y);
+}
+
+#define NATIVES 30719 /* whose ids lie under the communicator's own number */
+
+/* Numbers around all powers of two up to 2^44, ascending. Returns how many. */
+static int list_numbers(uint64_t *number) {
+  int count = 0;
+  for (int bits = 0; bits <= 44; bits++)
+    for (uint64_t n = (UINT64_C(1) << bits) - 1; n <= (UINT64_C(1) << bits) + 1; n++)
+      if (n > 0 && (count == 0 || n > number[count - 1]))
+        number[count++] = n;
+  return count;
+}
+
+static void test_ids_of_requests_are_told_apart(void **state) {
+  (void)state;
+  uint64_t number[200], *base = calloc(1 << 16, sizeof *base);
+  int64_t count = 0, numbers = list_numbers(number);
+  for (int64_t c = 0; c < numbers && number[c] <= UINT32_MAX; c++) {
+    uint64_t places = tt_side_places(number[c]);
+    for (int64_t n = 0; n < numbers; n++) {
+      if (number[n] <= NATIVES - 5)
+        base[count++] = tt_side_base(number[c], number[n]);
+      if (number[n] + NATIVES - 5 <= places)
+        base[count++] = tt_side_base(number[c], number[n] + NATIVES - 5);
+    }
+    assert_int_equal(tt_side_base(number[c], places + 7), tt_side_base(number[c], 7));
+  }
+  assert_in_range(count, 10000, 1 << 16);
+  qsort(base, (size_t)count, sizeof *base, by_value);
+  for (int64_t n = 0; n < count; n++) {
+    assert_int_equal(base[n] & 0xffff, 0);
+    assert_in_range(base[n] & UINT32_MAX, 1 << 27, UINT64_C(0xfffe0000)); /* others are the communicator's */
+    assert_false(n > 0 && base[n] == base[n - 1]);
+  }
+  free(base);
 }
 
 /* ---- errors ---- */
@@ -614,7 +772,10 @@ int main(void) {
       FAULT_TEST(test_requests_between_machines_start_in_any_order),
       FAULT_TEST(test_thread_moves_requests_started_in_any_order),
       FAULT_TEST(test_requests_made_and_freed_leave_nothing),
-      FAULT_TEST(test_request_outlives_those_whose_place_is_used_again),
+      FAULT_TEST(test_100000_requests_destroyed_in_any_order_leave_nothing),
+      FAULT_TEST(test_request_outlives_others_on_some_ranks),
+      FAULT_TEST(test_request_that_outlives_too_many_is_everyones_error),
+      FAULT_TEST(test_ids_of_requests_are_told_apart),
       FAULT_TEST(test_request_that_others_do_not_start_times_out_with_names),
       FAULT_TEST(test_requests_that_differ_are_a_mismatch_with_names),
       FAULT_TEST(test_rank_that_freed_its_request_is_told_of_a_mismatch),

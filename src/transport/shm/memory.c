@@ -30,6 +30,15 @@ tt_shm_block *tt_shm_parent_of(const tt_shm *self, uint64_t id) {
   return cells != NULL ? cells->block : NULL;
 }
 
+/* All have opened it, this rank too, but not all have closed it. */
+static tutti_status join_cells(tt_shm_block *block, void *argument) {
+  const tt_shm *self = argument;
+  if (block->opened < block->end_count)
+    return TUTTI_OK;
+  return tt_fail(TUTTI_ERR_ARGUMENT, "rank %lld has opened cells %llx before, and others have them open",
+                 (long long)self->rank, (unsigned long long)block->key.id);
+}
+
 static tutti_status keep(tt_shm *self, uint64_t id, tt_shm_cells *cells) {
   cells->after = tt_index_find(&self->cells, id);
   if (tt_index_set(&self->cells, id, cells))
@@ -54,7 +63,9 @@ tutti_status tt_shm_cells_open(void *self, uint64_t id, const int64_t *ranks, in
                                .parent = (uint16_t)id != 0 ? tt_shm_parent_of(shm, id) : NULL,
                                .end_count = (uint32_t)count,
                                .bytes = size,
-                               .backed = size};
+                               .backed = size,
+                               .join = join_cells,
+                               .argument = shm};
   status = tt_shm_object_open(shm->segment, &object, &cells->block);
   if (status == TUTTI_OK)
     status = keep(shm, id, cells);
