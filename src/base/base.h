@@ -132,6 +132,16 @@ static inline void tt_relax(void) {
 #endif
 }
 
+/* ---- file.c: descriptors that the program may have closed, whose numbers may be those of files of its own ---- */
+
+typedef struct tt_file {
+  int fd;                  /* -1: none */
+  uint64_t device, number; /* what it was opened to */
+} tt_file;
+
+tt_file tt_file_of(int fd); /* remembers what it is open to; fd: -1: none */
+bool tt_file_is_open(const tt_file *file);
+
 /* ---- host.c ---- */
 
 /* Which machine this process is on, as far as shared memory is concerned: equal numbers can map each other's memory and

@@ -251,6 +251,42 @@ static void test_launcher_that_accepts_nobody_is_a_timeout_despite_signals(void 
   close(fd);
 }
 
+/* As closefrom does; then a descriptor of the program's has the number of the connection's. */
+static void *lose_connection(void *argument) {
+  client *own = argument;
+  tt_boot *boot = NULL;
+  int number = dup(STDIN_FILENO), one = 1, all = 0;
+  close(number);
+  own->status = tt_boot_connect(own->address, 0, 1, SECOND, &boot);
+  if (own->status == TUTTI_OK) {
+    const tutti_boot *used = tt_boot_get(boot);
+    dup2(STDIN_FILENO, number);
+    own->status = used->allgather(used->user, &one, &all, sizeof one, 60 * SECOND, own->missing, sizeof own->missing);
+    tt_boot_close(boot);
+  }
+  own->right = all == 1 && close(number) == 0;
+  if (write(own->done, "", 1) != 1)
+    abort();
+  return NULL;
+}
+
+static void test_connection_that_the_program_has_closed_is_opened_again(void **state) {
+  (void)state;
+  pthread_t thread;
+  int done[2];
+  tt_boot_server *server = open_server(1);
+  assert_int_equal(pipe(done), 0);
+  client own = {.address = tt_boot_server_address(server), .done = done[1]};
+  pthread_create(&thread, NULL, lose_connection, &own);
+  serve_until_done(server, done[0], 1);
+  pthread_join(thread, NULL);
+  assert_int_equal(own.status, TUTTI_OK);
+  assert_true(own.right);
+  close(done[0]);
+  close(done[1]);
+  tt_boot_server_close(server);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_what_a_rank_forks_is_no_rank),
@@ -258,6 +294,7 @@ int main(void) {
       cmocka_unit_test(test_ranks_without_a_connection_of_their_own_come_again),
       cmocka_unit_test(test_timeout_names_the_missing_ranks),
       cmocka_unit_test(test_rank_that_ended_is_told_at_once),
+      cmocka_unit_test(test_connection_that_the_program_has_closed_is_opened_again),
       cmocka_unit_test(test_without_a_launcher_the_job_has_one_rank),
       cmocka_unit_test(test_wrong_addresses_are_refused),
       cmocka_unit_test(test_launcher_that_accepts_nobody_is_a_timeout_despite_signals),

@@ -15,7 +15,7 @@
 
 typedef struct client {
   tt_boot base;
-  int fd;                     /* -1: none now */
+  tt_file file;               /* the connection's, if it is open now */
   char address[TT_BOOT_NAME]; /* "": a job of one rank */
 } client;
 
@@ -118,16 +118,16 @@ static tutti_status open_connection(client *own, int64_t until_ns) {
     return tt_fail(TUTTI_ERR_SYSTEM, "socket for the launcher's connection failed: %s", strerror(errno));
   tutti_status status = connect_socket(fd, own->address, until_ns);
   if (status == TUTTI_OK)
-    own->fd = fd;
+    own->file = tt_file_of(fd);
   else
     close(fd);
   return status;
 }
 
 static void close_connection(client *own) {
-  if (own->fd >= 0)
-    close(own->fd);
-  own->fd = -1;
+  if (tt_file_is_open(&own->file))
+    close(own->file.fd);
+  own->file.fd = -1;
 }
 
 /* ---- the allgather ---- */
@@ -149,7 +149,7 @@ static tutti_status send_request(client *own, const question *of) {
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for an allgather of %zu bytes", bytes);
   memcpy(frame, &of->request, sizeof of->request);
   memcpy(frame + sizeof of->request, of->mine, bytes);
-  tutti_status status = move(own->fd, frame, sizeof of->request + bytes, true, of->until_ns);
+  tutti_status status = move(own->file.fd, frame, sizeof of->request + bytes, true, of->until_ns);
   free(frame);
   return status;
 }
@@ -157,7 +157,7 @@ static tutti_status send_request(client *own, const question *of) {
 /* The launcher has what this rank contributes, and no room for it to wait. */
 static tutti_status go_away(client *own, question *of) {
   uint64_t after_us = 0;
-  tutti_status status = move(own->fd, &after_us, sizeof after_us, false, of->until_ns);
+  tutti_status status = move(own->file.fd, &after_us, sizeof after_us, false, of->until_ns);
   if (status != TUTTI_OK)
     return status;
   close_connection(own);
@@ -175,19 +175,19 @@ static tutti_status go_away(client *own, question *of) {
 
 static tutti_status ask(client *own, question *of, bool *again) {
   tt_boot_reply reply;
-  tutti_status status = own->fd < 0 ? open_connection(own, of->until_ns) : TUTTI_OK;
+  tutti_status status = tt_file_is_open(&own->file) ? TUTTI_OK : open_connection(own, of->until_ns);
   if (status == TUTTI_OK)
     status = send_request(own, of);
   if (status == TUTTI_OK)
-    status = move(own->fd, &reply, sizeof reply, false, of->until_ns);
+    status = move(own->file.fd, &reply, sizeof reply, false, of->until_ns);
   *again = status == TUTTI_OK && reply.status == TT_BOOT_AGAIN;
   if (status != TUTTI_OK)
     return status;
   if (*again)
     return go_away(own, of);
   if (reply.status != TUTTI_OK)
-    return receive_text(own->fd, &reply, of->until_ns, of->missing, of->missing_size);
-  return receive_all(own->fd, &reply, of->all, of->bytes, own->base.boot.rank_count, of->until_ns);
+    return receive_text(own->file.fd, &reply, of->until_ns, of->missing, of->missing_size);
+  return receive_all(own->file.fd, &reply, of->all, of->bytes, own->base.boot.rank_count, of->until_ns);
 }
 
 static tutti_status allgather(void *user, const void *mine, void *all, size_t bytes, int64_t timeout_ns, char *missing,
@@ -231,7 +231,7 @@ static tutti_status make(int64_t rank, int64_t rank_count, const char *address, 
   *made = malloc(sizeof **made);
   if (*made == NULL)
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for the launcher's connection");
-  **made = (client){.base = {.close = close_client}, .fd = -1};
+  **made = (client){.base = {.close = close_client}, .file.fd = -1};
   (*made)->base.boot = (tutti_boot){sizeof(tutti_boot), rank, rank_count, *made, allgather};
   snprintf((*made)->address, sizeof(*made)->address, "%s", address);
   return TUTTI_OK;

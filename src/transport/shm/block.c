@@ -10,7 +10,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/mman.h>
 
+#ifndef MADV_POPULATE_WRITE /* of kernel headers before 5.14 */
+#define MADV_POPULATE_WRITE 23
+#endif
 #define PIECE_BYTES ((uint64_t)16 << 20)
 #define KEPT_BYTES ((uint64_t)32 << 10) /* of a free block, at most */
 
@@ -64,11 +68,19 @@ static tt_shm_block *take_new(tt_shm_segment *segment, uint32_t log) {
   return tt_shm_at(segment, offset);
 }
 
+/* Without the segment's descriptor through the mapping, which kernels before 5.14 cannot: there it is touched on use.
+ */
+static bool back_piece(tt_shm_segment *segment, uint64_t offset, uint64_t bytes) {
+  if (tt_file_is_open(&segment->file))
+    return fallocate(segment->file.fd, 0, (off_t)offset, (off_t)bytes) == 0;
+  return madvise(tt_shm_at(segment, offset), bytes, MADV_POPULATE_WRITE) == 0 || errno == EINVAL;
+}
+
 /* All but its first `held` bytes, which are. In pieces: a signal makes fallocate begin again. */
 static tutti_status back(tt_shm_segment *segment, uint64_t offset, uint64_t held, uint64_t bytes) {
   for (uint64_t done = held; done < bytes;) {
     uint64_t piece = bytes - done < PIECE_BYTES ? bytes - done : PIECE_BYTES;
-    if (fallocate(segment->fd, 0, (off_t)(offset + done), (off_t)piece) == 0)
+    if (back_piece(segment, offset + done, piece))
       done += piece;
     else if (errno != EINTR)
       return tt_fail(TUTTI_ERR_MEMORY, "fallocate of %llu bytes of shared memory failed: %s", (unsigned long long)bytes,
@@ -83,10 +95,13 @@ tutti_status tt_shm_block_back(tt_shm_segment *segment, const tt_shm_block *bloc
 
 /* Gives the pages after the first back to the system. false: they are not zero again. */
 static bool empty(tt_shm_segment *segment, const tt_shm_block *block, uint32_t log) {
-  uint64_t bytes = (uint64_t)1 << log;
-  return bytes <= TT_SHM_PAGE ||
-         fallocate(segment->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-                   (off_t)(tt_shm_offset(segment, block) + TT_SHM_PAGE), (off_t)(bytes - TT_SHM_PAGE)) == 0;
+  uint64_t bytes = (uint64_t)1 << log, offset = tt_shm_offset(segment, block) + TT_SHM_PAGE;
+  if (bytes <= TT_SHM_PAGE)
+    return true;
+  bytes -= TT_SHM_PAGE;
+  if (!tt_file_is_open(&segment->file))
+    return madvise(tt_shm_at(segment, offset), bytes, MADV_REMOVE) == 0;
+  return fallocate(segment->file.fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset, (off_t)bytes) == 0;
 }
 
 /* A larger free block; its upper halves go to their lists. */

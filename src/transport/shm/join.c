@@ -159,7 +159,7 @@ static tutti_status make(tt_shm_meeting *meeting, tt_shm_segment **segment) {
     status = map_take(meeting, fd, segment);
   if (status == TUTTI_OK)
     status = tt_shm_head_init(*segment, rank_count);
-  return status == TUTTI_OK ? serve(meeting, (*segment)->fd) : status;
+  return status == TUTTI_OK ? serve(meeting, (*segment)->file.fd) : status;
 }
 
 tutti_status tt_shm_join(tt_shm_meeting *meeting, tt_shm_segment **segment) {

@@ -6,7 +6,8 @@
  * nobody has for a while; it marks whoever is dead in the segment and rings everybody, so that all learn it at once.
  *
  * A process loses all its locks on a file as soon as it closes any descriptor of it. Ranks that are threads of one
- * process have a descriptor each: the last one to leave closes all of them. */
+ * process have a descriptor each: the last one to leave closes all of them. Programs may do so too (closefrom). So a
+ * lock says that a rank lives; that it is free says only that the rank's memory is to be looked at (alive.c). */
 #include "transport/shm/self.h"
 
 #include <errno.h>
@@ -22,15 +23,22 @@ static uint32_t state_of(const tt_shm_rank *rank) { return atomic_load_explicit(
 
 bool tt_shm_peer_has_died(const tt_shm *self, int64_t peer) {
   struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = (off_t)peer, .l_len = 1};
-  return !tt_shm_is_own(self, peer) && fcntl(self->segment->fd, F_GETLK, &lock) == 0 && lock.l_type == F_UNLCK;
+  const tt_shm_segment *segment = self->segment;
+  if (tt_shm_is_own(self, peer))
+    return false;
+  bool known = tt_file_is_open(&segment->file) && fcntl(segment->file.fd, F_GETLK, &lock) == 0;
+  if (known && lock.l_type != F_UNLCK)
+    return false;
+  tt_shm_sign sign = tt_shm_look_at(segment, tt_shm_rank_of(self, peer));
+  return sign == TT_SHM_GONE || (sign == TT_SHM_HIDDEN && known);
 }
 
 tutti_status tt_shm_life_begin(tt_shm *self) {
   struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = (off_t)self->rank, .l_len = 1};
-  if (fcntl(self->segment->fd, F_SETLK, &lock) != 0)
+  if (fcntl(self->segment->file.fd, F_SETLK, &lock) != 0)
     return tt_fail(TUTTI_ERR_SYSTEM, "fcntl(F_SETLK) of byte %lld of the shared segment failed: %s",
                    (long long)self->rank, strerror(errno));
-  tt_shm_rank_of(self, self->rank)->fd = self->segment->fd;
+  tt_shm_rank_of(self, self->rank)->fd = self->segment->file.fd;
   return TUTTI_OK;
 }
 
@@ -45,10 +53,13 @@ static bool has_twin(const tt_shm *self) {
 }
 
 static void close_twins(const tt_shm *self) {
+  tt_file file = self->segment->file;
   for (int64_t r = 0; r < self->rank_count; r++) {
     tt_shm_rank *rank = tt_shm_rank_of(self, r);
     if (r != self->rank && tt_shm_is_own(self, r) && rank->fd >= 0 && state_of(rank) == TT_SHM_LEFT) {
-      close(rank->fd);
+      file.fd = rank->fd;
+      if (tt_file_is_open(&file))
+        close(file.fd);
       rank->fd = -1;
     }
   }
@@ -59,7 +70,7 @@ void tt_shm_life_end(tt_shm *self) {
   bool locks = self->twins && own->fd >= 0, locked = locks && tt_shm_lock_to_free(self->segment);
   atomic_store_explicit(&own->state, TT_SHM_LEFT, memory_order_seq_cst);
   if (locks && (!locked || has_twin(self)))
-    self->segment->fd = -1; /* the twin's to close */
+    self->segment->file.fd = -1; /* the twin's to close */
   else if (locks)
     close_twins(self);
   if (locked)

@@ -3,12 +3,16 @@
 #include "transport/shm/self.h"
 
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 
 #include <cmocka.h>
 
@@ -243,6 +247,169 @@ static void test_child_that_outlives_a_rank_does_not_keep_it_alive(void **state)
   assert_int_equal(job_wait(&started), 1);
   close(ends[0]);
   close(ends[1]);
+}
+
+/* ---- programs that close descriptors which they have not opened ---- */
+
+typedef enum ending { IS_KILLED, RUNS_ANOTHER_PROGRAM, LEAVES } ending;
+
+typedef struct loss {
+  bool all;         /* else it opens the segment's file again, and closes that */
+  ending ending;    /* of rank 2 */
+  bool thread_ends; /* its first one: another goes on */
+  bool strict;      /* the system lets nobody read another's memory */
+  int pipe[2];      /* who has seen it alive for long writes a byte */
+} loss;
+
+typedef struct loser {
+  const loss *how;
+  tt_shm *self;
+} loser;
+
+/* By the state of a process of which only other threads are left. */
+static void await_end_of_first_thread(void) {
+  char path[32], facts[256] = "";
+  snprintf(path, sizeof path, "/proc/%d/stat", (int)getpid());
+  for (const char *state = NULL; !state || strncmp(state, ") Z", 3) != 0; sched_yield()) {
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    CHECK(file >= 0 && read(file, facts, sizeof facts - 1) > 0);
+    close(file);
+    state = strrchr(facts, ')');
+  }
+}
+
+/* As the ptrace scope or a container may. Emulators of a system have no filters. */
+static void forbid_reading(void) {
+  struct sock_filter filter[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_readv, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  struct sock_fprog program = {sizeof filter / sizeof *filter, filter};
+  CHECK(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0);
+  prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+}
+
+/* Returns a file of the program's that has all the numbers of closed ones. */
+static int close_all(void) {
+  char name[] = "/tmp/tutti-XXXXXX";
+  for (int fd = 3; fd < 256; fd++)
+    close(fd);
+  int file = mkstemp(name);
+  CHECK(file == 3 && unlink(name) == 0 && write(file, "unharmed", 8) == 8);
+  for (int n = 0; n < 64; n++)
+    CHECK(dup(file) >= 0);
+  return file;
+}
+
+static void open_and_close_segment(void) {
+  char path[64], link[64];
+  int found = 0;
+  for (int fd = 3; fd < 64; fd++) {
+    snprintf(path, sizeof path, "/proc/thread-self/fd/%d", fd);
+    ssize_t length = readlink(path, link, sizeof link - 1);
+    link[length > 0 ? length : 0] = '\0';
+    if (strstr(link, "memfd:tutti") && ++found)
+      close(open(path, O_RDONLY));
+  }
+  CHECK(found > 0);
+}
+
+static void check_file(int file) {
+  char content[9];
+  CHECK(lseek(file, 0, SEEK_END) == 8 && pread(file, content, 9, 0) == 8 && memcmp(content, "unharmed", 8) == 0);
+}
+
+static void use_memory(tt_shm *self) {
+  void *memory[3];
+  for (int n = 0; n < 3; n++) {
+    CHECK(tt_shm_ops()->alloc(self, (size_t)1 << 20, &memory[n]) == TUTTI_OK);
+    memset(memory[n], 1, (size_t)1 << 20);
+  }
+  for (int n = 0; n < 3; n++)
+    tt_shm_ops()->free(self, memory[n]);
+}
+
+/* Rank 2. */
+static void *lose_and_end(void *argument) {
+  const loser *own = argument;
+  char byte;
+  int file = -1;
+  if (own->how->thread_ends)
+    await_end_of_first_thread();
+  if (own->how->all)
+    file = close_all();
+  else
+    open_and_close_segment();
+  use_memory(own->self);
+  for (int n = 0; n < 2; n++)
+    CHECK(read(STDIN_FILENO, &byte, 1) == 1);
+  if (own->how->ending == IS_KILLED)
+    raise(SIGKILL);
+  if (own->how->ending == RUNS_ANOTHER_PROGRAM)
+    execlp("cat", "cat", (char *)NULL);
+  tt_shm_ops()->close(own->self);
+  if (file >= 0)
+    check_file(file);
+  _exit(own->how->ending != LEAVES);
+}
+
+static void watch_loser(tt_shm *self, const loss *how) {
+  int64_t peer = -1;
+  for (int n = 0; n < 4; n++) { /* each sleeps longer than the time between two looks */
+    tt_shm_ops()->wait(self, SECOND);
+    CHECK(tt_shm_ops()->progress(self, &peer) == TUTTI_OK);
+  }
+  CHECK(write(STDOUT_FILENO, "x", 1) == 1);
+  if (how->ending != LEAVES)
+    await_death(self);
+  while (how->ending == LEAVES && tt_shm_ops()->peer_dead(self, 2) != 2)
+    tt_shm_ops()->wait(self, SECOND / 10);
+}
+
+/* Rank 1 looks without descriptors, too. */
+static void lose_descriptors(const tutti_boot *boot, void *argument) {
+  const loss *how = argument;
+  pthread_t thread;
+  alarm(60);
+  if (how->strict)
+    forbid_reading();
+  loser own = {.how = how, .self = open_rank(boot, NULL)};
+  dup2(how->pipe[0], STDIN_FILENO);
+  dup2(how->pipe[1], STDOUT_FILENO);
+  if (boot->rank == 2) {
+    CHECK(pthread_create(&thread, NULL, lose_and_end, &own) == 0);
+    if (how->thread_ends)
+      pthread_exit(NULL);
+    pthread_join(thread, NULL);
+  }
+  int file = boot->rank == 1 && how->all ? close_all() : -1;
+  watch_loser(own.self, how);
+  tt_shm_ops()->close(own.self);
+  if (file >= 0)
+    check_file(file);
+}
+
+static void run_loss(loss how) {
+  assert_int_equal(pipe2(how.pipe, O_CLOEXEC), 0);
+  job started = job_start(3, lose_descriptors, &how), others = started;
+  others.count = 2;
+  assert_int_equal(job_wait(&others), 0);
+  int status = 0;
+  if (how.ending == RUNS_ANOTHER_PROGRAM)
+    kill(started.pid[2], SIGKILL);
+  assert_int_equal(waitpid(started.pid[2], &status, 0), started.pid[2]);
+  assert_true(how.ending == LEAVES ? status == 0 : WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+  close(how.pipe[0]);
+  close(how.pipe[1]);
+}
+
+static void test_rank_that_loses_its_descriptors_lives_until_it_ends(void **state) {
+  (void)state;
+  for (int n = 0; n < 8; n++)
+    for (ending how = IS_KILLED; how <= LEAVES; how++)
+      run_loss((loss){.all = n & 1, .ending = how, .thread_ends = n & 2, .strict = n & 4});
 }
 
 /* ---- ranks that are threads ---- */
@@ -484,6 +651,7 @@ int main(void) {
       cmocka_unit_test(test_killed_rank_is_seen_dead_without_descriptors),
       cmocka_unit_test(test_rank_that_runs_another_program_is_dead),
       cmocka_unit_test(test_child_that_outlives_a_rank_does_not_keep_it_alive),
+      cmocka_unit_test(test_rank_that_loses_its_descriptors_lives_until_it_ends),
       cmocka_unit_test(test_thread_that_leaves_does_not_take_others_for_dead),
       cmocka_unit_test(test_stopped_rank_is_not_dead),
       cmocka_unit_test(test_timeout_names_the_missing_rank),

@@ -95,7 +95,7 @@ tutti_status tt_shm_map_take(int fd, void *base, uint64_t reserved, uint64_t byt
     close(fd);
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for the shared segment's handle");
   }
-  *made = (tt_shm_segment){.head = address, .bytes = bytes, .fd = fd, .process = getpid()};
+  *made = (tt_shm_segment){.head = address, .bytes = bytes, .file = tt_file_of(fd), .process = getpid()};
   atomic_init(&made->users, 1);
   *segment = made;
   return TUTTI_OK;
@@ -119,8 +119,8 @@ void tt_shm_unmap(tt_shm_segment *segment) {
   if (segment == NULL || atomic_fetch_sub_explicit(&segment->users, 1, memory_order_acq_rel) > 1)
     return;
   munmap(segment->head, segment->bytes);
-  if (segment->fd >= 0)
-    close(segment->fd);
+  if (tt_file_is_open(&segment->file))
+    close(segment->file.fd);
   free(segment);
 }
 

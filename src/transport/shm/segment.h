@@ -79,7 +79,7 @@ typedef struct tt_shm_head {
 typedef struct tt_shm_segment {
   tt_shm_head *head; /* also the base of all offsets */
   uint64_t bytes;
-  int fd;            /* -1: left open, see tt_shm_life_end */
+  tt_file file;      /* its descriptor; -1: left open, see tt_shm_life_end */
   int32_t process;   /* that has mapped it */
   _Atomic int users; /* transports over this mapping; the last one unmaps */
   atomic_bool stuck; /* the lock was waited for in vain, and not had since */

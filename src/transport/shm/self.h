@@ -66,6 +66,10 @@ void tt_shm_remote_open_threads(tt_shm *self);
 /* Copies `bytes` at `address` of the peer's process. */
 tutti_status tt_shm_remote_read(tt_shm *self, int64_t peer, uint64_t address, void *to, size_t bytes);
 
+/* alive.c: whether the process that joined as this rank still is */
+typedef enum tt_shm_sign { TT_SHM_GONE, TT_SHM_HIDDEN, TT_SHM_THERE } tt_shm_sign; /* HIDDEN: the system does not say */
+tt_shm_sign tt_shm_look_at(const tt_shm_segment *segment, const tt_shm_rank *rank);
+
 /* peer.c: who is alive */
 /* Takes this rank's life lock: for who holds the segment by a descriptor of its own. Before it says that it has joined.
  */

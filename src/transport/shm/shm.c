@@ -3,6 +3,7 @@
 #include "transport/shm/self.h"
 
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #define LOOK_CALLS 1024u       /* of progress, between two looks at the clock */
@@ -46,10 +47,24 @@ static void show_rank(tt_shm *self) {
   atomic_store_explicit(&rank->state, TT_SHM_JOINED, memory_order_release);
 }
 
+/* A fork gets none of it, so that it is not taken for the rank. NULL: no memory. */
+static uint64_t *make_probe(void) {
+  void *made = mmap(NULL, TT_SHM_PROBE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (made == MAP_FAILED)
+    return NULL;
+  madvise(made, TT_SHM_PROBE_BYTES, MADV_WIPEONFORK);
+  return made;
+}
+
+static void free_probe(uint64_t *probe) {
+  if (probe != NULL)
+    munmap(probe, TT_SHM_PROBE_BYTES);
+}
+
 static void free_self(tt_shm *self) {
   if (self->bell >= 0)
     close(self->bell);
-  free(self->probe);
+  free_probe(self->probe);
   free(self);
 }
 
@@ -58,10 +73,10 @@ static tutti_status make_self(tt_shm_segment *segment, const tt_shm_config *conf
                               bool threads, tt_shm **self) {
   tt_shm *made = calloc(1, sizeof *made);
   int64_t rank_count = segment->head->rank_count;
-  uint64_t *probe = calloc(1, TT_SHM_PROBE_BYTES);
+  uint64_t *probe = make_probe();
   if (made == NULL || probe == NULL) {
     free(made);
-    free(probe);
+    free_probe(probe);
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for the shared memory transport of %lld ranks", (long long)rank_count);
   }
   *made = (tt_shm){.segment = segment, .rank = rank, .rank_count = rank_count, .probe = probe, .bell = -1};

@@ -229,7 +229,7 @@ static void test_rank_that_left_is_an_error_once_its_data_is_used(void **state) 
 
 static blkcnt_t memory_used(void) {
   struct stat status;
-  assert_int_equal(fstat(((tt_shm *)rank[0])->segment->fd, &status), 0);
+  assert_int_equal(fstat(((tt_shm *)rank[0])->segment->file.fd, &status), 0);
   return status.st_blocks;
 }
 
