@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 static int code_for(const char *text) {
   static pthread_mutex_t guard = PTHREAD_MUTEX_INITIALIZER;
@@ -25,26 +26,37 @@ static int code_for(const char *text) {
   return code;
 }
 
+static bool has_handler(MPI_Comm comm, MPI_Errhandler wanted) {
+  MPI_Errhandler handler;
+  if (PMPI_Comm_get_errhandler(comm, &handler) != MPI_SUCCESS)
+    return false;
+  bool has = handler == wanted;
+  PMPI_Errhandler_free(&handler);
+  return has;
+}
+
+/* Before this rank ends the job because another one has died. The launcher is about to do so: it has that one's exit
+ * code, which an abort of this rank would take the place of. */
+static void let_launcher_end_it(MPI_Comm comm) {
+  const struct timespec pause = {.tv_sec = 1};
+  if (has_handler(comm, MPI_ERRORS_ARE_FATAL))
+    nanosleep(&pause, NULL);
+}
+
 int tt_mpi_fail(const tt_mpi_comm *comm, tutti_status status, const char *text) {
   MPI_Comm whose = comm->mpi == MPI_COMM_NULL ? MPI_COMM_WORLD : comm->mpi;
   fprintf(stderr, "tutti: %s: rank %d: %s\n", tutti_status_name(status), comm->rank, text);
   int code = code_for(text);
-  if (comm->mpi != MPI_COMM_NULL || !tt_mpi.session) /* who has only sessions has no MPI_COMM_WORLD */
-    PMPI_Comm_call_errhandler(whose, code);
+  if (comm->mpi == MPI_COMM_NULL && tt_mpi.session) /* who has only sessions has no MPI_COMM_WORLD */
+    return code;
+  if (status == TUTTI_ERR_PEER)
+    let_launcher_end_it(whose);
+  PMPI_Comm_call_errhandler(whose, code);
   return code;
 }
 
-static bool are_returned(MPI_Comm comm) {
-  MPI_Errhandler handler;
-  if (PMPI_Comm_get_errhandler(comm, &handler) != MPI_SUCCESS)
-    return false;
-  bool returned = handler == MPI_ERRORS_RETURN;
-  PMPI_Errhandler_free(&handler);
-  return returned;
-}
-
 int tt_mpi_fail_class(const tt_mpi_comm *comm, int class, const char *text) {
-  if (!are_returned(comm->mpi))
+  if (!has_handler(comm->mpi, MPI_ERRORS_RETURN))
     fprintf(stderr, "tutti: rank %d: %s\n", comm->rank, text);
   PMPI_Comm_call_errhandler(comm->mpi, class);
   return class;
