@@ -341,6 +341,7 @@ tutti_status tt_comm_open(tutti_context *context, uint64_t id, const int64_t *jo
                           tutti_comm **comm);
 /* The user's communicator: of a side communicator, the one that it belongs to. */
 static inline tutti_comm *tt_comm_main(tutti_comm *comm) { return comm->main ? comm->main : comm; }
+#define TT_SIDE_IDS ((uint64_t)1 << 16) /* of streams and cells */
 /* The first of its ids of streams and cells. */
 static inline uint64_t tt_comm_base(const tutti_comm *comm) { return comm->main ? comm->base : comm->id << 32; }
 /* A cell of so many bytes for each rank, shared by those of this machine; NULL for others. id: from tt_comm_base on. */
@@ -349,8 +350,8 @@ tutti_status tt_comm_open_cells(const tutti_comm *comm, uint32_t id, size_t byte
 tutti_status tt_comm_open_link(tutti_comm *comm);
 /* Topology, board and streams, if this is the first time that they are needed. The communicator is broken where not. */
 tutti_status tt_comm_prepare(tutti_comm *comm);
-/* Streams and cells for a new epoch, instead of the old ones. The communicator is broken where not. */
-tutti_status tt_comm_renew(tutti_comm *comm);
+/* Streams and cells of that epoch, instead of those of an earlier one. The communicator is broken where not. */
+tutti_status tt_comm_renew(tutti_comm *comm, uint32_t epoch);
 /* Adds the time of calls on it to `spent`, borrowed, from now on; NULL: no longer. For measurements: it is no part of
  * the public interface. Nothing may be outstanding on it. */
 tutti_status tt_comm_watch(tutti_comm *comm, tt_spent *spent);

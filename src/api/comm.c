@@ -6,8 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define EPOCHS 256                       /* then all ranks have long closed those of the first */
 #define STREAMS_BYTES ((int64_t)4 << 20) /* one slot of each stream */
+
+/* Ids of a communicator, from its base on: those of lanes, of epochs, of side communicators, of cells and notes. Those
+ * of an epoch are taken again when no rank can still have them: see refuse.c. */
+#define EPOCHS 2048
+#define EPOCH_IDS ((uint64_t)1 << 19)
+#define EPOCH_FIRST (1u << 27)
 
 /* ---- before the first call ---- */
 
@@ -70,6 +75,8 @@ static tutti_status count_together(const tutti_comm *comm, int64_t *most) {
   return TUTTI_OK;
 }
 
+static uint32_t epoch_id(uint32_t epoch) { return EPOCH_FIRST + epoch % EPOCHS * (uint32_t)EPOCH_IDS; }
+
 static size_t slot_bytes(int64_t ranks, bool apart) {
   int64_t bytes = tt_options_get()->slot_bytes;
   if (bytes <= 0)
@@ -87,9 +94,11 @@ tutti_status tt_comm_open_link(tutti_comm *comm) {
                        .job_rank = comm->job_rank,
                        .rank = comm->rank,
                        .rank_count = comm->size,
-                       .stream_base = tt_comm_base(comm),
+                       .stream_base = tt_comm_base(comm) + (comm->epoch > 0 ? epoch_id(comm->epoch) : 0),
+                       .ids = comm->main        ? TT_SIDE_IDS
+                              : comm->epoch > 0 ? EPOCH_IDS
+                                                : TT_LINK_IDS,
                        .alone = comm->main,
-                       .epoch = comm->epoch % EPOCHS,
                        .patient = !comm->context->crowded,
                        .neighbour = comm->neighbour,
                        .far = comm->far,
@@ -125,11 +134,36 @@ tutti_status tt_comm_prepare(tutti_comm *comm) {
   return tt_agree_break(comm, status, "rank %" PRId64 ": %s", comm->rank, tutti_last_error());
 }
 
+/* ---- epochs ---- */
+
+/* The last of its ids. */
+static uint32_t epoch_cells(uint32_t epoch) { return epoch_id(epoch) + (uint32_t)EPOCH_IDS - 1; }
+
+/* A cell that all ranks open and close: what only some of them have opened of the epoch goes with it. */
+static tutti_status open_epoch(const tutti_comm *comm) {
+  void **cell = calloc((size_t)comm->size, sizeof *cell);
+  tutti_status status = cell ? tt_comm_open_cells(comm, epoch_cells(comm->epoch), 1, cell) : no_memory(comm);
+  free(cell);
+  return status;
+}
+
+static void close_epoch(const tutti_comm *comm) {
+  if (comm->epoch > 0)
+    comm->ops->cells_close(comm->transport, tt_comm_base(comm) + epoch_cells(comm->epoch));
+}
+
 /* Executors follow when they are started: tt_operation_start. */
-tutti_status tt_comm_renew(tutti_comm *comm) {
+tutti_status tt_comm_renew(tutti_comm *comm, uint32_t epoch) {
+  tutti_status status = TUTTI_OK;
   tt_link_destroy(comm->link);
   comm->link = NULL;
-  tutti_status status = tt_comm_open_link(comm);
+  while (comm->epoch < epoch && status == TUTTI_OK) {
+    close_epoch(comm);
+    comm->epoch++;
+    status = open_epoch(comm);
+  }
+  if (status == TUTTI_OK)
+    status = tt_comm_open_link(comm);
   return status == TUTTI_OK ? TUTTI_OK
                             : tt_agree_break(comm, status, "rank %" PRId64 ": %s", comm->rank, tutti_last_error());
 }
@@ -206,6 +240,7 @@ void tutti_comm_destroy(tutti_comm *comm) {
   tt_entry_forget(comm, NULL);
   tt_comm_free_graphs(comm);
   tt_link_destroy(comm->link);
+  close_epoch(comm);
   tt_notes_close(comm);
   if (comm->board)
     close_board(comm);

@@ -200,10 +200,9 @@ bool tt_refuse_settle(tutti_comm *comm, uint64_t ended) {
   }
   find_first(comm);
   comm->over = over;
-  comm->epoch++;
-  const uint64_t facts[] = {comm->epoch, over};
+  const uint64_t facts[] = {comm->epoch + 1, over};
   comm->first_history = comm->history = tt_hash(3, facts, sizeof facts);
-  if (tt_comm_renew(comm) != TUTTI_OK)
+  if (tt_comm_renew(comm, comm->epoch + 1) != TUTTI_OK)
     return true;
   hear(comm);
   go_on(comm);

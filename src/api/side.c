@@ -14,7 +14,8 @@
 #include <stdlib.h>
 
 /* Ids are 64 bits, and a side communicator has 2^16 of them. The upper half of a communicator's own is its number; of
- * the lower half the first 2^27 are those of its lanes (lower/sequence.c), the last few those of its cells and notes.
+ * the lower half the first 2^27 are those of its lanes (lower/sequence.c), the next 2^30 those of its later epochs
+ * (comm.c), the last 2^19 those of its cells and notes.
  *
  *     native   what is left of that, but for 2^15 places: for the first requests of the communicator
  *     common   2^15 places under each of the 2^32 numbers, used or not: 2^47 for all further requests of all
@@ -22,11 +23,11 @@
  *              5 bits: its length less 1 | the number without its first 1 | the rest: which request it is
  *
  * So no two requests have the same ids before a communicator has made 2^42 of them if its number is 1, 2^26 if that has
- * 17 bits, 2^15 if it has 32. Then ids are used again: see check_place. */
+ * 17 bits, 2^14 if it has 32. Then ids are used again: see check_place. */
 enum {
-  UNIT = 16,        /* bits */
-  NATIVE = 1 << 11, /* the first place, in units */
-  COMMON = 0x7fff,
+  UNIT = 16,       /* bits */
+  NATIVE = 0x4800, /* the first place, in units */
+  COMMON = 0x7ff8,
   NATIVES = COMMON - NATIVE,
   COMMON_BITS = 15,
   NUMBER_BITS = 47 - 5, /* of number and request */

@@ -13,8 +13,6 @@ static const struct {
   uint32_t count;
 } areas[TT_CELL_AREAS] = {{256, 64}, {1024, 16}, {0, 4}};
 
-#define OTHERS 32 /* ids at the end of a base that are not cells' */
-
 static uint32_t data_count(const tt_cells *cells, int number) {
   return cells->spec->alone ? TT_CELL_FIRST : areas[number].count;
 }
@@ -78,9 +76,7 @@ tutti_status tt_cells_open(const tt_link_spec *spec, tt_cells **cells) {
   if (!made)
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for %lld cells", (long long)spec->rank_count);
   made->spec = spec;
-  made->id = spec->stream_base + (spec->alone ? UINT16_MAX : UINT32_MAX) - TT_CELL_AREAS - 1; /* lanes are fewer */
-  if (spec->epoch > 0)
-    made->id -= OTHERS + (uint64_t)spec->epoch * (2 + TT_CELL_AREAS);
+  made->id = spec->stream_base + spec->ids - TT_CELL_AREAS - 2;
   tutti_status status = allocate(made);
   if (!status)
     status = spec->ops->cells_open(spec->transport, made->id, spec->job_rank, spec->rank_count,

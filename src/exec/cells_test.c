@@ -31,8 +31,12 @@ static void open_world(world *of, int64_t ranks) {
   for (int64_t r = 0; r < ranks; r++)
     of->job_rank[r] = r;
   for (int64_t r = 0; r < ranks; r++) {
-    of->spec[r] = (tt_link_spec){
-        .ops = &of->ops, .transport = of->transport[r], .job_rank = of->job_rank, .rank = r, .rank_count = ranks};
+    of->spec[r] = (tt_link_spec){.ops = &of->ops,
+                                 .transport = of->transport[r],
+                                 .job_rank = of->job_rank,
+                                 .rank = r,
+                                 .ids = TT_LINK_IDS,
+                                 .rank_count = ranks};
     assert_int_equal(tt_cells_open(&of->spec[r], &of->cells[r]), TUTTI_OK);
   }
 }

@@ -19,18 +19,20 @@ typedef struct tt_link tt_link;
 typedef struct tt_instance tt_instance;
 typedef struct tt_direct tt_direct;
 
+#define TT_LINK_IDS ((uint64_t)1 << 32) /* at most */
+
 typedef struct tt_link_spec {
   const tutti_transport_ops *ops; /* borrowed */
   void *transport;                /* opened; borrowed */
   const int64_t *job_rank;        /* of each rank of the communicator; borrowed */
   int64_t rank, rank_count;       /* in the communicator */
   uint64_t stream_base;           /* ids of this link's streams are stream_base + lane id: equal on all ranks */
-  uint32_t epoch;                 /* 1 to 255: streams and cells other than those of another epoch of that base */
+  uint64_t ids;                   /* that it has from there on: the last few are its cells', lanes must be fewer */
   bool patient;                   /* a step may poll a little for what will come soon: every rank has a core */
   const bool *neighbour;          /* of each rank: shares this one's core, as far as is known; borrowed; NULL: none */
   const bool *far;           /* of each rank: messages to it are costly, and wait to be whole; borrowed; NULL: none */
   size_t slot_bytes_minimum; /* equal on all ranks: blocks are cut into slices of at most this */
-  bool alone;                /* of one request: 2^16 ids, used once; little memory, as ranks run ahead by few starts */
+  bool alone;                /* of one request: ids are used once; little memory, as ranks run ahead by few starts */
   struct tt_spent *spent;    /* tt_link_watch's; NULL: nobody wants to know */
 } tt_link_spec;
 

@@ -35,6 +35,7 @@ static void open_ranks(fetcher *of, const char *const *text) {
                          .transport = of->transport[r],
                          .job_rank = job_rank,
                          .rank = r,
+                         .ids = TT_LINK_IDS,
                          .rank_count = RANKS,
                          .stream_base = 1000,
                          .slot_bytes_minimum = SLOT_BYTES};

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define EPOCH_LANES 19 /* bits of a lane's id where there are epochs: those of 256 channels */
+#define OTHERS 256 /* ids at the end that are not lanes' */
 
 typedef struct name {
   uint32_t lane_id;
@@ -109,7 +109,7 @@ static tutti_status open_stream(tt_link *link, const tt_link_end *end, int64_t *
   readers[0] = link->spec.job_rank[end->sends && end->peer >= 0 ? end->peer : link->spec.rank];
   if (end->published)
     count = list_readers(link, end, source, readers);
-  tutti_stream_spec spec = {.id = link->spec.stream_base + ((uint64_t)link->spec.epoch << EPOCH_LANES) + end->lane_id,
+  tutti_stream_spec spec = {.id = link->spec.stream_base + end->lane_id,
                             .source = link->spec.job_rank[source],
                             .readers = readers,
                             .reader_count = count,
@@ -120,8 +120,8 @@ static tutti_status open_stream(tt_link *link, const tt_link_end *end, int64_t *
 
 static tutti_status add(tt_link *link, const tt_link_end *end, entry *at) {
   size_t most = (size_t)end->reader_count + 1;
-  if (link->spec.epoch > 0 && end->lane_id >> EPOCH_LANES)
-    return tt_fail(TUTTI_ERR_UNSUPPORTED, "after a call was refused, parameters have at most 256 channels");
+  if (end->lane_id + OTHERS > link->spec.ids)
+    return tt_fail(TUTTI_ERR_UNSUPPORTED, "after a call was refused, parameters have at most 255 channels");
   int64_t *readers = malloc(most * sizeof *readers);
   if (!readers)
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for %zu readers of a stream", most);

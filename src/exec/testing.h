@@ -190,6 +190,7 @@ static inline void test_job_open(test_job *job, const tt_loop_options *options, 
                          .transport = job->transport[rank],
                          .job_rank = job->job_rank,
                          .rank = rank,
+                         .ids = TT_LINK_IDS,
                          .rank_count = job->rank_count,
                          .stream_base = 1000,
                          .slot_bytes_minimum = slot_bytes};

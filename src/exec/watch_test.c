@@ -33,6 +33,7 @@ static void open_links(fixture *of) {
                          .transport = of->job.transport[rank],
                          .job_rank = of->job.job_rank,
                          .rank = rank,
+                         .ids = TT_LINK_IDS,
                          .rank_count = RANKS,
                          .stream_base = 1000,
                          .far = of->far[rank],

@@ -388,6 +388,8 @@ static void test_requests_made_and_freed_leave_nothing(void **state) {
 /* ---- which are made late ---- */
 
 #define KEPT 40
+#define NATIVES 14328                 /* whose ids lie under the communicator's own number */
+#define PLACES_LEAST (NATIVES + 2048) /* of a communicator whose number is large */
 
 /* Each rank destroys them in an order of its own, some keep the first to the end; all use some of them first. */
 static void make_and_free_in_any_order(const tutti_boot *boot, tutti_comm *comm, int count) {
@@ -486,10 +488,10 @@ static void outlive(const tutti_boot *boot, void *argument) {
 
 static void test_request_outlives_others_on_some_ranks(void **state) {
   (void)state;
-  static const uint64_t inits[] = {30718, 30719, 63486, UINT32_MAX, (UINT64_C(1) << 41) - 4};
+  static const uint64_t inits[] = {NATIVES - 1, NATIVES, 63486, UINT32_MAX, (UINT64_C(1) << 41) - 4};
   for (int n = 0; n < 5; n++)
     run_job(3, outlive, &(late){n % 2 ? "2,1" : "", 0, inits[n]});
-  run_job(3, outlive, &(late){"", UINT32_MAX, 32766 - 10});
+  run_job(3, outlive, &(late){"", UINT32_MAX, PLACES_LEAST - 11});
 }
 
 /* Rank 1 has long destroyed the request whose ids come again; the others have not. */
@@ -522,10 +524,10 @@ static void test_request_that_outlives_too_many_is_everyones_error(void **state)
   (void)state;
   static const char *const nodes[] = {"", "2,1", "3x1"};
   for (int n = 0; n < 3; n++) {
-    run_job(3, outlive_too_many, &(late){nodes[n], UINT32_MAX, 32767});
+    run_job(3, outlive_too_many, &(late){nodes[n], UINT32_MAX, PLACES_LEAST});
     for (int r = 0; r < 3; r++)
       assert_true(outcomes[r].status > 0);
-    assert_true(strstr(outcomes[0].text, "persistent request 1 is still there when 32768 is made") ||
+    assert_true(strstr(outcomes[0].text, "persistent request 1 is still there when 16377 is made") ||
                 strstr(outcomes[0].text, "rank 1: rank 1 has opened cells"));
   }
 }
@@ -534,8 +536,6 @@ static int by_value(const void *a, const void *b) {
   uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
   return (x > y) - (x < y);
 }
-
-#define NATIVES 30719 /* whose ids lie under the communicator's own number */
 
 /* Numbers around all powers of two up to 2^44, ascending. Returns how many. */
 static int list_numbers(uint64_t *number) {
@@ -565,7 +565,7 @@ static void test_ids_of_requests_are_told_apart(void **state) {
   qsort(base, (size_t)count, sizeof *base, by_value);
   for (int64_t n = 0; n < count; n++) {
     assert_int_equal(base[n] & 0xffff, 0);
-    assert_in_range(base[n] & UINT32_MAX, 1 << 27, UINT64_C(0xfffe0000)); /* others are the communicator's */
+    assert_in_range(base[n] & UINT32_MAX, 0x48000000, 0xfff70000); /* others are the communicator's */
     assert_false(n > 0 && base[n] == base[n - 1]);
   }
   free(base);

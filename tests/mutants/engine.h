@@ -112,6 +112,7 @@ static inline bool open_rank(engine *on, const tt_plan *plan, int64_t rank) {
   tt_link_spec spec = {.ops = tt_loop_ops(),
                        .job_rank = on->job_rank,
                        .rank = rank,
+                       .ids = TT_LINK_IDS,
                        .rank_count = on->rank_count,
                        .stream_base = 1,
                        .slot_bytes_minimum = 64};

@@ -6,6 +6,8 @@
 
 #include <stdlib.h>
 
+#define EPOCH (((uint64_t)1 << 19) - 1) /* the lowest bits of the id of an epoch's cells */
+
 struct tt_shm_cells {
   tt_shm_block *block;
   tt_shm_cells *after; /* another one of the same id */
@@ -22,12 +24,21 @@ static tutti_status check_ranks(const tt_shm *self, const int64_t *ranks, int64_
   return TUTTI_OK;
 }
 
-/* Of a persistent request, or of a communicator. */
+/* Of a persistent request, of an epoch, or of a communicator. */
 tt_shm_block *tt_shm_parent_of(const tt_shm *self, uint64_t id) {
   const tt_shm_cells *cells = tt_index_find(&self->cells, id >> 16 << 16);
   if (cells == NULL)
+    cells = tt_index_find(&self->cells, id | EPOCH);
+  if (cells == NULL)
     cells = tt_index_find(&self->cells, id >> 32 << 32);
   return cells != NULL ? cells->block : NULL;
+}
+
+/* The same for cells, which others may go with in their turn. */
+static tt_shm_block *parent_of_cells(const tt_shm *self, uint64_t id) {
+  if ((uint16_t)id == 0)
+    return NULL;
+  return tt_shm_parent_of(self, (id | EPOCH) == id ? id >> 32 << 32 : id);
 }
 
 /* All have opened it, this rank too, but not all have closed it. */
@@ -60,7 +71,7 @@ tutti_status tt_shm_cells_open(void *self, uint64_t id, const int64_t *ranks, in
   uint64_t size = sizeof(tt_shm_block) + (uint64_t)count * stride;
   tt_shm_object_spec object = {.kind = TT_SHM_CELLS,
                                .key = {id, tt_hash(bytes, ranks, (size_t)count * sizeof *ranks)},
-                               .parent = (uint16_t)id != 0 ? tt_shm_parent_of(shm, id) : NULL,
+                               .parent = parent_of_cells(shm, id),
                                .end_count = (uint32_t)count,
                                .bytes = size,
                                .backed = size,

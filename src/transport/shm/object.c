@@ -87,17 +87,30 @@ static void take_orphans(tt_shm_segment *segment, const tt_shm_block *parent, tt
     }
 }
 
+static tt_shm_block *next_of(const tt_shm_segment *segment, const tt_shm_block *block) {
+  return block->next != 0 ? tt_shm_at(segment, block->next) : NULL;
+}
+
+/* The block, and all that goes with it. */
+static void take_family(tt_shm_segment *segment, tt_shm_block *block, tt_shm_block **list) {
+  tt_shm_block *taken = NULL;
+  take_out(segment, block, &taken);
+  for (tt_shm_block *one; (one = taken) != NULL; *list = one) {
+    taken = next_of(segment, one);
+    take_orphans(segment, one, &taken);
+    one->next = *list != NULL ? tt_shm_offset(segment, *list) : 0;
+  }
+}
+
 void tt_shm_object_close(tt_shm_segment *segment, tt_shm_block *block) {
   tt_shm_block *list = NULL;
   if (!tt_shm_lock_to_free(segment))
     return;
-  if (++block->closed == block->end_count) {
-    take_orphans(segment, block, &list);
-    take_out(segment, block, &list);
-  }
+  if (++block->closed == block->end_count)
+    take_family(segment, block, &list);
   tt_shm_unlock(segment);
   while (list != NULL) {
-    tt_shm_block *next = list->next != 0 ? tt_shm_at(segment, list->next) : NULL;
+    tt_shm_block *next = next_of(segment, list);
     tt_shm_block_give_back(segment, list);
     list = next;
   }

@@ -50,8 +50,8 @@ uint64_t tt_shm_unreleased(void *self, tutti_stream *stream);
 tutti_status tt_shm_cells_open(void *self, uint64_t id, const int64_t *ranks, int64_t count, size_t bytes, void **cell);
 void tt_shm_cells_close(void *self, uint64_t id);
 void tt_shm_cells_finish(tt_shm *self); /* closes all */
-/* What goes with it at the latest: the cells of a group of ranks whose id is the same but for the lowest 16 bits, else
- * for the lowest 32, which are 0 there. NULL: this rank has none open. */
+/* What it goes with at the latest: the cells of a group of ranks whose id is the same but for the lowest 16 bits, else
+ * for the lowest 19, which are 1 there, or 32, which are 0. NULL: this rank has none open. */
 tt_shm_block *tt_shm_parent_of(const tt_shm *self, uint64_t id);
 tutti_status tt_shm_alloc(void *self, size_t bytes, void **memory);
 void tt_shm_free(void *self, void *memory);

@@ -262,6 +262,43 @@ static void test_what_is_closed_is_given_back(void **state) {
   assert_int_equal(memory_used(), before);
 }
 
+#define EPOCH (((uint64_t)1 << 19) - 1)
+
+static void open_and_close_stream(int r, uint64_t id) {
+  int64_t reader = 1;
+  ops->stream_close(rank[r], open_end(r, id, 0, &reader, 1));
+}
+
+/* Cells of two ranks, cells that go with those, and a stream that goes with these, opened at one end only. */
+static void use_family(uint64_t id, bool both) {
+  int64_t all[] = {0, 1};
+  void *cell[2];
+  for (int r = 0; r < 2; r++) {
+    assert_int_equal(ops->cells_open(rank[r], id << 32, all, 2, 64, cell), TUTTI_OK);
+    if (r == 0 || both)
+      assert_int_equal(ops->cells_open(rank[r], id << 32 | 5 << 19 | EPOCH, all, 2, 64, cell), TUTTI_OK);
+  }
+  open_and_close_stream(0, id << 32 | 5 << 19 | 3 << 16);
+  for (int r = 0; r < 2; r++)
+    ops->cells_close(rank[r], id << 32 | 5 << 19 | EPOCH);
+  blkcnt_t before = memory_used();
+  if (both)
+    open_and_close_stream(0, id << 32 | 6 << 19); /* in what the first one has left */
+  assert_true(memory_used() == before);
+  for (int r = 0; r < 2; r++)
+    ops->cells_close(rank[r], id << 32);
+}
+
+static void test_what_one_rank_alone_has_opened_goes_with_its_group(void **state) {
+  (void)state;
+  use_family(1000, true);
+  use_family(1001, false);
+  blkcnt_t before = memory_used();
+  for (uint64_t n = 0; n < 100; n++)
+    use_family(1002 + n, n % 2);
+  assert_int_equal(memory_used(), before);
+}
+
 static void test_many_streams_take_little_memory(void **state) {
   (void)state;
   enum { COUNT = 800 };
@@ -341,6 +378,7 @@ int main(void) {
       RANKS_TEST(test_larger_slots_than_the_ring_has_are_refused),
       RANKS_TEST(test_rank_that_left_is_an_error_once_its_data_is_used),
       RANKS_TEST(test_what_is_closed_is_given_back),
+      RANKS_TEST(test_what_one_rank_alone_has_opened_goes_with_its_group),
       RANKS_TEST(test_many_streams_take_little_memory),
       RANKS_TEST(test_full_segment_is_a_memory_error),
       RANKS_TEST(test_threads_move_slots_without_races),
