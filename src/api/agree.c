@@ -272,9 +272,11 @@ static tutti_status check_peer(tutti_comm *comm, uint64_t number, int64_t peer) 
     return tt_agree_verdict(comm);
   if (gone == 1)
     return break_for_death(comm, peer);
-  if (gone == 2 && comm->board && !comm->far[peer] && tt_record_last(comm, peer) < number)
-    return break_for_leaver(comm, number, peer);
-  return TUTTI_OK;
+  if (gone != 2 || !comm->board || comm->far[peer] || tt_record_last(comm, peer) >= number)
+    return TUTTI_OK;
+  if (tt_refuse_concerns(comm, number)) /* who has left has stopped; or it refused the call, and left */
+    return comm->settling ? TUTTI_OK : TUTTI_ERR_REFUSED;
+  return break_for_leaver(comm, number, peer);
 }
 
 static tutti_status check_peers(tutti_comm *comm, uint64_t number) {
@@ -341,13 +343,6 @@ static difference await_difference(tutti_comm *comm, uint64_t number) {
   return found;
 }
 
-static int64_t rank_of(const tutti_comm *comm, int64_t job_rank) {
-  int64_t rank = comm->size - 1;
-  while (rank >= 0 && comm->job_rank[rank] != job_rank)
-    rank--;
-  return rank;
-}
-
 tutti_status tt_agree_mismatch(tutti_comm *comm, uint64_t number, int64_t peer) {
   char said[200], call[80]; /* said: by the executor */
   snprintf(said, sizeof said, "%s", tutti_last_error());
@@ -358,7 +353,7 @@ tutti_status tt_agree_mismatch(tutti_comm *comm, uint64_t number, int64_t peer) 
     return tt_agree_verdict(comm);
   if (found.number > 0)
     return break_for_difference(
-        found, found.comm == comm && (found.number == number || comm->main) ? rank_of(comm, peer) : -1);
+        found, found.comm == comm && (found.number == number || comm->main) ? tt_comm_rank_of(comm, peer) : -1);
   tt_record_add_number(&(tt_text){call, sizeof call, 0}, comm, number);
   return tt_agree_break(comm, TUTTI_ERR_MISMATCH,
                         "%s: rank %" PRId64 " of the job sent data of another call, or of another length, than rank "

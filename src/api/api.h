@@ -95,6 +95,7 @@ struct tutti_request {
   tt_request_state state;
   bool persistent;
   tutti_status status;
+  char *refused;               /* done, with TUTTI_ERR_REFUSED: its text; NULL: no memory */
   tt_waiter waiter;            /* of tutti_test */
   struct tutti_request *next;  /* in the communicator's queue, or its pool */
   struct tutti_request *other; /* of the same communicator */
@@ -123,23 +124,15 @@ typedef union tt_record_words {
 #define TT_RECORDS_FIRST 2 /* calls whose records are on the board: many communicators see no more */
 #define TT_RECORDS 64 /* of others; more than a rank can run ahead of one that waits, unless its calls move nothing */
 #define TT_VERDICT_TEXT 960
-/* What a rank says when a call was refused: refuse.c. ..._in: 1 + the epoch for which it holds. */
-#define TT_REFUSED_TEXT 256
-typedef struct tt_stop {
-  uint64_t seen_in, seen;       /* the lowest refused call that it has heard of */
-  uint64_t refused_in, refused; /* which it has refused itself, and why */
-  uint64_t ended_in, ended;     /* it has stopped, and is through with this call */
-  char text[TT_REFUSED_TEXT];
-} tt_stop;
 
-typedef struct tt_refusal tt_refusal;
+typedef struct tt_stops tt_stops;
 
 #define TT_LACKS 16 /* a rank has few so shortly before it ends */
 
 /* A rank's cell of a communicator: all ranks read it. */
 typedef struct tt_board {
   _Alignas(64) uint32_t poisoned; /* 1: some cell 0's verdict holds for this communicator */
-  uint32_t disturbed;             /* 1 + the last epoch in which something was refused */
+  uint32_t disturbed;             /* 1: something was refused */
   uint32_t core;                  /* 1 + the core on which the rank waited last; 0: not known */
   uint64_t lacks[TT_LACKS];       /* of the hidden communicator: those that the rank could not make; see agree.c */
   _Alignas(64) uint32_t verdict;  /* rank 0's only: 0 none, 1 being written, 2 there */
@@ -147,8 +140,7 @@ typedef struct tt_board {
   uint32_t lacking;      /* of the hidden communicator: 1: some rank lacks something, or did */
   tt_others_news others; /* of the hidden communicator */
   char text[TT_VERDICT_TEXT];
-  tt_stop stop[2]; /* of epoch e: stop[e % 2] */
-  uint64_t left;   /* 1 + the last call of a rank that has destroyed the communicator */
+  uint32_t left;                                         /* 1: the rank has destroyed the communicator */
   _Alignas(64) tt_record_words record[TT_RECORDS_FIRST]; /* of call n: record[n - 1] */
 } tt_board;
 
@@ -191,14 +183,10 @@ struct tutti_comm {
   uint32_t epoch;         /* refuse.c: how often all ranks have begun anew */
   uint64_t over;          /* calls up to this one are, since it was refused or another one before */
   uint64_t first_history; /* of the epoch */
-  uint64_t refused;       /* the call for which the last epoch began, by this rank, for this reason */
-  int64_t refuser;
-  char refused_text[TT_REFUSED_TEXT];
-  tt_refusal *refusals; /* of this rank, for later epochs */
-  bool busy;            /* a blocking call waits */
-  bool settling;        /* waits for others to stop */
-  int64_t told_ns;      /* when other machines were told last */
-  bool creates;         /* the call under way makes a communicator or a graph */
+  tt_stops *stops;        /* NULL: nothing was refused so far, as far as is known */
+  bool busy;              /* a blocking call waits */
+  bool settling;          /* waits for others to stop */
+  bool creates;           /* the call under way makes a communicator or a graph */
   tutti_graph *graphs;
   uint64_t last_graph; /* number of the one made last */
   tutti_request *queue_head, *queue_tail, *pool;
@@ -256,6 +244,7 @@ struct tutti_context {
   tutti_comm *control; /* for making communicators */
   tutti_comm *comms;
   tt_index by_number; /* the same */
+  tt_index left;      /* numbers of those between machines that were destroyed: notes.c */
   tt_teams teams;
   tutti_comm *running;   /* side communicators with a call under way, and some that had one */
   int64_t outstanding;   /* requests that are queued or running */
@@ -350,6 +339,8 @@ tutti_status tt_comm_open_cells(const tutti_comm *comm, uint32_t id, size_t byte
 tutti_status tt_comm_open_link(tutti_comm *comm);
 /* Topology, board and streams, if this is the first time that they are needed. The communicator is broken where not. */
 tutti_status tt_comm_prepare(tutti_comm *comm);
+/* Which rank of it has that rank in the job; -1: none. */
+int64_t tt_comm_rank_of(const tutti_comm *comm, int64_t job_rank);
 /* Streams and cells of that epoch, instead of those of an earlier one. The communicator is broken where not. */
 tutti_status tt_comm_renew(tutti_comm *comm, uint32_t epoch);
 /* Adds the time of calls on it to `spent`, borrowed, from now on; NULL: no longer. For measurements: it is no part of
@@ -479,8 +470,14 @@ void tt_agree_publish(tutti_comm *comm, uint64_t number, const tt_bound *bound);
 /* ---- notes.c: between machines ---- */
 void tt_notes_break(tutti_comm *comm, tutti_status status, const char *why); /* tells the others so */
 void tt_notes_ask(tutti_comm *comm, uint64_t number);                        /* for their records of the call */
-/* What this rank has said of that epoch; `asks`: others are to say theirs. */
-void tt_notes_stop(tutti_comm *comm, uint64_t tag, bool asks);
+/* What this rank has said of refused calls; `asks`: others are to say theirs. */
+void tt_notes_stop(tutti_comm *comm, bool asks);
+/* Asks the rank whether it has destroyed the communicator: it answers in any call. */
+void tt_notes_seek(const tutti_comm *comm, int64_t rank);
+/* This rank does. Whoever waits for it is told, or may ask. */
+void tt_notes_leave(tutti_comm *comm);
+/* A communicator of that number is made: it has not been destroyed. */
+void tt_notes_make(tutti_context *context, uint64_t id);
 void tt_notes_take(tutti_comm *comm); /* what has come */
 /* Both from time to time, of one who has waited in the call for so long. */
 void tt_notes_look(tutti_comm *comm, uint64_t number, int64_t waited_ns, int64_t now);

@@ -184,6 +184,7 @@ static bool link_comm(tutti_context *context, tutti_comm *comm, uint64_t id) {
   if (comm->next)
     comm->next->before = comm;
   context->comms = comm;
+  tt_notes_make(context, id);
   return true;
 }
 
@@ -205,10 +206,18 @@ tutti_status tt_comm_open(tutti_context *context, uint64_t id, const int64_t *jo
   return TUTTI_OK;
 }
 
+int64_t tt_comm_rank_of(const tutti_comm *comm, int64_t job_rank) {
+  int64_t rank = comm->size - 1;
+  while (rank >= 0 && comm->job_rank[rank] != job_rank)
+    rank--;
+  return rank;
+}
+
 /* ---- end ---- */
 
 static void close_board(tutti_comm *comm) {
   tt_record_close(comm);
+  tt_stops_close(comm);
   comm->ops->cells_close(comm->transport, tt_comm_base(comm));
   for (int64_t r = 0; r < comm->size; r++)
     if (comm->far[r])

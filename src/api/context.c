@@ -280,6 +280,7 @@ void tutti_context_destroy(tutti_context *context) {
   tutti_comm_destroy(context->control);
   tt_teams_finish(context);
   tt_index_finish(&context->by_number);
+  tt_index_finish(&context->left);
   if (context->transport)
     context->ops->close(context->transport);
   tt_profile_close(context->profile);

@@ -3,12 +3,15 @@
  *     question   "what did you call?"       by whoever has waited long, or has found another call's data
  *     record     the answer; it goes to a copy of the other rank's board, where record.c and agree.c look
  *     verdict    "the communicator is broken, because ..."
+ *     stop       what refuse.c says of refused calls; the last one is "I have destroyed the communicator", too
+ *     seek       "have you destroyed it?", to a rank that heard of nothing before; left: the answer, "yes"
  *
  * Notes travel through streams of their own between every two ranks, opened when a wait has become long or something is
  * wrong, and taken in while this rank waits: nothing of this happens in a call that goes well. Those of a communicator
  * serve its side communicators too. A long wait may be a
  * good one: then only some ranks are asked at a time, each rank asking others, since each may cost a connection. A note
- * that finds no free slot is left out: questions are asked again, and a verdict has a stream to itself. */
+ * that finds no free slot is left out: questions are asked again, and what is said once has a stream to itself. Who is
+ * sought may have the communicator no more, so that this goes by the hidden one. */
 #include "api/record.h"
 #include "api/refuse.h"
 
@@ -23,15 +26,27 @@
 #define ASK_AGAIN_NS 2000000000
 #define ASK_AT_ONCE 16 /* ranks of other machines */
 
-typedef enum kind { TALK, VERDICT, KINDS } kind;             /* of streams */
-typedef enum talk { QUESTION, RECORD, STOP, STOP_TOO } talk; /* STOP: say yours too */
+typedef enum kind { TALK, ONCE, KINDS } kind; /* of streams */
+typedef enum talk {
+  QUESTION,
+  RECORD,
+  STOP, /* say yours too */
+  STOP_TOO,
+  SEEK,
+  LEFT,
+  VERDICT, /* by ONCE, as the next */
+  LAST_STOP
+} talk;
 
 typedef struct note {
-  uint64_t number, init; /* of the call; of the persistent request that it is a start of, or 0 */
+  uint64_t number, init; /* of the call; of the persistent request that it is a start of, or 0. SEEK, LEFT: number: the
+                            communicator's */
   uint32_t talk, status;
-  tt_record_words record;
-  tt_stop stop; /* number: its tag */
-  char text[TT_VERDICT_TEXT];
+  union {
+    tt_record_words record;
+    tt_stop stop;
+    char text[TT_VERDICT_TEXT];
+  } of;
 } note;
 
 struct tt_notes {
@@ -75,9 +90,23 @@ void tt_notes_close(tutti_comm *comm) {
   free(comm->notes);
 }
 
-static void send_note(tutti_comm *comm, kind of, int64_t rank, const note *from) {
+static size_t bytes_of(const note *of) {
+  switch ((talk)of->talk) {
+  case QUESTION:
+  case SEEK:
+  case LEFT:
+    return offsetof(note, of);
+  case RECORD:
+    return offsetof(note, of) + sizeof of->of.record;
+  default:
+    return sizeof *of;
+  }
+}
+
+static void send_note(tutti_comm *comm, int64_t rank, const note *from) {
+  kind of = from->talk == VERDICT || from->talk == LAST_STOP ? ONCE : TALK;
   tutti_stream *end = open_end(comm, of, rank, true, &comm->notes->end[rank][of].out);
-  size_t bytes = of == VERDICT ? sizeof *from : offsetof(note, text), room = 0;
+  size_t bytes = bytes_of(from), room = 0;
   tutti_slot_header *header;
   void *data;
   if (!end || comm->ops->reserve(comm->transport, end, &header, &data, &room) != TUTTI_OK || room < bytes)
@@ -88,12 +117,12 @@ static void send_note(tutti_comm *comm, kind of, int64_t rank, const note *from)
 }
 
 /* To at most so many ranks of other machines, others each time. */
-static void send_notes(tutti_comm *comm, kind of, const note *from, int64_t most) {
+static void send_notes(tutti_comm *comm, const note *from, int64_t most) {
   int64_t peer;
   for (int64_t n = 0, sent = 0; n < comm->size && sent < most; n++) {
     int64_t rank = (comm->rank + ++comm->notes->next) % comm->size;
     if (comm->far[rank])
-      send_note(comm, of, rank, from);
+      send_note(comm, rank, from);
     sent += comm->far[rank];
   }
   comm->context->ops->progress(comm->context->transport, &peer);
@@ -101,47 +130,91 @@ static void send_notes(tutti_comm *comm, kind of, const note *from, int64_t most
 
 /* ---- what has come ---- */
 
-static note stop_note(const tutti_comm *comm, uint64_t tag, talk how) {
-  return (note){.number = tag, .talk = how, .stop = comm->board[comm->rank]->stop[(tag - 1) & 1]};
-}
-
-static void send_stop(tutti_comm *comm, int64_t rank, uint64_t tag, talk how) {
-  note own = stop_note(comm, tag, how);
-  if (own.stop.seen_in == tag || own.stop.ended_in == tag)
-    send_note(comm, TALK, rank, &own);
+static note stop_note(const tutti_comm *comm, talk how) {
+  return (note){.talk = how, .of.stop = comm->stops->own.said};
 }
 
 static void answer(tutti_comm *comm, const tutti_comm *of, int64_t rank, const note *question) {
   note own = {.number = question->number, .init = question->init, .talk = RECORD};
-  if (tt_record_read(of, comm->rank, question->number, &own.record.record))
-    send_note(comm, TALK, rank, &own);
+  if (tt_record_read(of, comm->rank, question->number, &own.of.record.record))
+    send_note(comm, rank, &own);
 }
 
-/* Whoever asks may be an epoch behind. */
 static void take_stop(tutti_comm *comm, int64_t rank, const note *come) {
-  tt_record_make(comm, rank);
-  if (comm->board[rank])
-    tt_refuse_told(comm, rank, come->number, &come->stop);
-  if (come->talk == STOP)
-    send_stop(comm, rank, come->number, STOP_TOO);
+  tt_refuse_told(comm, rank, &come->of.stop);
+  if (come->talk == LAST_STOP)
+    tt_refuse_left(comm, rank);
+  if (come->talk != STOP || !comm->stops)
+    return;
+  const note own = stop_note(comm, STOP_TOO);
+  send_note(comm, rank, &own);
 }
 
-static void take_note(tutti_comm *comm, kind what, int64_t rank, const note *come) {
-  if (what == VERDICT) {
-    tt_agree_take(comm, (tutti_status)come->status, come->text);
-    return;
-  }
-  if (come->talk == STOP || come->talk == STOP_TOO) {
-    take_stop(comm, rank, come);
-    return;
-  }
+static void take_record(tutti_comm *comm, int64_t rank, const note *come) {
   tutti_comm *of = come->init > 0 ? tt_side_find(comm, come->init) : comm;
   if (!of) /* not made here yet, or gone */
     return;
   if (come->talk == QUESTION)
     answer(comm, of, rank, come);
   else
-    tt_record_keep(of, rank, &come->record);
+    tt_record_keep(of, rank, &come->of.record);
+}
+
+/* ---- who has destroyed a communicator ---- */
+
+/* By 32 numbers each a word of bits, as a pointer; numbers mostly follow one another. */
+static uintptr_t bit_of(uint64_t id) { return (uintptr_t)1 << id % 32; }
+
+static bool is_left(const tutti_context *context, uint64_t id) {
+  return (uintptr_t)tt_index_find(&context->left, id / 32) & bit_of(id);
+}
+
+/* Without memory others wait until this rank leaves the job. */
+static void remember(tutti_context *context, uint64_t id) {
+  uintptr_t word = (uintptr_t)tt_index_find(&context->left, id / 32);
+  tt_index_set(&context->left, id / 32, (void *)(word | bit_of(id)));
+}
+
+void tt_notes_make(tutti_context *context, uint64_t id) {
+  if (!is_left(context, id))
+    return;
+  uintptr_t word = (uintptr_t)tt_index_find(&context->left, id / 32) & ~bit_of(id);
+  tt_index_remove(&context->left, id / 32);
+  if (word)
+    tt_index_set(&context->left, id / 32, (void *)word);
+}
+
+static void take_seek(tutti_comm *control, int64_t rank, const note *come) {
+  const note own = {.number = come->number, .talk = LEFT};
+  if (is_left(control->context, come->number))
+    send_note(control, rank, &own);
+}
+
+static void take_left(const tutti_comm *control, int64_t job_rank, const note *come) {
+  const tutti_comm *comm = tt_index_find(&control->context->by_number, come->number);
+  int64_t rank = comm ? tt_comm_rank_of(comm, job_rank) : -1;
+  if (rank >= 0 && comm->stops && comm->far[rank])
+    tt_refuse_left(comm, rank);
+}
+
+static void take_note(tutti_comm *comm, int64_t rank, const note *come) {
+  switch ((talk)come->talk) {
+  case VERDICT:
+    tt_agree_take(comm, (tutti_status)come->status, come->of.text);
+    return;
+  case QUESTION:
+  case RECORD:
+    take_record(comm, rank, come);
+    return;
+  case SEEK:
+    take_seek(comm, rank, come);
+    return;
+  case LEFT:
+    take_left(comm, rank, come);
+    return;
+  default:
+    take_stop(comm, rank, come);
+  }
 }
 
 static void look_at(tutti_comm *comm, kind of, int64_t rank) {
@@ -154,7 +227,7 @@ static void look_at(tutti_comm *comm, kind of, int64_t rank) {
     memcpy(&come, data, bytes < sizeof come ? bytes : sizeof come);
     if (comm->ops->release(comm->transport, end) != TUTTI_OK)
       return;
-    take_note(comm, of, rank, &come);
+    take_note(comm, rank, &come);
   }
 }
 
@@ -174,13 +247,30 @@ void tt_notes_take(tutti_comm *asking) {
 /* Of a persistent request any start will do: its record says which is the last. */
 static void ask(tutti_comm *asking, uint64_t number, int64_t most) {
   const note question = {.number = asking->main ? 1 : number, .init = asking->init, .talk = QUESTION};
-  send_notes(tt_comm_main(asking), TALK, &question, most);
+  send_notes(tt_comm_main(asking), &question, most);
 }
 
-void tt_notes_stop(tutti_comm *comm, uint64_t tag, bool asks) {
-  note own = stop_note(comm, tag, asks ? STOP : STOP_TOO);
+void tt_notes_stop(tutti_comm *comm, bool asks) {
+  note own = stop_note(comm, asks ? STOP : STOP_TOO);
   if (make_notes(comm))
-    send_notes(comm, TALK, &own, comm->size);
+    send_notes(comm, &own, comm->size);
+}
+
+void tt_notes_seek(const tutti_comm *comm, int64_t rank) {
+  tutti_comm *control = comm->context->control;
+  const note question = {.number = comm->id, .talk = SEEK};
+  if (make_notes(control))
+    send_note(control, comm->job_rank[rank], &question);
+}
+
+void tt_notes_leave(tutti_comm *comm) {
+  if (!comm->stops) {
+    remember(comm->context, comm->id);
+    return;
+  }
+  const note own = stop_note(comm, LAST_STOP);
+  if (make_notes(comm))
+    send_notes(comm, &own, comm->size);
 }
 
 void tt_notes_ask(tutti_comm *asking, uint64_t number) {
@@ -190,10 +280,10 @@ void tt_notes_ask(tutti_comm *asking, uint64_t number) {
 
 void tt_notes_break(tutti_comm *asking, tutti_status status, const char *why) {
   tutti_comm *comm = tt_comm_main(asking);
-  note verdict = {.status = (uint32_t)status};
-  snprintf(verdict.text, sizeof verdict.text, "%s", why);
+  note verdict = {.talk = VERDICT, .status = (uint32_t)status};
+  snprintf(verdict.of.text, sizeof verdict.of.text, "%s", why);
   if (make_notes(comm))
-    send_notes(comm, VERDICT, &verdict, comm->size);
+    send_notes(comm, &verdict, comm->size);
 }
 
 void tt_notes_look(tutti_comm *asking, uint64_t number, int64_t waited_ns, int64_t now) {

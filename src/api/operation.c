@@ -171,8 +171,10 @@ static tutti_status run_later(tutti_comm *comm, const tt_call *call, tt_operatio
       comm->history = comm->first_history;
     if (status != TUTTI_OK)
       return status;
-    if (spoilt)
-      return tt_refuse_spoilt(comm, operation->number);
+    if (spoilt) {
+      tt_refuse_spoilt(comm, operation->number);
+      return tt_refuse_tell(comm, operation->number);
+    }
     if (epoch != comm->epoch) { /* it is the first there */
       comm->history = comm->first_history;
       tt_operation_key(comm, operation->bound, operation);

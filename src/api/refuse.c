@@ -10,111 +10,142 @@
  *     rank 1   bcast 5 refused, stops: through with 5   | barrier 6 |           | barrier 6
  *     rank 2   allreduce 4 ... done | bcast 5: stops: through with 4|           | 5 is an error | barrier 6
  *
- * What ranks of one machine say stands in their cells of the board, for this epoch and the one before, since nobody can
- * be further apart; other machines are told by notes, again and again while this rank waits. Each rank has one refusal
- * in an epoch: more of its own wait for the next. */
+ * Some ranks do not come to say it. Who has refused the first call of an epoch is through with just that one there, and
+ * so may refuse many and go elsewhere: others take one epoch for each. Who has destroyed the communicator is through
+ * with all. So all ranks find the same, whenever they look; and who is late takes over what one that has gone on found.
+ *
+ * What ranks say (stops.c) is read by those of their machine. Others are told by notes, again and again while this rank
+ * waits. */
 #include "api/refuse.h"
+
+#include "api/record.h"
 
 #include <inttypes.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define TELL_NS 50000000
 #define TEND_NS 5000000
 #define LISTEN_NS 50000000
+#define TELLS 3       /* before it is asked who has left */
+#define FURTHEST 1024 /* epochs between two ranks: their ids must not meet (comm.c) */
 
-struct tt_refusal {
-  uint64_t number;
-  char text[TT_REFUSED_TEXT];
-  struct tt_refusal *next;
-};
-
-static uint64_t tag_of(const tutti_comm *comm) { return (uint64_t)comm->epoch + 1; }
-
-/* NULL: on another machine, and has told nothing. */
-static tt_stop *stop_of(const tutti_comm *comm, int64_t rank) {
-  return comm->board[rank] ? &comm->board[rank]->stop[comm->epoch & 1] : NULL;
-}
+static tt_stop *own_stop(const tutti_comm *comm) { return &comm->stops->own.said; }
 
 /* ---- saying ---- */
 
 /* All ranks of this machine look at what was refused. */
 static void disturb(const tutti_comm *comm) {
-  uint32_t tag = comm->epoch + 1;
   for (int64_t r = 0; r < comm->size; r++) {
     if (comm->far[r])
       continue;
-    uint32_t *disturbed = &comm->board[r]->disturbed, before = __atomic_load_n(disturbed, __ATOMIC_RELAXED);
-    while (before < tag && !__atomic_compare_exchange_n(disturbed, &before, tag, true, __ATOMIC_RELEASE,
-                                                        __ATOMIC_RELAXED)) /* pairs with tt_refuse_looms */
-      ;
+    __atomic_store_n(&comm->board[r]->disturbed, 1, __ATOMIC_RELEASE); /* pairs with tt_refuse_looms */
     if (comm->context->ops->wake && r != comm->rank)
       comm->context->ops->wake(comm->context->transport, comm->job_rank[r]);
   }
 }
 
-/* The lowest refused call that this rank has heard of. */
-static void see(const tutti_comm *comm, uint64_t number) {
-  tt_stop *own = stop_of(comm, comm->rank);
-  bool first = own->seen_in != tag_of(comm);
-  if (!first && own->seen <= number)
-    return;
-  __atomic_store_n(&own->seen, number, __ATOMIC_RELAXED);
-  __atomic_store_n(&own->seen_in, tag_of(comm), __ATOMIC_RELEASE); /* pairs with lowest */
+static void say(tutti_comm *comm) {
+  tt_stops_say(comm);
   disturb(comm);
 }
 
-static void publish(tutti_comm *comm, uint64_t number, const char *why) {
-  tt_stop *own = stop_of(comm, comm->rank);
-  own->refused = number;
-  snprintf(own->text, sizeof own->text, "%s", why);
-  __atomic_store_n(&own->refused_in, tag_of(comm), __ATOMIC_RELEASE); /* pairs with find_first */
-  see(comm, number);
-  if (comm->apart)
-    tt_notes_stop(comm, tag_of(comm), false);
+static bool notice(const tutti_comm *comm, uint64_t number) {
+  tt_stop *own = own_stop(comm);
+  if (own->seen > 0 && own->seen <= number)
+    return false;
+  own->seen = number;
+  return true;
 }
 
 static void stop(tutti_comm *comm, uint64_t ended) {
-  tt_stop *own = stop_of(comm, comm->rank);
-  if (own->ended_in == tag_of(comm))
+  tt_stop *own = own_stop(comm);
+  if (own->ended > 0)
     return;
-  own->ended = ended;
-  __atomic_store_n(&own->ended_in, tag_of(comm), __ATOMIC_RELEASE); /* after all else; pairs with has_stopped */
-  disturb(comm);
+  own->ended = 1 + (tt_stop_refuses(own, own->over + 1) ? own->over + 1 : ended);
+  say(comm);
   if (comm->apart)
-    tt_notes_stop(comm, tag_of(comm), false);
+    tt_notes_stop(comm, false);
 }
 
+static void refuse(tutti_comm *comm, uint64_t number, const char *why) {
+  tt_stops_refuse(comm, number, why);
+  notice(comm, number);
+  say(comm);
+  if (comm->apart)
+    tt_notes_stop(comm, false);
+}
+
+/* ---- hearing ---- */
+
+/* The lowest refused call that is not over; UINT64_MAX: none. */
 static uint64_t lowest(const tutti_comm *comm) {
+  const tt_stop *own = own_stop(comm);
   uint64_t least = UINT64_MAX;
+  tt_stop said;
   for (int64_t r = 0; r < comm->size; r++) {
-    const tt_stop *of = comm->far[r] ? NULL : stop_of(comm, r);
-    if (!of || __atomic_load_n(&of->seen_in, __ATOMIC_ACQUIRE) != tag_of(comm))
-      continue;
-    uint64_t seen = __atomic_load_n(&of->seen, __ATOMIC_RELAXED);
-    least = seen < least ? seen : least;
+    if (!tt_stops_read(comm, r, &said))
+      continue; /* it disturbs this rank again */
+    uint64_t number = tt_stop_first(&said, own->over);
+    if (said.epoch == own->epoch && said.seen > 0 && said.seen < number)
+      number = said.seen;
+    if (said.epoch > own->epoch)
+      number = own->over + 1;
+    least = number < least ? number : least;
   }
   return least;
 }
 
-bool tt_refuse_concerns(const tutti_comm *comm, uint64_t number) {
-  return tt_refuse_looms(comm) && comm->board && number >= lowest(comm);
+bool tt_refuse_concerns(tutti_comm *comm, uint64_t number) {
+  if (!tt_refuse_looms(comm) || !comm->board)
+    return false;
+  if (!tt_stops_open(comm))
+    return true;
+  uint64_t least = lowest(comm);
+  if (least == UINT64_MAX) { /* it is over */
+    uint32_t *disturbed = &comm->board[comm->rank]->disturbed;
+    __atomic_exchange_n(disturbed, 0, __ATOMIC_ACQ_REL); /* pairs with disturb */
+    least = lowest(comm);
+    if (least < UINT64_MAX)
+      __atomic_store_n(disturbed, 1, __ATOMIC_RELAXED);
+  }
+  return number >= least;
+}
+
+/* What this rank knows others of its machine learn from it. */
+static void pass_on(tutti_comm *comm) {
+  uint64_t least = lowest(comm);
+  if (least < UINT64_MAX && notice(comm, least))
+    say(comm);
 }
 
 /* ---- agreeing ---- */
 
-/* *ended: through with that call. Who has destroyed the communicator is through with all of his. */
+/* How the communicator goes on: the same on all ranks but for the reason, of which there may be several. */
+typedef struct found {
+  uint64_t epoch, over;
+  tt_reason reason;
+} found;
+
+static bool has_left(const tutti_comm *comm, int64_t rank) {
+  return comm->board[rank] && __atomic_load_n(&comm->board[rank]->left, __ATOMIC_ACQUIRE); /* pairs with the finish */
+}
+
+/* *ended: through with that call. The rules stand in the order in which a rank comes from one to the next. */
 static bool has_stopped(const tutti_comm *comm, int64_t rank, uint64_t *ended) {
-  const tt_stop *of = stop_of(comm, rank);
-  if (of && __atomic_load_n(&of->ended_in, __ATOMIC_ACQUIRE) == tag_of(comm)) {
-    *ended = of->ended;
+  const tt_stop *own = own_stop(comm);
+  bool left = has_left(comm, rank); /* before the look at what it has said */
+  tt_stop said;
+  if (!tt_stops_read(comm, rank, &said) || (!left && own->epoch - said.epoch > FURTHEST))
+    return false;
+  if (said.epoch == own->epoch && said.ended > 0) {
+    *ended = said.ended - 1;
     return true;
   }
-  uint64_t left = of && !comm->far[rank] ? __atomic_load_n(&comm->board[rank]->left, __ATOMIC_ACQUIRE) : 0;
-  *ended = left - 1;
-  return left > 0;
+  bool refuses = tt_stop_refuses(&said, own->over + 1);
+  *ended = refuses ? own->over + 1 : UINT64_MAX;
+  return refuses || left;
 }
 
 static bool all_have(const tutti_comm *comm, uint64_t *over) {
@@ -127,85 +158,85 @@ static bool all_have(const tutti_comm *comm, uint64_t *over) {
   return true;
 }
 
-/* The refusal of the lowest call, for errors. */
-static void find_first(tutti_comm *comm) {
-  comm->refused = UINT64_MAX;
-  for (int64_t r = 0; r < comm->size; r++) {
-    const tt_stop *of = stop_of(comm, r);
-    if (!of || __atomic_load_n(&of->refused_in, __ATOMIC_ACQUIRE) != tag_of(comm) || of->refused >= comm->refused)
-      continue;
-    comm->refused = of->refused;
-    comm->refuser = r;
-    memcpy(comm->refused_text, of->text, sizeof comm->refused_text);
+/* What this rank finds; `over`: the last call that some rank is through with. */
+static found find(const tutti_comm *comm, uint64_t over) {
+  const tt_stop *own = own_stop(comm);
+  return (found){own->epoch + 1, over, tt_stops_reason_from(comm, own->over + 1)};
+}
+
+/* A rank that is in a later epoch has found what this one would. */
+static bool is_behind(const tutti_comm *comm, found *next) {
+  tt_stop said;
+  next->epoch = own_stop(comm)->epoch;
+  for (int64_t r = 0; r < comm->size; r++)
+    if (tt_stops_read(comm, r, &said) && said.epoch > next->epoch)
+      *next = (found){said.epoch, said.over, said.reason};
+  return next->epoch > own_stop(comm)->epoch;
+}
+
+static void begin(tutti_comm *comm, const found *next) {
+  const uint64_t facts[] = {next->epoch, next->over};
+  tt_stop *own = own_stop(comm);
+  comm->stops->tells = 0;
+  comm->over = own->over = next->over;
+  own->epoch = next->epoch;
+  own->reason = next->reason;
+  own->seen = own->ended = 0;
+  tt_stops_say(comm);
+  comm->first_history = comm->history = tt_hash(3, facts, sizeof facts);
+  if (tt_comm_renew(comm, (uint32_t)next->epoch) == TUTTI_OK)
+    pass_on(comm);
+}
+
+/* Whoever on another machine has not stopped may be gone. */
+static void look_for(tutti_comm *comm, int64_t rank) {
+  const tutti_context *context = comm->context;
+  uint64_t ended;
+  if (!comm->far[rank] || has_stopped(comm, rank, &ended))
+    return;
+  if (!context->ops->peer_dead || context->ops->peer_dead(context->transport, comm->job_rank[rank]) != 2) {
+    tt_notes_seek(comm, rank);
+    return;
   }
+  tt_notes_take(comm); /* its last words came before */
+  tt_refuse_left(comm, rank);
+}
+
+static void tell_far(tutti_comm *comm) {
+  int64_t now_ns = tt_clock_ns();
+  if (now_ns - comm->stops->told_ns < TELL_NS)
+    return;
+  comm->stops->told_ns = now_ns;
+  tt_notes_stop(comm, true);
+  if (++comm->stops->tells < TELLS)
+    return;
+  for (int64_t r = 0; r < comm->size; r++)
+    look_for(comm, r);
+}
+
+bool tt_refuse_settle(tutti_comm *comm, uint64_t ended) {
+  found next;
+  uint64_t over = comm->over;
+  if (!tt_stops_open(comm))
+    return true;
+  if (!is_behind(comm, &next)) {
+    stop(comm, ended);
+    if (!all_have(comm, &over)) {
+      if (comm->apart)
+        tell_far(comm);
+      return false;
+    }
+    next = find(comm, over);
+  }
+  begin(comm, &next);
+  return true;
 }
 
 /* As all ranks will: the refuser is through with it. Between machines what the call sends may still be lent. */
 bool tt_refuse_leave(tutti_comm *comm, uint64_t number) {
-  if (comm->apart || stop_of(comm, comm->rank)->ended_in == tag_of(comm))
+  if (comm->apart || !comm->stops || own_stop(comm)->ended > 0 || tt_stops_reason_from(comm, number).number != number)
     return false;
-  for (int64_t r = 0; r < comm->size; r++) {
-    const tt_stop *of = stop_of(comm, r);
-    if (__atomic_load_n(&of->refused_in, __ATOMIC_ACQUIRE) != tag_of(comm) || of->refused != number) /* with publish */
-      continue;
-    comm->refused = number;
-    comm->refuser = r;
-    memcpy(comm->refused_text, of->text, sizeof comm->refused_text);
-    stop(comm, number);
-    return true;
-  }
-  return false;
-}
-
-/* What ranks of other machines have told of this epoch while this rank was in the one before. */
-static void hear(tutti_comm *comm) {
-  for (int64_t r = 0; r < comm->size; r++) {
-    const tt_stop *of = comm->far[r] ? stop_of(comm, r) : NULL;
-    if (of && of->seen_in == tag_of(comm))
-      see(comm, of->seen);
-  }
-}
-
-/* What this rank has refused meanwhile, if it is not over. Its refusal of the epoch before holds on where it came
- * behind another's. */
-static void go_on(tutti_comm *comm) {
-  const tt_stop *before = &comm->board[comm->rank]->stop[(comm->epoch - 1) & 1];
-  if (before->refused_in == comm->epoch && before->refused > comm->over) {
-    publish(comm, before->refused, before->text);
-    return;
-  }
-  while (comm->refusals && comm->refusals->number <= comm->over) {
-    tt_refusal *gone = comm->refusals;
-    comm->refusals = gone->next;
-    free(gone);
-  }
-  tt_refusal *first = comm->refusals;
-  if (!first)
-    return;
-  comm->refusals = first->next;
-  publish(comm, first->number, first->text);
-  free(first);
-}
-
-bool tt_refuse_settle(tutti_comm *comm, uint64_t ended) {
-  uint64_t over = 0;
-  stop(comm, ended);
-  int64_t now_ns = comm->apart ? tt_clock_ns() : 0;
-  if (!all_have(comm, &over)) {
-    if (comm->apart && now_ns - comm->told_ns > TELL_NS) {
-      comm->told_ns = now_ns;
-      tt_notes_stop(comm, tag_of(comm), true);
-    }
-    return false;
-  }
-  find_first(comm);
-  comm->over = over;
-  const uint64_t facts[] = {comm->epoch + 1, over};
-  comm->first_history = comm->history = tt_hash(3, facts, sizeof facts);
-  if (tt_comm_renew(comm, comm->epoch + 1) != TUTTI_OK)
-    return true;
-  hear(comm);
-  go_on(comm);
+  stop(comm, number);
   return true;
 }
 
@@ -234,8 +265,9 @@ tutti_status tt_refuse_await(tutti_comm *comm, uint64_t number) {
   return number > comm->over ? TUTTI_OK : tt_refuse_tell(comm, number);
 }
 
-void tt_refuse_rest(tutti_comm *comm) {
-  if (comm->board && !comm->queue_head && tt_refuse_concerns(comm, comm->last_number + 1))
+/* Nothing of this rank is under way any more: others need not wait for it. */
+static void rest(tutti_comm *comm) {
+  if (!comm->queue_head && tt_refuse_concerns(comm, comm->last_number + 1) && comm->stops)
     stop(comm, comm->last_number);
 }
 
@@ -260,42 +292,43 @@ void tt_refuse_tend_all(tutti_context *context, int64_t waited_ns, int64_t now) 
 
 /* ---- refusing ---- */
 
-void tt_refuse_call(tutti_comm *comm, uint64_t number, const char *why) {
-  tt_refusal **at = &comm->refusals;
-  if (stop_of(comm, comm->rank)->refused_in != tag_of(comm) && stop_of(comm, comm->rank)->ended_in != tag_of(comm)) {
-    publish(comm, number, why);
-    return;
-  }
-  while (*at)
-    at = &(*at)->next;
-  *at = calloc(1, sizeof **at);
-  if (!*at) {
-    tt_agree_break(comm, TUTTI_ERR_MEMORY, "rank %" PRId64 ": no memory to refuse call %" PRIu64 ": %s", comm->rank,
-                   number, why);
-    return;
-  }
-  (*at)->number = number;
-  snprintf((*at)->text, sizeof(*at)->text, "%s", why);
+void tt_refuse_spoilt(tutti_comm *comm, uint64_t number) {
+  char why[TT_REFUSED_TEXT];
+  const tt_reason *first = &own_stop(comm)->reason;
+  snprintf(why, sizeof why, "it was under way in place when rank %" PRId64 " refused call %" PRIu64 ": %.150s",
+           first->rank, first->number, first->text);
+  refuse(comm, number, why);
+  rest(comm);
 }
 
-tutti_status tt_refuse_spoilt(tutti_comm *comm, uint64_t number) {
-  static const char why[] = "it was under way in place when an earlier call was refused";
-  tt_refuse_call(comm, number, why);
-  tt_refuse_rest(comm);
-  return tt_fail(TUTTI_ERR_REFUSED,
-                 "rank %" PRId64 " refused call %" PRIu64 " on a communicator of %" PRId64 ": %s (rank %" PRId64
-                 ", call %" PRIu64 ": %s)",
-                 comm->rank, number, comm->size, why, comm->refuser, comm->refused, comm->refused_text);
+static void describe(const tutti_comm *comm, uint64_t number, char *text, size_t size) {
+  tt_reason reason = tt_stops_reason(comm, number);
+  if (reason.number == number)
+    snprintf(text, size, "rank %" PRId64 " refused call %" PRIu64 " on a communicator of %" PRId64 ": %s", reason.rank,
+             number, comm->size, reason.text);
+  else if (reason.number > 0)
+    snprintf(text, size,
+             "call %" PRIu64 " on a communicator of %" PRId64 " is given up, as rank %" PRId64 " refused call %" PRIu64
+             ": %s",
+             number, comm->size, reason.rank, reason.number, reason.text);
+  else
+    snprintf(text, size,
+             "call %" PRIu64 " on a communicator of %" PRId64 " is given up, as another rank refused call %" PRIu64
+             " or one before it",
+             number, comm->size, number);
 }
 
 tutti_status tt_refuse_tell(const tutti_comm *comm, uint64_t number) {
-  if (comm->refused == number)
-    return tt_fail(TUTTI_ERR_REFUSED, "rank %" PRId64 " refused call %" PRIu64 " on a communicator of %" PRId64 ": %s",
-                   comm->refuser, number, comm->size, comm->refused_text);
-  return tt_fail(TUTTI_ERR_REFUSED,
-                 "call %" PRIu64 " on a communicator of %" PRId64 " is given up, as rank %" PRId64
-                 " refused call %" PRIu64 ": %s",
-                 number, comm->size, comm->refuser, comm->refused, comm->refused_text);
+  char text[2 * TT_REFUSED_TEXT];
+  describe(comm, number, text, sizeof text);
+  return tt_fail(TUTTI_ERR_REFUSED, "%s", text);
+}
+
+char *tt_refuse_text(const tutti_comm *comm, uint64_t number) {
+  char *text = malloc(2 * TT_REFUSED_TEXT);
+  if (text)
+    describe(comm, number, text, 2 * TT_REFUSED_TEXT);
+  return text;
 }
 
 void tutti_comm_refuse(tutti_comm *comm, const char *reason) {
@@ -309,34 +342,33 @@ void tutti_comm_refuse(tutti_comm *comm, const char *reason) {
     tt_agree_break(comm, TUTTI_ERR_ABORTED, "rank %" PRId64 " refused a call: %s", comm->rank, why);
     return;
   }
-  if (++comm->last_number <= comm->over)
+  tt_refuse_tend(comm);
+  if (++comm->last_number <= comm->over || !tt_stops_open(comm))
     return; /* over for all */
-  tt_refuse_call(comm, comm->last_number, why);
-  tt_refuse_rest(comm);
+  refuse(comm, comm->last_number, why);
+  rest(comm);
 }
 
-/* ---- other machines ---- */
+/* ---- other machines, and the end ---- */
 
-void tt_refuse_told(tutti_comm *comm, int64_t rank, uint64_t tag, const tt_stop *told) {
-  if (tag != tag_of(comm) && tag != tag_of(comm) + 1)
+void tt_refuse_told(tutti_comm *comm, int64_t rank, const tt_stop *told) {
+  if (!comm->board || !tt_stops_open(comm))
     return;
-  comm->board[rank]->stop[(tag - 1) & 1] = *told;
-  if (tag == tag_of(comm) && told->seen_in == tag)
-    see(comm, told->seen);
+  tt_stops_keep(comm, rank, told);
+  pass_on(comm);
+}
+
+void tt_refuse_left(const tutti_comm *comm, int64_t rank) {
+  tt_record_make(comm, rank);
+  if (comm->board[rank])
+    __atomic_store_n(&comm->board[rank]->left, 1, __ATOMIC_RELEASE); /* after its words; pairs with has_left */
 }
 
 void tt_refuse_finish(tutti_comm *comm) {
-  if (comm->board) {
-    tt_refuse_rest(comm);
-    if (comm->refusals && comm->refusals->number > comm->over) /* others would never hear of it */
-      tt_agree_break(comm, TUTTI_ERR_ABORTED,
-                     "rank %" PRId64 " refused call %" PRIu64 " and destroyed the communicator: %s", comm->rank,
-                     comm->refusals->number, comm->refusals->text);
-    __atomic_store_n(&comm->board[comm->rank]->left, comm->last_number + 1,
-                     __ATOMIC_RELEASE); /* pairs with has_stopped */
-  }
-  for (tt_refusal *next; comm->refusals; comm->refusals = next) {
-    next = comm->refusals->next;
-    free(comm->refusals);
-  }
+  if (!comm->board)
+    return;
+  rest(comm);
+  if (comm->apart)
+    tt_notes_leave(comm);
+  tt_refuse_left(comm, comm->rank);
 }

@@ -31,6 +31,7 @@ tutti_request *tt_request_take(tutti_comm *comm) {
 
 static void free_request(tutti_request *request) {
   free(request->words.word);
+  free(request->refused);
   free(request);
 }
 
@@ -38,6 +39,8 @@ static void put_back(tutti_request *request) {
   tutti_comm *comm = request->comm;
   tt_side_end(request->side);
   request->side = NULL;
+  free(request->refused);
+  request->refused = NULL;
   if (!comm) {
     free_request(request);
     return;
@@ -77,6 +80,12 @@ static void note_running(tutti_comm *comm) {
   comm->context->running = comm;
 }
 
+/* Later refusals have other texts. */
+static void refuse(const tutti_comm *comm, tutti_request *request) {
+  request->status = TUTTI_ERR_REFUSED;
+  request->refused = tt_refuse_text(comm, request->operation.number);
+}
+
 static void enqueue(tutti_request *request) {
   tutti_comm *comm = home_of(request);
   note_running(comm);
@@ -85,7 +94,7 @@ static void enqueue(tutti_request *request) {
   if (request->operation.number <= comm->over) {
     comm->history = comm->first_history;
     request->state = TT_REQUEST_DONE;
-    request->status = TUTTI_ERR_REFUSED;
+    refuse(comm, request);
     return;
   }
   comm->context->outstanding++;
@@ -118,11 +127,12 @@ static void queue_again(tutti_comm *comm) {
   bool spoilt = head->state == TT_REQUEST_RUNNING && tt_operation_spoils(&head->operation);
   head->operation.again = head->operation.again || head->state == TT_REQUEST_RUNNING;
   for (; comm->queue_head && comm->queue_head->operation.number <= comm->over; spoilt = false) {
-    comm->queue_head->status = TUTTI_ERR_REFUSED;
+    refuse(comm, comm->queue_head);
     finish_head(comm);
   }
   if (spoilt) {
-    head->status = tt_refuse_spoilt(comm, head->operation.number);
+    tt_refuse_spoilt(comm, head->operation.number);
+    refuse(comm, head);
     finish_head(comm);
   }
   for (tutti_request *request = comm->queue_head; request; request = request->next) {
@@ -137,7 +147,7 @@ static bool is_held(tutti_comm *comm) {
   while (comm->queue_head && comm->broken == TUTTI_OK && !tt_agree_poisoned(comm) &&
          tt_refuse_concerns(comm, comm->queue_head->operation.number)) {
     if (tt_refuse_leave(comm, comm->queue_head->operation.number)) {
-      comm->queue_head->status = TUTTI_ERR_REFUSED;
+      refuse(comm, comm->queue_head);
       finish_head(comm);
       continue;
     }
@@ -302,13 +312,23 @@ static bool is_running(const tutti_request *request) {
   return request->state == TT_REQUEST_QUEUED || request->state == TT_REQUEST_RUNNING;
 }
 
+static tutti_status tell_refused(tutti_request *request) {
+  if (!request->refused)
+    return tt_fail(TUTTI_ERR_REFUSED, "call %" PRIu64 " was refused; there is no memory to say why",
+                   request->operation.number);
+  tt_fail(TUTTI_ERR_REFUSED, "%s", request->refused);
+  free(request->refused);
+  request->refused = NULL;
+  return TUTTI_ERR_REFUSED;
+}
+
 /* The request is over: its status, and its end where it is not persistent. That of a call which others found wrong
  * after this rank had done its part is theirs. */
 static tutti_status collect(tutti_request **request) {
   tutti_request *done = *request;
   tutti_status status = done->status;
-  if (done->comm && status == TUTTI_ERR_REFUSED)
-    status = tt_refuse_tell(done->comm, done->operation.number);
+  if (status == TUTTI_ERR_REFUSED)
+    status = tell_refused(done);
   else if (done->comm && (status != TUTTI_OK || tt_agree_poisoned(done->comm)))
     status = tt_agree_verdict(done->comm);
   done->state = TT_REQUEST_IDLE;

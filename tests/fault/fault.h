@@ -18,6 +18,7 @@
 #include <stdint.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include <cmocka.h>

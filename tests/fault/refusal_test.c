@@ -17,6 +17,42 @@ static int64_t shared_bytes(const tutti_context *context) {
   return (int64_t)file.st_blocks * 512;
 }
 
+static void expect_all(int ranks, tutti_status status, const char *text) {
+  for (int r = 0; r < ranks; r++)
+    assert_outcome(r, status, text);
+}
+
+/* What orders ranks here is no part of tutti: it looks at no call for them meanwhile. */
+static void go_on(const tutti_boot *boot) { outcomes[boot->rank].calls++; }
+
+static void await(int rank, int64_t calls) {
+  while (outcomes[rank].calls < calls)
+    sched_yield();
+}
+
+static int forget_nodes(void **state) {
+  unsetenv("TUTTI_NODES");
+  return fault_teardown(state);
+}
+
+/* The job on one machine, and on those that TUTTI_NODES says, up to NULL. */
+static void run_across(int ranks, const char *const *nodes, job_body body, void *argument,
+                       void (*check)(void *argument)) {
+  run_job(ranks, body, argument);
+  check(argument);
+  for (; *nodes; nodes++) {
+    setenv("TUTTI_NODES", *nodes, 1);
+    run_job(ranks, body, argument);
+    check(argument);
+  }
+}
+
+static void check_refused(tutti_status status, const char *text) {
+  if (status != TUTTI_ERR_REFUSED || !strstr(tutti_last_error(), text))
+    fprintf(stderr, "%s '%s', expected '%s'\n", tutti_status_name(status), tutti_last_error(), text);
+  CHECK(status == TUTTI_ERR_REFUSED && strstr(tutti_last_error(), text));
+}
+
 /* ---- many ---- */
 
 static void refuse_long_calls(const tutti_boot *boot, void *argument) {
@@ -43,11 +79,6 @@ static void refuse_long_calls(const tutti_boot *boot, void *argument) {
   leave_all(context, comm);
 }
 
-static void expect_all(int ranks, tutti_status status, const char *text) {
-  for (int r = 0; r < ranks; r++)
-    assert_outcome(r, status, text);
-}
-
 static void test_hundreds_of_refusals_leave_nothing_in_shared_memory(void **state) {
   (void)state;
   int many = 300, some = 60;
@@ -55,13 +86,271 @@ static void test_hundreds_of_refusals_leave_nothing_in_shared_memory(void **stat
   expect_all(2, TUTTI_OK, "");
   setenv("TUTTI_NODES", "2,1", 1);
   run_job(3, refuse_long_calls, &some);
-  unsetenv("TUTTI_NODES");
   expect_all(3, TUTTI_OK, "");
 }
 
+/* ---- who refuses several calls, and waits elsewhere ---- */
+
+typedef struct series {
+  int calls;
+  bool same; /* the reason */
+} series;
+
+static void reason_of(const series *of, int call, char *text, size_t size) {
+  snprintf(text, size, "reason %d", of->same ? 0 : call);
+}
+
+/* More reasons than a rank's cell has room for: the last ones are told as one. */
+static void expect_reason(const series *of, int call, tutti_status status) {
+  char text[120], why[40];
+  reason_of(of, call, why, sizeof why);
+  snprintf(text, sizeof text, "rank 0 refused call %d on a communicator of 3: %s", call, call < 6 ? why : "reason");
+  check_refused(status, text);
+}
+
+static void refuse_series(const tutti_boot *boot, void *argument) {
+  const series *of = argument;
+  char why[40];
+  tutti_context *context;
+  tutti_comm *comm = join_all(boot, &context);
+  int64_t in[3] = {0}, out[3];
+  CHECK(tutti_all_to_all(in, out, 1, TUTTI_INT64, comm) == TUTTI_OK); /* connects all */
+  for (int call = 2; call < 2 + of->calls; call++) {
+    reason_of(of, call, why, sizeof why);
+    if (boot->rank == 0)
+      tutti_comm_refuse(comm, why);
+    else
+      expect_reason(of, call, tutti_barrier(comm));
+  }
+  go_on(boot);
+  for (int r = 0; r < 3; r++)
+    await(r, 1);
+  report(boot, tutti_barrier(comm));
+  leave_all(context, comm);
+}
+
+static void expect_three(void *argument) {
+  (void)argument;
+  expect_all(3, TUTTI_OK, "");
+}
+
+static void test_who_refuses_several_calls_may_go_elsewhere(void **state) {
+  (void)state;
+  static const char *const nodes[] = {"2,1", "1,1,1", NULL};
+  series two = {2, false}, ten = {10, false};
+  run_across(3, nodes, refuse_series, &two, expect_three);
+  run_across(3, nodes, refuse_series, &ten, expect_three);
+}
+
+/* More than epochs may lie between ranks: others wait for the one that has refused them. */
+static void refuse_thousands(const tutti_boot *boot, void *argument) {
+  const series *of = argument;
+  tutti_context *context;
+  tutti_comm *comm = join_all(boot, &context);
+  CHECK(tutti_barrier(comm) == TUTTI_OK);
+  for (int n = 0; n < of->calls; n++)
+    if (boot->rank == 0)
+      tutti_comm_refuse(comm, "reason 0");
+  go_on(boot);
+  await(0, 1);
+  for (int call = 2; boot->rank > 0 && call < 2 + of->calls; call++)
+    expect_reason(of, call, tutti_barrier(comm));
+  report(boot, tutti_barrier(comm));
+  leave_all(context, comm);
+}
+
+static void test_thousands_of_calls_refused_before_others_come(void **state) {
+  (void)state;
+  static const char *const nodes[] = {NULL};
+  series thousands = {9000, true};
+  run_across(3, nodes, refuse_thousands, &thousands, expect_three);
+}
+
+/* ---- who refuses, and leaves ---- */
+
+static void refuse_and_leave(const tutti_boot *boot, void *argument) {
+  (void)argument;
+  tutti_context *context;
+  tutti_comm *comm = join_all(boot, &context);
+  CHECK(tutti_barrier(comm) == TUTTI_OK);
+  if (boot->rank == 1) {
+    tutti_comm_refuse(comm, "wrong argument");
+    leave_all(context, comm);
+    go_on(boot);
+    return;
+  }
+  if (boot->rank == 2)
+    await(1, 1);
+  report(boot, tutti_barrier(comm));
+  leave_all(context, comm);
+}
+
+static void expect_refusal_of_one(void *argument) {
+  (void)argument;
+  assert_outcome(0, TUTTI_ERR_REFUSED, "rank 1 refused call 2 on a communicator of 3: wrong argument");
+  assert_outcome(2, TUTTI_ERR_REFUSED, "rank 1 refused call 2 on a communicator of 3: wrong argument");
+}
+
+static void test_who_refuses_a_call_may_leave(void **state) {
+  (void)state;
+  static const char *const nodes[] = {"2,1", "1,2", "1,1,1", NULL};
+  run_across(3, nodes, refuse_and_leave, NULL, expect_refusal_of_one);
+}
+
+/* Rank 0 is ahead, refuses, and leaves before rank 1 refuses a call that it was through with. */
+static void refuse_behind_a_leaver(const tutti_boot *boot, void *argument) {
+  (void)argument;
+  int64_t data = 1;
+  tutti_context *context;
+  tutti_comm *comm = join_all(boot, &context);
+  CHECK(tutti_barrier(comm) == TUTTI_OK);
+  if (boot->rank == 0) {
+    CHECK(tutti_broadcast(&data, &data, 1, TUTTI_INT64, 0, comm) == TUTTI_OK);
+    tutti_comm_refuse(comm, "of rank 0");
+    leave_all(context, comm);
+    go_on(boot);
+    return;
+  }
+  await(0, 1);
+  if (boot->rank == 1)
+    tutti_comm_refuse(comm, "of rank 1");
+  go_on(boot);
+  await(1, 1);
+  if (boot->rank > 1) {
+    tutti_status status = tutti_broadcast(&data, &data, 1, TUTTI_INT64, 0, comm);
+    if (status != TUTTI_OK) /* its data may be there, on another machine */
+      check_refused(status, "rank 1 refused call 2 on a communicator of 4: of rank 1");
+  }
+  report(boot, tutti_barrier(comm));
+  leave_all(context, comm);
+}
+
+/* On another machine it is enough to know that the call is over. */
+static void expect_refusal_of_zero(void *argument) {
+  (void)argument;
+  bool apart = getenv("TUTTI_NODES");
+  for (int r = 1; r < 4; r++)
+    assert_outcome(r, TUTTI_ERR_REFUSED,
+                   apart ? "refused call" : "rank 0 refused call 3 on a communicator of 4: of rank 0");
+}
+
+static void test_two_refuse_one_of_them_ahead_and_gone(void **state) {
+  (void)state;
+  static const char *const nodes[] = {"2x2", "1,3", "1,1,1,1", NULL};
+  run_across(4, nodes, refuse_behind_a_leaver, NULL, expect_refusal_of_zero);
+}
+
+/* Rank 0 has destroyed the communicator when rank 1 refuses a call on it: it said nothing of that, and nobody told it.
+ */
+static void refuse_after_an_end(const tutti_boot *boot, void *argument) {
+  (void)argument;
+  int64_t data = 1;
+  tutti_context *context;
+  tutti_comm *comm = join_all(boot, &context), *part = NULL;
+  CHECK(tutti_comm_split(comm, 0, 0, &part) == TUTTI_OK);
+  CHECK(tutti_barrier(part) == TUTTI_OK);
+  if (boot->rank == 0) {
+    for (int n = 0; n < 2; n++)
+      CHECK(tutti_broadcast(&data, &data, 1, TUTTI_INT64, 0, part) == TUTTI_OK);
+  } else {
+    await(0, 1);
+    if (boot->rank == 1)
+      tutti_comm_refuse(part, "of rank 1");
+    else /* its data may be there */
+      tutti_broadcast(&data, &data, 1, TUTTI_INT64, 0, part);
+    tutti_status status = tutti_broadcast(&data, &data, 1, TUTTI_INT64, 0, part);
+    if (boot->rank == 1)
+      check_refused(status, "call 3 on a communicator of 3 is given up, as rank 1 refused call 2: of rank 1");
+  }
+  tutti_comm_destroy(part);
+  go_on(boot);
+  report(boot, tutti_barrier(comm));
+  leave_all(context, comm);
+}
+
+static void test_a_call_is_refused_when_another_rank_has_destroyed_the_communicator(void **state) {
+  (void)state;
+  static const char *const nodes[] = {"1,2", "2,1", "1,1,1", NULL};
+  run_across(3, nodes, refuse_after_an_end, NULL, expect_three);
+}
+
+/* Ranks 0 and 1 have left the job when rank 2 comes to the call that one of them has done and the other refused. */
+static void come_last(const tutti_boot *boot, void *argument) {
+  (void)argument;
+  int64_t in[3] = {1, 2, 3}, out[3];
+  tutti_context *context;
+  tutti_comm *comm = join_all(boot, &context);
+  CHECK(tutti_all_to_all(in, out, 1, TUTTI_INT64, comm) == TUTTI_OK);
+  if (boot->rank == 0)
+    CHECK(tutti_gather(in, out, 1, TUTTI_INT64, 2, comm) == TUTTI_OK);
+  if (boot->rank == 1) {
+    await(0, 1);
+    tutti_comm_refuse(comm, "of rank 1");
+  }
+  if (boot->rank < 2) {
+    leave_all(context, comm);
+    go_on(boot);
+    return;
+  }
+  await(1, 1);
+  report(boot, tutti_gather(in, out, 1, TUTTI_INT64, 2, comm));
+  leave_all(context, comm);
+}
+
+static void expect_told_last(void *argument) {
+  (void)argument;
+  assert_outcome(2, TUTTI_ERR_REFUSED, "rank 1 refused call 2 on a communicator of 3: of rank 1");
+}
+
+static void test_who_comes_when_all_others_have_left_is_told(void **state) {
+  (void)state;
+  static const char *const nodes[] = {"1,2", "1,1,1", NULL};
+  run_across(3, nodes, come_last, NULL, expect_told_last);
+}
+
+/* ---- whose reason a request has ---- */
+
+static void collect_late(const tutti_boot *boot, void *argument) {
+  (void)argument;
+  tutti_context *context;
+  tutti_comm *comm = join_all(boot, &context);
+  tutti_request *first = NULL, *second = NULL;
+  CHECK(tutti_barrier(comm) == TUTTI_OK);
+  if (boot->rank == 0) {
+    CHECK(tutti_barrier_start(comm, &first) == TUTTI_OK && tutti_barrier_start(comm, &second) == TUTTI_OK);
+    check_refused(tutti_wait(&second), "rank 2 refused call 3 on a communicator of 3: of rank 2");
+    check_refused(tutti_wait(&first), "rank 1 refused call 2 on a communicator of 3: of rank 1");
+  }
+  if (boot->rank == 1) {
+    tutti_comm_refuse(comm, "of rank 1");
+    check_refused(tutti_barrier(comm), "rank 2 refused call 3");
+  }
+  if (boot->rank == 2) {
+    check_refused(tutti_barrier(comm), "rank 1 refused call 2");
+    tutti_comm_refuse(comm, "of rank 2");
+  }
+  report(boot, tutti_barrier(comm));
+  leave_all(context, comm);
+}
+
+static void test_a_request_keeps_who_refused_it(void **state) {
+  (void)state;
+  static const char *const nodes[] = {"1,1,1", NULL};
+  run_across(3, nodes, collect_late, NULL, expect_three);
+}
+
+#define NODES_TEST(name) cmocka_unit_test_setup_teardown(name, NULL, forget_nodes)
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      FAULT_TEST(test_hundreds_of_refusals_leave_nothing_in_shared_memory),
+      NODES_TEST(test_hundreds_of_refusals_leave_nothing_in_shared_memory),
+      NODES_TEST(test_who_refuses_several_calls_may_go_elsewhere),
+      NODES_TEST(test_thousands_of_calls_refused_before_others_come),
+      NODES_TEST(test_who_refuses_a_call_may_leave),
+      NODES_TEST(test_two_refuse_one_of_them_ahead_and_gone),
+      NODES_TEST(test_a_call_is_refused_when_another_rank_has_destroyed_the_communicator),
+      NODES_TEST(test_who_comes_when_all_others_have_left_is_told),
+      NODES_TEST(test_a_request_keeps_who_refused_it),
   };
   return cmocka_run_group_tests(tests, fault_setup, NULL);
 }

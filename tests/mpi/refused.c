@@ -195,6 +195,27 @@ static void try_two(const char *name, unsigned first, unsigned second) {
   }
 }
 
+/* Who refuses one call after the other then waits in a call that is not a collective one, for ranks that are in those.
+ */
+static void try_row(void) {
+  enum { ROW = 5 };
+  int word = 0;
+  snprintf(what, sizeof what, "a row, then a message");
+  for (int n = 0; n < ROW; n++) {
+    int code = rank == refuser ? wrong_sum() : sum_of(5);
+    if (code == MPI_SUCCESS)
+      fail("no error", n);
+    else if (rank != refuser)
+      expect_told(code);
+  }
+  for (int r = 0; r < size && rank == refuser; r++)
+    if (r != refuser)
+      MPI_Recv(&word, 1, MPI_INT, r, 0, comm, MPI_STATUS_IGNORE);
+  if (rank != refuser)
+    MPI_Send(&word, 1, MPI_INT, refuser, 0, comm);
+  go_on();
+}
+
 /* Calls that were posted before are right, those behind it right or told. */
 static void try_among(void) {
   enum { POSTED = 6, WRONG = 3 };
@@ -276,6 +297,7 @@ int main(int argc, char **argv) {
   try_two("one, then another", one, other);
   try_two("another, then one", other, one);
   try_two("two", one | other, 0);
+  try_row();
   try_among();
   try_classes();
   try_freed();

@@ -1,0 +1,149 @@
+/* api/stops.c - what each rank of a communicator says of refused calls: where it stands, how it is written and read.
+ *
+ * There is no place for it before the first refusal. From then on each rank has a cell that the others of its machine
+ * read, and copies of what those of other machines have told. Each writes its own only. */
+#include "api/stops.h"
+
+#include <inttypes.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define STOPS_ID (UINT32_MAX - 40) /* lanes are fewer */
+#define WORDS (sizeof(tt_stop) / sizeof(uint64_t))
+#define TRIES 16
+
+/* ---- where it stands ---- */
+
+static tutti_status open_cells(tutti_comm *comm) {
+  tt_stops *made = calloc(1, sizeof *made + (size_t)comm->size * sizeof made->of[0]);
+  if (!made)
+    return tt_fail(TUTTI_ERR_MEMORY, "no memory for the refused calls of a communicator of %" PRId64, comm->size);
+  tutti_status status = tt_comm_open_cells(comm, STOPS_ID, sizeof(tt_stop), (void **)made->of);
+  if (status == TUTTI_OK)
+    comm->stops = made;
+  else
+    free(made);
+  return status;
+}
+
+bool tt_stops_open(tutti_comm *comm) {
+  tutti_status status = comm->stops ? TUTTI_OK : open_cells(comm);
+  if (status != TUTTI_OK)
+    tt_agree_break(comm, status, "rank %" PRId64 ": %s", comm->rank, tutti_last_error());
+  return status == TUTTI_OK;
+}
+
+void tt_stops_close(tutti_comm *comm) {
+  if (!comm->stops)
+    return;
+  comm->ops->cells_close(comm->transport, tt_comm_base(comm) + STOPS_ID);
+  for (int64_t r = 0; r < comm->size; r++)
+    if (comm->far[r])
+      free(comm->stops->of[r]);
+  free(comm->stops);
+}
+
+/* ---- written and read ---- */
+
+void tt_stops_say(tutti_comm *comm) {
+  tt_stop_words *own = &comm->stops->own;
+  uint64_t *word = comm->stops->of[comm->rank]->word;
+  own->said.version += 2;
+  __atomic_store_n(&word[0], own->said.version - 1, __ATOMIC_RELAXED); /* pairs with tt_stops_read */
+  for (size_t n = 1; n < WORDS; n++)
+    __atomic_store_n(&word[n], own->word[n], __ATOMIC_RELEASE); /* none before the odd version */
+  __atomic_store_n(&word[0], own->said.version, __ATOMIC_RELEASE);
+}
+
+static bool try_read(const uint64_t *word, tt_stop *said) {
+  tt_stop_words read = {.word = {__atomic_load_n(&word[0], __ATOMIC_ACQUIRE)}};
+  for (size_t n = 1; n < WORDS; n++)
+    read.word[n] = __atomic_load_n(&word[n], __ATOMIC_ACQUIRE); /* none after the look at the version again */
+  *said = read.said;
+  return said->version % 2 == 0 && __atomic_load_n(&word[0], __ATOMIC_RELAXED) == said->version;
+}
+
+bool tt_stops_read(const tutti_comm *comm, int64_t rank, tt_stop *said) {
+  const tt_stop_words *from = comm->stops->of[rank];
+  if (!from) {
+    *said = (tt_stop){.version = 0};
+    return true;
+  }
+  for (int n = 0; n < TRIES; n++) {
+    if (try_read(from->word, said))
+      return true;
+    sched_yield();
+  }
+  return false;
+}
+
+/* Notes overtake each other. */
+void tt_stops_keep(tutti_comm *comm, int64_t rank, const tt_stop *told) {
+  tt_stop_words **copy = &comm->stops->of[rank];
+  if (!*copy)
+    *copy = calloc(1, sizeof **copy);
+  if (*copy && told->version > (*copy)->said.version)
+    (*copy)->said = *told;
+}
+
+/* ---- refusals ---- */
+
+/* A rank that refuses one call after the other, for many reasons, while others are late names one of them for the last
+ * ones. Calls of its own between two refused ones cannot end before the first of these is over, and are then refused
+ * with them. */
+void tt_stops_refuse(tutti_comm *comm, uint64_t number, const char *why) {
+  tt_stop *own = &comm->stops->own.said;
+  tt_refusal *newest = &own->refusal[own->newest];
+  uint64_t next = (own->newest + 1) % TT_REFUSALS;
+  bool same = newest->last + 1 == number && strncmp(newest->text, why, sizeof newest->text - 1) == 0;
+  if (same || own->refusal[next].last > own->over) {
+    newest->last = number;
+    return;
+  }
+  own->newest = next;
+  newest = &own->refusal[next];
+  *newest = (tt_refusal){.first = number, .last = number};
+  snprintf(newest->text, sizeof newest->text, "%s", why);
+}
+
+bool tt_stop_refuses(const tt_stop *said, uint64_t number) {
+  for (int n = 0; n < TT_REFUSALS; n++)
+    if (said->refusal[n].first <= number && number <= said->refusal[n].last)
+      return true;
+  return false;
+}
+
+/* The lowest of its calls from `from` on. */
+static uint64_t lowest_of(const tt_refusal *of, uint64_t from) {
+  return of->last < from ? UINT64_MAX : of->first < from ? from : of->first;
+}
+
+uint64_t tt_stop_first(const tt_stop *said, uint64_t over) {
+  uint64_t least = UINT64_MAX;
+  for (int n = 0; n < TT_REFUSALS && over < UINT64_MAX; n++) {
+    uint64_t number = lowest_of(&said->refusal[n], over + 1);
+    least = number < least ? number : least;
+  }
+  return least;
+}
+
+tt_reason tt_stops_reason_from(const tutti_comm *comm, uint64_t from) {
+  tt_reason reason = {.number = 0};
+  tt_stop said;
+  for (int64_t r = 0; r < comm->size; r++)
+    for (int n = tt_stops_read(comm, r, &said) ? 0 : TT_REFUSALS; n < TT_REFUSALS; n++) {
+      uint64_t number = lowest_of(&said.refusal[n], from);
+      if (number == UINT64_MAX || (reason.number > 0 && number >= reason.number))
+        continue;
+      reason = (tt_reason){.number = number, .rank = r};
+      memcpy(reason.text, said.refusal[n].text, sizeof reason.text);
+    }
+  return reason;
+}
+
+tt_reason tt_stops_reason(const tutti_comm *comm, uint64_t number) {
+  tt_reason reason = tt_stops_reason_from(comm, number);
+  return reason.number == number ? reason : comm->stops->own.said.reason;
+}
