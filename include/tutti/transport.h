@@ -113,6 +113,12 @@ typedef struct tutti_transport_ops {
   /* Bytes from which it is worth while; shorter ones may be refused. The same on all ranks that may share cells. 0: it
    * is never done, or always. NULL: 0. */
   size_t (*refer_least)(void *self);
+
+  /* ---- optional: of transports that keep what comes for streams whose reader is not open yet ---- */
+
+  /* No rank opens streams of these `count` ids, from `first` on, any more; this one has none of them open. What has
+   * come of them need not be kept. What comes later may be: this is called again. NULL: it is kept. */
+  void (*forget)(void *self, uint64_t first, uint64_t count);
 } tutti_transport_ops;
 
 #ifdef __cplusplus

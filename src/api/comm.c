@@ -152,6 +152,20 @@ static void close_epoch(const tutti_comm *comm) {
     comm->ops->cells_close(comm->transport, tt_comm_base(comm) + epoch_cells(comm->epoch));
 }
 
+/* What came of earlier epochs from other machines for calls that this rank did not make. `half`: epochs that no rank
+ * can be in any more, or not yet. */
+static void forget_epochs(const tutti_comm *comm) {
+  const tutti_transport_ops *ops = comm->ops;
+  uint64_t base = tt_comm_base(comm), first = base + EPOCH_FIRST, half = EPOCHS / 2 * EPOCH_IDS;
+  uint64_t here = comm->epoch % EPOCHS * EPOCH_IDS;
+  if (!comm->apart || !ops->forget)
+    return;
+  ops->forget(comm->transport, base, EPOCH_FIRST);
+  ops->forget(comm->transport, here < half ? first : first + here - half, here < half ? here : half);
+  if (here < half)
+    ops->forget(comm->transport, first + here + half, half - here);
+}
+
 /* Executors follow when they are started: tt_operation_start. */
 tutti_status tt_comm_renew(tutti_comm *comm, uint32_t epoch) {
   tutti_status status = TUTTI_OK;
@@ -162,6 +176,7 @@ tutti_status tt_comm_renew(tutti_comm *comm, uint32_t epoch) {
     comm->epoch++;
     status = open_epoch(comm);
   }
+  forget_epochs(comm);
   if (status == TUTTI_OK)
     status = tt_comm_open_link(comm);
   return status == TUTTI_OK ? TUTTI_OK

@@ -6,7 +6,10 @@
 #include "transport/nodes/nodes.h"
 #include "transport/shm/self.h"
 
+#include <inttypes.h>
+
 #define LONG 200000
+#define SOME 10000 /* goes off though nobody takes it */
 #define FEW 20
 
 /* Of which the transport of this rank's machine has made use. */
@@ -87,6 +90,48 @@ static void test_hundreds_of_refusals_leave_nothing_in_shared_memory(void **stat
   setenv("TUTTI_NODES", "2,1", 1);
   run_job(3, refuse_long_calls, &some);
   expect_all(3, TUTTI_OK, "");
+}
+
+static int64_t resident_bytes(void) {
+  int64_t all = 0, resident = 0;
+  FILE *file = fopen("/proc/self/statm", "r");
+  CHECK(file && fscanf(file, "%" SCNd64 " %" SCNd64, &all, &resident) == 2);
+  fclose(file);
+  return resident * sysconf(_SC_PAGESIZE);
+}
+
+/* Rank 1 refuses what has come from another machine, in epochs in which it makes no call. */
+static void refuse_in_a_row(const tutti_boot *boot, void *argument) {
+  (void)argument;
+  tutti_context *context;
+  tutti_comm *comm = join_all(boot, &context);
+  int32_t *data = calloc(SOME, sizeof *data);
+  int64_t bytes = 0;
+  for (int n = 0; n < 100; n++) {
+    if (boot->rank == 0) {
+      check_refused(tutti_barrier(comm), "a test"); /* the epoch ends */
+      CHECK(tutti_broadcast(data, data, SOME, TUTTI_INT32, 0, comm) == TUTTI_OK);
+      go_on(boot);
+    } else {
+      tutti_comm_refuse(comm, "a test");
+      await(0, n + 1);
+      tutti_comm_refuse(comm, "a test");
+    }
+    CHECK(tutti_barrier(comm) == TUTTI_OK);
+    if (n == FEW)
+      bytes = resident_bytes();
+  }
+  CHECK(SANITIZED || resident_bytes() < bytes + (1 << 20));
+  free(data);
+  report(boot, tutti_barrier(comm));
+  leave_all(context, comm);
+}
+
+static void test_refusals_in_a_row_leave_nothing_in_memory(void **state) {
+  (void)state;
+  setenv("TUTTI_NODES", "1,1", 1);
+  run_job(2, refuse_in_a_row, NULL);
+  expect_all(2, TUTTI_OK, "");
 }
 
 /* ---- who refuses several calls, and waits elsewhere ---- */
@@ -344,6 +389,7 @@ static void test_a_request_keeps_who_refused_it(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       NODES_TEST(test_hundreds_of_refusals_leave_nothing_in_shared_memory),
+      NODES_TEST(test_refusals_in_a_row_leave_nothing_in_memory),
       NODES_TEST(test_who_refuses_several_calls_may_go_elsewhere),
       NODES_TEST(test_thousands_of_calls_refused_before_others_come),
       NODES_TEST(test_who_refuses_a_call_may_leave),

@@ -135,6 +135,12 @@ static tutti_status refer(void *self, tutti_stream *stream, const void *data, si
                         : TUTTI_ERR_UNSUPPORTED;
 }
 
+static void forget(void *given, uint64_t first, uint64_t count) {
+  nodes *self = given;
+  if (self->between->forget)
+    self->between->forget(self->outer, first, count);
+}
+
 static size_t refer_least(void *self) { return tt_shm_ops()->refer_least(((nodes *)self)->inner); }
 
 static uint64_t unreleased(void *self, tutti_stream *stream) {
@@ -231,6 +237,7 @@ static const tutti_transport_ops table = {
     .fetch = fetch,
     .unsent = unsent,
     .descriptor = descriptor,
+    .forget = forget,
 };
 
 const tutti_transport_ops *tt_nodes_ops(void) { return &table; }

@@ -121,6 +121,15 @@ void tt_streams_place_close(tt_streams *self, tt_streams_place *at) {
   free_if_empty(self, at);
 }
 
+void tt_streams_place_forget(tt_streams *self, tt_streams_place *at) {
+  for (tt_streams_inbox *box; (box = at->first) != NULL;) {
+    at->first = box->next_here;
+    close_inbox(self, box);
+  }
+  at->missed = 0;
+  free_if_empty(self, at);
+}
+
 tt_streams_letter *tt_streams_place_peek(tt_streams *self, tt_streams_place *at) {
   if (!at->inbox && at->first)
     match(self, at);

@@ -31,6 +31,8 @@ typedef struct tt_streams_place {
 /* TUTTI_ERR_ARGUMENT: that stream has a reader. */
 tutti_status tt_streams_place_open(tt_streams *self, uint64_t id, int64_t peer, tt_streams_place **place);
 void tt_streams_place_close(tt_streams *self, tt_streams_place *at);
+/* It has no reader, and none will come: what has come for one is dropped, and the place with it. */
+void tt_streams_place_forget(tt_streams *self, tt_streams_place *at);
 /* The slot that is next; NULL: it has not come. */
 tt_streams_letter *tt_streams_place_peek(tt_streams *self, tt_streams_place *at);
 /* That slot is there. */

@@ -159,6 +159,28 @@ void tt_streams_close(void *self, tutti_stream *stream) {
   tt_streams_node_destroy(self, stream);
 }
 
+/* What is known of a stream that nobody opens any more. */
+static bool is_forgotten(const tt_streams_node *node, uint64_t first, uint64_t count) {
+  bool closed = node->kind == TT_STREAMS_PLACE && !((const tt_streams_place *)node)->open;
+  return (closed || node->kind == TT_STREAMS_UNUSED) && node->key - first < count;
+}
+
+void tt_streams_forget(void *given, uint64_t first, uint64_t count) {
+  tt_streams *self = given;
+  for (size_t n = 0; n < self->bucket_count; n++)
+    for (tt_streams_node *node = self->bucket[n]; node;) {
+      if (!is_forgotten(node, first, count)) {
+        node = node->after;
+        continue;
+      }
+      if (node->kind == TT_STREAMS_PLACE)
+        tt_streams_place_forget(self, (tt_streams_place *)node);
+      else
+        tt_streams_node_destroy(self, node);
+      node = self->bucket[n]; /* others of the bucket may have gone with it */
+    }
+}
+
 static void free_node(tt_streams *self, tt_streams_node *node) {
   if (node->kind == TT_STREAMS_INBOX)
     tt_streams_inbox_drop_letters(self, (tt_streams_inbox *)node);

@@ -232,6 +232,7 @@ static const tutti_transport_ops table = {
     .unreleased = tt_streams_unreleased,
     .unsent = tt_streams_unsent,
     .descriptor = descriptor,
+    .forget = tt_streams_forget,
 };
 
 const tutti_transport_ops *tt_ucx_ops(void) { return &table; }
