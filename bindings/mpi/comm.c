@@ -1,8 +1,9 @@
 /* bindings/mpi/comm.c - what is kept with each MPI communicator: a communicator of tutti, made as soon as MPI has made
  * its own, and found by MPI's handle.
  *
- * Rank 0 of a new communicator gives it a number that nobody else ever uses, one small broadcast tells the others; with
- * MPI_Comm_idup it goes beside the making, and is there when that is done.
+ * It has a number that no other one with one of its ranks ever has. Its parent has some for its children, from its
+ * rank 0 by a small broadcast; the parts of one split share one. Where not all ranks of the parent are in the call it
+ * comes from rank 0 of what is made; with MPI_Comm_idup that goes beside the making, and is there when it is done.
  *
  * An attribute tells when MPI frees a communicator. MPI may do so wherever it moves on, even inside a call of tutti
  * that waits: then it is only put on a list, and destroyed when the next one is made. Entries are used again, but never
@@ -11,6 +12,7 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,6 +31,8 @@ static pthread_mutex_t guard = PTHREAD_MUTEX_INITIALIZER; /* of the four lists; 
 static tt_mpi_comm *dead;                                 /* to be destroyed */
 static tt_mpi_comm *unused;                               /* entries */
 static late *lates;
+
+enum { CHILDREN = 64 }; /* numbers that a parent gets at a time, at most */
 
 static tt_mpi_comm nobody;
 static tt_mpi_comm unknown = {.why = "communicator that tutti has not seen being made", .mpi = MPI_COMM_NULL};
@@ -141,6 +145,8 @@ static tt_mpi_comm *take_entry(void) {
   return entry;
 }
 
+static void refuse(tt_mpi_comm *made, const char *why) { made->why = made->why_not = why; }
+
 static tt_mpi_comm *describe(MPI_Comm comm) {
   tt_mpi_comm *made = take_entry();
   int inter = 0;
@@ -150,7 +156,7 @@ static tt_mpi_comm *describe(MPI_Comm comm) {
   PMPI_Comm_size(comm, &made->size);
   PMPI_Comm_test_inter(comm, &inter);
   if (inter)
-    made->why = made->why_not = "inter-communicator";
+    refuse(made, "inter-communicator");
   return made;
 }
 
@@ -178,16 +184,18 @@ static int64_t *job_ranks(MPI_Comm comm, int size) {
   return NULL;
 }
 
-/* A number that no other communicator has or gets: each rank of the job has its own to give. 0: there are no more. */
-static int64_t new_number(void) {
+/* The first of some numbers that no other communicators have or get: each rank of the job has its own to give, which
+ * lie apart by the number of ranks. 0: there are no more. */
+static int64_t new_numbers(int64_t count) {
   static _Atomic int64_t given;
-  int64_t number = given++ * tutti_context_size(tt_mpi.context) + tutti_context_rank(tt_mpi.context) + 1;
-  return number <= UINT32_MAX ? number : 0;
+  int64_t ranks = tutti_context_size(tt_mpi.context), rank = tutti_context_rank(tt_mpi.context);
+  int64_t first = atomic_fetch_add_explicit(&given, count, memory_order_relaxed);
+  return (first + count - 1) * ranks + rank + 1 <= UINT32_MAX ? first * ranks + rank + 1 : 0;
 }
 
 static void open_comm(tt_mpi_comm *made, int64_t number, const int64_t *ranks) {
   if (number == 0) {
-    made->why = made->why_not = "numbers of communicators used up";
+    refuse(made, "numbers of communicators used up");
     return;
   }
   tt_mpi_lock();
@@ -197,9 +205,23 @@ static void open_comm(tt_mpi_comm *made, int64_t number, const int64_t *ranks) {
     tt_mpi_out_of_memory();
 }
 
-static int64_t agree_number(const tt_mpi_comm *made) {
-  int64_t number = made->rank == 0 ? new_number() : 0;
-  PMPI_Bcast(&number, 1, MPI_INT64_T, 0, made->mpi);
+static int64_t agree_numbers(const tt_mpi_comm *over, int64_t count) {
+  int64_t first = over->rank == 0 ? new_numbers(count) : 0;
+  PMPI_Bcast(&first, 1, MPI_INT64_T, 0, over->mpi);
+  return first;
+}
+
+/* The next of a parent's, all of whose ranks make children in one order. It gets more of them at a time the more it
+ * needs. */
+static int64_t child_number(tt_mpi_comm *parent) {
+  if (parent->children == parent->children_known) {
+    int64_t count = parent->children == 0 ? 1 : parent->children < CHILDREN ? parent->children : CHILDREN;
+    parent->child = agree_numbers(parent, count);
+    parent->children_known += count;
+  }
+  int64_t number = parent->child;
+  parent->children++;
+  parent->child += number > 0 ? tutti_context_size(tt_mpi.context) : 0;
   return number;
 }
 
@@ -218,20 +240,25 @@ void tt_mpi_comm_refuse(MPI_Comm comm, const char *why) {
     return;
   destroy_dead();
   tt_mpi_comm *made = describe(comm);
-  made->why = made->why_not = why;
+  refuse(made, why);
   publish(made, comm);
 }
 
-void tt_mpi_comm_made(MPI_Comm comm) {
-  if (!tt_mpi.context || comm == MPI_COMM_NULL)
+void tt_mpi_comm_made(MPI_Comm parent, MPI_Comm comm) {
+  tt_mpi_comm *from = tt_mpi_comm_of(parent);
+  if (!tt_mpi.context)
+    return;
+  bool has_number = from && !from->why;
+  int64_t number = has_number ? child_number(from) : 0; /* also where this rank has no part */
+  if (comm == MPI_COMM_NULL)
     return;
   destroy_dead();
   tt_mpi_comm *made = describe(comm);
   int64_t *ranks = made->why ? NULL : job_ranks(comm, made->size);
-  if (!made->why && !ranks)
-    made->why = made->why_not = "ranks of several jobs";
+  if (!made->why && !ranks) /* nothing is said to strangers, who need not have tutti */
+    refuse(made, "ranks of several jobs");
   if (ranks)
-    open_comm(made, agree_number(made), ranks);
+    open_comm(made, has_number ? number : agree_numbers(made, 1), ranks);
   free(ranks);
   if (made->comm)
     tt_mpi_neighbors_make(made);
@@ -249,7 +276,7 @@ void tt_mpi_comm_idup_posted(MPI_Comm parent, MPI_Comm made, MPI_Request request
     tt_mpi_out_of_memory();
   *posted = (late){.request = request, .made = made, .why = kept->why, .told = MPI_REQUEST_NULL};
   if (kept->comm) {
-    posted->number = kept->rank == 0 ? new_number() : 0;
+    posted->number = kept->rank == 0 ? new_numbers(1) : 0;
     PMPI_Ibcast(&posted->number, 1, MPI_INT64_T, 0, parent, &posted->told);
   }
   tt_mpi.idups++;
@@ -307,8 +334,8 @@ void tt_mpi_comm_begin(void) {
   alone.why = alone.why_not = tt_mpi_one_rank;
   if (tt_mpi.session)
     return;
-  tt_mpi_comm_made(MPI_COMM_WORLD);
-  tt_mpi_comm_made(MPI_COMM_SELF);
+  tt_mpi_comm_made(MPI_COMM_NULL, MPI_COMM_WORLD);
+  tt_mpi_comm_made(MPI_COMM_NULL, MPI_COMM_SELF);
 }
 
 void tt_mpi_comm_end(void) {

@@ -214,11 +214,4 @@ static inline void statuses_out(int count, MPI_Status *statuses, MPI_Fint *fortr
   room_free(statuses, few);
 }
 
-/* ---- communicators ---- */
-
-static inline void made(MPI_Comm comm) {
-  if (comm != MPI_COMM_NULL)
-    tt_mpi_comm_made(comm);
-}
-
 #endif

@@ -13,6 +13,8 @@ Neighbor_alltoallv Neighbor_alltoallw""".split()
 # Make an intra-communicator, which tutti is told of. Inter-communicators pass: those of PASSING.
 MAKERS = """Comm_dup Comm_dup_with_info Comm_create Comm_create_group Comm_split Comm_split_type Cart_create Cart_sub
 Graph_create Dist_graph_create Dist_graph_create_adjacent Intercomm_merge""".split()
+# All ranks of the first argument are in the call, but for this one.
+MADE_BY_PART = "Comm_create_group"
 # The same, without a parent.
 SESSION_MAKERS = ["Comm_create_from_group"]
 LATE_MAKERS = "Comm_idup Comm_idup_with_info".split()
@@ -90,6 +92,11 @@ class Function:
 
     def call(self, prefix=""):
         return f"{prefix}{self.name}({', '.join(self.names)})"
+
+
+def parent(maker):
+    """The communicator all of whose ranks are in the call."""
+    return "MPI_COMM_NULL" if maker.name == f"MPI_{MADE_BY_PART}" else maker.names[0]
 
 
 @dataclasses.dataclass

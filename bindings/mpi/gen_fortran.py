@@ -130,8 +130,12 @@ def forwarded(function, inner, before, after):
 
 
 def maker(function, inner):
+    parent = functions.parent(function)
+    if parent in function.names:
+        parent = f"PMPI_Comm_f2c(*{parent})"
     return forwarded(function, inner, ["tt_mpi_pass_begin();"], [
-        "if (result == MPI_SUCCESS)", f"  made(PMPI_Comm_f2c(*{function.names[-1]}));", "tt_mpi_pass_end();"])
+        "if (result == MPI_SUCCESS)", f"  tt_mpi_comm_made({parent}, PMPI_Comm_f2c(*{function.names[-1]}));",
+        "tt_mpi_pass_end();"])
 
 
 def session_maker(function, inner):

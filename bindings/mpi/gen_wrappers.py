@@ -28,10 +28,6 @@ HEAD = """/* Made by gen_wrappers.py from the header of this MPI. */
 
 #define LIST(array) {.value = (array), .wide = sizeof *(array) == sizeof(int64_t)}
 
-static void made(int result, const MPI_Comm *comm) {
-  if (result == MPI_SUCCESS && *comm != MPI_COMM_NULL)
-    tt_mpi_comm_made(*comm);
-}
 """
 
 SERVE = {"blocking": "tt_mpi_serve(&call, &result)", "nonblocking": "tt_mpi_serve_start(&call, request, &result)",
@@ -56,7 +52,8 @@ def collective(name, kind, function):
 
 
 def maker(function):
-    return ["int result;", *passed(function, f"made(result, {function.names[-1]});")]
+    made = f"tt_mpi_comm_made({functions.parent(function)}, *{function.names[-1]});"
+    return ["int result;", *passed(function, "if (result == MPI_SUCCESS)", f"  {made}")]
 
 
 def session_maker(function):

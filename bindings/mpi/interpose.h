@@ -106,7 +106,8 @@ typedef struct tt_mpi_comm {
   bool repeats; /* somewhere a rank is a neighbor twice. MPIs differ in which of several blocks becomes which, between
                    their own functions even: what is not an allgather passes through */
   /* ---- comm.c ---- */
-  int64_t uses; /* MPI's and those of works */
+  int64_t children, children_known, child; /* made of it; that have a number; the next one's */
+  int64_t uses;                            /* MPI's and those of works */
   struct tt_mpi_comm *next;
   /* ---- request.c ---- */
   struct tt_mpi_work *first, *last; /* that run and are not persistent, in the order of their starts */
@@ -120,9 +121,9 @@ tt_mpi_comm *tt_mpi_comm_of(MPI_Comm comm);
 /* A work keeps its communicator: programs free communicators whose calls are not complete. Any thread. */
 tt_mpi_comm *tt_mpi_comm_keep(tt_mpi_comm *comm);
 void tt_mpi_comm_release(tt_mpi_comm *comm); /* accepts NULL */
-/* After MPI has made a communicator: collective over it, all its ranks are in the call that made it. Without
- * tt_mpi_lock. */
-void tt_mpi_comm_made(MPI_Comm comm);
+/* After MPI has made a communicator: collective over it, all its ranks are in the call that made it, and over the
+ * parent, unless that is MPI_COMM_NULL. comm: MPI_COMM_NULL where this rank is none of its. Without tt_mpi_lock. */
+void tt_mpi_comm_made(MPI_Comm parent, MPI_Comm comm);
 /* Whether tutti has joined together with all its ranks. */
 bool tt_mpi_comm_is_known(MPI_Comm comm);
 /* It passes through, for that reason: a text of static storage. */

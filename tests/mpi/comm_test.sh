@@ -1,14 +1,20 @@
-# Communicators of every making, many of them, from several threads, with every topology, and of several jobs.
+# Communicators of every making, children of children, many of them, from several threads, with every topology, and of
+# several jobs.
 set -eu
 . "$TUTTI_SOURCE/tests/support/mpi.sh"
 
 for mpi in $mpis; do
-  for program in comm_made comm_many comm_neighbors comm_threads comm_spawn; do
+  for program in comm_made comm_family comm_many comm_neighbors comm_threads comm_spawn; do
     mpi_build $mpi $program
   done
   for ranks in 1 2 3 4; do
     mpi_run $mpi $ranks "$work/comm_made-$mpi"
     mpi_run $mpi $ranks "$work/comm_neighbors-$mpi"
+  done
+  for ranks in 2 3 4; do
+    for nodes in "" 1,$((ranks - 1)); do
+      TUTTI_NODES=$nodes mpi_run $mpi $ranks "$work/comm_family-$mpi" $ranks
+    done
   done
   mpi_run $mpi 2 "$work/comm_many-$mpi"
   mpi_run $mpi 3 "$work/comm_many-$mpi" 200 20
