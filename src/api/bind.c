@@ -77,6 +77,21 @@ static int64_t refer_least(const tutti_comm *comm) {
   return least < INT64_MAX ? (int64_t)least : 0;
 }
 
+/* The one that another communicator of the team has left, or a new one. */
+static tutti_status get_direct(const tutti_comm *comm, tt_entry *entry) {
+  tt_compiled *compiled = entry->compiled;
+  if (entry->direct)
+    return TUTTI_OK;
+  if (!compiled || !compiled->spare)
+    return tt_direct_create(entry->plan, comm->link, &entry->direct);
+  tutti_status status = tt_direct_move(compiled->spare, comm->link);
+  if (status != TUTTI_OK)
+    return status;
+  entry->direct = compiled->spare;
+  compiled->spare = NULL;
+  return TUTTI_OK;
+}
+
 /* An executor for the entry's plan, made when first needed. */
 tutti_status tt_bound_make_executor(tutti_comm *comm, tt_bound *bound) {
   tt_entry *entry = bound->entry;
@@ -85,7 +100,7 @@ tutti_status tt_bound_make_executor(tutti_comm *comm, tt_bound *bound) {
   bound->run.refer_least = refer_least(comm);
   bound->direct = comm->board && !comm->apart && tt_direct_fits(entry->plan, &bound->run);
   if (bound->direct)
-    return entry->direct ? TUTTI_OK : tt_direct_create(entry->plan, comm->link, &entry->direct);
+    return get_direct(comm, entry);
   return entry->instance ? TUTTI_OK : tt_instance_create(entry->plan, comm->link, &entry->instance);
 }
 

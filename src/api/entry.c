@@ -18,6 +18,23 @@ static const tt_topo_level *nodes_of(const tutti_comm *comm) {
   return level;
 }
 
+/* The profile's rule, the same for all communicators of a team. */
+static const char *choose_rule(const tutti_comm *comm, tt_collective collective, int64_t bytes) {
+  tt_choice *last = &comm->team->last_choice;
+  if (last->text && last->collective == collective && last->bytes == bytes)
+    return last->text;
+  const tt_topo_level *nodes = nodes_of(comm);
+  tt_region region = {.collective = collective,
+                      .bytes = bytes,
+                      .rank_count = comm->size,
+                      .node_count = nodes->group_count,
+                      .ranks_per_node = nodes->most,
+                      .nic_count = comm->context->nic_count};
+  const tt_rule *rule = tt_profile_find(comm->context->profile, &region);
+  *last = (tt_choice){collective, bytes, rule ? rule->text : fallback};
+  return last->text;
+}
+
 /* Parameters of a call: what the user set for the communicator, TUTTI_PARAMS, the profile; else the star. The making of
  * communicators does not depend on what the user sets. Where not all ranks know how many bytes there are, only rules
  * for any number of bytes apply. *own: the user said so. */
@@ -31,16 +48,8 @@ static const char *choose(const tutti_comm *comm, const tt_entry_key *key, int64
   if (*tt_options_get()->params)
     return tt_options_get()->params;
   *own = false;
-  const tt_topo_level *nodes = nodes_of(comm);
   bool known = tt_compose_info(key->collective).lengths == TT_LENGTHS_ALL;
-  tt_region region = {.collective = key->collective,
-                      .bytes = known ? bytes : INT64_MAX,
-                      .rank_count = comm->size,
-                      .node_count = nodes->group_count,
-                      .ranks_per_node = nodes->most,
-                      .nic_count = comm->context->nic_count};
-  const tt_rule *rule = tt_profile_find(comm->context->profile, &region);
-  return rule ? rule->text : fallback;
+  return choose_rule(comm, key->collective, known ? bytes : INT64_MAX);
 }
 
 uint64_t tt_entry_hash(const tutti_comm *comm, const tt_entry_key *key, int64_t bytes) {
@@ -174,6 +183,15 @@ static tutti_status make_compiled(tutti_comm *comm, const tt_entry_key *key, con
 
 /* ---- entries ---- */
 
+/* For the next communicator, or gone. */
+static void drop_direct(tt_entry *entry) {
+  tt_compiled *compiled = entry->compiled;
+  if (compiled && entry->direct && !compiled->spare && tt_direct_may_move(entry->direct))
+    compiled->spare = entry->direct;
+  else
+    tt_direct_destroy(entry->direct);
+}
+
 static void drop_compiled(tt_compiled *compiled) {
   compiled->uses--;
   if (compiled->key.graph)
@@ -183,7 +201,7 @@ static void drop_compiled(tt_compiled *compiled) {
 void tt_entry_destroy(tt_entry *entry) {
   if (!entry)
     return;
-  tt_direct_destroy(entry->direct);
+  drop_direct(entry);
   tt_instance_destroy(entry->instance);
   if (entry->compiled)
     drop_compiled(entry->compiled);

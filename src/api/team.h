@@ -1,9 +1,11 @@
 /* api/team.h - what communicators of the same ranks in the same order share: where those ranks are, their topology, and
- * plans. A communicator that is not the first of its ranks finds nothing out and compiles nothing. */
+ * plans with what runs them. A communicator that is not the first of its ranks finds nothing out and compiles nothing.
+ */
 #ifndef TT_API_TEAM_H
 #define TT_API_TEAM_H
 
 #include "compose/compose.h"
+#include "exec/exec.h"
 #include "lower/lower.h"
 
 #include <tutti/tutti.h>
@@ -25,9 +27,17 @@ typedef struct tt_compiled {
   bool single_copy;
   tt_composition composition;
   tt_plan *plan;
-  int64_t uses; /* by communicators */
+  tt_direct *spare; /* runs the plan; of a communicator that is gone, for the next one. NULL: none */
+  int64_t uses;     /* by communicators */
   struct tt_compiled *next;
 } tt_compiled;
+
+/* A choice of parameters. */
+typedef struct tt_choice {
+  tt_collective collective;
+  int64_t bytes;
+  const char *text; /* the profile's; NULL: none was made */
+} tt_choice;
 
 typedef struct tt_team {
   int64_t *job_rank; /* of each rank */
@@ -42,6 +52,7 @@ typedef struct tt_team {
   tt_topo *topo;
   tt_owners owners[TT_TOPO_LEVELS]; /* of blocks dealt evenly to a level's groups; block_count 0: not made yet */
   tt_arena arena;
+  tt_choice last_choice;
   tt_compiled *compiled; /* the newest first */
   int64_t compiled_count;
   uint64_t hash;         /* of the list of ranks */

@@ -18,19 +18,31 @@
 
 enum { PATIENT_POLLS = 200 };
 
+bool tt_direct_may_move(const tt_direct *direct) {
+  return !direct->instance && !direct->far && !direct->writes_far && direct->status == TUTTI_OK;
+}
+
+tutti_status tt_direct_move(tt_direct *direct, tt_link *link) {
+  tt_cells *cells;
+  tutti_status status = tt_link_cells(link, &cells);
+  if (status)
+    return status;
+  direct->link = link;
+  direct->cells = cells;
+  direct->polls = cells->spec->patient ? PATIENT_POLLS : 1;
+  return TUTTI_OK;
+}
+
 tutti_status tt_direct_create(const tt_plan *plan, tt_link *link, tt_direct **direct) {
   tutti_status status = tt_plan_check(plan);
   tt_direct *made = status ? NULL : calloc(1, sizeof *made);
   if (!made)
     return status ? status : tt_fail(TUTTI_ERR_MEMORY, "no memory for a direct executor");
   made->plan = plan;
-  made->link = link;
   tt_arena_init(&made->arena);
-  status = tt_link_cells(link, &made->cells);
+  status = tt_direct_move(made, link);
   if (!status)
     status = tt_flatten(made);
-  if (!status)
-    made->polls = made->cells->spec->patient ? PATIENT_POLLS : 1;
   if (status)
     tt_direct_destroy(made);
   else

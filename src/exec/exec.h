@@ -126,6 +126,12 @@ bool tt_direct_fits(const tt_plan *plan, const tt_run *run);
 /* plan: borrowed. TUTTI_ERR_UNSUPPORTED where the transport has no shared cells. */
 tutti_status tt_direct_create(const tt_plan *plan, tt_link *link, tt_direct **direct);
 void tt_direct_destroy(tt_direct *direct);
+/* Whether tt_direct_move may take it elsewhere: its last run, complete or given up, left nothing in the link's keeping.
+ */
+bool tt_direct_may_move(const tt_direct *direct);
+/* From now on it runs on another link of the same ranks in the same order; what it has found out about its runs goes
+ * with it. The link that it was on may be gone. */
+tutti_status tt_direct_move(tt_direct *direct, tt_link *link);
 tutti_status tt_direct_start(tt_direct *direct, const tt_run *run);
 tutti_status tt_direct_step(tt_direct *direct, bool *done, bool *moved, int64_t *peer);
 bool tt_direct_awaits_neighbour(const tt_direct *direct); /* as of an instance */
