@@ -133,7 +133,7 @@ typedef struct tt_stops tt_stops;
 typedef struct tt_board {
   _Alignas(64) uint32_t poisoned; /* 1: some cell 0's verdict holds for this communicator */
   uint32_t disturbed;             /* 1: something was refused */
-  uint32_t core;                  /* 1 + the core on which the rank waited last; 0: not known */
+  uint32_t core;                  /* of the hidden communicator: 1 + the core on which the rank waited last */
   uint64_t lacks[TT_LACKS];       /* of the hidden communicator: those that the rank could not make; see agree.c */
   _Alignas(64) uint32_t verdict;  /* rank 0's only: 0 none, 1 being written, 2 there */
   uint32_t status;

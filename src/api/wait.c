@@ -119,14 +119,15 @@ static bool awaits_neighbour(const tt_operation *operation) {
                                   : tt_instance_awaits_neighbour(entry->instance);
 }
 
-/* Says where this rank runs, and looks where the others did. */
+/* Says where this rank runs, and looks where the others did: on whatever communicator. */
 static void find_neighbours(tutti_comm *comm) {
+  tt_board *const *board = comm->context->control->board;
   uint32_t core = (uint32_t)sched_getcpu() + 1;
-  __atomic_store_n(&comm->board[comm->rank]->core, core, __ATOMIC_RELAXED);
+  __atomic_store_n(&board[comm->context->rank]->core, core, __ATOMIC_RELAXED);
   comm->crowded = comm->context->crowded;
   for (int64_t r = 0; r < comm->size; r++) {
     comm->neighbour[r] = r != comm->rank && !comm->far[r] && core > 0 &&
-                         __atomic_load_n(&comm->board[r]->core, __ATOMIC_RELAXED) == core;
+                         __atomic_load_n(&board[comm->job_rank[r]]->core, __ATOMIC_RELAXED) == core;
     comm->crowded = comm->crowded || comm->neighbour[r]; /* bound to one core, though there are enough */
   }
 }
@@ -138,7 +139,7 @@ static void yield(tutti_comm *comm, tt_waiter *waiter) {
   else
     tt_others_yield(&comm->context->others);
   waiter->polls = 0;
-  if (comm->board && comm->size <= NEIGHBOURS && comm->yields++ % YIELDS_A_LOOK == 0)
+  if (comm->board && comm->context->control->board && comm->size <= NEIGHBOURS && comm->yields++ % YIELDS_A_LOOK == 0)
     find_neighbours(comm);
 }
 
