@@ -26,41 +26,54 @@ static void set_area(tt_cells *cells, int number) {
   area->count = data_count(cells, number);
 }
 
-/* Their sets of ranks lie behind them. NULL: no memory. */
-static tt_cell_use *make_uses(size_t count, size_t set_words) {
-  tt_cell_use *use = calloc(count, sizeof *use + set_words * sizeof(uint64_t));
-  uint64_t *sets = (uint64_t *)(void *)(use + count);
+/* Uses with their sets of ranks behind them. */
+static size_t uses_bytes(size_t count, size_t set_words) {
+  return count * (sizeof(tt_cell_use) + set_words * sizeof(uint64_t));
+}
+
+/* memory: zeroed, so many bytes; or NULL. */
+static tt_cell_use *lay_uses(void *memory, size_t count, size_t set_words) {
+  tt_cell_use *use = memory;
+  uint64_t *sets = use ? (uint64_t *)(void *)(use + count) : NULL;
   for (size_t n = 0; use && n < count; n++)
     use[n].readers = sets + n * set_words;
   return use;
 }
 
-static tutti_status no_memory(const tt_cells *cells) {
-  return tt_fail(TUTTI_ERR_MEMORY, "no memory for %lld cells", (long long)cells->spec->rank_count);
+/* NULL: no memory. */
+static tt_cell_use *make_uses(size_t count, size_t set_words) {
+  return lay_uses(calloc(1, uses_bytes(count, set_words)), count, set_words);
 }
 
-static tutti_status allocate(tt_cells *cells) {
-  size_t count = (size_t)cells->spec->rank_count;
-  cells->set_words = (count + 63) / 64;
-  cells->cell = calloc((2 + TT_CELL_AREAS) * count, sizeof *cells->cell);
-  cells->completed = calloc(count, sizeof *cells->completed);
-  cells->line_use = make_uses(TT_CELL_FIRST, cells->set_words);
-  if (!cells->cell || !cells->completed || !cells->line_use)
-    return no_memory(cells);
-  cells->line = cells->cell + count;
-  for (int n = 0; n < TT_CELL_AREAS; n++) {
-    set_area(cells, n);
-    cells->area[n].base = cells->line + (size_t)(n + 1) * count;
-  }
-  return TUTTI_OK;
+static tutti_status no_memory(const tt_link_spec *spec) {
+  return tt_fail(TUTTI_ERR_MEMORY, "no memory for %lld cells", (long long)spec->rank_count);
+}
+
+/* With all that a communicator's first calls need: one piece of memory. NULL: there is none. */
+static tt_cells *allocate(const tt_link_spec *spec) {
+  size_t count = (size_t)spec->rank_count, set_words = (count + 63) / 64;
+  size_t cells_bytes = (2 + TT_CELL_AREAS) * count * sizeof(unsigned char *),
+         completed_bytes = count * sizeof(uint64_t);
+  tt_cells *made = calloc(1, sizeof *made + cells_bytes + completed_bytes + uses_bytes(TT_CELL_FIRST, set_words));
+  if (!made)
+    return NULL;
+  char *behind = (char *)(made + 1);
+  made->spec = spec;
+  made->set_words = set_words;
+  made->cell = (unsigned char **)(void *)behind;
+  made->line = made->cell + count;
+  made->completed = (uint64_t *)(void *)(behind + cells_bytes);
+  made->line_use = lay_uses(behind + cells_bytes + completed_bytes, TT_CELL_FIRST, set_words);
+  for (int n = 0; n < TT_CELL_AREAS; n++)
+    made->area[n].base = made->line + (size_t)(n + 1) * count;
+  return made;
 }
 
 static void release(tt_cells *cells) {
   for (int n = 0; n < TT_CELL_AREAS; n++)
     free(cells->area[n].use);
-  free(cells->cell);
-  free(cells->completed);
-  free(cells->line_use);
+  if (cells->line_count == TT_CELL_LINES)
+    free(cells->line_use);
   free(cells);
 }
 
@@ -72,15 +85,14 @@ static void begin_lines(tt_cells *cells, uint32_t count) {
 tutti_status tt_cells_open(const tt_link_spec *spec, tt_cells **cells) {
   if (!spec->ops->cells_open)
     return tt_fail(TUTTI_ERR_UNSUPPORTED, "transport %s has no shared cells", spec->ops->name);
-  tt_cells *made = calloc(1, sizeof *made);
+  tt_cells *made = allocate(spec);
   if (!made)
-    return tt_fail(TUTTI_ERR_MEMORY, "no memory for %lld cells", (long long)spec->rank_count);
-  made->spec = spec;
+    return no_memory(spec);
   made->id = spec->stream_base + spec->ids - TT_CELL_AREAS - 2;
-  tutti_status status = allocate(made);
-  if (!status)
-    status = spec->ops->cells_open(spec->transport, made->id, spec->job_rank, spec->rank_count,
-                                   TT_CELL_HEAD + TT_CELL_FIRST * sizeof(tt_line), (void **)made->cell);
+  for (int n = 0; n < TT_CELL_AREAS; n++)
+    set_area(made, n);
+  tutti_status status = spec->ops->cells_open(spec->transport, made->id, spec->job_rank, spec->rank_count,
+                                              TT_CELL_HEAD + TT_CELL_FIRST * sizeof(tt_line), (void **)made->cell);
   if (status) {
     release(made);
     return status;
@@ -97,14 +109,13 @@ static tutti_status open_lines(tt_cells *cells) {
   const tt_link_spec *spec = cells->spec;
   tt_cell_use *use = make_uses(TT_CELL_LINES, cells->set_words);
   if (!use)
-    return no_memory(cells);
+    return no_memory(spec);
   tutti_status status = spec->ops->cells_open(spec->transport, cells->id + 1, spec->job_rank, spec->rank_count,
                                               TT_CELL_LINES * sizeof(tt_line), (void **)cells->line);
   if (status) {
     free(use);
     return status;
   }
-  free(cells->line_use);
   cells->line_use = use;
   begin_lines(cells, TT_CELL_LINES);
   return TUTTI_OK;
@@ -125,7 +136,7 @@ tutti_status tt_cells_open_area(tt_cells *cells, tt_area *area) {
   if (area->base[0])
     return TUTTI_OK;
   if (!area->use && !(area->use = make_uses(area->count, cells->set_words)))
-    return no_memory(cells);
+    return no_memory(spec);
   return spec->ops->cells_open(spec->transport, area->id, spec->job_rank, spec->rank_count, area->count * area->stride,
                                (void **)area->base);
 }
