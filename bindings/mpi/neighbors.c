@@ -165,6 +165,17 @@ static bool any_border(const tt_mpi_comm *comm, const edges *all) {
   return false;
 }
 
+/* What Open MPI 4.1 makes of a part of a graph by MPI_Comm_create_group has that graph's edges, to ranks that it lacks.
+ */
+static bool names_strangers(const tt_mpi_comm *comm, const edges *all) {
+  const int64_t *list = all->list;
+  for (int r = 0; r < comm->size; list += all->of[r].in_count + all->of[r].out_count, r++)
+    for (int n = 0; n < all->of[r].in_count + all->of[r].out_count; n++)
+      if (list[n] < 0 || list[n] >= comm->size)
+        return true;
+  return false;
+}
+
 /* Somebody is twice among a rank's sources. */
 static bool any_repeat(const tt_mpi_comm *comm, const edges *all) {
   int *seen_by = take(comm->size, sizeof *seen_by);
@@ -180,6 +191,11 @@ static bool any_repeat(const tt_mpi_comm *comm, const edges *all) {
 }
 
 static void make_graph(tt_mpi_comm *comm, const edges *all) {
+  if (names_strangers(comm, all)) {
+    comm->why_not = "edges to ranks that the communicator does not have";
+    return;
+  }
+  comm->repeats = any_repeat(comm, all);
   tt_mpi_lock();
   tutti_status status = tutti_graph_create_known(comm->comm, all->in_counts, all->out_counts, all->list, &comm->graph);
   tt_mpi_unlock();
@@ -199,7 +215,6 @@ void tt_mpi_neighbors_make(tt_mpi_comm *comm) {
   gather_lists(comm, &own, &all);
   if (!any_border(comm, &all))
     drop_slots(comm);
-  comm->repeats = any_repeat(comm, &all);
   make_graph(comm, &all);
   free(own.sources);
   free(all.of);
