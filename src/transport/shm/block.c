@@ -1,10 +1,10 @@
 /* transport/shm/block.c - memory of the segment: blocks of powers of two, a free list for each size.
  *
  * Sizes are address space, which is free: a block's pages become memory when touched and are given back (a hole is
- * punched) when it is freed, all but its first page, which carries the list. Small blocks that are backed as a whole,
- * as most of a communicator's are, keep their memory: one that is freed and taken again needs no system call, and new
- * ones are cut from pieces that are backed at once. A size without free blocks takes new space, and when that is used
- * up splits a larger one. Needs the segment's lock where it says so. */
+ * punched) when it is freed, all but its first page, which carries the list. Blocks that are not long and backed as a
+ * whole, as most of a communicator's are, keep their memory: one that is freed and taken again needs no system call;
+ * new small ones are cut from pieces that are backed at once. A size without free blocks takes new space, and when that
+ * is used up splits a larger one. Needs the segment's lock where it says so. */
 #include "transport/shm/segment.h"
 
 #include <errno.h>
@@ -16,7 +16,8 @@
 #define MADV_POPULATE_WRITE 23
 #endif
 #define PIECE_BYTES ((uint64_t)16 << 20)
-#define KEPT_BYTES ((uint64_t)32 << 10) /* of a free block, at most */
+#define SMALL_BYTES ((uint64_t)32 << 10) /* cut from pieces, at most */
+#define KEPT_BYTES ((uint64_t)128 << 10) /* of a free block, at most: giving it back takes longer than a call */
 
 static uint32_t log_of(uint64_t bytes) {
   uint32_t log = 12;
@@ -127,7 +128,7 @@ static tt_shm_block *take(tt_shm_segment *segment, uint32_t log, bool whole, uin
   uint64_t bytes = (uint64_t)1 << log;
   tt_shm_block *found = pop(segment, log);
   *held = found != NULL ? found->held : 0;
-  if (found == NULL && whole && bytes <= KEPT_BYTES && (found = take_small(segment, log)) != NULL)
+  if (found == NULL && whole && bytes <= SMALL_BYTES && (found = take_small(segment, log)) != NULL)
     *held = bytes;
   if (found == NULL)
     found = take_new(segment, log);
