@@ -150,6 +150,17 @@ static void owe(tt_boot_server *server, seat *of, tt_boot_answer *answer) {
     answer->holders++;
 }
 
+/* The rank will not come for the reply: it has ended, or given up. */
+static void forget_visit(tt_boot_server *server, seat *of) {
+  tt_boot_answer_release(of->owed);
+  of->owed = NULL;
+  if (of->mine == NULL)
+    return;
+  owe(server, of, NULL);
+  of->came = false;
+  server->waiting--;
+}
+
 static void visit(tt_boot_server *server, tt_boot_link *link) {
   seat *of = &server->seat[link->request.rank];
   tt_boot_answer *owed = of->owed;
@@ -244,6 +255,7 @@ static void contribute(tt_boot_server *server, tt_boot_link *link) {
   const tt_boot_request *request = &link->request;
   uint32_t rank = request->rank;
   seat *own = &server->seat[rank];
+  forget_visit(server, own);
   if (own->missed) {
     own->missed = false;
     refuse(server, link, server->failure);
@@ -362,11 +374,7 @@ void tt_boot_server_lose(tt_boot_server *server, int64_t rank, const char *how) 
   tt_boot_server_serve(server); /* what it had sent before it ended counts */
   of->lost = true;
   snprintf(of->how, sizeof of->how, "%s", how);
-  if (of->mine != NULL) { /* it will not come again */
-    owe(server, of, NULL);
-    of->came = false;
-    server->waiting--;
-  }
+  forget_visit(server, of);
   check_round(server);
 }
 

@@ -273,6 +273,31 @@ static void test_rank_that_ends_while_it_is_away_is_lost(void **state) {
   tt_boot_server_close(server);
 }
 
+/* Its reply of the first round is not that of the second; nor has it joined twice where the first was not over. */
+static void test_rank_that_gave_up_while_it_was_away_joins_anew(void **state) {
+  (void)state;
+  tt_boot_server *server = NULL;
+  assert_int_equal(tt_boot_server_open(RANKS, 2, &server), TUTTI_OK);
+  int fd = join(server);
+  send_away(server, 0);
+  for (uint32_t r = 0; r < RANKS - 1; r++)
+    send_away(server, r);
+  contribute(server, fd, RANKS - 1, 8);
+  check_all(server, fd, 8);
+  for (uint32_t r = 1; r < RANKS - 1; r++) {
+    int other = come_again(server, r);
+    check_all(server, other, 8);
+    close(other);
+    send_away(server, r);
+  }
+  send_away(server, 0);
+  hear_again(server, come_again(server, 0));
+  contribute(server, fd, RANKS - 1, 8);
+  check_all(server, fd, 8);
+  close(fd);
+  tt_boot_server_close(server);
+}
+
 static void test_who_comes_again_for_nothing_is_turned_away(void **state) {
   (void)state;
   tt_boot_server *server = open_server(2);
@@ -295,6 +320,7 @@ int main(void) {
       cmocka_unit_test(test_rank_without_a_descriptor_comes_in_later),
       cmocka_unit_test(test_rank_that_comes_again_gets_the_reply_of_its_round),
       cmocka_unit_test(test_rank_that_ends_while_it_is_away_is_lost),
+      cmocka_unit_test(test_rank_that_gave_up_while_it_was_away_joins_anew),
       cmocka_unit_test(test_who_comes_again_for_nothing_is_turned_away),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
