@@ -58,17 +58,22 @@ static void check_refused(tutti_status status, const char *text) {
 
 /* ---- many ---- */
 
-static void refuse_long_calls(const tutti_boot *boot, void *argument) {
-  const int *count = argument;
+typedef struct hundreds {
+  int refusals;
+  int64_t count; /* elements of the call that is refused */
+} hundreds;
+
+static void refuse_hundreds(const tutti_boot *boot, void *argument) {
+  const hundreds *of = argument;
   tutti_context *context;
   tutti_comm *comm = join_all(boot, &context);
   int32_t *data = calloc(LONG, sizeof *data);
   int64_t bytes = 0;
-  for (int n = 0; n < *count; n++) {
+  for (int n = 0; n < of->refusals; n++) {
     if (boot->rank == boot->rank_count - 1) {
       tutti_comm_refuse(comm, "a test");
     } else {
-      tutti_status status = tutti_broadcast(data, data, LONG, TUTTI_INT32, 0, comm);
+      tutti_status status = tutti_broadcast(data, data, of->count, TUTTI_INT32, 0, comm);
       CHECK(status == TUTTI_OK || /* it may be through with it before */
             (status == TUTTI_ERR_REFUSED && strstr(tutti_last_error(), "refused call")));
     }
@@ -84,11 +89,15 @@ static void refuse_long_calls(const tutti_boot *boot, void *argument) {
 
 static void test_hundreds_of_refusals_leave_nothing_in_shared_memory(void **state) {
   (void)state;
-  int many = 300, some = 60;
-  run_job(2, refuse_long_calls, &many);
-  expect_all(2, TUTTI_OK, "");
+  static const int64_t counts[] = {LONG, 200, 1000, 3000}; /* by streams, and by each area of the cells */
+  for (size_t n = 0; n < sizeof counts / sizeof *counts; n++) {
+    run_job(2, refuse_hundreds, &(hundreds){n == 0 ? 300 : 100, counts[n]});
+    expect_all(2, TUTTI_OK, "");
+    run_job(4, refuse_hundreds, &(hundreds){50, counts[n]});
+    expect_all(4, TUTTI_OK, "");
+  }
   setenv("TUTTI_NODES", "2,1", 1);
-  run_job(3, refuse_long_calls, &some);
+  run_job(3, refuse_hundreds, &(hundreds){60, LONG});
   expect_all(3, TUTTI_OK, "");
 }
 
@@ -353,6 +362,30 @@ static void test_who_comes_when_all_others_have_left_is_told(void **state) {
   run_across(3, nodes, come_last, NULL, expect_told_last);
 }
 
+/* Rank 2 never calls anything on the communicator: only its leaving the job says that it will not come. */
+static void leave_without_a_call(const tutti_boot *boot, void *argument) {
+  (void)argument;
+  tutti_context *context;
+  tutti_comm *comm = join_all(boot, &context);
+  if (boot->rank == 1)
+    tutti_comm_refuse(comm, "a test");
+  else if (boot->rank == 0)
+    check_refused(tutti_barrier(comm), "rank 1 refused call 1 on a communicator of 3: a test");
+  report(boot, boot->rank < 2 ? tutti_barrier(comm) : TUTTI_ERR_REFUSED);
+  leave_all(context, comm);
+}
+
+static void expect_end(void *argument) {
+  (void)argument;
+  expect_all(3, TUTTI_ERR_REFUSED, "");
+}
+
+static void test_who_leaves_without_a_call_is_not_waited_for(void **state) {
+  (void)state;
+  static const char *const nodes[] = {NULL};
+  run_across(3, nodes, leave_without_a_call, NULL, expect_end);
+}
+
 /* ---- whose reason a request has ---- */
 
 static void collect_late(const tutti_boot *boot, void *argument) {
@@ -396,6 +429,7 @@ int main(void) {
       NODES_TEST(test_two_refuse_one_of_them_ahead_and_gone),
       NODES_TEST(test_a_call_is_refused_when_another_rank_has_destroyed_the_communicator),
       NODES_TEST(test_who_comes_when_all_others_have_left_is_told),
+      NODES_TEST(test_who_leaves_without_a_call_is_not_waited_for),
       NODES_TEST(test_a_request_keeps_who_refused_it),
   };
   return cmocka_run_group_tests(tests, fault_setup, NULL);
