@@ -35,8 +35,10 @@ TUTTI_API void tutti_comm_abort(tutti_comm *comm, const char *reason);
 /* This rank does not make the communicator's next call, which others do. Never blocks. Ranks that have not come through
  * that call get TUTTI_ERR_REFUSED in it, with this rank and its reason in the text, and all later calls work on all
  * ranks, but for these, which are TUTTI_ERR_REFUSED too: calls that some rank was through with before it heard of the
- * refusal, on those that were not; reductions and compositions in place that were under way, on all. Where the
- * context's transport has no shared cells the communicator is broken, as by tutti_comm_abort. */
+ * refusal, on those that were not; reductions and compositions in place that were under way, on all. Between machines
+ * a rank in that call waits until those that are through with it have come to a later call, or wait in any, or have
+ * destroyed it. Where the context's transport has no shared cells the communicator is broken,
+ * as by tutti_comm_abort. */
 TUTTI_API void tutti_comm_refuse(tutti_comm *comm, const char *reason);
 /* -1 where comm is NULL. */
 TUTTI_API int64_t tutti_comm_rank(const tutti_comm *comm);

@@ -13,7 +13,7 @@
  * made; an error of a start breaks the communicator.
  *
  * A communicator may make any number of them. But a request must be destroyed, on each rank, before 2^26 others are
- * made after it (30,000, if the communicator's number is 2^17 or more): else the making of that one is an error on all.
+ * made after it (16,000, if the communicator's number is 2^17 or more): else the making of that one is an error on all.
  */
 #ifndef TUTTI_REQUESTS_H
 #define TUTTI_REQUESTS_H

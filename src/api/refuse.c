@@ -128,8 +128,16 @@ typedef struct found {
   tt_reason reason;
 } found;
 
+/* Without a call on the communicator it says so only by leaving the job, which comes after all its words. */
+static bool has_left_job(const tutti_comm *comm, int64_t rank) {
+  const tutti_context *context = comm->context;
+  return !comm->far[rank] && rank != comm->rank && context->ops->peer_dead &&
+         context->ops->peer_dead(context->transport, comm->job_rank[rank]) == 2;
+}
+
 static bool has_left(const tutti_comm *comm, int64_t rank) {
-  return comm->board[rank] && __atomic_load_n(&comm->board[rank]->left, __ATOMIC_ACQUIRE); /* pairs with the finish */
+  return (comm->board[rank] && __atomic_load_n(&comm->board[rank]->left, __ATOMIC_ACQUIRE)) || /* with the finish */
+         has_left_job(comm, rank);
 }
 
 /* *ended: through with that call. The rules stand in the order in which a rank comes from one to the next. */
@@ -237,6 +245,7 @@ bool tt_refuse_leave(tutti_comm *comm, uint64_t number) {
   if (comm->apart || !comm->stops || own_stop(comm)->ended > 0 || tt_stops_reason_from(comm, number).number != number)
     return false;
   stop(comm, number);
+  __atomic_thread_fence(__ATOMIC_SEQ_CST); /* what the program does to its buffers comes after those words */
   return true;
 }
 
@@ -335,6 +344,11 @@ void tutti_comm_refuse(tutti_comm *comm, const char *reason) {
   const char *why = reason ? reason : "no reason given";
   if (!comm)
     return;
+  if (tt_context_is_copy(comm->context)) {
+    tt_fork_refuse(comm->context, "tutti_comm_refuse");
+    tt_log(TT_LOG_ERROR, "%s", tutti_last_error());
+    return;
+  }
   TT_HOLD(comm->context);
   if (tt_comm_prepare(comm) != TUTTI_OK || comm->broken != TUTTI_OK || tt_agree_poisoned(comm))
     return; /* broken on all ranks */

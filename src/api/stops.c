@@ -99,7 +99,8 @@ void tt_stops_refuse(tutti_comm *comm, uint64_t number, const char *why) {
   uint64_t next = (own->newest + 1) % TT_REFUSALS;
   bool same = newest->last + 1 == number && strncmp(newest->text, why, sizeof newest->text - 1) == 0;
   if (same || own->refusal[next].last > own->over) {
-    newest->last = number;
+    newest->first = number < newest->first ? number : newest->first;
+    newest->last = number > newest->last ? number : newest->last;
     return;
   }
   own->newest = next;

@@ -93,7 +93,9 @@ static void call_others(things *of) {
       of, tutti_composition_init(of->composition, of->outer, of->outer, &blocks, TUTTI_INT64, TUTTI_SUM, &request),
       "tutti_composition_init");
   check_refused(of, tutti_alloc(of->context, 100, &memory), "tutti_alloc");
-  fclose(stderr); /* where an abort says what it found */
+  fclose(stderr); /* where these say what they found */
+  tutti_comm_refuse(of->comm, "no reason");
+  check_refused(of, TUTTI_ERR_UNSUPPORTED, "tutti_comm_refuse");
   tutti_comm_abort(of->comm, "no reason");
   check_refused(of, TUTTI_ERR_UNSUPPORTED, "tutti_comm_abort");
   CHECK(!comm && !graph && !composition && !request && !memory && of->started);
