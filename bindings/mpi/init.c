@@ -4,9 +4,18 @@
  * it: it is told at most what it asked for, so it does not begin to use threads that tutti does not reckon with. */
 #include "interpose.h"
 
+#include <linux/membarrier.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
 static int level = MPI_THREAD_MULTIPLE; /* as the program knows it; without MPI_Init, what MPI says */
 
+/* As tutti's shared memory does. It is for the whole process and costs nothing the second time; but the first time it
+ * waits for all cores, 10 to 20 ms, if there are other threads already, and MPI starts some. */
+static void register_barriers(void) { syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0); }
+
 static int begin(int *argc, char ***argv, int required) {
+  register_barriers();
   int asked = tt_mpi_thread_level(required), provided = MPI_THREAD_SINGLE;
   int result = PMPI_Init_thread(argc, argv, asked, &provided);
   if (result != MPI_SUCCESS)
