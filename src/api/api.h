@@ -335,12 +335,15 @@ static inline tutti_comm *tt_comm_main(tutti_comm *comm) { return comm->main ? c
 static inline uint64_t tt_comm_base(const tutti_comm *comm) { return comm->main ? comm->base : comm->id << 32; }
 /* A cell of so many bytes for each rank, shared by those of this machine; NULL for others. id: from tt_comm_base on. */
 tutti_status tt_comm_open_cells(const tutti_comm *comm, uint32_t id, size_t bytes, void **cell);
+/* Frees, too, what stands in `cell` for ranks of other machines: this rank's copies of what they say. */
+void tt_comm_close_cells(const tutti_comm *comm, uint32_t id, void **cell);
 /* A table of streams. */
 tutti_status tt_comm_open_link(tutti_comm *comm);
 /* Topology, board and streams, if this is the first time that they are needed. The communicator is broken where not. */
 tutti_status tt_comm_prepare(tutti_comm *comm);
 /* Which rank of it has that rank in the job; -1: none. */
 int64_t tt_comm_rank_of(const tutti_comm *comm, int64_t job_rank);
+#define TT_EPOCHS_APART 1024 /* two ranks, at most: ids of epochs twice as far apart are the same */
 /* Streams and cells of that epoch, instead of those of an earlier one. The communicator is broken where not. */
 tutti_status tt_comm_renew(tutti_comm *comm, uint32_t epoch);
 /* Adds the time of calls on it to `spent`, borrowed, from now on; NULL: no longer. For measurements: it is no part of

@@ -10,7 +10,7 @@
 
 /* Ids of a communicator, from its base on: those of lanes, of epochs, of side communicators, of cells and notes. Those
  * of an epoch are taken again when no rank can still have them: see refuse.c. */
-#define EPOCHS 2048
+#define EPOCHS (2 * TT_EPOCHS_APART)
 #define EPOCH_IDS ((uint64_t)1 << 19)
 #define EPOCH_FIRST (1u << 27)
 
@@ -32,6 +32,13 @@ tutti_status tt_comm_open_cells(const tutti_comm *comm, uint32_t id, size_t byte
     cell[r] = comm->far[r] ? NULL : cell[--count];
   free(here);
   return status;
+}
+
+void tt_comm_close_cells(const tutti_comm *comm, uint32_t id, void **cell) {
+  comm->ops->cells_close(comm->transport, tt_comm_base(comm) + id);
+  for (int64_t r = 0; r < comm->size; r++)
+    if (comm->far[r])
+      free(cell[r]);
 }
 
 static tutti_status open_board(tutti_comm *comm) {
@@ -156,7 +163,7 @@ static void close_epoch(const tutti_comm *comm) {
  * can be in any more, or not yet. */
 static void forget_epochs(const tutti_comm *comm) {
   const tutti_transport_ops *ops = comm->ops;
-  uint64_t base = tt_comm_base(comm), first = base + EPOCH_FIRST, half = EPOCHS / 2 * EPOCH_IDS;
+  uint64_t base = tt_comm_base(comm), first = base + EPOCH_FIRST, half = TT_EPOCHS_APART * EPOCH_IDS;
   uint64_t here = comm->epoch % EPOCHS * EPOCH_IDS;
   if (!comm->apart || !ops->forget)
     return;
@@ -233,10 +240,7 @@ int64_t tt_comm_rank_of(const tutti_comm *comm, int64_t job_rank) {
 static void close_board(tutti_comm *comm) {
   tt_record_close(comm);
   tt_stops_close(comm);
-  comm->ops->cells_close(comm->transport, tt_comm_base(comm));
-  for (int64_t r = 0; r < comm->size; r++)
-    if (comm->far[r])
-      free(comm->board[r]);
+  tt_comm_close_cells(comm, 0, (void **)comm->board);
 }
 
 static void unlink_comm(tutti_comm *comm) {

@@ -25,10 +25,7 @@ tutti_status tt_record_open(tutti_comm *comm) {
 void tt_record_close(tutti_comm *comm) {
   if (!comm->later)
     return;
-  comm->ops->cells_close(comm->transport, tt_comm_base(comm) + LATER_ID);
-  for (int64_t r = 0; r < comm->size; r++)
-    if (comm->far[r])
-      free(comm->later[r]);
+  tt_comm_close_cells(comm, LATER_ID, (void **)comm->later);
   free(comm->later);
 }
 

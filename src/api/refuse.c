@@ -28,8 +28,7 @@
 #define TELL_NS 50000000
 #define TEND_NS 5000000
 #define LISTEN_NS 50000000
-#define TELLS 3       /* before it is asked who has left */
-#define FURTHEST 1024 /* epochs between two ranks: their ids must not meet (comm.c) */
+#define TELLS 3 /* before it is asked who has left */
 
 static tt_stop *own_stop(const tutti_comm *comm) { return &comm->stops->own.said; }
 
@@ -51,6 +50,13 @@ static void say(tutti_comm *comm) {
   disturb(comm);
 }
 
+/* Also of other machines. */
+static void say_to_all(tutti_comm *comm) {
+  say(comm);
+  if (comm->apart)
+    tt_notes_stop(comm, false);
+}
+
 static bool notice(const tutti_comm *comm, uint64_t number) {
   tt_stop *own = own_stop(comm);
   if (own->seen > 0 && own->seen <= number)
@@ -64,17 +70,13 @@ static void stop(tutti_comm *comm, uint64_t ended) {
   if (own->ended > 0)
     return;
   own->ended = 1 + (tt_stop_refuses(own, own->over + 1) ? own->over + 1 : ended);
-  say(comm);
-  if (comm->apart)
-    tt_notes_stop(comm, false);
+  say_to_all(comm);
 }
 
 static void refuse(tutti_comm *comm, uint64_t number, const char *why) {
   tt_stops_refuse(comm, number, why);
   notice(comm, number);
-  say(comm);
-  if (comm->apart)
-    tt_notes_stop(comm, false);
+  say_to_all(comm);
 }
 
 /* ---- hearing ---- */
@@ -145,7 +147,7 @@ static bool has_stopped(const tutti_comm *comm, int64_t rank, uint64_t *ended) {
   const tt_stop *own = own_stop(comm);
   bool left = has_left(comm, rank); /* before the look at what it has said */
   tt_stop said;
-  if (!tt_stops_read(comm, rank, &said) || (!left && own->epoch - said.epoch > FURTHEST))
+  if (!tt_stops_read(comm, rank, &said) || (!left && own->epoch - said.epoch > TT_EPOCHS_APART))
     return false;
   if (said.epoch == own->epoch && said.ended > 0) {
     *ended = said.ended - 1;

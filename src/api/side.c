@@ -192,10 +192,7 @@ static void unlink_side(tutti_comm *side) {
 }
 
 static void close_records(tutti_comm *side) {
-  side->ops->cells_close(side->transport, tt_comm_base(side));
-  for (int64_t r = 0; r < side->size; r++)
-    if (side->far[r])
-      free(side->record[r]);
+  tt_comm_close_cells(side, 0, (void **)side->record);
   free(side->record);
 }
 

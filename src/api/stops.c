@@ -38,10 +38,7 @@ bool tt_stops_open(tutti_comm *comm) {
 void tt_stops_close(tutti_comm *comm) {
   if (!comm->stops)
     return;
-  comm->ops->cells_close(comm->transport, tt_comm_base(comm) + STOPS_ID);
-  for (int64_t r = 0; r < comm->size; r++)
-    if (comm->far[r])
-      free(comm->stops->of[r]);
+  tt_comm_close_cells(comm, STOPS_ID, (void **)comm->stops->of);
   free(comm->stops);
 }
 

@@ -121,18 +121,22 @@ static void test_another_version_is_told_to_each_rank_once(void **state) {
   }
 }
 
-static void test_what_is_no_version_is_turned_away(void **state) {
-  (void)state;
-  tt_boot_server *server = open_server(1);
-  int fd = join(server);
-  tt_boot_request request = {.version = {.magic = 0x74757474}, .bytes = 8, .timeout_ns = MINUTE};
-  assert_int_equal(send(fd, &request, sizeof request, 0), sizeof request);
+static void expect_turned_away(tt_boot_server *server, int fd) {
   char byte;
   ssize_t count;
   while ((count = recv(fd, &byte, 1, MSG_DONTWAIT)) < 0 && errno == EAGAIN)
     serve(server, fd, POLLIN);
   assert_true(count <= 0);
   close(fd);
+}
+
+static void test_what_is_no_version_is_turned_away(void **state) {
+  (void)state;
+  tt_boot_server *server = open_server(1);
+  int fd = join(server);
+  tt_boot_request request = {.version = {.magic = 0x74757474}, .bytes = 8, .timeout_ns = MINUTE};
+  assert_int_equal(send(fd, &request, sizeof request, 0), sizeof request);
+  expect_turned_away(server, fd);
   fd = join(server);
   run_round(server, &fd, 1);
   close(fd);
@@ -302,12 +306,7 @@ static void test_who_comes_again_for_nothing_is_turned_away(void **state) {
   (void)state;
   tt_boot_server *server = open_server(2);
   int fd = come_again(server, 1);
-  char byte;
-  ssize_t count;
-  while ((count = recv(fd, &byte, 1, MSG_DONTWAIT)) < 0 && errno == EAGAIN)
-    serve(server, fd, POLLIN);
-  assert_true(count <= 0);
-  close(fd);
+  expect_turned_away(server, fd);
   tt_boot_server_close(server);
 }
 
