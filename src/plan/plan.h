@@ -104,4 +104,35 @@ typedef struct tt_plan_counts {
 } tt_plan_counts;
 tt_plan_counts tt_plan_sent(const tt_plan *plan, int level); /* level -1: all */
 
+/* ---- all ranks' plans, and what they claim to do together ---- */
+
+#define TT_PLAN_COLLECTIVE 32         /* bytes of a collective's name */
+#define TT_PLAN_RANKS_MOST (1 << 20)  /* of a text */
+#define TT_PLAN_BLOCKS_MOST INT32_MAX /* composition blocks of a text */
+
+typedef struct tt_plan_claim {
+  char collective[TT_PLAN_COLLECTIVE]; /* a name; what it means is not known here */
+  int64_t rank_count, block_count;     /* block_count: of the composition */
+  int64_t root;                        /* -1: none is named */
+  bool in_place;
+  bool ordered, reproducible; /* operands combine in rank order; one rank after the other, in rank order */
+  int64_t edge_count;         /* block e goes from rank from[e] to rank to[e] */
+  const int32_t *from, *to;
+} tt_plan_claim;
+
+typedef struct tt_plan_set {
+  tt_plan_claim claim;
+  int64_t plan_count;
+  tt_plan **plan; /* of every rank, in their order */
+  tt_arena arena; /* of the tables; plans have their own */
+} tt_plan_set;
+
+/* What stands in the text before the plans of all ranks, each as tt_plan_print has it. The text is malloc'd. */
+char *tt_plan_claim_print(const tt_plan_claim *claim);
+/* Back from such a text, behind whose `size` bytes stands a zero. Printing gives the same text. No plan is checked,
+ * alone or with others: that is the verifier's. Error TUTTI_ERR_PLAN has the line number, or the ranks whose plans are
+ * missing. */
+tutti_status tt_plan_set_parse(const char *text, size_t size, tt_plan_set **set);
+void tt_plan_set_destroy(tt_plan_set *set); /* accepts NULL */
+
 #endif

@@ -8,9 +8,15 @@
  *       0 t0 reduce <-1 b0 in.0 => out.0 first last finish 2 wait 0.0 0.1*
  *
  * A step: its number in the lane, round, kind, peer (* is every reader), block, src => dst, flags, waits as lane.step,
- * with * where the whole step is waited for. The grammar stands in docs/plan.md. */
+ * with * where the whole step is waited for. Before the plans of all ranks stands what they claim to do:
+ *
+ *     plans 1
+ *     claim allreduce ranks 2 blocks 1
+ *
+ * The grammar stands in docs/plan.md. */
 #include "plan/names.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -101,6 +107,23 @@ static void put_step(text *out, const tt_plan *plan, const tt_step *step, uint32
     put(out, " finish %u", step->finish);
   put_waits(out, plan, step);
   put(out, "\n");
+}
+
+char *tt_plan_claim_print(const tt_plan_claim *claim) {
+  text out = {NULL, 0, 0, false};
+  put(&out, "plans 1\nclaim %s ranks %" PRId64 " blocks %" PRId64, claim->collective, claim->rank_count,
+      claim->block_count);
+  if (claim->root >= 0)
+    put(&out, " root %" PRId64, claim->root);
+  put(&out, "%s%s%s\n", claim->in_place ? " in-place" : "", claim->ordered ? " ordered" : "",
+      claim->reproducible ? " reproducible" : "");
+  for (int64_t e = 0; e < claim->edge_count; e++)
+    put(&out, "edge %" PRId64 " %d->%d\n", e, claim->from[e], claim->to[e]);
+  if (!out.failed)
+    return out.data;
+  free(out.data);
+  tt_fail(TUTTI_ERR_MEMORY, "no memory for the text of %" PRId64 " edges", claim->edge_count);
+  return NULL;
 }
 
 char *tt_plan_print(const tt_plan *plan) {
