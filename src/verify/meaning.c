@@ -180,6 +180,8 @@ static tutti_status check(const tt_question *question, size_t row) {
                    (long long)question->rank_count, (long long)question->block_count);
   if (question->in_place && !rows[row].in_place)
     return tt_fail(TUTTI_ERR_ARGUMENT, "%s is never in place", question->collective);
+  if (question->edge_count > 0 && rows[row].cut != EDGES)
+    return tt_fail(TUTTI_ERR_ARGUMENT, "%s goes over no edges", question->collective);
   return rows[row].cut == EDGES ? check_edges(question) : TUTTI_OK;
 }
 

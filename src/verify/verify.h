@@ -64,5 +64,8 @@ tutti_status tt_verify_primitives(const tt_composition *composition, tt_arena *a
 
 /* TUTTI_OK, or TUTTI_ERR_PLAN with rank, lane, step and reason in the text. plan[r] is rank r's. */
 tutti_status tt_verify(const tt_meaning *meaning, const tt_plan *const *plan);
+/* The same of plans from a text, whatever they say: the claim names a collective. TUTTI_ERR_ARGUMENT: the claim has no
+ * meaning. TUTTI_ERR_UNSUPPORTED: too large to prove. */
+tutti_status tt_verify_claim(const tt_plan_set *set);
 
 #endif

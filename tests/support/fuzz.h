@@ -55,13 +55,38 @@ static inline int fuzz_read(const char *folder, fuzz_text file[static FUZZ_FILES
   return count;
 }
 
-/* One change of bytes, in place: flips, removes, doubles a piece, brings a piece of another file. Returns the new size.
- */
+/* Puts `piece` in place of `old` bytes at `at`, as far as there is room. Returns the new size. */
+static inline size_t fuzz_put(char bytes[static FUZZ_BYTES], size_t size, size_t at, size_t old, const char *piece,
+                              size_t length) {
+  length = length < FUZZ_BYTES - (size - old) ? length : FUZZ_BYTES - (size - old);
+  memmove(bytes + at + length, bytes + at + old, size - at - old);
+  memcpy(bytes + at, piece, length);
+  return size - old + length;
+}
+
+/* Removes the line at `at`, or puts it a second time to where `to` is. */
+static inline size_t fuzz_line(char bytes[static FUZZ_BYTES], size_t size, size_t at, size_t to, bool remove) {
+  char line[FUZZ_BYTES];
+  size_t length = 0;
+  while (at > 0 && bytes[at - 1] != '\n')
+    at--;
+  while (at + length < size && (length == 0 || bytes[at + length - 1] != '\n'))
+    length++;
+  if (remove)
+    return fuzz_put(bytes, size, at, length, "", 0);
+  memcpy(line, bytes + at, length);
+  while (to > 0 && bytes[to - 1] != '\n')
+    to--;
+  return fuzz_put(bytes, size, to, 0, line, length);
+}
+
+/* One change of bytes, in place: flips, removes, doubles a piece, brings a piece of another file; removes a line, or
+ * puts it elsewhere, too. Returns the new size. */
 static inline size_t fuzz_change(char bytes[static FUZZ_BYTES], size_t size, const fuzz_text *other,
                                  tt_random *random) {
   static const char special[] = "[]-,=#\\\n \t0789\xff";
   size_t at = tt_random_below(random, size + 1), piece = tt_random_below(random, 24);
-  switch (tt_random_below(random, 5)) {
+  switch (tt_random_below(random, 7)) {
   case 0:
     if (at < size)
       bytes[at] = special[tt_random_below(random, sizeof special)];
@@ -79,6 +104,10 @@ static inline size_t fuzz_change(char bytes[static FUZZ_BYTES], size_t size, con
     piece = piece < FUZZ_BYTES - size ? piece : FUZZ_BYTES - size;
     memmove(bytes + at + piece, bytes + at, size - at);
     return size + piece;
+  case 4:
+    return fuzz_line(bytes, size, at, 0, true);
+  case 5:
+    return fuzz_line(bytes, size, at, tt_random_below(random, size + 1), false);
   default:
     piece = piece < other->size ? piece : other->size;
     piece = piece < FUZZ_BYTES - size ? piece : FUZZ_BYTES - size;
