@@ -19,7 +19,7 @@ static const command table[] = {
     {"mpirun", tt_tool_mpirun, "run an MPI program, unchanged, with its collectives on tutti"},
     {"bench", tt_tool_bench, "measure collectives, against other libraries too"},
     {"plan", tt_tool_plan, "show what a collective does: levels, rounds, messages; as text or as a picture"},
-    {"verify", tt_tool_verify, "prove the plans of every collective, form and preset"},
+    {"verify", tt_tool_verify, "prove the plans of every collective, form and preset; or of a file"},
     {"topo", tt_tool_topo, "show the machine and its NICs, or a network of switches, and how ranks lie on them"},
     {"info", tt_tool_info, "show version, machine and every option with its value"},
     {"bench-worker", tt_tool_bench_worker, NULL},

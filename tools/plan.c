@@ -8,18 +8,49 @@
 
 #define RANKS_MOST 64 /* of more, a report looks at a sample */
 
-static tutti_status print_text(const plan_work *work) {
+/* Prints what tt_plan_print and its like have made. */
+static tutti_status put_text(char *text) {
+  if (!text)
+    return TUTTI_ERR_MEMORY;
+  fputs(text, stdout);
+  free(text);
+  return TUTTI_OK;
+}
+
+static tutti_status print_rank(const plan_work *work, int64_t rank) {
   tt_plan *plan;
-  tutti_status status = tt_lower_rank(work->lowering, work->options->text_rank, &plan);
+  tutti_status status = tt_lower_rank(work->lowering, rank, &plan);
   if (status != TUTTI_OK)
     return status;
-  char *text = tt_plan_print(plan);
-  if (text)
-    fputs(text, stdout);
-  else
-    status = TUTTI_ERR_MEMORY;
-  free(text);
+  status = put_text(tt_plan_print(plan));
   tt_plan_destroy(plan);
+  return status;
+}
+
+static tutti_status print_claim(const plan_work *work) {
+  const tt_problem *problem = &work->options->problem;
+  tt_collective_info info = tt_compose_info(problem->collective);
+  tt_graph graph = info.has_graph ? *problem->graph : (tt_graph){.rank_count = 0};
+  tt_plan_claim claim = {.rank_count = problem->rank_count,
+                         .block_count = work->composition.block_count,
+                         .root = info.has_root ? problem->root : -1,
+                         .in_place = problem->in_place,
+                         .ordered = problem->ordered,
+                         .reproducible = work->params.reproducible,
+                         .edge_count = graph.edge_count,
+                         .from = graph.from,
+                         .to = graph.to};
+  snprintf(claim.collective, sizeof claim.collective, "%s", info.name);
+  return put_text(tt_plan_claim_print(&claim));
+}
+
+/* One rank's plan, or those of all ranks and what they claim to do. */
+static tutti_status print_text(const plan_work *work) {
+  if (work->options->text_rank >= 0)
+    return print_rank(work, work->options->text_rank);
+  tutti_status status = print_claim(work);
+  for (int64_t r = 0; r < work->composition.rank_count && status == TUTTI_OK && !ferror(stdout); r++)
+    status = print_rank(work, r);
   return status;
 }
 
@@ -30,7 +61,7 @@ static tutti_status show(plan_work *work) {
     fputs(text ? text : "", stdout);
     return TUTTI_OK;
   }
-  if (options->text_rank >= 0)
+  if (options->text || options->text_rank >= 0)
     return print_text(work);
   tutti_status status = plan_work_lower(work, options->models ? PLAN_SIMULATED : RANKS_MOST);
   bool to_stdout = (options->svg && !strcmp(options->svg, "-")) || (options->dot && !strcmp(options->dot, "-"));

@@ -27,6 +27,7 @@ typedef struct plan_options {
   int64_t node_count;     /* of --nodes, 0: none */
   const char *params;     /* text or preset; "all" */
   const char *svg, *dot;  /* paths, NULL: none; "-": standard output */
+  bool text;              /* print the plans of all ranks only, as text */
   int64_t text_rank;      /* print this rank's plan only; -1: no */
   bool composition;       /* print the composition only */
   bool publish;           /* the innermost level offers streams with several readers */

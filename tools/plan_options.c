@@ -37,7 +37,7 @@ static void print_help(void) {
         "  --ordered          the operator does not commute\n"
         "  --publish          streams inside a node may have several readers, as in shared memory\n"
         "  --composition      print the composition only\n"
-        "  --text             print rank 0's plan only, as text\n"
+        "  --text             print the plans of all ranks and what they claim to do only: for tutti verify --plan\n"
         "  --rank R           print rank R's plan only\n"
         "  --svg FILE         write a picture: rounds across, ranks down (- is standard output)\n"
         "  --dot FILE         write the dependency graph of all steps\n\n"
@@ -199,7 +199,7 @@ static int take_option(int option, plan_options *options) {
     options->composition = true;
     return 0;
   case TEXT:
-    options->text_rank = options->text_rank < 0 ? 0 : options->text_rank;
+    options->text = true;
     return 0;
   case GRAPH:
     options->graph_text = optarg;
@@ -261,6 +261,8 @@ static int check_ranks(plan_options *options) {
     return fail("-n %lld: at most %d ranks can be planned", (long long)problem->rank_count, RANKS_MOST);
   if (problem->rank_count > RANKS_ALL_MOST && strcmp(options->params, "all") == 0)
     return fail("--params all: at most %d ranks", RANKS_ALL_MOST);
+  if ((options->text || options->text_rank >= 0) && strcmp(options->params, "all") == 0)
+    return fail("--params all: plans as text are those of one preset");
   if (options->map && options->node_count)
     return fail("--nodes and --groups both say which ranks lie together; give one of them");
   if (options->node_count > problem->rank_count)

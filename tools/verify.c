@@ -1,8 +1,9 @@
 /* tools/verify.c - `tutti verify`: proves a grid of cases, and random ones, with the verifier that knows nothing of how
- * plans are made. */
+ * plans are made; or the plans in a file. */
 #include "tools.h"
 
 #include "verify_cases.h"
+#include "verify_plan.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -13,12 +14,18 @@
 #include <unistd.h>
 
 static const char help[] =
-    "usage: tutti verify [--max-ranks N] [--random N] [--seed S]\n"
-    "Proves the plans of every collective, form, preset, rank count (at most N; 0: none), root, group "
-    "map, stripe, channel count\n"
-    "and order of operands; then N random cases (10,000; seed S) of collectives, and as many "
-    "random compositions. Exit\n"
-    "code 1 where a proof fails.\n";
+    "usage: tutti verify [--max-ranks N] [--random N] [--seed S] | --plan FILE\n\n"
+    "Proves the plans of every collective, form, preset, rank count, root, group map, stripe, channel count and order\n"
+    "of operands; then random cases of collectives, and as many random compositions. Exit code 1 where a proof fails.\n"
+    "Or proves the plans in a file.\n\n"
+    "  --max-ranks N      at most so many ranks (64); 0: none of these\n"
+    "  --random N         so many random cases (10,000)\n"
+    "  --seed S           of the random cases (1)\n"
+    "  --plan FILE        the plans of all ranks and what they claim to do, as tutti plan --text prints them (- is\n"
+    "                     standard input; docs/plan.md has the grammar)\n\n"
+    "Of a file, the exit code is 0 where its plans do what they claim; 1 where they do not, and rank, lane, step and\n"
+    "reason are printed; 2 where it cannot be read, is no such text, lacks plans or is too large.\n\n"
+    "  tutti plan allreduce -n 8 --params rabenseifner --text | tutti verify --plan -\n";
 
 typedef struct tally {
   int64_t cells[TT_VERDICTS];
@@ -183,35 +190,52 @@ static bool take_number(int argc, char **argv, int *at, const char *name, int64_
   return *rest == '\0' && *number >= least;
 }
 
+static bool take_path(int argc, char **argv, int *at, const char **path) {
+  if (strcmp(argv[*at], "--plan") != 0 || *at + 1 >= argc)
+    return false;
+  *path = argv[++*at];
+  return true;
+}
+
 /* 0, or the exit code. */
-static int read_arguments(int argc, char **argv, verify_run *run) {
+static int read_arguments(int argc, char **argv, verify_run *run, const char **plan) {
   int64_t seed = 1;
   for (int n = 1; n < argc; n++)
     if (!take_number(argc, argv, &n, "--max-ranks", 0, &run->max_ranks) &&
-        !take_number(argc, argv, &n, "--random", 0, &run->random) && !take_number(argc, argv, &n, "--seed", 0, &seed)) {
+        !take_number(argc, argv, &n, "--random", 0, &run->random) && !take_number(argc, argv, &n, "--seed", 0, &seed) &&
+        !take_path(argc, argv, &n, plan)) {
       fprintf(stderr, "tutti verify: '%s' is not understood\n%s", argv[n], help);
       return 2;
     }
+  if (*plan && argc > 3) {
+    fprintf(stderr, "tutti verify: --plan %s stands alone\n", *plan);
+    return 2;
+  }
   run->seed = (uint64_t)seed;
   return 0;
 }
 
+static int prove_all(verify_run *run) {
+  double began = cpu_seconds();
+  print_header();
+  if (run->max_ranks > 0)
+    run_grid(run);
+  run_random(run, TT_CASE_RANDOM, "random collectives");
+  run_random(run, TT_CASE_COMPOSITION, "random compositions");
+  print_row("total", "", &run->total, cpu_seconds() - began);
+  print_reasons(&run->why);
+  return run->total.cells[TT_FAILED] > 0;
+}
+
 int tt_tool_verify(int argc, char **argv) {
   static verify_run run = {.max_ranks = 64, .random = 10000};
+  const char *plan = NULL;
   if (argc > 1 && strcmp(argv[1], "--help") == 0) {
     fputs(help, stdout);
     return 0;
   }
-  int code = read_arguments(argc, argv, &run);
+  int code = read_arguments(argc, argv, &run, &plan);
   if (code)
     return code;
-  double began = cpu_seconds();
-  print_header();
-  if (run.max_ranks > 0)
-    run_grid(&run);
-  run_random(&run, TT_CASE_RANDOM, "random collectives");
-  run_random(&run, TT_CASE_COMPOSITION, "random compositions");
-  print_row("total", "", &run.total, cpu_seconds() - began);
-  print_reasons(&run.why);
-  return run.total.cells[TT_FAILED] > 0;
+  return plan ? verify_plan_file(plan) : prove_all(&run);
 }

@@ -39,6 +39,8 @@ expect " core 1 1 1 n 4 4 n" allreduce -n 4 --publish
 expect "only 16 evenly spaced ones" allreduce -n 1000 --params recursive-doubling
 expect "for i < 4: R(all, i, block i) in -> out" allreduce -n 4 --params rabenseifner --composition
 expect "plan rank 3 of 4 blocks 1 parts 1" allreduce -n 4 --rank 3
+expect "claim allreduce ranks 4 blocks 4" allreduce -n 4 --text --params rabenseifner
+expect "plan rank 3 of 4 blocks 4 parts 1" allreduce -n 4 --text --params rabenseifner
 expect " rabenseifner 6 6 1.75 n" allreduce -n 8 --params all
 expect " two-level-ring the topology has no level 'node'" allreduce -n 8 --params all
 expect "usage: tutti plan" --help
@@ -71,6 +73,8 @@ refuse 2 "allreduce, broadcast, allgather, reduce-scatter, barrier" sing -n 4
 refuse 2 "-n N" allreduce
 refuse 2 "at most 1048576 ranks" allreduce -n 1000000000
 refuse 2 "at most 65536 ranks" allreduce -n 100000 --params all
+refuse 2 "plans as text are those of one preset" allreduce -n 4 --params all --text
+refuse 2 "plans as text are those of one preset" allreduce -n 4 --params all --rank 1
 refuse 2 "needs --graph" neighbor-allgather -n 4
 refuse 2 "goes over no graph" allgather -n 4 --graph 2x2
 refuse 2 "--graph 3x3 has 9 ranks, -n says 8" neighbor-allgather -n 8 --graph 3x3
