@@ -4,10 +4,12 @@
  * proven, refused with the place that is wrong, or too large. Bytes are changed; every number becomes each of those
  * about which programs are wrong; and since few such texts come as far as to the verifier, what they mean is changed,
  * too, and printed. */
+#include "mutants/interpreter.h"
 #include "support/fuzz.h"
 #include "verify/verify.h"
 
 static int seen[3]; /* texts that do not parse, are refused, are proven */
+static int run;     /* proven ones that the interpreter has run */
 
 static void check(bool holds, const char *what, const char *text) {
   if (holds)
@@ -33,6 +35,40 @@ static void check_same(const tt_plan_set *set, const char *text) {
 
 static bool begins(const char *with) { return strncmp(tutti_last_error(), with, strlen(with)) == 0; }
 
+/* ---- what is proven is right, too, where the interpreter runs it ---- */
+
+enum { RUNS = 4, BLOCKS = 64 };
+
+static bool is_small(const tt_plan_set *set) {
+  uint32_t lanes = 0;
+  bool small = set->plan_count <= RANKS;
+  for (int64_t r = 0; r < set->plan_count; r++) {
+    lanes += set->plan[r]->lane_count;
+    small = small && set->plan[r]->block_count <= BLOCKS && set->plan[r]->tmp_count <= BLOCKS;
+  }
+  return small && lanes <= LANES;
+}
+
+static void run_proven(const tt_plan_set *set, const char *text) {
+  const tt_plan_claim *claim = &set->claim;
+  tt_question question = {.collective = claim->collective,
+                          .rank_count = claim->rank_count,
+                          .block_count = claim->block_count,
+                          .root = claim->root < 0 ? 0 : claim->root,
+                          .in_place = claim->in_place,
+                          .ordered = claim->ordered,
+                          .reproducible = claim->reproducible,
+                          .edge_count = claim->edge_count,
+                          .from = claim->from,
+                          .to = claim->to};
+  tt_meaning meaning;
+  check(tt_verify_meaning(&question, &meaning) == TUTTI_OK, "what is proven has a meaning", text);
+  for (uint64_t seed = 0; seed < RUNS && is_small(set); seed++)
+    check(interpret(&meaning, (const tt_plan *const *)set->plan, seed, 0, claim->ordered, NULL, NULL) == RIGHT,
+          "what is proven is right in every run", text);
+  run += is_small(set);
+}
+
 static void check_verdict(const tt_plan_set *set, const char *text) {
   tt_fail_clear();
   tutti_status status = tt_verify_claim(set);
@@ -41,6 +77,8 @@ static void check_verdict(const tt_plan_set *set, const char *text) {
   check(known, "a verdict", text);
   check((status == TUTTI_OK) == (tutti_last_error()[0] == '\0'), "a reason where it is refused", text);
   seen[status == TUTTI_OK ? 2 : 1]++;
+  if (status == TUTTI_OK)
+    run_proven(set, text);
 }
 
 static void parse(const char *bytes, size_t size) {
@@ -96,7 +134,7 @@ static void change_numbers_of(const fuzz_text *from) {
 /* ---- changes of what a text means ---- */
 
 /* Mostly what may stand there. */
-static uint32_t draw(tt_random *random) {
+static uint32_t any_number(tt_random *random) {
   static const uint32_t special[] = {65536, INT32_MAX, (uint32_t)INT32_MAX + 1, UINT32_MAX};
   uint64_t drawn = tt_random_below(random, 40);
   return drawn < TT_COUNT(special) ? special[drawn] : (uint32_t)(drawn % 6);
@@ -108,7 +146,7 @@ static void change_claim(tt_plan_claim *claim, tt_random *random) {
   bool *const flag[] = {&claim->in_place, &claim->ordered, &claim->reproducible};
   uint64_t which = tt_random_below(random, 8);
   if (which < 3)
-    *number[which] = draw(random);
+    *number[which] = any_number(random);
   else if (which < 6)
     *flag[which - 3] ^= true;
   else
@@ -119,32 +157,32 @@ static void change_header(tt_plan *plan, tt_random *random) {
   uint32_t *const number[] = {&plan->block_count, &plan->part_count, &plan->tmp_count, &plan->time_count};
   uint64_t which = tt_random_below(random, 7);
   if (which < TT_COUNT(number))
-    *number[which] = draw(random);
+    *number[which] = any_number(random);
   else if (which == 4)
     plan->in_place ^= 1;
   else if (which == 5)
     plan->direct ^= 1;
   else
-    plan->rank_count = draw(random);
+    plan->rank_count = any_number(random);
 }
 
 static void change_lane(tt_plan *plan, tt_lane *lane, tt_random *random) {
   switch (tt_random_below(random, 5)) {
   case 0:
-    lane->id = draw(random);
+    lane->id = any_number(random);
     break;
   case 1:
     lane->role = (uint16_t)tt_random_below(random, 3);
     break;
   case 2:
-    lane->level = (uint16_t)draw(random);
+    lane->level = (uint16_t)any_number(random);
     break;
   case 3:
     lane->published ^= 1;
     break;
   default:
     if (plan->reader_count > 0)
-      plan->reader[tt_random_below(random, plan->reader_count)] = (int32_t)(draw(random) & INT32_MAX);
+      plan->reader[tt_random_below(random, plan->reader_count)] = (int32_t)(any_number(random) & INT32_MAX);
   }
 }
 
@@ -152,16 +190,16 @@ static void change_ref(tt_ref *ref, tt_random *random) {
   if (tt_random_below(random, 2))
     ref->space = (uint32_t)tt_random_below(random, TT_SPACE_COUNT);
   else
-    ref->index = draw(random);
+    ref->index = any_number(random);
 }
 
 static void change_step(tt_step *step, tt_random *random) {
   uint32_t *const number[] = {&step->block, &step->time, &step->finish};
   uint64_t which = tt_random_below(random, 8);
   if (which < TT_COUNT(number))
-    *number[which] = draw(random);
+    *number[which] = any_number(random);
   else if (which == 3)
-    step->peer = (int32_t)(draw(random) & INT32_MAX);
+    step->peer = (int32_t)(any_number(random) & INT32_MAX);
   else if (which == 4)
     step->kind = (uint8_t)tt_random_below(random, TT_STEP_KIND_COUNT);
   else if (which == 5)
@@ -177,7 +215,7 @@ static void change_wait(tt_plan *plan, tt_step *step, tt_random *random) {
   uint32_t *const number[] = {&wait->lane, &wait->step};
   uint64_t which = tt_random_below(random, 4);
   if (which < TT_COUNT(number))
-    *number[which] = draw(random);
+    *number[which] = any_number(random);
   else if (which == 2)
     wait->whole ^= 1;
   else
@@ -265,6 +303,6 @@ static void change_all(void) {
 int main(void) {
   fuzz_run("plans", parse);
   change_all();
-  printf("%d do not parse, %d are refused, %d are proven\n", seen[0], seen[1], seen[2]);
-  return seen[0] == 0 || seen[1] == 0 || seen[2] == 0;
+  printf("%d do not parse, %d are refused, %d are proven; %d of these were run\n", seen[0], seen[1], seen[2], run);
+  return seen[0] == 0 || seen[1] == 0 || run == 0;
 }

@@ -157,11 +157,20 @@ static inline uint32_t group_of(const lane_state *lane, int32_t peer) {
   return group;
 }
 
+/* Lanes of one rank may have the same id, where they send to different ranks. */
+static inline bool sends_to(const lane_state *lane, uint32_t rank) {
+  for (uint32_t n = 0; n < lane->lane->step_count && !lane->lane->published; n++)
+    if (lane->plan->step[lane->lane->first_step + n].peer == (int32_t)rank)
+      return true;
+  return lane->lane->published && (group_of(lane, -1) >> rank & 1) != 0;
+}
+
 /* NULL where the peer has no such lane for this rank. */
 static inline channel *channel_from(interpreter *in, const lane_state *lane, int32_t peer) {
   for (uint32_t n = 0; n < in->lane_count; n++) {
     lane_state *other = &in->lane[n];
-    if (other->rank != (uint32_t)peer || other->lane->role != TT_ROLE_SEND || other->lane->id != lane->lane->id)
+    if (other->rank != (uint32_t)peer || other->lane->role != TT_ROLE_SEND || other->lane->id != lane->lane->id ||
+        !sends_to(other, lane->rank))
       continue;
     channel *from = channel_to(in, other, other->lane->published ? -1 : (int32_t)lane->rank);
     bool same = other->lane->published == lane->lane->published &&
