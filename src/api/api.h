@@ -12,6 +12,7 @@
 #include "api/others.h"
 #include "api/progress.h"
 #include "api/team.h"
+#include "bind/bind.h"
 #include "boot/boot.h"
 #include "exec/exec.h"
 #include "lower/lower.h"
@@ -28,6 +29,8 @@ typedef struct tt_entry {
   tt_compiled *compiled; /* the team's, or where there is a graph the entry's; NULL: of a user's composition */
   const tt_composition *composition; /* the same */
   tt_plan *plan;                     /* compiled's; the entry's where that is NULL */
+  tt_bound_plan **by_class;          /* the plan bound for each class, when first needed; as the plan, whose they are */
+  tt_bound_plan *own[TT_CLASS_COUNT];
   const char *runs;                  /* the parameters; the communicator's */
   uint64_t hash;                     /* of the text that was chosen */
   uint32_t epoch;                    /* of the communicator, when the executors were made */
@@ -386,6 +389,7 @@ tutti_status tt_comm_bind(tutti_comm *comm, const tt_call *call, const tt_places
 /* The executor of a binding whose entry and block table are there: bound->direct says which. Persistent requests have
  * their own (side.c). */
 tutti_status tt_bound_make_executor(tutti_comm *comm, tt_bound *bound);
+void tt_bound_plans_destroy(tt_bound_plan **by_class); /* of each class */
 /* Calls of the collective are to choose their parameters anew. */
 void tt_comm_forget(tutti_comm *comm, tt_collective collective);
 void tt_comm_forget_op(tutti_comm *comm, int32_t op);

@@ -77,13 +77,35 @@ static int64_t refer_least(const tutti_comm *comm) {
   return least < INT64_MAX ? (int64_t)least : 0;
 }
 
-/* The one that another communicator of the team has left, or a new one. */
-static tutti_status get_direct(const tutti_comm *comm, tt_entry *entry) {
+void tt_bound_plans_destroy(tt_bound_plan **by_class) {
+  for (int n = 0; n < TT_CLASS_COUNT; n++)
+    tt_bound_plan_destroy(by_class[n]);
+}
+
+/* The entry's plan for blocks of that class. */
+static tutti_status get_plan(const tutti_comm *comm, const tt_entry *entry, tt_class class, const tt_bound_plan **plan) {
+  bool lends = comm->ops->refer && comm->ops->unreleased;
+  tt_bind_facts facts = {.blocks = class,
+                         .able = lends ? TT_MEDIA_LENT : 0,
+                         .wide = entry->wide && class == TT_CLASS_STREAMS,
+                         .far = comm->far};
+  tutti_status status =
+      entry->by_class[class] ? TUTTI_OK : tt_bind(entry->plan, &facts, &entry->by_class[class]);
+  *plan = entry->by_class[class];
+  return status;
+}
+
+/* The one that another communicator of the team has left, or a new one. An entry's blocks that go in cells are all of
+ * one class. */
+static tutti_status get_direct(const tutti_comm *comm, tt_entry *entry, tt_class class) {
   tt_compiled *compiled = entry->compiled;
   if (entry->direct)
     return TUTTI_OK;
-  if (!compiled || !compiled->spare)
-    return tt_direct_create(entry->plan, comm->link, &entry->direct);
+  if (!compiled || !compiled->spare) {
+    const tt_bound_plan *plan;
+    tutti_status status = get_plan(comm, entry, class, &plan);
+    return status == TUTTI_OK ? tt_direct_create(plan, comm->link, &entry->direct) : status;
+  }
   tutti_status status = tt_direct_move(compiled->spare, comm->link);
   if (status != TUTTI_OK)
     return status;
@@ -98,10 +120,15 @@ tutti_status tt_bound_make_executor(tutti_comm *comm, tt_bound *bound) {
   bound->run.wide = entry->wide;
   bound->run.single_copy = entry->single_copy;
   bound->run.refer_least = refer_least(comm);
-  bound->direct = comm->board && !comm->apart && tt_direct_fits(entry->plan, &bound->run);
+  tt_class class = comm->board && !comm->apart ? tt_run_class(entry->plan, &bound->run) : TT_CLASS_STREAMS;
+  bound->direct = class != TT_CLASS_STREAMS;
   if (bound->direct)
-    return get_direct(comm, entry);
-  return entry->instance ? TUTTI_OK : tt_instance_create(entry->plan, comm->link, &entry->instance);
+    return get_direct(comm, entry, class);
+  if (entry->instance)
+    return TUTTI_OK;
+  const tt_bound_plan *plan;
+  tutti_status status = get_plan(comm, entry, class, &plan);
+  return status == TUTTI_OK ? tt_instance_create(plan, comm->link, &entry->instance) : status;
 }
 
 static tutti_status bind_plain(tutti_comm *comm, const tt_call *call, tt_bound *bound) {

@@ -205,8 +205,10 @@ void tt_entry_destroy(tt_entry *entry) {
   tt_instance_destroy(entry->instance);
   if (entry->compiled)
     drop_compiled(entry->compiled);
-  else
+  else {
+    tt_bound_plans_destroy(entry->own);
     tt_plan_destroy(entry->plan);
+  }
   free(entry);
 }
 
@@ -214,6 +216,7 @@ static void take_compiled(tt_entry *entry, tt_compiled *compiled) {
   entry->compiled = compiled;
   entry->composition = &compiled->composition;
   entry->plan = compiled->plan;
+  entry->by_class = compiled->by_class;
   entry->hash = tt_hash(0, compiled->text, strlen(compiled->text));
   entry->wide = compiled->wide;
   entry->single_copy = compiled->single_copy;

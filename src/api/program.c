@@ -130,6 +130,7 @@ tutti_status tt_composition_entry(tutti_composition *of, bool ordered, tt_entry 
   tt_entry *made = calloc(1, sizeof *made);
   if (!made)
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for a plan");
+  made->by_class = made->own;
   program whole;
   tutti_status status = begin(of, ordered, &whole);
   if (status == TUTTI_OK)

@@ -27,6 +27,7 @@ typedef struct tt_compiled {
   bool single_copy;
   tt_composition composition;
   tt_plan *plan;
+  tt_bound_plan *by_class[TT_CLASS_COUNT]; /* the plan bound for each class; NULL: not needed yet */
   tt_direct *spare; /* runs the plan; of a communicator that is gone, for the next one. NULL: none */
   int64_t uses;     /* by communicators */
   struct tt_compiled *next;

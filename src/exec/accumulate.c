@@ -20,33 +20,20 @@ bool tt_accumulate_applies(const tt_run *run) {
 
 /* ---- which blocks ---- */
 
-static bool holds_input(const tt_plan *plan, tt_ref ref) {
-  return ref.space == TT_SPACE_IN || (plan->in_place && ref.space == TT_SPACE_OUT);
+static tt_image_block *list_of(const tt_plan *plan, tt_arena *arena, const tt_image_ref *image, uint32_t count) {
+  tt_image_block *list = tt_arena_alloc(arena, count + 1u, sizeof *list);
+  for (uint32_t n = 0; n < count && list; n++)
+    list[n] = (tt_image_block){tt_blocks_place(plan, image[n].ref), tt_blocks_length(plan, image[n].block)};
+  return list;
 }
 
-/* Adds the block unless it is there; in and out of a block count as one where they are one memory. */
-static void add(const tt_plan *plan, bool *seen, tt_image_block *list, uint32_t *count, tt_ref ref, uint32_t block) {
-  if (seen[ref.index])
-    return;
-  seen[ref.index] = true;
-  list[(*count)++] = (tt_image_block){tt_blocks_place(plan, ref), tt_blocks_length(plan, block)};
-}
-
-static tutti_status find_blocks(tt_accumulate *of, const tt_plan *plan, tt_arena *arena) {
-  of->read = tt_arena_alloc(arena, plan->block_count, sizeof *of->read);
-  tt_image_block *write = tt_arena_alloc(arena, plan->block_count, sizeof *write);
-  bool *seen = tt_arena_alloc(arena, 2 * (size_t)plan->block_count, sizeof *seen);
+static tutti_status set_blocks(tt_accumulate *of, const tt_bound_plan *bound, tt_arena *arena) {
+  of->read = list_of(bound->list, arena, bound->widen, bound->widen_count);
+  tt_image_block *write = list_of(bound->list, arena, bound->narrow, bound->narrow_count);
   if (arena->failed)
-    return tt_fail(TUTTI_ERR_MEMORY, "no memory for a list of %u blocks", plan->block_count);
-  for (uint32_t n = 0; n < plan->step_count; n++) {
-    const tt_step *step = &plan->step[n];
-    if (step->kind != TT_STEP_RECV && holds_input(plan, step->src))
-      add(plan, seen, of->read, &of->read_count, step->src, step->block);
-    if (step->flags & TT_STEP_ONTO && holds_input(plan, step->dst))
-      add(plan, seen, of->read, &of->read_count, step->dst, step->block);
-    if (step->kind != TT_STEP_SEND && step->dst.space == TT_SPACE_OUT)
-      add(plan, seen + plan->block_count, write, &of->write_count, step->dst, step->block);
-  }
+    return tt_fail(TUTTI_ERR_MEMORY, "no memory for a list of %u blocks", bound->widen_count + bound->narrow_count);
+  of->read_count = bound->widen_count;
+  of->write_count = bound->narrow_count;
   of->write = write;
   return TUTTI_OK;
 }
@@ -105,11 +92,11 @@ static tutti_status make_images(tt_accumulate *of, const tt_plan *plan, const tt
   return TUTTI_OK;
 }
 
-tutti_status tt_accumulate_start(tt_accumulate *of, const tt_plan *plan, tt_arena *arena, const tt_run *run,
+tutti_status tt_accumulate_start(tt_accumulate *of, const tt_bound_plan *bound, tt_arena *arena, const tt_run *run,
                                  const tt_blocks *blocks, tt_memory *memory) {
-  tutti_status status = of->write ? TUTTI_OK : find_blocks(of, plan, arena);
+  tutti_status status = of->write ? TUTTI_OK : set_blocks(of, bound, arena);
   if (!status)
-    status = make_images(of, plan, run, blocks, memory);
+    status = make_images(of, bound->list, run, blocks, memory);
   if (status)
     return status;
   of->type = run->type;

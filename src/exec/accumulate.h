@@ -14,7 +14,7 @@ typedef struct tt_accumulate {
   unsigned char *out; /* the user's */
   unsigned char *image;
   size_t image_bytes;           /* grown where a run needs more than any before it */
-  tt_image_block *read, *write; /* NULL: not yet found; in place: blocks of either buffer are read */
+  tt_image_block *read, *write; /* NULL: not yet set; in place: blocks of either buffer are read */
   uint32_t read_count, write_count;
 } tt_accumulate;
 
@@ -22,7 +22,7 @@ typedef struct tt_accumulate {
 bool tt_accumulate_applies(const tt_run *run);
 
 /* Once blocks and memory are those of the same run in float32: has memory mean images and fills them. */
-tutti_status tt_accumulate_start(tt_accumulate *of, const tt_plan *plan, tt_arena *arena, const tt_run *run,
+tutti_status tt_accumulate_start(tt_accumulate *of, const tt_bound_plan *bound, tt_arena *arena, const tt_run *run,
                                  const tt_blocks *blocks, tt_memory *memory);
 /* The run is complete: rounds what is in the image of out. */
 void tt_accumulate_round(tt_accumulate *of, const tt_blocks *blocks, const tt_memory *memory);

@@ -33,12 +33,13 @@ tutti_status tt_direct_move(tt_direct *direct, tt_link *link) {
   return TUTTI_OK;
 }
 
-tutti_status tt_direct_create(const tt_plan *plan, tt_link *link, tt_direct **direct) {
-  tutti_status status = tt_plan_check(plan);
+tutti_status tt_direct_create(const tt_bound_plan *bound, tt_link *link, tt_direct **direct) {
+  tutti_status status = tt_bound_plan_check(bound);
   tt_direct *made = status ? NULL : calloc(1, sizeof *made);
   if (!made)
     return status ? status : tt_fail(TUTTI_ERR_MEMORY, "no memory for a direct executor");
-  made->plan = plan;
+  made->bound = bound;
+  made->plan = bound->list;
   tt_arena_init(&made->arena);
   status = tt_direct_move(made, link);
   if (!status)
@@ -124,7 +125,7 @@ static bool publish(tt_direct *direct) {
 }
 
 static tutti_status start_instance(tt_direct *direct, const tt_run *run) {
-  tutti_status status = direct->instance ? TUTTI_OK : tt_instance_create(direct->plan, direct->link, &direct->instance);
+  tutti_status status = direct->instance ? TUTTI_OK : tt_instance_create(direct->bound, direct->link, &direct->instance);
   return status ? status : tt_instance_start_beside(direct->instance, run, direct);
 }
 
@@ -139,6 +140,7 @@ tutti_status tt_direct_start(tt_direct *direct, const tt_run *run) {
   direct->sequence = direct->cells->sequence;
   direct->key = run->key + run->call * (0x9E3779B97F4A7C15u & ~TT_KEY_MEANING);
   direct->position = 0;
+  direct->completed = false;
   direct->status = TUTTI_OK;
   direct->taken = !direct->rests;
   direct->published = direct->piece_count == 0;
@@ -269,9 +271,10 @@ static tutti_status failed(tt_direct *direct, int64_t *peer) {
                  (long long)direct->bad_peer);
 }
 
-/* Takes what has come; *done where that was all. */
-static ALWAYS_INLINE tutti_status take_all(tt_direct *direct, bool *done, bool *moved, int64_t *peer, bool watched) {
-  while (direct->position < direct->take_count) {
+/* Takes what has come, up to `end`. */
+static ALWAYS_INLINE tutti_status take_up_to(tt_direct *direct, uint32_t end, bool *moved, int64_t *peer,
+                                             bool watched) {
+  while (direct->position < end) {
     bool ready = true;
     if (take(direct, &direct->take[direct->position], &ready, watched))
       return failed(direct, peer);
@@ -280,9 +283,21 @@ static ALWAYS_INLINE tutti_status take_all(tt_direct *direct, bool *done, bool *
     *moved = true;
     direct->position++;
   }
-  complete(direct);
-  *done = true;
   return TUTTI_OK;
+}
+
+/* *done where that was all. */
+static ALWAYS_INLINE tutti_status take_all(tt_direct *direct, bool *done, bool *moved, int64_t *peer, bool watched) {
+  if (!direct->completed) {
+    tutti_status status = take_up_to(direct, direct->released, moved, peer, watched);
+    if (status || direct->position < direct->released)
+      return status;
+    complete(direct);
+    direct->completed = true;
+  }
+  tutti_status status = take_up_to(direct, direct->take_count, moved, peer, watched);
+  *done = direct->position == direct->take_count;
+  return status;
 }
 
 static __attribute__((noinline)) tutti_status take_all_watched(tt_direct *direct, bool *done, bool *moved,

@@ -1,4 +1,4 @@
-/* exec/direct.h - the direct executor as its files see it: flatten.c makes lists of sends and of ops from a plan,
+/* exec/direct.h - the direct executor as its files see it: flatten.c makes sends and ops from a bound plan's lists,
  * layout.c finds where each block of a run travels, direct.c runs it. */
 #ifndef TT_EXEC_DIRECT_H
 #define TT_EXEC_DIRECT_H
@@ -19,7 +19,6 @@ typedef struct tt_direct_spot { /* of a block on its way */
 typedef struct tt_direct_op { /* a step that is no send */
   uint32_t step;
   int32_t peer;   /* -1: a copy */
-  bool published; /* to other readers too */
   uint8_t level;  /* of its lane, or TT_OWN_LEVEL */
   tt_use use;
   tt_place length, src, dst;
@@ -51,6 +50,7 @@ struct tt_direct {
   tt_cells *cells;
   uint64_t sequence, key;
   uint32_t position; /* of the take that is next */
+  bool completed;    /* in this run: others' cells are not read any more */
   bool published;    /* in this run: all that it publishes */
   bool taken;        /* by `instance`, where it does that: all of this run */
   int polls;         /* for one rank's data, before a step returns */
@@ -59,6 +59,7 @@ struct tt_direct {
   tt_direct_take *take;
   tt_direct_piece *piece;
   uint32_t take_count, piece_count;
+  uint32_t released; /* so many takes are done before others' cells are read no more */
   tt_area *area;        /* for what travels in data */
   bool far, writes_far; /* something travels there; is published there */
   bool reads_all;       /* takes something from every other rank */
@@ -73,14 +74,15 @@ struct tt_direct {
   tt_run run; /* as it was when the shape was made */
   bool shaped;
 
-  /* of the plan */
-  const tt_plan *plan;
+  /* of the bound plan */
+  const tt_bound_plan *bound;
+  const tt_plan *plan; /* its list */
   tt_link *link;
-  tt_direct_op *op; /* in an order that lanes and waits allow */
-  tt_direct_send *send;
+  tt_direct_op *op; /* in its order */
+  tt_direct_send *send; /* in the order of places */
   uint32_t op_count, send_count;
-  uint32_t *op_by_peer; /* numbers of the ops with a peer, by (peer, block); sends are in that order by themselves */
-  uint32_t op_by_peer_count;
+  uint32_t *op_by_place; /* numbers of the ops that take, in the order of places */
+  uint32_t op_by_place_count;
   bool reduces, uses_mid;
 
   uint8_t send_level; /* of what is published */
@@ -92,8 +94,7 @@ struct tt_direct {
   tt_arena arena;
 };
 
-/* flatten.c: fills op, send and what else depends on the plan alone. TUTTI_ERR_PLAN where a rank sends what it did not
- * have at the start. */
+/* flatten.c: fills op, send and what else depends on the bound plan alone. */
 tutti_status tt_flatten(tt_direct *direct);
 /* layout.c: the shape of a run, unless it is that of the run before. */
 tutti_status tt_layout(tt_direct *direct, const tt_run *run);

@@ -159,6 +159,7 @@ static const struct {
 
 typedef struct table { /* of plans, made when first needed */
   tt_plan *plan[TT_COUNT(family)][RANKS_MOST][2];
+  tt_bound_plan *bound[TT_COUNT(family)][RANKS_MOST][2][TT_CLASS_COUNT];
   tt_direct *direct[TT_COUNT(family)][RANKS_MOST][2];
   tt_instance *instance[TT_COUNT(family)][RANKS_MOST][2];
 } table;
@@ -210,8 +211,11 @@ static void make_plan(const rank *self, table *of, const deed *c) {
   tt_plan **plan = &of->plan[c->family][c->root][c->in_place];
   tt_link *link = self->job->link[self->number];
   test_ok(tt_plan_parse(text->data, plan));
-  test_ok(tt_direct_create(*plan, link, &of->direct[c->family][c->root][c->in_place]));
-  test_ok(tt_instance_create(*plan, link, &of->instance[c->family][c->root][c->in_place]));
+  tt_bound_plan **bound = of->bound[c->family][c->root][c->in_place];
+  bound[TT_CLASS_CELLS] = test_bind(*plan, TT_CLASS_CELLS);
+  bound[TT_CLASS_STREAMS] = test_bind(*plan, TT_CLASS_STREAMS);
+  test_ok(tt_direct_create(bound[TT_CLASS_CELLS], link, &of->direct[c->family][c->root][c->in_place]));
+  test_ok(tt_instance_create(bound[TT_CLASS_STREAMS], link, &of->instance[c->family][c->root][c->in_place]));
   free(text);
 }
 
@@ -220,6 +224,8 @@ static void free_plans(table *of) {
     for (size_t n = 0; n < 2 * (size_t)RANKS_MOST; n++) {
       tt_direct_destroy(of->direct[f][n / 2][n % 2]);
       tt_instance_destroy(of->instance[f][n / 2][n % 2]);
+      for (int k = 0; k < TT_CLASS_COUNT; k++)
+        tt_bound_plan_destroy(of->bound[f][n / 2][n % 2][k]);
       tt_plan_destroy(of->plan[f][n / 2][n % 2]);
     }
 }
@@ -358,7 +364,7 @@ static void open_pair(pair *of, plan_text text) {
   for (int r = 0; r < 2; r++) {
     text(plan, r, 2, 0, false);
     test_job_plan(&of->job, r, plan->data);
-    test_ok(tt_direct_create(of->job.plan[r], of->job.link[r], &of->direct[r]));
+    test_job_direct(&of->job, r, TT_CLASS_CELLS, &of->direct[r]);
   }
   free(plan);
 }
@@ -460,17 +466,15 @@ static void test_other_key_or_call_is_a_mismatch_that_names_the_peer(void **stat
 
 static void test_plan_of_two_rounds_is_refused(void **state) {
   (void)state;
-  pair of;
-  open_pair(&of, allreduce_text);
   static const char text[] = "plan rank 0 of 2 blocks 1 parts 1 tmp 0 times 2 slice 0 direct\nlevel 0 core\n"
                              "lane 0 id 1 recv level 0 channel 0\n  0 t0 recv <-1 b0 => out.0 first last\n"
                              "lane 1 id 1 send level 0 channel 0\n  0 t1 send ->1 b0 out.0 first last wait 0.0\n";
   tt_plan *plan;
-  tt_direct *direct;
+  tt_bound_plan *bound;
+  tt_bind_facts facts = {.blocks = TT_CLASS_CELLS};
   test_ok(tt_plan_parse(text, &plan));
-  assert_int_equal(tt_direct_create(plan, of.job.link[0], &direct), TUTTI_ERR_PLAN);
+  assert_int_equal(tt_bind(plan, &facts, &bound), TUTTI_ERR_PLAN);
   tt_plan_destroy(plan);
-  close_pair(&of);
 }
 
 static void test_what_is_better_read_in_place_does_not_fit(void **state) {
@@ -478,18 +482,18 @@ static void test_what_is_better_read_in_place_does_not_fit(void **state) {
   pair of;
   open_pair(&of, allreduce_text);
   tt_run run = {.type = TUTTI_INT32, .blocks = {.block_count = 1, .total = 2048}, .refer_least = 8192};
-  assert_true(tt_direct_fits(of.job.plan[0], &run));
+  assert_int_equal(tt_run_class(of.job.plan[0], &run), TT_CLASS_CELLS);
   run.single_copy = true;
-  assert_false(tt_direct_fits(of.job.plan[0], &run));
+  assert_int_equal(tt_run_class(of.job.plan[0], &run), TT_CLASS_STREAMS);
   run.blocks.total = 2047;
-  assert_true(tt_direct_fits(of.job.plan[0], &run));
+  assert_int_equal(tt_run_class(of.job.plan[0], &run), TT_CLASS_CELLS);
   run.blocks = (tt_block_table){.block_count = 2, .total = 4094}; /* no block is so long, though both are */
-  assert_true(tt_direct_fits(of.job.plan[0], &run));
+  assert_int_equal(tt_run_class(of.job.plan[0], &run), TT_CLASS_CELLS);
   run.blocks.total = 4095;
-  assert_false(tt_direct_fits(of.job.plan[0], &run));
+  assert_int_equal(tt_run_class(of.job.plan[0], &run), TT_CLASS_STREAMS);
   run.blocks.total = 5000; /* more than the direct executor has room for, whatever is read in place */
   run.refer_least = 32 << 10;
-  assert_false(tt_direct_fits(of.job.plan[0], &run));
+  assert_int_equal(tt_run_class(of.job.plan[0], &run), TT_CLASS_STREAMS);
   close_pair(&of);
 }
 
@@ -508,7 +512,7 @@ static void test_many_ranks_with_a_block_each_fit_by_their_blocks(void **state) 
     const tt_run run = {.type = TUTTI_INT32,
                         .in_own = of[n].own,
                         .blocks = {.block_count = of[n].ranks, .total = of[n].ranks * of[n].each}};
-    assert_int_equal(tt_direct_fits(&plan, &run), of[n].fits);
+    assert_int_equal(tt_run_class(&plan, &run), of[n].fits ? TT_CLASS_CELLS : TT_CLASS_STREAMS);
   }
 }
 

@@ -23,7 +23,7 @@ static void enter(tt_instance *instance, tt_lane_run *lane) {
   lane->src = op->kind == TT_STEP_RECV ? lane->dst : tt_memory_at(&instance->memory, op->src, &instance->blocks);
   lane->mark = tt_blocks_mark(op->length, lane->length);
   lane->marked = false;
-  lane->refers = op->may_refer;
+  lane->refers = op->media & TT_MEDIA_LENT;
   lane->entered = true;
 }
 
@@ -48,15 +48,15 @@ static bool grant(const tt_instance *instance, tt_lane_run *lane) {
 /* What the lane's step has done just now. */
 static void watch_step(tt_instance *instance, const tt_op *op) {
   if (op->kind == TT_STEP_SEND)
-    tt_watch_sent(&instance->watch, op->level, op->far);
+    tt_watch_sent(&instance->watch, op->level, tt_op_far(op));
   else
-    tt_watch_moved(&instance->watch, op->level, op->far);
+    tt_watch_moved(&instance->watch, op->level, tt_op_far(op));
 }
 
 /* The lane has to wait: what it has put into a slot goes out, unless its message is to stay in one piece. Nobody waits
  * for a part of it meanwhile: what the rest waits for is of earlier rounds. */
 static tutti_status hold(tt_instance *instance, tt_lane_run *lane, bool *moved) {
-  if (lane->op->kind != TT_STEP_SEND || !lane->slot || lane->op->whole)
+  if (lane->op->kind != TT_STEP_SEND || !lane->slot || tt_op_far(lane->op))
     return TUTTI_OK;
   *moved = true;
   tutti_status status = tt_move_flush(instance, lane);

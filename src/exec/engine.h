@@ -1,7 +1,7 @@
-/* exec/engine.h - an instance as its files see it: bind.c makes it from a plan, instance.c starts it, engine.c and
+/* exec/engine.h - an instance as its files see it: ops.c makes it from a bound plan, instance.c starts it, engine.c and
  * move.c move it.
  *
- * A plan's steps are bound once to ops, with streams and places found beforehand; lanes then walk over ops. All of it
+ * A plan's steps become ops once, with streams and places found beforehand; lanes then walk over ops. All of it
  * is in the instance's arena, so that a start allocates nothing. */
 #ifndef TT_EXEC_ENGINE_H
 #define TT_EXEC_ENGINE_H
@@ -17,13 +17,11 @@
 /* Bytes of a piece from which a reference is cheaper than a copy into the slot. */
 #define TT_REFER_BYTES 4096
 
-typedef struct tt_op { /* a step, bound */
+typedef struct tt_op { /* a step of the list, with what it needs here */
   uint8_t kind;        /* tt_step_kind */
   bool ends_message;   /* SEND: commit after it; receives: the slot is used up after it */
-  bool whole;          /* SEND: its message goes out when it is complete or a slot is full, not before */
-  bool may_refer;      /* SEND: nothing waits for it here, so that it may complete when it is released */
+  tt_media media;      /* as bound */
   uint8_t level;       /* of its lane, or TT_OWN_LEVEL */
-  bool far;            /* its peer is on another machine */
   uint16_t wait_count;
   uint32_t wait_first; /* of instance->wait */
   tt_use use;
@@ -73,7 +71,7 @@ struct tt_instance {
   tt_memory memory;
   tt_accumulate accumulate;
 
-  tutti_stream **refer_stream; /* of all ops that may refer */
+  tutti_stream **refer_stream; /* of the sends that the bound plan settles */
   uint32_t refer_count;
   bool referred;              /* something was, in this run */
   tutti_stream **send_stream; /* of all that send, where commit alone may not do */
@@ -89,10 +87,15 @@ struct tt_instance {
   tt_watch watch;
   tt_access_log log;
   void *log_user;
-  const tt_plan *plan;
+  const tt_bound_plan *bound;
+  const tt_plan *plan; /* its list */
   tt_link *link;
   tt_arena arena;
 };
+
+/* Its peer is on another machine. */
+static inline bool tt_op_far(const tt_op *op) { return op->media & TT_MEDIA(TT_MEDIUM_MESSAGE); }
+
 
 /* instance.c: a start in which the blocks of some steps travel in cells; `direct` is borrowed until it is complete. */
 tutti_status tt_instance_start_beside(tt_instance *instance, const tt_run *run, tt_direct *direct);
@@ -102,8 +105,8 @@ bool tt_direct_has(const tt_direct *direct, uint32_t step);
 /* what came there, NULL where nothing has yet. TUTTI_ERR_MISMATCH, without text: another call's, or another block. */
 tutti_status tt_direct_peek(tt_direct *direct, uint32_t step, uint32_t mark, const unsigned char **data);
 
-/* bind.c: fills op, wait, lane, active, refer_stream, send_stream and what else depends on the plan alone. */
-tutti_status tt_bind(tt_instance *instance);
+/* ops.c: fills op, wait, lane, active, refer_stream, send_stream and what else depends on the bound plan alone. */
+tutti_status tt_ops_make(tt_instance *instance);
 
 /* move.c: moves one piece of the lane's current step, at most to `granted`. *moved = 0: it cannot go on now. */
 tutti_status tt_move(tt_instance *instance, tt_lane_run *lane, int64_t *moved);

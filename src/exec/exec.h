@@ -104,7 +104,7 @@ static inline bool tt_key_agrees(uint64_t a, uint64_t b) {
   return a == b || ((a ^ b) <= TT_KEY_MEANING && (!(a & TT_KEY_MEANING) || !(b & TT_KEY_MEANING)));
 }
 
-tutti_status tt_instance_create(const tt_plan *plan, tt_link *link, tt_instance **instance); /* plan: borrowed */
+tutti_status tt_instance_create(const tt_bound_plan *bound, tt_link *link, tt_instance **instance); /* bound: borrowed */
 void tt_instance_destroy(tt_instance *instance);
 /* Sets everything to the beginning. Allocates only where a larger scratch than ever before is needed. */
 tutti_status tt_instance_start(tt_instance *instance, const tt_run *run);
@@ -117,14 +117,14 @@ bool tt_instance_awaits_neighbour(const tt_instance *instance);
 /* Whether it waits for a rank on another machine, to send or to take something. */
 bool tt_instance_awaits_far(const tt_instance *instance);
 
-/* Whether the direct executor runs it; equal on all ranks, since it is decided from the plan's mark `direct` and
- *     lengths that all ranks know   SPLIT, SQUARE without counts, LISTED and known: all blocks together are short
- *     lengths that both ends know   SQUARE with counts, LISTED: moves_only. Each pair of ranks then agrees by itself:
- *                                   short blocks travel in cells, long ones in streams
- * Which executor runs changes neither the result nor a bit of it. */
-bool tt_direct_fits(const tt_plan *plan, const tt_run *run);
-/* plan: borrowed. TUTTI_ERR_UNSUPPORTED where the transport has no shared cells. */
-tutti_status tt_direct_create(const tt_plan *plan, tt_link *link, tt_direct **direct);
+/* What is known of the run's blocks; equal on all ranks, since it is found from the plan's mark `direct` and
+ *     lengths that all ranks know   SPLIT, SQUARE without counts, LISTED and known. CELLS: all together are short
+ *     lengths that both ends know   SQUARE with counts, LISTED. ENDS: moves_only
+ * CELLS and ENDS are for the direct executor, STREAMS is for an instance. Which of them runs changes neither the result
+ * nor a bit of it. */
+tt_class tt_run_class(const tt_plan *plan, const tt_run *run);
+/* bound: borrowed; its class is one in which cells are admitted. TUTTI_ERR_UNSUPPORTED where the transport has none. */
+tutti_status tt_direct_create(const tt_bound_plan *bound, tt_link *link, tt_direct **direct);
 void tt_direct_destroy(tt_direct *direct);
 /* Whether tt_direct_move may take it elsewhere: its last run, complete or given up, left nothing in the link's keeping.
  */

@@ -11,6 +11,7 @@ typedef struct fetcher {
   void *transport[RANKS];
   tt_link *link[RANKS];
   tt_plan *plan[RANKS];
+  tt_bound_plan *bound[RANKS];
   tt_instance *instance[RANKS];
   int32_t in[RANKS][TOTAL], out[RANKS][TOTAL];
 } fetcher;
@@ -41,7 +42,8 @@ static void open_ranks(fetcher *of, const char *const *text) {
                          .slot_bytes_minimum = SLOT_BYTES};
     test_ok(tt_link_create(&spec, &of->link[r]));
     test_ok(tt_plan_parse(text[r], &of->plan[r]));
-    test_ok(tt_instance_create(of->plan[r], of->link[r], &of->instance[r]));
+    of->bound[r] = test_bind(of->plan[r], TT_CLASS_STREAMS);
+    test_ok(tt_instance_create(of->bound[r], of->link[r], &of->instance[r]));
     for (int n = 0; n < TOTAL; n++)
       of->in[r][n] = n * (r + 1);
   }
@@ -50,6 +52,7 @@ static void open_ranks(fetcher *of, const char *const *text) {
 static void close_ranks(fetcher *of) {
   for (int r = 0; r < RANKS; r++) {
     tt_instance_destroy(of->instance[r]);
+    tt_bound_plan_destroy(of->bound[r]);
     tt_plan_destroy(of->plan[r]);
     tt_link_destroy(of->link[r]);
     of->ops.close(of->transport[r]);

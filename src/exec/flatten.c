@@ -1,23 +1,12 @@
-/* exec/flatten.c - a one-round plan as two lists: what is sent, and what is done with what comes, in an order that
- * lanes and waits allow.
- *
- * Sends come first of all, since each rank has what it sends at the start; so nothing else has to wait for them. Any
- * order of the rest that the waits allow gives the same bits, as it does in the interpreter. */
+/* exec/flatten.c - a bound plan's lists with what the direct executor needs of each step: places split, peers at hand.
+ * Nothing is decided here. */
 #include "exec/direct.h"
 
 #include <stdlib.h>
 
-static tutti_status bad_plan(const tt_plan *plan, uint32_t step, const char *what) {
-  return tt_fail(TUTTI_ERR_PLAN, "rank %lld step %u of a direct plan %s", (long long)plan->rank, step, what);
-}
-
-static tutti_status add_send(tt_direct *direct, const tt_lane *lane, uint32_t number) {
+static void set_send(tt_direct *direct, uint32_t number, const tt_lane *lane) {
   const tt_plan *plan = direct->plan;
   const tt_step *step = &plan->step[number];
-  if (step->src.space != TT_SPACE_IN && !(plan->in_place && step->src.space == TT_SPACE_OUT))
-    return bad_plan(plan, number, "sends what it did not have at the start");
-  if (step->wait_count > 0)
-    return bad_plan(plan, number, "waits before it sends");
   direct->send_level = (uint8_t)lane->level;
   direct->send[direct->send_count++] =
       (tt_direct_send){.step = number,
@@ -26,18 +15,17 @@ static tutti_status add_send(tt_direct *direct, const tt_lane *lane, uint32_t nu
                        .reader_count = lane->reader_count,
                        .length = tt_blocks_length(plan, step->block),
                        .src = tt_blocks_place(plan, (tt_ref){TT_SPACE_IN, step->block})};
-  return TUTTI_OK;
 }
 
-static void add_op(tt_direct *direct, const tt_lane *lane, uint32_t number) {
+static void set_op(tt_direct *direct, uint32_t number, const tt_lane *lane) {
   const tt_plan *plan = direct->plan;
   const tt_step *step = &plan->step[number];
+  bool copies = step->kind == TT_STEP_COPY;
   tt_direct_op *made = &direct->op[direct->op_count++];
   *made = (tt_direct_op){.step = number,
-                         .peer = step->kind == TT_STEP_COPY ? -1 : step->peer,
-                         .published = lane->published,
-                         .level = (uint8_t)(step->kind == TT_STEP_COPY ? TT_OWN_LEVEL : lane->level),
-                         .use = {.reduces = step->kind == TT_STEP_RECV_REDUCE || step->flags & TT_STEP_ONTO,
+                         .peer = copies ? -1 : step->peer,
+                         .level = (uint8_t)(copies ? TT_OWN_LEVEL : lane->level),
+                         .use = {.reduces = tt_plan_step_combines(step),
                                  .left = step->flags & TT_STEP_LEFT,
                                  .finish = step->finish},
                          .length = tt_blocks_length(plan, step->block),
@@ -47,92 +35,48 @@ static void add_op(tt_direct *direct, const tt_lane *lane, uint32_t number) {
   direct->uses_mid |= made->src.space == TT_SPACE_MID || made->dst.space == TT_SPACE_MID;
 }
 
-static bool may_go(const tt_plan *plan, const uint32_t *position, const tt_step *step) {
-  for (uint32_t n = 0; n < step->wait_count; n++) {
-    const tt_wait *wait = &plan->wait[step->wait_first + n];
-    if (position[wait->lane] <= wait->step)
-      return false;
-  }
-  return true;
-}
-
-/* Adds the steps of one lane as far as its waits allow; counts them in *added. */
-static tutti_status add_lane(tt_direct *direct, uint32_t lane, uint32_t *position, uint32_t *added) {
-  const tt_plan *plan = direct->plan;
-  const tt_lane *of = &plan->lane[lane];
-  for (; position[lane] < of->step_count; position[lane]++, (*added)++) {
-    uint32_t number = of->first_step + position[lane];
-    const tt_step *step = &plan->step[number];
-    if (step->kind == TT_STEP_SEND) {
-      tutti_status status = add_send(direct, of, number);
-      if (status)
-        return status;
-    } else if (may_go(plan, position, step)) {
-      add_op(direct, of, number);
-    } else {
-      return TUTTI_OK;
-    }
-  }
-  return TUTTI_OK;
-}
-
-/* Lays all steps in one order that lanes and waits allow. */
-static tutti_status add_lanes(tt_direct *direct, uint32_t *position) {
-  const tt_plan *plan = direct->plan;
-  uint32_t added = 0, before = UINT32_MAX;
-  while (added < plan->step_count && added != before) {
-    before = added;
-    for (uint32_t lane = 0; lane < plan->lane_count; lane++) {
-      tutti_status status = add_lane(direct, lane, position, &added);
-      if (status)
-        return status;
-    }
-  }
-  return added == plan->step_count ? TUTTI_OK : bad_plan(plan, added, "can never be reached");
-}
-
-static int64_t block_of(tt_place length) { return (int64_t)length.block << 16 | length.part; }
-
-static int compare(int64_t a, int64_t b) { return (a > b) - (a < b); }
-
-static int compare_sends(const void *a, const void *b) {
-  const tt_direct_send *x = a, *y = b;
-  return x->peer != y->peer ? compare(x->peer, y->peer) : compare(block_of(x->length), block_of(y->length));
-}
-
-/* Ops by peer, then block. */
-static int compare_ops(const void *a, const void *b, void *ops) {
-  const tt_direct_op *of = ops, *x = &of[*(const uint32_t *)a], *y = &of[*(const uint32_t *)b];
-  return x->peer != y->peer ? compare(x->peer, y->peer) : compare(block_of(x->length), block_of(y->length));
-}
-
-/* What goes from one rank to another, in an order that both of them know: by block. */
-static void sort(tt_direct *direct) {
-  qsort(direct->send, direct->send_count, sizeof *direct->send, compare_sends);
-  for (uint32_t n = 0; n < direct->op_count; n++)
-    if (direct->op[n].peer >= 0)
-      direct->op_by_peer[direct->op_by_peer_count++] = n;
-  qsort_r(direct->op_by_peer, direct->op_by_peer_count, sizeof *direct->op_by_peer, compare_ops, direct->op);
-}
-
-tutti_status tt_flatten(tt_direct *direct) {
-  const tt_plan *plan = direct->plan;
+static tutti_status allocate(tt_direct *direct) {
   tt_arena *arena = &direct->arena;
-  uint32_t steps = plan->step_count;
-  direct->op = tt_arena_alloc(arena, steps, sizeof *direct->op);
-  direct->op_by_peer = tt_arena_alloc(arena, steps, sizeof *direct->op_by_peer);
-  direct->send = tt_arena_alloc(arena, steps, sizeof *direct->send);
-  direct->take = tt_arena_alloc(arena, steps, sizeof *direct->take);
-  direct->piece = tt_arena_alloc(arena, steps, sizeof *direct->piece);
+  const tt_bound_plan *bound = direct->bound;
+  uint32_t steps = direct->plan->step_count;
+  direct->op = tt_arena_alloc(arena, bound->order_count, sizeof *direct->op);
+  direct->op_by_place = tt_arena_alloc(arena, bound->take_count, sizeof *direct->op_by_place);
+  direct->send = tt_arena_alloc(arena, bound->put_count, sizeof *direct->send);
+  direct->take = tt_arena_alloc(arena, bound->order_count, sizeof *direct->take);
+  direct->piece = tt_arena_alloc(arena, bound->put_count, sizeof *direct->piece);
   direct->spot = tt_arena_alloc(arena, steps, sizeof *direct->spot);
   direct->readers = tt_arena_alloc(arena, direct->cells->set_words, sizeof *direct->readers);
   direct->sources = tt_arena_alloc(arena, direct->cells->set_words, sizeof *direct->sources);
   direct->owed = tt_arena_alloc(arena, direct->cells->set_words, sizeof *direct->owed);
-  uint32_t *position = tt_arena_alloc(arena, plan->lane_count, sizeof *position);
-  if (arena->failed)
-    return tt_fail(TUTTI_ERR_MEMORY, "no memory for a direct executor of %u steps", steps);
-  tutti_status status = add_lanes(direct, position);
+  return arena->failed ? tt_fail(TUTTI_ERR_MEMORY, "no memory for a direct executor of %u steps", steps) : TUTTI_OK;
+}
+
+/* lane_of, op_of: of each step. */
+static void set_all(tt_direct *direct, const tt_lane **lane_of, uint32_t *op_of) {
+  const tt_bound_plan *bound = direct->bound;
+  for (uint32_t lane = 0; lane < direct->plan->lane_count; lane++)
+    for (uint32_t n = 0; n < direct->plan->lane[lane].step_count; n++)
+      lane_of[direct->plan->lane[lane].first_step + n] = &direct->plan->lane[lane];
+  for (uint32_t n = 0; n < bound->put_count; n++)
+    set_send(direct, bound->put[n], lane_of[bound->put[n]]);
+  for (uint32_t n = 0; n < bound->order_count; n++) {
+    op_of[bound->order[n]] = n;
+    set_op(direct, bound->order[n], lane_of[bound->order[n]]);
+  }
+  for (uint32_t n = 0; n < bound->take_count; n++)
+    direct->op_by_place[direct->op_by_place_count++] = op_of[bound->take[n]];
+}
+
+tutti_status tt_flatten(tt_direct *direct) {
+  uint32_t steps = direct->plan->step_count;
+  tutti_status status = allocate(direct);
+  const tt_lane **lane_of = calloc(steps + 1u, sizeof *lane_of);
+  uint32_t *op_of = calloc(steps + 1u, sizeof *op_of);
+  if (!status && (!lane_of || !op_of))
+    status = tt_fail(TUTTI_ERR_MEMORY, "no memory for a direct executor of %u steps", steps);
   if (!status)
-    sort(direct);
+    set_all(direct, lane_of, op_of);
+  free(lane_of);
+  free(op_of);
   return status;
 }

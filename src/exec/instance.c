@@ -14,20 +14,21 @@ static int64_t slot_of(const tt_plan *plan, const tt_link *link) {
   return slice < LINE ? LINE : slice & -(int64_t)LINE;
 }
 
-tutti_status tt_instance_create(const tt_plan *plan, tt_link *link, tt_instance **instance) {
-  tutti_status status = tt_plan_check(plan);
+tutti_status tt_instance_create(const tt_bound_plan *bound, tt_link *link, tt_instance **instance) {
+  tutti_status status = tt_bound_plan_check(bound);
   if (status)
     return status;
   tt_instance *made = calloc(1, sizeof *made);
   if (!made)
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for an instance of a plan");
-  made->plan = plan;
+  made->bound = bound;
+  made->plan = bound->list;
   made->link = link;
   made->ops = tt_link_get(link)->ops;
   made->transport = tt_link_get(link)->transport;
-  made->slot = slot_of(plan, link);
+  made->slot = slot_of(made->plan, link);
   tt_arena_init(&made->arena);
-  status = tt_bind(made);
+  status = tt_ops_make(made);
   if (status)
     tt_instance_destroy(made);
   else
@@ -113,7 +114,7 @@ static tutti_status set_images(tt_instance *instance, const tt_run *run) {
   wide.type = TUTTI_FLOAT32;
   tutti_status status = set_memory(instance, &wide);
   return status ? status
-                : tt_accumulate_start(&instance->accumulate, instance->plan, &instance->arena, run, &instance->blocks,
+                : tt_accumulate_start(&instance->accumulate, instance->bound, &instance->arena, run, &instance->blocks,
                                       &instance->memory);
 }
 

@@ -59,13 +59,15 @@ static bool is_better_in_place(const tt_run *run, int64_t element) {
          longest_block(&run->blocks) >= (run->refer_least + element - 1) / element;
 }
 
-bool tt_direct_fits(const tt_plan *plan, const tt_run *run) {
+tt_class tt_run_class(const tt_plan *plan, const tt_run *run) {
   int64_t element = run->element_bytes ? run->element_bytes : (int64_t)tutti_type_size(run->type);
   if (!plan->direct || element <= 0 || tt_accumulate_applies(run))
-    return false;
+    return TT_CLASS_STREAMS;
   if (by_shares(&run->blocks))
-    return run->moves_only;
-  return is_short(run, plan->rank_count, tt_options_get()->direct_bytes / element) && !is_better_in_place(run, element);
+    return run->moves_only ? TT_CLASS_ENDS : TT_CLASS_STREAMS;
+  bool in_cells =
+      is_short(run, plan->rank_count, tt_options_get()->direct_bytes / element) && !is_better_in_place(run, element);
+  return in_cells ? TT_CLASS_CELLS : TT_CLASS_STREAMS;
 }
 
 /* ---- the same shape again ---- */
@@ -198,6 +200,8 @@ static void add_takes(tt_direct *direct) {
     int64_t bytes = tt_blocks_bytes(&direct->blocks, direct->op[n].length);
     if (bytes > 0)
       add_take(direct, &direct->op[n], bytes);
+    if (n < direct->bound->released)
+      direct->released = direct->take_count;
   }
 }
 
@@ -255,6 +259,12 @@ static tutti_status lay_image(tt_direct *direct, const tt_run *run) {
   return TUTTI_OK;
 }
 
+/* Blocks that may not go in cells leave no gap there. */
+static tt_direct_spot spot_of(const tt_direct *direct, uint32_t step, share *of, int64_t bytes) {
+  bool admitted = direct->bound->step[step].media & TT_MEDIA(TT_MEDIUM_CELL);
+  return admitted ? next_spot(of, bytes) : (tt_direct_spot){.streams = true};
+}
+
 static void lay_sends(tt_direct *direct) {
   share of = share_of(direct);
   for (uint32_t n = 0; n < direct->send_count; n++) {
@@ -262,18 +272,18 @@ static void lay_sends(tt_direct *direct) {
     int64_t bytes = tt_blocks_bytes(&direct->blocks, send->length);
     turn_to(&of, send->peer, send->peer);
     if (bytes > 0)
-      add_piece(direct, send, bytes, send->peer < 0 ? (tt_direct_spot){.streams = true} : next_spot(&of, bytes));
+      add_piece(direct, send, bytes, spot_of(direct, send->step, &of, bytes));
   }
 }
 
 static void lay_ops(tt_direct *direct) {
   share of = share_of(direct);
-  for (uint32_t n = 0; n < direct->op_by_peer_count; n++) {
-    const tt_direct_op *op = &direct->op[direct->op_by_peer[n]];
+  for (uint32_t n = 0; n < direct->op_by_place_count; n++) {
+    const tt_direct_op *op = &direct->op[direct->op_by_place[n]];
     turn_to(&of, op->peer, direct->plan->rank);
     int64_t bytes = tt_blocks_bytes(&direct->blocks, op->length);
     if (bytes > 0)
-      set_spot(direct, op, op->published ? (tt_direct_spot){.streams = true} : next_spot(&of, bytes));
+      set_spot(direct, op, spot_of(direct, op->step, &of, bytes));
   }
 }
 
@@ -318,7 +328,7 @@ static void clear(tt_direct *direct) {
   size_t bytes = direct->cells->set_words * sizeof *direct->readers;
   memset(direct->readers, 0, bytes);
   memset(direct->sources, 0, bytes);
-  direct->piece_count = direct->take_count = 0;
+  direct->piece_count = direct->take_count = direct->released = 0;
   direct->far = direct->writes_far = direct->rests = direct->shaped = false;
 }
 

@@ -115,7 +115,7 @@ static tutti_status refer(tt_instance *instance, tt_lane_run *lane, int64_t byte
   mark(lane);
   lane->header->call = call_and_blocks(instance, lane);
   status = instance->ops->refer(instance->transport, lane->op->stream, lane->src + lane->done, (size_t)bytes,
-                                instance->single_copy);
+                                instance->single_copy && lane->op->media & TT_MEDIA(TT_MEDIUM_READ));
   if (status == TUTTI_ERR_UNSUPPORTED) {
     lane->refers = false;
     begin_slot(lane);

@@ -16,7 +16,7 @@ typedef struct side { /* of a rank: in or out */
 
 typedef struct call { /* made when the first rank comes to it, gone when the last one has completed it */
   uint64_t number;    /* from 1 */
-  bool direct;
+  tt_class blocks;
   int64_t left; /* ranks that have not completed it */
   int64_t count[BLOCKS_MOST];
   side side[RANKS_MOST][2];
@@ -30,7 +30,7 @@ typedef struct test_case {
   tt_random random;
   int64_t block_count, from[BLOCKS_MOST], to[BLOCKS_MOST];
   test_job job;
-  tt_direct *direct[RANKS_MOST];
+  tt_direct *direct[TT_CLASS_STREAMS][RANKS_MOST]; /* by class */
   call *call[CALLS];
   int position[RANKS_MOST]; /* the call that each rank is in */
 } test_case;
@@ -107,14 +107,16 @@ static void open_case(test_case *at) {
   for (int64_t rank = 0; rank < at->job.rank_count; rank++) {
     make_plan(at, text, rank);
     test_job_plan(&at->job, rank, text->data);
-    test_ok(tt_direct_create(at->job.plan[rank], at->job.link[rank], &at->direct[rank]));
+    for (int n = 0; n < TT_CLASS_STREAMS; n++)
+      test_job_direct(&at->job, rank, (tt_class)n, &at->direct[n][rank]);
   }
   free(text);
 }
 
 static void close_case(test_case *at) {
   for (int64_t rank = 0; rank < at->job.rank_count; rank++)
-    tt_direct_destroy(at->direct[rank]);
+    for (int n = 0; n < TT_CLASS_STREAMS; n++)
+      tt_direct_destroy(at->direct[n][rank]);
   test_job_close(&at->job);
 }
 
@@ -235,13 +237,13 @@ static tt_run run_of(const test_case *at, call *of, int64_t rank) {
   return run;
 }
 
-/* Whether the direct executor may run it: all ranks say the same. */
-static bool fits(const test_case *at, call *of) {
+/* What is known of its blocks: all ranks say the same. */
+static tt_class class_of(const test_case *at, call *of) {
   tt_run run = run_of(at, of, 0);
-  bool all = tt_direct_fits(at->job.plan[0], &run);
+  tt_class all = tt_run_class(at->job.plan[0], &run);
   for (int64_t rank = 1; rank < at->job.rank_count; rank++) {
     run = run_of(at, of, rank);
-    assert_int_equal(tt_direct_fits(at->job.plan[rank], &run), all);
+    assert_int_equal(tt_run_class(at->job.plan[rank], &run), all);
   }
   return all;
 }
@@ -257,7 +259,7 @@ static call *make_call(test_case *at, int position) {
     lay_side(at, of, rank, 1);
     fill(at, of, rank);
   }
-  of->direct = fits(at, of) && below(at, 6) > 0;
+  of->blocks = below(at, 6) > 0 ? class_of(at, of) : TT_CLASS_STREAMS;
   return of;
 }
 
@@ -266,13 +268,13 @@ static void start_call(test_case *at, int64_t rank) {
   if (!*of)
     *of = make_call(at, at->position[rank]);
   tt_run run = run_of(at, *of, rank);
-  test_ok((*of)->direct ? tt_direct_start(at->direct[rank], &run) : tt_instance_start(at->job.instance[rank], &run));
+  test_ok((*of)->blocks < TT_CLASS_STREAMS ? tt_direct_start(at->direct[(*of)->blocks][rank], &run) : tt_instance_start(at->job.instance[rank], &run));
 }
 
 static bool step_rank(const test_case *at, const call *of, int64_t rank) {
   bool done = false, moved;
   int64_t peer;
-  test_ok(of->direct ? tt_direct_step(at->direct[rank], &done, &moved, &peer)
+  test_ok(of->blocks < TT_CLASS_STREAMS ? tt_direct_step(at->direct[of->blocks][rank], &done, &moved, &peer)
                      : tt_instance_step(at->job.instance[rank], &done, &moved, &peer));
   return done;
 }
@@ -281,7 +283,7 @@ static void check_call(const test_case *at, call *of, int64_t rank) {
   if (!right(at, of, rank))
     fail_msg("seed %llu pattern %d ranks %lld blocks %lld parts %lld elements of %lld%s%s call %llu: rank %lld",
              (unsigned long long)at->seed, (int)at->pattern, (long long)at->job.rank_count, (long long)at->block_count,
-             (long long)at->parts, (long long)at->element_bytes, at->known ? " known" : "", of->direct ? " direct" : "",
+             (long long)at->parts, (long long)at->element_bytes, at->known ? " known" : "", of->blocks < TT_CLASS_STREAMS ? " direct" : "",
              (unsigned long long)of->number, (long long)rank);
   if (--of->left > 0)
     return;

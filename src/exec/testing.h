@@ -4,6 +4,7 @@
 #ifndef TT_EXEC_TESTING_H
 #define TT_EXEC_TESTING_H
 
+#include "bind/bind.h"
 #include "exec/exec.h"
 #include "transport/loop/loop.h"
 
@@ -26,6 +27,8 @@ typedef struct test_job {
   void *transport[TEST_RANKS];
   tt_link *link[TEST_RANKS];
   tt_plan *plan[TEST_RANKS];
+  tt_bound_plan *bound[TEST_RANKS][TT_CLASS_COUNT]; /* made when first asked for */
+  const bool *far[TEST_RANKS];                      /* of each rank's link */
   tt_instance *instance[TEST_RANKS];
   int64_t job_rank[TEST_RANKS];
 } test_job;
@@ -198,18 +201,52 @@ static inline void test_job_open(test_job *job, const tt_loop_options *options, 
   }
 }
 
+/* A plan bound with all that loop can do. far: of each rank; NULL: none is. */
+static inline tt_bound_plan *test_bind_far(const tt_plan *plan, tt_class blocks, const bool *far) {
+  tt_bind_facts facts = {.blocks = blocks, .able = TT_MEDIA_LENT, .wide = blocks == TT_CLASS_STREAMS, .far = far};
+  tt_bound_plan *bound = NULL;
+  test_ok(tt_bind(plan, &facts, &bound));
+  return bound;
+}
+
+static inline tt_bound_plan *test_bind(const tt_plan *plan, tt_class blocks) {
+  return test_bind_far(plan, blocks, NULL);
+}
+
+static inline const tt_bound_plan *test_job_bound(test_job *job, int64_t rank, tt_class blocks) {
+  tt_bound_plan **bound = &job->bound[rank][blocks];
+  if (!*bound)
+    *bound = test_bind_far(job->plan[rank], blocks, job->far[rank]);
+  return *bound;
+}
+
+static inline void test_job_instance(test_job *job, int64_t rank) {
+  test_ok(tt_instance_create(test_job_bound(job, rank, TT_CLASS_STREAMS), job->link[rank], &job->instance[rank]));
+}
+
+static inline void test_job_direct(test_job *job, int64_t rank, tt_class blocks, tt_direct **direct) {
+  test_ok(tt_direct_create(test_job_bound(job, rank, blocks), job->link[rank], direct));
+}
+
+static inline void test_job_forget_plan(test_job *job, int64_t rank) {
+  tt_instance_destroy(job->instance[rank]);
+  for (int n = 0; n < TT_CLASS_COUNT; n++) {
+    tt_bound_plan_destroy(job->bound[rank][n]);
+    job->bound[rank][n] = NULL;
+  }
+  tt_plan_destroy(job->plan[rank]);
+}
+
 /* Gives the rank a plan in text form, in place of the one it had. */
 static inline void test_job_plan(test_job *job, int64_t rank, const char *text) {
-  tt_instance_destroy(job->instance[rank]);
-  tt_plan_destroy(job->plan[rank]);
+  test_job_forget_plan(job, rank);
   test_ok(tt_plan_parse(text, &job->plan[rank]));
-  test_ok(tt_instance_create(job->plan[rank], job->link[rank], &job->instance[rank]));
+  test_job_instance(job, rank);
 }
 
 static inline void test_job_close(test_job *job) {
   for (int64_t rank = 0; rank < job->rank_count; rank++) {
-    tt_instance_destroy(job->instance[rank]);
-    tt_plan_destroy(job->plan[rank]);
+    test_job_forget_plan(job, rank);
     tt_link_destroy(job->link[rank]);
     tt_loop_ops()->close(job->transport[rank]);
   }

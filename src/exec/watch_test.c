@@ -39,6 +39,7 @@ static void open_links(fixture *of) {
                          .far = of->far[rank],
                          .slot_bytes_minimum = SLOT};
     tt_link_destroy(of->job.link[rank]);
+    of->job.far[rank] = of->far[rank];
     test_ok(tt_link_create(&spec, &of->job.link[rank]));
   }
 }

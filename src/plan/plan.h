@@ -135,4 +135,83 @@ char *tt_plan_claim_print(const tt_plan_claim *claim);
 tutti_status tt_plan_set_parse(const char *text, size_t size, tt_plan_set **set);
 void tt_plan_set_destroy(tt_plan_set *set); /* accepts NULL */
 
+/* ---- bound plans: what runs ----
+ *
+ * A bound plan has a plan's steps, each with the media that may carry its block, and all else that an executor would
+ * otherwise decide by itself: in which order one walker takes all of them, when what was lent is the lender's again.
+ * It is made once for each class of blocks on one kind of machine (bind), proven (verify) and walked (exec). Lengths
+ * enter at start, as offsets. Where several media are admitted, the sender picks one, and what it sends says which;
+ * only between cells and streams both ends choose, from the length that both know. */
+
+typedef enum tt_medium {
+  TT_MEDIUM_CELL,      /* written to the sender's cell, where its readers find it */
+  TT_MEDIUM_SLOT,      /* copied into a slot of a stream */
+  TT_MEDIUM_PUBLISHED, /* copied into a slot of a stream with several readers */
+  TT_MEDIUM_LENT,      /* a slot refers to it: readers find it where it lies, in memory that ranks share */
+  TT_MEDIUM_READ,      /* a slot refers to it: the system copies it out of the sender's memory */
+  TT_MEDIUM_MESSAGE,   /* a slot that goes to another machine when its message is complete or it is full */
+  TT_MEDIUM_COUNT
+} tt_medium;
+
+typedef uint8_t tt_media; /* a set of them */
+
+#define TT_MEDIA(medium) ((tt_media)(1u << (medium)))
+#define TT_MEDIA_ALL ((tt_media)((1u << TT_MEDIUM_COUNT) - 1))
+#define TT_MEDIA_LENT ((tt_media)(TT_MEDIA(TT_MEDIUM_LENT) | TT_MEDIA(TT_MEDIUM_READ)))
+
+extern const char *const tt_medium_name[TT_MEDIUM_COUNT];
+
+/* What is known of the blocks of a run. */
+typedef enum tt_class {
+  TT_CLASS_CELLS,   /* all ranks know all lengths, and that there is room in cells */
+  TT_CLASS_ENDS,    /* the two ends of a move know its block's length, and no other rank: each pair agrees by itself */
+  TT_CLASS_STREAMS, /* they are too long for cells, or there are none */
+  TT_CLASS_COUNT
+} tt_class;
+
+extern const char *const tt_class_name[TT_CLASS_COUNT];
+
+typedef struct tt_bound_step { /* of the list's step with the same number */
+  tt_media media;              /* of a copy: none */
+  bool final;                  /* nothing reads its result in this run: it may be stored past the cache */
+} tt_bound_step;
+
+typedef struct tt_image_ref { /* a block in or out of which values are kept in a wider type while they are combined */
+  tt_ref ref;
+  uint32_t block;
+} tt_image_ref;
+
+typedef struct tt_bound_plan {
+  const tt_plan *list; /* the plan's steps, or others that do the same; borrowed */
+  tt_class blocks;
+  tt_bound_step *step; /* parallel to list->step */
+
+  /* Where cells are admitted: sends come first of all, then everything else, one step after the other; unless some
+   * block has to go through a stream, then steps keep to their lanes. */
+  uint32_t *order; /* numbers of all steps that are no sends */
+  uint32_t order_count;
+  uint32_t released; /* after so many of them, nothing that others have in their cells is read any more */
+  /* Both ends of a pair put its blocks in one place, as these are in one order for each pair. */
+  uint32_t *put, *take; /* numbers of the steps that send, and that take */
+  uint32_t put_count, take_count;
+
+  uint32_t *settle; /* numbers of sends: the run is not complete before what they have lent is this rank's again */
+  uint32_t settle_count;
+
+  tt_image_ref *widen, *narrow; /* before all steps, and after them, where a run combines in a wider type */
+  uint32_t widen_count, narrow_count;
+  tt_arena arena; /* all of the above lives here */
+} tt_bound_plan;
+
+tutti_status tt_bound_plan_create(const tt_plan *list, tt_bound_plan **bound); /* no media, empty lists */
+void tt_bound_plan_destroy(tt_bound_plan *bound);                              /* accepts NULL */
+/* Whether every index is in its range: what exec and verify rely on before they touch anything. */
+tutti_status tt_bound_plan_check(const tt_bound_plan *bound);
+/* The list as text, with what is bound behind each step. malloc'd; NULL: no memory. */
+char *tt_bound_plan_print(const tt_bound_plan *bound);
+
+static inline bool tt_plan_step_combines(const tt_step *step) {
+  return step->kind == TT_STEP_RECV_REDUCE || (step->flags & TT_STEP_ONTO) != 0;
+}
+
 #endif

@@ -13,6 +13,11 @@
  *     plans 1
  *     claim allreduce ranks 2 blocks 1
  *
+ * A bound plan has more:
+ *
+ *       0 t0 send ->1 b0 in.0 first last via slot|read
+ *     order 2 3 released 1 put 0 take 2 settle 0
+ *
  * The grammar stands in docs/plan.md. */
 #include "plan/names.h"
 
@@ -96,7 +101,18 @@ static void put_waits(text *out, const tt_plan *plan, const tt_step *step) {
   }
 }
 
-static void put_step(text *out, const tt_plan *plan, const tt_step *step, uint32_t number) {
+static void put_media(text *out, const tt_bound_step *step) {
+  const char *before = " via ";
+  for (int medium = 0; medium < TT_MEDIUM_COUNT; medium++)
+    if (step->media & TT_MEDIA(medium)) {
+      put(out, "%s%s", before, tt_medium_name[medium]);
+      before = "|";
+    }
+  put(out, "%s", step->final ? " final" : "");
+}
+
+/* bound: NULL for a plan alone. */
+static void put_step(text *out, const tt_plan *plan, const tt_step *step, uint32_t number, const tt_bound_step *bound) {
   put(out, "  %u t%u %s", number, step->time, tt_plan_kind_name[step->kind]);
   put_peer(out, step);
   put(out, " b%u", step->block);
@@ -106,6 +122,8 @@ static void put_step(text *out, const tt_plan *plan, const tt_step *step, uint32
   if (step->finish > 0)
     put(out, " finish %u", step->finish);
   put_waits(out, plan, step);
+  if (bound)
+    put_media(out, bound);
   put(out, "\n");
 }
 
@@ -126,17 +144,60 @@ char *tt_plan_claim_print(const tt_plan_claim *claim) {
   return NULL;
 }
 
-char *tt_plan_print(const tt_plan *plan) {
-  text out = {NULL, 0, 0, false};
-  put_header(&out, plan);
+static void put_plan(text *out, const tt_plan *plan, const tt_bound_step *bound) {
+  put_header(out, plan);
   for (uint32_t n = 0; n < plan->lane_count; n++) {
-    put_lane(&out, plan, n);
-    for (uint32_t k = 0; k < plan->lane[n].step_count; k++)
-      put_step(&out, plan, &plan->step[plan->lane[n].first_step + k], k);
+    put_lane(out, plan, n);
+    for (uint32_t k = 0; k < plan->lane[n].step_count; k++) {
+      uint32_t step = plan->lane[n].first_step + k;
+      put_step(out, plan, &plan->step[step], k, bound ? &bound[step] : NULL);
+    }
   }
-  if (!out.failed)
-    return out.data;
-  free(out.data);
+}
+
+/* NULL, with the error's text, where there was no memory. */
+static char *close(text *out, const tt_plan *plan) {
+  if (!out->failed)
+    return out->data;
+  free(out->data);
   tt_fail(TUTTI_ERR_MEMORY, "no memory for the text of a plan with %u steps", plan->step_count);
   return NULL;
+}
+
+char *tt_plan_print(const tt_plan *plan) {
+  text out = {NULL, 0, 0, false};
+  put_plan(&out, plan, NULL);
+  return close(&out, plan);
+}
+
+static void put_numbers(text *out, const char *name, const uint32_t *number, uint32_t count) {
+  if (count > 0)
+    put(out, "%s", name);
+  for (uint32_t n = 0; n < count; n++)
+    put(out, " %u", number[n]);
+  if (count > 0)
+    put(out, "\n");
+}
+
+static void put_images(text *out, const char *name, const tt_image_ref *image, uint32_t count) {
+  if (count > 0)
+    put(out, "%s", name);
+  for (uint32_t n = 0; n < count; n++)
+    put(out, " %s.%u", tt_plan_space_name[image[n].ref.space], image[n].ref.index);
+  if (count > 0)
+    put(out, "\n");
+}
+
+char *tt_bound_plan_print(const tt_bound_plan *bound) {
+  text out = {NULL, 0, 0, false};
+  put(&out, "bound %s\n", tt_class_name[bound->blocks]);
+  put_images(&out, "widen", bound->widen, bound->widen_count);
+  put_plan(&out, bound->list, bound->step);
+  put_numbers(&out, "put", bound->put, bound->put_count);
+  put_numbers(&out, "take", bound->take, bound->take_count);
+  put_numbers(&out, "order", bound->order, bound->order_count);
+  put_numbers(&out, "released", &bound->released, bound->order_count > 0);
+  put_numbers(&out, "settle", bound->settle, bound->settle_count);
+  put_images(&out, "narrow", bound->narrow, bound->narrow_count);
+  return close(&out, bound->list);
 }

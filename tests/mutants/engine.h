@@ -7,6 +7,7 @@
 #ifndef TEST_MUTANTS_ENGINE_H
 #define TEST_MUTANTS_ENGINE_H
 
+#include "bind/bind.h"
 #include "exec/exec.h"
 #include "interpreter.h"
 #include "transport/loop/loop.h"
@@ -25,6 +26,7 @@ typedef union vector {
 typedef struct engine_rank {
   void *transport;
   tt_link *link;
+  tt_bound_plan *bound;
   tt_instance *instance;
   vector in, out, in_before, out_before; /* in place: in is out */
   bool done;
@@ -122,7 +124,9 @@ static inline bool open_rank(engine *on, const tt_plan *plan, int64_t rank) {
   if (status == TUTTI_OK)
     status = tt_link_create(&spec, &of->link);
   if (status == TUTTI_OK)
-    status = tt_instance_create(plan, of->link, &of->instance);
+    status = tt_bind(plan, &(tt_bind_facts){.blocks = TT_CLASS_STREAMS, .able = TT_MEDIA_LENT}, &of->bound);
+  if (status == TUTTI_OK)
+    status = tt_instance_create(of->bound, of->link, &of->instance);
   if (status == TUTTI_OK)
     tt_instance_log(of->instance, on->log, NULL);
   return status == TUTTI_OK && tt_instance_start(of->instance, &run) == TUTTI_OK;
@@ -141,6 +145,7 @@ static inline bool open_all(engine *on, const tt_plan *const *plan, tt_random *r
 static inline void close_all(engine *on) {
   for (int64_t rank = 0; rank < on->rank_count; rank++) {
     tt_instance_destroy(on->rank[rank].instance);
+    tt_bound_plan_destroy(on->rank[rank].bound);
     tt_link_destroy(on->rank[rank].link);
     tt_loop_ops()->close(on->rank[rank].transport);
   }
@@ -212,6 +217,7 @@ static inline outcome run_on_loop(const tt_meaning *meaning, const tt_plan *cons
     on.job_rank[rank] = rank;
     on.rank[rank].transport = NULL;
     on.rank[rank].link = NULL;
+    on.rank[rank].bound = NULL;
     on.rank[rank].instance = NULL;
     on.rank[rank].done = false;
     fill_buffers(&on, rank, &random);

@@ -42,7 +42,7 @@ static void open_case(const run_case *of, uint64_t seed) {
   test_ok(tt_lowering_create(&composition, tt_topo_flat(&arena, of->rank_count), &params, &lowering));
   for (int64_t rank = 0; rank < of->rank_count; rank++) {
     test_ok(tt_lower_rank(lowering, rank, &job.plan[rank]));
-    test_ok(tt_instance_create(job.plan[rank], job.link[rank], &job.instance[rank]));
+    test_job_instance(&job, rank);
   }
   tt_lowering_destroy(lowering);
   tt_arena_finish(&arena);

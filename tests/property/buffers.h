@@ -16,7 +16,8 @@ enum { GUARD = 64, FILLER = 0x5A, BLOCKS = TEST_RANKS * TEST_RANKS };
 typedef struct call {
   const tt_meaning *meaning;
   const tt_composition *composition;
-  bool direct, moves_only;
+  tt_class blocks; /* below STREAMS: the direct executor runs it */
+  bool moves_only;
   tutti_type type;
   tutti_op op;
   int64_t element_bytes; /* not 0: elements of a user's operator that does not commute */

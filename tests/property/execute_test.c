@@ -28,7 +28,7 @@ typedef struct property {
   tt_composition composition;
   tt_question question;
   tt_meaning meaning;
-  tt_direct *direct[TEST_RANKS];
+  tt_direct *direct[TT_CLASS_STREAMS][TEST_RANKS]; /* by class */
   test_job job;
 } property;
 
@@ -91,7 +91,7 @@ static void describe(const property *at, const call *of, const char *what, int64
               at->problem.ordered ? " ordered" : "", at->map, at->params, at->slot_count, at->slot_bytes);
   if (of)
     print_error(" total %" PRId64 " %s %s%s%s", of->total, of->element_bytes ? "maps" : tutti_type_name(of->type),
-                tutti_op_name(of->op), of->direct ? " direct" : "", of->unknown ? " unknown" : "");
+                tutti_op_name(of->op), of->blocks < TT_CLASS_STREAMS ? " direct" : "", of->unknown ? " unknown" : "");
   print_error(": %s, rank %" PRId64 " element %" PRId64 "\n", what, rank, index);
 }
 
@@ -162,16 +162,17 @@ static bool open_case(property *at) {
   if (!make_plans(at))
     return false;
   for (int64_t rank = 0; rank < at->problem.rank_count; rank++) {
-    must(at, tt_instance_create(at->job.plan[rank], at->job.link[rank], &at->job.instance[rank]));
-    if (at->job.plan[0]->direct)
-      must(at, tt_direct_create(at->job.plan[rank], at->job.link[rank], &at->direct[rank]));
+    test_job_instance(&at->job, rank);
+    for (int n = 0; n < TT_CLASS_STREAMS && at->job.plan[0]->direct; n++)
+      test_job_direct(&at->job, rank, (tt_class)n, &at->direct[n][rank]);
   }
   return true;
 }
 
 static void close_case(property *at) {
   for (int64_t rank = 0; rank < at->problem.rank_count; rank++)
-    tt_direct_destroy(at->direct[rank]);
+    for (int n = 0; n < TT_CLASS_STREAMS; n++)
+      tt_direct_destroy(at->direct[n][rank]);
   test_job_close(&at->job);
   tt_arena_finish(&at->arena);
 }
@@ -227,18 +228,18 @@ static void make_call(property *at, call *of) {
   call_lengths(of, &at->random, of->table == TT_TABLE_SQUARE ? 8 * total : total, of->table != TT_TABLE_SPLIT);
   open_call(of);
   tt_run run = run_of(of, 0, 1);
-  of->direct = at->direct[0] && below(at, 2) && tt_direct_fits(at->job.plan[0], &run);
+  of->blocks = below(at, 2) ? tt_run_class(at->job.plan[0], &run) : TT_CLASS_STREAMS;
 }
 
 static void start(property *at, call *of, int64_t rank, uint64_t number) {
   tt_run run = run_of(of, rank, number);
-  must(at, of->direct ? tt_direct_start(at->direct[rank], &run) : tt_instance_start(at->job.instance[rank], &run));
+  must(at, of->blocks < TT_CLASS_STREAMS ? tt_direct_start(at->direct[of->blocks][rank], &run) : tt_instance_start(at->job.instance[rank], &run));
 }
 
 static bool step(property *at, const call *of, int64_t rank, bool *moved) {
   bool done = false;
   int64_t peer = -1;
-  must(at, of->direct ? tt_direct_step(at->direct[rank], &done, moved, &peer)
+  must(at, of->blocks < TT_CLASS_STREAMS ? tt_direct_step(at->direct[of->blocks][rank], &done, moved, &peer)
                       : tt_instance_step(at->job.instance[rank], &done, moved, &peer));
   return done;
 }
