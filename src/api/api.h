@@ -389,6 +389,9 @@ tutti_status tt_comm_bind(tutti_comm *comm, const tt_call *call, const tt_places
 /* The executor of a binding whose entry and block table are there: bound->direct says which. Persistent requests have
  * their own (side.c). */
 tutti_status tt_bound_make_executor(tutti_comm *comm, tt_bound *bound);
+tt_bind_facts tt_bound_facts(const tutti_comm *comm, tt_class class, bool wide);
+/* prove.c: all ranks' plans, and what runs of them in each class, before their first use. */
+tutti_status tt_prove(const tutti_comm *comm, const tt_meaning *meaning, const tt_lowering *lowering, bool wide);
 void tt_bound_plans_destroy(tt_bound_plan **by_class); /* of each class */
 /* Calls of the collective are to choose their parameters anew. */
 void tt_comm_forget(tutti_comm *comm, tt_collective collective);

@@ -82,13 +82,18 @@ void tt_bound_plans_destroy(tt_bound_plan **by_class) {
     tt_bound_plan_destroy(by_class[n]);
 }
 
+tt_bind_facts tt_bound_facts(const tutti_comm *comm, tt_class class, bool wide) {
+  const tt_team *team = comm->main ? comm->main->team : comm->team;
+  bool lends = comm->ops->refer && comm->ops->unreleased;
+  return (tt_bind_facts){.blocks = class,
+                         .able = lends ? TT_MEDIA_LENT : 0,
+                         .wide = wide && class == TT_CLASS_STREAMS,
+                         .machine = team->machine};
+}
+
 /* The entry's plan for blocks of that class. */
 static tutti_status get_plan(const tutti_comm *comm, const tt_entry *entry, tt_class class, const tt_bound_plan **plan) {
-  bool lends = comm->ops->refer && comm->ops->unreleased;
-  tt_bind_facts facts = {.blocks = class,
-                         .able = lends ? TT_MEDIA_LENT : 0,
-                         .wide = entry->wide && class == TT_CLASS_STREAMS,
-                         .far = comm->far};
+  tt_bind_facts facts = tt_bound_facts(comm, class, entry->wide);
   tutti_status status =
       entry->by_class[class] ? TUTTI_OK : tt_bind(entry->plan, &facts, &entry->by_class[class]);
   *plan = entry->by_class[class];

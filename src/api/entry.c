@@ -110,21 +110,10 @@ static tutti_status find_meaning(const tutti_comm *comm, const tt_compiled *of, 
 
 static tutti_status prove(const tutti_comm *comm, const tt_compiled *of, const tt_params *params,
                           const tt_lowering *lowering) {
-  tt_plan **plans = calloc((size_t)comm->size, sizeof(tt_plan *));
-  tutti_status status =
-      plans ? TUTTI_OK : tt_fail(TUTTI_ERR_MEMORY, "no memory to prove %" PRId64 " plans", comm->size);
-  for (int64_t r = 0; r < comm->size && status == TUTTI_OK; r++)
-    status = tt_lower_rank(lowering, r, &plans[r]);
   tt_question question;
   tt_meaning meaning;
-  if (status == TUTTI_OK)
-    status = find_meaning(comm, of, params, &question, &meaning);
-  if (status == TUTTI_OK)
-    status = tt_verify(&meaning, (const tt_plan *const *)plans);
-  for (int64_t r = 0; r < comm->size && plans; r++)
-    tt_plan_destroy(plans[r]);
-  free(plans);
-  return status;
+  tutti_status status = find_meaning(comm, of, params, &question, &meaning);
+  return status == TUTTI_OK ? tt_prove(comm, &meaning, lowering, params->acc_float32) : status;
 }
 
 /* A rank that passes a block on has to know how long it is. */

@@ -92,9 +92,7 @@ static tutti_status lower_all(program *made) {
 static tutti_status prove(program *made) {
   tt_meaning meaning;
   tutti_status status = tt_verify_primitives(&made->composition, &made->arena, &meaning);
-  if (status == TUTTI_OK && !made->plan)
-    status = lower_all(made);
-  return status == TUTTI_OK ? tt_verify(&meaning, (const tt_plan *const *)made->plan) : status;
+  return status == TUTTI_OK ? tt_prove(made->of->comm, &meaning, made->lowering, made->params.acc_float32) : status;
 }
 
 /* ---- this rank's plan ---- */

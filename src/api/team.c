@@ -18,6 +18,13 @@ static int64_t machine_of(const tutti_context *context, const tt_team *team, int
   return context->head_of ? context->head_of[team->job_rank[rank]] : 0;
 }
 
+static tutti_status list_machines(const tutti_context *context, tt_team *team) {
+  team->machine = tt_arena_alloc(&team->arena, (size_t)team->size, sizeof *team->machine);
+  for (int64_t r = 0; r < team->size && team->machine; r++)
+    team->machine[r] = machine_of(context, team, r);
+  return team->machine ? TUTTI_OK : no_memory(team);
+}
+
 static tutti_status find_far(const tutti_context *context, tt_team *team) {
   team->far = tt_arena_alloc(&team->arena, (size_t)team->size, sizeof *team->far);
   if (!team->far)
@@ -28,7 +35,7 @@ static tutti_status find_far(const tutti_context *context, tt_team *team) {
     team->apart = team->apart || team->far[r];
     team->head = team->far[r] ? team->head : r;
   }
-  return TUTTI_OK;
+  return team->apart ? list_machines(context, team) : TUTTI_OK;
 }
 
 /* Ranks of one machine need not go through what also reaches others. */

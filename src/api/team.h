@@ -47,6 +47,7 @@ typedef struct tt_team {
   bool ready;   /* what follows is there */
   bool *far;    /* [size]: on another machine */
   bool apart;   /* some are */
+  int64_t *machine; /* of each rank; NULL: all are on one */
   int64_t head; /* the lowest rank on this machine */
   const tutti_transport_ops *ops;
   void *transport;

@@ -57,7 +57,11 @@ static void find_waited(binding *on) {
 
 /* ---- media ---- */
 
-static bool is_far(const binding *on, int32_t peer) { return on->facts->far && peer >= 0 && on->facts->far[peer]; }
+/* On another machine. */
+static bool is_far(const binding *on, int32_t peer) {
+  const int64_t *machine = on->facts->machine;
+  return machine && peer >= 0 && machine[peer] != machine[on->plan->rank];
+}
 
 /* What a stream can carry; both of its ends say the same, but for what only the sender may do. */
 static tt_media stream_media(const binding *on, const tt_lane *lane, const tt_step *step) {

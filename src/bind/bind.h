@@ -9,7 +9,7 @@ typedef struct tt_bind_facts {
   tt_class blocks;
   tt_media able;   /* media that machine and user allow; a stream's own slots always are */
   bool wide;       /* runs combine in a wider type; not in cells */
-  const bool *far; /* of each rank of the plan: on another machine; borrowed; NULL: none is */
+  const int64_t *machine; /* of each rank of the plan; borrowed; NULL: all are on one */
 } tt_bind_facts;
 
 /* plan: borrowed by the bound plan. TUTTI_ERR_PLAN where cells are asked for and a rank sends what it did not have at

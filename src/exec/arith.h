@@ -4,9 +4,6 @@
 
 #include "exec/exec.h"
 
-/* Bytes of all blocks from which final results are stored past the cache: above a core's share of it. */
-#define TT_NONTEMPORAL_BYTES ((int64_t)16 << 20)
-
 typedef struct tt_arith {
   tt_combine combine; /* NULL where the plan reduces nothing, or by a user's operator */
   tt_user_op user_op; /* .reduce NULL: none */

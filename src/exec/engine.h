@@ -12,11 +12,6 @@
 #include "exec/memory.h"
 #include "exec/watch.h"
 
-/* What is fetched at once to be combined: long, since each fetch is a system call, yet short enough for a cache. */
-#define TT_FETCH_BYTES ((int64_t)128 << 10)
-/* Bytes of a piece from which a reference is cheaper than a copy into the slot. */
-#define TT_REFER_BYTES 4096
-
 typedef struct tt_op { /* a step of the list, with what it needs here */
   uint8_t kind;        /* tt_step_kind */
   bool ends_message;   /* SEND: commit after it; receives: the slot is used up after it */
@@ -56,6 +51,7 @@ typedef struct tt_wait_on {
 struct tt_instance {
   const tutti_transport_ops *ops;
   void *transport;
+  tt_thresholds thresholds; /* the link's */
   tt_op *op; /* parallel to plan->step */
   tt_wait_on *wait;
   tt_lane_run *lane;

@@ -21,6 +21,14 @@ typedef struct tt_direct tt_direct;
 
 #define TT_LINK_IDS ((uint64_t)1 << 32) /* at most */
 
+/* Bytes from which something is done otherwise; each rank's own affair. 0: as the option says. */
+typedef struct tt_thresholds {
+  int64_t lend;        /* shortest piece that is lent where it may be */
+  int64_t fetch;       /* most that is fetched at once, to be stored; */
+  int64_t combine;     /* to be combined */
+  int64_t nontemporal; /* of all blocks: from here on, final results are stored past the cache */
+} tt_thresholds;
+
 typedef struct tt_link_spec {
   const tutti_transport_ops *ops; /* borrowed */
   void *transport;                /* opened; borrowed */
@@ -33,6 +41,7 @@ typedef struct tt_link_spec {
   const bool *far;           /* of each rank: messages to it are costly, and wait to be whole; borrowed; NULL: none */
   size_t slot_bytes_minimum; /* equal on all ranks: blocks are cut into slices of at most this */
   bool alone;                /* of one request: ids are used once; little memory, as ranks run ahead by few starts */
+  tt_thresholds thresholds;
   struct tt_spent *spent;    /* tt_link_watch's; NULL: nobody wants to know */
 } tt_link_spec;
 

@@ -148,7 +148,7 @@ static void test_fetched_slices_are_combined(void **state) {
   run(of);
   for (int n = 0; n < TOTAL; n++)
     assert_true(of->out[0][n] == 3 * n && of->out[1][n] == 3 * n);
-  assert_int_equal(fetched, 2 * (1 + sizeof of->in[0] / TT_FETCH_BYTES)); /* each comes in pieces */
+  assert_int_equal(fetched, 2 * (1 + sizeof of->in[0] / (128 << 10))); /* each comes in pieces */
   close_ranks(of);
 }
 

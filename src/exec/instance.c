@@ -26,6 +26,7 @@ tutti_status tt_instance_create(const tt_bound_plan *bound, tt_link *link, tt_in
   made->link = link;
   made->ops = tt_link_get(link)->ops;
   made->transport = tt_link_get(link)->transport;
+  made->thresholds = tt_link_get(link)->thresholds;
   made->slot = slot_of(made->plan, link);
   tt_arena_init(&made->arena);
   status = tt_ops_make(made);
@@ -97,7 +98,7 @@ static tutti_status set_shape(tt_instance *instance, const tt_run *run) {
     status = touch_blocks(instance);
   if (status)
     return status;
-  instance->arith.large = instance->blocks.out_bytes >= TT_NONTEMPORAL_BYTES;
+  instance->arith.large = instance->blocks.out_bytes >= instance->thresholds.nontemporal;
   instance->shape = run->shape;
   return TUTTI_OK;
 }

@@ -30,11 +30,20 @@ struct tt_link {
   tt_cells *cells; /* NULL until the direct executor needs them */
 };
 
+static void set_thresholds(tt_thresholds *of) {
+  const tt_options *options = tt_options_get();
+  of->lend = of->lend ? of->lend : options->lend_bytes;
+  of->fetch = of->fetch ? of->fetch : options->fetch_bytes;
+  of->combine = of->combine ? of->combine : options->combine_bytes;
+  of->nontemporal = of->nontemporal ? of->nontemporal : options->nontemporal_bytes;
+}
+
 tutti_status tt_link_create(const tt_link_spec *spec, tt_link **link) {
   tt_link *made = calloc(1, sizeof *made);
   if (!made)
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for a communicator's table of streams");
   made->spec = *spec;
+  set_thresholds(&made->spec.thresholds);
   *link = made;
   return TUTTI_OK;
 }

@@ -15,8 +15,6 @@
 #include <assert.h>
 #include <stdlib.h>
 
-enum { STORE_BYTES = 1 << 20 };
-
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
 /* Bytes of the next piece. */
@@ -129,7 +127,7 @@ static tutti_status refer(tt_instance *instance, tt_lane_run *lane, int64_t byte
 
 static tutti_status move_send(tt_instance *instance, tt_lane_run *lane, int64_t *moved) {
   int64_t bytes = piece_of(instance, lane);
-  if (lane->refers && bytes >= TT_REFER_BYTES) {
+  if (lane->refers && bytes >= instance->thresholds.lend) {
     tutti_status status = refer(instance, lane, lane->granted - lane->done, moved);
     if (status || lane->refers)
       return status;
@@ -164,8 +162,9 @@ static bool goes_aside(const tt_instance *instance, const tt_lane_run *lane) {
 /* What lies in another process: fetched to where it goes, and combined there. */
 static tutti_status fetch(tt_instance *instance, tt_lane_run *lane, int64_t *moved) {
   bool reduces = lane->op->use.reduces;
-  int64_t element = instance->arith.element_bytes, whole = TT_FETCH_BYTES - TT_FETCH_BYTES % element;
-  int64_t most = !reduces ? STORE_BYTES : whole > 0 ? whole : element;
+  int64_t element = instance->arith.element_bytes, combine = instance->thresholds.combine;
+  int64_t whole = combine - combine % element;
+  int64_t most = !reduces ? instance->thresholds.fetch : whole > 0 ? whole : element;
   int64_t bytes = least(least(lane->granted - lane->done, lane->slot_bytes - lane->slot_used), most);
   unsigned char *dst = lane->dst + lane->done, *to = goes_aside(instance, lane) ? make_aside(instance, most) : dst;
   if (!to)

@@ -28,7 +28,7 @@ typedef struct test_job {
   tt_link *link[TEST_RANKS];
   tt_plan *plan[TEST_RANKS];
   tt_bound_plan *bound[TEST_RANKS][TT_CLASS_COUNT]; /* made when first asked for */
-  const bool *far[TEST_RANKS];                      /* of each rank's link */
+  const int64_t *machine;                           /* of each rank; NULL: all are on one */
   tt_instance *instance[TEST_RANKS];
   int64_t job_rank[TEST_RANKS];
 } test_job;
@@ -201,22 +201,22 @@ static inline void test_job_open(test_job *job, const tt_loop_options *options, 
   }
 }
 
-/* A plan bound with all that loop can do. far: of each rank; NULL: none is. */
-static inline tt_bound_plan *test_bind_far(const tt_plan *plan, tt_class blocks, const bool *far) {
-  tt_bind_facts facts = {.blocks = blocks, .able = TT_MEDIA_LENT, .wide = blocks == TT_CLASS_STREAMS, .far = far};
+/* A plan bound with all that loop can do. machine: of each rank; NULL: all are on one. */
+static inline tt_bound_plan *test_bind_on(const tt_plan *plan, tt_class blocks, const int64_t *machine) {
+  tt_bind_facts facts = {.blocks = blocks, .able = TT_MEDIA_LENT, .wide = blocks == TT_CLASS_STREAMS, .machine = machine};
   tt_bound_plan *bound = NULL;
   test_ok(tt_bind(plan, &facts, &bound));
   return bound;
 }
 
 static inline tt_bound_plan *test_bind(const tt_plan *plan, tt_class blocks) {
-  return test_bind_far(plan, blocks, NULL);
+  return test_bind_on(plan, blocks, NULL);
 }
 
 static inline const tt_bound_plan *test_job_bound(test_job *job, int64_t rank, tt_class blocks) {
   tt_bound_plan **bound = &job->bound[rank][blocks];
   if (!*bound)
-    *bound = test_bind_far(job->plan[rank], blocks, job->far[rank]);
+    *bound = test_bind_on(job->plan[rank], blocks, job->machine);
   return *bound;
 }
 

@@ -36,6 +36,8 @@ tutti_status tt_verify_machine_init(tt_machine *machine, tt_proof *proof);
 
 /* memory.c: whether the rank has that memory; in may be written only where it is aliased by out. */
 bool tt_verify_exists(const tt_proof *proof, uint32_t rank, tt_ref ref, bool write);
+/* Whether the rank's input is there at the start. */
+bool tt_verify_holds_input(const tt_proof *proof, uint32_t rank, tt_ref ref);
 /* What a location of that place holds, the rank's input included; TT_NONE where nothing was ever written. */
 uint32_t tt_verify_held(tt_machine *machine, uint32_t rank, tt_ref ref, uint32_t location);
 /* Makes out's places of one rank known (or forgets them again), and what is there at the end. */

@@ -16,14 +16,14 @@ bool tt_verify_exists(const tt_proof *proof, uint32_t rank, tt_ref ref, bool wri
   return ref.space != TT_SPACE_OUT || out_exists(proof, rank, ref.index);
 }
 
-static bool holds_input(const tt_proof *proof, uint32_t rank, tt_ref ref) {
+bool tt_verify_holds_input(const tt_proof *proof, uint32_t rank, tt_ref ref) {
   return (ref.space == TT_SPACE_IN || (ref.space == TT_SPACE_OUT && proof->meaning->in_place)) &&
          in_exists(proof, rank, ref.index);
 }
 
 uint32_t tt_verify_held(tt_machine *machine, uint32_t rank, tt_ref ref, uint32_t location) {
   tt_location *at = &machine->location[location];
-  if (at->content == TT_NONE && holds_input(machine->proof, rank, ref))
+  if (at->content == TT_NONE && tt_verify_holds_input(machine->proof, rank, ref))
     at->content = tt_verify_input(machine, rank, ref.index);
   return at->content;
 }
@@ -96,7 +96,7 @@ uint32_t tt_verify_result(tt_machine *machine, uint32_t rank, uint32_t block) {
   uint32_t location = *place_of(machine, out);
   if (location != TT_NONE)
     return tt_verify_held(machine, rank, out, location);
-  if (!holds_input(machine->proof, rank, out))
+  if (!tt_verify_holds_input(machine->proof, rank, out))
     return TT_NONE;
   uint32_t input = tt_verify_input(machine, rank, block);
   machine->content_count--; /* there is room for one at a time */

@@ -68,4 +68,8 @@ tutti_status tt_verify(const tt_meaning *meaning, const tt_plan *const *plan);
  * meaning. TUTTI_ERR_UNSUPPORTED: too large to prove. */
 tutti_status tt_verify_claim(const tt_plan_set *set);
 
+/* Whether what runs on all ranks does what the plans do, to the bit, whatever admitted medium carries a block. plan[r],
+ * proven, is rank r's; bound[r]->list is the same or another one. Errors as above. */
+tutti_status tt_verify_bound(const tt_meaning *meaning, const tt_plan *const *plan, const tt_bound_plan *const *bound);
+
 #endif

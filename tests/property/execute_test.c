@@ -156,11 +156,23 @@ static bool make_plans(property *at) {
   return true;
 }
 
+static void prove_bound(property *at, tt_class blocks) {
+  for (int64_t rank = 0; rank < at->problem.rank_count; rank++)
+    test_job_bound(&at->job, rank, blocks);
+  const tt_bound_plan *bound[TEST_RANKS];
+  for (int64_t rank = 0; rank < at->problem.rank_count; rank++)
+    bound[rank] = at->job.bound[rank][blocks];
+  must(at, tt_verify_bound(&at->meaning, (const tt_plan *const *)at->job.plan, bound));
+}
+
 static bool open_case(property *at) {
   tt_loop_options options = {at->problem.rank_count, at->slot_bytes, at->slot_count, false, at->seed};
   test_job_open(&at->job, &options, at->slot_bytes);
   if (!make_plans(at))
     return false;
+  for (int n = 0; n < TT_CLASS_COUNT; n++)
+    if (n == TT_CLASS_STREAMS || at->job.plan[0]->direct)
+      prove_bound(at, (tt_class)n);
   for (int64_t rank = 0; rank < at->problem.rank_count; rank++) {
     test_job_instance(&at->job, rank);
     for (int n = 0; n < TT_CLASS_STREAMS && at->job.plan[0]->direct; n++)

@@ -1,0 +1,162 @@
+/* verify/places.c - both ends find each message in one place, from what both know.
+ *
+ * Streams: the n-th send meets the n-th receive (match.c), and the reader takes any medium that the sender may pick.
+ * Cells: where all ranks know all lengths, a block lies where it lies in the sender's input. Else the two ends of a
+ * pair lay its blocks one after the other, in the order of the sender's `put` and the reader's `take`: those must be
+ * the same steps in the same order, and stand together. */
+#include "verify/bound.h"
+
+static tt_media cell_of(const tt_bound_proof *proof, uint32_t step) {
+  return proof->step[step]->media & TT_MEDIA(TT_MEDIUM_CELL);
+}
+
+static const char *unlike(const tt_bound_proof *proof, uint32_t recv, uint32_t send) {
+  tt_media sends = proof->step[send]->media, takes = proof->step[recv]->media;
+  if (sends & ~takes)
+    return "its sender may pick a medium that it does not take";
+  if (cell_of(proof, send) != cell_of(proof, recv))
+    return "one of its ends looks for it in a cell";
+  if ((sends ^ takes) & TT_MEDIA(TT_MEDIUM_MESSAGE))
+    return "one of its ends takes the other for another machine";
+  return NULL;
+}
+
+static tutti_status check_pairs(const tt_bound_proof *proof) {
+  const tt_proof *lists = &proof->lists;
+  for (uint32_t recv = 0; recv < lists->step_count; recv++) {
+    uint32_t send = lists->send_of[recv];
+    const char *wrong = send == TT_NONE ? NULL : unlike(proof, recv, send);
+    if (wrong)
+      return tt_verify_fail(lists, recv, "%s", wrong);
+  }
+  return TUTTI_OK;
+}
+
+/* ---- cells ---- */
+
+typedef struct list { /* put or take of one rank */
+  const uint32_t *number;
+  uint32_t count, first_step;
+  const char *name;
+} list;
+
+static list put_of(const tt_bound_proof *proof, uint32_t rank) {
+  const tt_bound_plan *bound = proof->bound[rank];
+  return (list){bound->put, bound->put_count, proof->first_step[rank], "what is put into cells"};
+}
+
+static list take_of(const tt_bound_proof *proof, uint32_t rank) {
+  const tt_bound_plan *bound = proof->bound[rank];
+  return (list){bound->take, bound->take_count, proof->first_step[rank], "what is taken from cells"};
+}
+
+static list order_of(const tt_bound_proof *proof, uint32_t rank) {
+  const tt_bound_plan *bound = proof->bound[rank];
+  return (list){bound->order, bound->order_count, proof->first_step[rank], "the order of cells"};
+}
+
+/* mark: of each step, set for those of the list. */
+static void mark_list(list of, uint32_t *mark) {
+  for (uint32_t n = 0; n < of.count; n++)
+    mark[of.first_step + of.number[n]] = n;
+}
+
+static tutti_status lacks(const tt_bound_proof *proof, uint32_t step, list of) {
+  return tt_verify_fail(&proof->lists, step, "%s lacks it", of.name);
+}
+
+/* That `of` has every step of its kind that may go in a cell; of copies, all. */
+static tutti_status check_list(const tt_bound_proof *proof, uint32_t rank, list of, bool sends, bool copies,
+                               uint32_t *place) {
+  mark_list(of, place);
+  for (uint32_t step = proof->first_step[rank]; step < proof->first_step[rank + 1]; step++) {
+    const tt_step *at = proof->lists.step[step];
+    bool belongs = at->kind == TT_STEP_COPY ? copies : (at->kind == TT_STEP_SEND) == sends;
+    bool wanted = belongs && (at->kind == TT_STEP_COPY || copies || cell_of(proof, step));
+    if (wanted && place[step] == TT_NONE)
+      return lacks(proof, step, of);
+  }
+  return TUTTI_OK;
+}
+
+static tutti_status check_released(const tt_bound_proof *proof, uint32_t rank) {
+  list of = order_of(proof, rank);
+  for (uint32_t n = proof->bound[rank]->released; n < of.count; n++) {
+    uint32_t step = of.first_step + of.number[n];
+    if (proof->lists.step[step]->kind != TT_STEP_COPY)
+      return tt_verify_fail(&proof->lists, step, "it takes from a cell that has been released");
+  }
+  return TUTTI_OK;
+}
+
+/* Whether steps of one peer stand together: places begin anew with each peer. seen: zeros, and left so. */
+static tutti_status check_together(const tt_bound_proof *proof, list of, uint32_t *seen) {
+  const tt_proof *lists = &proof->lists;
+  int32_t before = -1;
+  tutti_status status = TUTTI_OK;
+  for (uint32_t n = 0; n < of.count && status == TUTTI_OK; n++) {
+    uint32_t step = of.first_step + of.number[n];
+    int32_t peer = lists->step[step]->peer;
+    if (cell_of(proof, step) && peer >= 0 && peer != before && seen[peer]++)
+      status = tt_verify_fail(lists, step, "in %s, its peer's do not stand together", of.name);
+    before = cell_of(proof, step) ? peer : before;
+  }
+  for (uint32_t peer = 0; peer < lists->rank_count; peer++)
+    seen[peer] = 0;
+  return status;
+}
+
+/* Whether the takes of each peer are the other ends of its puts in the same order. put: place of each send. */
+static tutti_status check_order(const tt_bound_proof *proof, list of, const uint32_t *put) {
+  const tt_proof *lists = &proof->lists;
+  uint32_t before = TT_NONE;
+  for (uint32_t n = 0; n < of.count; n++) {
+    uint32_t step = of.first_step + of.number[n];
+    if (!cell_of(proof, step))
+      continue;
+    bool same = before != TT_NONE && lists->step[before]->peer == lists->step[step]->peer;
+    if (same && put[lists->send_of[step]] < put[lists->send_of[before]])
+      return tt_verify_fail(lists, step, "its two ends have it at different places of a cell");
+    before = step;
+  }
+  return TUTTI_OK;
+}
+
+static tutti_status check_cells(const tt_bound_proof *proof, uint32_t *put, uint32_t *take, uint32_t *order,
+                                uint32_t *seen) {
+  const tt_proof *lists = &proof->lists;
+  tutti_status status = TUTTI_OK;
+  for (uint32_t rank = 0; rank < lists->rank_count && status == TUTTI_OK; rank++) {
+    status = check_list(proof, rank, put_of(proof, rank), true, false, put);
+    if (status == TUTTI_OK)
+      status = check_list(proof, rank, take_of(proof, rank), false, false, take);
+    if (status == TUTTI_OK)
+      status = check_list(proof, rank, order_of(proof, rank), false, true, order);
+    if (status == TUTTI_OK)
+      status = check_released(proof, rank);
+  }
+  bool by_pairs = proof->bound[0]->blocks == TT_CLASS_ENDS;
+  for (uint32_t rank = 0; rank < lists->rank_count && by_pairs && status == TUTTI_OK; rank++) {
+    status = check_together(proof, put_of(proof, rank), seen);
+    if (status == TUTTI_OK)
+      status = check_together(proof, take_of(proof, rank), seen);
+    if (status == TUTTI_OK)
+      status = check_order(proof, take_of(proof, rank), put);
+  }
+  return status;
+}
+
+tutti_status tt_verify_places(tt_bound_proof *proof) {
+  tt_proof *lists = &proof->lists;
+  tutti_status status = check_pairs(proof);
+  if (status != TUTTI_OK || proof->bound[0]->blocks == TT_CLASS_STREAMS)
+    return status;
+  size_t steps = lists->step_count;
+  uint32_t *place = tt_arena_alloc(&lists->arena, 3 * steps, sizeof *place);
+  uint32_t *seen = tt_arena_alloc(&lists->arena, lists->rank_count, sizeof *seen);
+  if (lists->arena.failed)
+    return tt_fail(TUTTI_ERR_MEMORY, "no memory to verify %u steps", lists->step_count);
+  for (size_t n = 0; n < 3 * steps; n++)
+    place[n] = TT_NONE;
+  return check_cells(proof, place, place + steps, place + 2 * steps, seen);
+}
