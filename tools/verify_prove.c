@@ -93,8 +93,7 @@ static bool stays_on_machines(const proof *in, const int64_t *machine) {
 static tutti_status prove_bound(const proof *in, tt_class blocks) {
   int64_t ranks = in->problem.rank_count;
   tt_bound_plan *bound[TT_CASE_RANKS] = {NULL};
-  bool apart =
-      in->of->level_count > 0 && blocks == TT_CLASS_STREAMS && stays_on_machines(in, in->of->group_of[0]);
+  bool apart = in->of->level_count > 0 && blocks == TT_CLASS_STREAMS && stays_on_machines(in, in->of->group_of[0]);
   tt_bind_facts facts = {.blocks = blocks,
                          .able = TT_MEDIA_LENT,
                          .wide = blocks == TT_CLASS_STREAMS,
@@ -103,8 +102,7 @@ static tutti_status prove_bound(const proof *in, tt_class blocks) {
   for (int64_t r = 0; r < ranks && status == TUTTI_OK; r++)
     status = tt_bind(in->plan[r], &facts, &bound[r]);
   if (status == TUTTI_OK)
-    status =
-        tt_verify_bound(&in->meaning, (const tt_plan *const *)in->plan, (const tt_bound_plan *const *)bound);
+    status = tt_verify_bound(&in->meaning, (const tt_plan *const *)in->plan, (const tt_bound_plan *const *)bound);
   for (int64_t r = 0; r < ranks; r++)
     tt_bound_plan_destroy(bound[r]);
   return status;

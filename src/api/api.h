@@ -31,11 +31,11 @@ typedef struct tt_entry {
   tt_plan *plan;                     /* compiled's; the entry's where that is NULL */
   tt_bound_plan **by_class;          /* the plan bound for each class, when first needed; as the plan, whose they are */
   tt_bound_plan *own[TT_CLASS_COUNT];
-  const char *runs;                  /* the parameters; the communicator's */
-  uint64_t hash;                     /* of the text that was chosen */
-  uint32_t epoch;                    /* of the communicator, when the executors were made */
-  bool wide, single_copy;            /* as in tt_compiled */
-  tt_instance *instance;             /* made at the first call that needs it */
+  const char *runs;       /* the parameters; the communicator's */
+  uint64_t hash;          /* of the text that was chosen */
+  uint32_t epoch;         /* of the communicator, when the executors were made */
+  bool wide, single_copy; /* as in tt_compiled */
+  tt_instance *instance;  /* made at the first call that needs it */
   tt_direct *direct;
   struct tt_entry *next;
 } tt_entry;

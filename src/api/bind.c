@@ -92,10 +92,10 @@ tt_bind_facts tt_bound_facts(const tutti_comm *comm, tt_class class, bool wide) 
 }
 
 /* The entry's plan for blocks of that class. */
-static tutti_status get_plan(const tutti_comm *comm, const tt_entry *entry, tt_class class, const tt_bound_plan **plan) {
+static tutti_status get_plan(const tutti_comm *comm, const tt_entry *entry, tt_class class,
+                             const tt_bound_plan **plan) {
   tt_bind_facts facts = tt_bound_facts(comm, class, entry->wide);
-  tutti_status status =
-      entry->by_class[class] ? TUTTI_OK : tt_bind(entry->plan, &facts, &entry->by_class[class]);
+  tutti_status status = entry->by_class[class] ? TUTTI_OK : tt_bind(entry->plan, &facts, &entry->by_class[class]);
   *plan = entry->by_class[class];
   return status;
 }

@@ -43,12 +43,12 @@ typedef struct tt_choice {
 typedef struct tt_team {
   int64_t *job_rank; /* of each rank */
   int64_t size, rank;
-  int64_t uses; /* by communicators */
-  bool ready;   /* what follows is there */
-  bool *far;    /* [size]: on another machine */
-  bool apart;   /* some are */
+  int64_t uses;     /* by communicators */
+  bool ready;       /* what follows is there */
+  bool *far;        /* [size]: on another machine */
+  bool apart;       /* some are */
   int64_t *machine; /* of each rank; NULL: all are on one */
-  int64_t head; /* the lowest rank on this machine */
+  int64_t head;     /* the lowest rank on this machine */
   const tutti_transport_ops *ops;
   void *transport;
   tt_topo *topo;

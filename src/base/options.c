@@ -35,7 +35,8 @@ static const tt_option table[] = {
     ROW("TUTTI_FETCH_BYTES", TT_OPTION_BYTES, 1, "1M", fetch_bytes,
         "Most that is read at once from another process's memory where it is only stored."),
     ROW("TUTTI_COMBINE_BYTES", TT_OPTION_BYTES, 1, "128K", combine_bytes,
-        "Most that is read at once from another process's memory where it is combined: it stays in the cache meanwhile."),
+        "Most that is read at once from another process's memory where it is combined: it stays in the cache "
+        "meanwhile."),
     ROW("TUTTI_NONTEMPORAL_BYTES", TT_OPTION_BYTES, 0, "16M", nontemporal_bytes,
         "Bytes of all blocks from which results that are not read soon are stored past the cache."),
     ROW("TUTTI_CMA", TT_OPTION_FLAG, 1, "1", cma,

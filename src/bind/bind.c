@@ -103,8 +103,8 @@ static void bind_lane(binding *on, uint32_t lane) {
 
 static tutti_status allocate(binding *on) {
   const tt_plan *plan = on->plan;
-  on->last_read = tt_arena_alloc(&on->arena, (size_t)TT_SPACE_TMP * plan->block_count + plan->tmp_count,
-                                 sizeof *on->last_read);
+  on->last_read =
+      tt_arena_alloc(&on->arena, (size_t)TT_SPACE_TMP * plan->block_count + plan->tmp_count, sizeof *on->last_read);
   on->waited = tt_arena_alloc(&on->arena, plan->lane_count, sizeof *on->waited);
   on->bound->settle = tt_arena_alloc(&on->bound->arena, plan->step_count, sizeof *on->bound->settle);
   return on->arena.failed || on->bound->arena.failed ? no_memory(plan) : TUTTI_OK;

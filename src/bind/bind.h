@@ -7,8 +7,8 @@
 
 typedef struct tt_bind_facts {
   tt_class blocks;
-  tt_media able;   /* media that machine and user allow; a stream's own slots always are */
-  bool wide;       /* runs combine in a wider type; not in cells */
+  tt_media able;          /* media that machine and user allow; a stream's own slots always are */
+  bool wide;              /* runs combine in a wider type; not in cells */
   const int64_t *machine; /* of each rank of the plan; borrowed; NULL: all are on one */
 } tt_bind_facts;
 

@@ -125,7 +125,8 @@ static bool publish(tt_direct *direct) {
 }
 
 static tutti_status start_instance(tt_direct *direct, const tt_run *run) {
-  tutti_status status = direct->instance ? TUTTI_OK : tt_instance_create(direct->bound, direct->link, &direct->instance);
+  tutti_status status =
+      direct->instance ? TUTTI_OK : tt_instance_create(direct->bound, direct->link, &direct->instance);
   return status ? status : tt_instance_start_beside(direct->instance, run, direct);
 }
 

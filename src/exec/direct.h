@@ -18,8 +18,8 @@ typedef struct tt_direct_spot { /* of a block on its way */
 
 typedef struct tt_direct_op { /* a step that is no send */
   uint32_t step;
-  int32_t peer;   /* -1: a copy */
-  uint8_t level;  /* of its lane, or TT_OWN_LEVEL */
+  int32_t peer;  /* -1: a copy */
+  uint8_t level; /* of its lane, or TT_OWN_LEVEL */
   tt_use use;
   tt_place length, src, dst;
 } tt_direct_op;
@@ -59,7 +59,7 @@ struct tt_direct {
   tt_direct_take *take;
   tt_direct_piece *piece;
   uint32_t take_count, piece_count;
-  uint32_t released; /* so many takes are done before others' cells are read no more */
+  uint32_t released;    /* so many takes are done before others' cells are read no more */
   tt_area *area;        /* for what travels in data */
   bool far, writes_far; /* something travels there; is published there */
   bool reads_all;       /* takes something from every other rank */
@@ -78,7 +78,7 @@ struct tt_direct {
   const tt_bound_plan *bound;
   const tt_plan *plan; /* its list */
   tt_link *link;
-  tt_direct_op *op; /* in its order */
+  tt_direct_op *op;     /* in its order */
   tt_direct_send *send; /* in the order of places */
   uint32_t op_count, send_count;
   uint32_t *op_by_place; /* numbers of the ops that take, in the order of places */

@@ -52,7 +52,7 @@ struct tt_instance {
   const tutti_transport_ops *ops;
   void *transport;
   tt_thresholds thresholds; /* the link's */
-  tt_op *op; /* parallel to plan->step */
+  tt_op *op;                /* parallel to plan->step */
   tt_wait_on *wait;
   tt_lane_run *lane;
   uint32_t *active; /* lanes that are not through */
@@ -91,7 +91,6 @@ struct tt_instance {
 
 /* Its peer is on another machine. */
 static inline bool tt_op_far(const tt_op *op) { return op->media & TT_MEDIA(TT_MEDIUM_MESSAGE); }
-
 
 /* instance.c: a start in which the blocks of some steps travel in cells; `direct` is borrowed until it is complete. */
 tutti_status tt_instance_start_beside(tt_instance *instance, const tt_run *run, tt_direct *direct);

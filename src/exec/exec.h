@@ -42,7 +42,7 @@ typedef struct tt_link_spec {
   size_t slot_bytes_minimum; /* equal on all ranks: blocks are cut into slices of at most this */
   bool alone;                /* of one request: ids are used once; little memory, as ranks run ahead by few starts */
   tt_thresholds thresholds;
-  struct tt_spent *spent;    /* tt_link_watch's; NULL: nobody wants to know */
+  struct tt_spent *spent; /* tt_link_watch's; NULL: nobody wants to know */
 } tt_link_spec;
 
 tutti_status tt_link_create(const tt_link_spec *spec, tt_link **link);
@@ -113,7 +113,8 @@ static inline bool tt_key_agrees(uint64_t a, uint64_t b) {
   return a == b || ((a ^ b) <= TT_KEY_MEANING && (!(a & TT_KEY_MEANING) || !(b & TT_KEY_MEANING)));
 }
 
-tutti_status tt_instance_create(const tt_bound_plan *bound, tt_link *link, tt_instance **instance); /* bound: borrowed */
+tutti_status tt_instance_create(const tt_bound_plan *bound, tt_link *link,
+                                tt_instance **instance); /* bound: borrowed */
 void tt_instance_destroy(tt_instance *instance);
 /* Sets everything to the beginning. Allocates only where a larger scratch than ever before is needed. */
 tutti_status tt_instance_start(tt_instance *instance, const tt_run *run);

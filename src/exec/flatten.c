@@ -22,14 +22,13 @@ static void set_op(tt_direct *direct, uint32_t number, const tt_lane *lane) {
   const tt_step *step = &plan->step[number];
   bool copies = step->kind == TT_STEP_COPY;
   tt_direct_op *made = &direct->op[direct->op_count++];
-  *made = (tt_direct_op){.step = number,
-                         .peer = copies ? -1 : step->peer,
-                         .level = (uint8_t)(copies ? TT_OWN_LEVEL : lane->level),
-                         .use = {.reduces = tt_plan_step_combines(step),
-                                 .left = step->flags & TT_STEP_LEFT,
-                                 .finish = step->finish},
-                         .length = tt_blocks_length(plan, step->block),
-                         .dst = tt_blocks_place(plan, step->dst)};
+  *made = (tt_direct_op){
+      .step = number,
+      .peer = copies ? -1 : step->peer,
+      .level = (uint8_t)(copies ? TT_OWN_LEVEL : lane->level),
+      .use = {.reduces = tt_plan_step_combines(step), .left = step->flags & TT_STEP_LEFT, .finish = step->finish},
+      .length = tt_blocks_length(plan, step->block),
+      .dst = tt_blocks_place(plan, step->dst)};
   made->src = step->kind == TT_STEP_RECV ? made->dst : tt_blocks_place(plan, step->src);
   direct->reduces |= made->use.reduces;
   direct->uses_mid |= made->src.space == TT_SPACE_MID || made->dst.space == TT_SPACE_MID;

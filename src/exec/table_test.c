@@ -268,14 +268,15 @@ static void start_call(test_case *at, int64_t rank) {
   if (!*of)
     *of = make_call(at, at->position[rank]);
   tt_run run = run_of(at, *of, rank);
-  test_ok((*of)->blocks < TT_CLASS_STREAMS ? tt_direct_start(at->direct[(*of)->blocks][rank], &run) : tt_instance_start(at->job.instance[rank], &run));
+  test_ok((*of)->blocks < TT_CLASS_STREAMS ? tt_direct_start(at->direct[(*of)->blocks][rank], &run)
+                                           : tt_instance_start(at->job.instance[rank], &run));
 }
 
 static bool step_rank(const test_case *at, const call *of, int64_t rank) {
   bool done = false, moved;
   int64_t peer;
   test_ok(of->blocks < TT_CLASS_STREAMS ? tt_direct_step(at->direct[of->blocks][rank], &done, &moved, &peer)
-                     : tt_instance_step(at->job.instance[rank], &done, &moved, &peer));
+                                        : tt_instance_step(at->job.instance[rank], &done, &moved, &peer));
   return done;
 }
 
@@ -283,8 +284,8 @@ static void check_call(const test_case *at, call *of, int64_t rank) {
   if (!right(at, of, rank))
     fail_msg("seed %llu pattern %d ranks %lld blocks %lld parts %lld elements of %lld%s%s call %llu: rank %lld",
              (unsigned long long)at->seed, (int)at->pattern, (long long)at->job.rank_count, (long long)at->block_count,
-             (long long)at->parts, (long long)at->element_bytes, at->known ? " known" : "", of->blocks < TT_CLASS_STREAMS ? " direct" : "",
-             (unsigned long long)of->number, (long long)rank);
+             (long long)at->parts, (long long)at->element_bytes, at->known ? " known" : "",
+             of->blocks < TT_CLASS_STREAMS ? " direct" : "", (unsigned long long)of->number, (long long)rank);
   if (--of->left > 0)
     return;
   for (int64_t r = 0; r < at->job.rank_count; r++)

@@ -203,7 +203,8 @@ static inline void test_job_open(test_job *job, const tt_loop_options *options, 
 
 /* A plan bound with all that loop can do. machine: of each rank; NULL: all are on one. */
 static inline tt_bound_plan *test_bind_on(const tt_plan *plan, tt_class blocks, const int64_t *machine) {
-  tt_bind_facts facts = {.blocks = blocks, .able = TT_MEDIA_LENT, .wide = blocks == TT_CLASS_STREAMS, .machine = machine};
+  tt_bind_facts facts = {
+      .blocks = blocks, .able = TT_MEDIA_LENT, .wide = blocks == TT_CLASS_STREAMS, .machine = machine};
   tt_bound_plan *bound = NULL;
   test_ok(tt_bind(plan, &facts, &bound));
   return bound;

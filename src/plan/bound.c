@@ -55,6 +55,16 @@ static bool sends(const tt_step *step) { return step->kind == TT_STEP_SEND; }
 static bool takes(const tt_step *step) { return step->kind == TT_STEP_RECV || step->kind == TT_STEP_RECV_REDUCE; }
 static bool sends_not(const tt_step *step) { return step->kind != TT_STEP_SEND; }
 
+/* Whether each step stands in its lists. */
+static const char *check_complete(const tt_bound_plan *bound, const bool *put, const bool *take, const bool *order) {
+  for (uint32_t n = 0; n < bound->list->step_count; n++) {
+    const tt_step *step = &bound->list->step[n];
+    if (sends(step) ? !put[n] : (takes(step) && !take[n]) || !order[n])
+      return "a list lacks one of its steps";
+  }
+  return NULL;
+}
+
 static const char *check_lists(const tt_bound_plan *bound, bool *seen) {
   const uint32_t steps = bound->list->step_count;
   const char *wrong = check_numbers(bound, bound->put, bound->put_count, sends, seen);
@@ -62,6 +72,8 @@ static const char *check_lists(const tt_bound_plan *bound, bool *seen) {
     wrong = check_numbers(bound, bound->take, bound->take_count, takes, seen + steps);
   if (!wrong)
     wrong = check_numbers(bound, bound->order, bound->order_count, sends_not, seen + 2 * (size_t)steps);
+  if (!wrong && bound->blocks != TT_CLASS_STREAMS)
+    wrong = check_complete(bound, seen, seen + steps, seen + 2 * (size_t)steps);
   if (!wrong)
     wrong = check_numbers(bound, bound->settle, bound->settle_count, sends, seen + 3 * (size_t)steps);
   if (!wrong && bound->released > bound->order_count)

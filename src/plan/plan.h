@@ -192,7 +192,7 @@ typedef struct tt_bound_plan {
   uint32_t order_count;
   uint32_t released; /* after so many of them, nothing that others have in their cells is read any more */
   /* Both ends of a pair put its blocks in one place, as these are in one order for each pair. */
-  uint32_t *put, *take; /* numbers of the steps that send, and that take */
+  uint32_t *put, *take; /* numbers of all steps that send, and that take */
   uint32_t put_count, take_count;
 
   uint32_t *settle; /* numbers of sends: the run is not complete before what they have lent is this rank's again */

@@ -141,7 +141,8 @@ static tutti_status compare_rank(const tt_bound_proof *proof, const run *plans, 
     const tt_step *at = proof->lists.step[step];
     if (at->kind != TT_STEP_SEND && at->dst.space == TT_SPACE_OUT &&
         lists->held[proof->machine.dst_at[step]] != result[at->dst.index])
-      status = tt_verify_fail(&proof->lists, step, "its place gets other operands, or in another order, than by the plan");
+      status =
+          tt_verify_fail(&proof->lists, step, "its place gets other operands, or in another order, than by the plan");
   }
   list_results(plans, rank, result, true);
   return status;

@@ -1,4 +1,5 @@
-/* verify/bound.c - proves bound plans: that what runs does what the plans say, whatever admitted medium carries a block.
+/* verify/bound.c - proves bound plans: that what runs does what the plans say, whatever admitted medium carries a
+ * block.
  *
  * Machine. As for plans (verify.c); a list's lanes are walked as a plan's are. Besides, a send may
  *
@@ -81,8 +82,8 @@ static void number_steps(tt_bound_proof *proof) {
 /* Lists in the numbering that proofs have, and clocks of their steps. */
 static tutti_status prepare(tt_bound_proof *proof) {
   tt_proof *lists = &proof->lists;
-  static tutti_status (*const part[])(tt_proof *) = {tt_verify_agree,    tt_verify_index, tt_verify_messages,
-                                                     tt_verify_match,    tt_verify_order, tt_verify_values};
+  static tutti_status (*const part[])(tt_proof *) = {tt_verify_agree, tt_verify_index, tt_verify_messages,
+                                                     tt_verify_match, tt_verify_order, tt_verify_values};
   tutti_status status = TUTTI_OK;
   for (size_t n = 0; n < TT_COUNT(part) && status == TUTTI_OK; n++)
     status = part[n](lists);
@@ -111,11 +112,9 @@ static tutti_status prove(tt_bound_proof *proof) {
   return status;
 }
 
-tutti_status tt_verify_bound(const tt_meaning *meaning, const tt_plan *const *plan,
-                             const tt_bound_plan *const *bound) {
-  tt_bound_proof proof = {.lists = {.meaning = meaning, .rank_count = (uint32_t)meaning->rank_count},
-                          .plan = plan,
-                          .bound = bound};
+tutti_status tt_verify_bound(const tt_meaning *meaning, const tt_plan *const *plan, const tt_bound_plan *const *bound) {
+  tt_bound_proof proof = {
+      .lists = {.meaning = meaning, .rank_count = (uint32_t)meaning->rank_count}, .plan = plan, .bound = bound};
   tt_arena_init(&proof.lists.arena);
   const tt_plan **list = tt_arena_alloc(&proof.lists.arena, proof.lists.rank_count, sizeof *list);
   tutti_status status = list ? TUTTI_OK : tt_fail(TUTTI_ERR_MEMORY, "no memory to verify bound plans");

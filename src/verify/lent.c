@@ -6,9 +6,7 @@ static bool is_lent(const tt_bound_proof *proof, uint32_t step) {
   return proof->lists.step[step]->kind == TT_STEP_SEND && (proof->step[step]->media & TT_MEDIA_LENT);
 }
 
-static bool writes(const tt_bound_proof *proof, uint32_t step) {
-  return proof->lists.step[step]->kind != TT_STEP_SEND;
-}
+static bool writes(const tt_bound_proof *proof, uint32_t step) { return proof->lists.step[step]->kind != TT_STEP_SEND; }
 
 /* Whether what is lent in that step's stream is settled: one settled send of the stream is enough. */
 static bool is_settled(const tt_bound_proof *proof, uint32_t rank, uint32_t step) {

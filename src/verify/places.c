@@ -50,39 +50,10 @@ static list take_of(const tt_bound_proof *proof, uint32_t rank) {
   return (list){bound->take, bound->take_count, proof->first_step[rank], "what is taken from cells"};
 }
 
-static list order_of(const tt_bound_proof *proof, uint32_t rank) {
-  const tt_bound_plan *bound = proof->bound[rank];
-  return (list){bound->order, bound->order_count, proof->first_step[rank], "the order of cells"};
-}
-
-/* mark: of each step, set for those of the list. */
-static void mark_list(list of, uint32_t *mark) {
-  for (uint32_t n = 0; n < of.count; n++)
-    mark[of.first_step + of.number[n]] = n;
-}
-
-static tutti_status lacks(const tt_bound_proof *proof, uint32_t step, list of) {
-  return tt_verify_fail(&proof->lists, step, "%s lacks it", of.name);
-}
-
-/* That `of` has every step of its kind that may go in a cell; of copies, all. */
-static tutti_status check_list(const tt_bound_proof *proof, uint32_t rank, list of, bool sends, bool copies,
-                               uint32_t *place) {
-  mark_list(of, place);
-  for (uint32_t step = proof->first_step[rank]; step < proof->first_step[rank + 1]; step++) {
-    const tt_step *at = proof->lists.step[step];
-    bool belongs = at->kind == TT_STEP_COPY ? copies : (at->kind == TT_STEP_SEND) == sends;
-    bool wanted = belongs && (at->kind == TT_STEP_COPY || copies || cell_of(proof, step));
-    if (wanted && place[step] == TT_NONE)
-      return lacks(proof, step, of);
-  }
-  return TUTTI_OK;
-}
-
 static tutti_status check_released(const tt_bound_proof *proof, uint32_t rank) {
-  list of = order_of(proof, rank);
-  for (uint32_t n = proof->bound[rank]->released; n < of.count; n++) {
-    uint32_t step = of.first_step + of.number[n];
+  const tt_bound_plan *bound = proof->bound[rank];
+  for (uint32_t n = bound->released; n < bound->order_count; n++) {
+    uint32_t step = proof->first_step[rank] + bound->order[n];
     if (proof->lists.step[step]->kind != TT_STEP_COPY)
       return tt_verify_fail(&proof->lists, step, "it takes from a cell that has been released");
   }
@@ -122,21 +93,16 @@ static tutti_status check_order(const tt_bound_proof *proof, list of, const uint
   return TUTTI_OK;
 }
 
-static tutti_status check_cells(const tt_bound_proof *proof, uint32_t *put, uint32_t *take, uint32_t *order,
-                                uint32_t *seen) {
+/* Where both ends find places by pairs: put is the place of each send in its list. */
+static tutti_status check_pairs_in_cells(const tt_bound_proof *proof, uint32_t *put, uint32_t *seen) {
   const tt_proof *lists = &proof->lists;
   tutti_status status = TUTTI_OK;
-  for (uint32_t rank = 0; rank < lists->rank_count && status == TUTTI_OK; rank++) {
-    status = check_list(proof, rank, put_of(proof, rank), true, false, put);
-    if (status == TUTTI_OK)
-      status = check_list(proof, rank, take_of(proof, rank), false, false, take);
-    if (status == TUTTI_OK)
-      status = check_list(proof, rank, order_of(proof, rank), false, true, order);
-    if (status == TUTTI_OK)
-      status = check_released(proof, rank);
+  for (uint32_t rank = 0; rank < lists->rank_count; rank++) {
+    list of = put_of(proof, rank);
+    for (uint32_t n = 0; n < of.count; n++)
+      put[of.first_step + of.number[n]] = n;
   }
-  bool by_pairs = proof->bound[0]->blocks == TT_CLASS_ENDS;
-  for (uint32_t rank = 0; rank < lists->rank_count && by_pairs && status == TUTTI_OK; rank++) {
+  for (uint32_t rank = 0; rank < lists->rank_count && status == TUTTI_OK; rank++) {
     status = check_together(proof, put_of(proof, rank), seen);
     if (status == TUTTI_OK)
       status = check_together(proof, take_of(proof, rank), seen);
@@ -149,14 +115,13 @@ static tutti_status check_cells(const tt_bound_proof *proof, uint32_t *put, uint
 tutti_status tt_verify_places(tt_bound_proof *proof) {
   tt_proof *lists = &proof->lists;
   tutti_status status = check_pairs(proof);
-  if (status != TUTTI_OK || proof->bound[0]->blocks == TT_CLASS_STREAMS)
+  for (uint32_t rank = 0; rank < lists->rank_count && status == TUTTI_OK; rank++)
+    status = check_released(proof, rank);
+  if (status != TUTTI_OK || proof->bound[0]->blocks != TT_CLASS_ENDS)
     return status;
-  size_t steps = lists->step_count;
-  uint32_t *place = tt_arena_alloc(&lists->arena, 3 * steps, sizeof *place);
+  uint32_t *put = tt_arena_alloc(&lists->arena, lists->step_count, sizeof *put);
   uint32_t *seen = tt_arena_alloc(&lists->arena, lists->rank_count, sizeof *seen);
   if (lists->arena.failed)
     return tt_fail(TUTTI_ERR_MEMORY, "no memory to verify %u steps", lists->step_count);
-  for (size_t n = 0; n < 3 * steps; n++)
-    place[n] = TT_NONE;
-  return check_cells(proof, place, place + steps, place + 2 * steps, seen);
+  return check_pairs_in_cells(proof, put, seen);
 }

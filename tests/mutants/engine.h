@@ -1,5 +1,5 @@
-/* tests/mutants/engine.h - runs all ranks' plans with the library's engine on the loop transport, under a random
- * schedule.
+/* tests/mutants/engine.h - runs all ranks' plans, or bound plans, with the library's executors on the loop transport,
+ * under a random schedule. Whatever may be lent is. A rank's buffers turn to garbage when its run is complete.
  *
  * Where nothing depends on operand order, elements are int64 and averaged, so that a result that is finished twice or
  * never is seen. Else they are functions x -> a x + b, and the operator is a user's. Counts, slots and slices are drawn
@@ -26,9 +26,10 @@ typedef union vector {
 typedef struct engine_rank {
   void *transport;
   tt_link *link;
-  tt_bound_plan *bound;
   tt_instance *instance;
+  tt_direct *direct;                     /* where cells are admitted */
   vector in, out, in_before, out_before; /* in place: in is out */
+  vector in_after, out_after;            /* when the run was complete */
   bool done;
 } engine_rank;
 
@@ -36,7 +37,8 @@ typedef struct engine {
   const tt_meaning *meaning;
   tt_access_log log;
   tt_loop *loop;
-  bool ordered;
+  bool ordered, moves_only;
+  const tt_bound_plan *const *bound;
   int64_t rank_count, total, job_rank[RANKS], count[BLOCKS], offset[BLOCKS];
   engine_rank rank[RANKS];
 } engine;
@@ -96,19 +98,33 @@ static inline tt_run run_of(engine *on, int64_t rank) {
                              .block_count = on->meaning->block_count,
                              .total = on->total,
                              .count = on->count,
-                             .known = true,
+                             .known = on->bound[rank]->blocks != TT_CLASS_ENDS,
                              .in_offset = on->offset,
                              .out_offset = on->offset,
                              .mid_offset = on->offset},
                   .type = TUTTI_INT64,
                   .op = TUTTI_AVERAGE,
+                  .single_copy = true,
+                  .moves_only = on->moves_only,
                   .element_bytes = on->ordered ? (int64_t)sizeof(function) : 0,
                   .user_op = on->ordered ? &op : NULL,
                   .call = 1,
                   .key = 1};
 }
 
-static inline bool open_rank(engine *on, const tt_plan *plan, int64_t rank) {
+static inline bool start_rank(engine *on, int64_t rank) {
+  engine_rank *of = &on->rank[rank];
+  tt_run run = run_of(on, rank);
+  const tt_bound_plan *bound = on->bound[rank];
+  if (bound->blocks != TT_CLASS_STREAMS)
+    return tt_direct_create(bound, of->link, &of->direct) == TUTTI_OK && tt_direct_start(of->direct, &run) == TUTTI_OK;
+  if (tt_instance_create(bound, of->link, &of->instance) != TUTTI_OK)
+    return false;
+  tt_instance_log(of->instance, on->log, NULL);
+  return tt_instance_start(of->instance, &run) == TUTTI_OK;
+}
+
+static inline bool open_rank(engine *on, int64_t rank) {
   engine_rank *of = &on->rank[rank];
   tt_loop_config config = {on->loop, rank};
   tt_link_spec spec = {.ops = tt_loop_ops(),
@@ -117,39 +133,47 @@ static inline bool open_rank(engine *on, const tt_plan *plan, int64_t rank) {
                        .ids = TT_LINK_IDS,
                        .rank_count = on->rank_count,
                        .stream_base = 1,
+                       .thresholds = {.lend = 1},
                        .slot_bytes_minimum = 64};
-  tt_run run = run_of(on, rank);
   tutti_status status = spec.ops->open(&config, NULL, &of->transport);
   spec.transport = of->transport;
   if (status == TUTTI_OK)
     status = tt_link_create(&spec, &of->link);
-  if (status == TUTTI_OK)
-    status = tt_bind(plan, &(tt_bind_facts){.blocks = TT_CLASS_STREAMS, .able = TT_MEDIA_LENT}, &of->bound);
-  if (status == TUTTI_OK)
-    status = tt_instance_create(of->bound, of->link, &of->instance);
-  if (status == TUTTI_OK)
-    tt_instance_log(of->instance, on->log, NULL);
-  return status == TUTTI_OK && tt_instance_start(of->instance, &run) == TUTTI_OK;
+  return status == TUTTI_OK && start_rank(on, rank);
 }
 
-static inline bool open_all(engine *on, const tt_plan *const *plan, tt_random *random, int slots) {
+static inline bool open_all(engine *on, tt_random *random, int slots) {
   tt_loop_options options = {.rank_count = on->rank_count, .slot_bytes = 64u << tt_random_below(random, 4)};
   options.slot_count = slots > 0 ? (size_t)slots : 1 + tt_random_below(random, 3);
   options.seed = tt_random_next(random);
   bool open = tt_loop_create(&options, &on->loop) == TUTTI_OK;
   for (int64_t rank = 0; rank < on->rank_count && open; rank++)
-    open = open_rank(on, plan[rank], rank);
+    open = open_rank(on, rank);
   return open;
 }
 
 static inline void close_all(engine *on) {
   for (int64_t rank = 0; rank < on->rank_count; rank++) {
     tt_instance_destroy(on->rank[rank].instance);
-    tt_bound_plan_destroy(on->rank[rank].bound);
+    tt_direct_destroy(on->rank[rank].direct);
     tt_link_destroy(on->rank[rank].link);
     tt_loop_ops()->close(on->rank[rank].transport);
   }
   tt_loop_destroy(on->loop);
+}
+
+/* The rank's memory is its owner's again. */
+static inline void end_rank(engine_rank *of) {
+  of->in_after = of->in;
+  of->out_after = of->out;
+  memset(&of->in, 0x5a, sizeof of->in);
+  memset(&of->out, 0x5a, sizeof of->out);
+}
+
+static inline tutti_status step_rank_on_loop(engine_rank *of, bool *moved) {
+  int64_t peer;
+  return of->direct ? tt_direct_step(of->direct, &of->done, moved, &peer)
+                    : tt_instance_step(of->instance, &of->done, moved, &peer);
 }
 
 /* Steps ranks in the schedule's order until all are done, one fails, or nothing has moved for long. */
@@ -158,10 +182,11 @@ static inline outcome step_all(engine *on) {
   for (int64_t idle = 0; left > 0 && idle < IDLE_ROUNDS * on->rank_count; idle++) {
     engine_rank *of = &on->rank[tt_loop_pick(on->loop, (uint64_t)on->rank_count)];
     bool was_done = of->done, moved = false;
-    int64_t peer;
-    if (!of->done && tt_instance_step(of->instance, &of->done, &moved, &peer) != TUTTI_OK)
+    if (!of->done && step_rank_on_loop(of, &moved) != TUTTI_OK)
       return WRONG_MESSAGE;
     left -= of->done && !was_done;
+    if (of->done && !was_done)
+      end_rank(of);
     if (moved)
       idle = 0;
   }
@@ -170,7 +195,7 @@ static inline outcome step_all(engine *on) {
 
 static inline bool is_block_right(const engine *on, int64_t rank, int64_t block, const tt_expected *expected) {
   for (int64_t n = 0; n < on->count[block]; n++)
-    if (!is_number(on, &on->rank[rank].out, on->offset[block] + n,
+    if (!is_number(on, &on->rank[rank].out_after, on->offset[block] + n,
                    expected_number(on->meaning, expected, (uint32_t)block, (uint32_t)n)))
       return false;
   return true;
@@ -184,10 +209,10 @@ static inline bool is_block_kept(const engine *on, const vector *now, const vect
 static inline outcome check_block(const engine *on, int64_t rank, int64_t block) {
   const engine_rank *of = &on->rank[rank];
   tt_expected expected = on->meaning->expect(on->meaning, rank, block);
-  if (!is_block_kept(on, &of->in, &of->in_before, block))
+  if (!is_block_kept(on, &of->in_after, &of->in_before, block))
     return WRONG_ACCESS;
   if (expected.kind == TT_MEANING_NOTHING)
-    return is_block_kept(on, &of->out, &of->out_before, block) ? RIGHT : WRONG_ACCESS;
+    return is_block_kept(on, &of->out_after, &of->out_before, block) ? RIGHT : WRONG_ACCESS;
   return is_block_right(on, rank, block, &expected) ? RIGHT : WRONG_VALUE;
 }
 
@@ -201,13 +226,23 @@ static inline outcome check_all(const engine *on) {
   return RIGHT;
 }
 
-/* As interpret(); log may be NULL. It needs slots. */
-static inline outcome run_on_loop(const tt_meaning *meaning, const tt_plan *const *plan, uint64_t seed, int slots,
-                                  bool ordered, tt_access_log log) {
+static inline bool moves_only(const tt_bound_plan *const *bound, int64_t rank_count) {
+  for (int64_t rank = 0; rank < rank_count; rank++)
+    for (uint32_t n = 0; n < bound[rank]->list->step_count; n++)
+      if (tt_plan_step_combines(&bound[rank]->list->step[n]))
+        return false;
+  return true;
+}
+
+/* As interpret_bound(); log may be NULL. It needs slots. */
+static inline outcome run_bound_on_loop(const tt_meaning *meaning, const tt_bound_plan *const *bound, uint64_t seed,
+                                        int slots, bool ordered, tt_access_log log) {
   static engine on;
   tt_random random;
   tt_random_init(&random, seed);
   on.meaning = meaning;
+  on.bound = bound;
+  on.moves_only = moves_only(bound, meaning->rank_count);
   on.log = log;
   on.loop = NULL;
   on.ordered = ordered;
@@ -217,15 +252,31 @@ static inline outcome run_on_loop(const tt_meaning *meaning, const tt_plan *cons
     on.job_rank[rank] = rank;
     on.rank[rank].transport = NULL;
     on.rank[rank].link = NULL;
-    on.rank[rank].bound = NULL;
+    on.rank[rank].direct = NULL;
     on.rank[rank].instance = NULL;
     on.rank[rank].done = false;
     fill_buffers(&on, rank, &random);
   }
-  outcome got = open_all(&on, plan, &random, slots) ? step_all(&on) : WRONG_MESSAGE;
+  outcome got = open_all(&on, &random, slots) ? step_all(&on) : WRONG_MESSAGE;
   if (got == RIGHT)
     got = check_all(&on);
   close_all(&on);
+  return got;
+}
+
+/* As interpret(); the plans are bound to streams, in which all that may be is lent. */
+static inline outcome run_on_loop(const tt_meaning *meaning, const tt_plan *const *plan, uint64_t seed, int slots,
+                                  bool ordered, tt_access_log log) {
+  tt_bound_plan *bound[RANKS] = {NULL};
+  const tt_bind_facts facts = {.blocks = TT_CLASS_STREAMS, .able = TT_MEDIA_LENT};
+  bool made = true;
+  for (int64_t rank = 0; rank < meaning->rank_count; rank++)
+    made = made && tt_bind(plan[rank], &facts, &bound[rank]) == TUTTI_OK;
+  outcome got = WRONG_MESSAGE;
+  if (made)
+    got = run_bound_on_loop(meaning, (const tt_bound_plan *const *)bound, seed, slots, ordered, log);
+  for (int64_t rank = 0; rank < meaning->rank_count; rank++)
+    tt_bound_plan_destroy(bound[rank]);
   return got;
 }
 

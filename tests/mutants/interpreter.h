@@ -17,6 +17,7 @@ typedef enum outcome { RIGHT, WRONG_VALUE, WRONG_ACCESS, WRONG_MESSAGE, STUCK } 
 
 typedef struct item {
   element number;
+  const element *lent; /* what it is, where that is not known before it is taken; NULL: `number` */
   uint32_t slot;
   uint8_t bounds; /* TT_STEP_FIRST, TT_STEP_LAST: at the beginning, at the end of its message */
 } item;
@@ -54,7 +55,7 @@ typedef struct interpreter {
   outcome outcome;
   access_log log;
   void *log_user;
-  void *owned[LANES * RANKS * 2 + RANKS * TT_SPACE_COUNT];
+  void *owned[LANES * RANKS * 2 + RANKS * (TT_SPACE_COUNT + 1)];
   uint32_t owned_count;
 } interpreter;
 
@@ -133,7 +134,7 @@ static inline void commit(channel *of) {
 }
 
 static inline void push(const interpreter *in, channel *to, element value, uint8_t bounds) {
-  to->item[to->pushed++] = (item){value, to->slot, bounds};
+  to->item[to->pushed++] = (item){value, NULL, to->slot, bounds};
   if (++to->in_slot == in->pack || (bounds & TT_STEP_LAST) != 0)
     commit(to);
 }
@@ -230,6 +231,8 @@ static inline bool recv_slice(interpreter *in, lane_state *lane, const tt_step *
   if (from == NULL || from->popped[lane->rank] == from->committed)
     return false;
   item got = from->item[from->popped[lane->rank]++];
+  if (got.lent != NULL)
+    got.number = *got.lent;
   if (got.bounds != bounds_of(in, lane, step))
     in->outcome = WRONG_MESSAGE;
   if (step->kind == TT_STEP_RECV_REDUCE) {

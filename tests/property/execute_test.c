@@ -245,14 +245,15 @@ static void make_call(property *at, call *of) {
 
 static void start(property *at, call *of, int64_t rank, uint64_t number) {
   tt_run run = run_of(of, rank, number);
-  must(at, of->blocks < TT_CLASS_STREAMS ? tt_direct_start(at->direct[of->blocks][rank], &run) : tt_instance_start(at->job.instance[rank], &run));
+  must(at, of->blocks < TT_CLASS_STREAMS ? tt_direct_start(at->direct[of->blocks][rank], &run)
+                                         : tt_instance_start(at->job.instance[rank], &run));
 }
 
 static bool step(property *at, const call *of, int64_t rank, bool *moved) {
   bool done = false;
   int64_t peer = -1;
   must(at, of->blocks < TT_CLASS_STREAMS ? tt_direct_step(at->direct[of->blocks][rank], &done, moved, &peer)
-                      : tt_instance_step(at->job.instance[rank], &done, moved, &peer));
+                                         : tt_instance_step(at->job.instance[rank], &done, moved, &peer));
   return done;
 }
 
