@@ -31,12 +31,11 @@ typedef struct tt_entry {
   tt_plan *plan;                     /* compiled's; the entry's where that is NULL */
   tt_bound_plan **by_class;          /* the plan bound for each class, when first needed; as the plan, whose they are */
   tt_bound_plan *own[TT_CLASS_COUNT];
-  const char *runs;       /* the parameters; the communicator's */
-  uint64_t hash;          /* of the text that was chosen */
-  uint32_t epoch;         /* of the communicator, when the executors were made */
-  bool wide, single_copy; /* as in tt_compiled */
-  tt_instance *instance;  /* made at the first call that needs it */
-  tt_direct *direct;
+  const char *runs;                      /* the parameters; the communicator's */
+  uint64_t hash;                         /* of the text that was chosen */
+  uint32_t epoch;                        /* of the communicator, when the executors were made */
+  bool wide, single_copy;                /* as in tt_compiled */
+  tt_executor *executor[TT_CLASS_COUNT]; /* by class; made at the first call that needs it */
   struct tt_entry *next;
 } tt_entry;
 
@@ -46,7 +45,8 @@ typedef struct tt_bound {
   tt_collective collective;
   int32_t type, op;
   int32_t said_type, said_op; /* the same as ranks tell each other: user.c */
-  bool in_place, direct;
+  bool in_place;
+  tt_class blocks;  /* of its bound plan */
   uint16_t meaning; /* of said_type: tt_said_meaning */
   bool copies;      /* `in` has to be copied before anything is written */
   tt_places places;
@@ -56,6 +56,8 @@ typedef struct tt_bound {
   tt_entry *entry;
   tt_run run; /* buffers and call number are set at each start */
 } tt_bound;
+
+static inline tt_executor *tt_bound_executor(const tt_bound *bound) { return bound->entry->executor[bound->blocks]; }
 
 /* Memory of block tables. */
 typedef struct tt_words {
@@ -386,12 +388,13 @@ void tt_entry_destroy(tt_entry *entry);
 /* ---- bind.c ---- */
 /* A plain call with its plan, from the communicator's table or made now. */
 tutti_status tt_comm_bind(tutti_comm *comm, const tt_call *call, const tt_places *places, tt_bound **bound);
-/* The executor of a binding whose entry and block table are there: bound->direct says which. Persistent requests have
- * their own (side.c). */
+/* The executor of a binding whose entry and block table are there: bound->blocks says which class. Persistent
+ * requests have their own (side.c). */
 tutti_status tt_bound_make_executor(tutti_comm *comm, tt_bound *bound);
 tt_bind_facts tt_bound_facts(const tutti_comm *comm, tt_class class, bool wide);
 /* prove.c: all ranks' plans, and what runs of them in each class, before their first use. */
 tutti_status tt_prove(const tutti_comm *comm, const tt_meaning *meaning, const tt_lowering *lowering, bool wide);
+void tt_executors_destroy(tt_executor **by_class);     /* all become NULL */
 void tt_bound_plans_destroy(tt_bound_plan **by_class); /* of each class */
 /* Calls of the collective are to choose their parameters anew. */
 void tt_comm_forget(tutti_comm *comm, tt_collective collective);

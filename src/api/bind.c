@@ -100,22 +100,19 @@ static tutti_status get_plan(const tutti_comm *comm, const tt_entry *entry, tt_c
   return status;
 }
 
-/* The one that another communicator of the team has left, or a new one. An entry's blocks that go in cells are all of
- * one class. */
-static tutti_status get_direct(const tutti_comm *comm, tt_entry *entry, tt_class class) {
-  tt_compiled *compiled = entry->compiled;
-  if (entry->direct)
-    return TUTTI_OK;
-  if (!compiled || !compiled->spare) {
-    const tt_bound_plan *plan;
+/* The one that another communicator of the team has left, or a new one. */
+static tutti_status make_executor(const tutti_comm *comm, tt_entry *entry, tt_class class) {
+  tt_executor **spare = entry->compiled ? &entry->compiled->spare[class] : NULL;
+  const tt_bound_plan *plan;
+  if (!spare || !*spare) {
     tutti_status status = get_plan(comm, entry, class, &plan);
-    return status == TUTTI_OK ? tt_direct_create(plan, comm->link, &entry->direct) : status;
+    return status == TUTTI_OK ? tt_executor_create(plan, comm->link, &entry->executor[class]) : status;
   }
-  tutti_status status = tt_direct_move(compiled->spare, comm->link);
+  tutti_status status = tt_executor_move(*spare, comm->link);
   if (status != TUTTI_OK)
     return status;
-  entry->direct = compiled->spare;
-  compiled->spare = NULL;
+  entry->executor[class] = *spare;
+  *spare = NULL;
   return TUTTI_OK;
 }
 
@@ -125,15 +122,8 @@ tutti_status tt_bound_make_executor(tutti_comm *comm, tt_bound *bound) {
   bound->run.wide = entry->wide;
   bound->run.single_copy = entry->single_copy;
   bound->run.refer_least = refer_least(comm);
-  tt_class class = comm->board && !comm->apart ? tt_run_class(entry->plan, &bound->run) : TT_CLASS_STREAMS;
-  bound->direct = class != TT_CLASS_STREAMS;
-  if (bound->direct)
-    return get_direct(comm, entry, class);
-  if (entry->instance)
-    return TUTTI_OK;
-  const tt_bound_plan *plan;
-  tutti_status status = get_plan(comm, entry, class, &plan);
-  return status == TUTTI_OK ? tt_instance_create(plan, comm->link, &entry->instance) : status;
+  bound->blocks = comm->board && !comm->apart ? tt_run_class(entry->plan, &bound->run) : TT_CLASS_STREAMS;
+  return entry->executor[bound->blocks] ? TUTTI_OK : make_executor(comm, entry, bound->blocks);
 }
 
 static tutti_status bind_plain(tutti_comm *comm, const tt_call *call, tt_bound *bound) {

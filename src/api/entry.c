@@ -172,13 +172,21 @@ static tutti_status make_compiled(tutti_comm *comm, const tt_entry_key *key, con
 
 /* ---- entries ---- */
 
-/* For the next communicator, or gone. */
-static void drop_direct(tt_entry *entry) {
+/* Those that the next communicator may have. */
+static void keep_executors(tt_entry *entry) {
   tt_compiled *compiled = entry->compiled;
-  if (compiled && entry->direct && !compiled->spare && tt_direct_may_move(entry->direct))
-    compiled->spare = entry->direct;
-  else
-    tt_direct_destroy(entry->direct);
+  for (int n = 0; compiled && n < TT_CLASS_COUNT; n++)
+    if (entry->executor[n] && !compiled->spare[n] && tt_executor_may_move(entry->executor[n])) {
+      compiled->spare[n] = entry->executor[n];
+      entry->executor[n] = NULL;
+    }
+}
+
+void tt_executors_destroy(tt_executor **by_class) {
+  for (int n = 0; n < TT_CLASS_COUNT; n++) {
+    tt_executor_destroy(by_class[n]);
+    by_class[n] = NULL;
+  }
 }
 
 static void drop_compiled(tt_compiled *compiled) {
@@ -190,8 +198,8 @@ static void drop_compiled(tt_compiled *compiled) {
 void tt_entry_destroy(tt_entry *entry) {
   if (!entry)
     return;
-  drop_direct(entry);
-  tt_instance_destroy(entry->instance);
+  keep_executors(entry);
+  tt_executors_destroy(entry->executor);
   if (entry->compiled)
     drop_compiled(entry->compiled);
   else {

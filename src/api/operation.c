@@ -47,10 +47,7 @@ static tutti_status copy_input(tutti_comm *comm, tt_bound *bound, const char *in
 static tutti_status renew(tutti_comm *comm, tt_bound *bound) {
   tt_entry *entry = bound->entry;
   if (entry->epoch != comm->epoch) {
-    tt_instance_destroy(entry->instance);
-    tt_direct_destroy(entry->direct);
-    entry->instance = NULL;
-    entry->direct = NULL;
+    tt_executors_destroy(entry->executor);
   }
   entry->epoch = comm->epoch;
   return tt_bound_make_executor(comm, bound);
@@ -58,7 +55,7 @@ static tutti_status renew(tutti_comm *comm, tt_bound *bound) {
 
 static inline bool is_ready(const tutti_comm *comm, const tt_bound *bound) {
   const tt_entry *entry = bound->entry;
-  return entry->epoch == comm->epoch && (bound->direct ? entry->direct != NULL : entry->instance != NULL);
+  return entry->epoch == comm->epoch && entry->executor[bound->blocks];
 }
 
 static tutti_status start(tutti_comm *comm, const tt_call *call, const tt_operation *operation) {
@@ -68,8 +65,7 @@ static tutti_status start(tutti_comm *comm, const tt_call *call, const tt_operat
     status = renew(comm, bound);
   if (status != TUTTI_OK)
     return status;
-  return bound->direct ? tt_direct_start(bound->entry->direct, &bound->run)
-                       : tt_instance_start(bound->entry->instance, &bound->run);
+  return tt_executor_start(tt_bound_executor(bound), &bound->run);
 }
 
 tutti_status tt_operation_start(tutti_comm *comm, const tt_call *call, tt_operation *operation) {
@@ -83,27 +79,25 @@ tutti_status tt_operation_start(tutti_comm *comm, const tt_call *call, tt_operat
   if (comm->context->foreign) /* a user's transport leaves no text: an older one must not stand for it */
     tt_fail_clear();
   tutti_status status = tt_record_reach(comm, operation->number);
-  if (status == TUTTI_OK && !bound->direct)
+  if (status == TUTTI_OK && bound->blocks == TT_CLASS_STREAMS)
     tt_agree_publish(comm, operation->number, bound);
   if (status == TUTTI_OK)
     status = start(comm, call, operation);
-  if (bound->direct) /* while others' data is on its way; whoever finds a difference waits for the record */
+  if (bound->blocks !=
+      TT_CLASS_STREAMS) /* while others' data is on its way; whoever finds a difference waits for the record */
     tt_agree_publish(comm, operation->number, bound);
   return status == TUTTI_OK ? TUTTI_OK : fail(comm, operation, status, -1);
 }
 
 tutti_status tt_operation_step(tutti_comm *comm, const tt_operation *operation, bool *done, bool *moved) {
-  const tt_entry *entry = operation->bound->entry;
   int64_t peer = -1;
-  tutti_status status = operation->bound->direct ? tt_direct_step(entry->direct, done, moved, &peer)
-                                                 : tt_instance_step(entry->instance, done, moved, &peer);
+  tutti_status status = tt_executor_step(tt_bound_executor(operation->bound), done, moved, &peer);
   return status == TUTTI_OK ? TUTTI_OK : fail(comm, operation, status, peer);
 }
 
 /* Who has left the call with an error may already write to what this rank has read in place. */
 tutti_status tt_operation_end(tutti_comm *comm, const tt_operation *operation) {
-  const tt_bound *bound = operation->bound;
-  if (bound->direct && !tt_direct_has_rest(bound->entry->direct)) /* cells are not written before the next call */
+  if (tt_executor_in_cells(tt_bound_executor(operation->bound))) /* cells are not written before the next call */
     return TUTTI_OK;
   __atomic_thread_fence(__ATOMIC_ACQUIRE); /* first the reading, then the look */
   if (tt_agree_poisoned(comm))
@@ -113,9 +107,8 @@ tutti_status tt_operation_end(tutti_comm *comm, const tt_operation *operation) {
 
 /* What a rank has put into its cells before it died or left is the others': where one is through, all come through. */
 static bool is_whole(tutti_comm *comm, const tt_operation *operation, tutti_status status) {
-  const tt_bound *bound = operation->bound;
   bool done = false, moved = false;
-  return status != TUTTI_ERR_MISMATCH && bound->direct && !tt_direct_has_rest(bound->entry->direct) &&
+  return status != TUTTI_ERR_MISMATCH && tt_executor_in_cells(tt_bound_executor(operation->bound)) &&
          tt_operation_step(comm, operation, &done, &moved) == TUTTI_OK && done;
 }
 
@@ -146,7 +139,7 @@ static tutti_status run(tutti_comm *comm, const tt_call *call, tt_operation *ope
   tutti_status status = tt_operation_start(comm, call, operation);
   if (status != TUTTI_OK)
     return status;
-  if (operation->bound->direct) { /* mostly it is done at once */
+  if (operation->bound->blocks != TT_CLASS_STREAMS) { /* mostly it is done at once */
     bool done = false, moved = false;
     status = tt_operation_step(comm, operation, &done, &moved);
     if (status != TUTTI_OK || done)

@@ -67,8 +67,9 @@ static void start_head(tutti_comm *comm) {
   head->state = TT_REQUEST_RUNNING;
   head->operation.bound = &head->bound;
   head->status = tt_operation_start(comm, &head->call, &head->operation);
-  if (head->status == TUTTI_OK && head->bound.direct) /* whatever this rank waits for, it is to be woken for this too */
-    tt_direct_await(head->bound.entry->direct, false);
+  if (head->status == TUTTI_OK &&
+      head->bound.blocks != TT_CLASS_STREAMS) /* whatever this rank waits for, it is to be woken for this too */
+    tt_executor_await(tt_bound_executor(&head->bound), false);
   head->comm->last_params = comm->last_params;
 }
 

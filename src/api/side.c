@@ -12,6 +12,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Ids are 64 bits, and a side communicator has 2^16 of them. The upper half of a communicator's own is its number; of
  * the lower half the first 2^27 are those of its lanes (lower/sequence.c), the next 2^30 those of its later epochs
@@ -91,8 +92,7 @@ static tutti_status borrow_plan(tutti_comm *side, tt_bound *bound) {
   if (!entry)
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for a persistent request");
   *entry = *bound->entry;
-  entry->instance = NULL;
-  entry->direct = NULL;
+  memset(entry->executor, 0, sizeof entry->executor);
   entry->next = NULL;
   entry->epoch = side->epoch;
   side->entries = bound->entry = entry;
@@ -201,8 +201,7 @@ void tt_side_close(tutti_comm *side) {
     return;
   unlink_side(side);
   if (side->entries) {
-    tt_direct_destroy(side->entries->direct);
-    tt_instance_destroy(side->entries->instance);
+    tt_executors_destroy(side->entries->executor);
     free(side->entries);
   }
   tt_link_destroy(side->link);

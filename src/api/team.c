@@ -219,7 +219,7 @@ void tt_team_keep(tt_team *team, tt_compiled *compiled) {
 void tt_compiled_destroy(tt_compiled *compiled) {
   if (!compiled)
     return;
-  tt_direct_destroy(compiled->spare);
+  tt_executors_destroy(compiled->spare);
   tt_bound_plans_destroy(compiled->by_class);
   tt_plan_destroy(compiled->plan);
   free(compiled->text);

@@ -28,8 +28,8 @@ typedef struct tt_compiled {
   tt_composition composition;
   tt_plan *plan;
   tt_bound_plan *by_class[TT_CLASS_COUNT]; /* the plan bound for each class; NULL: not needed yet */
-  tt_direct *spare; /* runs the plan; of a communicator that is gone, for the next one. NULL: none */
-  int64_t uses;     /* by communicators */
+  tt_executor *spare[TT_CLASS_COUNT]; /* run the plan; of communicators that are gone, for the next one. NULL: none */
+  int64_t uses;                       /* by communicators */
   struct tt_compiled *next;
 } tt_compiled;
 

@@ -87,7 +87,7 @@ static bool awaits_far(const tutti_comm *comm, const tt_operation *operation) {
   const tutti_context *context = comm->context;
   if (!context->head_of || context->outstanding > 0) /* the user's alone; or calls on any communicator */
     return context->foreign;
-  return comm->apart && tt_instance_awaits_far(operation->bound->entry->instance);
+  return comm->apart && tt_executor_awaits_far(tt_bound_executor(operation->bound));
 }
 
 static tutti_status move_sometimes(tutti_comm *comm, uint64_t number, int64_t now) {
@@ -114,9 +114,7 @@ tutti_status tt_wait_look(tutti_comm *comm, uint64_t number, tt_waiter *waiter) 
 /* ---- where cores are shared ---- */
 
 static bool awaits_neighbour(const tt_operation *operation) {
-  const tt_entry *entry = operation->bound->entry;
-  return operation->bound->direct ? tt_direct_awaits_neighbour(entry->direct)
-                                  : tt_instance_awaits_neighbour(entry->instance);
+  return tt_executor_awaits_neighbour(tt_bound_executor(operation->bound));
 }
 
 /* Says where this rank runs, and looks where the others did: on whatever communicator. */
@@ -174,8 +172,7 @@ static int64_t sleep_after(const tutti_comm *comm, bool far, int64_t waited_ns, 
 
 /* The time after that. */
 static int64_t sleep_at_most(tutti_comm *comm, const tt_operation *operation, int64_t longest_ns) {
-  if (operation->bound->direct)
-    tt_direct_await(operation->bound->entry->direct, comm->context->outstanding == 0);
+  tt_executor_await(tt_bound_executor(operation->bound), comm->context->outstanding == 0);
   comm->context->ops->wait(comm->context->transport, longest_ns);
   return tt_clock_ns();
 }

@@ -18,11 +18,13 @@
 
 enum { PATIENT_POLLS = 200 };
 
-bool tt_direct_may_move(const tt_direct *direct) {
+static bool may_move(const tt_executor *executor) {
+  const tt_direct *direct = (const tt_direct *)executor;
   return !direct->instance && !direct->far && !direct->writes_far && direct->status == TUTTI_OK;
 }
 
-tutti_status tt_direct_move(tt_direct *direct, tt_link *link) {
+static tutti_status move(tt_executor *executor, tt_link *link) {
+  tt_direct *direct = (tt_direct *)executor;
   tt_cells *cells;
   tutti_status status = tt_link_cells(link, &cells);
   if (status)
@@ -33,27 +35,8 @@ tutti_status tt_direct_move(tt_direct *direct, tt_link *link) {
   return TUTTI_OK;
 }
 
-tutti_status tt_direct_create(const tt_bound_plan *bound, tt_link *link, tt_direct **direct) {
-  tutti_status status = tt_bound_plan_check(bound);
-  tt_direct *made = status ? NULL : calloc(1, sizeof *made);
-  if (!made)
-    return status ? status : tt_fail(TUTTI_ERR_MEMORY, "no memory for a direct executor");
-  made->bound = bound;
-  made->plan = bound->list;
-  tt_arena_init(&made->arena);
-  status = tt_direct_move(made, link);
-  if (!status)
-    status = tt_flatten(made);
-  if (status)
-    tt_direct_destroy(made);
-  else
-    *direct = made;
-  return status;
-}
-
-void tt_direct_destroy(tt_direct *direct) {
-  if (!direct)
-    return;
+static void destroy(tt_executor *executor) {
+  tt_direct *direct = (tt_direct *)executor;
   tt_instance_destroy(direct->instance);
   tt_memory_finish(&direct->memory);
   tt_arena_finish(&direct->arena);
@@ -130,7 +113,8 @@ static tutti_status start_instance(tt_direct *direct, const tt_run *run) {
   return status ? status : tt_instance_start_beside(direct->instance, run, direct);
 }
 
-tutti_status tt_direct_start(tt_direct *direct, const tt_run *run) {
+static tutti_status start(tt_executor *executor, const tt_run *run) {
+  tt_direct *direct = (tt_direct *)executor;
   tutti_status status = tt_layout(direct, run);
   if (!status && direct->rests)
     status = start_instance(direct, run);
@@ -216,9 +200,10 @@ static ALWAYS_INLINE tutti_status take(tt_direct *direct, const tt_direct_take *
   return TUTTI_OK;
 }
 
-bool tt_direct_has_rest(const tt_direct *direct) { return direct->rests; }
+static bool in_cells(const tt_executor *executor) { return !((const tt_direct *)executor)->rests; }
 
-bool tt_direct_awaits_neighbour(const tt_direct *direct) {
+static bool awaits_neighbour(const tt_executor *executor) {
+  const tt_direct *direct = (const tt_direct *)executor;
   const tt_cells *cells = direct->cells;
   const bool *neighbour = cells->spec->neighbour;
   if (!neighbour)
@@ -254,7 +239,8 @@ static int64_t find_awaited(const tt_direct *direct) {
   return -1;
 }
 
-void tt_direct_await(const tt_direct *direct, bool one) {
+static void await(const tt_executor *executor, bool one) {
+  const tt_direct *direct = (const tt_direct *)executor;
   tt_cells_await(direct->cells, one ? find_awaited(direct) : -1);
 }
 
@@ -310,7 +296,8 @@ static __attribute__((noinline)) tutti_status take_all_watched(tt_direct *direct
   return status;
 }
 
-tutti_status tt_direct_step(tt_direct *direct, bool *done, bool *moved, int64_t *peer) {
+static tutti_status step(tt_executor *executor, bool *done, bool *moved, int64_t *peer) {
+  tt_direct *direct = (tt_direct *)executor;
   *done = *moved = false;
   if (direct->status)
     return failed(direct, peer);
@@ -325,4 +312,33 @@ tutti_status tt_direct_step(tt_direct *direct, bool *done, bool *moved, int64_t 
       return status;
   }
   return direct->watch.spent ? take_all_watched(direct, done, moved, peer) : take_all(direct, done, moved, peer, false);
+}
+
+/* Cells are of one machine. */
+static bool awaits_far(const tt_executor *executor) {
+  (void)executor;
+  return false;
+}
+
+static const tt_executor_ops ops = {
+    destroy, start, step, awaits_neighbour, awaits_far, await, in_cells, may_move, move,
+};
+
+tutti_status tt_direct_create(const tt_bound_plan *bound, tt_link *link, tt_direct **direct) {
+  tutti_status status = tt_bound_plan_check(bound);
+  tt_direct *made = status ? NULL : calloc(1, sizeof *made);
+  if (!made)
+    return status ? status : tt_fail(TUTTI_ERR_MEMORY, "no memory for a direct executor");
+  made->executor.ops = &ops;
+  made->bound = bound;
+  made->plan = bound->list;
+  tt_arena_init(&made->arena);
+  status = move(&made->executor, link);
+  if (!status)
+    status = tt_flatten(made);
+  if (status)
+    destroy(&made->executor);
+  else
+    *direct = made;
+  return status;
 }

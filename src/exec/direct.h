@@ -47,6 +47,7 @@ typedef struct tt_direct_take { /* an op in a run */
 } tt_direct_take;
 
 struct tt_direct {
+  tt_executor executor;
   tt_cells *cells;
   uint64_t sequence, key;
   uint32_t position; /* of the take that is next */
@@ -93,6 +94,8 @@ struct tt_direct {
   int64_t bad_peer;
   tt_arena arena;
 };
+
+tutti_status tt_direct_create(const tt_bound_plan *bound, tt_link *link, tt_direct **direct);
 
 /* flatten.c: fills op, send and what else depends on the bound plan alone. */
 tutti_status tt_flatten(tt_direct *direct);

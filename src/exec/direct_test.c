@@ -160,8 +160,8 @@ static const struct {
 typedef struct table { /* of plans, made when first needed */
   tt_plan *plan[TT_COUNT(family)][RANKS_MOST][2];
   tt_bound_plan *bound[TT_COUNT(family)][RANKS_MOST][2][TT_CLASS_COUNT];
-  tt_direct *direct[TT_COUNT(family)][RANKS_MOST][2];
-  tt_instance *instance[TT_COUNT(family)][RANKS_MOST][2];
+  tt_executor *direct[TT_COUNT(family)][RANKS_MOST][2];
+  tt_executor *instance[TT_COUNT(family)][RANKS_MOST][2];
 } table;
 
 typedef struct rank {
@@ -214,40 +214,40 @@ static void make_plan(const rank *self, table *of, const deed *c) {
   tt_bound_plan **bound = of->bound[c->family][c->root][c->in_place];
   bound[TT_CLASS_CELLS] = test_bind(*plan, TT_CLASS_CELLS);
   bound[TT_CLASS_STREAMS] = test_bind(*plan, TT_CLASS_STREAMS);
-  test_ok(tt_direct_create(bound[TT_CLASS_CELLS], link, &of->direct[c->family][c->root][c->in_place]));
-  test_ok(tt_instance_create(bound[TT_CLASS_STREAMS], link, &of->instance[c->family][c->root][c->in_place]));
+  test_ok(tt_executor_create(bound[TT_CLASS_CELLS], link, &of->direct[c->family][c->root][c->in_place]));
+  test_ok(tt_executor_create(bound[TT_CLASS_STREAMS], link, &of->instance[c->family][c->root][c->in_place]));
   free(text);
 }
 
 static void free_plans(table *of) {
   for (size_t f = 0; f < TT_COUNT(family); f++)
     for (size_t n = 0; n < 2 * (size_t)RANKS_MOST; n++) {
-      tt_direct_destroy(of->direct[f][n / 2][n % 2]);
-      tt_instance_destroy(of->instance[f][n / 2][n % 2]);
+      tt_executor_destroy(of->direct[f][n / 2][n % 2]);
+      tt_executor_destroy(of->instance[f][n / 2][n % 2]);
       for (int k = 0; k < TT_CLASS_COUNT; k++)
         tt_bound_plan_destroy(of->bound[f][n / 2][n % 2][k]);
       tt_plan_destroy(of->plan[f][n / 2][n % 2]);
     }
 }
 
-static void run_direct(tt_direct *direct, const tt_run *run) {
+static void run_direct(tt_executor *direct, const tt_run *run) {
   bool done = false, moved;
   int64_t peer;
-  test_ok(tt_direct_start(direct, run));
+  test_ok(tt_executor_start(direct, run));
   for (;;) {
-    test_ok(tt_direct_step(direct, &done, &moved, &peer));
+    test_ok(tt_executor_step(direct, &done, &moved, &peer));
     if (done)
       return;
     sched_yield();
   }
 }
 
-static void run_instance(tt_instance *instance, const tt_run *run) {
+static void run_instance(tt_executor *instance, const tt_run *run) {
   bool done = false, moved;
   int64_t peer;
-  test_ok(tt_instance_start(instance, run));
+  test_ok(tt_executor_start(instance, run));
   for (;;) {
-    test_ok(tt_instance_step(instance, &done, &moved, &peer));
+    test_ok(tt_executor_step(instance, &done, &moved, &peer));
     if (done)
       return;
     sched_yield();
@@ -352,7 +352,7 @@ static void test_direct_gives_the_bits_of_the_interpreter(void **state) {
 
 typedef struct pair {
   test_job job;
-  tt_direct *direct[2];
+  tt_executor *direct[2];
   int32_t in[2], out[2];
 } pair;
 
@@ -371,7 +371,7 @@ static void open_pair(pair *of, plan_text text) {
 
 static void close_pair(pair *of) {
   for (int r = 0; r < 2; r++)
-    tt_direct_destroy(of->direct[r]);
+    tt_executor_destroy(of->direct[r]);
   test_job_close(&of->job);
 }
 
@@ -382,13 +382,13 @@ static void start(pair *of, int r, uint64_t call, uint64_t key) {
                 .type = TUTTI_INT32,
                 .call = call,
                 .key = key};
-  test_ok(tt_direct_start(of->direct[r], &run));
+  test_ok(tt_executor_start(of->direct[r], &run));
 }
 
 static bool step(pair *of, int r) {
   bool done, moved;
   int64_t peer;
-  test_ok(tt_direct_step(of->direct[r], &done, &moved, &peer));
+  test_ok(tt_executor_step(of->direct[r], &done, &moved, &peer));
   return done;
 }
 
@@ -455,10 +455,10 @@ static void test_other_key_or_call_is_a_mismatch_that_names_the_peer(void **stat
     open_pair(&of, allreduce_text);
     start(&of, 0, 7, 1);
     start(&of, 1, other[n].call, other[n].key);
-    assert_int_equal(tt_direct_step(of.direct[1], &done, &moved, &peer), TUTTI_ERR_MISMATCH);
+    assert_int_equal(tt_executor_step(of.direct[1], &done, &moved, &peer), TUTTI_ERR_MISMATCH);
     assert_int_equal(peer, 0);
     assert_non_null(strstr(tutti_last_error(), "rank 0"));
-    assert_int_equal(tt_direct_step(of.direct[1], &done, &moved, &peer), TUTTI_ERR_MISMATCH);
+    assert_int_equal(tt_executor_step(of.direct[1], &done, &moved, &peer), TUTTI_ERR_MISMATCH);
     assert_int_equal(of.out[1], 0);
     close_pair(&of);
   }

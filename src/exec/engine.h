@@ -48,7 +48,10 @@ typedef struct tt_wait_on {
   bool whole;
 } tt_wait_on;
 
-struct tt_instance {
+typedef struct tt_direct tt_direct; /* direct.h */
+
+typedef struct tt_instance {
+  tt_executor executor;
   const tutti_transport_ops *ops;
   void *transport;
   tt_thresholds thresholds; /* the link's */
@@ -87,10 +90,17 @@ struct tt_instance {
   const tt_plan *plan; /* its list */
   tt_link *link;
   tt_arena arena;
-};
+} tt_instance;
 
 /* Its peer is on another machine. */
 static inline bool tt_op_far(const tt_op *op) { return op->media & TT_MEDIA(TT_MEDIUM_MESSAGE); }
+
+extern const tt_executor_ops tt_instance_ops;
+tutti_status tt_instance_create(const tt_bound_plan *bound, tt_link *link, tt_instance **instance);
+void tt_instance_destroy(tt_instance *instance); /* accepts NULL */
+tutti_status tt_instance_step(tt_instance *instance, bool *done, bool *moved, int64_t *peer);
+bool tt_instance_awaits_neighbour(const tt_instance *instance);
+bool tt_instance_awaits_far(const tt_instance *instance);
 
 /* instance.c: a start in which the blocks of some steps travel in cells; `direct` is borrowed until it is complete. */
 tutti_status tt_instance_start_beside(tt_instance *instance, const tt_run *run, tt_direct *direct);

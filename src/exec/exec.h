@@ -1,12 +1,13 @@
 /* exec/exec.h - runs plans: plan + buffers + streams + kernels, without ever blocking by itself.
  *
  *     tt_link      one communicator's streams on one transport (lane id x peer -> stream, opened on first need)
- *     tt_instance  one outstanding run of a plan: lane positions, waits, scratch; reused, starts allocate nothing
- *     tt_direct    the same for a one-round plan: short messages over shared cells, without streams and without lanes;
+ *     tt_executor  one outstanding run of a bound plan; reused, starts allocate nothing. It is one of two:
+ *         instance     walks lanes, a slice at a time, over streams
+ *         direct       walks one list, over shared cells;
  *                  where lengths are known to both ends only, long ones over streams
  *
  * At one time at most one run is under way on a link, and every rank starts the same runs in the same order.
- * The caller loops tt_instance_step or tt_direct_step until it says done and decides how to wait in between. */
+ * The caller loops tt_executor_step until it says done and decides how to wait in between. */
 #ifndef TT_EXEC_EXEC_H
 #define TT_EXEC_EXEC_H
 
@@ -16,8 +17,6 @@
 #include <tutti/transport.h>
 
 typedef struct tt_link tt_link;
-typedef struct tt_instance tt_instance;
-typedef struct tt_direct tt_direct;
 
 #define TT_LINK_IDS ((uint64_t)1 << 32) /* at most */
 
@@ -113,43 +112,66 @@ static inline bool tt_key_agrees(uint64_t a, uint64_t b) {
   return a == b || ((a ^ b) <= TT_KEY_MEANING && (!(a & TT_KEY_MEANING) || !(b & TT_KEY_MEANING)));
 }
 
-tutti_status tt_instance_create(const tt_bound_plan *bound, tt_link *link,
-                                tt_instance **instance); /* bound: borrowed */
-void tt_instance_destroy(tt_instance *instance);
+/* What the two executors offer; of instances, in ops.c, engine.c, of direct ones in direct.c. */
+typedef struct tt_executor tt_executor;
+typedef struct tt_executor_ops {
+  void (*destroy)(tt_executor *executor);
+  tutti_status (*start)(tt_executor *executor, const tt_run *run);
+  tutti_status (*step)(tt_executor *executor, bool *done, bool *moved, int64_t *peer);
+  bool (*awaits_neighbour)(const tt_executor *executor);
+  bool (*awaits_far)(const tt_executor *executor);
+  void (*await)(const tt_executor *executor, bool one);
+  bool (*in_cells)(const tt_executor *executor);
+  bool (*may_move)(const tt_executor *executor);
+  tutti_status (*move)(tt_executor *executor, tt_link *link);
+} tt_executor_ops;
+
+struct tt_executor {
+  const tt_executor_ops *ops;
+};
+
+/* bound: borrowed; its class says which executor it is. TUTTI_ERR_UNSUPPORTED where cells are admitted and the
+ * transport has none. */
+tutti_status tt_executor_create(const tt_bound_plan *bound, tt_link *link, tt_executor **executor);
+static inline void tt_executor_destroy(tt_executor *executor) { /* accepts NULL */
+  if (executor)
+    executor->ops->destroy(executor);
+}
 /* Sets everything to the beginning. Allocates only where a larger scratch than ever before is needed. */
-tutti_status tt_instance_start(tt_instance *instance, const tt_run *run);
+static inline tutti_status tt_executor_start(tt_executor *executor, const tt_run *run) {
+  return executor->ops->start(executor, run);
+}
 /* Does what can be done now. *done: complete, buffers are free. *moved: something was done. TUTTI_ERR_MISMATCH (peer
  * named by job rank in *peer) when a slot of another call arrives. */
-tutti_status tt_instance_step(tt_instance *instance, bool *done, bool *moved, int64_t *peer);
-
+static inline tutti_status tt_executor_step(tt_executor *executor, bool *done, bool *moved, int64_t *peer) {
+  return executor->ops->step(executor, done, moved, peer);
+}
 /* Whether the run waits for a rank that shares this one's core, and so for the core. */
-bool tt_instance_awaits_neighbour(const tt_instance *instance);
+static inline bool tt_executor_awaits_neighbour(const tt_executor *executor) {
+  return executor->ops->awaits_neighbour(executor);
+}
 /* Whether it waits for a rank on another machine, to send or to take something. */
-bool tt_instance_awaits_far(const tt_instance *instance);
+static inline bool tt_executor_awaits_far(const tt_executor *executor) { return executor->ops->awaits_far(executor); }
+/* Before this rank sleeps. one: it needs nothing but this run, so that others than a rank which it lacks need not wake
+ * it. */
+static inline void tt_executor_await(const tt_executor *executor, bool one) { executor->ops->await(executor, one); }
+/* Whether all of the run goes in cells: they are not written before the next call. */
+static inline bool tt_executor_in_cells(const tt_executor *executor) { return executor->ops->in_cells(executor); }
+/* Whether tt_executor_move may take it elsewhere: its last run, complete or given up, left nothing in the link's
+ * keeping. */
+static inline bool tt_executor_may_move(const tt_executor *executor) { return executor->ops->may_move(executor); }
+/* From now on it runs on another link of the same ranks in the same order; what it has found out about its runs goes
+ * with it. The link that it was on may be gone. */
+static inline tutti_status tt_executor_move(tt_executor *executor, tt_link *link) {
+  return executor->ops->move(executor, link);
+}
 
 /* What is known of the run's blocks; equal on all ranks, since it is found from the plan's mark `direct` and
  *     lengths that all ranks know   SPLIT, SQUARE without counts, LISTED and known. CELLS: all together are short
  *     lengths that both ends know   SQUARE with counts, LISTED. ENDS: moves_only
- * CELLS and ENDS are for the direct executor, STREAMS is for an instance. Which of them runs changes neither the result
+ * Which class a run is bound for changes neither the result
  * nor a bit of it. */
 tt_class tt_run_class(const tt_plan *plan, const tt_run *run);
-/* bound: borrowed; its class is one in which cells are admitted. TUTTI_ERR_UNSUPPORTED where the transport has none. */
-tutti_status tt_direct_create(const tt_bound_plan *bound, tt_link *link, tt_direct **direct);
-void tt_direct_destroy(tt_direct *direct);
-/* Whether tt_direct_move may take it elsewhere: its last run, complete or given up, left nothing in the link's keeping.
- */
-bool tt_direct_may_move(const tt_direct *direct);
-/* From now on it runs on another link of the same ranks in the same order; what it has found out about its runs goes
- * with it. The link that it was on may be gone. */
-tutti_status tt_direct_move(tt_direct *direct, tt_link *link);
-tutti_status tt_direct_start(tt_direct *direct, const tt_run *run);
-tutti_status tt_direct_step(tt_direct *direct, bool *done, bool *moved, int64_t *peer);
-bool tt_direct_awaits_neighbour(const tt_direct *direct); /* as of an instance */
-/* Before this rank sleeps. one: it needs nothing but this run, so that others than a rank which it lacks need not wake
- * it. */
-void tt_direct_await(const tt_direct *direct, bool one);
-bool tt_direct_has_rest(const tt_direct *direct); /* some of the run goes through streams */
-
 /* For tests: every range of the plan's memory that a step reads or writes, in the order of execution. */
 typedef struct tt_access {
   int64_t rank;
@@ -160,6 +182,7 @@ typedef struct tt_access {
 } tt_access;
 
 typedef void (*tt_access_log)(void *user, const tt_access *access);
-void tt_instance_log(tt_instance *instance, tt_access_log log, void *user); /* NULL: off */
+/* Of one that walks lanes; log NULL: off. */
+void tt_executor_log(tt_executor *executor, tt_access_log log, void *user);
 
 #endif

@@ -12,7 +12,7 @@ typedef struct fetcher {
   tt_link *link[RANKS];
   tt_plan *plan[RANKS];
   tt_bound_plan *bound[RANKS];
-  tt_instance *instance[RANKS];
+  tt_executor *instance[RANKS];
   int32_t in[RANKS][TOTAL], out[RANKS][TOTAL];
 } fetcher;
 
@@ -43,7 +43,7 @@ static void open_ranks(fetcher *of, const char *const *text) {
     test_ok(tt_link_create(&spec, &of->link[r]));
     test_ok(tt_plan_parse(text[r], &of->plan[r]));
     of->bound[r] = test_bind(of->plan[r], TT_CLASS_STREAMS);
-    test_ok(tt_instance_create(of->bound[r], of->link[r], &of->instance[r]));
+    test_ok(tt_executor_create(of->bound[r], of->link[r], &of->instance[r]));
     for (int n = 0; n < TOTAL; n++)
       of->in[r][n] = n * (r + 1);
   }
@@ -51,7 +51,7 @@ static void open_ranks(fetcher *of, const char *const *text) {
 
 static void close_ranks(fetcher *of) {
   for (int r = 0; r < RANKS; r++) {
-    tt_instance_destroy(of->instance[r]);
+    tt_executor_destroy(of->instance[r]);
     tt_bound_plan_destroy(of->bound[r]);
     tt_plan_destroy(of->plan[r]);
     tt_link_destroy(of->link[r]);
@@ -66,7 +66,7 @@ static void start_rank(fetcher *of, int rank, tt_run with) {
   with.out = of->out[rank];
   with.call = 1;
   with.key = 9;
-  test_ok(tt_instance_start(of->instance[rank], &with));
+  test_ok(tt_executor_start(of->instance[rank], &with));
 }
 
 static void start(fetcher *of, int64_t other) {
@@ -108,7 +108,7 @@ static void run(fetcher *of) {
   int64_t peer;
   for (int turn = 0; !done[0] || !done[1]; turn++) {
     assert_true(turn < TURNS_MOST);
-    test_ok(tt_instance_step(of->instance[turn % 2], &done[turn % 2], &moved, &peer));
+    test_ok(tt_executor_step(of->instance[turn % 2], &done[turn % 2], &moved, &peer));
   }
 }
 
@@ -204,8 +204,8 @@ static void test_slice_of_another_length_is_a_mismatch(void **state) {
   int64_t peer = -1;
   fetcher *of = make(move);
   start(of, 100);
-  test_ok(tt_instance_step(of->instance[0], &done, &moved, &peer));
-  assert_int_equal(tt_instance_step(of->instance[1], &done, &moved, &peer), TUTTI_ERR_MISMATCH);
+  test_ok(tt_executor_step(of->instance[0], &done, &moved, &peer));
+  assert_int_equal(tt_executor_step(of->instance[1], &done, &moved, &peer), TUTTI_ERR_MISMATCH);
   assert_int_equal(peer, 0);
   assert_int_equal(of->out[1][100], 0); /* nothing behind the block was touched */
   close_ranks(of);

@@ -2,7 +2,7 @@
  *
  * A start sets lanes to their beginning, finds where blocks lie and lends scratch to mid and tmp.
  */
-#include "exec/engine.h"
+#include "exec/direct.h"
 
 #include <stdlib.h>
 
@@ -21,6 +21,7 @@ tutti_status tt_instance_create(const tt_bound_plan *bound, tt_link *link, tt_in
   tt_instance *made = calloc(1, sizeof *made);
   if (!made)
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for an instance of a plan");
+  made->executor.ops = &tt_instance_ops;
   made->bound = bound;
   made->plan = bound->list;
   made->link = link;
@@ -47,7 +48,8 @@ void tt_instance_destroy(tt_instance *instance) {
   free(instance);
 }
 
-void tt_instance_log(tt_instance *instance, tt_access_log log, void *user) {
+void tt_executor_log(tt_executor *executor, tt_access_log log, void *user) {
+  tt_instance *instance = (tt_instance *)executor;
   instance->log = log;
   instance->log_user = user;
 }
@@ -140,6 +142,50 @@ tutti_status tt_instance_start_beside(tt_instance *instance, const tt_run *run, 
   return TUTTI_OK;
 }
 
-tutti_status tt_instance_start(tt_instance *instance, const tt_run *run) {
-  return tt_instance_start_beside(instance, run, NULL);
+/* ---- as an executor ---- */
+
+static void destroy(tt_executor *executor) { tt_instance_destroy((tt_instance *)executor); }
+
+static tutti_status start(tt_executor *executor, const tt_run *run) {
+  return tt_instance_start_beside((tt_instance *)executor, run, NULL);
+}
+
+static tutti_status step(tt_executor *executor, bool *done, bool *moved, int64_t *peer) {
+  return tt_instance_step((tt_instance *)executor, done, moved, peer);
+}
+
+static bool awaits_neighbour(const tt_executor *executor) {
+  return tt_instance_awaits_neighbour((const tt_instance *)executor);
+}
+
+static bool awaits_far(const tt_executor *executor) { return tt_instance_awaits_far((const tt_instance *)executor); }
+
+/* Streams wake those that they concern. */
+static void await(const tt_executor *executor, bool one) {
+  (void)executor;
+  (void)one;
+}
+
+static bool never(const tt_executor *executor) {
+  (void)executor;
+  return false;
+}
+
+static tutti_status stay(tt_executor *executor, tt_link *link) {
+  (void)executor;
+  (void)link;
+  return tt_fail(TUTTI_ERR_UNSUPPORTED, "what has streams cannot move to another communicator");
+}
+
+const tt_executor_ops tt_instance_ops = {destroy, start, step, awaits_neighbour, awaits_far, await, never, never, stay};
+
+tutti_status tt_executor_create(const tt_bound_plan *bound, tt_link *link, tt_executor **executor) {
+  tt_direct *direct;
+  tt_instance *instance;
+  bool in_cells = bound->blocks != TT_CLASS_STREAMS;
+  tutti_status status = in_cells ? tt_direct_create(bound, link, &direct) : tt_instance_create(bound, link, &instance);
+  if (status)
+    return status;
+  *executor = in_cells ? &direct->executor : &instance->executor;
+  return TUTTI_OK;
 }

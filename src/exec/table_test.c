@@ -30,7 +30,7 @@ typedef struct test_case {
   tt_random random;
   int64_t block_count, from[BLOCKS_MOST], to[BLOCKS_MOST];
   test_job job;
-  tt_direct *direct[TT_CLASS_STREAMS][RANKS_MOST]; /* by class */
+  tt_executor *direct[TT_CLASS_STREAMS][RANKS_MOST]; /* by class */
   call *call[CALLS];
   int position[RANKS_MOST]; /* the call that each rank is in */
 } test_case;
@@ -116,7 +116,7 @@ static void open_case(test_case *at) {
 static void close_case(test_case *at) {
   for (int64_t rank = 0; rank < at->job.rank_count; rank++)
     for (int n = 0; n < TT_CLASS_STREAMS; n++)
-      tt_direct_destroy(at->direct[n][rank]);
+      tt_executor_destroy(at->direct[n][rank]);
   test_job_close(&at->job);
 }
 
@@ -268,15 +268,15 @@ static void start_call(test_case *at, int64_t rank) {
   if (!*of)
     *of = make_call(at, at->position[rank]);
   tt_run run = run_of(at, *of, rank);
-  test_ok((*of)->blocks < TT_CLASS_STREAMS ? tt_direct_start(at->direct[(*of)->blocks][rank], &run)
-                                           : tt_instance_start(at->job.instance[rank], &run));
+  test_ok((*of)->blocks < TT_CLASS_STREAMS ? tt_executor_start(at->direct[(*of)->blocks][rank], &run)
+                                           : tt_executor_start(at->job.instance[rank], &run));
 }
 
 static bool step_rank(const test_case *at, const call *of, int64_t rank) {
   bool done = false, moved;
   int64_t peer;
-  test_ok(of->blocks < TT_CLASS_STREAMS ? tt_direct_step(at->direct[of->blocks][rank], &done, &moved, &peer)
-                                        : tt_instance_step(at->job.instance[rank], &done, &moved, &peer));
+  test_ok(of->blocks < TT_CLASS_STREAMS ? tt_executor_step(at->direct[of->blocks][rank], &done, &moved, &peer)
+                                        : tt_executor_step(at->job.instance[rank], &done, &moved, &peer));
   return done;
 }
 
@@ -352,7 +352,7 @@ static tutti_status start_plan(const char *text, const tt_run *run) {
   tt_loop_options options = {.rank_count = 3, .slot_bytes = 1024, .slot_count = 2};
   test_job_open(&job, &options, 1024);
   test_job_plan(&job, 0, text);
-  tutti_status status = tt_instance_start(job.instance[0], run);
+  tutti_status status = tt_executor_start(job.instance[0], run);
   test_job_close(&job);
   return status;
 }

@@ -29,7 +29,7 @@ typedef struct test_job {
   tt_plan *plan[TEST_RANKS];
   tt_bound_plan *bound[TEST_RANKS][TT_CLASS_COUNT]; /* made when first asked for */
   const int64_t *machine;                           /* of each rank; NULL: all are on one */
-  tt_instance *instance[TEST_RANKS];
+  tt_executor *instance[TEST_RANKS];
   int64_t job_rank[TEST_RANKS];
 } test_job;
 
@@ -222,15 +222,15 @@ static inline const tt_bound_plan *test_job_bound(test_job *job, int64_t rank, t
 }
 
 static inline void test_job_instance(test_job *job, int64_t rank) {
-  test_ok(tt_instance_create(test_job_bound(job, rank, TT_CLASS_STREAMS), job->link[rank], &job->instance[rank]));
+  test_ok(tt_executor_create(test_job_bound(job, rank, TT_CLASS_STREAMS), job->link[rank], &job->instance[rank]));
 }
 
-static inline void test_job_direct(test_job *job, int64_t rank, tt_class blocks, tt_direct **direct) {
-  test_ok(tt_direct_create(test_job_bound(job, rank, blocks), job->link[rank], direct));
+static inline void test_job_direct(test_job *job, int64_t rank, tt_class blocks, tt_executor **direct) {
+  test_ok(tt_executor_create(test_job_bound(job, rank, blocks), job->link[rank], direct));
 }
 
 static inline void test_job_forget_plan(test_job *job, int64_t rank) {
-  tt_instance_destroy(job->instance[rank]);
+  tt_executor_destroy(job->instance[rank]);
   for (int n = 0; n < TT_CLASS_COUNT; n++) {
     tt_bound_plan_destroy(job->bound[rank][n]);
     job->bound[rank][n] = NULL;

@@ -1,5 +1,5 @@
-/* verify/bound_test.c - lists of a swap of one block between two ranks, in place: right as bound, and each with one thing
- * wrong, refused for the right reason. */
+/* verify/bound_test.c - lists of a swap of one block between two ranks, in place: right as bound, and each with one
+ * thing wrong, refused for the right reason. */
 #include "bind/bind.h"
 #include "verify/verify.h"
 

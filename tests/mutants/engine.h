@@ -26,8 +26,8 @@ typedef union vector {
 typedef struct engine_rank {
   void *transport;
   tt_link *link;
-  tt_instance *instance;
-  tt_direct *direct;                     /* where cells are admitted */
+  tt_executor *instance;
+  tt_executor *direct;                   /* where cells are admitted */
   vector in, out, in_before, out_before; /* in place: in is out */
   vector in_after, out_after;            /* when the run was complete */
   bool done;
@@ -117,11 +117,12 @@ static inline bool start_rank(engine *on, int64_t rank) {
   tt_run run = run_of(on, rank);
   const tt_bound_plan *bound = on->bound[rank];
   if (bound->blocks != TT_CLASS_STREAMS)
-    return tt_direct_create(bound, of->link, &of->direct) == TUTTI_OK && tt_direct_start(of->direct, &run) == TUTTI_OK;
-  if (tt_instance_create(bound, of->link, &of->instance) != TUTTI_OK)
+    return tt_executor_create(bound, of->link, &of->direct) == TUTTI_OK &&
+           tt_executor_start(of->direct, &run) == TUTTI_OK;
+  if (tt_executor_create(bound, of->link, &of->instance) != TUTTI_OK)
     return false;
-  tt_instance_log(of->instance, on->log, NULL);
-  return tt_instance_start(of->instance, &run) == TUTTI_OK;
+  tt_executor_log(of->instance, on->log, NULL);
+  return tt_executor_start(of->instance, &run) == TUTTI_OK;
 }
 
 static inline bool open_rank(engine *on, int64_t rank) {
@@ -154,8 +155,8 @@ static inline bool open_all(engine *on, tt_random *random, int slots) {
 
 static inline void close_all(engine *on) {
   for (int64_t rank = 0; rank < on->rank_count; rank++) {
-    tt_instance_destroy(on->rank[rank].instance);
-    tt_direct_destroy(on->rank[rank].direct);
+    tt_executor_destroy(on->rank[rank].instance);
+    tt_executor_destroy(on->rank[rank].direct);
     tt_link_destroy(on->rank[rank].link);
     tt_loop_ops()->close(on->rank[rank].transport);
   }
@@ -172,8 +173,8 @@ static inline void end_rank(engine_rank *of) {
 
 static inline tutti_status step_rank_on_loop(engine_rank *of, bool *moved) {
   int64_t peer;
-  return of->direct ? tt_direct_step(of->direct, &of->done, moved, &peer)
-                    : tt_instance_step(of->instance, &of->done, moved, &peer);
+  return of->direct ? tt_executor_step(of->direct, &of->done, moved, &peer)
+                    : tt_executor_step(of->instance, &of->done, moved, &peer);
 }
 
 /* Steps ranks in the schedule's order until all are done, one fails, or nothing has moved for long. */

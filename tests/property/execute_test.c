@@ -28,7 +28,7 @@ typedef struct property {
   tt_composition composition;
   tt_question question;
   tt_meaning meaning;
-  tt_direct *direct[TT_CLASS_STREAMS][TEST_RANKS]; /* by class */
+  tt_executor *direct[TT_CLASS_STREAMS][TEST_RANKS]; /* by class */
   test_job job;
 } property;
 
@@ -184,7 +184,7 @@ static bool open_case(property *at) {
 static void close_case(property *at) {
   for (int64_t rank = 0; rank < at->problem.rank_count; rank++)
     for (int n = 0; n < TT_CLASS_STREAMS; n++)
-      tt_direct_destroy(at->direct[n][rank]);
+      tt_executor_destroy(at->direct[n][rank]);
   test_job_close(&at->job);
   tt_arena_finish(&at->arena);
 }
@@ -245,15 +245,15 @@ static void make_call(property *at, call *of) {
 
 static void start(property *at, call *of, int64_t rank, uint64_t number) {
   tt_run run = run_of(of, rank, number);
-  must(at, of->blocks < TT_CLASS_STREAMS ? tt_direct_start(at->direct[of->blocks][rank], &run)
-                                         : tt_instance_start(at->job.instance[rank], &run));
+  must(at, of->blocks < TT_CLASS_STREAMS ? tt_executor_start(at->direct[of->blocks][rank], &run)
+                                         : tt_executor_start(at->job.instance[rank], &run));
 }
 
 static bool step(property *at, const call *of, int64_t rank, bool *moved) {
   bool done = false;
   int64_t peer = -1;
-  must(at, of->blocks < TT_CLASS_STREAMS ? tt_direct_step(at->direct[of->blocks][rank], &done, moved, &peer)
-                                         : tt_instance_step(at->job.instance[rank], &done, moved, &peer));
+  must(at, of->blocks < TT_CLASS_STREAMS ? tt_executor_step(at->direct[of->blocks][rank], &done, moved, &peer)
+                                         : tt_executor_step(at->job.instance[rank], &done, moved, &peer));
   return done;
 }
 
