@@ -10,12 +10,12 @@
 #include "layout.h"
 #include "place.h"
 #include "protocol.h"
+#include "spin.h"
 #include "values.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 typedef struct bench_point {
   const bench_command *command;
@@ -28,6 +28,8 @@ typedef struct bench_point {
   size_t copy_bytes;
   void *in, *out;
   uint64_t next_root;                /* timed calls so far, not reduced */
+  bench_spin_cost spin;              /* where calls are to be longer */
+  int64_t spin_steps;                /* behind each call of the batch that runs; 0: nothing */
   int64_t watched_calls, watched_ns; /* so far, and what they took */
 } bench_point;
 
@@ -54,12 +56,6 @@ typedef struct bench_library {
    * lead to other machines; hosts are not divided. */
   void (*place)(int32_t rank, int32_t size, char nics[BENCH_LIST], int64_t *part);
 } bench_library;
-
-static inline int64_t bench_clock_ns(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
-}
 
 /* ---- a point's buffers ---- */
 
@@ -121,6 +117,8 @@ static inline int bench_prepare(const bench_library *library, bench_point *point
   bench_period_make(&with, point->rank, point->rank, &period);
   bench_fill(point->in, point->layout.in_elements, &period);
   memset(point->out, 0, point->room_bytes);
+  if (point->command->delay > 0)
+    point->spin = bench_spin_measure();
   return library->prepare(point, text);
 }
 
@@ -185,15 +183,6 @@ static inline int bench_check(const bench_point *point, char *text) {
 
 /* ---- what is timed ---- */
 
-/* Work of the processor alone: each step waits for the one before it. */
-static inline void bench_compute(int64_t steps) {
-  static volatile double sink = 1;
-  double x = sink;
-  for (int64_t n = 0; n < steps; n++)
-    x = x * 0.999 + 0.001;
-  sink = x;
-}
-
 /* One overlapped call; with only some of its parts, what each of them takes. */
 static inline int bench_overlap(const bench_library *library, const bench_point *point, const bench_command *command,
                                 int root, char *text) {
@@ -208,8 +197,11 @@ static inline int bench_overlap(const bench_library *library, const bench_point 
 
 static inline int bench_one(const bench_library *library, const bench_point *point, const bench_command *command,
                             int root, char *text) {
-  return command->mode == BENCH_NONBLOCKING ? bench_overlap(library, point, command, root, text)
-                                            : library->call(point, root, text);
+  int result = command->mode == BENCH_NONBLOCKING ? bench_overlap(library, point, command, root, text)
+                                                  : library->call(point, root, text);
+  if (point->spin_steps > 0)
+    bench_spin(point->spin_steps);
+  return result;
 }
 
 static inline int bench_watch(const bench_library *library, const bench_command *command, bool on, char *text) {
@@ -252,13 +244,41 @@ static inline int bench_batch_together(const bench_library *library, const bench
   return result == BENCH_OK ? bench_watch(library, command, false, text) : result;
 }
 
+static inline int bench_batch_of(const bench_library *library, const bench_point *point, const bench_command *command,
+                                 int root, int64_t calls, int64_t *elapsed_ns, char *text) {
+  return (command->apart ? bench_batch_apart : bench_batch_together)(library, point, command, root, calls, elapsed_ns,
+                                                                     text);
+}
+
+/* What has to come behind each call, after so many calls without it. A chain of messages goes from each call to the
+ * next on some rank, and every rank spins, so a batch gets longer by one spin a call; where ranks share a core by all
+ * of theirs, one after another. */
+static inline double bench_delay_ns(const bench_command *command, int64_t elapsed_ns, int64_t calls) {
+  return command->delay * (double)elapsed_ns / (double)calls / (double)command->sharing;
+}
+
+/* The same calls without a delay say how long they are. */
+static inline int bench_choose_spin(const bench_library *library, bench_point *point, const bench_command *command,
+                                    int root, int64_t calls, char *text) {
+  bench_command plain = *command;
+  int64_t elapsed_ns;
+  plain.verb = BENCH_RUN;
+  point->spin_steps = 0;
+  int result = bench_batch_of(library, point, &plain, root, calls, &elapsed_ns, text);
+  point->spin_steps = bench_spin_steps(&point->spin, bench_delay_ns(command, elapsed_ns, calls));
+  return result;
+}
+
 static inline int bench_batch(const bench_library *library, bench_point *point, const bench_command *command,
                               int64_t calls, int64_t *elapsed_ns, char *text) {
-  int root = (int)(point->next_root % (uint64_t)point->size);
+  int root = (int)(point->next_root % (uint64_t)point->size), result = BENCH_OK;
   if (command->mode != BENCH_NONBLOCKING || command->parts & BENCH_POST)
     point->next_root += (uint64_t)calls;
-  int result = (command->apart ? bench_batch_apart : bench_batch_together)(library, point, command, root, calls,
-                                                                           elapsed_ns, text);
+  if (command->delay > 0)
+    result = bench_choose_spin(library, point, command, root, calls, text);
+  if (result == BENCH_OK)
+    result = bench_batch_of(library, point, command, root, calls, elapsed_ns, text);
+  point->spin_steps = 0;
   point->watched_calls += calls;
   point->watched_ns += *elapsed_ns;
   return result;

@@ -92,6 +92,15 @@ static inline bool bench_map_is_crowded(const bench_map *map) {
   return false;
 }
 
+/* Ranks on a core of that rank's host, at most, if they are dealt evenly. */
+static inline int32_t bench_map_sharing(const bench_map *map, int32_t rank) {
+  const bench_machine *own = &map->machine[map->machine_of[rank]];
+  int32_t ranks = 0;
+  for (int32_t m = 0; m < map->machines; m++)
+    ranks += map->machine[m].host == own->host ? map->machine[m].ranks : 0;
+  return own->cores > 0 ? (ranks - 1) / own->cores + 1 : 1;
+}
+
 /* Whether ranks are grouped alike, on hosts with the same names. */
 static inline bool bench_map_equal(const bench_map *a, const bench_map *b) {
   bool equal = a->ranks == b->ranks && a->machines == b->machines;

@@ -67,10 +67,12 @@ typedef struct bench_command {
   int32_t check;      /* wipe what is written before the first batch, compare it after the last */
   int32_t batches;    /* <= BENCH_BATCHES */
   int32_t cores;      /* that ranks share: rank r runs on core r mod cores */
+  int32_t sharing;    /* ranks on a core, at most */
   int64_t calls;      /* in a batch */
   int64_t bytes;      /* the stated size */
   int64_t steps;      /* of computation, a call */
   int64_t start_ns;   /* monotonic clock; BENCH_COPY */
+  double delay;       /* by this share of their time calls are made longer; 0: not */
   char params[BENCH_TEXT];
 } bench_command;
 

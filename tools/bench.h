@@ -76,6 +76,7 @@ typedef struct bench_options {
   bool levels;                        /* say where the time goes */
   const char *json;                   /* path or NULL */
   double seconds;                     /* a point */
+  double delay;                       /* of the measured library's calls: a share of their time */
   bool check, shared_memory, sparse;
   bool per_pair; /* sizes are those of one block */
   bool overlap;

@@ -51,6 +51,8 @@ static void print_setting(const bench_job *job) {
   printf(", %s%s%s, roots rotate%s%s%s\n", tutti_type_name(options->type), combines ? ", " : "",
          combines ? tutti_op_name(options->op) : "", options->mode == BENCH_PERSISTENT ? ", persistent calls" : "",
          options->apart ? ", a barrier before each call" : "", options->shared_memory ? ", tutti_alloc" : "");
+  if (options->delay > 0)
+    printf("# calls of %s are made longer by %g %%\n", job->group[0].launcher->name, options->delay * 100);
   const char *progress = getenv("TUTTI_PROGRESS");
   if (options->overlap && progress)
     printf("# TUTTI_PROGRESS=%s\n", progress);

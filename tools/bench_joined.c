@@ -54,7 +54,7 @@ typedef struct ranks_job {
   FILE *json;
 } ranks_job;
 
-static bench_task task_of(const bench_options *options, const bench_row *row) {
+static bench_task task_of(const bench_options *options, const bench_ranks *ranks, const bench_row *row) {
   bench_task task = {.command = {.collective = (int32_t)row->collective,
                                  .type = (int32_t)options->type,
                                  .op = (int32_t)options->op,
@@ -62,6 +62,8 @@ static bench_task task_of(const bench_options *options, const bench_row *row) {
                                  .mode = (int32_t)options->mode,
                                  .apart = options->apart,
                                  .shared = options->shared_memory,
+                                 .sharing = bench_map_sharing(&ranks->map, ranks->point.rank),
+                                 .delay = options->delay,
                                  .bytes = row->bytes},
                      .seconds = options->seconds,
                      .check = options->check,
@@ -81,7 +83,7 @@ static void keep_flow(const bench_map *map, const bench_figures *figures, bench_
 static int measure_row(bench_job *job, bench_rows *rows, bench_row *row) {
   static bench_figures figures;
   bench_ranks *ranks = &((ranks_job *)job)->ranks;
-  bench_task task = task_of(job->options, row);
+  bench_task task = task_of(job->options, ranks, row);
   row->result = bench_ranks_measure(ranks, &task, &figures);
   memcpy(row->text, figures.text, sizeof row->text);
   row->round_count = 1;

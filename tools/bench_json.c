@@ -118,10 +118,10 @@ static json_t *row_json(const bench_job *job, const bench_row *row) {
 static json_t *settings_json(const bench_job *job) {
   const bench_options *options = job->options;
   const char *mode = options->overlap ? "overlap" : options->mode == BENCH_PERSISTENT ? "persistent" : "blocking";
-  return json_pack("{si sI si ss ss ss sb sb sb sf}", "tutti_bench", 2, "ranks", (json_int_t)options->rank_count,
+  return json_pack("{si sI si ss ss ss sb sb sb sf sf}", "tutti_bench", 2, "ranks", (json_int_t)options->rank_count,
                    "cores", job->core_count, "type", tutti_type_name(options->type), "op", tutti_op_name(options->op),
                    "mode", mode, "tutti_alloc", options->shared_memory, "sparse", options->sparse, "apart",
-                   options->apart, "flags_ns", job->flags_ns);
+                   options->apart, "flags_ns", job->flags_ns, "delay", options->delay);
 }
 
 static json_t *machine_json(const bench_machine *machine) {

@@ -48,6 +48,8 @@ static const char help[] =
     "  --sparse           all-to-allv and -w: each rank sends to two others only\n"
     "  --alloc            buffers from tutti_alloc\n"
     "  --cores N          use the first N cores only: the others are for progress threads\n"
+    "  --delay PERCENT    make each call longer by so much of what it takes, by work of the processor: to see whether\n"
+    "                     a comparison would notice\n"
     "  --seconds S        time for a point, about (default 1); 0: a single round\n"
     "  --no-check         do not compare results\n"
     "  --json FILE        write the rows to FILE too\n";
@@ -234,6 +236,21 @@ static int parse_seconds(bench_options *options, const char *text) {
   return 0;
 }
 
+static int parse_delay(bench_options *options, const char *text) {
+  char *end;
+  double percent = strtod(text, &end);
+  if (*end != '\0' || end == text || !(percent > 0 && percent <= 1000))
+    return bench_fail("--delay: '%s' is no percentage above 0, up to 1000", text);
+  options->delay = percent / 100;
+  return 0;
+}
+
+static int check_delay(const bench_options *options) {
+  if (options->delay > 0 && (options->launched || options->overlap))
+    return bench_fail("--delay is for calls without %s", options->launched ? "--launch" : "--overlap");
+  return 0;
+}
+
 static int parse_mode(bench_options *options, const char *text) {
   options->mode = strcmp(text, "persistent") == 0 ? BENCH_PERSISTENT : BENCH_BLOCKING;
   if (options->mode == BENCH_BLOCKING && strcmp(text, "blocking") != 0)
@@ -263,6 +280,7 @@ enum {
   SPARSE,
   ALLOC,
   CORES,
+  DELAY,
   SECONDS,
   CHECK,
   NO_CHECK,
@@ -291,6 +309,7 @@ static const struct option long_options[] = {
     {"sparse", no_argument, NULL, SPARSE},
     {"alloc", no_argument, NULL, ALLOC},
     {"cores", required_argument, NULL, CORES},
+    {"delay", required_argument, NULL, DELAY},
     {"seconds", required_argument, NULL, SECONDS},
     {"check", no_argument, NULL, CHECK},
     {"no-check", no_argument, NULL, NO_CHECK},
@@ -356,6 +375,8 @@ static int parse_option(bench_options *options, library_names *names, int which,
     return parse_mode(options, value);
   case CORES:
     return parse_cores(options, value);
+  case DELAY:
+    return parse_delay(options, value);
   case SECONDS:
     return parse_seconds(options, value);
   case JSON:
@@ -396,5 +417,5 @@ int bench_options_parse(int argc, char **argv, bench_options *options) {
     return bench_fail("no collective; see `tutti bench --help`");
   if (options->params_count == 0)
     options->params[options->params_count++] = "";
-  return check_arithmetic(options) == 0 ? add_libraries(options, &names) : -1;
+  return check_arithmetic(options) == 0 && check_delay(options) == 0 ? add_libraries(options, &names) : -1;
 }

@@ -30,6 +30,8 @@ static bench_command command_of(const bench_job *job, const bench_row *row, cons
                            .apart = options->apart,
                            .shared = options->shared_memory,
                            .cores = job->core_count,
+                           .sharing = (int32_t)((options->rank_count - 1) / job->core_count + 1),
+                           .delay = group->number == 0 ? options->delay : 0,
                            .bytes = row->bytes};
   snprintf(command.params, sizeof command.params, "%s%s%s", row->params, more && row->params[0] ? " " : "",
            more ? more : "");

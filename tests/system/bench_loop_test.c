@@ -1,6 +1,7 @@
 /* tests/system/bench_loop_test.c - the measuring loop of `tutti bench`: each rank is the root of as many timed calls,
- * however few of them make a set. */
+ * however few of them make a set; and calls that are made longer are so by work, each after one that was not. */
 #include "../../bench/loop.h"
+#include "../../bench/map.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,11 +12,12 @@ enum { RANKS_MOST = 9, CALLS_MOST = 20, BATCHES_MOST = 4, TURNS = 3 };
 
 /* ---- a library that only notes the roots of a set ---- */
 
-static int roots[CALLS_MOST * (BATCHES_MOST + 1)], root_count;
+static int roots[2 * CALLS_MOST * (BATCHES_MOST + 1)], root_count;
+static int64_t spins[2 * CALLS_MOST * (BATCHES_MOST + 1)]; /* steps behind each of these calls */
 
 static int note_call(const bench_point *point, int root, char *text) {
-  (void)point;
   (void)text;
+  spins[root_count] = point->spin_steps;
   roots[root_count++] = root;
   return BENCH_OK;
 }
@@ -62,7 +64,83 @@ static void test_each_rank_is_root_of_as_many_timed_calls(void **state) {
         }
 }
 
+/* ---- longer calls ---- */
+
+static void test_spin_is_as_long_as_its_steps(void **state) {
+  (void)state;
+  const bench_spin_cost cost = {.empty_ns = 10, .step_ns = 2}, unknown = {.empty_ns = 10};
+  assert_int_equal(bench_spin_steps(&cost, 30), 10);
+  assert_int_equal(bench_spin_steps(&cost, 30.9), 10);
+  assert_int_equal(bench_spin_steps(&cost, 31.1), 11);
+  assert_int_equal(bench_spin_steps(&cost, 10), 0);
+  assert_int_equal(bench_spin_steps(&cost, 5), 0);
+  assert_int_equal(bench_spin_steps(&unknown, 30), 0);
+  bench_spin_cost here = bench_spin_measure();
+  assert_true(here.step_ns > 0);
+}
+
+static void test_ranks_that_share_a_core_share_a_delay(void **state) {
+  (void)state;
+  bench_command command = {.delay = 0.1, .sharing = 1};
+  assert_float_equal(bench_delay_ns(&command, 5000, 5), 100, 1e-9);
+  command.sharing = 4;
+  assert_float_equal(bench_delay_ns(&command, 5000, 5), 25, 1e-9);
+  bench_machine machine[] = {
+      {.host = 0, .ranks = 5, .cores = 4}, {.host = 0, .ranks = 4, .cores = 4}, {.host = 1, .ranks = 1, .cores = 4}};
+  int32_t machine_of[] = {0, 0, 0, 0, 0, 1, 1, 1, 1, 2};
+  bench_map map = {.ranks = 10, .machines = 3, .hosts = 2, .machine_of = machine_of, .machine = machine};
+  assert_int_equal(bench_map_sharing(&map, 0), 3); /* pretended machines share their host's cores */
+  assert_int_equal(bench_map_sharing(&map, 8), 3);
+  assert_int_equal(bench_map_sharing(&map, 9), 1);
+  machine[0].ranks = 4;
+  assert_int_equal(bench_map_sharing(&map, 0), 2);
+}
+
+enum { CALL_NS = 1000, STEP_NS = 10 };
+
+static int note_long_call(const bench_point *point, int root, char *text) {
+  int64_t start_ns = bench_clock_ns();
+  while (bench_clock_ns() - start_ns < CALL_NS)
+    ;
+  return note_call(point, root, text);
+}
+
+/* So many calls without a spin, then the same with one of at least a tenth of their time. */
+static void check_twice(int from, int calls, int32_t sharing) {
+  for (int n = from; n < from + calls; n++) {
+    assert_int_equal(spins[n], 0);
+    assert_true(spins[n + calls] >= CALL_NS / 10 / STEP_NS / sharing);
+    assert_int_equal(spins[n + calls], spins[from + calls]);
+    assert_int_equal(roots[n + calls], roots[n]);
+  }
+}
+
+static void test_delayed_batch_follows_one_of_the_same_calls(void **state) {
+  (void)state;
+  const bench_library slow = {.call = note_long_call, .barrier = pass_barrier};
+  for (int32_t apart = 0; apart < 2; apart++)
+    for (int32_t sharing = 1; sharing <= 2; sharing++) {
+      bench_command command = {
+          .verb = BENCH_RUN, .batches = 3, .calls = 5, .apart = apart, .delay = 0.1, .sharing = sharing};
+      bench_point point = {.command = &command, .size = 4, .spin = {.step_ns = STEP_NS}};
+      bench_reply reply = {.result = BENCH_OK};
+      root_count = 0;
+      assert_int_equal(bench_run(&slow, &point, &command, &reply), BENCH_OK);
+      assert_int_equal(root_count, 2 * (1 + 3 * 5)); /* the first batch is of a single call */
+      check_twice(0, 1, sharing);
+      for (int batch = 0; batch < 3; batch++) {
+        check_twice(2 + batch * 2 * 5, 5, sharing);
+        assert_int_equal(roots[2 + batch * 2 * 5], batch * 5 % 4);
+        assert_true(reply.batch_ns[batch] >= 5 * CALL_NS);
+      }
+      assert_int_equal(point.spin_steps, 0);
+    }
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_each_rank_is_root_of_as_many_timed_calls)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_each_rank_is_root_of_as_many_timed_calls),
+                                     cmocka_unit_test(test_spin_is_as_long_as_its_steps),
+                                     cmocka_unit_test(test_ranks_that_share_a_core_share_a_delay),
+                                     cmocka_unit_test(test_delayed_batch_follows_one_of_the_same_calls)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
