@@ -1,0 +1,204 @@
+"""The statistics of bench/pairs, on made-up times: quantiles and intervals are right, equal distributions are flagged about
+never and 10 % nearly always, and more pairs are asked for because of widths alone. Jobs have just the points that are left."""
+import math
+import os
+import pathlib
+import random
+import sys
+import unittest
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(os.environ["TUTTI_SOURCE"]) / "bench"))
+import pairs_jobs
+from pairs_statistics import (EVEN, FASTER, SLOWER, UNDECIDED, Interval, Limits, control_of, interval_of, interval_over,
+                              is_done, t_quantile, t_share, verdict)
+
+LIMITS = Limits()
+SHARE_ALONE = math.inf
+# Of printed tables: between -t and t lie 95 %.
+TABLE = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120,
+         2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042]
+
+
+def integrated_share(t, freedom, pieces=2000):
+    """By Simpson's rule over the density."""
+    scale = math.exp(math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2)) / math.sqrt(freedom * math.pi)
+    density = lambda x: scale * (1 + x * x / freedom) ** (-(freedom + 1) / 2)
+    step = t / pieces
+    inner = math.fsum((4 if n % 2 else 2) * density(n * step) for n in range(1, pieces))
+    return 2 * step / 3 * (density(0) + inner + density(t))
+
+
+class Quantiles(unittest.TestCase):
+    def test_are_those_of_printed_tables(self):
+        for freedom, printed in [*enumerate(TABLE, 1), (40, 2.021), (60, 2.000), (120, 1.980), (10**5, 1.960)]:
+            self.assertAlmostEqual(t_quantile(freedom), printed, delta=0.00051, msg=f"{freedom} degrees of freedom")
+
+    def test_share_is_the_integral_of_the_density(self):
+        for freedom in range(1, 130):
+            for t in (0.1, 1, t_quantile(freedom) if freedom > 1 else 3):
+                self.assertAlmostEqual(t_share(t, freedom), integrated_share(t, freedom), delta=1e-9)
+
+
+class Intervals(unittest.TestCase):
+    def test_is_students(self):
+        interval = interval_of([0, 0.1, 0.2])
+        width = t_quantile(2) * 0.1 / math.sqrt(3)
+        self.assertEqual(interval.count, 3)
+        self.assertAlmostEqual(math.log(interval.middle), 0.1)
+        self.assertAlmostEqual(math.log(interval.low), 0.1 - width)
+        self.assertAlmostEqual(math.log(interval.high), 0.1 + width)
+        self.assertAlmostEqual(interval.half_width, math.exp(width) - 1)
+
+    def test_of_a_single_pair_is_everything(self):
+        for logs in ([], [0.3]):
+            self.assertEqual((interval_of(logs).low, interval_of(logs).high), (0, math.inf))
+        self.assertEqual(interval_over([]).high, math.inf)
+        self.assertEqual(interval_over([{1: 0.1}, {}]).high, math.inf)
+
+    def test_over_points_knows_that_a_round_disturbs_them_all(self):
+        """95 % of the intervals, about, hold the truth, although the rounds' luck is shared by all points."""
+        rng = random.Random(13)
+        held = 0
+        for _ in range(400):
+            luck = [rng.gauss(0, 0.1) for _ in range(20)]
+            points = [{n: 0.02 * p + luck[n] + rng.gauss(0, 0.05) for n in range(20)} for p in range(10)]
+            interval = interval_over(points)
+            held += interval.low <= math.exp(0.09) <= interval.high
+        self.assertGreater(held, 400 * 0.91)
+        self.assertLess(held, 400 * 0.985)
+
+    def test_over_points_weighs_each_alike(self):
+        interval = interval_over([{n: 0.1 for n in range(60)}, {n: 0.3 for n in range(10)}])
+        self.assertAlmostEqual(math.log(interval.middle), 0.2)
+        self.assertAlmostEqual(interval.half_width, 0)
+
+
+class Verdicts(unittest.TestCase):
+    def verdict(self, low, high, base_ns=SHARE_ALONE, ranks=2, count=20):
+        return verdict(Interval(count, math.sqrt(low * high), low, high), base_ns, ranks, LIMITS)
+
+    def test_flagged_is_what_lies_wholly_beyond(self):
+        for low, high, said in ((1.051, 1.10, SLOWER), (1.049, 1.10, EVEN), (0.98, 1.02, EVEN), (0.90, 0.949, FASTER),
+                                (0.90, 0.951, EVEN), (1.5, 1.8, UNDECIDED), (1.5, 1.6, SLOWER)):
+            self.assertEqual(self.verdict(low, high), said, (low, high))
+
+    def test_short_points_must_differ_by_a_time(self):
+        for base_ns, said in ((100, EVEN), (140, EVEN), (160, SLOWER), (1000, SLOWER)):
+            self.assertEqual(self.verdict(1.10, 1.14, base_ns), said, base_ns)
+        self.assertEqual(self.verdict(0.88, 0.91, 160), EVEN)
+        self.assertEqual(self.verdict(0.88, 0.90, 160), FASTER)
+
+    def test_wide_is_undecided(self):
+        self.assertEqual(self.verdict(0.94, 1.06), UNDECIDED)
+        self.assertEqual(self.verdict(0.94, 1.06, ranks=7), UNDECIDED)
+        self.assertEqual(self.verdict(0.94, 1.06, ranks=8), EVEN)
+        self.assertEqual(self.verdict(0.88, 1.12, ranks=8), UNDECIDED)
+        self.assertEqual(self.verdict(0.99, 1.01, count=9), UNDECIDED)
+
+    def test_done_asks_widths_alone(self):
+        rng = random.Random(14)
+        for _ in range(200):
+            logs = [rng.gauss(0, rng.choice((0.01, 0.04, 0.3))) for _ in range(rng.randrange(2, 70))]
+            asked = {is_done([interval_of([log + shift for log in logs])], LIMITS) for shift in (-0.3, 0, 0.05, 0.1, 1)}
+            self.assertEqual(len(asked), 1)
+
+    def test_done_at_least_and_at_most(self):
+        narrow, wide = Interval(9, 1, 0.999, 1.001), Interval(59, 1, 0.5, 2)
+        self.assertFalse(is_done([narrow], LIMITS))
+        self.assertTrue(is_done([narrow._replace(count=10)], LIMITS))
+        self.assertFalse(is_done([narrow._replace(count=10), wide], LIMITS))
+        self.assertFalse(is_done([wide], LIMITS))
+        self.assertTrue(is_done([wide._replace(count=60)], LIMITS))
+
+
+def measured(rng, ratio, noise):
+    """Pairs until a point is done, as bench/pairs takes them: all three ratios share a's times."""
+    logs = ([], [], [])
+    while not logs[0] or not is_done([interval_of(one) for one in logs], LIMITS):
+        base = rng.gauss(0, noise)
+        for one, true in zip(logs, (ratio, 1, 1.1)):
+            one.append(math.log(true) + rng.gauss(0, noise) - base)
+    return [interval_of(one) for one in logs]
+
+
+class Simulated(unittest.TestCase):
+    """Noise of a job's times; 0.07 is as much as 60 pairs can take."""
+
+    def points(self, ratio, noise, count):
+        rng = random.Random(15)
+        return [measured(rng, ratio, noise) for _ in range(count)]
+
+    def test_equal_is_flagged_never_and_10_percent_nearly_always(self):
+        for noise in (0.005, 0.02, 0.035, 0.05, 0.07):
+            said = [[verdict(one, SHARE_ALONE, 2, LIMITS) for one in point] for point in self.points(1, noise, 200)]
+            control = control_of(said)
+            self.assertEqual((control.points, control.wrong), (200, 0), noise)
+            self.assertTrue(control.holds(LIMITS), (noise, control))
+            self.assertFalse({SLOWER, FASTER} & {compared for compared, _, _ in said})
+
+    def test_stopping_by_width_keeps_the_intervals_true(self):
+        for noise in (0.02, 0.035):
+            points = self.points(1.03, noise, 300)
+            held = sum(compared.low <= 1.03 <= compared.high for compared, _, _ in points)
+            self.assertGreater(held, 300 * 0.91, noise)
+            middle = math.fsum(math.log(compared.middle) for compared, _, _ in points) / 300
+            self.assertAlmostEqual(middle, math.log(1.03), delta=0.002)
+
+    def test_control_does_not_hold_where_noise_hides_the_delay(self):
+        said = [[verdict(one, SHARE_ALONE, 2, LIMITS) for one in point] for point in self.points(1, 0.12, 60)]
+        self.assertFalse(control_of(said).holds(LIMITS))
+
+    def test_goal_as_wide_as_decided_would_miss_the_delay(self):
+        """Why there is a goal of its own: 10 % with 5 % to either side is not wholly beyond 5 %."""
+        self.assertLess(1.10 / (1 + LIMITS.width), 1 + LIMITS.beyond)
+        self.assertGreater(1.10 / (1 + LIMITS.goal), 1 + LIMITS.beyond)
+
+
+class Control(unittest.TestCase):
+    def holds(self, *verdicts):
+        return control_of(verdicts).holds(LIMITS)
+
+    def test_needs_points_that_show_the_delay(self):
+        good, missed, wrong = (EVEN, EVEN, SLOWER), (EVEN, EVEN, EVEN), (EVEN, FASTER, SLOWER)
+        self.assertTrue(self.holds(*[good] * 9, missed))
+        self.assertFalse(self.holds(*[good] * 8, missed, missed))
+        self.assertFalse(self.holds(*[good] * 99, wrong))
+        self.assertFalse(self.holds((UNDECIDED, EVEN, SLOWER)))
+        self.assertTrue(self.holds(*[good] * 9, *[(UNDECIDED, UNDECIDED, UNDECIDED)] * 30))
+        self.assertFalse(self.holds(*[good] * 8, *[(SLOWER, EVEN, UNDECIDED)] * 2))
+
+
+class Jobs(unittest.TestCase):
+    def test_have_each_point_that_is_left_once(self):
+        rng = random.Random(16)
+        for _ in range(100):
+            keys = [pairs_jobs.Key(ranks, collective, params, size) for ranks in (2, 4) for collective in "abcdefg"
+                    for params in ("", "ring") for size in (0, 8, 1024, 65536) if rng.random() < rng.choice((0.3, 1))]
+            jobs = pairs_jobs.compose(keys, {2: "2", 4: None}, rng)
+            ran = [pairs_jobs.Key({"2": 2, None: 4}[job.ranks], collective, job.params, size) for job in jobs
+                   for collective in job.collectives for size in job.sizes]
+            self.assertEqual(sorted(ran), sorted(keys))
+            self.assertTrue(all(len(job.collectives) * len(job.sizes) <= pairs_jobs.ROWS_MOST for job in jobs))
+
+    def test_words_behind_the_dashes(self):
+        bench = pairs_jobs.parse_bench(["bench", "scan", "reduce", "--type", "int8", "-n", "2,4", "--sizes=8,1K", "--apart",
+                                        "--params", "ring", "--params=linear", "--seconds", "0"])
+        self.assertEqual(bench, (["scan", "reduce"], ["2", "4"], "8,1K", ["ring", "linear"], "0",
+                                 ["--type", "int8", "--apart"]))
+        self.assertEqual(pairs_jobs.parse_bench(["bench", "all", "-n8"]).ranks, ["8"])
+        for words in ([], ["run"], ["bench"], ["bench", "-n", "2"], ["bench", "scan", "-n"], ["bench", "scan", "--json", "x"],
+                      ["bench", "scan", "--delay=3"]):
+            with self.assertRaises(pairs_jobs.Failure):
+                pairs_jobs.parse_bench(words)
+
+    def test_rows_that_were_run_again_have_one_time(self):
+        row = lambda size, ns, result="ok": {"collective": "scan", "params": "", "bytes": size, "result": result,
+                                             "times": [{"median_ns": ns}, {"median_ns": 7}]}
+        answer = {"ranks": 3, "rows": [row(8, 5), row(16, 40), row(8, 1), row(8, 3), row(32, 9, "no plan")]}
+        key = pairs_jobs.Key(3, "scan", "", 8)
+        self.assertEqual(pairs_jobs.rows_of(answer), {key: 3, key._replace(bytes=16): 40})
+
+
+if __name__ == "__main__":
+    unittest.main()
