@@ -1,10 +1,10 @@
 /* exec/exec.h - runs plans: plan + buffers + streams + kernels, without ever blocking by itself.
  *
  *     tt_link      one communicator's streams on one transport (lane id x peer -> stream, opened on first need)
- *     tt_executor  one outstanding run of a bound plan; reused, starts allocate nothing. It is one of two:
+ *     tt_executor  one outstanding run of a bound plan; reused, starts allocate nothing. There are two:
  *         instance     walks lanes, a slice at a time, over streams
- *         direct       walks one list, over shared cells;
- *                  where lengths are known to both ends only, long ones over streams
+ *         direct       walks one list, over shared cells; where only the two ends of a move know its length, long
+ *                      blocks go over streams, and an instance does the steps
  *
  * At one time at most one run is under way on a link, and every rank starts the same runs in the same order.
  * The caller loops tt_executor_step until it says done and decides how to wait in between. */
@@ -169,9 +169,9 @@ static inline tutti_status tt_executor_move(tt_executor *executor, tt_link *link
 /* What is known of the run's blocks; equal on all ranks, since it is found from the plan's mark `direct` and
  *     lengths that all ranks know   SPLIT, SQUARE without counts, LISTED and known. CELLS: all together are short
  *     lengths that both ends know   SQUARE with counts, LISTED. ENDS: moves_only
- * Which class a run is bound for changes neither the result
- * nor a bit of it. */
+ * Which class a run is bound for changes neither the result nor a bit of it. */
 tt_class tt_run_class(const tt_plan *plan, const tt_run *run);
+
 /* For tests: every range of the plan's memory that a step reads or writes, in the order of execution. */
 typedef struct tt_access {
   int64_t rank;
