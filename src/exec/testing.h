@@ -196,6 +196,7 @@ static inline void test_job_open(test_job *job, const tt_loop_options *options, 
                          .ids = TT_LINK_IDS,
                          .rank_count = job->rank_count,
                          .stream_base = 1000,
+                         .thresholds = {.lend = 64, .fetch = 320, .combine = 192, .nontemporal = 4096},
                          .slot_bytes_minimum = slot_bytes};
     test_ok(tt_link_create(&spec, &job->link[rank]));
   }

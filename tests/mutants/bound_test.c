@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-/* A tenth of what TUTTI_LONG=1 does. */
+/* A tenth of what make test-long does. */
 enum { MUTANTS = 45, RIGHT_ONES = 110, SCHEDULES_BOUND = 40 };
 
 typedef struct change {
@@ -36,7 +36,7 @@ static const change right[] = {
     {"released later", "", later_release}, {"other places", "", other_places},
 };
 
-static int64_t times(void) { return getenv("TUTTI_LONG") ? 10 : 1; }
+static int64_t times(void) { return getenv("TUTTI_TEST_LONG") ? 10 : 1; }
 
 static const tt_plan *const *plans_of(const bound_case *of) { return (const tt_plan *const *)of->base.plan; }
 static const tt_bound_plan *const *bound_of(const bound_case *of) { return (const tt_bound_plan *const *)of->bound; }

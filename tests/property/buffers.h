@@ -17,7 +17,7 @@ typedef struct call {
   const tt_meaning *meaning;
   const tt_composition *composition;
   tt_class blocks; /* below STREAMS: the direct executor runs it */
-  bool moves_only;
+  bool moves_only, single_copy;
   tutti_type type;
   tutti_op op;
   int64_t element_bytes; /* not 0: elements of a user's operator that does not commute */
@@ -275,6 +275,7 @@ static inline tt_run run_of(call *of, int64_t rank, uint64_t number) {
                   .element_bytes = of->element_bytes,
                   .user_op = of->element_bytes ? &of->user_op : NULL,
                   .moves_only = of->moves_only,
+                  .single_copy = of->single_copy,
                   .call = number,
                   .key = 11};
 }

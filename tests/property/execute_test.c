@@ -240,6 +240,7 @@ static void make_call(property *at, call *of) {
   call_lengths(of, &at->random, of->table == TT_TABLE_SQUARE ? 8 * total : total, of->table != TT_TABLE_SPLIT);
   open_call(of);
   tt_run run = run_of(of, 0, 1);
+  of->single_copy = below(at, 2);
   of->blocks = below(at, 2) ? tt_run_class(at->job.plan[0], &run) : TT_CLASS_STREAMS;
 }
 
@@ -347,14 +348,18 @@ static bool run_ordered(tt_collective collective, const char *form, const tt_pre
   return run_all(&at, 1);
 }
 
+/* A tenth, but for make test-long. */
+static uint64_t cases(uint64_t tenth) { return getenv("TUTTI_TEST_LONG") ? 10 * tenth : tenth; }
+
 static void test_what_is_proven_runs_right_under_random_schedules(void **state) {
   (void)state;
   int run = 0;
   const char *only = getenv("EXECUTE_SEED");
   if (only)
     run_case(strtoull(only, NULL, 10), 0, TT_COLLECTIVE_COUNT, 1);
-  for (uint64_t seed = 0; seed < CASES && !only; seed++)
+  for (uint64_t seed = 0; seed < cases(CASES) && !only; seed++)
     run += run_case(seed, 0, TT_COLLECTIVE_COUNT, 1);
+  print_message("%d of %d drawn cases fit together: proven, run and compared\n", run, (int)cases(CASES));
   assert_true(only || run > CASES / 2);
 }
 
@@ -364,7 +369,7 @@ static void test_moves_of_any_lengths_run_right_by_cells_and_streams(void **stat
   const char *only = getenv("EXECUTE_SEED");
   if (only)
     run_moves(strtoull(only, NULL, 10));
-  for (uint64_t seed = 0; seed < MOVES && !only; seed++)
+  for (uint64_t seed = 0; seed < cases(MOVES) && !only; seed++)
     assert_true(run_moves(seed));
 }
 

@@ -17,6 +17,7 @@ typedef struct loop_slot {
   tutti_slot_header header;
   const void *data; /* own memory, or the writer's buffer after refer */
   size_t bytes;
+  bool remote; /* as if in another process: readers fetch it */
 } loop_slot;
 
 typedef struct loop_ring {
@@ -82,6 +83,7 @@ tutti_status tt_loop_commit(void *self, tutti_stream *stream, size_t bytes);
 tutti_status tt_loop_refer(void *self, tutti_stream *stream, const void *data, size_t bytes, int anywhere);
 tutti_status tt_loop_peek(void *self, tutti_stream *stream, const tutti_slot_header **header, const void **data,
                           size_t *bytes);
+tutti_status tt_loop_fetch(void *self, tutti_stream *stream, size_t offset, void *to, size_t bytes);
 tutti_status tt_loop_release(void *self, tutti_stream *stream);
 uint64_t tt_loop_unreleased(void *self, tutti_stream *stream);
 void tt_loop_ring_free(loop_ring *ring);

@@ -154,11 +154,12 @@ tutti_status tt_loop_reserve(void *self, tutti_stream *stream, tutti_slot_header
   return TUTTI_OK;
 }
 
-static void put(loop_ring *ring, const void *data, size_t bytes) {
+static void put(loop_ring *ring, const void *data, size_t bytes, bool remote) {
   uint64_t committed = committed_of(ring);
   loop_slot *slot = &ring->slot[committed % ring->slot_count];
   slot->data = data;
   slot->bytes = bytes;
+  slot->remote = remote;
   ring->reserved = false;
   atomic_store_explicit(&ring->committed, committed + 1, memory_order_release); /* pairs with peek */
 }
@@ -168,16 +169,16 @@ tutti_status tt_loop_commit(void *self, tutti_stream *stream, size_t bytes) {
   loop_ring *ring = stream->ring;
   if (!ring->reserved || bytes > ring->room)
     return tt_fail(TUTTI_ERR_ARGUMENT, "commit of %zu bytes in a slot of %zu", bytes, ring->reserved ? ring->room : 0);
-  put(ring, ring->memory + committed_of(ring) % ring->slot_count * ring->room, bytes);
+  put(ring, ring->memory + committed_of(ring) % ring->slot_count * ring->room, bytes, false);
   return TUTTI_OK;
 }
 
 tutti_status tt_loop_refer(void *self, tutti_stream *stream, const void *data, size_t bytes, int anywhere) {
-  (void)anywhere;
   loop_end *end = self;
-  if (!tt_loop_owns(end->loop, data, bytes))
+  bool owned = tt_loop_owns(end->loop, data, bytes);
+  if (!owned && !anywhere)
     return TUTTI_ERR_UNSUPPORTED;
-  put(stream->ring, data, bytes);
+  put(stream->ring, data, bytes, !owned);
   return TUTTI_OK;
 }
 
@@ -203,8 +204,21 @@ tutti_status tt_loop_peek(void *self, tutti_stream *stream, const tutti_slot_hea
     return TUTTI_OK;
   const loop_slot *slot = &ring->slot[released % ring->slot_count];
   *header = &slot->header;
-  *data = slot->data;
+  *data = slot->remote ? NULL : slot->data;
   *bytes = slot->bytes;
+  return TUTTI_OK;
+}
+
+/* Of the slot that peek has found. */
+tutti_status tt_loop_fetch(void *self, tutti_stream *stream, size_t offset, void *to, size_t bytes) {
+  (void)self;
+  loop_ear *ear = stream->ear;
+  const loop_ring *ring = atomic_load_explicit(&ear->ring, memory_order_relaxed); /* peek has it */
+  uint64_t released = atomic_load_explicit(&ear->released, memory_order_relaxed); /* the reader reads its own */
+  const loop_slot *slot = &ring->slot[released % ring->slot_count];
+  if (!slot->remote || offset + bytes > slot->bytes)
+    return tt_fail(TUTTI_ERR_ARGUMENT, "fetch of %zu bytes at %zu of a slot of %zu", bytes, offset, slot->bytes);
+  memcpy(to, (const unsigned char *)slot->data + offset, bytes);
   return TUTTI_OK;
 }
 
