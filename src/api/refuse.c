@@ -87,8 +87,7 @@ static uint64_t lowest(const tutti_comm *comm) {
   uint64_t least = UINT64_MAX;
   tt_stop said;
   for (int64_t r = 0; r < comm->size; r++) {
-    if (!tt_stops_read(comm, r, &said))
-      continue; /* it disturbs this rank again */
+    tt_stops_read(comm, r, &said);
     uint64_t number = tt_stop_first(&said, own->over);
     if (said.epoch == own->epoch && said.seen > 0 && said.seen < number)
       number = said.seen;
@@ -147,7 +146,8 @@ static bool has_stopped(const tutti_comm *comm, int64_t rank, uint64_t *ended) {
   const tt_stop *own = own_stop(comm);
   bool left = has_left(comm, rank); /* before the look at what it has said */
   tt_stop said;
-  if (!tt_stops_read(comm, rank, &said) || (!left && own->epoch - said.epoch > TT_EPOCHS_APART))
+  tt_stops_read(comm, rank, &said);
+  if (!left && own->epoch - said.epoch > TT_EPOCHS_APART)
     return false;
   if (said.epoch == own->epoch && said.ended > 0) {
     *ended = said.ended - 1;
@@ -178,9 +178,11 @@ static found find(const tutti_comm *comm, uint64_t over) {
 static bool is_behind(const tutti_comm *comm, found *next) {
   tt_stop said;
   next->epoch = own_stop(comm)->epoch;
-  for (int64_t r = 0; r < comm->size; r++)
-    if (tt_stops_read(comm, r, &said) && said.epoch > next->epoch)
+  for (int64_t r = 0; r < comm->size; r++) {
+    tt_stops_read(comm, r, &said);
+    if (said.epoch > next->epoch)
       *next = (found){said.epoch, said.over, said.reason};
+  }
   return next->epoch > own_stop(comm)->epoch;
 }
 

@@ -5,14 +5,12 @@
 #include "api/stops.h"
 
 #include <inttypes.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define STOPS_ID (UINT32_MAX - 40) /* lanes are fewer */
 #define WORDS (sizeof(tt_stop) / sizeof(uint64_t))
-#define TRIES 16
 
 /* ---- where it stands ---- */
 
@@ -20,7 +18,7 @@ static tutti_status open_cells(tutti_comm *comm) {
   tt_stops *made = calloc(1, sizeof *made + (size_t)comm->size * sizeof made->of[0]);
   if (!made)
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for the refused calls of a communicator of %" PRId64, comm->size);
-  tutti_status status = tt_comm_open_cells(comm, STOPS_ID, sizeof(tt_stop), (void **)made->of);
+  tutti_status status = tt_comm_open_cells(comm, STOPS_ID, sizeof(tt_stop_cell), (void **)made->of);
   if (status == TUTTI_OK)
     comm->stops = made;
   else
@@ -44,45 +42,39 @@ void tt_stops_close(tutti_comm *comm) {
 
 /* ---- written and read ---- */
 
+static void write_words(tt_stop_cell *cell, const tt_stop_words *from) {
+  uint64_t next = cell->written + 1;
+  for (size_t n = 0; n < WORDS; n++)
+    __atomic_store_n(&cell->words[next % 2].word[n], from->word[n], __ATOMIC_RELEASE); /* none before the last end */
+  __atomic_store_n(&cell->written, next, __ATOMIC_RELEASE);                            /* pairs with tt_stops_read */
+}
+
 void tt_stops_say(tutti_comm *comm) {
-  tt_stop_words *own = &comm->stops->own;
-  uint64_t *word = comm->stops->of[comm->rank]->word;
-  own->said.version += 2;
-  __atomic_store_n(&word[0], own->said.version - 1, __ATOMIC_RELAXED); /* pairs with tt_stops_read */
-  for (size_t n = 1; n < WORDS; n++)
-    __atomic_store_n(&word[n], own->word[n], __ATOMIC_RELEASE); /* none before the odd version */
-  __atomic_store_n(&word[0], own->said.version, __ATOMIC_RELEASE);
+  comm->stops->own.said.version++;
+  write_words(comm->stops->of[comm->rank], &comm->stops->own);
 }
 
-static bool try_read(const uint64_t *word, tt_stop *said) {
-  tt_stop_words read = {.word = {__atomic_load_n(&word[0], __ATOMIC_ACQUIRE)}};
-  for (size_t n = 1; n < WORDS; n++)
-    read.word[n] = __atomic_load_n(&word[n], __ATOMIC_ACQUIRE); /* none after the look at the version again */
+void tt_stops_read(const tutti_comm *comm, int64_t rank, tt_stop *said) {
+  const tt_stop_cell *cell = comm->stops->of[rank];
+  tt_stop_words read = {.said = {.version = 0}};
+  for (uint64_t first = 1, last = 0; cell && first != last;) { /* twice only if it has ended one meanwhile */
+    first = __atomic_load_n(&cell->written, __ATOMIC_ACQUIRE); /* pairs with write_words */
+    for (size_t n = 0; n < WORDS; n++)
+      read.word[n] = __atomic_load_n(&cell->words[first % 2].word[n], __ATOMIC_ACQUIRE); /* none after the next look */
+    last = __atomic_load_n(&cell->written, __ATOMIC_RELAXED);
+  }
   *said = read.said;
-  return said->version % 2 == 0 && __atomic_load_n(&word[0], __ATOMIC_RELAXED) == said->version;
-}
-
-bool tt_stops_read(const tutti_comm *comm, int64_t rank, tt_stop *said) {
-  const tt_stop_words *from = comm->stops->of[rank];
-  if (!from) {
-    *said = (tt_stop){.version = 0};
-    return true;
-  }
-  for (int n = 0; n < TRIES; n++) {
-    if (try_read(from->word, said))
-      return true;
-    sched_yield();
-  }
-  return false;
 }
 
 /* Notes overtake each other. */
 void tt_stops_keep(tutti_comm *comm, int64_t rank, const tt_stop *told) {
-  tt_stop_words **copy = &comm->stops->of[rank];
+  tt_stop_cell **copy = &comm->stops->of[rank];
+  tt_stop kept;
   if (!*copy)
     *copy = calloc(1, sizeof **copy);
-  if (*copy && told->version > (*copy)->said.version)
-    (*copy)->said = *told;
+  tt_stops_read(comm, rank, &kept);
+  if (*copy && told->version > kept.version)
+    write_words(*copy, &(tt_stop_words){.said = *told});
 }
 
 /* ---- refusals ---- */
@@ -130,14 +122,16 @@ uint64_t tt_stop_first(const tt_stop *said, uint64_t over) {
 tt_reason tt_stops_reason_from(const tutti_comm *comm, uint64_t from) {
   tt_reason reason = {.number = 0};
   tt_stop said;
-  for (int64_t r = 0; r < comm->size; r++)
-    for (int n = tt_stops_read(comm, r, &said) ? 0 : TT_REFUSALS; n < TT_REFUSALS; n++) {
+  for (int64_t r = 0; r < comm->size; r++) {
+    tt_stops_read(comm, r, &said);
+    for (int n = 0; n < TT_REFUSALS; n++) {
       uint64_t number = lowest_of(&said.refusal[n], from);
       if (number == UINT64_MAX || (reason.number > 0 && number >= reason.number))
         continue;
       reason = (tt_reason){.number = number, .rank = r};
       memcpy(reason.text, said.refusal[n].text, sizeof reason.text);
     }
+  }
   return reason;
 }
 

@@ -22,7 +22,7 @@ typedef struct tt_reason {
 
 /* A rank's words. What it has refused holds for ever; `seen` and `ended` hold in this epoch. */
 typedef struct tt_stop {
-  uint64_t version;     /* odd: being written */
+  uint64_t version;     /* how often it has said something */
   uint64_t epoch, over; /* as in tutti_comm */
   uint64_t seen;        /* the lowest call beyond `over` that it knows to be refused; 0: none */
   uint64_t ended;       /* 1 + the last call that it is through with: it has stopped; 0: it has not */
@@ -31,17 +31,23 @@ typedef struct tt_stop {
   tt_refusal refusal[TT_REFUSALS];
 } tt_stop;
 
-/* In shared memory: read and written a word at a time, since both may happen at once. */
+/* Read and written a word at a time. */
 typedef union tt_stop_words {
   tt_stop said;
   uint64_t word[sizeof(tt_stop) / sizeof(uint64_t)];
 } tt_stop_words;
 
+/* In shared memory. What it said last stays while it writes anew: who reads waits for nobody that is held up there. */
+typedef struct tt_stop_cell {
+  uint64_t written;       /* how often; [written % 2] is the newest */
+  tt_stop_words words[2]; /* at first all is 0 */
+} tt_stop_cell;
+
 struct tt_stops {
   tt_stop_words own;
-  int64_t told_ns;     /* when other machines were told last, */
-  int64_t tells;       /* and how often in this epoch */
-  tt_stop_words *of[]; /* [size]; of ranks on other machines what they have told, or NULL */
+  int64_t told_ns;    /* when other machines were told last, */
+  int64_t tells;      /* and how often in this epoch */
+  tt_stop_cell *of[]; /* [size]; of ranks on other machines what they have told, or NULL */
 };
 
 /* There is room for what ranks say, from the first refusal on. False: the communicator is broken. */
@@ -49,8 +55,8 @@ bool tt_stops_open(tutti_comm *comm);
 void tt_stops_close(tutti_comm *comm);
 /* Others see what is in comm->stops->own. */
 void tt_stops_say(tutti_comm *comm);
-/* False: it is just being written. Of a rank that has said nothing all is 0. */
-bool tt_stops_read(const tutti_comm *comm, int64_t rank, tt_stop *said);
+/* Of a rank that has said nothing all is 0. */
+void tt_stops_read(const tutti_comm *comm, int64_t rank, tt_stop *said);
 /* What a rank of another machine has told. */
 void tt_stops_keep(tutti_comm *comm, int64_t rank, const tt_stop *told);
 
