@@ -23,6 +23,7 @@ typedef struct late {
   MPI_Request request;
   MPI_Comm made;
   const char *why;  /* it will not be served */
+  int topology;     /* its parent's */
   MPI_Request told; /* brings the number */
   int64_t number;
 } late;
@@ -35,8 +36,9 @@ static late *lates;
 enum { CHILDREN = 64 }; /* numbers that a parent gets at a time, at most */
 
 static tt_mpi_comm nobody;
-static tt_mpi_comm unknown = {.why = "communicator that tutti has not seen being made", .mpi = MPI_COMM_NULL};
-static tt_mpi_comm alone = {.mpi = MPI_COMM_NULL, .size = 1}; /* the same, of one rank */
+static tt_mpi_comm unknown = {
+    .why = "communicator that tutti has not seen being made", .mpi = MPI_COMM_NULL, .topology = MPI_UNDEFINED};
+static tt_mpi_comm alone = {.mpi = MPI_COMM_NULL, .size = 1, .topology = MPI_UNDEFINED}; /* the same, of one rank */
 static tt_mpi_comm *last_used = &nobody;
 static int keyval = MPI_KEYVAL_INVALID;
 
@@ -76,6 +78,14 @@ static void publish(tt_mpi_comm *made, MPI_Comm comm) {
   if (!fits)
     tt_mpi_out_of_memory();
   PMPI_Comm_set_attr(comm, keyval, made);
+}
+
+int tt_mpi_topology(MPI_Comm comm) {
+  const tt_mpi_comm *kept = tt_mpi_comm_of(comm);
+  int topology = kept ? kept->topology : MPI_UNDEFINED;
+  if (topology == MPI_UNDEFINED && comm != MPI_COMM_NULL)
+    PMPI_Topo_test(comm, &topology);
+  return topology;
 }
 
 /* ---- uses, and the end ---- */
@@ -147,7 +157,7 @@ static tt_mpi_comm *take_entry(void) {
 
 static void refuse(tt_mpi_comm *made, const char *why) { made->why = made->why_not = why; }
 
-static tt_mpi_comm *describe(MPI_Comm comm) {
+static tt_mpi_comm *describe(MPI_Comm comm, int topology) {
   tt_mpi_comm *made = take_entry();
   int inter = 0;
   made->mpi = comm;
@@ -155,6 +165,9 @@ static tt_mpi_comm *describe(MPI_Comm comm) {
   PMPI_Comm_rank(comm, &made->rank);
   PMPI_Comm_size(comm, &made->size);
   PMPI_Comm_test_inter(comm, &inter);
+  PMPI_Topo_test(comm, &made->topology);
+  if (made->topology != MPI_UNDEFINED && topology != MPI_UNDEFINED)
+    made->topology = topology;
   if (inter)
     refuse(made, "inter-communicator");
   return made;
@@ -239,12 +252,12 @@ void tt_mpi_comm_refuse(MPI_Comm comm, const char *why) {
   if (!tt_mpi.context)
     return;
   destroy_dead();
-  tt_mpi_comm *made = describe(comm);
+  tt_mpi_comm *made = describe(comm, MPI_UNDEFINED);
   refuse(made, why);
   publish(made, comm);
 }
 
-void tt_mpi_comm_made(MPI_Comm parent, MPI_Comm comm) {
+void tt_mpi_comm_made(MPI_Comm parent, MPI_Comm comm, int topology) {
   tt_mpi_comm *from = tt_mpi_comm_of(parent);
   if (!tt_mpi.context)
     return;
@@ -253,7 +266,7 @@ void tt_mpi_comm_made(MPI_Comm parent, MPI_Comm comm) {
   if (comm == MPI_COMM_NULL)
     return;
   destroy_dead();
-  tt_mpi_comm *made = describe(comm);
+  tt_mpi_comm *made = describe(comm, topology);
   int64_t *ranks = made->why ? NULL : job_ranks(comm, made->size);
   if (!made->why && !ranks) /* nothing is said to strangers, who need not have tutti */
     refuse(made, "ranks of several jobs");
@@ -275,6 +288,7 @@ void tt_mpi_comm_idup_posted(MPI_Comm parent, MPI_Comm made, MPI_Request request
   if (!posted)
     tt_mpi_out_of_memory();
   *posted = (late){.request = request, .made = made, .why = kept->why, .told = MPI_REQUEST_NULL};
+  posted->topology = kept->topology;
   if (kept->comm) {
     posted->number = kept->rank == 0 ? new_numbers(1) : 0;
     PMPI_Ibcast(&posted->number, 1, MPI_INT64_T, 0, parent, &posted->told);
@@ -307,7 +321,7 @@ static void await_number(late *posted) {
 
 static void finish_late(late *posted) {
   await_number(posted);
-  tt_mpi_comm *made = describe(posted->made);
+  tt_mpi_comm *made = describe(posted->made, posted->topology);
   made->why = posted->why;
   made->why_not = "communicator of MPI_Comm_idup"; /* a graph would need the others */
   if (!made->why) {
@@ -334,8 +348,8 @@ void tt_mpi_comm_begin(void) {
   alone.why = alone.why_not = tt_mpi_one_rank;
   if (tt_mpi.session)
     return;
-  tt_mpi_comm_made(MPI_COMM_NULL, MPI_COMM_WORLD);
-  tt_mpi_comm_made(MPI_COMM_NULL, MPI_COMM_SELF);
+  tt_mpi_comm_made(MPI_COMM_NULL, MPI_COMM_WORLD, MPI_UNDEFINED);
+  tt_mpi_comm_made(MPI_COMM_NULL, MPI_COMM_SELF, MPI_UNDEFINED);
 }
 
 void tt_mpi_comm_end(void) {

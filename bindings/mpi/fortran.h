@@ -114,8 +114,7 @@ typedef struct peer_counts {
 
 static inline peer_counts peer_counts_of_topology(MPI_Comm comm) {
   peer_counts peers = {0, 0};
-  int kind = MPI_UNDEFINED, rank, weighted;
-  PMPI_Topo_test(comm, &kind);
+  int kind = tt_mpi_topology(comm), rank, weighted;
   if (kind == MPI_DIST_GRAPH)
     PMPI_Dist_graph_neighbors_count(comm, &peers.in, &peers.out, &weighted);
   else if (kind == MPI_GRAPH && PMPI_Comm_rank(comm, &rank) == MPI_SUCCESS)

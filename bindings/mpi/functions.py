@@ -99,6 +99,14 @@ def parent(maker):
     return "MPI_COMM_NULL" if maker.name == f"MPI_{MADE_BY_PART}" else maker.names[0]
 
 
+def topology(maker, parent):
+    """The topology of what is made, if MPI says that it has one."""
+    for kind, name in (("MPI_CART", "Cart"), ("MPI_DIST_GRAPH", "Dist_graph"), ("MPI_GRAPH", "Graph")):
+        if maker.name.startswith(f"MPI_{name}_"):
+            return kind
+    return f"tt_mpi_topology({parent})"
+
+
 @dataclasses.dataclass
 class Header:
     """All functions of an MPI, by name."""

@@ -130,12 +130,12 @@ def forwarded(function, inner, before, after):
 
 
 def maker(function, inner):
-    parent = functions.parent(function)
+    first, parent = f"PMPI_Comm_f2c(*{function.names[0]})", functions.parent(function)
     if parent in function.names:
-        parent = f"PMPI_Comm_f2c(*{parent})"
+        parent = first
+    made, topology = f"PMPI_Comm_f2c(*{function.names[-1]})", functions.topology(function, first)
     return forwarded(function, inner, ["tt_mpi_pass_begin();"], [
-        "if (result == MPI_SUCCESS)", f"  tt_mpi_comm_made({parent}, PMPI_Comm_f2c(*{function.names[-1]}));",
-        "tt_mpi_pass_end();"])
+        "if (result == MPI_SUCCESS)", f"  tt_mpi_comm_made({parent}, {made}, {topology});", "tt_mpi_pass_end();"])
 
 
 def session_maker(function, inner):

@@ -52,7 +52,8 @@ def collective(name, kind, function):
 
 
 def maker(function):
-    made = f"tt_mpi_comm_made({functions.parent(function)}, *{function.names[-1]});"
+    topology = functions.topology(function, function.names[0])
+    made = f"tt_mpi_comm_made({functions.parent(function)}, *{function.names[-1]}, {topology});"
     return ["int result;", *passed(function, "if (result == MPI_SUCCESS)", f"  {made}")]
 
 

@@ -99,6 +99,7 @@ typedef struct tt_mpi_comm {
   const char *why;  /* they do: a text of static storage, for the statistics */
   MPI_Comm mpi;     /* MPI_COMM_NULL: the program has freed it, while works on it go on */
   int rank, size;
+  int topology;                  /* tt_mpi_topology */
   tutti_graph *graph;            /* neighbors; NULL: neighborhood calls pass through */
   const char *why_not;           /* they do, else NULL */
   int in_count, out_count;       /* edges of the graph; of blocks in MPI's buffers there may be more (MPI_PROC_NULL) */
@@ -122,8 +123,12 @@ tt_mpi_comm *tt_mpi_comm_of(MPI_Comm comm);
 tt_mpi_comm *tt_mpi_comm_keep(tt_mpi_comm *comm);
 void tt_mpi_comm_release(tt_mpi_comm *comm); /* accepts NULL */
 /* After MPI has made a communicator: collective over it, all its ranks are in the call that made it, and over the
- * parent, unless that is MPI_COMM_NULL. comm: MPI_COMM_NULL where this rank is none of its. Without tt_mpi_lock. */
-void tt_mpi_comm_made(MPI_Comm parent, MPI_Comm comm);
+ * parent, unless that is MPI_COMM_NULL. comm: MPI_COMM_NULL where this rank is none of its. topology: of which kind it
+ * is where MPI says that it has one; MPI_UNDEFINED: the one that MPI says. Without tt_mpi_lock. */
+void tt_mpi_comm_made(MPI_Comm parent, MPI_Comm comm, int topology);
+/* MPI_CART, MPI_GRAPH, MPI_DIST_GRAPH, or MPI_UNDEFINED. Open MPI 5.0 says of a graph that was made over a grid, and of
+ * its copies, that it is a grid, and reads wrong memory when it is asked for the grid's dimensions. */
+int tt_mpi_topology(MPI_Comm comm);
 /* Whether tutti has joined together with all its ranks. */
 bool tt_mpi_comm_is_known(MPI_Comm comm);
 /* It passes through, for that reason: a text of static storage. */

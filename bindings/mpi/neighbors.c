@@ -72,10 +72,10 @@ static bool ask_distributed(const tt_mpi_comm *comm, neighbors *own) {
   return fits;
 }
 
-static bool ask(const tt_mpi_comm *comm, int topology, neighbors *own) {
-  return topology == MPI_CART    ? ask_grid(comm, own)
-         : topology == MPI_GRAPH ? ask_graph(comm, own)
-                                 : ask_distributed(comm, own);
+static bool ask(const tt_mpi_comm *comm, neighbors *own) {
+  return comm->topology == MPI_CART    ? ask_grid(comm, own)
+         : comm->topology == MPI_GRAPH ? ask_graph(comm, own)
+                                       : ask_distributed(comm, own);
 }
 
 /* ---- without borders ---- */
@@ -203,13 +203,11 @@ static void make_graph(tt_mpi_comm *comm, const edges *all) {
 }
 
 void tt_mpi_neighbors_make(tt_mpi_comm *comm) {
-  int topology = MPI_UNDEFINED;
-  PMPI_Topo_test(comm->mpi, &topology);
-  if (topology == MPI_UNDEFINED)
+  if (comm->topology == MPI_UNDEFINED)
     return;
   neighbors own;
   edges all;
-  if (!ask(comm, topology, &own))
+  if (!ask(comm, &own))
     tt_mpi_out_of_memory();
   gather_heads(comm, drop_borders(comm, &own), &all);
   gather_lists(comm, &own, &all);

@@ -70,7 +70,7 @@ void tt_mpi_session_comm_made(MPI_Comm comm) {
   if (all[1])
     tt_mpi_comm_refuse(comm, "communicator of a session, of ranks that tutti has not joined together");
   else
-    tt_mpi_comm_made(MPI_COMM_NULL, comm);
+    tt_mpi_comm_made(MPI_COMM_NULL, comm, MPI_UNDEFINED);
 }
 
 #endif

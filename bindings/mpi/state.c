@@ -187,7 +187,7 @@ static void begin_joined(void) {
   tt_mpi_session_comm_made(MPI_COMM_WORLD);
 #endif
   if (tt_mpi.context)
-    tt_mpi_comm_made(MPI_COMM_NULL, MPI_COMM_SELF);
+    tt_mpi_comm_made(MPI_COMM_NULL, MPI_COMM_SELF, MPI_UNDEFINED);
 }
 
 void tt_mpi_begin(MPI_Comm over, int required, int provided) {
