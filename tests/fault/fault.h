@@ -11,6 +11,7 @@
 #include <tutti/tutti.h>
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -171,14 +172,32 @@ static inline int entries_of(const char *path) {
 static bool own_folders; /* /tmp and /dev/shm are ours alone */
 static int descriptors;  /* of the test, before any case */
 
+/* A mount namespace of this process's own. In a chroot the root is no mount, so that nobody can say that what is
+ * mounted below is private: there the namespace's own root is, and the chroot is mounted below it once more. */
+static inline bool own_mounts(void) {
+  char root_path[64], here[4096];
+  if (unshare(CLONE_NEWNS) != 0)
+    return false;
+  if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0)
+    return true;
+  int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC), names = open("/proc/self/ns/mnt", O_RDONLY | O_CLOEXEC);
+  snprintf(root_path, sizeof root_path, "/proc/self/fd/%d", root);
+  bool made = root >= 0 && names >= 0 && getcwd(here, sizeof here) && setns(names, CLONE_NEWNS) == 0 &&
+              mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
+              mount(root_path, "/mnt", NULL, MS_BIND | MS_REC, NULL) == 0 && chroot("/mnt") == 0 && chdir(here) == 0;
+  close(root);
+  close(names);
+  return made;
+}
+
 /* Where it is permitted, the test gets an empty /tmp and /dev/shm of its own, so that anything left in them is a job's.
  */
 static inline int fault_setup(void **state) {
   (void)state;
   outcomes = mmap(NULL, JOB_RANKS * sizeof *outcomes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   prctl(PR_SET_CHILD_SUBREAPER, 1);
-  own_folders = unshare(CLONE_NEWNS) == 0 && mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
-                mount("none", "/tmp", "tmpfs", 0, NULL) == 0 && mount("none", "/dev/shm", "tmpfs", 0, NULL) == 0;
+  own_folders =
+      own_mounts() && mount("none", "/tmp", "tmpfs", 0, NULL) == 0 && mount("none", "/dev/shm", "tmpfs", 0, NULL) == 0;
   if (!own_folders)
     print_message("no mount namespace is permitted: what is left in /tmp and /dev/shm is not looked at\n");
   descriptors = entries_of("/proc/self/fd");
