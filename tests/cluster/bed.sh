@@ -95,11 +95,19 @@ port() { # PORT RAIL RATE
   shape "$1" "$3"
 }
 
+# A Debian out of debootstrap has no /etc/hosts, over which the node's own could be mounted.
+own_etc() {
+  cp -a /etc "$state/own/etc"
+  mount --bind "$state/own/etc" /etc
+  : >/etc/hosts
+}
+
 node() { # NODE NICS RATES
   hostname "node$1"
   mount -t tmpfs tmpfs /dev/shm
   mount -t tmpfs tmpfs "$state/own"
   mount -t sysfs sysfs /sys
+  [ -e /etc/hosts ] || own_etc
   mount --bind "$state/hosts" /etc/hosts
   cat /proc/sys/kernel/random/uuid >"$state/boot$1" # MPI libraries tell machines by it
   mount --bind "$state/boot$1" /proc/sys/kernel/random/boot_id
