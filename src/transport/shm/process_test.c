@@ -368,14 +368,17 @@ static void watch_loser(tt_shm *self, const loss *how) {
     tt_shm_ops()->wait(self, SECOND / 10);
 }
 
-/* Rank 1 looks without descriptors, too. */
+/* Rank 1 looks without descriptors, too. Rank 2's first thread may end, and what is on its stack with it. */
 static void lose_descriptors(const tutti_boot *boot, void *argument) {
-  const loss *how = argument;
+  static loss kept;
+  static loser own;
+  const loss *how = &kept;
   pthread_t thread;
+  kept = *(const loss *)argument;
   alarm(60);
   if (how->strict)
     forbid_reading();
-  loser own = {.how = how, .self = open_rank(boot, NULL)};
+  own = (loser){.how = how, .self = open_rank(boot, NULL)};
   dup2(how->pipe[0], STDIN_FILENO);
   dup2(how->pipe[1], STDOUT_FILENO);
   if (boot->rank == 2) {
