@@ -216,7 +216,7 @@ static void merge_pieces(tt_direct *direct) {
   uint32_t count = 0;
   for (uint32_t n = 0; n < direct->piece_count; n++) {
     tt_direct_piece *last = count ? &direct->piece[count - 1] : NULL, *next = &direct->piece[n];
-    if (last && last->to.at == next->to.at)
+    if (last && next->to.at < last->to.at + last->bytes)
       continue;
     if (last && last->to.at + last->bytes == next->to.at && last->from + last->bytes == next->from)
       last->bytes += next->bytes;
