@@ -46,16 +46,16 @@ typedef struct bench_spin_cost {
 
 /* Of a spin of so many steps: the shortest of a few trials, since others may take the core for a while. */
 static inline double bench_spin_ns(int64_t steps) {
-  enum { TRIALS = 9, SPINS = 64 };
+  const int trials = 9, spins = 64;
   int64_t least_ns = INT64_MAX;
-  for (int trial = 0; trial < TRIALS; trial++) {
+  for (int trial = 0; trial < trials; trial++) {
     int64_t start_ns = bench_clock_ns();
-    for (int n = 0; n < SPINS; n++)
+    for (int n = 0; n < spins; n++)
       bench_spin(steps);
     int64_t elapsed_ns = bench_clock_ns() - start_ns;
     least_ns = elapsed_ns < least_ns ? elapsed_ns : least_ns;
   }
-  return (double)least_ns / SPINS;
+  return (double)least_ns / spins;
 }
 
 static inline bench_spin_cost bench_spin_measure(void) {

@@ -10,8 +10,10 @@
 #define BYTES_MOST (4 * GIB)
 #define WORK_MOST (4 * GIB) /* visits of blocks and of lanes' clocks: about a minute */
 
-/* Bytes for each step, each reader of a published lane, each place in memory. */
-enum { STEP_BYTES = 512, READER_BYTES = 128, PLACE_BYTES = 4 };
+/* For each step, each reader of a published lane, each place in memory. */
+#define STEP_BYTES 512.0
+#define READER_BYTES 128.0
+#define PLACE_BYTES 4.0
 
 typedef struct cost {
   double bytes, work;
@@ -26,9 +28,9 @@ static double combining_steps(const tt_plan *plan) {
 
 static void add_cost(cost *sum, const tt_plan *plan, double ranks) {
   double lanes = plan->lane_count, steps = plan->step_count;
-  sum->bytes += steps * STEP_BYTES + plan->reader_count * (double)READER_BYTES; /* values and streams */
-  sum->bytes += 2 * lanes * steps * sizeof(uint32_t);                           /* clocks */
-  sum->bytes += combining_steps(plan) * ranks / 8;                              /* sets of ranks */
+  sum->bytes += steps * STEP_BYTES + plan->reader_count * READER_BYTES; /* values and streams */
+  sum->bytes += 2 * lanes * steps * sizeof(uint32_t);                   /* clocks */
+  sum->bytes += combining_steps(plan) * ranks / 8;                      /* sets of ranks */
   sum->work += (steps + plan->wait_count) * lanes;
 }
 
@@ -41,7 +43,7 @@ static tutti_status check_size(const tt_plan_set *set) {
     cells = plan->tmp_count > cells ? plan->tmp_count : cells;
     add_cost(&sum, plan, ranks);
   }
-  sum.bytes += (TT_SPACE_TMP * blocks + cells) * PLACE_BYTES;
+  sum.bytes += ((double)TT_SPACE_TMP * blocks + cells) * PLACE_BYTES;
   sum.work += ranks * blocks;
   if (sum.bytes > BYTES_MOST)
     return tt_fail(TUTTI_ERR_UNSUPPORTED, "too large to prove: it would take %.0f GiB of memory, of at most %.0f",
