@@ -9,6 +9,13 @@ function(test_name source result)
   set(${result} ${name} PARENT_SCOPE)
 endfunction()
 
+# The leak check of gcc 12 takes what stands before a block of a library's TLS for a header of glibc 2.19, where the
+# block is 16 bytes behind a page's beginning, and crashes on the addresses there ("Tracer caught signal 11").
+set(options "TUTTI_BIN=${CMAKE_BINARY_DIR}/bin;TUTTI_SOURCE=${CMAKE_SOURCE_DIR}")
+if(TUTTI_SANITIZE MATCHES address)
+  list(APPEND options ASAN_OPTIONS=intercept_tls_get_addr=0)
+endif()
+
 set(timeout 1800)
 if(CMAKE_CROSSCOMPILING)
   set(timeout 7200) # an emulator is many times slower
@@ -19,7 +26,7 @@ function(test_register name)
   get_filename_component(folder ${name} DIRECTORY)
   set_tests_properties(${name} PROPERTIES
     LABELS "${folder}" SKIP_RETURN_CODE 77 TIMEOUT ${timeout}
-    ENVIRONMENT "TUTTI_BIN=${CMAKE_BINARY_DIR}/bin;TUTTI_SOURCE=${CMAKE_SOURCE_DIR}")
+    ENVIRONMENT "${options}")
   if(folder MATCHES "^(system|fault|mpi|cluster)")
     set_tests_properties(${name} PROPERTIES RUN_SERIAL ON)
   endif()

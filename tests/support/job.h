@@ -7,10 +7,8 @@
 
 #include <tutti/boot.h>
 
-#include <dirent.h>
 #include <errno.h>
 #include <poll.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,26 +70,6 @@ static inline tutti_status job_allgather(void *user, const void *mine, void *all
   return status;
 }
 
-static inline int job_threads(void) {
-  int count = 0;
-  DIR *tasks = opendir("/proc/self/task");
-  for (struct dirent *task; tasks && (task = readdir(tasks));)
-    count += task->d_name[0] != '.';
-  if (tasks)
-    closedir(tasks);
-  return count;
-}
-
-/* A thread that has been joined is a task for a moment longer, without memory of its own. The leak check at exit looks
- * into the memory of all tasks, and crashes on that one. */
-static inline void job_outlive_threads(void) {
-#ifdef __SANITIZE_ADDRESS__
-  enum { TRIES = 20000 };
-  for (int n = 0; n < TRIES && job_threads() > 1; n++)
-    sched_yield();
-#endif
-}
-
 typedef struct job {
   int count;
   pid_t pid[JOB_RANKS];
@@ -122,7 +100,6 @@ static inline job job_start(int count, job_body body, void *argument) {
     }
     body(&own.boot, argument);
     fflush(NULL);
-    job_outlive_threads();
     _exit(0);
   }
   for (int r = 1; r < count; r++) {
