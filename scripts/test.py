@@ -29,7 +29,8 @@ NOT_EMULATED = [  # tests, and why they do not run in an emulator of another pro
      "run jobs of processes, which take the emulator seconds each, and end them after a minute"),
     ("^mpi/", "need an MPI for that processor"),
     ("^(golden|cluster)/|^transport/ucx/jobs$", STARTS_PROGRAMS),
-    ("^system/(bench(_comms|_launch|_levels)?|compositions|digits|join|launch|machines|plan|run|user_transport|version)$",
+    ("^system/(bench(_comms|_launch|_levels)?|compositions|digits|join|launch|machines|many|media|pairs|plan|run|unknown|user_transport"
+     "|verify_plan|version)$",
      STARTS_PROGRAMS),
 ]
 ARM64 = [("arm64", "64-bit ARM, emulated", ["-E", "|".join(pattern for pattern, _ in NOT_EMULATED)])]
@@ -41,9 +42,11 @@ SKIPPED_CASE = re.compile(r"^\[  SKIPPED \] (\w+)$", re.MULTILINE)
 class Totals:
     def __init__(self):
         self.passed, self.failed, self.skipped, self.left_out = 0, [], [], []
+        self.of_group = {}  # {group: {stage: cases that passed}}
 
     def add_test(self, stage, test):
         """One <testcase> of ctest's report."""
+        before = self.passed
         name = f"{stage}: {test.get('name')}"
         status = test.get("status")
         output = test.findtext("system-out") or ""
@@ -58,6 +61,16 @@ class Totals:
             self.failed += [name] * max(1, cases["FAILED"])
         else:
             self.skipped.append(name)
+        stages = self.of_group.setdefault(test.get("name").split("/")[0], {})
+        stages[stage] = stages.get(stage, 0) + self.passed - before
+
+    def print_groups(self):
+        """How many cases passed of each folder, in each stage."""
+        stages = [stage for _, stage, choice in STAGES + ARM64 if any(stage in of for of in self.of_group.values())]
+        for n, stage in enumerate(stages):
+            print("  " + "".join(f"{'|':>12}" for _ in range(n)) + f"{'':11} {stage}")
+        for group, of in sorted(self.of_group.items()):
+            print(f"  {group:12}" + "".join(f"{of.get(stage, '-'):>12}" for stage in stages))
 
     def leave_out(self, folder, table):
         """The tests of that build which ctest was told to leave out, with the reasons."""
@@ -66,6 +79,8 @@ class Totals:
             self.left_out += [(name, reason) for name in LISTED.findall(listed.stdout)]
 
     def print(self):
+        print("cases that passed:")
+        self.print_groups()
         for name, reason in self.left_out:
             print(f"left out {name}: {reason}")
         for name in self.skipped:
