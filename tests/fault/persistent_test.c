@@ -429,7 +429,8 @@ static void make_100000(const tutti_boot *boot, void *argument) {
   uint64_t bump = apart ? 0 : ((tt_shm *)shm_of(comm))->segment->head->bump;
   make_and_free_in_any_order(boot, comm, 100000);
   CHECK(SANITIZED || apart || mallinfo2().uordblks < before + 100000);
-  CHECK(apart || ((tt_shm *)shm_of(comm))->segment->head->bump < bump + (4 << 20));
+  /* less than 700 bytes each; how many exist at once depends on how far a rank gets ahead */
+  CHECK(apart || ((tt_shm *)shm_of(comm))->segment->head->bump < bump + (64 << 20));
   CHECK(comm->sides == NULL && context->running == NULL);
   leave_all(context, comm);
   check_leaks();
