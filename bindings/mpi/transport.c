@@ -24,6 +24,7 @@ struct tutti_stream { /* one end */
   uint32_t credits, unsent; /* unsent: letters that MPI has not done with */
   size_t room;
   tt_mpi_letter *slot; /* reserved */
+  tutti_stream_sent sent;
   /* reader */
   uint32_t owed;          /* credits: released, and the writer does not know */
   tt_mpi_letter *letters; /* by number */
@@ -154,7 +155,7 @@ static tutti_status deliver_take(void *transport, tt_mpi_letter *letter) {
 
 /* ---- letters that have gone ---- */
 
-static void sent(void *transport, const tt_mpi_letter *letter) {
+static void gone(void *transport, const tt_mpi_letter *letter) {
   tutti_stream *writer = find(transport, letter->head.stream, letter->peer, true);
   if (writer) /* or it has been closed */
     writer->unsent--;
@@ -199,6 +200,8 @@ static tutti_status commit(void *transport, tutti_stream *stream, size_t bytes) 
   stream->slot = NULL;
   stream->credits--;
   stream->unsent++;
+  stream->sent.slots++;
+  stream->sent.slot_bytes += bytes;
   letter->peer = stream->peer;
   letter->bytes = bytes;
   letter->head.stream = stream->id;
@@ -239,6 +242,11 @@ static tutti_status release(void *transport, tutti_stream *stream) {
   return stream->owed >= WINDOW / 2 ? send_credits(self, stream) : TUTTI_OK;
 }
 
+static void count_sent(void *transport, tutti_stream *stream, tutti_stream_sent *sent) {
+  (void)transport;
+  *sent = stream->sent;
+}
+
 /* ---- the transport ---- */
 
 static tutti_status progress(void *transport, int64_t *peer) {
@@ -271,7 +279,7 @@ static tutti_status open_streams(const void *config, const tutti_boot *boot, voi
     return TUTTI_ERR_MEMORY;
   }
   self->rank = rank;
-  const tt_mpi_postman postman = {deliver_take, sent, self};
+  const tt_mpi_postman postman = {deliver_take, gone, self};
   tutti_status status = tt_mpi_mail_create(comm, &postman, &self->mail);
   if (status == TUTTI_OK) {
     *transport = self;
@@ -294,6 +302,7 @@ const tutti_transport_ops *tt_mpi_transport(void) {
                                           .peek = peek,
                                           .release = release,
                                           .progress = progress,
-                                          .unsent = unsent};
+                                          .unsent = unsent,
+                                          .sent = count_sent};
   return &ops;
 }

@@ -39,8 +39,15 @@ typedef struct tutti_stream_spec {
   int once;                  /* the id is not used again: an end that was closed unused need not be remembered */
 } tutti_stream_spec;
 
+/* What was committed to a stream so far. */
+typedef struct tutti_stream_sent {
+  uint64_t slots, slot_bytes;      /* filled and committed */
+  uint64_t lent, lent_bytes;       /* referred to: readers find it where it lies */
+  uint64_t fetched, fetched_bytes; /* referred to: readers fetch it */
+} tutti_stream_sent;
+
 typedef struct tutti_transport_ops {
-  size_t size;      /* sizeof(tutti_transport_ops), for later versions */
+  size_t size;      /* sizeof(tutti_transport_ops): what it lacks of later versions is NULL */
   const char *name; /* short, "shm" */
   int publish;      /* whether a stream may have several readers */
 
@@ -119,6 +126,11 @@ typedef struct tutti_transport_ops {
   /* No rank opens streams of these `count` ids, from `first` on, any more; this one has none of them open. What has
    * come of them need not be kept. What comes later may be: this is called again. NULL: it is kept. */
   void (*forget)(void *self, uint64_t first, uint64_t count);
+
+  /* ---- optional: counts ---- */
+
+  /* Writer. NULL: what goes through its streams is not counted. */
+  void (*sent)(void *self, tutti_stream *stream, tutti_stream_sent *sent);
 } tutti_transport_ops;
 
 #ifdef __cplusplus

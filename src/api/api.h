@@ -222,6 +222,7 @@ struct tutti_context {
   pid_t process;                     /* that has joined */
   uint64_t mark;                     /* of that process, */
   const _Atomic uint64_t *mark_here; /* and of this one: fork.c */
+  tutti_transport_ops given;         /* the user's, as this version has it; size 0: there is none */
   const tutti_transport_ops *ops;
   void *transport;
   tt_profile *profile;

@@ -33,6 +33,8 @@ typedef struct facts {
 
 enum { OURS, THEIRS, THEIRS_BETWEEN };
 
+#define TRANSPORT_BYTES offsetof(tutti_transport_ops, sent) /* of the first version */
+
 static uint64_t text_hash(const char *text) { return tt_hash(0, text, strlen(text)); }
 
 static facts own_facts(const tutti_context *context, const tutti_context_options *given, tutti_status status) {
@@ -172,9 +174,9 @@ static tutti_status check_options(const tutti_context_options *options) {
     return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_context_create: options->timeout_ns is %" PRId64, options->timeout_ns);
   if (options->node < -1)
     return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_context_create: options->node is %" PRId64, options->node);
-  if (options->transport && options->transport->size < sizeof *options->transport)
+  if (options->transport && options->transport->size < TRANSPORT_BYTES)
     return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_context_create: options->transport->size is %zu, at least %zu is needed",
-                   options->transport->size, sizeof *options->transport);
+                   options->transport->size, TRANSPORT_BYTES);
   return TUTTI_OK;
 }
 
@@ -201,6 +203,18 @@ static tutti_status open_control(tutti_context *context) {
   if (status == TUTTI_OK && context->control->board)
     context->others.news = &context->control->board[context->control->head]->others;
   return status;
+}
+
+/* What the user's transport lacks of this version is NULL. */
+static tutti_context_options take_transport(tutti_context *context, const tutti_context_options *options) {
+  tutti_context_options taken = *options;
+  if (!options->transport)
+    return taken;
+  size_t bytes = options->transport->size, most = sizeof context->given;
+  memcpy(&context->given, options->transport, bytes < most ? bytes : most);
+  context->given.size = most;
+  taken.transport = &context->given;
+  return taken;
 }
 
 static int64_t choose_timeout(const tutti_context_options *options) {
@@ -254,7 +268,10 @@ tutti_status tutti_context_create(const tutti_context_options *options, tutti_co
     free(made);
     return status;
   }
-  status = open_all(made, options);
+  tutti_context_options taken;
+  if (options)
+    taken = take_transport(made, options);
+  status = open_all(made, options ? &taken : NULL);
   if (status == TUTTI_OK)
     status = tt_progress_start(made);
   if (status != TUTTI_OK) {

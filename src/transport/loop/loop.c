@@ -104,6 +104,7 @@ static const tutti_transport_ops loop_ops = {
     .free = tt_loop_free,
     .refer = tt_loop_refer,
     .unreleased = tt_loop_unreleased,
+    .sent = tt_loop_sent,
     .fetch = tt_loop_fetch,
 };
 

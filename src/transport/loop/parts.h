@@ -28,6 +28,7 @@ typedef struct loop_ring {
   int64_t reader_count;
   struct loop_ear **ear; /* of each reader */
   bool reserved;
+  tutti_stream_sent sent;
   struct loop_ring *next; /* all rings of the loop */
 } loop_ring;
 
@@ -86,6 +87,7 @@ tutti_status tt_loop_peek(void *self, tutti_stream *stream, const tutti_slot_hea
 tutti_status tt_loop_fetch(void *self, tutti_stream *stream, size_t offset, void *to, size_t bytes);
 tutti_status tt_loop_release(void *self, tutti_stream *stream);
 uint64_t tt_loop_unreleased(void *self, tutti_stream *stream);
+void tt_loop_sent(void *self, tutti_stream *stream, tutti_stream_sent *sent);
 void tt_loop_ring_free(loop_ring *ring);
 
 tutti_status tt_loop_cells_open(void *self, uint64_t id, const int64_t *ranks, int64_t count, size_t bytes,

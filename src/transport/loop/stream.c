@@ -169,6 +169,8 @@ tutti_status tt_loop_commit(void *self, tutti_stream *stream, size_t bytes) {
   loop_ring *ring = stream->ring;
   if (!ring->reserved || bytes > ring->room)
     return tt_fail(TUTTI_ERR_ARGUMENT, "commit of %zu bytes in a slot of %zu", bytes, ring->reserved ? ring->room : 0);
+  ring->sent.slots++;
+  ring->sent.slot_bytes += bytes;
   put(ring, ring->memory + committed_of(ring) % ring->slot_count * ring->room, bytes, false);
   return TUTTI_OK;
 }
@@ -178,8 +180,16 @@ tutti_status tt_loop_refer(void *self, tutti_stream *stream, const void *data, s
   bool owned = tt_loop_owns(end->loop, data, bytes);
   if (!owned && !anywhere)
     return TUTTI_ERR_UNSUPPORTED;
+  tutti_stream_sent *sent = &stream->ring->sent;
+  *(owned ? &sent->lent : &sent->fetched) += 1;
+  *(owned ? &sent->lent_bytes : &sent->fetched_bytes) += bytes;
   put(stream->ring, data, bytes, !owned);
   return TUTTI_OK;
+}
+
+void tt_loop_sent(void *self, tutti_stream *stream, tutti_stream_sent *sent) {
+  (void)self;
+  *sent = stream->ring->sent;
 }
 
 /* How many slots this reader sees: in scheduled mode some of the committed ones arrive later, and never out of order.

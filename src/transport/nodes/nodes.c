@@ -153,6 +153,13 @@ static uint64_t unsent(void *self, tutti_stream *stream) {
   return stream->ops->unsent ? stream->ops->unsent(stream->transport, stream->stream) : 0;
 }
 
+static void count_sent(void *self, tutti_stream *stream, tutti_stream_sent *sent) {
+  (void)self;
+  *sent = (tutti_stream_sent){.slots = 0};
+  if (stream->ops->sent)
+    stream->ops->sent(stream->transport, stream->stream, sent);
+}
+
 /* ---- peers ---- */
 
 static tutti_status progress(void *given, int64_t *peer) {
@@ -238,6 +245,7 @@ static const tutti_transport_ops table = {
     .unsent = unsent,
     .descriptor = descriptor,
     .forget = forget,
+    .sent = count_sent,
 };
 
 const tutti_transport_ops *tt_nodes_ops(void) { return &table; }

@@ -40,6 +40,7 @@ tutti_status tt_shm_reserve_slot(void *self, tutti_stream *stream, tutti_slot_he
 tutti_status tt_shm_commit(void *self, tutti_stream *stream, size_t bytes);
 tutti_status tt_shm_refer(void *self, tutti_stream *stream, const void *data, size_t bytes, int anywhere);
 size_t tt_shm_refer_least(void *self);
+void tt_shm_sent(void *self, tutti_stream *stream, tutti_stream_sent *sent);
 tutti_status tt_shm_peek(void *self, tutti_stream *stream, const tutti_slot_header **header, const void **data,
                          size_t *bytes);
 tutti_status tt_shm_fetch(void *self, tutti_stream *stream, size_t offset, void *to, size_t bytes);

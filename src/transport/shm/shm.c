@@ -250,6 +250,7 @@ static const tutti_transport_ops table = {
     .refer_least = tt_shm_refer_least,
     .unreleased = tt_shm_unreleased,
     .fetch = tt_shm_fetch,
+    .sent = tt_shm_sent,
 };
 
 const tutti_transport_ops *tt_shm_ops(void) { return &table; }

@@ -80,6 +80,8 @@ tutti_status tt_shm_commit(void *self, tutti_stream *stream, size_t bytes) {
                    (unsigned long long)stream->slot_bytes);
   tt_shm_record *record = &stream->record[stream->next & stream->mask];
   record->bytes = bytes;
+  stream->sent.slots++;
+  stream->sent.slot_bytes += bytes;
   if (bytes <= TT_SHM_INLINE_BYTES) {
     const unsigned char *contents = contents_of(stream, stream->next);
     for (size_t w = 0; w * 8 < bytes; w++)
@@ -100,7 +102,15 @@ tutti_status tt_shm_refer(void *self, tutti_stream *stream, const void *data, si
   tt_shm_record *record = &stream->record[stream->next & stream->mask];
   record->bytes = bytes | (shared ? TT_SHM_REFERRED : TT_SHM_REMOTE);
   record->data.reference = shared ? offset : (uint64_t)(uintptr_t)data;
+  *(shared ? &stream->sent.lent : &stream->sent.fetched) += 1;
+  *(shared ? &stream->sent.lent_bytes : &stream->sent.fetched_bytes) += bytes;
   return publish(stream, record);
+}
+
+void tt_shm_sent(void *self, tutti_stream *stream, tutti_stream_sent *sent) {
+  (void)self;
+  assert(stream->role == TT_SHM_WRITER);
+  *sent = stream->sent;
 }
 
 size_t tt_shm_refer_least(void *self) { return ((tt_shm *)self)->remote ? ((tt_shm *)self)->remote_least : 0; }

@@ -17,7 +17,8 @@ struct tutti_stream {
   tutti_slot_header
       header; /* writer: of the slot in work; copied at commit, so that pollers do not disturb its making */
   tt_shm_ring *ring;
-  tt_shm_reader *own; /* reader */
+  tt_shm_reader *own;     /* reader */
+  tutti_stream_sent sent; /* writer */
   tt_shm_role role;
   int bell; /* to ring others from; -1: none */
   uint32_t peer_count;

@@ -32,6 +32,7 @@ struct tutti_stream { /* one end */
   uint16_t unused;                 /* to be said with each letter */
   size_t room;
   tt_streams_letter *slot; /* reserved */
+  tutti_stream_sent sent;
   /* reader */
   tt_streams_place *at;
 };
@@ -243,6 +244,8 @@ tutti_status tt_streams_commit(void *given, tutti_stream *stream, size_t bytes) 
     begin_use(self, stream);
   stream->slot = NULL;
   stream->unsent++;
+  stream->sent.slots++;
+  stream->sent.slot_bytes += bytes;
   letter->peer = stream->peer;
   tt_streams_head *head = &letter->head;
   head->id = stream->id;
@@ -282,6 +285,11 @@ uint64_t tt_streams_unreleased(void *self, tutti_stream *stream) {
 uint64_t tt_streams_unsent(void *self, tutti_stream *stream) {
   (void)self;
   return stream->unsent;
+}
+
+void tt_streams_sent(void *self, tutti_stream *stream, tutti_stream_sent *sent) {
+  (void)self;
+  *sent = stream->sent;
 }
 
 tutti_status tt_streams_gather(const char *transport, const tutti_boot *boot, const void *own, void *all, size_t bytes,

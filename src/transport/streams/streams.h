@@ -70,5 +70,6 @@ tutti_status tt_streams_release(void *self, tutti_stream *stream);
 uint64_t tt_streams_unreleased(void *self, tutti_stream *stream);
 uint64_t tt_streams_unsent(void *self, tutti_stream *stream);
 void tt_streams_forget(void *self, uint64_t first, uint64_t count);
+void tt_streams_sent(void *self, tutti_stream *stream, tutti_stream_sent *sent);
 
 #endif

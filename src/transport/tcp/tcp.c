@@ -270,6 +270,7 @@ static const tutti_transport_ops table = {
     .unsent = tt_streams_unsent,
     .descriptor = descriptor,
     .forget = tt_streams_forget,
+    .sent = tt_streams_sent,
 };
 
 const tutti_transport_ops *tt_tcp_ops(void) { return &table; }

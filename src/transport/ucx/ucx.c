@@ -233,6 +233,7 @@ static const tutti_transport_ops table = {
     .unsent = tt_streams_unsent,
     .descriptor = descriptor,
     .forget = tt_streams_forget,
+    .sent = tt_streams_sent,
 };
 
 const tutti_transport_ops *tt_ucx_ops(void) { return &table; }
