@@ -31,6 +31,7 @@ static tutti_status move(tt_executor *executor, tt_link *link) {
     return status;
   direct->link = link;
   direct->cells = cells;
+  direct->sent = &tt_link_counts(link)[TT_MEDIUM_CELL];
   direct->polls = cells->spec->patient ? PATIENT_POLLS : 1;
   return TUTTI_OK;
 }
@@ -102,6 +103,8 @@ static bool publish(tt_direct *direct) {
   if (direct->writes_far)
     tt_cells_used(cells, data_use(direct), direct->readers);
   direct->published = true;
+  direct->sent->messages++;
+  direct->sent->bytes += direct->piece_bytes;
   if (direct->watch.spent)
     tt_watch_moved(&direct->watch, direct->send_level, false);
   return true;

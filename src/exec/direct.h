@@ -6,15 +6,7 @@
 #include "exec/arith.h"
 #include "exec/cells.h"
 #include "exec/engine.h"
-
-#define TT_DIRECT_TAG 4
-
-typedef struct tt_direct_spot { /* of a block on its way */
-  bool streams;                 /* it goes through a stream of `instance`; else: */
-  bool near;                    /* in the line that readers wait for, else in data */
-  bool tagged;                  /* TT_DIRECT_TAG bytes before it say of which call, which block and how long it is */
-  int64_t at;                   /* offset there */
-} tt_direct_spot;
+#include "exec/shares.h"
 
 typedef struct tt_direct_op { /* a step that is no send */
   uint32_t step;
@@ -49,6 +41,7 @@ typedef struct tt_direct_take { /* an op in a run */
 struct tt_direct {
   tt_executor executor;
   tt_cells *cells;
+  tt_sent *sent; /* the link's count of what goes in cells */
   uint64_t sequence, key;
   uint32_t position; /* of the take that is next */
   bool completed;    /* in this run: others' cells are not read any more */
@@ -60,6 +53,7 @@ struct tt_direct {
   tt_direct_take *take;
   tt_direct_piece *piece;
   uint32_t take_count, piece_count;
+  int64_t piece_bytes;  /* of all pieces */
   uint32_t released;    /* so many takes are done before others' cells are read no more */
   tt_area *area;        /* for what travels in data */
   bool far, writes_far; /* something travels there; is published there */

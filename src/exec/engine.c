@@ -65,12 +65,19 @@ static tutti_status hold(tt_instance *instance, tt_lane_run *lane, bool *moved) 
   return status;
 }
 
+static tutti_status end_message(tt_instance *instance, tt_lane_run *lane) {
+  for (tt_media left = lane->went; left; left &= (tt_media)(left - 1))
+    instance->sent[__builtin_ctz(left)].messages++;
+  lane->went = 0;
+  return tt_move_flush(instance, lane);
+}
+
 /* The lane's step is complete. */
 static tutti_status leave(tt_instance *instance, tt_lane_run *lane) {
   const tt_op *op = lane->op;
   tutti_status status = TUTTI_OK;
   if (op->ends_message && op->kind == TT_STEP_SEND)
-    status = tt_move_flush(instance, lane);
+    status = end_message(instance, lane);
   else if (op->ends_message && (lane->slot || lane->remote))
     status = tt_move_mismatch(instance, lane, "sent another message");
   lane->entered = false;

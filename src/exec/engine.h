@@ -17,6 +17,7 @@ typedef struct tt_op { /* a step of the list, with what it needs here */
   bool ends_message;   /* SEND: commit after it; receives: the slot is used up after it */
   tt_media media;      /* as bound */
   uint8_t level;       /* of its lane, or TT_OWN_LEVEL */
+  uint8_t slots;       /* tt_medium of what is copied into slots */
   uint16_t wait_count;
   uint32_t wait_first; /* of instance->wait */
   tt_use use;
@@ -40,6 +41,7 @@ typedef struct tt_lane_run {     /* where a lane is */
   bool entered;            /* src, dst, length and mark are set */
   bool in_cell;            /* what the step takes is not in its stream */
   bool refers;             /* try to refer in this step */
+  tt_media went;           /* how bytes of the message went so far */
 } tt_lane_run;
 
 typedef struct tt_wait_on {
@@ -55,6 +57,7 @@ typedef struct tt_instance {
   const tutti_transport_ops *ops;
   void *transport;
   tt_thresholds thresholds; /* the link's */
+  tt_sent *sent;            /* the link's counts */
   tt_op *op;                /* parallel to plan->step */
   tt_wait_on *wait;
   tt_lane_run *lane;
@@ -91,6 +94,26 @@ typedef struct tt_instance {
   tt_link *link;
   tt_arena arena;
 } tt_instance;
+
+/* Bytes that a slot carries, where a stream's have `most`; a multiple of 64. */
+static inline int64_t tt_slot_bytes(const tt_plan *plan, int64_t most) {
+  int64_t slice = plan->slice_bytes > 0 && plan->slice_bytes < most ? plan->slice_bytes : most;
+  return slice < 64 ? 64 : slice & -(int64_t)64;
+}
+
+static inline int64_t tt_slice_bytes(int64_t slot, int64_t element) { return slot - slot % element; }
+
+/* Of a lane's step: nothing of the next one goes into its slot. */
+static inline bool tt_step_ends_message(const tt_step *step, bool last_of_lane) {
+  return (step->flags & TT_STEP_LAST) || last_of_lane || step[1].peer != step->peer;
+}
+
+/* What carries what is copied into slots. */
+static inline tt_medium tt_media_slots(tt_media media) {
+  return media & TT_MEDIA(TT_MEDIUM_MESSAGE)     ? TT_MEDIUM_MESSAGE
+         : media & TT_MEDIA(TT_MEDIUM_PUBLISHED) ? TT_MEDIUM_PUBLISHED
+                                                 : TT_MEDIUM_SLOT;
+}
 
 /* Its peer is on another machine. */
 static inline bool tt_op_far(const tt_op *op) { return op->media & TT_MEDIA(TT_MEDIUM_MESSAGE); }

@@ -66,6 +66,18 @@ typedef struct tt_spent {
  * be under way. It changes nothing but how long they take. */
 void tt_link_watch(tt_link *link, tt_spent *spent);
 
+/* What went by one medium. */
+typedef struct tt_sent {
+  int64_t messages; /* runs of sends up to one that ends a message, of which some bytes went so; or cells, one for all
+                       that a run sends in them */
+  int64_t bytes;    /* of blocks; what all of several readers find in one place counts once */
+  int64_t slots;    /* of streams, those that refer among them; or cells */
+} tt_sent;
+
+/* What this rank has sent over the link so far. sent: [TT_MEDIUM_COUNT]. What is lent, and slots, are the transport's
+ * own counts: 0 where it has none. */
+void tt_link_sent(const tt_link *link, tt_sent *sent);
+
 /* Where the composition's blocks lie, made at each start without allocation. */
 typedef enum tt_table_kind {
   TT_TABLE_SPLIT,  /* `total` cut into block_count parts that differ by at most one element, one after the other; a
@@ -171,6 +183,27 @@ static inline tutti_status tt_executor_move(tt_executor *executor, tt_link *link
  *     lengths that both ends know   SQUARE with counts, LISTED. ENDS: moves_only
  * Which class a run is bound for changes neither the result nor a bit of it. */
 tt_class tt_run_class(const tt_plan *plan, const tt_run *run);
+
+/* ---- before it runs ---- */
+
+typedef struct tt_sent_range {
+  tt_sent least, most;
+} tt_sent_range;
+
+typedef struct tt_forecast_facts { /* of link and machine */
+  int64_t slot_bytes;              /* slot_bytes_minimum */
+  tt_thresholds thresholds;        /* none is 0 */
+  int64_t read_least;              /* bytes from which the system reads another rank's memory; -1: it does not */
+  bool shared[2];                  /* in, out: they are memory of the transport's alloc */
+} tt_forecast_facts;
+
+/* As that link has them; its buffers are not known. */
+tt_forecast_facts tt_link_facts(const tt_link *link);
+
+/* What a run will send. Where other ranks' timing decides, it lies between two numbers. by_lane: [lane_count *
+ * TT_MEDIUM_COUNT], lane by lane. */
+tutti_status tt_forecast(const tt_bound_plan *bound, const tt_run *run, const tt_forecast_facts *facts,
+                         tt_sent_range *by_lane);
 
 /* For tests: every range of the plan's memory that a step reads or writes, in the order of execution. */
 typedef struct tt_access {

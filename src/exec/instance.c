@@ -6,14 +6,6 @@
 
 #include <stdlib.h>
 
-enum { LINE = 64 };
-
-static int64_t slot_of(const tt_plan *plan, const tt_link *link) {
-  int64_t slot = (int64_t)tt_link_get(link)->slot_bytes_minimum;
-  int64_t slice = plan->slice_bytes > 0 && plan->slice_bytes < slot ? plan->slice_bytes : slot;
-  return slice < LINE ? LINE : slice & -(int64_t)LINE;
-}
-
 tutti_status tt_instance_create(const tt_bound_plan *bound, tt_link *link, tt_instance **instance) {
   tutti_status status = tt_bound_plan_check(bound);
   if (status)
@@ -28,7 +20,8 @@ tutti_status tt_instance_create(const tt_bound_plan *bound, tt_link *link, tt_in
   made->ops = tt_link_get(link)->ops;
   made->transport = tt_link_get(link)->transport;
   made->thresholds = tt_link_get(link)->thresholds;
-  made->slot = slot_of(made->plan, link);
+  made->slot = tt_slot_bytes(made->plan, (int64_t)tt_link_get(link)->slot_bytes_minimum);
+  made->sent = tt_link_counts(link);
   tt_arena_init(&made->arena);
   status = tt_ops_make(made);
   if (status)
@@ -70,7 +63,7 @@ static tutti_status set_slice(tt_instance *instance, const tt_run *run) {
   if (element > instance->slot)
     return tt_fail(TUTTI_ERR_ARGUMENT, "elements of %lld bytes do not fit into slices of %lld bytes",
                    (long long)element, (long long)instance->slot);
-  instance->slice = instance->slot - instance->slot % element;
+  instance->slice = tt_slice_bytes(instance->slot, element);
   return TUTTI_OK;
 }
 

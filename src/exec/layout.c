@@ -114,41 +114,6 @@ static int64_t image_at(const tt_direct *direct, tt_place length) {
   return tt_blocks_image(&direct->blocks, length);
 }
 
-typedef struct share { /* what one rank has for another */
-  int32_t peer;
-  int64_t near, far;             /* bytes used so far */
-  int64_t near_begin, far_begin; /* of the reader's share */
-  int64_t near_bytes, far_bytes; /* of a share */
-} share;
-
-static share share_of(const tt_direct *direct) {
-  int64_t ranks = direct->plan->rank_count;
-  return (share){.peer = -1, .near_bytes = TT_CELL_INLINE / ranks & ~3, .far_bytes = direct->area->bytes / ranks & ~63};
-}
-
-/* From now on what is for `reader`, to or from `peer`. */
-static void turn_to(share *of, int32_t peer, int64_t reader) {
-  if (of->peer == peer)
-    return;
-  of->peer = peer;
-  of->near = of->far = 0;
-  of->near_begin = reader * of->near_bytes;
-  of->far_begin = reader * of->far_bytes;
-}
-
-static tt_direct_spot next_spot(share *of, int64_t bytes) {
-  int64_t all = TT_DIRECT_TAG + bytes;
-  if (all <= of->near_bytes - of->near) {
-    of->near += all;
-    return (tt_direct_spot){.near = true, .tagged = true, .at = of->near_begin + of->near - bytes};
-  }
-  if (all <= of->far_bytes - of->far) {
-    of->far += all;
-    return (tt_direct_spot){.tagged = true, .at = of->far_begin + of->far - bytes};
-  }
-  return (tt_direct_spot){.streams = true};
-}
-
 /* ---- pieces and takes ---- */
 
 static void add_readers(tt_direct *direct, const tt_direct_send *send) {
@@ -260,27 +225,27 @@ static tutti_status lay_image(tt_direct *direct, const tt_run *run) {
 }
 
 /* Blocks that may not go in cells leave no gap there. */
-static tt_direct_spot spot_of(const tt_direct *direct, uint32_t step, share *of, int64_t bytes) {
+static tt_direct_spot spot_of(const tt_direct *direct, uint32_t step, tt_shares *of, int64_t bytes) {
   bool admitted = direct->bound->step[step].media & TT_MEDIA(TT_MEDIUM_CELL);
-  return admitted ? next_spot(of, bytes) : (tt_direct_spot){.streams = true};
+  return admitted ? tt_shares_next(of, bytes) : (tt_direct_spot){.streams = true};
 }
 
 static void lay_sends(tt_direct *direct) {
-  share of = share_of(direct);
+  tt_shares of = tt_shares_begin(direct->plan->rank_count, direct->area->bytes);
   for (uint32_t n = 0; n < direct->send_count; n++) {
     const tt_direct_send *send = &direct->send[n];
     int64_t bytes = tt_blocks_bytes(&direct->blocks, send->length);
-    turn_to(&of, send->peer, send->peer);
+    tt_shares_turn(&of, send->peer, send->peer);
     if (bytes > 0)
       add_piece(direct, send, bytes, spot_of(direct, send->step, &of, bytes));
   }
 }
 
 static void lay_ops(tt_direct *direct) {
-  share of = share_of(direct);
+  tt_shares of = tt_shares_begin(direct->plan->rank_count, direct->area->bytes);
   for (uint32_t n = 0; n < direct->op_by_place_count; n++) {
     const tt_direct_op *op = &direct->op[direct->op_by_place[n]];
-    turn_to(&of, op->peer, direct->plan->rank);
+    tt_shares_turn(&of, op->peer, direct->plan->rank);
     int64_t bytes = tt_blocks_bytes(&direct->blocks, op->length);
     if (bytes > 0)
       set_spot(direct, op, spot_of(direct, op->step, &of, bytes));
@@ -361,6 +326,9 @@ tutti_status tt_layout(tt_direct *direct, const tt_run *run) {
   if (status)
     return status;
   set_peers(direct);
+  direct->piece_bytes = 0;
+  for (uint32_t n = 0; n < direct->piece_count; n++)
+    direct->piece_bytes += direct->piece[n].bytes;
   direct->run = *run;
   direct->shaped = true;
   return TUTTI_OK;

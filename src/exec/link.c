@@ -28,6 +28,7 @@ struct tt_link {
   size_t used, size; /* size: a power of two, or 0 */
   entry *table;
   tt_cells *cells; /* NULL until the direct executor needs them */
+  tt_sent sent[TT_MEDIUM_COUNT];
 };
 
 static void set_thresholds(tt_thresholds *of) {
@@ -62,6 +63,41 @@ void tt_link_destroy(tt_link *link) {
 void tt_link_watch(tt_link *link, tt_spent *spent) { link->spec.spent = spent; }
 
 const tt_link_spec *tt_link_get(const tt_link *link) { return &link->spec; }
+
+tt_sent *tt_link_counts(tt_link *link) { return link->sent; }
+
+/* A transport that does not say from where it is worth while takes what it is asked to. */
+tt_forecast_facts tt_link_facts(const tt_link *link) {
+  const tt_link_spec *spec = &link->spec;
+  size_t least = spec->ops->refer_least ? spec->ops->refer_least(spec->transport) : 0;
+  return (tt_forecast_facts){.slot_bytes = (int64_t)spec->slot_bytes_minimum,
+                             .thresholds = spec->thresholds,
+                             .read_least = spec->ops->refer && least < INT64_MAX ? (int64_t)least : -1};
+}
+
+static tt_medium slots_of(const tt_link *link, const name *stream) {
+  return stream->readers                                  ? TT_MEDIUM_PUBLISHED
+         : link->spec.far && link->spec.far[stream->peer] ? TT_MEDIUM_MESSAGE
+                                                          : TT_MEDIUM_SLOT;
+}
+
+static void add_stream(const tt_link *link, const entry *of, tt_sent *sent) {
+  tutti_stream_sent counted;
+  link->spec.ops->sent(link->spec.transport, of->stream, &counted);
+  sent[slots_of(link, &of->name)].slots += (int64_t)counted.slots;
+  sent[TT_MEDIUM_LENT].slots += (int64_t)counted.lent;
+  sent[TT_MEDIUM_LENT].bytes += (int64_t)counted.lent_bytes;
+  sent[TT_MEDIUM_READ].slots += (int64_t)counted.fetched;
+  sent[TT_MEDIUM_READ].bytes += (int64_t)counted.fetched_bytes;
+}
+
+void tt_link_sent(const tt_link *link, tt_sent *sent) {
+  memcpy(sent, link->sent, sizeof link->sent);
+  for (size_t n = 0; link->spec.ops->sent && n < link->size; n++)
+    if (link->table[n].stream && link->table[n].name.sends)
+      add_stream(link, &link->table[n], sent);
+  sent[TT_MEDIUM_CELL].slots = sent[TT_MEDIUM_CELL].messages;
+}
 
 static name name_of(const tt_link_end *end) {
   uint64_t readers = end->published ? tt_hash(0, end->reader, end->reader_count * sizeof *end->reader) : 0;

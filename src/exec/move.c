@@ -106,6 +106,18 @@ static tutti_status peek(tt_instance *instance, tt_lane_run *lane, int64_t bytes
   return TUTTI_OK;
 }
 
+/* As a slot of the lane's that refers to them. */
+static tutti_status commit_reference(tt_instance *instance, tt_lane_run *lane, int64_t bytes, tt_medium medium) {
+  bool anywhere = medium == TT_MEDIUM_READ;
+  if (!(lane->op->media & TT_MEDIA(medium)) || (anywhere && !instance->single_copy))
+    return TUTTI_ERR_UNSUPPORTED;
+  tutti_status status =
+      instance->ops->refer(instance->transport, lane->op->stream, lane->src + lane->done, (size_t)bytes, anywhere);
+  if (!status)
+    lane->went |= TT_MEDIA(medium);
+  return status;
+}
+
 /* Sends those bytes as a reference. lane->refers becomes false where the source cannot be referred to. */
 static tutti_status refer(tt_instance *instance, tt_lane_run *lane, int64_t bytes, int64_t *moved) {
   tutti_status status = reserve(instance, lane, instance->slot); /* an empty one */
@@ -113,8 +125,9 @@ static tutti_status refer(tt_instance *instance, tt_lane_run *lane, int64_t byte
     return status;
   mark(lane);
   lane->header->call = call_and_blocks(instance, lane);
-  status = instance->ops->refer(instance->transport, lane->op->stream, lane->src + lane->done, (size_t)bytes,
-                                instance->single_copy && lane->op->media & TT_MEDIA(TT_MEDIUM_READ));
+  status = commit_reference(instance, lane, bytes, TT_MEDIUM_LENT);
+  if (status == TUTTI_ERR_UNSUPPORTED)
+    status = commit_reference(instance, lane, bytes, TT_MEDIUM_READ);
   if (status == TUTTI_ERR_UNSUPPORTED) {
     lane->refers = false;
     begin_slot(lane);
@@ -139,6 +152,8 @@ static tutti_status move_send(tt_instance *instance, tt_lane_run *lane, int64_t 
   tt_dtype_copy(lane->slot + lane->slot_used, lane->src + lane->done, (size_t)bytes, false);
   mark(lane);
   lane->slot_used += bytes;
+  lane->went |= TT_MEDIA(lane->op->slots);
+  instance->sent[lane->op->slots].bytes += bytes;
   *moved = bytes;
   return lane->slot_used >= instance->slice ? tt_move_flush(instance, lane) : TUTTI_OK;
 }

@@ -6,10 +6,6 @@ static tutti_status no_memory(const tt_plan *plan) {
   return tt_fail(TUTTI_ERR_MEMORY, "no memory for an instance of %u steps", plan->step_count);
 }
 
-static bool ends_message(const tt_step *step, bool last_of_lane) {
-  return (step->flags & TT_STEP_LAST) || last_of_lane || step[1].peer != step->peer;
-}
-
 static bool is_in_mid(const tt_step *step) {
   return (step->kind != TT_STEP_RECV && step->src.space == TT_SPACE_MID) ||
          (step->kind != TT_STEP_SEND && step->dst.space == TT_SPACE_MID);
@@ -21,8 +17,9 @@ static void set_op(tt_instance *instance, const tt_lane *lane, uint32_t number) 
   bool last_of_lane = number + 1 == lane->first_step + lane->step_count;
   const tt_step *step = &plan->step[number];
   instance->op[number] = (tt_op){.kind = step->kind,
-                                 .ends_message = ends_message(step, last_of_lane),
+                                 .ends_message = tt_step_ends_message(step, last_of_lane),
                                  .media = bound->media,
+                                 .slots = (uint8_t)tt_media_slots(bound->media),
                                  .level = (uint8_t)(step->kind == TT_STEP_COPY ? TT_OWN_LEVEL : lane->level),
                                  .wait_count = step->wait_count,
                                  .wait_first = step->wait_first,

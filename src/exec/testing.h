@@ -18,6 +18,7 @@
 #include <cmocka.h>
 
 #define TEST_RANKS 64
+#define TEST_THRESHOLDS {.lend = 64, .fetch = 320, .combine = 192, .nontemporal = 4096} /* small data reaches all */
 #define TEST_TYPES (TUTTI_BFLOAT16 + 1) /* those of numbers that test_put knows */
 #define TEST_OPS (TUTTI_AVERAGE + 1)
 
@@ -196,7 +197,7 @@ static inline void test_job_open(test_job *job, const tt_loop_options *options, 
                          .ids = TT_LINK_IDS,
                          .rank_count = job->rank_count,
                          .stream_base = 1000,
-                         .thresholds = {.lend = 64, .fetch = 320, .combine = 192, .nontemporal = 4096},
+                         .thresholds = TEST_THRESHOLDS,
                          .slot_bytes_minimum = slot_bytes};
     test_ok(tt_link_create(&spec, &job->link[rank]));
   }

@@ -24,8 +24,9 @@ typedef struct call {
   test_maps maps;
   tt_user_op user_op;
   tt_table_kind table;
-  bool even;    /* SQUARE: all blocks are of one length */
-  bool unknown; /* LISTED: only both ends of a move know a length */
+  bool even;       /* SQUARE: all blocks are of one length */
+  bool unknown;    /* LISTED: only both ends of a move know a length */
+  void *transport; /* of the loop: buffers are its memory; NULL: they are not */
   int64_t total, capacity;
   int64_t count[BLOCKS], first[BLOCKS + 1];                      /* first: where it is among all blocks */
   int64_t in_at[TEST_RANKS][BLOCKS], out_at[TEST_RANKS][BLOCKS]; /* where the rank has it in its buffer */
@@ -178,9 +179,11 @@ static inline void open_call(call *of) {
   for (int64_t rank = 0; rank < of->meaning->rank_count; rank++) {
     for (int side = 0; side < 2; side++) {
       size_t bytes = (size_t)of->capacity * call_size(of) + GUARD;
-      of->memory[rank][side] = malloc(bytes);
-      assert_non_null(of->memory[rank][side]);
-      memset(of->memory[rank][side], FILLER, bytes);
+      void *memory = of->transport ? NULL : malloc(bytes);
+      if (of->transport)
+        test_ok(tt_loop_ops()->alloc(of->transport, bytes, &memory));
+      assert_non_null(memory);
+      of->memory[rank][side] = memset(memory, FILLER, bytes);
     }
     place_call(of, rank);
     fill_call(of, rank);
@@ -190,7 +193,10 @@ static inline void open_call(call *of) {
 static inline void close_call(const call *of) {
   for (int64_t rank = 0; rank < of->meaning->rank_count; rank++)
     for (int side = 0; side < 2; side++)
-      free(of->memory[rank][side]);
+      if (of->transport)
+        tt_loop_ops()->free(of->transport, of->memory[rank][side]);
+      else
+        free(of->memory[rank][side]);
 }
 
 /* Index of the first wrong element of what the rank has in block b of out; -1: none. */

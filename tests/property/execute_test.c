@@ -28,7 +28,8 @@ typedef struct property {
   tt_composition composition;
   tt_question question;
   tt_meaning meaning;
-  tt_executor *direct[TT_CLASS_STREAMS][TEST_RANKS]; /* by class */
+  tt_executor *direct[TT_CLASS_STREAMS][TEST_RANKS];   /* by class */
+  tt_sent_range foreseen[TEST_RANKS][TT_MEDIUM_COUNT]; /* of all runs so far */
   test_job job;
 } property;
 
@@ -238,14 +239,64 @@ static void make_call(property *at, call *of) {
   choose_operator(at, of);
   int64_t total = totals[below(at, at->problem.rank_count > FEW_RANKS ? 6 : TT_COUNT(totals))];
   call_lengths(of, &at->random, of->table == TT_TABLE_SQUARE ? 8 * total : total, of->table != TT_TABLE_SPLIT);
+  of->transport = below(at, 2) ? at->job.transport[0] : NULL;
   open_call(of);
   tt_run run = run_of(of, 0, 1);
   of->single_copy = below(at, 2);
   of->blocks = below(at, 2) ? tt_run_class(at->job.plan[0], &run) : TT_CLASS_STREAMS;
 }
 
+static void add_sent(tt_sent *to, const tt_sent *more) {
+  to->messages += more->messages;
+  to->bytes += more->bytes;
+  to->slots += more->slots;
+}
+
+static void foresee(property *at, const call *of, int64_t rank, const tt_run *run) {
+  const tt_bound_plan *bound = at->job.bound[rank][of->blocks];
+  tt_forecast_facts facts = {.slot_bytes = (int64_t)at->slot_bytes,
+                             .thresholds = TEST_THRESHOLDS,
+                             .shared = {of->transport != NULL, of->transport != NULL}};
+  size_t count = (size_t)bound->list->lane_count * TT_MEDIUM_COUNT;
+  tt_sent_range *by_lane = calloc(count + 1, sizeof *by_lane);
+  assert_non_null(by_lane);
+  must(at, tt_forecast(bound, run, &facts, by_lane));
+  for (size_t n = 0; n < count; n++) {
+    add_sent(&at->foreseen[rank][n % TT_MEDIUM_COUNT].least, &by_lane[n].least);
+    add_sent(&at->foreseen[rank][n % TT_MEDIUM_COUNT].most, &by_lane[n].most);
+  }
+  free(by_lane);
+}
+
+static void check_sent(const property *at, const call *of, int64_t rank) {
+  tt_sent sent[TT_MEDIUM_COUNT];
+  int64_t all = 0, foreseen = 0;
+  tt_link_sent(at->job.link[rank], sent);
+  for (int n = 0; n < TT_MEDIUM_COUNT; n++) {
+    const tt_sent *least = &at->foreseen[rank][n].least, *most = &at->foreseen[rank][n].most;
+    bool lies_between = least->messages <= sent[n].messages && sent[n].messages <= most->messages &&
+                        least->bytes <= sent[n].bytes && sent[n].bytes <= most->bytes &&
+                        least->slots <= sent[n].slots && sent[n].slots <= most->slots;
+    all += sent[n].bytes;
+    foreseen += least->bytes;
+    if (lies_between)
+      continue;
+    print_error("%s: messages %" PRId64 " of %" PRId64 " .. %" PRId64 ", bytes %" PRId64 " of %" PRId64 " .. %" PRId64
+                ", slots %" PRId64 " of %" PRId64 " .. %" PRId64 "\n",
+                tt_medium_name[n], sent[n].messages, least->messages, most->messages, sent[n].bytes, least->bytes,
+                most->bytes, sent[n].slots, least->slots, most->slots);
+    describe(at, of, "sent otherwise than foreseen", rank, -1);
+    fail();
+  }
+  if (all < foreseen) {
+    describe(at, of, "less sent than foreseen", rank, -1);
+    fail();
+  }
+}
+
 static void start(property *at, call *of, int64_t rank, uint64_t number) {
   tt_run run = run_of(of, rank, number);
+  foresee(at, of, rank, &run);
   must(at, of->blocks < TT_CLASS_STREAMS ? tt_executor_start(at->direct[of->blocks][rank], &run)
                                          : tt_executor_start(at->job.instance[rank], &run));
 }
@@ -291,6 +342,7 @@ static void run_calls(property *at, call *calls) {
     if (number[rank] < CALLS && step(at, of, rank, &moved)) {
       check(at, of, rank);
       moved = true;
+      check_sent(at, of, rank);
       if (++number[rank] < CALLS)
         start(at, of + 1, rank, (uint64_t)number[rank] + 1);
       else
