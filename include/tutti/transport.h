@@ -118,7 +118,7 @@ typedef struct tutti_transport_ops {
   /* ---- optional: of `refer` with `anywhere` ---- */
 
   /* Bytes from which it is worth while; shorter ones may be refused. The same on all ranks that may share cells. 0: it
-   * is never done, or always. NULL: 0. */
+   * is always done; SIZE_MAX: never. NULL: 0. */
   size_t (*refer_least)(void *self);
 
   /* ---- optional: of transports that keep what comes for streams whose reader is not open yet ---- */

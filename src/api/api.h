@@ -131,6 +131,7 @@ typedef union tt_record_words {
 #define TT_VERDICT_TEXT 960
 
 typedef struct tt_stops tt_stops;
+typedef struct tt_tally tt_tally;
 
 #define TT_LACKS 16 /* a rank has few so shortly before it ends */
 
@@ -198,6 +199,7 @@ struct tutti_comm {
   tutti_request *requests;           /* all that were ever made, through `other` */
   char *params[TT_COLLECTIVE_COUNT]; /* set by tutti_comm_set_params */
   const char *last_params;           /* of the call started last */
+  tt_tally *tally;                   /* NULL: nobody wants to know */
   tt_params_text *texts;
   tutti_status broken;
   char *broken_text;         /* NULL where not broken, or where there was no memory for it */
@@ -222,6 +224,7 @@ struct tutti_context {
   pid_t process;                     /* that has joined */
   uint64_t mark;                     /* of that process, */
   const _Atomic uint64_t *mark_here; /* and of this one: fork.c */
+  tt_medium medium;                  /* of TUTTI_MEDIUM; TT_MEDIUM_COUNT: none */
   tutti_transport_ops given;         /* the user's, as this version has it; size 0: there is none */
   const tutti_transport_ops *ops;
   void *transport;
@@ -355,6 +358,15 @@ tutti_status tt_comm_renew(tutti_comm *comm, uint32_t epoch);
 /* Adds the time of calls on it to `spent`, borrowed, from now on; NULL: no longer. For measurements: it is no part of
  * the public interface. Nothing may be outstanding on it. */
 tutti_status tt_comm_watch(tutti_comm *comm, tt_spent *spent);
+
+/* ---- tally.c: for measurements and tests, no part of the public interface ---- */
+
+/* From now on it is counted what blocking calls on it send, and foreseen. shared: their buffers are of tutti_alloc. */
+tutti_status tt_comm_tally(tutti_comm *comm, bool shared);
+/* Since then, by medium; the counts lie between the two that are foreseen. */
+void tt_comm_tallied(const tutti_comm *comm, tt_sent *sent, tt_sent_range *foreseen);
+/* Before a run starts. */
+tutti_status tt_tally_foresee(tutti_comm *comm, const tt_bound *bound);
 
 /* ---- side.c ---- */
 /* Gives a persistent request, which is bound, a side communicator and its executor there. */

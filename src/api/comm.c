@@ -91,6 +91,8 @@ static size_t slot_bytes(int64_t ranks, bool apart) {
   return (size_t)(bytes + 63) / 64 * 64;
 }
 
+static bool lends(tt_medium medium) { return medium == TT_MEDIUM_LENT || medium == TT_MEDIUM_READ; }
+
 tutti_status tt_comm_open_link(tutti_comm *comm) {
   int64_t together = 0;
   tutti_status status = count_together(comm, &together);
@@ -109,6 +111,7 @@ tutti_status tt_comm_open_link(tutti_comm *comm) {
                        .patient = !comm->context->crowded,
                        .neighbour = comm->neighbour,
                        .far = comm->far,
+                       .thresholds = {.lend = lends(comm->context->medium) ? 1 : 0},
                        .slot_bytes_minimum = slot_bytes(together, comm->apart)};
   return tt_link_create(&spec, &comm->link);
 }
@@ -278,6 +281,7 @@ void tutti_comm_destroy(tutti_comm *comm) {
   tt_request_orphan(comm);
   free(comm->bound);
   free(comm->creation);
+  free(comm->tally);
   free(comm->copy);
   free(comm->board);
   free(comm->neighbour);

@@ -18,6 +18,7 @@ void tutti_context_options_init(tutti_context_options *options) {
 
 typedef struct facts {
   uint64_t profile, params, groups, nodes, far;
+  int64_t medium;
   int64_t topology; /* whether ranks say where they run */
   int64_t direct_bytes, slot_bytes, slot_count;
   int64_t verify;
@@ -52,6 +53,7 @@ static facts own_facts(const tutti_context *context, const tutti_context_options
   mine.groups = text_hash(options->groups);
   mine.nodes = text_hash(options->nodes);
   mine.far = text_hash(options->far);
+  mine.medium = context->medium;
   mine.topology = *options->topology != '\0';
   mine.direct_bytes = options->direct_bytes;
   mine.slot_bytes = options->slot_bytes;
@@ -74,6 +76,8 @@ static const char *difference(const facts *a, const facts *b) {
     return "maps of machines (TUTTI_NODES)";
   if (a->far != b->far)
     return "transports between machines (TUTTI_FAR)";
+  if (a->medium != b->medium)
+    return "media (TUTTI_MEDIUM)";
   if (a->topology != b->topology)
     return "topologies (TUTTI_TOPOLOGY is set on one of them)";
   if (a->transport != b->transport)
@@ -189,6 +193,16 @@ static tutti_status read_groups(tutti_context *context) {
                          : tt_fail(TUTTI_ERR_MEMORY, "no memory for a job of %" PRId64 " ranks", context->size);
 }
 
+/* Between machines there is no choice. */
+static tutti_status read_medium(tutti_context *context) {
+  const char *text = tt_options_get()->medium;
+  for (context->medium = 0; context->medium < TT_MEDIUM_COUNT; context->medium++)
+    if (context->medium != TT_MEDIUM_MESSAGE && strcmp(text, tt_medium_name[context->medium]) == 0)
+      return TUTTI_OK;
+  return *text ? tt_fail(TUTTI_ERR_ARGUMENT, "TUTTI_MEDIUM is '%s': one of cell, slot, published, lent, read", text)
+               : TUTTI_OK;
+}
+
 static tutti_status open_control(tutti_context *context) {
   int64_t *job_rank = malloc((size_t)context->size * sizeof *job_rank);
   if (!job_rank)
@@ -245,6 +259,8 @@ static tutti_status open_all(tutti_context *context, const tutti_context_options
   if (context->rank == 0)
     tt_options_warn();
   status = read_groups(context);
+  if (status == TUTTI_OK)
+    status = read_medium(context);
   if (status == TUTTI_OK)
     status = tt_profile_open(tt_options_get()->profile, &context->profile);
   status = compare_facts(context, options, boot, status);

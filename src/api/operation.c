@@ -63,9 +63,9 @@ static tutti_status start(tutti_comm *comm, const tt_call *call, const tt_operat
   tutti_status status = bound->copies ? copy_input(comm, bound, call->in, operation->again) : TUTTI_OK;
   if (status == TUTTI_OK && !is_ready(comm, bound))
     status = renew(comm, bound);
-  if (status != TUTTI_OK)
-    return status;
-  return tt_executor_start(tt_bound_executor(bound), &bound->run);
+  if (status == TUTTI_OK && comm->tally)
+    status = tt_tally_foresee(comm, bound);
+  return status == TUTTI_OK ? tt_executor_start(tt_bound_executor(bound), &bound->run) : status;
 }
 
 tutti_status tt_operation_start(tutti_comm *comm, const tt_call *call, tt_operation *operation) {

@@ -87,7 +87,9 @@ typedef struct tt_options {
   int64_t slot_bytes;        /* of a stream; 0: chosen by ranks per node */
   int64_t slot_count;        /* of a stream */
   int64_t direct_bytes;      /* largest message of the direct executor */
+  const char *medium;        /* that carries what it can; "": chosen */
   int64_t lend_bytes;        /* pieces from which a reference is cheaper than a copy into a slot */
+  int64_t read_bytes; /* pieces from which it is worth while to read them from another process's memory; 0: found out */
   int64_t fetch_bytes;       /* most that is read at once from another process's memory, to be stored */
   int64_t combine_bytes;     /* the same to be combined: short enough for a cache */
   int64_t nontemporal_bytes; /* of all blocks: from here on results that nobody reads go past the cache */

@@ -30,8 +30,15 @@ static const tt_option table[] = {
     ROW("TUTTI_SLOT_BYTES", TT_OPTION_BYTES, 0, "0", slot_bytes, "Bytes of a slot; 0: chosen by the ranks per node."),
     ROW("TUTTI_SLOT_COUNT", TT_OPTION_INT, 1, "4", slot_count, "Slots of a stream."),
     ROW("TUTTI_DIRECT_BYTES", TT_OPTION_BYTES, 0, "16K", direct_bytes, "Largest message of the direct executor."),
+    ROW("TUTTI_MEDIUM", TT_OPTION_TEXT, 0, "", medium,
+        "How blocks travel between ranks of a machine wherever they can so: cell, slot, published, lent or read; "
+        "empty: "
+        "chosen block by block."),
     ROW("TUTTI_LEND_BYTES", TT_OPTION_BYTES, 1, "4K", lend_bytes,
         "Shortest piece that is lent to its readers, where that is possible, instead of copied into a slot."),
+    ROW("TUTTI_READ_BYTES", TT_OPTION_BYTES, 0, "0", read_bytes,
+        "Shortest piece that is read from another process's memory, with parameters with `single-copy`; 0: chosen by "
+        "how fast that is here."),
     ROW("TUTTI_FETCH_BYTES", TT_OPTION_BYTES, 1, "1M", fetch_bytes,
         "Most that is read at once from another process's memory where it is only stored."),
     ROW("TUTTI_COMBINE_BYTES", TT_OPTION_BYTES, 1, "128K", combine_bytes,

@@ -3,6 +3,7 @@
  *
  * The product of all of them is large, so calls are drawn from it at random, with a seed that is printed and that
  * TUTTI_TEST_SEED sets; TUTTI_TEST_LONG=1 draws many more. */
+#include "api/api.h"
 #include "conformance/choose.h"
 #include "support/job.h"
 
@@ -20,7 +21,7 @@ static int calls_a_job;
 
 typedef struct job_setting { /* of a job's environment; "" keeps the default */
   const char *name;
-  const char *groups, *slot_count, *direct_bytes;
+  const char *groups, *slot_count, *direct_bytes, *medium, *nodes;
 } job_setting;
 
 typedef struct job_memory { /* between all processes of a job */
@@ -32,6 +33,7 @@ typedef struct work { /* of one rank */
   tutti_context *context;
   tutti_comm *comm;
   tutti_graph *graph[CALL_GRAPHS];
+  bool forced; /* a medium is */
   job_memory *shared;
   unsigned char *memory[4]; /* regions 0 and 1 of ordinary memory, then of tutti_alloc */
   unsigned char *scratch;
@@ -60,6 +62,7 @@ static void open_work(work *at, const tutti_boot *boot, const job_setting *setti
   }
   CHECK((at->scratch = malloc(2 * bytes)) != NULL);
   at->shared = shared;
+  at->forced = setting->medium;
   tt_random_init(&at->common, tt_hash(seed + (uint64_t)boot->rank_count, setting->name, strlen(setting->name)));
   tt_random_init(&at->own, seed + (uint64_t)boot->rank);
 }
@@ -81,6 +84,33 @@ static void must(const call_side *side, bool right, const char *what) {
   CHECK(right);
 }
 
+/* exactly: messages and bytes, not the slots that they take. */
+static bool lies_between(const tt_sent *sent, const tt_sent_range *foreseen, bool exactly) {
+  const tt_sent *least = &foreseen->least, *most = &foreseen->most;
+  if (exactly && (least->messages != most->messages || least->bytes != most->bytes))
+    return false;
+  return least->messages <= sent->messages && sent->messages <= most->messages && least->bytes <= sent->bytes &&
+         sent->bytes <= most->bytes && least->slots <= sent->slots && sent->slots <= most->slots;
+}
+
+/* What has gone so far by each medium is what was foreseen; with one medium for all there is no doubt. */
+static void check_sent(const work *at, const call_side *side) {
+  tt_sent sent[TT_MEDIUM_COUNT];
+  tt_sent_range foreseen[TT_MEDIUM_COUNT];
+  tt_comm_tallied(at->comm, sent, foreseen);
+  for (int n = 0; n < TT_MEDIUM_COUNT; n++) {
+    if (lies_between(&sent[n], &foreseen[n], at->forced))
+      continue;
+    fprintf(stderr,
+            "%s: messages %" PRId64 " of %" PRId64 " .. %" PRId64 ", bytes %" PRId64 " of %" PRId64 " .. %" PRId64
+            ", slots %" PRId64 " of %" PRId64 " .. %" PRId64 "\n",
+            tt_medium_name[n], sent[n].messages, foreseen[n].least.messages, foreseen[n].most.messages, sent[n].bytes,
+            foreseen[n].least.bytes, foreseen[n].most.bytes, sent[n].slots, foreseen[n].least.slots,
+            foreseen[n].most.slots);
+    must(side, false, "sent as foreseen");
+  }
+}
+
 static void run_rounds(work *at, call_side *side) {
   int64_t rounds = side->of.mode == CALL_START ? 1 : ROUNDS; /* a call made before goes another way */
   bool valid = choose_valid(&side->of, at->comm, at->graph);
@@ -95,6 +125,7 @@ static void run_rounds(work *at, call_side *side) {
     must(side, status == TUTTI_OK, "began");
     must(side, call_end(side) == TUTTI_OK, "ended");
     CHECK(call_right(side, at->scratch));
+    check_sent(at, side);
     at->shared->right += side->rank == 0;
   }
   call_finish(side);
@@ -111,6 +142,7 @@ static void run_call(work *at) {
   CHECK(side.bytes[0] <= region_bytes(side.size) && side.bytes[1] <= region_bytes(side.size));
   const char *params = *side.of.params ? side.of.params : NULL;
   CHECK(tutti_comm_set_params(at->comm, tt_compose_info(side.of.collective).name, params) == TUTTI_OK);
+  CHECK(tt_comm_tally(at->comm, memory == 2) == TUTTI_OK);
   run_rounds(at, &side);
 }
 
@@ -167,6 +199,8 @@ static void run_rank(const tutti_boot *boot, void *argument) {
   set("TUTTI_GROUPS", mine->setting->groups);
   set("TUTTI_SLOT_COUNT", mine->setting->slot_count);
   set("TUTTI_DIRECT_BYTES", mine->setting->direct_bytes);
+  set("TUTTI_MEDIUM", mine->setting->medium);
+  set("TUTTI_NODES", mine->setting->nodes);
   set("TUTTI_TIMEOUT", "120s");
   open_work(&at, boot, mine->setting, mine->shared);
   for (int n = 0; n < calls_a_job; n++)
@@ -224,6 +258,18 @@ static void test_one_slot_and_long_direct_calls(void **state) {
     run_job(ranks, &direct);
 }
 
+static void test_calls_are_right_with_every_medium(void **state) {
+  (void)state;
+  static const char *const media[] = {"cell", "slot", "published", "lent", "read"};
+  for (size_t n = 0; n < sizeof media / sizeof *media; n++) {
+    const job_setting forced = {.name = media[n], .medium = media[n]};
+    run_job(2, &forced);
+    run_job(5, &forced);
+  }
+  static const job_setting far = {.name = "two machines", .nodes = "3,2"};
+  run_job(5, &far);
+}
+
 static void test_sums_have_the_same_bits(void **state) {
   (void)state;
   char flat[] = "", uneven[] = "3,2", interleaved[] = "cyclic:2";
@@ -238,6 +284,7 @@ int main(void) {
       cmocka_unit_test(test_calls_are_right_on_uneven_groups),
       cmocka_unit_test(test_calls_are_right_on_interleaved_groups_with_one_slot),
       cmocka_unit_test(test_one_slot_and_long_direct_calls),
+      cmocka_unit_test(test_calls_are_right_with_every_medium),
       cmocka_unit_test(test_sums_have_the_same_bits),
   };
   seed = getenv("TUTTI_TEST_SEED") ? strtoull(getenv("TUTTI_TEST_SEED"), NULL, 10) : (uint64_t)time(NULL);

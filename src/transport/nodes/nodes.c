@@ -52,7 +52,8 @@ static tutti_status open_nodes(const void *given, const tutti_boot *boot, void *
   const tt_shm_config shm = {.timeout_ns = config->timeout_ns,
                              .head_of = config->head_of,
                              .descriptors = config->across->descriptor != NULL,
-                             .crowded = config->crowded};
+                             .crowded = config->crowded,
+                             .read_bytes = config->read_bytes};
   nodes *self = calloc(1, sizeof *self);
   bool *lost = calloc((size_t)boot->rank_count, sizeof *lost);
   if (!self || !lost) {

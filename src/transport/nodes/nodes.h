@@ -16,6 +16,7 @@ typedef struct tt_nodes_config {
   const void *across_config;
   int64_t timeout_ns; /* for opening */
   int crowded;        /* as in tt_shm_config */
+  int64_t read_bytes; /* the same */
 } tt_nodes_config;
 
 const tutti_transport_ops *tt_nodes_ops(void); /* config: tt_nodes_config */

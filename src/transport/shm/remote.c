@@ -96,38 +96,46 @@ static int try_neighbour(const tt_shm_rank *rank, int64_t *best_ns) {
 
 typedef struct finding { /* of one rank */
   int32_t error;         /* why it cannot read its neighbour's memory, or 0 */
-  uint32_t least;        /* bytes from which that is worth while; 0: it has no neighbour */
+  int64_t least;         /* bytes from which that is worth while; 0: it has no neighbour */
 } finding;
+
+static int64_t said_least(const tt_shm_config *config) {
+  return config->read_bytes > 0 ? config->read_bytes : tt_options_get()->read_bytes;
+}
 
 /* 1.5 us on machines where messages of 16 KiB gain by it, 6 us on others. Where ranks share cores a writer has to wait
  * until its reader has had a turn, which a slot saves it. */
-static finding find(const tt_shm *self, bool crowded) {
+static finding find(const tt_shm *self, const tt_shm_config *config) {
   const tt_shm_rank *neighbour = find_neighbour(self);
   if (neighbour == NULL)
     return (finding){0, 0};
   int64_t best_ns = INT64_MAX;
   int error = try_neighbour(neighbour, &best_ns);
-  return (finding){error, best_ns >= FAST_NS ? SLOW_LEAST : crowded ? CROWDED_LEAST : FAST_LEAST};
+  int64_t said = said_least(config);
+  return (finding){error, said > 0             ? said
+                          : best_ns >= FAST_NS ? SLOW_LEAST
+                          : config->crowded    ? CROWDED_LEAST
+                                               : FAST_LEAST};
 }
 
 /* What all ranks have found; NULL: no memory, on this rank. */
-static finding *exchange(const tt_shm *self, const tutti_boot *boot, bool crowded, int64_t timeout_ns,
+static finding *exchange(const tt_shm *self, const tutti_boot *boot, const tt_shm_config *config, int64_t timeout_ns,
                          tutti_status *status) {
   char missing[200] = "";
-  finding mine = find(self, crowded), *all = calloc((size_t)boot->rank_count, sizeof *all);
+  finding mine = find(self, config), *all = calloc((size_t)boot->rank_count, sizeof *all);
   *status = all ? boot->allgather(boot->user, &mine, all, sizeof mine, timeout_ns, missing, sizeof missing)
                 : tt_fail(TUTTI_ERR_MEMORY, "no memory to ask %lld ranks", (long long)boot->rank_count);
   return all;
 }
 
-tutti_status tt_shm_remote_open(tt_shm *self, const tutti_boot *boot, bool crowded, int64_t timeout_ns) {
+tutti_status tt_shm_remote_open(tt_shm *self, const tutti_boot *boot, const tt_shm_config *config, int64_t timeout_ns) {
   tutti_status status;
-  finding *all = exchange(self, boot, crowded, timeout_ns, &status);
+  finding *all = exchange(self, boot, config, timeout_ns, &status);
   self->remote = status == TUTTI_OK;
   for (int64_t r = 0; r < boot->rank_count && self->remote; r++) {
     self->remote = all[r].error == 0;
-    if (is_here(tt_shm_rank_of(self, r)) && all[r].least > self->remote_least)
-      self->remote_least = all[r].least;
+    if (is_here(tt_shm_rank_of(self, r)) && all[r].least > (int64_t)self->remote_least)
+      self->remote_least = (size_t)all[r].least;
     if (!self->remote && self->rank == 0)
       tt_log(TT_LOG_WARN, "TUTTI_CMA: rank %lld cannot read other ranks' memory: %s", (long long)r,
              strerror(all[r].error));
@@ -136,4 +144,7 @@ tutti_status tt_shm_remote_open(tt_shm *self, const tutti_boot *boot, bool crowd
   return status;
 }
 
-void tt_shm_remote_open_threads(tt_shm *self) { self->remote = true; }
+void tt_shm_remote_open_threads(tt_shm *self, const tt_shm_config *config) {
+  self->remote = true;
+  self->remote_least = (size_t)said_least(config);
+}

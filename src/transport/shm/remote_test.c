@@ -153,7 +153,7 @@ static void refuse(const tutti_boot *boot, void *argument) {
   if (forbids && boot->rank == 1)
     CHECK(forbid());
   tt_shm *self = open_rank(boot, !forbids && boot->rank == 1 ? &unwanted : &wanted);
-  CHECK(!self->remote && ops->refer_least(self) == 0);
+  CHECK(!self->remote && ops->refer_least(self) == SIZE_MAX);
   tutti_stream *stream = open_down(self, 1);
   static unsigned char memory[LONG_BYTES];
   if (boot->rank == 0) {

@@ -146,7 +146,7 @@ static tutti_status open_self(const void *given, const tutti_boot *boot, void **
   if (made != NULL)
     made->twins = has_twins(made);
   if (status == TUTTI_OK && meeting.remote)
-    status = tt_shm_remote_open(made, boot, config.crowded, timeout_ns);
+    status = tt_shm_remote_open(made, boot, &config, timeout_ns);
   if (status != TUTTI_OK && made != NULL)
     close_self(made);
   else if (status != TUTTI_OK)
@@ -164,7 +164,7 @@ static tutti_status make_threads(const tt_shm_config *config, tt_shm_segment *se
     if (status == TUTTI_OK)
       atomic_fetch_add_explicit(&segment->users, 1, memory_order_relaxed);
     if (status == TUTTI_OK && wants_remote(config))
-      tt_shm_remote_open_threads(made);
+      tt_shm_remote_open_threads(made, config);
     self[r] = made;
   }
   return status;

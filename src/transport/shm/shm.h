@@ -20,7 +20,8 @@ typedef struct tt_shm_config {
   uint64_t slot_count; /* of a stream, rounded up to a power of two; 0: TUTTI_SLOT_COUNT, then chosen */
   int descriptors;     /* ranks also wait for descriptors, by tt_shm_wait_on */
   int crowded; /* more ranks than cores: a writer whose message is read where it lies waits for its reader's turn */
-  int cma;     /* > 0: read each other's memory where all ranks may; < 0: never; 0: TUTTI_CMA */
+  int64_t read_bytes; /* shorter pieces are not read; 0: TUTTI_READ_BYTES, and where that is 0 by how fast it is */
+  int cma;            /* > 0: read each other's memory where all ranks may; < 0: never; 0: TUTTI_CMA */
 } tt_shm_config;
 
 const tutti_transport_ops *tt_shm_ops(void);

@@ -113,7 +113,7 @@ void tt_shm_sent(void *self, tutti_stream *stream, tutti_stream_sent *sent) {
   *sent = stream->sent;
 }
 
-size_t tt_shm_refer_least(void *self) { return ((tt_shm *)self)->remote ? ((tt_shm *)self)->remote_least : 0; }
+size_t tt_shm_refer_least(void *self) { return ((tt_shm *)self)->remote ? ((tt_shm *)self)->remote_least : SIZE_MAX; }
 
 static bool has_come(const tutti_stream *stream, const tt_shm_record *record) {
   return atomic_load_explicit(&record->sequence, memory_order_acquire) == stream->next + 1;
