@@ -62,12 +62,13 @@ foreach(source ${python_tests})
   test_register(${name} ${PYTHON} ${CMAKE_SOURCE_DIR}/${source})
 endforeach()
 
-# What tests/cluster/*_test.sh start in their nodes: build/tests/cluster_X.
-file(GLOB cluster_programs CONFIGURE_DEPENDS tests/cluster/programs/*.c)
-foreach(source ${cluster_programs})
-  get_filename_component(name ${source} NAME_WE)
-  add_executable(cluster_${name} ${source})
-  target_include_directories(cluster_${name} PRIVATE tests)
-  target_link_libraries(cluster_${name} PRIVATE tutti_internals)
-  set_target_properties(cluster_${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+# What scripts start as ranks: tests/X/programs/Y.c is build/tests/X_Y.
+file(GLOB rank_programs RELATIVE ${CMAKE_SOURCE_DIR} CONFIGURE_DEPENDS
+     tests/cluster/programs/*.c tests/system/programs/*.c)
+foreach(source ${rank_programs})
+  string(REGEX REPLACE "^tests/([^/]*)/programs/(.*)\\.c$" "\\1_\\2" name ${source})
+  add_executable(${name} ${source})
+  target_include_directories(${name} PRIVATE tests)
+  target_link_libraries(${name} PRIVATE tutti_internals)
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
 endforeach()

@@ -14,12 +14,12 @@ import time
 import xml.etree.ElementTree as xml
 
 ROOT = pathlib.Path(__file__).parents[1]
-MPI_ONCE = "^mpi/(comm|conform|fortran|mpirun|names|programs|stats|traps|transport)"  # serve and request are enough twice
+ONCE = "^mpi/(comm|conform|fortran|mpirun|names|programs|stats|traps|transport)|^system/media"  # long: once is enough
 STAGES = [  # preset, what it is, ctest's choice of tests (None: only build)
     ("release", "release", ["-LE", "lint"]),
     ("release", "lint", ["-L", "lint"]),
     ("clang", "clang, warnings are errors", None),
-    ("asan", "address and undefined sanitizers", ["-LE", "lint|cluster", "-E", MPI_ONCE]),
+    ("asan", "address and undefined sanitizers", ["-LE", "lint|cluster", "-E", ONCE]),
     ("tsan", "thread sanitizer", ["-R", "^(transport|exec|api|boot|shm)/"]),
 ]
 STARTS_PROGRAMS = "start programs of that processor by name, which the kernel of this machine does not know"

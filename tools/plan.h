@@ -3,6 +3,7 @@
  *     options   what the user asked for; graph: the neighbors that go with it
  *     work      composition, topology, lowering and ranks' plans of one request, and what they would cost
  *     report    what is printed of one request: composition, levels, counts
+ *     media     and how what is sent goes: cells, slots, lent ...
  *     rank      what is printed of all presets: a table, the cheapest first
  *     measure   rates of this machine
  *     picture   what is written to files: SVG, DOT */
@@ -32,6 +33,8 @@ typedef struct plan_options {
   bool composition;       /* print the composition only */
   bool publish;           /* the innermost level offers streams with several readers */
   bool models;            /* rates or sizes of a model were given */
+  bool alloc;             /* buffers are of tutti_alloc */
+  bool by_rank;           /* how it goes, of each rank */
   bool measure;           /* rates of this machine, before those of `model` */
   char model[PLAN_MODEL]; /* changes of the usual rates */
   int64_t size[PLAN_SIZES];
@@ -81,6 +84,8 @@ tt_plan_counts plan_busiest(const plan_work *work);
 void plan_format_time(double time_ns, char text[static 32]);
 
 tutti_status plan_report_print(const plan_work *work);
+/* How what ranks send goes, in a call of n = `bytes`. */
+tutti_status plan_media_print(const plan_work *work, int64_t bytes);
 
 typedef struct plan_row {
   const tt_preset *preset;

@@ -24,31 +24,35 @@ static void print_collectives(FILE *out) {
 static void print_help(void) {
   size_t count;
   const tt_preset *preset = tt_preset_table(&count);
-  fputs("usage: tutti plan COLLECTIVE -n N [options]\n\n"
-        "Compiles a collective and prints what it is made of, its levels, and what each rank sends.\n\n"
-        "  -n N               ranks (not needed where --groups says it)\n"
-        "  --nodes N          the ranks lie on N nodes, in rank order\n"
-        "  --groups MAP       which node each rank lies on: 4x8, 7,8,3,1 (sizes), cyclic:4, or 0,0,1,0: (the map "
-        "itself)\n"
-        "  --params TEXT      parameters or a preset (docs/plan.md); all: a row for each preset; default [core:star]\n"
-        "  --root R           of collectives that have one\n"
-        "  --graph GRAPH      of neighbor collectives: 4x4, a periodic grid; or a file with a line for each edge: 0 1\n"
-        "  --in-place         in and out are the same memory\n"
-        "  --ordered          the operator does not commute\n"
-        "  --publish          streams inside a node may have several readers, as in shared memory\n"
-        "  --composition      print the composition only\n"
-        "  --text             print the plans of all ranks and what they claim to do only: for tutti verify --plan\n"
-        "  --rank R           print rank R's plan only\n"
-        "  --svg FILE         write a picture: rounds across, ranks down (- is standard output)\n"
-        "  --dot FILE         write the dependency graph of all steps\n\n"
-        "Modelled times, where all presets are compared or one of these is given:\n\n"
-        "  --sizes LIST       bytes: 8,64K,16M\n"
-        "  --alpha TIME       of a message between two ranks, at all levels: 500ns, 2us\n"
-        "  --beta RATE        ns a byte\n"
-        "  --gamma RATE       ns a byte combined\n"
-        "  --model TEXT       all of it: core:alpha=0.5us,beta=0.1;node:alpha=2us,beta=0.1,links=1;gamma=0.05\n"
-        "  --measure          alpha, beta and gamma of this machine, measured between two ranks\n\ncollectives: ",
-        stdout);
+  fputs(
+      "usage: tutti plan COLLECTIVE -n N [options]\n\n"
+      "Compiles a collective and prints what it is made of, its levels, and what each rank sends.\n\n"
+      "  -n N               ranks (not needed where --groups says it)\n"
+      "  --nodes N          the ranks lie on N nodes, in rank order\n"
+      "  --groups MAP       which node each rank lies on: 4x8, 7,8,3,1 (sizes), cyclic:4, or 0,0,1,0: (the map "
+      "itself)\n"
+      "  --params TEXT      parameters or a preset (docs/plan.md); all: a row for each preset; default [core:star]\n"
+      "  --root R           of collectives that have one\n"
+      "  --graph GRAPH      of neighbor collectives: 4x4, a periodic grid; or a file with a line for each edge: 0 1\n"
+      "  --in-place         in and out are the same memory\n"
+      "  --ordered          the operator does not commute\n"
+      "  --no-publish       streams have one reader each, also inside a node, where shared memory lets them have more\n"
+      "  --alloc            with --sizes: buffers are memory of tutti_alloc\n"
+      "  --by-rank          with --sizes: say of each rank how what it sends goes\n"
+      "  --composition      print the composition only\n"
+      "  --text             print the plans of all ranks and what they claim to do only: for tutti verify --plan\n"
+      "  --rank R           print rank R's plan only\n"
+      "  --svg FILE         write a picture: rounds across, ranks down (- is standard output)\n"
+      "  --dot FILE         write the dependency graph of all steps\n\n"
+      "How what is sent goes (docs/plan.md), and modelled times; times also where all presets are compared or one of\n"
+      "these is given:\n\n"
+      "  --sizes LIST       bytes: 8,64K,16M\n"
+      "  --alpha TIME       of a message between two ranks, at all levels: 500ns, 2us\n"
+      "  --beta RATE        ns a byte\n"
+      "  --gamma RATE       ns a byte combined\n"
+      "  --model TEXT       all of it: core:alpha=0.5us,beta=0.1;node:alpha=2us,beta=0.1,links=1;gamma=0.05\n"
+      "  --measure          alpha, beta and gamma of this machine, measured between two ranks\n\ncollectives: ",
+      stdout);
   print_collectives(stdout);
   puts("\npresets:");
   for (size_t n = 0; n < count; n++)
@@ -84,7 +88,7 @@ enum {
   GRAPH,
   IN_PLACE,
   ORDERED,
-  PUBLISH,
+  NO_PUBLISH,
   COMPOSITION,
   TEXT,
   RANK,
@@ -96,6 +100,8 @@ enum {
   GAMMA,
   MODEL,
   MEASURE,
+  ALLOC,
+  BY_RANK,
   HELP
 };
 
@@ -107,7 +113,7 @@ static const struct option table[] = {
     {"graph", required_argument, NULL, GRAPH},
     {"in-place", no_argument, NULL, IN_PLACE},
     {"ordered", no_argument, NULL, ORDERED},
-    {"publish", no_argument, NULL, PUBLISH},
+    {"no-publish", no_argument, NULL, NO_PUBLISH},
     {"text", no_argument, NULL, TEXT},
     {"composition", no_argument, NULL, COMPOSITION},
     {"rank", required_argument, NULL, RANK},
@@ -119,6 +125,8 @@ static const struct option table[] = {
     {"gamma", required_argument, NULL, GAMMA},
     {"model", required_argument, NULL, MODEL},
     {"measure", no_argument, NULL, MEASURE},
+    {"alloc", no_argument, NULL, ALLOC},
+    {"by-rank", no_argument, NULL, BY_RANK},
     {"help", no_argument, NULL, HELP},
     {NULL, 0, NULL, 0},
 };
@@ -192,11 +200,17 @@ static int take_option(int option, plan_options *options) {
   case IN_PLACE:
     options->problem.in_place = true;
     return 0;
-  case PUBLISH:
-    options->publish = true;
+  case NO_PUBLISH:
+    options->publish = false;
     return 0;
   case COMPOSITION:
     options->composition = true;
+    return 0;
+  case ALLOC:
+    options->alloc = true;
+    return 0;
+  case BY_RANK:
+    options->by_rank = true;
     return 0;
   case TEXT:
     options->text = true;
@@ -280,7 +294,7 @@ static int check_ranks(plan_options *options) {
 void plan_options_finish(plan_options *options) { tt_arena_finish(&options->arena); }
 
 int plan_options_parse(int argc, char **argv, plan_options *options) {
-  *options = (plan_options){.params = "", .text_rank = -1};
+  *options = (plan_options){.params = "", .text_rank = -1, .publish = true};
   tt_arena_init(&options->arena);
   const char *collective = NULL;
   optind = 0; /* argv[0] is the subcommand's own */

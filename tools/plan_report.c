@@ -83,7 +83,7 @@ static void print_level(const tt_level_info *level, const char *stage_name) {
   printf("  %-15s %-11s %6" PRId64 "  %-9s %-9s %-9s %-5s %6" PRId64 "%s%s%s\n", stage_name, level->name,
          level->group_count, trees, shape, tt_labelling_name(level->params.labelling), order_text(&level->params),
          level->rounds, level->fold ? "  folded to a power of two" : "", level->striped ? "  striped" : "",
-         level->publish ? "  may publish" : "");
+         level->publish && level->params.shape == TT_STAR ? "  may publish" : "");
 }
 
 static void print_levels(const plan_work *work) {
@@ -205,5 +205,8 @@ tutti_status plan_report_print(const plan_work *work) {
   print_levels(work);
   print_table(work);
   print_notes(work);
-  return work->options->models ? print_times(work) : TUTTI_OK;
+  tutti_status status = TUTTI_OK;
+  for (int n = 0; n < work->options->size_count && status == TUTTI_OK; n++)
+    status = plan_media_print(work, work->options->size[n]);
+  return status == TUTTI_OK && work->options->models ? print_times(work) : status;
 }

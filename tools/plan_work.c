@@ -4,6 +4,8 @@
  * all ranks' plans and rates give a time (sim/sim.h). Of many ranks only a sample is compiled. */
 #include "plan.h"
 
+#include "api/api.h"
+
 #include <string.h>
 
 #define SAMPLE 16
@@ -28,6 +30,12 @@ static tutti_status add_nodes(plan_work *work) {
   tutti_status status = options->map ? tt_topo_parse_map(options->map, ranks, map) : TUTTI_OK;
   if (options->node_count)
     even_nodes(ranks, options->node_count, map);
+  int32_t *reach_of = tt_arena_alloc(&work->arena, (size_t)ranks, sizeof *reach_of);
+  if (!reach_of)
+    return tt_fail(TUTTI_ERR_MEMORY, "no memory for %lld ranks", (long long)ranks);
+  for (int64_t r = 0; r < ranks && status == TUTTI_OK; r++)
+    reach_of[r] = (int32_t)map[r];
+  work->topo->reach_of = reach_of;
   return status == TUTTI_OK ? tt_topo_add(work->topo, &work->arena, "node", map) : status;
 }
 
@@ -36,7 +44,11 @@ static tutti_status make_topo(plan_work *work) {
   work->topo = tt_topo_flat(&work->arena, options->problem.rank_count);
   if (!work->topo)
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for a topology");
-  work->topo->level[0].publish = options->publish;
+  tt_medium medium = TT_MEDIUM_COUNT;
+  tutti_status status = tt_medium_read(&medium);
+  if (status != TUTTI_OK)
+    return status;
+  work->topo->level[0].publish = options->publish && tt_medium_publishes(medium);
   return options->map || options->node_count ? add_nodes(work) : TUTTI_OK;
 }
 

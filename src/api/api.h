@@ -359,6 +359,19 @@ tutti_status tt_comm_renew(tutti_comm *comm, uint32_t epoch);
  * the public interface. Nothing may be outstanding on it. */
 tutti_status tt_comm_watch(tutti_comm *comm, tt_spent *spent);
 
+/* ---- medium.c: what follows from TUTTI_MEDIUM, for whoever calls and whoever looks ahead ---- */
+
+tutti_status tt_medium_read(tt_medium *medium); /* TT_MEDIUM_COUNT: it says nothing */
+bool tt_medium_publishes(tt_medium medium);
+tt_media tt_medium_able(tt_medium medium);           /* beside slots and cells, where the transport can */
+int64_t tt_medium_lend_bytes(tt_medium medium);      /* as in tt_thresholds; 0: as the option says */
+int64_t tt_medium_read_bytes(tt_medium medium);      /* as in tt_shm_config; the same */
+void tt_medium_apply(tt_medium medium, tt_run *run); /* once single_copy and refer_least are set */
+tt_class tt_medium_class(tt_medium medium, const tt_plan *plan, const tt_run *run);
+
+/* comm.c: bytes of a slot, where the fullest machine has so many of the ranks; apart: there are several. */
+size_t tt_comm_slot_bytes(int64_t ranks, bool apart);
+
 /* ---- tally.c: for measurements and tests, no part of the public interface ---- */
 
 /* From now on it is counted what blocking calls on it send, and foreseen. shared: their buffers are of tutti_alloc. */

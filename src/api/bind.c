@@ -84,11 +84,9 @@ void tt_bound_plans_destroy(tt_bound_plan **by_class) {
 
 tt_bind_facts tt_bound_facts(const tutti_comm *comm, tt_class class, bool wide) {
   const tt_team *team = comm->main ? comm->main->team : comm->team;
-  tt_medium medium = comm->context->medium;
-  bool lends = comm->ops->refer && comm->ops->unreleased &&
-               (medium == TT_MEDIUM_LENT || medium == TT_MEDIUM_READ || medium == TT_MEDIUM_COUNT);
+  bool lends = comm->ops->refer && comm->ops->unreleased;
   return (tt_bind_facts){.blocks = class,
-                         .able = lends ? TT_MEDIA_LENT : 0,
+                         .able = lends ? tt_medium_able(comm->context->medium) : 0,
                          .wide = wide && class == TT_CLASS_STREAMS,
                          .machine = team->machine};
 }
@@ -123,10 +121,10 @@ tutti_status tt_bound_make_executor(tutti_comm *comm, tt_bound *bound) {
   tt_entry *entry = bound->entry;
   bound->run.wide = entry->wide;
   tt_medium medium = comm->context->medium;
-  bool free = medium == TT_MEDIUM_COUNT, cells = free || medium == TT_MEDIUM_CELL;
-  bound->run.single_copy = medium == TT_MEDIUM_READ || (free && entry->single_copy);
-  bound->run.refer_least = free ? refer_least(comm) : 0;
-  bound->blocks = comm->board && !comm->apart && cells ? tt_run_class(entry->plan, &bound->run) : TT_CLASS_STREAMS;
+  bound->run.single_copy = entry->single_copy;
+  bound->run.refer_least = refer_least(comm);
+  tt_medium_apply(medium, &bound->run);
+  bound->blocks = comm->board && !comm->apart ? tt_medium_class(medium, entry->plan, &bound->run) : TT_CLASS_STREAMS;
   return entry->executor[bound->blocks] ? TUTTI_OK : make_executor(comm, entry, bound->blocks);
 }
 

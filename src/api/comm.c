@@ -84,14 +84,12 @@ static tutti_status count_together(const tutti_comm *comm, int64_t *most) {
 
 static uint32_t epoch_id(uint32_t epoch) { return EPOCH_FIRST + epoch % EPOCHS * (uint32_t)EPOCH_IDS; }
 
-static size_t slot_bytes(int64_t ranks, bool apart) {
+size_t tt_comm_slot_bytes(int64_t ranks, bool apart) {
   int64_t bytes = tt_options_get()->slot_bytes;
   if (bytes <= 0)
     bytes = default_slot_bytes(ranks, apart);
   return (size_t)(bytes + 63) / 64 * 64;
 }
-
-static bool lends(tt_medium medium) { return medium == TT_MEDIUM_LENT || medium == TT_MEDIUM_READ; }
 
 tutti_status tt_comm_open_link(tutti_comm *comm) {
   int64_t together = 0;
@@ -111,8 +109,8 @@ tutti_status tt_comm_open_link(tutti_comm *comm) {
                        .patient = !comm->context->crowded,
                        .neighbour = comm->neighbour,
                        .far = comm->far,
-                       .thresholds = {.lend = lends(comm->context->medium) ? 1 : 0},
-                       .slot_bytes_minimum = slot_bytes(together, comm->apart)};
+                       .thresholds = {.lend = tt_medium_lend_bytes(comm->context->medium)},
+                       .slot_bytes_minimum = tt_comm_slot_bytes(together, comm->apart)};
   return tt_link_create(&spec, &comm->link);
 }
 

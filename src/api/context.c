@@ -193,16 +193,6 @@ static tutti_status read_groups(tutti_context *context) {
                          : tt_fail(TUTTI_ERR_MEMORY, "no memory for a job of %" PRId64 " ranks", context->size);
 }
 
-/* Between machines there is no choice. */
-static tutti_status read_medium(tutti_context *context) {
-  const char *text = tt_options_get()->medium;
-  for (context->medium = 0; context->medium < TT_MEDIUM_COUNT; context->medium++)
-    if (context->medium != TT_MEDIUM_MESSAGE && strcmp(text, tt_medium_name[context->medium]) == 0)
-      return TUTTI_OK;
-  return *text ? tt_fail(TUTTI_ERR_ARGUMENT, "TUTTI_MEDIUM is '%s': one of cell, slot, published, lent, read", text)
-               : TUTTI_OK;
-}
-
 static tutti_status open_control(tutti_context *context) {
   int64_t *job_rank = malloc((size_t)context->size * sizeof *job_rank);
   if (!job_rank)
@@ -260,7 +250,7 @@ static tutti_status open_all(tutti_context *context, const tutti_context_options
     tt_options_warn();
   status = read_groups(context);
   if (status == TUTTI_OK)
-    status = read_medium(context);
+    status = tt_medium_read(&context->medium);
   if (status == TUTTI_OK)
     status = tt_profile_open(tt_options_get()->profile, &context->profile);
   status = compare_facts(context, options, boot, status);

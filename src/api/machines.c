@@ -154,9 +154,6 @@ static tutti_status find_first_rails(tutti_context *context) {
   return made ? TUTTI_OK : no_memory(context);
 }
 
-/* All, where that is asked for. */
-static int64_t read_bytes(const tutti_context *context) { return context->medium == TT_MEDIUM_READ ? 1 : 0; }
-
 static tutti_status open_nodes(tutti_context *context, const tutti_transport_ops *across, const void *across_config,
                                const tutti_boot *boot) {
   const tt_nodes_config config = {.head_of = context->head_of,
@@ -164,7 +161,7 @@ static tutti_status open_nodes(tutti_context *context, const tutti_transport_ops
                                   .across_config = across_config,
                                   .timeout_ns = context->create_timeout_ns,
                                   .crowded = context->crowded,
-                                  .read_bytes = read_bytes(context)};
+                                  .read_bytes = tt_medium_read_bytes(context->medium)};
   context->ops = tt_nodes_ops();
   tutti_status status = context->ops->open(&config, boot, &context->transport);
   context->wakes = status == TUTTI_OK && context->ops->descriptor(context->transport) >= 0;
@@ -212,8 +209,9 @@ static tutti_status open_alone(tutti_context *context, const tutti_transport_ops
 
 tutti_status tt_machines_open(tutti_context *context, const tutti_context_options *given, const tutti_boot *boot) {
   context->crowded = has_fewer_cores(context);
-  const tt_shm_config shm = {
-      .timeout_ns = context->create_timeout_ns, .crowded = context->crowded, .read_bytes = read_bytes(context)};
+  const tt_shm_config shm = {.timeout_ns = context->create_timeout_ns,
+                             .crowded = context->crowded,
+                             .read_bytes = tt_medium_read_bytes(context->medium)};
   const tutti_transport_ops *theirs = given ? given->transport : NULL;
   bool alone = theirs && given->node < 0;
   context->foreign = alone || context->head_of;

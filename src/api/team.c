@@ -82,7 +82,7 @@ static tutti_status make_topology(const tutti_context *context, tt_team *team) {
   for (int64_t r = 0; r < team->size; r++)
     reach_of[r] = (int32_t)machine_of(context, team, r);
   team->topo->reach_of = reach_of;
-  team->topo->level[team->topo->level_count - 1].publish = team->ops->publish && context->medium != TT_MEDIUM_SLOT;
+  team->topo->level[team->topo->level_count - 1].publish = team->ops->publish && tt_medium_publishes(context->medium);
   return TUTTI_OK;
 }
 

@@ -33,9 +33,15 @@ expect " core 6 14 1.75 n 48 14 n" allreduce -n 8 --params rabenseifner
 expect " core 14 14 1.75 n 112 14 n" allreduce -n 8 --params ring
 expect " core 4 15 0.9375 n 64 15 n" allgather -n 16 --params bruck
 expect " core 0 .. 3 0 .. 3 0 .. 3 n 7 7 n" broadcast -n 8 --root 5 --params binomial
-expect " all levels 7 7 0.875 n 56 7 n" allgather -n 8 --nodes 2 --params two-level-ring
+expect " all levels 3 3 0.375 n 24 3 n" allgather -n 8 --nodes 2 --params two-level-ring
+expect " all levels 7 7 0.875 n 56 7 n" allgather -n 8 --nodes 2 --params two-level-ring --no-publish
 expect " node 4 4 chain rotate - 3" allgather --groups 7,8,3,1 --params two-level-ring
-expect " core 1 1 1 n 4 4 n" allreduce -n 4 --publish
+expect " core 1 1 1 n 4 4 n" allreduce -n 4
+expect " core 3 3 3 n 12 12 n" allreduce -n 4 --no-publish
+expect "0 core cell 1 1024 1" allreduce -n 4 --sizes 1K --by-rank
+expect "core published 1 65536 1" allreduce -n 4 --sizes 64K
+expect "core lent 1 65536 1" allreduce -n 4 --sizes 64K --alloc
+expect "gatherv does not run so" gatherv -n 4 --params chain --sizes 1K
 expect "only 16 evenly spaced ones" allreduce -n 1000 --params recursive-doubling
 expect "for i < 4: R(all, i, block i) in -> out" allreduce -n 4 --params rabenseifner --composition
 expect "plan rank 3 of 4 blocks 1 parts 1" allreduce -n 4 --rank 3

@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/uio.h>
+#include <unistd.h>
 
 enum { PROBES = 8, FAST_NS = 3000, FAST_LEAST = 8 << 10, CROWDED_LEAST = 32 << 10, SLOW_LEAST = 1 << 20 };
 
@@ -105,6 +106,19 @@ static int64_t said_least(const tt_shm_config *config) {
 
 /* 1.5 us on machines where messages of 16 KiB gain by it, 6 us on others. Where ranks share cores a writer has to wait
  * until its reader has had a turn, which a slot saves it. */
+static int64_t least_of(int64_t best_ns, bool crowded) {
+  return best_ns >= FAST_NS ? SLOW_LEAST : crowded ? CROWDED_LEAST : FAST_LEAST;
+}
+
+int64_t tt_shm_read_bytes(bool crowded) {
+  static unsigned char memory[TT_SHM_PROBE_BYTES];
+  tt_shm_rank own = {.pid = getpid(), .probe_address = (uint64_t)(uintptr_t)memory};
+  int64_t best_ns = INT64_MAX, said = tt_options_get()->read_bytes;
+  if (said > 0)
+    return said;
+  return try_neighbour(&own, &best_ns) == 0 ? least_of(best_ns, crowded) : -1;
+}
+
 static finding find(const tt_shm *self, const tt_shm_config *config) {
   const tt_shm_rank *neighbour = find_neighbour(self);
   if (neighbour == NULL)
@@ -112,10 +126,7 @@ static finding find(const tt_shm *self, const tt_shm_config *config) {
   int64_t best_ns = INT64_MAX;
   int error = try_neighbour(neighbour, &best_ns);
   int64_t said = said_least(config);
-  return (finding){error, said > 0             ? said
-                          : best_ns >= FAST_NS ? SLOW_LEAST
-                          : config->crowded    ? CROWDED_LEAST
-                                               : FAST_LEAST};
+  return (finding){error, said > 0 ? said : least_of(best_ns, config->crowded)};
 }
 
 /* What all ranks have found; NULL: no memory, on this rank. */

@@ -26,6 +26,10 @@ typedef struct tt_shm_config {
 
 const tutti_transport_ops *tt_shm_ops(void);
 
+/* Bytes from which it is worth while to read another rank's memory, if that takes as long as to read one's own; -1: the
+ * system does not let this process do so. */
+int64_t tt_shm_read_bytes(bool crowded);
+
 /* As `wait`, but only until that descriptor is readable. */
 void tt_shm_wait_on(void *self, int descriptor, int64_t timeout_ns);
 
