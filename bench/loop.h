@@ -50,6 +50,7 @@ typedef struct bench_library {
    * Both NULL: the library cannot tell. */
   int (*watch)(bool on, char *text);
   void (*spent)(bench_spent *spent);
+  void (*ran)(bench_ran *ran); /* of the last call; NULL: the library does not say */
   /* Of jobs that are no driver's (ranks.h): every rank's bytes, in the order of ranks, to every rank. */
   int (*gather)(const void *mine, void *all, size_t bytes, char *text);
   /* The NICs that the library uses, with commas, and the part of its host that this rank belongs to. NULL: all that
@@ -310,6 +311,8 @@ static inline int bench_run(const bench_library *library, bench_point *point, co
   for (; result == BENCH_OK && reply->batches < command->batches; reply->batches++)
     result = bench_batch(library, point, command, command->calls, &reply->batch_ns[reply->batches], reply->text);
   bench_take_spent(library, point, command, &reply->spent);
+  if (library->ran)
+    library->ran(&reply->ran);
   if (result == BENCH_OK && command->check) /* who checks would take the cores of ranks that are not done */
     result = library->barrier(reply->text);
   if (result == BENCH_OK && command->check)

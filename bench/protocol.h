@@ -23,6 +23,7 @@
 #define BENCH_MAGIC 0x54555455u
 #define BENCH_BATCHES 64 /* most batches a command */
 #define BENCH_TEXT 512
+#define BENCH_RAN 256
 #define BENCH_PIECES 32 /* of the computation of an overlapped call */
 
 typedef enum bench_result {
@@ -76,12 +77,19 @@ typedef struct bench_command {
   char params[BENCH_TEXT];
 } bench_command;
 
+/* What the library says of the call that it made last; empty: nothing. */
+typedef struct bench_ran {
+  char params[BENCH_RAN];
+  char media[64]; /* by which the rank sent: "lent+slot" */
+} bench_ran;
+
 typedef struct bench_reply {
   int32_t result; /* bench_result */
   int32_t batches;
   int64_t elapsed_ns; /* since the point began; in jobs without a driver */
   int64_t batch_ns[BENCH_BATCHES];
   bench_spent spent;     /* where it was asked for */
+  bench_ran ran;         /* in the batches */
   char text[BENCH_TEXT]; /* an error, or at first the library and its version */
 } bench_reply;
 
@@ -92,8 +100,24 @@ typedef struct bench_answer {
   int64_t elapsed_ns;                /* the longest */
   int64_t slowest_ns[BENCH_BATCHES]; /* of each batch, the longest time over the ranks */
   bench_levels levels;               /* of those that say it */
+  bench_ran ran;                     /* the media of all ranks */
   char text[BENCH_TEXT];             /* of the first rank with that result that has one */
 } bench_answer;
+
+/* Adds those words of `media` that are not there yet. */
+static inline void bench_ran_add(bench_ran *all, const bench_ran *more) {
+  const char *media = more->media;
+  if (!all->params[0])
+    memcpy(all->params, more->params, sizeof all->params);
+  for (size_t length; *media; media += length + (media[length] == '+')) {
+    char word[sizeof all->media];
+    size_t used = strlen(all->media);
+    length = strcspn(media, "+");
+    snprintf(word, sizeof word, "%.*s", (int)length, media);
+    if (!strstr(all->media, word))
+      snprintf(all->media + used, sizeof all->media - used, "%s%s", used ? "+" : "", word);
+  }
+}
 
 static inline void bench_answer_add(bench_answer *answer, const bench_reply *reply) {
   if (reply->result > answer->result || answer->text[0] == '\0') {
@@ -101,6 +125,7 @@ static inline void bench_answer_add(bench_answer *answer, const bench_reply *rep
     memcpy(answer->text, reply->text, sizeof answer->text);
   }
   bench_levels_add(&answer->levels, &reply->spent);
+  bench_ran_add(&answer->ran, &reply->ran);
   answer->batch_count = reply->batches;
   answer->elapsed_ns = reply->elapsed_ns > answer->elapsed_ns ? reply->elapsed_ns : answer->elapsed_ns;
   for (int b = 0; b < reply->batches; b++)

@@ -141,6 +141,7 @@ int bench_group_ask(bench_job *job, bench_group *group, const bench_command *com
 
 typedef struct bench_stats {
   bool present;             /* else the library has no such type or operator: not compared */
+  bench_ran ran;            /* empty: it is not known */
   double median_ns, p99_ns; /* of a call */
   double ratio;             /* its time / the measured library's over rounds: median, or the middle of the interval */
   double ratio_low, ratio_high; /* 95 % interval of pairs of launches; 0: none */
@@ -219,6 +220,8 @@ void bench_print_note(const char *format, ...) TT_PRINTF(1, 2);
 void bench_print_ratio(double ratio); /* coloured: green where the other library takes longer */
 int bench_name_width(const bench_options *options);
 int bench_params_width(const bench_options *options); /* 0: no column */
+#define BENCH_BY 10                                   /* width of the media */
+bool bench_has_media(const bench_job *job);           /* whether there is a column of them */
 int bench_column_width(const bench_group *group);
 #define BENCH_INTERVAL 15                   /* width of a 95 % interval */
 bool bench_has_bound(const bench_job *job); /* whether there are columns of the link bound */

@@ -166,6 +166,7 @@ static void print_yielding(const bench_job *job) {
 
 static void print_columns(const bench_job *job) {
   const char *name = job->group[0].launcher->name;
+  puts("# by       what ranks sent went by: cells, slots, lent ... (docs/plan.md)");
   printf("# us       a call of %s, slowest rank: median and 99th percentile over batches of at least 50 us\n"
          "# GB/s     size / time; bus: times nccl-tests' factor\n"
          "# copy us  the copy bound: %lld core%s memcpy at once the blocks and operands that have to come to their "
@@ -237,6 +238,8 @@ void bench_print_header(const bench_job *job) {
   printf("%-*s %7s", bench_name_width(options), "collective", "size");
   if (width > 0)
     printf(" %-*s", width, "params");
+  if (bench_has_media(job))
+    printf(" %-*s", BENCH_BY, "by");
   if (options->overlap)
     printf(" %-12s %5s %9s %9s %9s %7s", "library", "tests", "call us", "comp. us", "both us", "hidden");
   else

@@ -83,6 +83,10 @@ static json_t *times_json(const bench_job *job, const bench_row *row) {
     if (row->stats[g].present) {
       json_t *one = stats_json(library, &row->stats[g]);
       add_launched(job, row, &row->stats[g], one);
+      if (row->stats[g].ran.params[0])
+        json_object_set_new(one, "ran", json_string(row->stats[g].ran.params));
+      if (row->stats[g].ran.media[0])
+        json_object_set_new(one, "media", json_string(row->stats[g].ran.media));
       if (row->stats[g].levels)
         json_object_set_new(one, "spent", levels_json(row->stats[g].levels));
       json_array_append_new(all, one);

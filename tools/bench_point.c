@@ -48,6 +48,7 @@ static void summarise(bench_row *row, const bench_runner *first, bench_runner *w
   for (int64_t round = 0; round < row->round_count; round++)
     ratio[round] = who->set_ns[round] / first->set_ns[round];
   *stats = (bench_stats){.present = true,
+                         .ran = who->ran,
                          .ratio = bench_median(ratio, row->round_count),
                          .median_ns = bench_median(who->batch_ns, who->batch_count),
                          .calls = who->command.calls,

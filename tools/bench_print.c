@@ -121,6 +121,8 @@ int bench_params_width(const bench_options *options) {
   return width > 0 && width < 6 ? 6 : (int)width;
 }
 
+bool bench_has_media(const bench_job *job) { return !job->map && !job->options->overlap && !job->options->launched; }
+
 static void print_start(const bench_job *job, const bench_row *row) {
   const bench_options *options = job->options;
   int width = bench_params_width(options);
@@ -132,6 +134,8 @@ static void print_start(const bench_job *job, const bench_row *row) {
   printf("%-*s %7s", bench_name_width(options), tt_compose_info(row->collective).name, size);
   if (width > 0)
     printf(" %-*s", width, row->params);
+  if (bench_has_media(job))
+    printf(" %-*s", BENCH_BY, row->stats[0].ran.media[0] ? row->stats[0].ran.media : "-");
 }
 
 static void print_failure(const bench_row *row) {

@@ -129,6 +129,7 @@ static int run_set(bench_job *job, bench_row *row, bench_runner *who, int64_t ro
     return -1;
   if (row_failed(row, who, &answer))
     return 0;
+  who->ran = answer.ran;
   for (int b = 0; b < answer.batch_count; b++) {
     set[b] = (double)answer.slowest_ns[b] / (double)who->command.calls;
     who->batch_ns[who->batch_count++] = set[b];

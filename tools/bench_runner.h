@@ -20,6 +20,7 @@ typedef struct bench_runner {
   double *batch_ns;   /* of a call: one entry a batch */
   double *set_ns;     /* the median of each round */
   int64_t batch_count;
+  bench_ran ran;
 } bench_runner;
 
 /* The command is that of the row and the options, to be changed. -1: no memory, which has been said. */

@@ -229,6 +229,11 @@ static void worker_spent(bench_spent *spent) {
   self.spent = (tt_spent){.level_count = 0};
 }
 
+static void worker_ran(bench_ran *ran) {
+  snprintf(ran->params, sizeof ran->params, "%s", tutti_comm_last_params(self.comm));
+  snprintf(ran->media, sizeof ran->media, "%s", tutti_comm_last_media(self.comm));
+}
+
 /* ---- the rest ---- */
 
 static void *worker_alloc(size_t bytes) {
@@ -281,6 +286,7 @@ const bench_library *bench_own_library(void) {
                                         .barrier = worker_barrier,
                                         .watch = worker_watch,
                                         .spent = worker_spent,
+                                        .ran = worker_ran,
                                         .release = worker_release,
                                         .alloc = worker_alloc,
                                         .free = worker_free,

@@ -211,7 +211,7 @@ struct tt_mpi_work {
   tutti_status status;               /* of the call, when it is complete */
   char *text;                        /* of the error; NULL: none */
   int64_t began_ns;                  /* for the statistics */
-  const char *params;                /* the same: what ran, when it is complete */
+  const char *params, *media;        /* the same: what ran, when it is complete */
   /* ---- request.c ---- */
   MPI_Request mpi;
   int tag;
@@ -269,7 +269,8 @@ _Noreturn void tt_mpi_out_of_memory(void);
 
 /* A served call: bytes that this rank contributes or gets, whichever is more. params: tutti_comm_last_params, or NULL
  * where nothing ran. Cheap; does nothing without TUTTI_STATS. */
-void tt_mpi_count_served(tt_mpi_collective collective, int64_t bytes, int64_t ns, const char *params);
+void tt_mpi_count_served(tt_mpi_collective collective, int64_t bytes, int64_t ns, const char *params,
+                         const char *media);
 /* A call that passed through, and why (static storage). */
 void tt_mpi_count_passed(tt_mpi_collective collective, const char *why);
 /* At MPI_Finalize: gathers over all ranks by PMPI_, rank 0 prints. */

@@ -73,6 +73,7 @@ static void end(tt_mpi_work *work, tutti_status status) {
   if (status != TUTTI_OK)
     set_text(work, tutti_last_error());
   work->params = tutti_comm_last_params(work->comm->comm);
+  work->media = tutti_comm_last_media(work->comm->comm);
   __atomic_store_n(&work->over, true, __ATOMIC_RELEASE); /* pairs with wait_among_threads */
 }
 
@@ -130,7 +131,7 @@ static void send(int tag) { PMPI_Send(NULL, 0, MPI_BYTE, 0, tag, tt_mpi.self); }
 static void deliver(tt_mpi_work *work) {
   if (work->unpack)
     work->unpack(work);
-  tt_mpi_count_served(work->collective, work->bytes, tt_mpi_clock_ns() - work->began_ns, work->params);
+  tt_mpi_count_served(work->collective, work->bytes, tt_mpi_clock_ns() - work->began_ns, work->params, work->media);
 }
 
 static void give_tag(int tag) {

@@ -52,7 +52,21 @@ static int64_t find(lines *in, int collective, bool passed, const char *text) {
 
 /* ---- counting ---- */
 
-static void count(tt_mpi_collective collective, bool passed, const char *text, int64_t bytes, int64_t ns) {
+/* Those words of `media` that the line lacks. */
+static void add_media(tt_mpi_line *line, const char *media) {
+  for (size_t length; *media; media += length + (media[length] == '+')) {
+    char word[sizeof line->media];
+    length = strcspn(media, "+");
+    snprintf(word, sizeof word, "%.*s", (int)length, media);
+    if (strstr(line->media, word))
+      continue;
+    size_t used = strlen(line->media);
+    snprintf(line->media + used, sizeof line->media - used, "%s%s", used ? "+" : "", word);
+  }
+}
+
+static void count(tt_mpi_collective collective, bool passed, const char *text, const char *media, int64_t bytes,
+                  int64_t ns) {
   char brief[sizeof counted.line->text];
   snprintf(brief, sizeof brief, "%s", text ? text : "");
   pthread_mutex_lock(&guard);
@@ -63,17 +77,19 @@ static void count(tt_mpi_collective collective, bool passed, const char *text, i
   line->calls++;
   line->bytes += bytes;
   line->ns += ns;
+  add_media(line, media);
   pthread_mutex_unlock(&guard);
 }
 
-void tt_mpi_count_served(tt_mpi_collective collective, int64_t bytes, int64_t ns, const char *params) {
+void tt_mpi_count_served(tt_mpi_collective collective, int64_t bytes, int64_t ns, const char *params,
+                         const char *media) {
   if (tt_mpi.statistics)
-    count(collective, false, params, bytes, ns);
+    count(collective, false, params, media ? media : "", bytes, ns);
 }
 
 void tt_mpi_count_passed(tt_mpi_collective collective, const char *why) {
   if (tt_mpi.statistics)
-    count(collective, true, why, 0, 0);
+    count(collective, true, why, "", 0, 0);
 }
 
 int64_t tt_mpi_clock_ns(void) {
@@ -100,6 +116,7 @@ static void take_rank(tt_mpi_report *report, lines *sums, const tt_mpi_line *lin
     tt_mpi_line *sum = &sums->line[at];
     sum->calls += line->calls;
     sum->bytes += line->bytes;
+    add_media(sum, line->media);
     *number_of(total, line) += line->calls;
     total->bytes += line->bytes;
     ns[line->collective] += line->ns;

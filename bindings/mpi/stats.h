@@ -12,6 +12,7 @@ typedef struct tt_mpi_line {
   int64_t ns; /* this rank's; of all ranks: not used */
   int32_t collective, passed;
   char text[224];
+  char media[64]; /* by which ranks sent, as in tutti_comm_last_media */
 } tt_mpi_line;
 
 /* Of one collective, over all ranks. */

@@ -51,6 +51,10 @@ TUTTI_API tutti_status tutti_comm_set_params(tutti_comm *comm, const char *colle
 /* The parameters with which the last call on comm was started, as text (docs/plan.md); "" before the first. Equal
  * pointers are equal texts; valid until parameters are set or comm is destroyed. */
 TUTTI_API const char *tutti_comm_last_params(const tutti_comm *comm);
+/* The media by which this rank sent in the last call on comm that is complete (docs/plan.md), such as "cell" or
+ * "lent+slot"; "" where it sent nothing, and before the first. A text of static storage; equal pointers are equal
+ * texts. */
+TUTTI_API const char *tutti_comm_last_media(const tutti_comm *comm);
 
 /* ---- graphs: who is whose neighbor in the tutti_neighbor_... collectives ---- */
 

@@ -199,6 +199,7 @@ struct tutti_comm {
   tutti_request *requests;           /* all that were ever made, through `other` */
   char *params[TT_COLLECTIVE_COUNT]; /* set by tutti_comm_set_params */
   const char *last_params;           /* of the call started last */
+  tt_media last_media;               /* by which this rank sent in the one that ended last */
   tt_tally *tally;                   /* NULL: nobody wants to know */
   tt_params_text *texts;
   tutti_status broken;

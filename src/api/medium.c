@@ -1,6 +1,7 @@
 /* api/medium.c - TUTTI_MEDIUM: one medium for all that it can carry between ranks of a machine. */
 #include "api/api.h"
 
+#include <pthread.h>
 #include <string.h>
 
 tutti_status tt_medium_read(tt_medium *medium) {
@@ -31,4 +32,25 @@ void tt_medium_apply(tt_medium medium, tt_run *run) {
 tt_class tt_medium_class(tt_medium medium, const tt_plan *plan, const tt_run *run) {
   bool cells = medium == TT_MEDIUM_COUNT || medium == TT_MEDIUM_CELL;
   return cells ? tt_run_class(plan, run) : TT_CLASS_STREAMS;
+}
+
+/* ---- of a call ---- */
+
+#define MEDIA (1 << TT_MEDIUM_COUNT)
+
+static char text[MEDIA][64];
+
+static void make_texts(void) {
+  for (int media = 1; media < MEDIA; media++)
+    for (int n = 0; n < TT_MEDIUM_COUNT; n++)
+      if (media >> n & 1) {
+        strcat(text[media], *text[media] ? "+" : "");
+        strcat(text[media], tt_medium_name[n]);
+      }
+}
+
+const char *tutti_comm_last_media(const tutti_comm *comm) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, make_texts);
+  return comm ? text[comm->last_media % MEDIA] : "";
 }

@@ -186,6 +186,7 @@ static void progress_comm(tutti_comm *comm, bool *moved) {
       head->status = tt_operation_step(comm, &head->operation, &done, &some);
     if (done && head->status == TUTTI_OK)
       head->status = tt_operation_end(comm, &head->operation);
+    head->comm->last_media = comm->last_media;
     if (head->status == TUTTI_ERR_REFUSED) {
       head->status = TUTTI_OK;
       continue;

@@ -103,6 +103,7 @@ static bool publish(tt_direct *direct) {
   if (direct->writes_far)
     tt_cells_used(cells, data_use(direct), direct->readers);
   direct->published = true;
+  direct->executor.went |= TT_MEDIA(TT_MEDIUM_CELL);
   direct->sent->messages++;
   direct->sent->bytes += direct->piece_bytes;
   if (direct->watch.spent)
@@ -129,6 +130,7 @@ static tutti_status start(tt_executor *executor, const tt_run *run) {
   direct->key = run->key + run->call * (0x9E3779B97F4A7C15u & ~TT_KEY_MEANING);
   direct->position = 0;
   direct->completed = false;
+  direct->executor.went = 0;
   direct->status = TUTTI_OK;
   direct->taken = !direct->rests;
   direct->published = direct->piece_count == 0;
@@ -313,6 +315,7 @@ static tutti_status step(tt_executor *executor, bool *done, bool *moved, int64_t
     tutti_status status = tt_instance_step(direct->instance, &direct->taken, moved, peer);
     if (status || !direct->taken)
       return status;
+    direct->executor.went |= direct->instance->executor.went;
   }
   return direct->watch.spent ? take_all_watched(direct, done, moved, peer) : take_all(direct, done, moved, peer, false);
 }

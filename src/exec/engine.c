@@ -68,6 +68,7 @@ static tutti_status hold(tt_instance *instance, tt_lane_run *lane, bool *moved) 
 static tutti_status end_message(tt_instance *instance, tt_lane_run *lane) {
   for (tt_media left = lane->went; left; left &= (tt_media)(left - 1))
     instance->sent[__builtin_ctz(left)].messages++;
+  instance->executor.went |= lane->went;
   lane->went = 0;
   return tt_move_flush(instance, lane);
 }

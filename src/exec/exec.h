@@ -140,6 +140,7 @@ typedef struct tt_executor_ops {
 
 struct tt_executor {
   const tt_executor_ops *ops;
+  tt_media went; /* how its run has sent; all of it once that is complete */
 };
 
 /* bound: borrowed; its class says which executor it is. TUTTI_ERR_UNSUPPORTED where cells are admitted and the

@@ -121,6 +121,7 @@ tutti_status tt_instance_start_beside(tt_instance *instance, const tt_run *run, 
   if (status)
     return status;
   instance->direct = direct;
+  instance->executor.went = 0;
   instance->call = run->call;
   instance->key = run->key;
   instance->referred = false;

@@ -42,7 +42,10 @@ for (name, size), row in rows.items():
     assert (row["copy_ns"] > 0) == (name != "barrier"), row
     assert row["times"][0]["library"] == "tutti" and row["times"][0]["median_ns"] > 0, row
     assert row["times"][0]["p99_ns"] >= row["times"][0]["median_ns"], row
+    assert row["times"][0]["media"] and row["times"][0]["ran"], row
+assert rows["allreduce", 8]["times"][0]["media"] == "cell", rows["allreduce", 8]
 PYTHON
+grep -Eq '^allreduce +8 cell ' "$work/out"
 
 rows some allreduce -n 2 --sizes 8 --params all
 for preset in linear chain ring binomial bruck recursive-doubling rabenseifner two-level-ring two-level-halving; do

@@ -205,10 +205,12 @@ static void look_at_params(const tutti_boot *boot, void *argument) {
   tutti_context *context;
   tutti_comm *comm = join_all(boot, &context);
   CHECK(strcmp(tutti_comm_last_params(NULL), "") == 0 && strcmp(tutti_comm_last_params(comm), "") == 0);
+  CHECK(strcmp(tutti_comm_last_media(NULL), "") == 0 && strcmp(tutti_comm_last_media(comm), "") == 0);
   CHECK(sum_of(comm, 1) == 3);
   const char *first = tutti_comm_last_params(comm);
   CHECK(strcmp(first, "linear") == 0);
   CHECK(sum_of(comm, 1) == 3 && tutti_comm_last_params(comm) == first);
+  CHECK(strcmp(tutti_comm_last_media(comm), "cell") == 0);
   CHECK(tutti_barrier(comm) == TUTTI_OK && tutti_comm_last_params(comm) == first);
   CHECK(tutti_comm_set_params(comm, "allreduce", "recursive-doubling") == TUTTI_OK);
   CHECK(sum_of(comm, 1) == 3 && strcmp(tutti_comm_last_params(comm), "recursive-doubling") == 0);
