@@ -20,7 +20,7 @@ typedef struct facts {
   uint64_t profile, params, groups, nodes, far;
   int64_t medium;
   int64_t topology; /* whether ranks say where they run */
-  int64_t direct_bytes, slot_bytes, slot_count;
+  int64_t direct_bytes, slot_bytes, slot_count, far_slots;
   int64_t verify;
   int64_t transport; /* whose: tutti's, the user's, or his between machines */
   int64_t status;    /* what went wrong on this rank so far */
@@ -58,6 +58,7 @@ static facts own_facts(const tutti_context *context, const tutti_context_options
   mine.direct_bytes = options->direct_bytes;
   mine.slot_bytes = options->slot_bytes;
   mine.slot_count = options->slot_count;
+  mine.far_slots = options->far_slots;
   mine.verify = options->verify;
   mine.processes = tt_host_processes();
   mine.process = getpid();
@@ -84,7 +85,7 @@ static const char *difference(const facts *a, const facts *b) {
     return "transports (options->transport, or an options->node of -1)";
   if (a->verify != b->verify) /* a proof takes time, and may fail where it is made */
     return "settings of TUTTI_VERIFY";
-  return "sizes (TUTTI_DIRECT_BYTES, TUTTI_SLOT_BYTES or TUTTI_SLOT_COUNT)";
+  return "sizes (TUTTI_DIRECT_BYTES, TUTTI_SLOT_BYTES, TUTTI_SLOT_COUNT or TUTTI_FAR_SLOTS)";
 }
 
 /* Of the machine with the fewest. */

@@ -100,6 +100,9 @@ typedef struct tt_options {
   const char *nodes;         /* map of ranks to machines; "": found out */
   const char *nics;          /* that carry data between machines; "": all that are fit */
   const char *far;           /* transport between machines: "tcp", "ucx" */
+  int64_t far_slots;         /* of a stream between machines */
+  int64_t far_bulk;          /* bytes from which a message may take another way beside busy ones */
+  int64_t far_batch;         /* bytes that one system call of tcp sends */
   const char *topology;      /* path of a switch file; "": none */
   const char *boot;          /* set by the launcher */
   int64_t rank, size;        /* set by the launcher; -1: none */

@@ -59,6 +59,11 @@ static const tt_option table[] = {
         "NICs that carry data between machines, in order: eth0,eth1; empty: all that are fit."),
     ROW("TUTTI_FAR", TT_OPTION_TEXT, 0, "tcp", far,
         "Transport between machines: tcp, or ucx for RDMA fabrics, where tutti was built with UCX."),
+    ROW("TUTTI_FAR_SLOTS", TT_OPTION_INT, 1, "16", far_slots, "Slots of a stream between machines, over tcp and ucx."),
+    ROW("TUTTI_FAR_BULK", TT_OPTION_BYTES, 1, "16K", far_bulk,
+        "Shortest message between machines that is worth another connection or NIC beside those that are busy."),
+    ROW("TUTTI_FAR_BATCH", TT_OPTION_BYTES, 1, "64K", far_batch,
+        "Bytes that one system call of tcp sends, unless a message is longer."),
     ROW("TUTTI_TOPOLOGY", TT_OPTION_TEXT, 0, "", topology,
         "Path of a file that says which switches stand above each machine: Slurm's topology.conf or docs/topology.md. "
         "Without it the levels of a job are node and core."),

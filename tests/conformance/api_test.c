@@ -21,7 +21,7 @@ static int calls_a_job;
 
 typedef struct job_setting { /* of a job's environment; "" keeps the default */
   const char *name;
-  const char *groups, *slot_count, *direct_bytes, *medium, *nodes;
+  const char *groups, *slot_count, *direct_bytes, *medium, *nodes, *far_slots, *far_bulk;
 } job_setting;
 
 typedef struct job_memory { /* between all processes of a job */
@@ -201,6 +201,8 @@ static void run_rank(const tutti_boot *boot, void *argument) {
   set("TUTTI_DIRECT_BYTES", mine->setting->direct_bytes);
   set("TUTTI_MEDIUM", mine->setting->medium);
   set("TUTTI_NODES", mine->setting->nodes);
+  set("TUTTI_FAR_SLOTS", mine->setting->far_slots);
+  set("TUTTI_FAR_BULK", mine->setting->far_bulk);
   set("TUTTI_TIMEOUT", "120s");
   open_work(&at, boot, mine->setting, mine->shared);
   for (int n = 0; n < calls_a_job; n++)
@@ -267,7 +269,10 @@ static void test_calls_are_right_with_every_medium(void **state) {
     run_job(5, &forced);
   }
   static const job_setting far = {.name = "two machines", .nodes = "3,2"};
+  static const job_setting tight = {
+      .name = "two machines, one slot, many connections", .nodes = "2,3", .far_slots = "1", .far_bulk = "100"};
   run_job(5, &far);
+  run_job(5, &tight);
 }
 
 static void test_sums_have_the_same_bits(void **state) {

@@ -200,6 +200,7 @@ static void test_ranks_that_differ_are_named(void **state) {
       {"TUTTI_MEDIUM", "slot", TUTTI_ERR_MISMATCH, "ranks 0 and 1 have different media (TUTTI_MEDIUM)"},
       {"TUTTI_MEDIUM", "pigeon", TUTTI_ERR_ARGUMENT, "rank 1: TUTTI_MEDIUM is 'pigeon': one of cell, slot"},
       {"TUTTI_SLOT_COUNT", "2", TUTTI_ERR_MISMATCH, "ranks 0 and 1 have different sizes"},
+      {"TUTTI_FAR_SLOTS", "2", TUTTI_ERR_MISMATCH, "ranks 0 and 1 have different sizes"},
       {"TUTTI_PROFILE", "/no/such/profile.json", TUTTI_ERR_ARGUMENT, "rank 1: /no/such/profile.json"},
   };
   for (size_t n = 0; n < sizeof variables / sizeof *variables; n++)

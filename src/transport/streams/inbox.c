@@ -143,7 +143,7 @@ tutti_status tt_streams_place_release(tt_streams *self, tt_streams_place *at) {
   box->letters = letter->next;
   box->next++;
   tt_streams_pool_give(self->post.pool, letter);
-  if (box->next - box->told < TT_STREAMS_WINDOW / 2)
+  if (box->next - box->told < self->window / 2)
     return TUTTI_OK;
   box->told = box->next;
   return self->post.credit(self->post.user, at->node.peer, box->node.key, box->next, true);
@@ -194,7 +194,7 @@ tutti_status tt_streams_deliver_take(void *user, tt_streams_letter *letter) {
     tt_streams_pool_give(self->post.pool, letter);
     return no_memory(id, peer);
   }
-  if (letter->head.kind == TT_STREAMS_DATA && letter->head.slot - box->next >= TT_STREAMS_WINDOW && !box->closed)
+  if (letter->head.kind == TT_STREAMS_DATA && letter->head.slot - box->next >= self->window && !box->closed)
     return fail_letter(self, letter);
   put_into(self, box, letter);
   tt_streams_place *at = first ? tt_streams_node_find(self, TT_STREAMS_PLACE, id, peer) : NULL;

@@ -3,10 +3,11 @@
  *     reserve -> fill -> commit   a letter with the data          peek -> use -> release
  *     credits                   <-- how many have been released   (said for half a window at a time)
  *
- * A stream has WINDOW slots: the writer sends as many ahead of what it knows to be released. Each opening by a writer
- * has a number of its own, which all its letters carry. A reader takes the openings of its id one after the other: what
- * comes of one waits in an inbox until its reader opens, and what comes late, after its reader has closed, is dropped.
- * The writer says when it closes, after how many slots, so that an inbox is kept no longer than it is needed (inbox.c).
+ * A stream has a window of slots: the writer sends as many ahead of what it knows to be released. Each opening by a
+ * writer has a number of its own, which all its letters carry. A reader takes the openings of its id one after the
+ * other: what comes of one waits in an inbox until its reader opens, and what comes late, after its reader has closed,
+ * is dropped. The writer says when it closes, after how many slots, so that an inbox is kept no longer than it is
+ * needed (inbox.c).
  */
 #include "transport/streams/inbox.h"
 
@@ -214,7 +215,7 @@ tutti_status tt_streams_reserve(void *given, tutti_stream *stream, tutti_slot_he
   tt_streams *self = given;
   assert(stream->writes);
   *room = 0;
-  if (stream->next - stream->released >= TT_STREAMS_WINDOW)
+  if (stream->next - stream->released >= self->window)
     return fail_if_gone(self, stream);
   if (!stream->slot && !(stream->slot = tt_streams_pool_take(self->post.pool, stream->room)))
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for a slot of %zu bytes", stream->room);

@@ -12,8 +12,6 @@
 
 #include "transport/streams/letters.h"
 
-#define TT_STREAMS_WINDOW 16 /* slots of a stream */
-
 typedef struct tt_streams_node tt_streams_node;
 
 typedef struct tt_streams_post {
@@ -33,11 +31,18 @@ typedef struct tt_streams_post {
 /* The first member of a transport that uses these functions as its table's. */
 typedef struct tt_streams {
   int64_t rank, rank_count;
+  uint32_t window; /* slots of a stream; equal on all ranks */
   tt_streams_post post;
   tt_streams_node **bucket;
   size_t bucket_count, node_count; /* bucket_count: a power of two, or 0 */
   uint64_t last_stream;            /* number of the newest that this rank writes */
 } tt_streams;
+
+/* As the option says, and all ranks. */
+static inline uint32_t tt_streams_window(void) {
+  const int64_t slots = tt_options_get()->far_slots, most = 1 << 16;
+  return (uint32_t)(slots < most ? slots : most);
+}
 
 /* Closes all that are open. The post still is. */
 void tt_streams_finish(tt_streams *self);

@@ -15,11 +15,11 @@
 #include <string.h>
 #include <sys/epoll.h>
 
-enum {
-  LARGE = 16 << 10, /* bytes: letters from there on are worth another connection */
-  BUSY = 32 << 10,  /* in flight: a small letter would stand behind much */
-  BATCH = 64 << 10  /* bytes that one system call takes, unless a letter is larger */
-};
+/* Worth another connection. */
+static bool is_large(size_t bytes) { return bytes >= (size_t)tt_options_get()->far_bulk; }
+
+/* With so much in flight that even a small letter would stand behind it for long. */
+static bool is_busy(size_t bytes) { return bytes >= 2 * (size_t)tt_options_get()->far_bulk; }
 
 /* ---- connections ---- */
 
@@ -130,7 +130,7 @@ static tt_tcp_link *choose(const tt_tcp_pipes *pipes, const tt_tcp_peer *peer, s
     tt_tcp_link *link = peer->way[tt_tcp_reach_rail(pipes, peer, n)].link;
     if (!is_free(link))
       continue;
-    if (!peer->bulk || (bytes < LARGE && in_flight(link) < BUSY))
+    if (!peer->bulk || (!is_large(bytes) && !is_busy(in_flight(link))))
       return link;
     uint64_t load = load_of(pipes, link);
     if (load < least) {
@@ -143,7 +143,7 @@ static tt_tcp_link *choose(const tt_tcp_pipes *pipes, const tt_tcp_peer *peer, s
 
 static tt_tcp_fate push(tt_tcp_pipes *pipes, tt_tcp_peer *peer, tt_tcp_link *link) {
   sender of = {pipes, peer};
-  tt_tcp_fate fate = tt_tcp_link_send(link, &peer->waiting, BATCH, note_sent, &of);
+  tt_tcp_fate fate = tt_tcp_link_send(link, &peer->waiting, (size_t)tt_options_get()->far_batch, note_sent, &of);
   tt_tcp_peer_count(pipes, link);
   tt_tcp_peer_watch(pipes, link, link->full);
   return fate;
@@ -166,7 +166,7 @@ void tt_tcp_peer_dispatch(tt_tcp_pipes *pipes, tt_tcp_peer *peer) {
   tt_tcp_link *link = NULL;
   while (drop_acknowledged(pipes, peer), peer->waiting.first) {
     size_t bytes = tt_streams_letter_wire_bytes(peer->waiting.first);
-    peer->bulk = peer->bulk || bytes >= LARGE;
+    peer->bulk = peer->bulk || is_large(bytes);
     link = choose(pipes, peer, bytes);
     if (!link)
       break;
