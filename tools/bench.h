@@ -220,7 +220,7 @@ void bench_print_note(const char *format, ...) TT_PRINTF(1, 2);
 void bench_print_ratio(double ratio); /* coloured: green where the other library takes longer */
 int bench_name_width(const bench_options *options);
 int bench_params_width(const bench_options *options); /* 0: no column */
-#define BENCH_BY 10                                   /* width of the media */
+#define BENCH_BY 14                                   /* width of the media */
 bool bench_has_media(const bench_job *job);           /* whether there is a column of them */
 int bench_column_width(const bench_group *group);
 #define BENCH_INTERVAL 15                   /* width of a 95 % interval */

@@ -50,21 +50,19 @@ static void find_facts(forecast *of) {
   const tt_options *options = tt_options_get();
   int64_t together = most_together(of), lend = tt_medium_lend_bytes(of->medium);
   int64_t read = tt_medium_read_bytes(of->medium);
-  bool crowded = together > sysconf(_SC_NPROCESSORS_ONLN);
+  int64_t here = options->cma ? tt_shm_read_bytes(together > sysconf(_SC_NPROCESSORS_ONLN)) : -1;
   of->facts = (tt_forecast_facts){.slot_bytes = (int64_t)tt_comm_slot_bytes(together, of->apart),
                                   .thresholds = {.lend = lend ? lend : options->lend_bytes,
                                                  .fetch = options->fetch_bytes,
                                                  .combine = options->combine_bytes,
                                                  .nontemporal = options->nontemporal_bytes},
-                                  .read_least = !options->cma ? -1
-                                                : read        ? read
-                                                              : tt_shm_read_bytes(crowded),
+                                  .read_least = here > 0 && read > 0 ? read : here,
                                   .shared = {of->work->options->alloc, of->work->options->alloc}};
 }
 
 static tutti_status find_machines(forecast *of) {
   const tt_topo *topo = of->work->topo;
-  of->apart = topo->level_count > 1;
+  of->apart = topo->level_count > 1 && topo->level[0].group_count > 1;
   if (!of->apart)
     return TUTTI_OK;
   of->machine = tt_arena_alloc(&of->arena, (size_t)ranks_of(of), sizeof *of->machine);
@@ -253,19 +251,20 @@ static tutti_status print_all(forecast *of) {
 }
 
 /* As in the library. */
-static tutti_status check_lengths(const plan_work *work) {
+static bool runs(const plan_work *work) {
   tt_collective_info info = tt_compose_info(work->options->problem.collective);
-  if (info.lengths == TT_LENGTHS_ALL || !tt_lowering_relays(work->lowering))
-    return TUTTI_OK;
-  return tt_fail(TUTTI_ERR_PLAN, "%s does not run so: ranks would pass on blocks whose length only the ends know",
-                 info.name);
+  return info.lengths == TT_LENGTHS_ALL || !tt_lowering_relays(work->lowering);
 }
 
 tutti_status plan_media_print(const plan_work *work, int64_t bytes) {
   forecast of = {.work = work, .bytes = bytes};
+  if (work->options->problem.collective == TT_BARRIER) /* its block is the library's */
+    return TUTTI_OK;
+  if (!runs(work)) {
+    puts("\n  it does not run so: ranks would pass on blocks whose length only the ends know");
+    return TUTTI_OK;
+  }
   tutti_status status = begin(&of);
-  if (status == TUTTI_OK)
-    status = check_lengths(work);
   if (status == TUTTI_OK)
     status = work->options->by_rank ? print_by_rank(&of) : print_all(&of);
   tt_arena_finish(&of.arena);

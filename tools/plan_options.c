@@ -89,6 +89,7 @@ enum {
   IN_PLACE,
   ORDERED,
   NO_PUBLISH,
+  PUBLISH,
   COMPOSITION,
   TEXT,
   RANK,
@@ -114,6 +115,7 @@ static const struct option table[] = {
     {"in-place", no_argument, NULL, IN_PLACE},
     {"ordered", no_argument, NULL, ORDERED},
     {"no-publish", no_argument, NULL, NO_PUBLISH},
+    {"publish", no_argument, NULL, PUBLISH}, /* as it is anyway */
     {"text", no_argument, NULL, TEXT},
     {"composition", no_argument, NULL, COMPOSITION},
     {"rank", required_argument, NULL, RANK},
@@ -200,8 +202,9 @@ static int take_option(int option, plan_options *options) {
   case IN_PLACE:
     options->problem.in_place = true;
     return 0;
+  case PUBLISH:
   case NO_PUBLISH:
-    options->publish = false;
+    options->publish = option == PUBLISH;
     return 0;
   case COMPOSITION:
     options->composition = true;
@@ -271,6 +274,8 @@ static int check_ranks(plan_options *options) {
     return -1;
   if (problem->rank_count < 1)
     return fail("how many ranks? Give -n N");
+  if ((options->alloc || options->by_rank) && (options->size_count == 0 || strcmp(options->params, "all") == 0))
+    return fail("%s goes with --sizes, and with one preset", options->alloc ? "--alloc" : "--by-rank");
   if (problem->rank_count > RANKS_MOST)
     return fail("-n %lld: at most %d ranks can be planned", (long long)problem->rank_count, RANKS_MOST);
   if (problem->rank_count > RANKS_ALL_MOST && strcmp(options->params, "all") == 0)

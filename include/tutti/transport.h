@@ -129,7 +129,7 @@ typedef struct tutti_transport_ops {
 
   /* ---- optional: counts ---- */
 
-  /* Writer. NULL: what goes through its streams is not counted. */
+  /* Writer. *sent comes zeroed. NULL: slots and what is referred to are not counted. */
   void (*sent)(void *self, tutti_stream *stream, tutti_stream_sent *sent);
 } tutti_transport_ops;
 

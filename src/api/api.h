@@ -370,14 +370,20 @@ int64_t tt_medium_read_bytes(tt_medium medium);      /* as in tt_shm_config; the
 void tt_medium_apply(tt_medium medium, tt_run *run); /* once single_copy and refer_least are set */
 tt_class tt_medium_class(tt_medium medium, const tt_plan *plan, const tt_run *run);
 
+/* The call that is complete sent by those media. */
+static inline void tt_medium_note(tutti_comm *comm, tt_media media) {
+  __atomic_store_n(&comm->last_media, media, __ATOMIC_RELAXED); /* any thread may ask: tutti_comm_last_media */
+}
+
 /* comm.c: bytes of a slot, where the fullest machine has so many of the ranks; apart: there are several. */
 size_t tt_comm_slot_bytes(int64_t ranks, bool apart);
 
 /* ---- tally.c: for measurements and tests, no part of the public interface ---- */
 
-/* From now on it is counted what blocking calls on it send, and foreseen. shared: their buffers are of tutti_alloc. */
+/* From now on it is counted what blocking calls on it send, and foreseen, until one is refused. shared: their buffers
+ * are of tutti_alloc. */
 tutti_status tt_comm_tally(tutti_comm *comm, bool shared);
-/* Since then, by medium; the counts lie between the two that are foreseen. */
+/* Since tt_comm_tally, by medium; the counts lie between the two that are foreseen. */
 void tt_comm_tallied(const tutti_comm *comm, tt_sent *sent, tt_sent_range *foreseen);
 /* Before a run starts. */
 tutti_status tt_tally_foresee(tutti_comm *comm, const tt_bound *bound);

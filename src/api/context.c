@@ -58,7 +58,7 @@ static facts own_facts(const tutti_context *context, const tutti_context_options
   mine.direct_bytes = options->direct_bytes;
   mine.slot_bytes = options->slot_bytes;
   mine.slot_count = options->slot_count;
-  mine.far_slots = options->far_slots;
+  mine.far_slots = options->far_slots < TT_FAR_SLOTS_MOST ? options->far_slots : TT_FAR_SLOTS_MOST;
   mine.verify = options->verify;
   mine.processes = tt_host_processes();
   mine.process = getpid();
@@ -215,9 +215,9 @@ static tutti_context_options take_transport(tutti_context *context, const tutti_
   tutti_context_options taken = *options;
   if (!options->transport)
     return taken;
-  size_t bytes = options->transport->size, most = sizeof context->given;
-  memcpy(&context->given, options->transport, bytes < most ? bytes : most);
-  context->given.size = most;
+  size_t all = sizeof context->given;
+  memcpy(&context->given, options->transport, options->transport->size < all ? TRANSPORT_BYTES : all);
+  context->given.size = all;
   taken.transport = &context->given;
   return taken;
 }

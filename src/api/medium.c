@@ -52,5 +52,5 @@ static void make_texts(void) {
 const char *tutti_comm_last_media(const tutti_comm *comm) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, make_texts);
-  return comm ? text[comm->last_media % MEDIA] : "";
+  return comm ? text[__atomic_load_n(&comm->last_media, __ATOMIC_RELAXED) % MEDIA] : "";
 }

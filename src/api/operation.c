@@ -97,7 +97,7 @@ tutti_status tt_operation_step(tutti_comm *comm, const tt_operation *operation, 
 
 /* Who has left the call with an error may already write to what this rank has read in place. */
 tutti_status tt_operation_end(tutti_comm *comm, const tt_operation *operation) {
-  comm->last_media = tt_bound_executor(operation->bound)->went;
+  tt_medium_note(comm, tt_bound_executor(operation->bound)->went);
   if (tt_executor_in_cells(tt_bound_executor(operation->bound))) /* cells are not written before the next call */
     return TUTTI_OK;
   __atomic_thread_fence(__ATOMIC_ACQUIRE); /* first the reading, then the look */
@@ -125,7 +125,7 @@ static tutti_status finish(tutti_comm *comm, const tt_operation *operation) {
     if (moved)
       waiter = (tt_waiter){0};
     else if ((status = tt_wait_pause(comm, operation, &waiter)) != TUTTI_OK)
-      return is_whole(comm, operation, status) ? TUTTI_OK : status;
+      return is_whole(comm, operation, status) ? tt_operation_end(comm, operation) : status;
   }
 }
 

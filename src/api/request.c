@@ -186,7 +186,8 @@ static void progress_comm(tutti_comm *comm, bool *moved) {
       head->status = tt_operation_step(comm, &head->operation, &done, &some);
     if (done && head->status == TUTTI_OK)
       head->status = tt_operation_end(comm, &head->operation);
-    head->comm->last_media = comm->last_media;
+    if (done && head->status == TUTTI_OK && head->comm != comm)
+      tt_medium_note(head->comm, tt_bound_executor(&head->bound)->went);
     if (head->status == TUTTI_ERR_REFUSED) {
       head->status = TUTTI_OK;
       continue;

@@ -28,8 +28,10 @@ void tt_comm_tallied(const tutti_comm *comm, tt_sent *sent, tt_sent_range *fores
   tt_link_sent(comm->link, sent);
   for (int n = 0; n < TT_MEDIUM_COUNT; n++) {
     const tt_sent *before = &comm->tally->before[n];
-    sent[n] =
-        (tt_sent){sent[n].messages - before->messages, sent[n].bytes - before->bytes, sent[n].slots - before->slots};
+    sent[n].messages -= before->messages;
+    sent[n].bytes -= before->bytes;
+    sent[n].slots -= before->slots;
+    sent[n].carried -= before->carried;
   }
   memcpy(foreseen, comm->tally->foreseen, sizeof comm->tally->foreseen);
 }

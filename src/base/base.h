@@ -74,6 +74,8 @@ typedef struct tt_option {
   size_t offset; /* in tt_options */
 } tt_option;
 
+#define TT_FAR_SLOTS_MOST 1024 /* who reads late walks over what has come */
+
 typedef struct tt_options {
   int64_t log;               /* 0 error .. 3 debug */
   int64_t timeout_ns;        /* a call that waits longer fails; 0: never */

@@ -31,13 +31,12 @@ static const tt_option table[] = {
     ROW("TUTTI_SLOT_COUNT", TT_OPTION_INT, 1, "4", slot_count, "Slots of a stream."),
     ROW("TUTTI_DIRECT_BYTES", TT_OPTION_BYTES, 0, "16K", direct_bytes, "Largest message of the direct executor."),
     ROW("TUTTI_MEDIUM", TT_OPTION_TEXT, 0, "", medium,
-        "How blocks travel between ranks of a machine wherever they can so: cell, slot, published, lent or read; "
-        "empty: "
-        "chosen block by block."),
+        "How blocks go between ranks of a machine wherever they can: cell, slot, published, lent or read, these two in "
+        "pieces of any length; empty: chosen block by block."),
     ROW("TUTTI_LEND_BYTES", TT_OPTION_BYTES, 1, "4K", lend_bytes,
         "Shortest piece that is lent to its readers, where that is possible, instead of copied into a slot."),
     ROW("TUTTI_READ_BYTES", TT_OPTION_BYTES, 0, "0", read_bytes,
-        "Shortest piece that is read from another process's memory, with parameters with `single-copy`; 0: chosen by "
+        "Shortest piece that is read from another process's memory, where parameters say `single-copy`; 0: chosen by "
         "how fast that is here."),
     ROW("TUTTI_FETCH_BYTES", TT_OPTION_BYTES, 1, "1M", fetch_bytes,
         "Most that is read at once from another process's memory where it is only stored."),
@@ -59,7 +58,8 @@ static const tt_option table[] = {
         "NICs that carry data between machines, in order: eth0,eth1; empty: all that are fit."),
     ROW("TUTTI_FAR", TT_OPTION_TEXT, 0, "tcp", far,
         "Transport between machines: tcp, or ucx for RDMA fabrics, where tutti was built with UCX."),
-    ROW("TUTTI_FAR_SLOTS", TT_OPTION_INT, 1, "16", far_slots, "Slots of a stream between machines, over tcp and ucx."),
+    ROW("TUTTI_FAR_SLOTS", TT_OPTION_INT, 1, "16", far_slots,
+        "Slots of a stream between machines, over tcp and ucx; at most 1024."),
     ROW("TUTTI_FAR_BULK", TT_OPTION_BYTES, 1, "16K", far_bulk,
         "Shortest message between machines that is worth another connection or NIC beside those that are busy."),
     ROW("TUTTI_FAR_BATCH", TT_OPTION_BYTES, 1, "64K", far_batch,

@@ -72,6 +72,7 @@ typedef struct tt_sent {
                        that a run sends in them */
   int64_t bytes;    /* of blocks; what all of several readers find in one place counts once */
   int64_t slots;    /* of streams, those that refer among them; or cells */
+  int64_t carried;  /* bytes of slots, with their gaps; not foreseen */
 } tt_sent;
 
 /* What this rank has sent over the link so far. sent: [TT_MEDIUM_COUNT]. What is lent, and slots, are the transport's

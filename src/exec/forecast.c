@@ -1,8 +1,8 @@
 /* exec/forecast.c - what a run will send, by lane and medium: the rules of layout.c and move.c, without buffers.
  *
- * How many slots there are, and now and then what is lent, depends on how far other lanes are when a step is let go on:
- * it gets all of its block at once, or a slice at a time, and between two slices the slot in work goes out. Both
- * courses are followed, and what a run does lies between them. */
+ * How many slots there are, and now and then what is lent, depends on how far other lanes are when a step is let go on.
+ * The step gets all of its block at once, or a slice at a time, and then the slot in work goes out between two slices.
+ * Both courses are followed, and what a run does lies between them. */
 #include "exec/engine.h"
 #include "exec/shares.h"
 
@@ -88,7 +88,7 @@ static tt_sent send(const forecast *on, course *of, reference *by, int64_t piece
   }
   for (int64_t done = 0; done < bytes; done += on->slice)
     put(on, of, lower(bytes - done, on->slice));
-  return (tt_sent){0, 0, 0};
+  return (tt_sent){.bytes = 0};
 }
 
 static tt_sent send_at_once(const forecast *on, course *of, reference by, int64_t bytes) {
@@ -96,7 +96,7 @@ static tt_sent send_at_once(const forecast *on, course *of, reference by, int64_
 }
 
 static tt_sent send_by_slices(const forecast *on, course *of, reference by, int64_t bytes, bool holds) {
-  tt_sent all = {0, 0, 0};
+  tt_sent all = {.bytes = 0};
   for (int64_t done = 0; done < bytes; done += on->slice) {
     int64_t piece = lower(bytes - done, on->slice);
     if (holds)
@@ -237,6 +237,9 @@ static tutti_status begin(forecast *on) {
     element = (int64_t)sizeof(float);
   on->slot = tt_slot_bytes(on->bound->list, on->facts->slot_bytes);
   on->slice = tt_slice_bytes(on->slot, on->run->moves_only ? 1 : element);
+  if (on->slice <= 0)
+    return tt_fail(TUTTI_ERR_ARGUMENT, "elements of %lld bytes do not fit into slices of %lld bytes",
+                   (long long)element, (long long)on->slot);
   return tt_blocks_init(&on->blocks, on->run, element, on->bound->list);
 }
 

@@ -82,9 +82,11 @@ static tt_medium slots_of(const tt_link *link, const name *stream) {
 }
 
 static void add_stream(const tt_link *link, const entry *of, tt_sent *sent) {
-  tutti_stream_sent counted;
+  tutti_stream_sent counted = {.slots = 0};
   link->spec.ops->sent(link->spec.transport, of->stream, &counted);
-  sent[slots_of(link, &of->name)].slots += (int64_t)counted.slots;
+  tt_sent *slots = &sent[slots_of(link, &of->name)];
+  slots->slots += (int64_t)counted.slots;
+  slots->carried += (int64_t)counted.slot_bytes;
   sent[TT_MEDIUM_LENT].slots += (int64_t)counted.lent;
   sent[TT_MEDIUM_LENT].bytes += (int64_t)counted.lent_bytes;
   sent[TT_MEDIUM_READ].slots += (int64_t)counted.fetched;

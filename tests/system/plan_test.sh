@@ -41,7 +41,7 @@ expect " core 3 3 3 n 12 12 n" allreduce -n 4 --no-publish
 expect "0 core cell 1 1024 1" allreduce -n 4 --sizes 1K --by-rank
 expect "core published 1 65536 1" allreduce -n 4 --sizes 64K
 expect "core lent 1 65536 1" allreduce -n 4 --sizes 64K --alloc
-expect "gatherv does not run so" gatherv -n 4 --params chain --sizes 1K
+expect "it does not run so: ranks would pass on blocks" gatherv -n 4 --params chain --sizes 1K
 expect "only 16 evenly spaced ones" allreduce -n 1000 --params recursive-doubling
 expect "for i < 4: R(all, i, block i) in -> out" allreduce -n 4 --params rabenseifner --composition
 expect "plan rank 3 of 4 blocks 1 parts 1" allreduce -n 4 --rank 3

@@ -26,8 +26,8 @@ typedef struct tt_shm_config {
 
 const tutti_transport_ops *tt_shm_ops(void);
 
-/* Bytes from which it is worth while to read another rank's memory, if that takes as long as to read one's own; -1: the
- * system does not let this process do so. */
+/* Bytes from which it would be worth while to read another rank's memory here; -1: the system does not let processes do
+ * so. Tries it on a child; for programs that only look ahead. */
 int64_t tt_shm_read_bytes(bool crowded);
 
 /* As `wait`, but only until that descriptor is readable. */

@@ -40,8 +40,8 @@ typedef struct tt_streams {
 
 /* As the option says, and all ranks. */
 static inline uint32_t tt_streams_window(void) {
-  const int64_t slots = tt_options_get()->far_slots, most = 1 << 16;
-  return (uint32_t)(slots < most ? slots : most);
+  int64_t slots = tt_options_get()->far_slots;
+  return (uint32_t)(slots < TT_FAR_SLOTS_MOST ? slots : TT_FAR_SLOTS_MOST);
 }
 
 /* Closes all that are open. The post still is. */
