@@ -1,7 +1,8 @@
 # Every X_test.c, X_test.sh and X_test.py under src/ and tests/ is a test named by its path: src/dtype/kernels_test.c is
 # "dtype/kernels". Its label is its folder. C tests use cmocka and may use the library's internals; scripts find the
 # programs in $TUTTI_BIN and the sources in $TUTTI_SOURCE. Exit code 77 means skipped.
-# Tests of many processes (tests/system, tests/fault, tests/mpi, tests/cluster) run one at a time.
+# Jobs of many processes (tests/system, tests/fault, tests/cluster) run one at a time, beside the other tests; those of
+# MPIs run alone, since their ranks never sleep.
 pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
 
 function(test_name source result)
@@ -27,10 +28,11 @@ function(test_register name)
   set_tests_properties(${name} PROPERTIES
     LABELS "${folder}" SKIP_RETURN_CODE 77 TIMEOUT ${timeout}
     ENVIRONMENT "${options}")
-  if(folder MATCHES "^(system|fault|mpi|cluster)")
+  if(folder MATCHES "^mpi")
     set_tests_properties(${name} PROPERTIES RUN_SERIAL ON)
-  endif()
-  if(name IN_LIST long_tests)
+  elseif(folder MATCHES "^(system|fault|cluster)")
+    set_tests_properties(${name} PROPERTIES RESOURCE_LOCK jobs COST 50)
+  elseif(name IN_LIST long_tests)
     set_tests_properties(${name} PROPERTIES COST 100)
   endif()
 endfunction()

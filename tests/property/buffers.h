@@ -13,6 +13,12 @@
 
 enum { GUARD = 64, FILLER = 0x5A, BLOCKS = TEST_RANKS * TEST_RANKS };
 
+/* A number, or the bytes of a map. */
+typedef struct value {
+  double number;
+  unsigned char map[32];
+} value;
+
 typedef struct call {
   const tt_meaning *meaning;
   const tt_composition *composition;
@@ -35,6 +41,8 @@ typedef struct call {
   } line[TEST_RANKS];                   /* SQUARE: the rank's row and column */
   unsigned char *memory[TEST_RANKS][2]; /* in, out */
   unsigned char *in[TEST_RANKS], *out[TEST_RANKS];
+  value *wanted;               /* of all elements, as the rank that was looked at last must have them */
+  tt_expected made_of[BLOCKS]; /* what wanted is, by block */
 } call;
 
 static inline size_t call_size(const call *of) {
@@ -98,12 +106,6 @@ static inline void place_call(call *of, int64_t rank) {
 }
 
 /* ---- elements ---- */
-
-/* A number, or the bytes of a map. */
-typedef struct value {
-  double number;
-  unsigned char map[32];
-} value;
 
 static inline value input_value(const call *of, int64_t rank, int64_t index) {
   value made = {.number = test_value(rank, index, 1)};
@@ -188,9 +190,13 @@ static inline void open_call(call *of) {
     place_call(of, rank);
     fill_call(of, rank);
   }
+  of->wanted = malloc((size_t)(of->total + 1) * sizeof *of->wanted);
+  assert_non_null(of->wanted);
+  memset(of->made_of, 0, (size_t)of->meaning->block_count * sizeof *of->made_of);
 }
 
 static inline void close_call(const call *of) {
+  free(of->wanted);
   for (int64_t rank = 0; rank < of->meaning->rank_count; rank++)
     for (int side = 0; side < 2; side++)
       if (of->transport)
@@ -199,42 +205,61 @@ static inline void close_call(const call *of) {
         free(of->memory[rank][side]);
 }
 
-/* Index of the first wrong element of what the rank has in block b of out; -1: none. */
-static inline int64_t find_wrong(const call *of, int64_t rank, int64_t block) {
-  tt_expected expected = of->meaning->expect(of->meaning, rank, block);
-  for (int64_t n = 0; n < of->count[block] && expected.kind != TT_MEANING_NOTHING; n++) {
+static inline bool is_same(const tt_expected *left, const tt_expected *right) {
+  return left->kind == right->kind && left->source == right->source && left->first == right->first &&
+         left->last == right->last && left->list == right->list && left->list_count == right->list_count;
+}
+
+/* Mostly all ranks must have the same. */
+static inline const value *want(call *of, const tt_expected *expected, int64_t block) {
+  value *wanted = of->wanted + of->first[block];
+  if (is_same(&of->made_of[block], expected))
+    return wanted;
+  of->made_of[block] = *expected;
+  for (int64_t n = 0; n < of->count[block]; n++) {
     int64_t index = of->first[block] + n;
-    value wanted =
-        expected.kind == TT_MEANING_COPY ? input_value(of, expected.source, index) : sum_value(of, &expected, index);
-    if (!is_value(of, of->out[rank], of->out_at[rank][block] + n, &wanted))
-      return n;
+    wanted[n] =
+        expected->kind == TT_MEANING_COPY ? input_value(of, expected->source, index) : sum_value(of, expected, index);
   }
+  return wanted;
+}
+
+/* Index of the first wrong element of what the rank has in block b of out; -1: none. */
+static inline int64_t find_wrong(call *of, int64_t rank, int64_t block) {
+  tt_expected expected = of->meaning->expect(of->meaning, rank, block);
+  if (expected.kind == TT_MEANING_NOTHING)
+    return -1;
+  const value *wanted = want(of, &expected, block);
+  for (int64_t n = 0; n < of->count[block]; n++)
+    if (!is_value(of, of->out[rank], of->out_at[rank][block] + n, &wanted[n]))
+      return n;
   return -1;
 }
 
-/* Marks the bytes of out's blocks. */
-static inline void mark_blocks(const call *of, int64_t rank, unsigned char *mine) {
+static inline bool is_filler(const unsigned char *memory, size_t bytes) {
+  return memory[0] == FILLER && memcmp(memory, memory + 1, bytes - 1) == 0;
+}
+
+static inline void fill_blocks(const call *of, int64_t rank, unsigned char *out) {
   size_t size = call_size(of);
   for (int64_t b = 0; b < of->meaning->block_count; b++)
     if (of->meaning->expect(of->meaning, rank, b).kind != TT_MEANING_NOTHING)
-      memset(mine + (size_t)of->out_at[rank][b] * size, 1, (size_t)of->count[b] * size);
+      memset(out + (size_t)of->out_at[rank][b] * size, FILLER, (size_t)of->count[b] * size);
 }
 
 /* Whether all bytes of out that are no block's are as they were; in place, those behind both buffers. */
 static inline bool is_rest_kept(const call *of, int64_t rank) {
+  static unsigned char rest[1 << 21];
   size_t bytes = (size_t)of->capacity * call_size(of) + GUARD;
-  static unsigned char mine[1 << 21];
-  assert_true(bytes <= sizeof mine);
-  memset(mine, of->meaning->in_place, bytes - GUARD);
-  memset(mine + bytes - GUARD, 0, GUARD);
-  if (!of->meaning->in_place)
-    mark_blocks(of, rank, mine);
-  bool kept = true;
-  for (size_t n = 0; n < bytes; n++)
-    kept = kept && (mine[n] || of->memory[rank][TT_OUT][n] == FILLER);
-  for (size_t n = bytes - GUARD; n < bytes; n++)
-    kept = kept && of->memory[rank][TT_IN][n] == FILLER;
-  return kept;
+  const unsigned char *behind[2] = {of->memory[rank][TT_IN] + bytes - GUARD, of->memory[rank][TT_OUT] + bytes - GUARD};
+  if (!is_filler(behind[TT_IN], GUARD) || !is_filler(behind[TT_OUT], GUARD))
+    return false;
+  if (of->meaning->in_place)
+    return true;
+  assert_true(bytes <= sizeof rest);
+  memcpy(rest, of->memory[rank][TT_OUT], bytes);
+  fill_blocks(of, rank, rest);
+  return is_filler(rest, bytes);
 }
 
 /* ---- what the executors are told ---- */
