@@ -18,6 +18,8 @@ case $sanitize in
 esac
 export ASAN_OPTIONS
 export OMPI_MCA_btl_tcp_if_include=lo # Open MPI 5 finds no other way by TCP to the machine itself
+cc -D_GNU_SOURCE -O1 -shared -fPIC -o "$work/yield.so" -x c "$TUTTI_SOURCE/bench/mpi/yield.h"
+export BENCH_YIELD=1
 
 # mpi_build MPI NAME: tests/mpi/NAME.c -> $work/NAME-MPI
 mpi_build() {
@@ -28,7 +30,7 @@ mpi_build() {
 mpi_run() {
   mpi=$1 ranks=$2
   shift 2
-  mpi_plain $mpi $ranks env LD_PRELOAD="${before:-}$library/libtutti-$mpi.so" "$@"
+  mpi_plain $mpi $ranks env LD_PRELOAD="${before:-}$library/libtutti-$mpi.so:$work/yield.so" "$@"
 }
 
 # mpi_plain MPI RANKS COMMAND...: the MPI alone.
