@@ -152,6 +152,27 @@ static void test_fetched_slices_are_combined(void **state) {
   close_ranks(of);
 }
 
+static void test_fetched_slices_are_finished(void **state) {
+  static const char *const finish[] = {
+      "plan rank 0 of 2 blocks 1 parts 1 tmp 0 times 1 slice 0\nlevel 0 core\n"
+      "lane 0 id 1 send level 0 channel 0\n  0 t0 send ->1 b0 in.0 first last\n",
+      "plan rank 1 of 2 blocks 1 parts 1 tmp 0 times 1 slice 0\nlevel 0 core\n"
+      "lane 0 id 1 recv level 0 channel 0\n  0 t0 recv <-0 b0 => out.0 first last finish 2\n"};
+  (void)state;
+  fetcher *of = make(finish);
+  for (int r = 0; r < RANKS; r++)
+    start_rank(of, r,
+               (tt_run){.blocks = {.block_count = 1, .total = TOTAL},
+                        .type = TUTTI_INT32,
+                        .op = TUTTI_AVERAGE,
+                        .single_copy = true});
+  run(of);
+  for (int n = 0; n < TOTAL; n++)
+    assert_int_equal(of->out[1][n], n / 2);
+  assert_int_equal(fetched, 1);
+  close_ranks(of);
+}
+
 static void test_fetched_slices_are_combined_with_what_is_there(void **state) {
   static const char *const twice[] = {
       "plan rank 0 of 2 blocks 1 parts 1 tmp 0 times 2 slice 0\nlevel 0 core\n"
@@ -215,6 +236,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_fetched_slices_are_stored),
       cmocka_unit_test(test_fetched_slices_are_combined),
+      cmocka_unit_test(test_fetched_slices_are_finished),
       cmocka_unit_test(test_fetched_slices_are_combined_with_what_is_there),
       cmocka_unit_test(test_users_operators_do_not_find_the_left_operand_in_the_result),
       cmocka_unit_test(test_nothing_is_fetched_unless_the_run_says_so),

@@ -175,19 +175,19 @@ static bool goes_aside(const tt_instance *instance, const tt_lane_run *lane) {
   return lane->op->use.reduces && (lane->src == lane->dst || instance->arith.large || users_left);
 }
 
-/* What lies in another process: fetched to where it goes, and combined there. */
+/* What lies in another process: fetched to where it goes, and combined and finished there. */
 static tutti_status fetch(tt_instance *instance, tt_lane_run *lane, int64_t *moved) {
   bool reduces = lane->op->use.reduces;
-  int64_t element = instance->arith.element_bytes, combine = instance->thresholds.combine;
-  int64_t whole = combine - combine % element;
-  int64_t most = !reduces ? instance->thresholds.fetch : whole > 0 ? whole : element;
+  int64_t limit = reduces ? instance->thresholds.combine : instance->thresholds.fetch;
+  int64_t element = instance->arith.element_bytes, whole = limit - limit % element;
+  int64_t most = whole > 0 ? whole : element;
   int64_t bytes = least(least(lane->granted - lane->done, lane->slot_bytes - lane->slot_used), most);
   unsigned char *dst = lane->dst + lane->done, *to = goes_aside(instance, lane) ? make_aside(instance, most) : dst;
   if (!to)
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for %lld bytes of another rank", (long long)most);
   tutti_status status =
       instance->ops->fetch(instance->transport, lane->op->stream, (size_t)lane->slot_used, to, (size_t)bytes);
-  if (!status && reduces)
+  if (!status)
     tt_arith_take(&instance->arith, lane->op->use, lane->src + lane->done, to, dst, bytes);
   *moved = bytes;
   return status;
