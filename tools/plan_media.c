@@ -141,21 +141,13 @@ static tutti_status begin(forecast *of) {
 
 /* ---- of a rank ---- */
 
-static void add(tt_sent *to, const tt_sent *more) {
-  to->messages += more->messages;
-  to->bytes += more->bytes;
-  to->slots += more->slots;
-}
-
 static tutti_status foresee_bound(const forecast *of, const tt_bound_plan *bound, const tt_run *run,
                                   tt_sent_range *by_lane, by_medium sent) {
   const tt_plan *plan = bound->list;
   tutti_status status = tt_forecast(bound, run, &of->facts, by_lane);
   for (uint32_t lane = 0; lane < plan->lane_count && status == TUTTI_OK; lane++)
-    for (int n = 0; n < TT_MEDIUM_COUNT; n++) {
-      add(&sent[plan->lane[lane].level][n].least, &by_lane[lane * TT_MEDIUM_COUNT + (uint32_t)n].least);
-      add(&sent[plan->lane[lane].level][n].most, &by_lane[lane * TT_MEDIUM_COUNT + (uint32_t)n].most);
-    }
+    for (uint32_t n = 0; n < TT_MEDIUM_COUNT; n++)
+      tt_sent_range_add(&sent[plan->lane[lane].level][n], &by_lane[lane * TT_MEDIUM_COUNT + n]);
   return status;
 }
 

@@ -36,12 +36,6 @@ void tt_comm_tallied(const tutti_comm *comm, tt_sent *sent, tt_sent_range *fores
   memcpy(foreseen, comm->tally->foreseen, sizeof comm->tally->foreseen);
 }
 
-static void add(tt_sent *to, const tt_sent *more) {
-  to->messages += more->messages;
-  to->bytes += more->bytes;
-  to->slots += more->slots;
-}
-
 tutti_status tt_tally_foresee(tutti_comm *comm, const tt_bound *bound) {
   const tt_bound_plan *plan = bound->entry->by_class[bound->blocks];
   size_t count = (size_t)plan->list->lane_count * TT_MEDIUM_COUNT;
@@ -53,10 +47,8 @@ tutti_status tt_tally_foresee(tutti_comm *comm, const tt_bound *bound) {
   facts.shared[TT_IN] = comm->tally->shared && users && !bound->copies;
   facts.shared[TT_OUT] = comm->tally->shared && users;
   tutti_status status = tt_forecast(plan, &bound->run, &facts, by_lane);
-  for (size_t n = 0; n < count && status == TUTTI_OK; n++) {
-    add(&comm->tally->foreseen[n % TT_MEDIUM_COUNT].least, &by_lane[n].least);
-    add(&comm->tally->foreseen[n % TT_MEDIUM_COUNT].most, &by_lane[n].most);
-  }
+  for (size_t n = 0; n < count && status == TUTTI_OK; n++)
+    tt_sent_range_add(&comm->tally->foreseen[n % TT_MEDIUM_COUNT], &by_lane[n]);
   free(by_lane);
   return status;
 }

@@ -192,6 +192,17 @@ typedef struct tt_sent_range {
   tt_sent least, most;
 } tt_sent_range;
 
+static inline void tt_sent_add(tt_sent *to, const tt_sent *more) {
+  to->messages += more->messages;
+  to->bytes += more->bytes;
+  to->slots += more->slots;
+}
+
+static inline void tt_sent_range_add(tt_sent_range *to, const tt_sent_range *more) {
+  tt_sent_add(&to->least, &more->least);
+  tt_sent_add(&to->most, &more->most);
+}
+
 typedef struct tt_forecast_facts { /* of link and machine */
   int64_t slot_bytes;              /* slot_bytes_minimum */
   tt_thresholds thresholds;        /* none is 0 */

@@ -6,6 +6,7 @@
 #include "api/api.h"
 #include "conformance/choose.h"
 #include "support/job.h"
+#include "support/sent.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -85,12 +86,11 @@ static void must(const call_side *side, bool right, const char *what) {
 }
 
 /* exactly: messages and bytes, not the slots that they take. */
-static bool lies_between(const tt_sent *sent, const tt_sent_range *foreseen, bool exactly) {
+static bool is_as_foreseen(const tt_sent *sent, const tt_sent_range *foreseen, bool exactly) {
   const tt_sent *least = &foreseen->least, *most = &foreseen->most;
   if (exactly && (least->messages != most->messages || least->bytes != most->bytes))
     return false;
-  return least->messages <= sent->messages && sent->messages <= most->messages && least->bytes <= sent->bytes &&
-         sent->bytes <= most->bytes && least->slots <= sent->slots && sent->slots <= most->slots;
+  return sent_lies_between(sent, foreseen);
 }
 
 static bool is_slots(int medium) {
@@ -103,14 +103,9 @@ static void check_sent(const work *at, const call_side *side) {
   tt_sent_range foreseen[TT_MEDIUM_COUNT];
   tt_comm_tallied(at->comm, sent, foreseen);
   for (int n = 0; n < TT_MEDIUM_COUNT; n++) {
-    if (lies_between(&sent[n], &foreseen[n], at->forced) && (!is_slots(n) || sent[n].carried >= sent[n].bytes))
+    if (is_as_foreseen(&sent[n], &foreseen[n], at->forced) && (!is_slots(n) || sent[n].carried >= sent[n].bytes))
       continue;
-    fprintf(stderr,
-            "%s: messages %" PRId64 " of %" PRId64 " .. %" PRId64 ", bytes %" PRId64 " of %" PRId64 " .. %" PRId64
-            ", slots %" PRId64 " of %" PRId64 " .. %" PRId64 "\n",
-            tt_medium_name[n], sent[n].messages, foreseen[n].least.messages, foreseen[n].most.messages, sent[n].bytes,
-            foreseen[n].least.bytes, foreseen[n].most.bytes, sent[n].slots, foreseen[n].least.slots,
-            foreseen[n].most.slots);
+    sent_print(n, &sent[n], &foreseen[n]);
     must(side, false, "sent as foreseen");
   }
 }

@@ -9,6 +9,7 @@
 #include "../../tools/verify_random.h"
 #include "lower/lower.h"
 #include "support/question.h"
+#include "support/sent.h"
 
 #include <inttypes.h>
 
@@ -246,12 +247,6 @@ static void make_call(property *at, call *of) {
   of->blocks = below(at, 2) ? tt_run_class(at->job.plan[0], &run) : TT_CLASS_STREAMS;
 }
 
-static void add_sent(tt_sent *to, const tt_sent *more) {
-  to->messages += more->messages;
-  to->bytes += more->bytes;
-  to->slots += more->slots;
-}
-
 static void foresee(property *at, const call *of, int64_t rank, const tt_run *run) {
   const tt_bound_plan *bound = at->job.bound[rank][of->blocks];
   tt_forecast_facts facts = {.slot_bytes = (int64_t)at->slot_bytes,
@@ -261,10 +256,8 @@ static void foresee(property *at, const call *of, int64_t rank, const tt_run *ru
   tt_sent_range *by_lane = calloc(count + 1, sizeof *by_lane);
   assert_non_null(by_lane);
   must(at, tt_forecast(bound, run, &facts, by_lane));
-  for (size_t n = 0; n < count; n++) {
-    add_sent(&at->foreseen[rank][n % TT_MEDIUM_COUNT].least, &by_lane[n].least);
-    add_sent(&at->foreseen[rank][n % TT_MEDIUM_COUNT].most, &by_lane[n].most);
-  }
+  for (size_t n = 0; n < count; n++)
+    tt_sent_range_add(&at->foreseen[rank][n % TT_MEDIUM_COUNT], &by_lane[n]);
   free(by_lane);
 }
 
@@ -273,18 +266,11 @@ static void check_sent(const property *at, const call *of, int64_t rank) {
   int64_t all = 0, foreseen = 0;
   tt_link_sent(at->job.link[rank], sent);
   for (int n = 0; n < TT_MEDIUM_COUNT; n++) {
-    const tt_sent *least = &at->foreseen[rank][n].least, *most = &at->foreseen[rank][n].most;
-    bool lies_between = least->messages <= sent[n].messages && sent[n].messages <= most->messages &&
-                        least->bytes <= sent[n].bytes && sent[n].bytes <= most->bytes &&
-                        least->slots <= sent[n].slots && sent[n].slots <= most->slots;
     all += sent[n].bytes;
-    foreseen += least->bytes;
-    if (lies_between)
+    foreseen += at->foreseen[rank][n].least.bytes;
+    if (sent_lies_between(&sent[n], &at->foreseen[rank][n]))
       continue;
-    print_error("%s: messages %" PRId64 " of %" PRId64 " .. %" PRId64 ", bytes %" PRId64 " of %" PRId64 " .. %" PRId64
-                ", slots %" PRId64 " of %" PRId64 " .. %" PRId64 "\n",
-                tt_medium_name[n], sent[n].messages, least->messages, most->messages, sent[n].bytes, least->bytes,
-                most->bytes, sent[n].slots, least->slots, most->slots);
+    sent_print(n, &sent[n], &at->foreseen[rank][n]);
     describe(at, of, "sent otherwise than foreseen", rank, -1);
     fail();
   }
