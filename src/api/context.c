@@ -58,7 +58,7 @@ static facts own_facts(const tutti_context *context, const tutti_context_options
   mine.direct_bytes = options->direct_bytes;
   mine.slot_bytes = options->slot_bytes;
   mine.slot_count = options->slot_count;
-  mine.far_slots = options->far_slots < TT_FAR_SLOTS_MOST ? options->far_slots : TT_FAR_SLOTS_MOST;
+  mine.far_slots = tt_options_far_slots();
   mine.verify = options->verify;
   mine.processes = tt_host_processes();
   mine.process = getpid();

@@ -74,8 +74,6 @@ typedef struct tt_option {
   size_t offset; /* in tt_options */
 } tt_option;
 
-#define TT_FAR_SLOTS_MOST 1024 /* who reads late walks over what has come */
-
 typedef struct tt_options {
   int64_t log;               /* 0 error .. 3 debug */
   int64_t timeout_ns;        /* a call that waits longer fails; 0: never */
@@ -111,6 +109,7 @@ typedef struct tt_options {
 } tt_options;
 
 const tt_options *tt_options_get(void); /* parsed from the environment once; a value that does not parse is reported */
+int64_t tt_options_far_slots(void);     /* far_slots, at most 1024 */
 const tt_option *tt_option_table(size_t *count);
 /* The name of the table's row that `name` nearly is; NULL: none. */
 const char *tt_option_nearest(const char *name);

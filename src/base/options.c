@@ -140,3 +140,8 @@ const tt_options *tt_options_get(void) {
   pthread_once(&options_once, parse_environment);
   return &options;
 }
+
+int64_t tt_options_far_slots(void) {
+  const int64_t slots = tt_options_get()->far_slots, most = 1024; /* who reads late walks over what has come */
+  return slots < most ? slots : most;
+}

@@ -38,12 +38,6 @@ typedef struct tt_streams {
   uint64_t last_stream;            /* number of the newest that this rank writes */
 } tt_streams;
 
-/* As the option says, and all ranks. */
-static inline uint32_t tt_streams_window(void) {
-  int64_t slots = tt_options_get()->far_slots;
-  return (uint32_t)(slots < TT_FAR_SLOTS_MOST ? slots : TT_FAR_SLOTS_MOST);
-}
-
 /* Closes all that are open. The post still is. */
 void tt_streams_finish(tt_streams *self);
 

@@ -221,9 +221,10 @@ static tutti_status open_tcp(const void *given, const tutti_boot *boot, void **o
     free(host);
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for the addresses of %" PRId64 " ranks", boot->rank_count);
   }
-  *self = (tt_tcp){.streams = {.rank = boot->rank, .rank_count = boot->rank_count, .window = tt_streams_window()},
-                   .host = host,
-                   .longest_ns = config->timeout_ns};
+  *self = (tt_tcp){
+      .streams = {.rank = boot->rank, .rank_count = boot->rank_count, .window = (uint32_t)tt_options_far_slots()},
+      .host = host,
+      .longest_ns = config->timeout_ns};
   tutti_status status = check(config);
   if (status == TUTTI_OK)
     status = tt_tcp_door_open(config->rail, config->rail_count, boot->rank, port, &self->door);

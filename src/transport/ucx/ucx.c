@@ -153,7 +153,7 @@ static tutti_status open_mail(tt_ucx *self, const tt_ucx_config *config, const t
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for a list of %" PRId64 " ranks", boot->rank_count);
   self->streams = (tt_streams){.rank = boot->rank,
                                .rank_count = boot->rank_count,
-                               .window = tt_streams_window(),
+                               .window = (uint32_t)tt_options_far_slots(),
                                .post = {.name = "ucx",
                                         .pool = &mail->pool,
                                         .send_take = tt_ucx_mail_send_take,
