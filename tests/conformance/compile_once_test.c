@@ -38,16 +38,21 @@ static void call_otherwise(tutti_comm *comm, const float *in, float *out) {
   }
 }
 
-static void run_rank(const tutti_boot *boot, void *argument) {
-  static float in[COUNTS], out[COUNTS];
+static tutti_comm *join(const tutti_boot *boot, tutti_context **context) {
   tutti_context_options options;
-  tutti_context *context;
   tutti_comm *comm;
-  (void)argument;
   tutti_context_options_init(&options);
   options.boot = boot;
-  CHECK(tutti_context_create(&options, &context) == TUTTI_OK);
-  CHECK(tutti_comm_create(context, &comm) == TUTTI_OK);
+  CHECK(tutti_context_create(&options, context) == TUTTI_OK);
+  CHECK(tutti_comm_create(*context, &comm) == TUTTI_OK);
+  return comm;
+}
+
+static void run_rank(const tutti_boot *boot, void *argument) {
+  static float in[COUNTS], out[COUNTS];
+  tutti_context *context;
+  tutti_comm *comm = join(boot, &context);
+  (void)argument;
   CHECK(tutti_allreduce(in, out, 1, TUTTI_FLOAT32, TUTTI_SUM, comm) == TUTTI_OK);
   CHECK(tutti_allreduce(in, out, COUNTS, TUTTI_FLOAT32, TUTTI_SUM, comm) == TUTTI_OK);
   int compiled = entry_count(comm);
@@ -119,14 +124,9 @@ static void call_vectors(tutti_comm *comm, int call, int64_t rank) {
 }
 
 static void run_vectors(const tutti_boot *boot, void *argument) {
-  tutti_context_options options;
   tutti_context *context;
-  tutti_comm *comm;
+  tutti_comm *comm = join(boot, &context);
   (void)argument;
-  tutti_context_options_init(&options);
-  options.boot = boot;
-  CHECK(tutti_context_create(&options, &context) == TUTTI_OK);
-  CHECK(tutti_comm_create(context, &comm) == TUTTI_OK);
   call_vectors(comm, 0, boot->rank);
   const tt_entry *entry = comm->entries;
   const tt_bound_plan *plan = entry->by_class[TT_CLASS_ENDS];
