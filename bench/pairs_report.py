@@ -60,7 +60,7 @@ def width_text(interval):
 
 
 def range_text(interval):
-    return f"{interval.low:.3f} .. {interval.high:.3f}" if interval.count > 1 else "?"
+    return f"{interval.low:.3f} .. {interval.high:.3f}" if interval.low > 0 else "?"
 
 
 # ---- results ----
@@ -127,14 +127,14 @@ def print_flagged(results, word):
 def print_undecided(results):
     for r in results:
         if r.verdict["b"] == UNDECIDED:
-            at = f"within {width_text(r.interval['b'])} after {r.count} pairs" if r.count > 1 else f"{r.count} pairs"
+            at = f"within {width_text(r.interval['b'])} after {r.count} pairs" if r.interval["b"].low > 0 else f"{r.count} pairs"
             print(f"  {colored(UNDECIDED, UNDECIDED)}: {name_of(r.key)}: {r.interval['b'].middle:.3f}, {at}")
 
 
 def print_summary(run, results):
     ratio = overall(run, "b")
     counts = {word: sum(r.verdict["b"] == word for r in results) for word in (EVEN, SLOWER, FASTER, UNDECIDED)}
-    print(f"\nb/a of {len(results)} points: {ratio.middle:.4f} ({ratio.low:.4f} .. {ratio.high:.4f}), geometric mean and 95 %")
+    print(f"\nb/a of {len(results)} points: {ratio.middle:.4f} ({range_text(ratio)}), geometric mean and 95 %")
     print("  " + ", ".join(f"{count} {word}" for word, count in counts.items()))
     for word in (SLOWER, FASTER):
         print_flagged(results, word)
@@ -153,9 +153,9 @@ def print_control(run, results, control, holds):
     limits, name = run.limits, run.control
     same, delayed = overall(run, "same"), overall(run, "delayed")
     print(f"\ncontrol: {name} against itself: {share_text(control.wrong, len(results))} flagged, none may be; "
-          f"mean {same.middle:.4f} ({same.low:.4f} .. {same.high:.4f})")
+          f"mean {same.middle:.4f} ({range_text(same)})")
     print(f"         {name} with calls {run.options.delay:g} % longer: {share_text(control.seen, control.points)} of the decided "
-          f"points flagged, {limits.seen * 100:.0f} % must be; mean {delayed.middle:.4f} ({delayed.low:.4f} .. {delayed.high:.4f})")
+          f"points flagged, {limits.seen * 100:.0f} % must be; mean {delayed.middle:.4f} ({range_text(delayed)})")
     for ranks in sorted({r.key.ranks for r in results}):
         part = control_over([r for r in results if r.key.ranks == ranks])
         print(f"           with {ranks_text(ranks)}: {share_text(part.seen, part.points)}, "

@@ -1,36 +1,37 @@
 """What pairs of times say: the statistics of bench/pairs, with no job and no clock in it.
 
-A pair is two times of one point, of the same round; its logarithm of the ratio is one observation. Their mean is that
-of the ratio (geometric), with the 95 % interval of Student. docs/benchmarking.md has the method."""
+A pair is two times of one point, of the same round; the logarithm of their ratio is one observation. Now and then a
+machine holds a whole job up, so observations have far outliers: the middle is Hodges and Lehmann's (the median of the
+means of every two observations), the interval that of Wilcoxon's signed ranks. docs/benchmarking.md has the method."""
 import functools
 import math
 from typing import NamedTuple
 
 SURE = 0.95  # of an interval
+NORMAL = 1.959964  # of a normal distribution, as much lies within so many deviations
 UNDECIDED, EVEN, SLOWER, FASTER = "undecided", "even", "slower", "faster"
 
 
-def t_share(t, freedom):
-    """The share of Student's distribution between -t and t, exact for whole degrees of freedom (Abramowitz and Stegun,
-    26.7.3 and 26.7.4)."""
-    angle = math.atan(t / math.sqrt(freedom))
-    sine, cosine = math.sin(angle), math.cos(angle)
-    odd = freedom % 2
-    term, total = (cosine, 0.0) if odd else (1.0, 0.0)
-    for k in range(1 + odd, freedom, 2):  # freedom // 2 terms
-        total += term
-        term *= cosine * cosine * k / (k + 1)
-    return 2 / math.pi * (angle + sine * total) if odd else sine * total
+@functools.lru_cache(maxsize=None)
+def rank_sums(count):
+    """Of 1 .. count, how many of the subsets have each sum: of all signs, the frequencies of the sum of positive ranks."""
+    if count == 0:
+        return (1,)
+    fewer = (*rank_sums(count - 1), *[0] * count)
+    return tuple(ways + (fewer[total - count] if total >= count else 0) for total, ways in enumerate(fewer))
 
 
 @functools.lru_cache(maxsize=None)
-def t_quantile(freedom):
-    """Between -t and t lie 95 %."""
-    low, high = 0.0, 16.0
-    while high - low > 1e-12 * high:
-        middle = (low + high) / 2
-        low, high = (middle, high) if t_share(middle, freedom) < SURE else (low, middle)
-    return high
+def outside(count):
+    """How many of the sorted means of two lie outside of the interval at each end: the most that leave it SURE. None of
+    few observations are sure enough: then -1."""
+    rest, out = (1 - SURE) / 2 * 2**count, -1
+    for ways in rank_sums(count):
+        rest -= ways
+        if rest < 0:
+            return out
+        out += 1
+    return out
 
 
 class Interval(NamedTuple):
@@ -41,15 +42,17 @@ class Interval(NamedTuple):
 
     @property
     def half_width(self):
-        """A share of the middle: 0.05 is 5 %."""
-        return self.high / self.middle - 1
+        """A share of the middle, to the farther side: 0.05 is 5 %."""
+        return max(self.high / self.middle, self.middle / self.low) - 1 if self.low > 0 else math.inf
 
 
-def interval_around(mean, error, count, freedom):
-    if freedom < 1:
-        return Interval(count, math.exp(mean), 0.0, math.inf)
-    width = t_quantile(freedom) * error
-    return Interval(count, math.exp(mean), math.exp(mean - width), math.exp(min(mean + width, 700)))
+def power(log):
+    return math.exp(max(-700.0, min(log, 700.0)))
+
+
+def median(ordered):
+    half = len(ordered) // 2
+    return ordered[half] if len(ordered) % 2 else (ordered[half - 1] + ordered[half]) / 2
 
 
 def interval_of(logs):
@@ -57,26 +60,36 @@ def interval_of(logs):
     count = len(logs)
     if count == 0:
         return Interval(0, 1.0, 0.0, math.inf)
-    mean = math.fsum(logs) / count
-    squares = math.fsum((log - mean) ** 2 for log in logs)
-    return interval_around(mean, math.sqrt(squares / max(count - 1, 1) / count), count, count - 1)
+    means = sorted((logs[i] + logs[k]) / 2 for i in range(count) for k in range(i + 1))
+    out = outside(count)
+    low, high = (0.0, math.inf) if out < 0 else (power(means[out]), power(means[-1 - out]))
+    return Interval(count, power(median(means)), low, high)
+
+
+def moves(logs, interval):
+    """How much each round has moved the middle: by its rank, so that an outlier moves it no farther than the next one.
+    Their squares add up to the variance that the interval has."""
+    deviation = math.log(interval.high / interval.low) / 2 / NORMAL
+    ordered = sorted(logs, key=logs.get)
+    step = deviation * math.sqrt(12 / len(logs)) / (len(logs) + 1)  # ranks vary by (count^2 - 1) / 12
+    return {number: step * (rank - (len(logs) - 1) / 2) for rank, number in enumerate(ordered)}
 
 
 def interval_over(points):
     """Of the mean ratio over points, each a dict {round: logarithm}. What disturbs a round disturbs all its points: the
-    rounds are what is independent, and as many are counted as the point with the fewest has."""
-    points = [logs for logs in points if logs]
+    rounds are what is independent. So what each has moved is added over the points."""
+    points = [(logs, interval_of(list(logs.values()))) for logs in points if logs]
     if not points:
         return interval_of([])
-    off = {}  # of each round, how much it has moved the mean
-    means = [math.fsum(logs.values()) / len(logs) for logs in points]
-    for logs, mean in zip(points, means):
-        for number, log in logs.items():
-            off[number] = off.get(number, 0.0) + (log - mean) / len(logs) / len(points)
-    rounds = len(off)
-    variance = math.fsum(value * value for value in off.values()) * rounds / max(rounds - 1, 1)
-    fewest = min(len(logs) for logs in points)
-    return interval_around(math.fsum(means) / len(means), math.sqrt(variance), len(points), fewest - 1)
+    mean = math.fsum(math.log(interval.middle) for _, interval in points) / len(points)
+    if any(interval.low == 0 for _, interval in points):
+        return Interval(len(points), power(mean), 0.0, math.inf)
+    moved = {}
+    for logs, interval in points:
+        for number, move in moves(logs, interval).items():
+            moved[number] = moved.get(number, 0.0) + move / len(points)
+    width = NORMAL * math.sqrt(math.fsum(move * move for move in moved.values()))
+    return Interval(len(points), power(mean), power(mean - width), power(mean + width))
 
 
 class Limits(NamedTuple):

@@ -1,5 +1,7 @@
-"""The statistics of bench/pairs, on made-up times: quantiles and intervals are right, equal distributions are flagged about
-never and 10 % nearly always, and more pairs are asked for because of widths alone. Jobs have just the points that are left."""
+"""The statistics of bench/pairs, on made-up times with and without far outliers: ranks and intervals are right, equal
+distributions are flagged about never and 10 % nearly always, and more pairs are asked for because of widths alone. Jobs
+have just the points that are left."""
+import itertools
 import math
 import os
 import pathlib
@@ -11,62 +13,72 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(os.environ["TUTTI_SOURCE"]) / "bench"))
 import pairs_jobs
 from pairs_statistics import (EVEN, FASTER, SLOWER, UNDECIDED, Interval, Limits, control_of, interval_of, interval_over,
-                              is_done, t_quantile, t_share, verdict)
+                              is_done, outside, rank_sums, verdict)
 
 LIMITS = Limits()
 SHARE_ALONE = math.inf
-# Of printed tables: between -t and t lie 95 %.
-TABLE = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120,
-         2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042]
+# Of printed tables of signed ranks, 5 % at both ends together: from 6 observations on.
+TABLE = [0, 2, 3, 5, 8, 10, 13, 17, 21, 25, 29, 34, 40, 46, 52, 58, 65, 73, 81, 89]
 
 
-def integrated_share(t, freedom, pieces=2000):
-    """By Simpson's rule over the density."""
-    scale = math.exp(math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2)) / math.sqrt(freedom * math.pi)
-    density = lambda x: scale * (1 + x * x / freedom) ** (-(freedom + 1) / 2)
-    step = t / pieces
-    inner = math.fsum((4 if n % 2 else 2) * density(n * step) for n in range(1, pieces))
-    return 2 * step / 3 * (density(0) + inner + density(t))
-
-
-class Quantiles(unittest.TestCase):
+class Ranks(unittest.TestCase):
     def test_are_those_of_printed_tables(self):
-        for freedom, printed in [*enumerate(TABLE, 1), (40, 2.021), (60, 2.000), (120, 1.980), (10**5, 1.960)]:
-            self.assertAlmostEqual(t_quantile(freedom), printed, delta=0.00051, msg=f"{freedom} degrees of freedom")
+        self.assertEqual([outside(count) for count in range(6)], [-1] * 6)
+        self.assertEqual([outside(count) for count in range(6, 26)], TABLE)
+        self.assertEqual(outside(50), 434)
 
-    def test_share_is_the_integral_of_the_density(self):
-        for freedom in range(1, 130):
-            for t in (0.1, 1, t_quantile(freedom) if freedom > 1 else 3):
-                self.assertAlmostEqual(t_share(t, freedom), integrated_share(t, freedom), delta=1e-9)
+    def test_sums_are_those_of_all_subsets(self):
+        for count in range(10):
+            sums = [sum(rank for rank, sign in enumerate(signs, 1) if sign)
+                    for signs in itertools.product((0, 1), repeat=count)]
+            self.assertEqual(list(rank_sums(count)), [sums.count(total) for total in range(count * (count + 1) // 2 + 1)])
+
+
+def noise_of(rng, width, outliers):
+    """A job's; with outliers, one of ten is ten times as far off."""
+    return rng.gauss(0, width * (10 if outliers and rng.random() < 0.1 else 1))
 
 
 class Intervals(unittest.TestCase):
-    def test_is_students(self):
-        interval = interval_of([0, 0.1, 0.2])
-        width = t_quantile(2) * 0.1 / math.sqrt(3)
-        self.assertEqual(interval.count, 3)
-        self.assertAlmostEqual(math.log(interval.middle), 0.1)
-        self.assertAlmostEqual(math.log(interval.low), 0.1 - width)
-        self.assertAlmostEqual(math.log(interval.high), 0.1 + width)
-        self.assertAlmostEqual(interval.half_width, math.exp(width) - 1)
+    def test_is_hodges_lehmanns_and_wilcoxons(self):
+        """Of six observations the interval is all of their means of two; the middle is the 11th of 21."""
+        interval = interval_of([0, 1, 3, 7, 15, 31])
+        self.assertEqual(interval.count, 6)
+        self.assertAlmostEqual(math.log(interval.low), 0)
+        self.assertAlmostEqual(math.log(interval.high), 31)
+        means = sorted([0, 1, 3, 7, 15, 31, .5, 1.5, 3.5, 7.5, 15.5, 2, 4, 8, 16, 5, 9, 17, 11, 19, 23])
+        self.assertAlmostEqual(math.log(interval.middle), means[10])
 
-    def test_of_a_single_pair_is_everything(self):
-        for logs in ([], [0.3]):
+    def test_width_is_of_the_farther_side(self):
+        self.assertAlmostEqual(Interval(10, 1, 0.8, 1.1).half_width, 0.25)
+        self.assertAlmostEqual(Interval(10, 1, 0.9, 1.2).half_width, 0.2)
+
+    def test_an_outlier_is_an_outlier_however_far(self):
+        logs = [0.01 * n for n in range(20)]
+        self.assertEqual(interval_of([*logs, 0.5]), interval_of([*logs, 100]))
+        over = [{n: log for n, log in enumerate([*logs, far])} for far in (0.5, 100)]
+        self.assertEqual(interval_over(over[:1]), interval_over(over[1:]))
+
+    def test_of_few_pairs_is_everything(self):
+        for logs in ([], [0.3], [0.3] * 5):
             self.assertEqual((interval_of(logs).low, interval_of(logs).high), (0, math.inf))
+            self.assertEqual(interval_of(logs).half_width, math.inf)
         self.assertEqual(interval_over([]).high, math.inf)
         self.assertEqual(interval_over([{1: 0.1}, {}]).high, math.inf)
 
     def test_over_points_knows_that_a_round_disturbs_them_all(self):
-        """95 % of the intervals, about, hold the truth, although the rounds' luck is shared by all points."""
+        """95 % of the intervals, about, hold the truth, although the rounds' luck is shared by all points, of which half
+        have fewer rounds."""
         rng = random.Random(13)
-        held = 0
-        for _ in range(400):
-            luck = [rng.gauss(0, 0.1) for _ in range(20)]
-            points = [{n: 0.02 * p + luck[n] + rng.gauss(0, 0.05) for n in range(20)} for p in range(10)]
-            interval = interval_over(points)
-            held += interval.low <= math.exp(0.09) <= interval.high
-        self.assertGreater(held, 400 * 0.91)
-        self.assertLess(held, 400 * 0.985)
+        for outliers in (False, True):
+            held = 0
+            for _ in range(300):
+                luck = [noise_of(rng, 0.1, outliers) for _ in range(20)]
+                points = [{n: 0.02 * p + luck[n] + noise_of(rng, 0.05, outliers) for n in range(12 + p % 2 * 8)}
+                          for p in range(10)]
+                interval = interval_over(points)
+                held += interval.low <= math.exp(0.09) <= interval.high
+            self.assertGreater(held, 300 * 0.91, outliers)
 
     def test_over_points_weighs_each_alike(self):
         interval = interval_over([{n: 0.1 for n in range(60)}, {n: 0.3 for n in range(10)}])
@@ -112,42 +124,47 @@ class Verdicts(unittest.TestCase):
         self.assertTrue(is_done([wide._replace(count=60)], LIMITS))
 
 
-def measured(rng, ratio, noise):
+def measured(rng, ratio, noise, outliers):
     """Pairs until a point is done, as bench/pairs takes them: all three ratios share a's times."""
     logs = ([], [], [])
-    while not logs[0] or not is_done([interval_of(one) for one in logs], LIMITS):
-        base = rng.gauss(0, noise)
+    while True:
+        base = noise_of(rng, noise, outliers)
         for one, true in zip(logs, (ratio, 1, 1.1)):
-            one.append(math.log(true) + rng.gauss(0, noise) - base)
-    return [interval_of(one) for one in logs]
+            one.append(math.log(true) + noise_of(rng, noise, outliers) - base)
+        if len(logs[0]) >= LIMITS.least:
+            intervals = [interval_of(one) for one in logs]
+            if is_done(intervals, LIMITS):
+                return intervals
 
 
 class Simulated(unittest.TestCase):
-    """Noise of a job's times; 0.07 is as much as 60 pairs can take."""
+    """Noise of a job's times; 0.07 is as much as 60 pairs can take, 0.05 where there are outliers, too."""
 
-    def points(self, ratio, noise, count):
+    def points(self, ratio, noise, outliers, count):
         rng = random.Random(15)
-        return [measured(rng, ratio, noise) for _ in range(count)]
+        return [measured(rng, ratio, noise, outliers) for _ in range(count)]
 
     def test_equal_is_flagged_never_and_10_percent_nearly_always(self):
-        for noise in (0.005, 0.02, 0.035, 0.05, 0.07):
-            said = [[verdict(one, SHARE_ALONE, 2, LIMITS) for one in point] for point in self.points(1, noise, 200)]
+        for noise, outliers in ((0.005, False), (0.02, False), (0.05, False), (0.07, False), (0.005, True), (0.02, True),
+                                (0.04, True)):
+            points = self.points(1, noise, outliers, 100)
+            said = [[verdict(one, SHARE_ALONE, 2, LIMITS) for one in point] for point in points]
             control = control_of(said)
-            self.assertEqual((control.points, control.wrong), (200, 0), noise)
-            self.assertTrue(control.holds(LIMITS), (noise, control))
+            self.assertEqual((control.points, control.wrong), (100, 0), (noise, outliers))
+            self.assertTrue(control.holds(LIMITS), (noise, outliers, control))
             self.assertFalse({SLOWER, FASTER} & {compared for compared, _, _ in said})
 
     def test_stopping_by_width_keeps_the_intervals_true(self):
-        for noise in (0.02, 0.035):
-            points = self.points(1.03, noise, 300)
+        for noise, outliers in ((0.02, False), (0.035, False), (0.01, True), (0.02, True)):
+            points = self.points(1.03, noise, outliers, 300)
             held = sum(compared.low <= 1.03 <= compared.high for compared, _, _ in points)
-            self.assertGreater(held, 300 * 0.91, noise)
+            self.assertGreater(held, 300 * 0.91, (noise, outliers))
             middle = math.fsum(math.log(compared.middle) for compared, _, _ in points) / 300
             self.assertAlmostEqual(middle, math.log(1.03), delta=0.002)
 
     def test_control_does_not_hold_where_noise_hides_the_delay(self):
-        said = [[verdict(one, SHARE_ALONE, 2, LIMITS) for one in point] for point in self.points(1, 0.12, 60)]
-        self.assertFalse(control_of(said).holds(LIMITS))
+        points = self.points(1, 0.12, False, 40)
+        self.assertFalse(control_of([[verdict(one, SHARE_ALONE, 2, LIMITS) for one in point] for point in points]).holds(LIMITS))
 
     def test_goal_as_wide_as_decided_would_miss_the_delay(self):
         """Why there is a goal of its own: 10 % with 5 % to either side is not wholly beyond 5 %."""
