@@ -224,15 +224,27 @@ void tt_record_add_call(tt_text *to, const tt_record *record) {
   tt_text_add(to, "%s(%s)", info.name ? info.name : "composition", *facts ? facts + 2 : "");
 }
 
-/* "ranks 1, 2 and 5 called X" for all that called the same as `first`. */
-static void add_group(tt_text *to, const tutti_comm *comm, uint64_t number, int64_t first, const tt_record *record) {
+/* Each rank's record, as it is now; number 0: it has none. NULL: no memory. */
+static tt_record *read_all(const tutti_comm *comm, uint64_t number) {
+  tt_record *all = calloc((size_t)comm->size, sizeof *all);
+  for (int64_t r = 0; r < comm->size && all; r++)
+    if (!tt_record_read(comm, r, number, &all[r]))
+      all[r].number = 0;
+  return all;
+}
+
+static bool is_same(const tt_record *a, const tt_record *b) {
+  return a->number > 0 && b->number > 0 && same_record(a, b);
+}
+
+/* "ranks 1, 2 and 5 called X" for all that called the same as `first`, the lowest of them. */
+static void add_group(tt_text *to, const tt_record *all, int64_t ranks, int64_t first) {
   int64_t count = 0, shown = 0;
-  tt_record other;
-  for (int64_t r = first; r < comm->size; r++)
-    count += tt_record_read(comm, r, number, &other) && same_record(&other, record);
+  for (int64_t r = first; r < ranks; r++)
+    count += is_same(&all[r], &all[first]);
   tt_text_add(to, count == 1 ? "rank" : "ranks");
-  for (int64_t r = first; r < comm->size; r++) {
-    if (!tt_record_read(comm, r, number, &other) || !same_record(&other, record))
+  for (int64_t r = first; r < ranks; r++) {
+    if (!is_same(&all[r], &all[first]))
       continue;
     if (++shown > 8) {
       tt_text_add(to, " and %" PRId64 " more", count - 8);
@@ -241,13 +253,12 @@ static void add_group(tt_text *to, const tutti_comm *comm, uint64_t number, int6
     tt_text_add(to, "%s %" PRId64, shown == 1 ? "" : shown == count ? " and" : ",", r);
   }
   tt_text_add(to, " called ");
-  tt_record_add_call(to, record);
+  tt_record_add_call(to, &all[first]);
 }
 
-static bool seen_before(const tutti_comm *comm, uint64_t number, int64_t rank, const tt_record *record) {
-  tt_record other;
+static bool seen_before(const tt_record *all, int64_t rank) {
   for (int64_t r = 0; r < rank; r++)
-    if (tt_record_read(comm, r, number, &other) && same_record(&other, record))
+    if (is_same(&all[r], &all[rank]))
       return true;
   return false;
 }
@@ -259,29 +270,43 @@ static bool look_alike(const tt_record *a, const tt_record *b) {
          (a->lists == b->lists || !tt_compose_info((tt_collective)a->collective).has_graph);
 }
 
+/* What they differ in, where the calls alone do not show it. */
+static void add_hidden_difference(tt_text *to, const tt_record *first, bool same_counts, bool same_keys) {
+  if (same_keys)
+    tt_text_add(to, "; the types of their elements differ");
+  else if (tt_record_is_composition(first))
+    tt_text_add(to, "; their primitives or parameters differ");
+  else
+    tt_text_add(to, same_counts ? "; their parameters differ" : "; their counts differ");
+}
+
+static void add_groups(tt_text *to, const tt_record *all, int64_t ranks) {
+  const tt_record *first = NULL;
+  bool several = false, alike = true, same_counts = true, same_keys = true;
+  for (int64_t r = 0; r < ranks; r++) {
+    if (all[r].number == 0 || seen_before(all, r))
+      continue;
+    several = first != NULL;
+    first = first ? first : &all[r];
+    tt_text_add(to, several ? "; " : "");
+    add_group(to, all, ranks, r);
+    alike = alike && look_alike(first, &all[r]);
+    same_counts = same_counts && first->lists == all[r].lists;
+    same_keys = same_keys && first->key == all[r].key;
+  }
+  if (alike && several)
+    add_hidden_difference(to, first, same_counts, same_keys);
+}
+
+/* Of records that were all read before the first word is written: ranks that come meanwhile are left out. */
 void tt_record_add_difference(tt_text *to, const tutti_comm *comm, uint64_t number) {
-  tt_record record, first = {.number = 0};
-  int groups = 0;
-  bool alike = true, same_counts = true, same_keys = true;
+  tt_record *all = read_all(comm, number);
   tt_text_add(to, "ranks differ in ");
   tt_record_add_number(to, comm, number);
   tt_text_add(to, " on a communicator of %" PRId64 ": ", comm->size);
-  for (int64_t r = 0; r < comm->size; r++) {
-    if (!tt_record_read(comm, r, number, &record) || seen_before(comm, number, r, &record))
-      continue;
-    if (groups++ == 0)
-      first = record;
-    else
-      tt_text_add(to, "; ");
-    add_group(to, comm, number, r, &record);
-    alike = alike && look_alike(&first, &record);
-    same_counts = same_counts && first.lists == record.lists;
-    same_keys = same_keys && first.key == record.key;
-  }
-  if (alike && groups > 1 && same_keys)
-    tt_text_add(to, "; the types of their elements differ");
-  else if (alike && groups > 1 && tt_record_is_composition(&first))
-    tt_text_add(to, "; their primitives or parameters differ");
-  else if (alike && groups > 1)
-    tt_text_add(to, same_counts ? "; their parameters differ" : "; their counts differ");
+  if (all)
+    add_groups(to, all, comm->size);
+  else
+    tt_text_add(to, "there is no memory to say how");
+  free(all);
 }
