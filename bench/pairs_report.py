@@ -5,7 +5,7 @@ import os
 import statistics
 import sys
 
-from pairs_statistics import EVEN, FASTER, SLOWER, UNDECIDED, control_of, interval_of, interval_over, verdict
+from pairs_statistics import EVEN, FASTER, SLOWER, UNDECIDED, control_of, interval_of, interval_over, verdicts
 
 COLORS = {SLOWER: "31", FASTER: "32", UNDECIDED: "33", "bad": "1;31", "good": "32"}
 
@@ -76,10 +76,7 @@ class Result:
         median = lambda arm: statistics.median([times[arm] for times in point.times]) if point.times else math.nan
         self.ns = {arm: median(arm) for arm in ("a", "b", "same", "delayed")}
         self.interval = {arm: run.interval(point, arm) for arm in ("b", "same", "delayed")}
-        # Where the point is short, a difference of 10 % may be less than is worth a flag: the control asks whether it is
-        # noticed, so the share alone counts there.
-        self.verdict = {arm: verdict(self.interval[arm], self.ns["a"] if arm == "b" else math.inf, ranks, limits)
-                        for arm in ("b", "same", "delayed")}
+        self.verdict = dict(zip(self.interval, verdicts(self.interval.values(), self.ns["a"], ranks, limits)))
 
     def as_json(self):
         return {**self.key._asdict(), "median_ns": self.ns if self.count else None, "verdict": self.verdict, "pairs": self.times,
@@ -127,7 +124,8 @@ def print_flagged(results, word):
 def print_undecided(results):
     for r in results:
         if r.verdict["b"] == UNDECIDED:
-            at = f"within {width_text(r.interval['b'])} after {r.count} pairs" if r.interval["b"].low > 0 else f"{r.count} pairs"
+            widest = max(r.interval.values(), key=lambda interval: interval.half_width)
+            at = f"within {width_text(widest)} after {r.count} pairs" if widest.low > 0 else f"{r.count} pairs"
             print(f"  {colored(UNDECIDED, UNDECIDED)}: {name_of(r.key)}: {r.interval['b'].middle:.3f}, {at}")
 
 
@@ -170,8 +168,8 @@ def print_control(run, results, control, holds):
 def print_head(run):
     options, limits = run.options, run.limits
     print(f"# a        {options.a}\n# b        {options.b}")
-    print(f"# points   {len(run.points)}, medians of {options.repeats} rows of {options.bench.seconds} s a job; seed {options.seed}, "
-          f"{run.round} rounds")
+    print(f"# points   {len(run.points)}, the fastest of {options.repeats} rows of {options.bench.seconds} s a job; "
+          f"seed {options.seed}, {run.round} rounds")
     print(f"# pairs    until all intervals are within {limits.goal * 100:g} %, at least {limits.least}, at most {limits.most}")
     print(f"# decided  within {limits.width * 100:g} %, with {limits.many} ranks or more {limits.width_many * 100:g} %")
     print(f"# flagged  decided, and wholly beyond {limits.beyond * 100:g} % and {limits.beyond_ns:g} ns")

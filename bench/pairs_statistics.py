@@ -120,6 +120,15 @@ def verdict(interval, base_ns, ranks, limits):
     return SLOWER if interval.low > 1 + beyond else FASTER if interval.high < 1 - beyond else EVEN
 
 
+def verdicts(intervals, base_ns, ranks, limits):
+    """Of a point's comparison, of the same against itself, of the delay. Where a point is short, 10 % may be less time
+    than is worth a flag; the control asks whether they are noticed, so there the share alone counts. Even needs a
+    control that would have noticed: where it is undecided, so is the comparison."""
+    compared, same, delayed = (verdict(interval, time, ranks, limits)
+                               for interval, time in zip(intervals, (base_ns, math.inf, math.inf)))
+    return (UNDECIDED if compared == EVEN and UNDECIDED in (same, delayed) else compared), same, delayed
+
+
 class Control(NamedTuple):
     points: int  # whose comparison is decided
     wrong: int  # flagged, of all the points of the same against the same

@@ -13,7 +13,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(os.environ["TUTTI_SOURCE"]) / "bench"))
 import pairs_jobs
 from pairs_statistics import (EVEN, FASTER, SLOWER, UNDECIDED, Interval, Limits, control_of, interval_of, interval_over,
-                              is_done, outside, rank_sums, verdict)
+                              is_done, outside, rank_sums, verdict, verdicts)
 
 LIMITS = Limits()
 SHARE_ALONE = math.inf
@@ -108,6 +108,15 @@ class Verdicts(unittest.TestCase):
         self.assertEqual(self.verdict(0.88, 1.12, ranks=8), UNDECIDED)
         self.assertEqual(self.verdict(0.99, 1.01, count=9), UNDECIDED)
 
+    def test_even_needs_a_control_that_would_notice(self):
+        narrow, slower, wide = Interval(20, 1, 0.99, 1.01), Interval(20, 1.1, 1.08, 1.12), Interval(20, 1, 0.9, 1.1)
+        said = lambda *intervals: verdicts(intervals, SHARE_ALONE, 2, LIMITS)
+        self.assertEqual(said(narrow, narrow, slower), (EVEN, EVEN, SLOWER))
+        self.assertEqual(said(narrow, narrow, wide), (UNDECIDED, EVEN, UNDECIDED))
+        self.assertEqual(said(narrow, wide, slower), (UNDECIDED, UNDECIDED, SLOWER))
+        self.assertEqual(said(slower, wide, wide), (SLOWER, UNDECIDED, UNDECIDED))
+        self.assertEqual(verdicts((slower, narrow, slower), 140, 2, LIMITS), (EVEN, EVEN, SLOWER))
+
     def test_done_asks_widths_alone(self):
         rng = random.Random(14)
         for _ in range(200):
@@ -148,7 +157,7 @@ class Simulated(unittest.TestCase):
         for noise, outliers in ((0.005, False), (0.02, False), (0.05, False), (0.07, False), (0.005, True), (0.02, True),
                                 (0.04, True)):
             points = self.points(1, noise, outliers, 100)
-            said = [[verdict(one, SHARE_ALONE, 2, LIMITS) for one in point] for point in points]
+            said = [verdicts(point, SHARE_ALONE, 2, LIMITS) for point in points]
             control = control_of(said)
             self.assertEqual((control.points, control.wrong), (100, 0), (noise, outliers))
             self.assertTrue(control.holds(LIMITS), (noise, outliers, control))
@@ -164,7 +173,7 @@ class Simulated(unittest.TestCase):
 
     def test_control_does_not_hold_where_noise_hides_the_delay(self):
         points = self.points(1, 0.12, False, 40)
-        self.assertFalse(control_of([[verdict(one, SHARE_ALONE, 2, LIMITS) for one in point] for point in points]).holds(LIMITS))
+        self.assertFalse(control_of([verdicts(point, SHARE_ALONE, 2, LIMITS) for point in points]).holds(LIMITS))
 
     def test_goal_as_wide_as_decided_would_miss_the_delay(self):
         """Why there is a goal of its own: 10 % with 5 % to either side is not wholly beyond 5 %."""
@@ -214,7 +223,7 @@ class Jobs(unittest.TestCase):
                                              "times": [{"median_ns": ns}, {"median_ns": 7}]}
         answer = {"ranks": 3, "rows": [row(8, 5), row(16, 40), row(8, 1), row(8, 3), row(32, 9, "no plan")]}
         key = pairs_jobs.Key(3, "scan", "", 8)
-        self.assertEqual(pairs_jobs.rows_of(answer), {key: 3, key._replace(bytes=16): 40})
+        self.assertEqual(pairs_jobs.rows_of(answer), {key: 1, key._replace(bytes=16): 40})
 
 
 if __name__ == "__main__":
