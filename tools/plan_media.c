@@ -89,8 +89,8 @@ static tt_block_table table_of(const forecast *of) {
   tt_collective collective = work->options->problem.collective;
   const tt_composition *composition = &work->composition;
   bool square = composition->layout[TT_IN] == TT_LAYOUT_ROW;
-  bool listed = tt_compose_info(collective).has_graph || tt_call_side(collective, TT_IN).length == TT_BY_LIST ||
-                tt_call_side(collective, TT_OUT).length == TT_BY_LIST;
+  bool listed = tt_compose_info(collective).has_graph || tt_compose_side(collective, TT_IN).length == TT_BY_LIST ||
+                tt_compose_side(collective, TT_OUT).length == TT_BY_LIST;
   int64_t elements = of->bytes / of->element, blocks = square ? ranks_of(of) : composition->block_count;
   const int64_t *count = of->list, *offset = of->list + blocks;
   if (square)

@@ -1,4 +1,4 @@
-/* api/call.c - what each collective's buffers hold, and whether a call's arguments are in order. */
+/* api/call.c - whether a call's arguments are in order, and where its blocks lie. */
 #include "api/call.h"
 #include "api/api.h"
 
@@ -7,48 +7,13 @@
 
 #define MOST_BYTES (INT64_MAX / 2)
 
-/* ---- the table ---- */
-
-static const struct row {
-  tt_side side[2];
-} rows[TT_COLLECTIVE_COUNT] = {
-    [TT_ALLREDUCE] = {{{.unit = TT_ONE_BLOCK}, {.unit = TT_ONE_BLOCK}}},
-    [TT_BROADCAST] = {{{.unit = TT_ONE_BLOCK, .of_root = true}, {.unit = TT_ONE_BLOCK}}},
-    [TT_ALLGATHER] = {{{.unit = TT_ONE_BLOCK}, {.unit = TT_EACH_RANK}}},
-    [TT_REDUCE_SCATTER] = {{{.unit = TT_EACH_RANK}, {.unit = TT_ONE_BLOCK}}},
-    [TT_BARRIER] = {{{.unit = TT_ONE_BLOCK}, {.unit = TT_ONE_BLOCK}}},
-    [TT_REDUCE] = {{{.unit = TT_ONE_BLOCK}, {.unit = TT_ONE_BLOCK, .of_root = true}}},
-    [TT_GATHER] = {{{.unit = TT_ONE_BLOCK}, {.unit = TT_EACH_RANK, .of_root = true}}},
-    [TT_SCATTER] = {{{.unit = TT_EACH_RANK, .of_root = true}, {.unit = TT_ONE_BLOCK}}},
-    [TT_ALL_TO_ALL] = {{{.unit = TT_EACH_RANK}, {.unit = TT_EACH_RANK}}},
-    [TT_SCAN] = {{{.unit = TT_ONE_BLOCK}, {.unit = TT_ONE_BLOCK}}},
-    [TT_EXSCAN] = {{{.unit = TT_ONE_BLOCK}, {.unit = TT_ONE_BLOCK}}},
-    [TT_ALLGATHERV] = {{{TT_ONE_BLOCK, TT_BY_RANK, false}, {TT_EACH_RANK, TT_BY_LIST, false}}},
-    [TT_REDUCE_SCATTERV] = {{{TT_EACH_RANK, TT_BY_LIST, false}, {TT_ONE_BLOCK, TT_BY_RANK, false}}},
-    [TT_GATHERV] = {{{TT_ONE_BLOCK, TT_BY_OWN, false}, {TT_EACH_RANK, TT_BY_LIST, true}}},
-    [TT_SCATTERV] = {{{TT_EACH_RANK, TT_BY_LIST, true}, {TT_ONE_BLOCK, TT_BY_OWN, false}}},
-    [TT_ALL_TO_ALLV] = {{{TT_EACH_RANK, TT_BY_LIST, false}, {TT_EACH_RANK, TT_BY_LIST, false}}},
-    [TT_ALL_TO_ALLW] = {{{TT_EACH_RANK, TT_BY_LIST, false}, {TT_EACH_RANK, TT_BY_LIST, false}}},
-    [TT_NEIGHBOR_ALLGATHER] = {{{.unit = TT_ONE_BLOCK}, {.unit = TT_EACH_SOURCE}}},
-    [TT_NEIGHBOR_ALLGATHERV] = {{{TT_ONE_BLOCK, TT_BY_OWN, false}, {TT_EACH_SOURCE, TT_BY_LIST, false}}},
-    [TT_NEIGHBOR_ALL_TO_ALL] = {{{.unit = TT_EACH_DESTINATION}, {.unit = TT_EACH_SOURCE}}},
-    [TT_NEIGHBOR_ALL_TO_ALLV] = {{{TT_EACH_DESTINATION, TT_BY_LIST, false}, {TT_EACH_SOURCE, TT_BY_LIST, false}}},
-    [TT_NEIGHBOR_ALL_TO_ALLW] = {{{TT_EACH_DESTINATION, TT_BY_LIST, false}, {TT_EACH_SOURCE, TT_BY_LIST, false}}},
-};
-
-tt_side tt_call_side(tt_collective collective, tt_buffer side) { return rows[collective].side[side]; }
-
 bool tt_call_has(const tutti_comm *comm, const tt_call *call, tt_buffer side) {
-  return !tt_call_side(call->collective, side).of_root || call->root == comm->rank;
+  return !tt_compose_side(call->collective, side).of_root || call->root == comm->rank;
 }
 
 bool tt_call_copies(const tt_call *call) {
-  return tt_call_side(call->collective, TT_IN).unit == TT_EACH_RANK &&
-         tt_call_side(call->collective, TT_OUT).unit == TT_EACH_RANK;
-}
-
-bool tt_call_has_types(tt_collective collective) {
-  return collective == TT_ALL_TO_ALLW || collective == TT_NEIGHBOR_ALL_TO_ALLW;
+  return tt_compose_side(call->collective, TT_IN).unit == TT_EACH_RANK &&
+         tt_compose_side(call->collective, TT_OUT).unit == TT_EACH_RANK;
 }
 
 /* ---- words for errors ---- */
@@ -73,8 +38,8 @@ static tutti_status bad_call(const tt_call *call, const char *argument, int64_t 
 
 /* Of lists: "in_" and "out_" where both sides have them. */
 static const char *prefix_of(const tt_call *call, tt_buffer side) {
-  bool both = tt_call_side(call->collective, TT_IN).length == TT_BY_LIST &&
-              tt_call_side(call->collective, TT_OUT).length == TT_BY_LIST;
+  bool both = tt_compose_side(call->collective, TT_IN).length == TT_BY_LIST &&
+              tt_compose_side(call->collective, TT_OUT).length == TT_BY_LIST;
   return !both ? "" : side == TT_IN ? "in_" : "out_";
 }
 
@@ -89,7 +54,7 @@ static tutti_status no_list(const tt_call *call, tt_buffer side, const char *lis
 /* ---- blocks ---- */
 
 int64_t tt_call_block_count(const tutti_comm *comm, const tt_call *call, tt_buffer side) {
-  switch (tt_call_side(call->collective, side).unit) {
+  switch (tt_compose_side(call->collective, side).unit) {
   case TT_EACH_RANK:
     return comm->size;
   case TT_EACH_SOURCE:
@@ -102,7 +67,7 @@ int64_t tt_call_block_count(const tutti_comm *comm, const tt_call *call, tt_buff
 }
 
 static int64_t count_of(const tutti_comm *comm, const tt_call *call, tt_buffer side, int64_t block) {
-  switch (tt_call_side(call->collective, side).length) {
+  switch (tt_compose_side(call->collective, side).length) {
   case TT_BY_LIST:
     return call->lists->side[side].count[block];
   case TT_BY_OWN:
@@ -116,7 +81,7 @@ static int64_t count_of(const tutti_comm *comm, const tt_call *call, tt_buffer s
 
 static tutti_status bad_count(const tutti_comm *comm, const tt_call *call, tt_buffer side, int64_t block,
                               int64_t value) {
-  tt_length length = tt_call_side(call->collective, side).length;
+  tt_length length = tt_compose_side(call->collective, side).length;
   if (length == TT_BY_LIST)
     return bad_block(call, side, "counts", block, value);
   if (length == TT_BY_RANK)
@@ -150,7 +115,7 @@ tutti_status tt_call_next(const tutti_comm *comm, const tt_call *call, tt_buffer
   if (count == 0) /* nothing else of it matters */
     return TUTTI_OK;
   int64_t element = element_of(comm, call, side, number);
-  int64_t unit = tt_call_has_types(call->collective) ? 1 : element; /* bytes of the call's type */
+  int64_t unit = tt_compose_side(call->collective, TT_IN).typed ? 1 : element; /* bytes of the call's type */
   if (element == 0)
     return bad_block(call, side, "types", number, (int32_t)call->lists->side[side].type[number]);
   if (count > (MOST_BYTES - walk->packed * unit) / element)
@@ -195,9 +160,9 @@ static tutti_status measure_list(const tutti_comm *comm, const tt_call *call, tt
   int64_t blocks = tt_call_block_count(comm, call, side);
   tt_block_walk walk = {0};
   tt_block block;
-  if (tt_call_side(call->collective, side).length == TT_BY_LIST && !list->count && blocks > 0)
+  if (tt_compose_side(call->collective, side).length == TT_BY_LIST && !list->count && blocks > 0)
     return no_list(call, side, "counts");
-  if (tt_call_has_types(call->collective) && !list->type && blocks > 0)
+  if (tt_compose_side(call->collective, TT_IN).typed && !list->type && blocks > 0)
     return no_list(call, side, "types");
   for (int64_t b = 0; b < blocks; b++) {
     tutti_status status = tt_call_next(comm, call, side, &walk, &block);
@@ -216,12 +181,12 @@ static tutti_status measure(const tutti_comm *comm, const tt_call *call, tt_buff
   *own = 0;
   if (!tt_call_has(comm, call, side))
     return TUTTI_OK;
-  return tt_call_side(call->collective, side).length == TT_BY_COUNT ? measure_plain(comm, call, side, places, own)
-                                                                    : measure_list(comm, call, side, places, own);
+  return tt_compose_side(call->collective, side).length == TT_BY_COUNT ? measure_plain(comm, call, side, places, own)
+                                                                       : measure_list(comm, call, side, places, own);
 }
 
 static tutti_status measure_both(const tutti_comm *comm, const tt_call *call, tt_places *places) {
-  tt_side in = tt_call_side(call->collective, TT_IN), out = tt_call_side(call->collective, TT_OUT);
+  tt_side in = tt_compose_side(call->collective, TT_IN), out = tt_compose_side(call->collective, TT_OUT);
   int64_t in_own, out_own;
   *places = (tt_places){.reads = tt_call_has(comm, call, TT_IN), .writes = tt_call_has(comm, call, TT_OUT)};
   /* the side with the list first, since it is what the other one's count may come from */
@@ -255,7 +220,7 @@ tutti_status tt_call_check_op(const tutti_comm *comm, const char *name, int32_t 
 static tutti_status check_kind(const tutti_comm *comm, const tt_call *call) {
   if (call->root < 0 || call->root >= comm->size)
     return bad_call(call, "root", call->root);
-  if (!tt_call_has_types(call->collective) && tt_context_type_bytes(comm->context, call->type) == 0)
+  if (!tt_compose_side(call->collective, TT_IN).typed && tt_context_type_bytes(comm->context, call->type) == 0)
     return bad_call(call, "type", call->type);
   return tt_compose_info(call->collective).reduces ? tt_call_check_op(comm, name_of(call), call->type, call->op)
                                                    : TUTTI_OK;

@@ -1,8 +1,8 @@
 /* api/call.h - a collective call as the user made it, and what its buffers hold.
  *
  * Plain calls are a count. Those whose blocks differ (v, w) or that go over a graph hang lists on it, so that the plain
- * ones stay small. What `in` and `out` of each collective hold is a row of a table in call.c; checks, in place
- * positions and block tables all read it from there. */
+ * ones stay small. What `in` and `out` of each collective hold is a row of the table in compose/compose.c; checks, in
+ * place positions and block tables all read it from there. */
 #ifndef TT_API_CALL_H
 #define TT_API_CALL_H
 
@@ -35,25 +35,10 @@ typedef struct tt_call {
   bool later;       /* only bound now, for a request that will be started */
 } tt_call;
 
-/* Of which blocks a buffer consists. */
-typedef enum tt_unit { TT_ONE_BLOCK, TT_EACH_RANK, TT_EACH_SOURCE, TT_EACH_DESTINATION } tt_unit;
-
-/* Who says how long they are: call->count, this side's list, this side's `own`, the other side's list at this rank. */
-typedef enum tt_length { TT_BY_COUNT, TT_BY_LIST, TT_BY_OWN, TT_BY_RANK } tt_length;
-
-typedef struct tt_side {
-  tt_unit unit;
-  tt_length length;
-  bool of_root; /* other ranks have none */
-} tt_side;
-
-/* What side TT_IN or TT_OUT of a collective is: a row of the table. */
-tt_side tt_call_side(tt_collective collective, tt_buffer side);
 /* Whether this rank has that side. */
 bool tt_call_has(const tutti_comm *comm, const tt_call *call, tt_buffer side);
 /* In place, `in` is copied before anything is written. */
 bool tt_call_copies(const tt_call *call);
-bool tt_call_has_types(tt_collective collective); /* one for each block */
 
 /* Which bytes of the buffers a call uses, from their beginnings. */
 typedef struct tt_places {

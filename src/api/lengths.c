@@ -92,7 +92,7 @@ static pair ends_of(const tutti_comm *comm, const tt_record *record, const tutti
     return (pair){graph->from[block], graph->to[block]};
   if (lengths_of(record) != TT_LENGTHS_ROOT)
     return (pair){block / comm->size, block % comm->size};
-  bool from_root = tt_call_side((tt_collective)record->collective, TT_IN).of_root;
+  bool from_root = tt_compose_side((tt_collective)record->collective, TT_IN).of_root;
   return from_root ? (pair){record->root, block} : (pair){block, record->root};
 }
 
@@ -113,7 +113,7 @@ static int64_t find_number(uint64_t sum, int64_t count, uint64_t flip, int64_t *
 
 static void add_amount(tt_text *to, const tt_record *record, int64_t more) {
   int64_t element = tt_said_type_bytes(record->type), by = llabs(more);
-  bool typed = !tt_record_is_composition(record) && tt_call_has_types((tt_collective)record->collective);
+  bool typed = !tt_record_is_composition(record) && tt_compose_side((tt_collective)record->collective, TT_IN).typed;
   bool whole = !typed && element > 0 && by % element == 0;
   tt_text_add(to, "%" PRId64 " %s %s", whole ? by / element : by, whole ? "elements" : "bytes",
               more > 0 ? "more" : "less");

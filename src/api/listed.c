@@ -12,7 +12,7 @@
 static void sum_up(const tutti_comm *comm, const tt_call *call, tt_bound *bound) {
   const tutti_graph *graph = call->lists->graph;
   bool all_know = tt_compose_info(call->collective).lengths == TT_LENGTHS_ALL;
-  tt_buffer side = tt_call_side(call->collective, TT_IN).length == TT_BY_LIST ? TT_IN : TT_OUT;
+  tt_buffer side = tt_compose_side(call->collective, TT_IN).length == TT_BY_LIST ? TT_IN : TT_OUT;
   const int64_t *count = call->lists->side[side].count;
   bound->count = all_know ? call->count : 0;
   bound->lists = graph ? graph->number : 0;
@@ -85,7 +85,7 @@ static bool take(void **copied, const void *from, size_t bytes) {
 
 static bool take_side(const tutti_comm *comm, const tt_call *call, tt_buffer side, copy *to) {
   const tt_list *list = &call->lists->side[side];
-  bool listed = tt_call_side(call->collective, side).length == TT_BY_LIST && tt_call_has(comm, call, side);
+  bool listed = tt_compose_side(call->collective, side).length == TT_BY_LIST && tt_call_has(comm, call, side);
   size_t blocks = listed ? (size_t)tt_call_block_count(comm, call, side) : 0;
   *to = (copy){.blocks = (int64_t)blocks, .own = list->own};
   return take((void **)&to->count, list->count, blocks * sizeof *list->count) &&
@@ -108,7 +108,7 @@ static bool is_call(const tt_listed *kept, const tt_call *call) {
   const tt_bound *bound = &kept->bound;
   return bound->entry && bound->collective == call->collective && bound->root == call->root &&
          bound->type == call->type && bound->op == call->op && kept->graph == call->lists->graph &&
-         (!kept->graph || tt_call_side(call->collective, TT_OUT).length != TT_BY_COUNT ||
+         (!kept->graph || tt_compose_side(call->collective, TT_OUT).length != TT_BY_COUNT ||
           bound->count == call->count) &&
          same_side(&kept->side[TT_IN], &call->lists->side[TT_IN]) &&
          same_side(&kept->side[TT_OUT], &call->lists->side[TT_OUT]);

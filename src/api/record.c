@@ -200,12 +200,12 @@ static void add_op(tt_text *to, int32_t op) {
 
 /* What the ranks of a call have in common, each after ", ". */
 static void add_facts(tt_text *to, const tt_record *record, tt_collective_info info) {
-  bool listed = tt_call_side((tt_collective)record->collective, TT_IN).length == TT_BY_RANK ||
-                tt_call_side((tt_collective)record->collective, TT_OUT).length == TT_BY_RANK;
+  bool listed = tt_compose_side((tt_collective)record->collective, TT_IN).length == TT_BY_RANK ||
+                tt_compose_side((tt_collective)record->collective, TT_OUT).length == TT_BY_RANK;
   int64_t unit = tt_said_meaning(record->type) > 0 ? tt_said_type_bytes(record->type) : 1; /* what the bytes mean */
   if (info.lengths == TT_LENGTHS_ALL)
     tt_text_add(to, listed ? ", counts of %" PRId64 " in all" : ", count %" PRId64, record->count / unit);
-  if (!tt_call_has_types((tt_collective)record->collective))
+  if (!tt_compose_side((tt_collective)record->collective, TT_IN).typed)
     add_type(to, record->type);
   if (info.reduces)
     add_op(to, record->op);

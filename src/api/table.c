@@ -31,7 +31,7 @@ static int64_t index_of(const table *to, tt_buffer side, int64_t block) {
   const tutti_graph *graph = to->call->lists->graph;
   if (graph)
     return side == TT_IN ? graph->out_edge[block] : graph->in_edge[block];
-  return tt_call_side(to->call->collective, side).unit == TT_EACH_RANK ? block : to->comm->rank;
+  return tt_compose_side(to->call->collective, side).unit == TT_EACH_RANK ? block : to->comm->rank;
 }
 
 /* The composition's number of the block there. */
@@ -65,7 +65,7 @@ static void fill_side(table *to, tt_buffer side) {
   tt_block block;
   if (!tt_call_has(to->comm, to->call, side))
     return;
-  if (graph && tt_call_side(to->call->collective, side).unit == TT_ONE_BLOCK) { /* the same one over every edge */
+  if (graph && tt_compose_side(to->call->collective, side).unit == TT_ONE_BLOCK) { /* the same one over every edge */
     tt_call_next(to->comm, to->call, side, &walk, &block);
     for (int64_t n = 0; n < graph->out_count; n++)
       put(to, side, n, &block);

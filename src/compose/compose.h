@@ -37,6 +37,21 @@ typedef enum tt_lengths {
   TT_LENGTHS_ROOT  /* the root, and the rank that has it or gets it */
 } tt_lengths;
 
+/* Of which blocks a buffer consists. */
+typedef enum tt_unit { TT_ONE_BLOCK, TT_EACH_RANK, TT_EACH_SOURCE, TT_EACH_DESTINATION } tt_unit;
+
+/* Who says how long they are: the call's count, this side's list, this side's own count, the other side's list at this
+ * rank. */
+typedef enum tt_length { TT_BY_COUNT, TT_BY_LIST, TT_BY_OWN, TT_BY_RANK } tt_length;
+
+/* What `in` or `out` of a collective holds. */
+typedef struct tt_side {
+  tt_unit unit;
+  tt_length length;
+  bool of_root; /* other ranks have none */
+  bool typed;   /* each block has a type of its own */
+} tt_side;
+
 /* Directed edges between ranks, known to all of them. Block e goes over edge e. */
 typedef struct tt_graph {
   int64_t rank_count, edge_count;
@@ -75,8 +90,9 @@ typedef struct tt_collective_info {
   const char *form[4]; /* names: "one" for the one-step form, else "allgather.reduce-scatter", last stage first */
 } tt_collective_info;
 
-tt_collective_info tt_compose_info(tt_collective collective); /* name NULL where there is none */
-tt_collective tt_compose_find(const char *name);              /* TT_COLLECTIVE_COUNT where there is none */
+tt_collective_info tt_compose_info(tt_collective collective);      /* name NULL where there is none */
+tt_collective tt_compose_find(const char *name);                   /* TT_COLLECTIVE_COUNT where there is none */
+tt_side tt_compose_side(tt_collective collective, tt_buffer side); /* of TT_IN or TT_OUT */
 /* The form that a name stands for: NULL or "" for the first, "split" for the first that cuts the vector into one block
  * a rank (the first where none does); NULL where there is none. */
 const char *tt_compose_form(tt_collective collective, const char *name);

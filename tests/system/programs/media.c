@@ -59,8 +59,8 @@ static bool is_neighbor(tt_collective collective) { return tt_compose_info(colle
 
 /* All blocks are equally long: of one vector, or of what goes over an edge. */
 static call_arguments arguments_of(tt_collective collective) {
-  bool parts =
-      tt_call_side(collective, TT_IN).unit == TT_EACH_RANK || tt_call_side(collective, TT_OUT).unit == TT_EACH_RANK;
+  bool parts = tt_compose_side(collective, TT_IN).unit == TT_EACH_RANK ||
+               tt_compose_side(collective, TT_OUT).unit == TT_EACH_RANK;
   int64_t count = parts && !is_neighbor(collective) ? self.elements / self.size : self.elements;
   for (int64_t n = 0; n < RANKS; n++) {
     self.counts[n] = count;
@@ -68,7 +68,7 @@ static call_arguments arguments_of(tt_collective collective) {
     self.byte_offsets[n] = n * count * 4;
     self.types[n] = TUTTI_FLOAT32;
   }
-  bool typed = tt_call_has_types(collective);
+  bool typed = tt_compose_side(collective, TT_IN).typed;
   const int64_t *offsets = typed ? self.byte_offsets : self.offsets;
   return (call_arguments){.in = self.in,
                           .out = self.out,
