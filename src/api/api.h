@@ -39,20 +39,31 @@ typedef struct tt_entry {
   struct tt_entry *next;
 } tt_entry;
 
+/* What a rank tells the others about a call before its first step: one cache line of shared memory, read and written a
+ * word at a time, since both may happen at once. */
+typedef union tt_record {
+  struct {
+    uint64_t number; /* written last; 0: none */
+    uint64_t key;
+    int64_t count;
+    uint64_t params;                    /* hash of the parameters' text */
+    int32_t root, collective, type, op; /* type, op: as ranks tell each other: user.c */
+    uint64_t lists;   /* hash of the counts that all ranks know, the graph's number, or as lengths.c says */
+    uint64_t lengths; /* what this rank knows of lengths that only both ends know: lengths.c */
+  };
+  uint64_t word[8]; /* word[0] is the number */
+} tt_record;
+
+enum { TT_RECORD_WORDS = sizeof(tt_record) / sizeof(uint64_t) };
+
 /* A call's plan and all else that repeating it needs; found by what the call is. */
 typedef struct tt_bound {
-  int64_t count, root;
-  tt_collective collective;
-  int32_t type, op;
-  int32_t said_type, said_op; /* the same as ranks tell each other: user.c */
+  tt_record said;   /* what the call is, as ranks tell each other; number 0 */
+  int32_t type, op; /* as the user says */
   bool in_place;
-  tt_class blocks;  /* of its bound plan */
-  uint16_t meaning; /* of said_type: tt_said_meaning */
-  bool copies;      /* `in` has to be copied before anything is written */
+  tt_class blocks; /* of its bound plan */
+  bool copies;     /* `in` has to be copied before anything is written */
   tt_places places;
-  uint64_t key;
-  uint64_t lists;   /* hash of the counts that all ranks know, the graph's number, or as lengths.c says */
-  uint64_t lengths; /* see tt_record */
   tt_entry *entry;
   tt_run run; /* buffers and call number are set at each start */
 } tt_bound;
@@ -107,25 +118,6 @@ struct tutti_request {
   bool pooled;
 };
 
-/* What a rank tells the others about a call before its first step: one cache line of shared memory. */
-typedef struct tt_record {
-  uint64_t number; /* written last; 0: none */
-  uint64_t key;
-  int64_t count;
-  uint64_t params;                    /* hash of the parameters' text */
-  int32_t root, collective, type, op; /* type, op: as said_... of tt_bound */
-  uint64_t lists;                     /* as in tt_bound */
-  uint64_t lengths;                   /* what this rank knows of lengths that only both ends know: lengths.c */
-} tt_record;
-
-enum { TT_RECORD_WORDS = sizeof(tt_record) / sizeof(uint64_t) };
-
-/* A record in shared memory: read and written a word at a time, since both may happen at once. */
-typedef union tt_record_words {
-  tt_record record;
-  uint64_t word[8]; /* word[0] is the number */
-} tt_record_words;
-
 #define TT_RECORDS_FIRST 2 /* calls whose records are on the board: many communicators see no more */
 #define TT_RECORDS 64 /* of others; more than a rank can run ahead of one that waits, unless its calls move nothing */
 #define TT_VERDICT_TEXT 960
@@ -146,8 +138,8 @@ typedef struct tt_board {
   uint32_t lacking;      /* of the hidden communicator: 1: some rank lacks something, or did */
   tt_others_news others; /* of the hidden communicator */
   char text[TT_VERDICT_TEXT];
-  uint32_t left;                                         /* 1: the rank has destroyed the communicator */
-  _Alignas(64) tt_record_words record[TT_RECORDS_FIRST]; /* of call n: record[n - 1] */
+  uint32_t left;                                   /* 1: the rank has destroyed the communicator */
+  _Alignas(64) tt_record record[TT_RECORDS_FIRST]; /* of call n: record[n - 1] */
 } tt_board;
 
 #define TT_BOUNDS 64 /* at most */
@@ -164,17 +156,17 @@ struct tutti_comm {
   tt_team *team;           /* its ranks; what of it is needed often follows */
   const int64_t *job_rank; /* of each rank */
   const tt_topo *topo;
-  tt_board **board; /* [size]; of ranks on other machines what they have told, or NULL. NULL: no shared cells at all */
-  tt_record_words **later; /* [size]: of each rank [TT_RECORDS], of call n: [n % TT_RECORDS]; NULL as boards are, and
+  tt_board **board;  /* [size]; of ranks on other machines what they have told, or NULL. NULL: no shared cells at all */
+  tt_record **later; /* [size]: of each rank [TT_RECORDS], of call n: [n % TT_RECORDS]; NULL as boards are, and
                               until the first call that needs them */
-  bool *neighbour;         /* [size]: shares this rank's core, as far as is known */
-  const bool *far;         /* [size]: on another machine */
-  bool apart;              /* some are */
-  int64_t head;            /* the lowest rank on this machine */
-  uint64_t agreed;         /* up to that call no two ranks differ */
-  tt_notes *notes;         /* NULL: nothing was told yet */
-  uint64_t yields;         /* so far; neighbours are looked for now and then */
-  bool crowded;            /* ranks share cores, as far as is known */
+  bool *neighbour;   /* [size]: shares this rank's core, as far as is known */
+  const bool *far;   /* [size]: on another machine */
+  bool apart;        /* some are */
+  int64_t head;      /* the lowest rank on this machine */
+  uint64_t agreed;   /* up to that call no two ranks differ */
+  tt_notes *notes;   /* NULL: nothing was told yet */
+  uint64_t yields;   /* so far; neighbours are looked for now and then */
+  bool crowded;      /* ranks share cores, as far as is known */
   tt_link *link;
   tt_entry *entries;
   tt_bound *bound;              /* plain calls, by what they are */
@@ -214,7 +206,7 @@ struct tutti_comm {
   tutti_comm *next_side, *before_side; /* of `main` */
   uint64_t base;                       /* the first of its ids of streams and cells */
   uint64_t init;                       /* the number of its request: which of those made on `main` it is; from 1 */
-  tt_record_words **record;            /* [size]: one of each rank: of the last start; NULL where nothing is known */
+  tt_record **record;                  /* [size]: one of each rank: of the last start; NULL where nothing is known */
   tutti_comm *next_running;
   bool runs; /* it is in the context's list of those that have something to move */
 };
@@ -440,7 +432,8 @@ tutti_status tt_bound_plain(tutti_comm *comm, const tt_call *call, const tt_plac
 /* Steps of a binding. What the call is; then tt_entry_find, run.blocks, the key, an executor. */
 tt_bound tt_bound_begin(const tutti_comm *comm, const tt_call *call, const tt_places *places);
 tt_entry_key tt_bound_entry_key(const tutti_comm *comm, const tt_call *call);
-uint64_t tt_bound_key(const tutti_comm *comm, const tt_bound *bound, uint64_t params);
+/* The rest of what it says, once its parameters are known by their hash. */
+void tt_bound_say(const tutti_comm *comm, tt_bound *bound, uint64_t params);
 /* What went wrong on this rank while it bound the call; the others wait for it. */
 tutti_status tt_bound_fail(tutti_comm *comm, const tt_call *call, tt_bound *bound, tutti_status status);
 
@@ -460,9 +453,9 @@ tutti_status tt_table_make(const tutti_comm *comm, const tt_call *call, tt_words
 /* ---- operation.c ---- */
 /* The key, of this call and all before it. */
 static inline void tt_operation_key(tutti_comm *comm, const tt_bound *bound, tt_operation *operation) {
-  uint64_t key = bound->key ^ operation->made;
+  uint64_t key = bound->said.key ^ operation->made;
   comm->history = ((comm->history ^ key) * 0x9e3779b97f4a7c15u) ^ key >> 32;
-  operation->key = (comm->history & ~TT_KEY_MEANING) | bound->meaning;
+  operation->key = (comm->history & ~TT_KEY_MEANING) | tt_said_meaning(bound->said.type);
 }
 /* And the call's place in the communicator's order, which is the same on all ranks. */
 static inline void tt_operation_number(tutti_comm *comm, const tt_bound *bound, tt_operation *operation) {
@@ -511,7 +504,7 @@ static inline tutti_status tt_record_reach(tutti_comm *comm, uint64_t number) {
 }
 void tt_record_close(tutti_comm *comm);
 /* After tt_record_reach. */
-void tt_agree_publish(tutti_comm *comm, uint64_t number, const tt_bound *bound);
+void tt_agree_publish(tutti_comm *comm, uint64_t number, const tt_record *said);
 
 /* ---- notes.c: between machines ---- */
 void tt_notes_break(tutti_comm *comm, tutti_status status, const char *why); /* tells the others so */

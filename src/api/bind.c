@@ -26,31 +26,32 @@ tt_entry_key tt_bound_entry_key(const tutti_comm *comm, const tt_call *call) {
 }
 
 /* What all ranks must agree on. In place is no part of it: it changes nothing that another rank sees. */
-uint64_t tt_bound_key(const tutti_comm *comm, const tt_bound *bound, uint64_t params) {
+void tt_bound_say(const tutti_comm *comm, tt_bound *bound, uint64_t params) {
+  tt_record *said = &bound->said;
   const uint64_t facts[] = {comm->id,
-                            bound->collective,
-                            (uint64_t)tt_said_type_key(bound->said_type),
-                            (uint64_t)bound->said_op,
-                            (uint64_t)bound->root,
-                            (uint64_t)bound->count,
+                            (uint64_t)said->collective,
+                            (uint64_t)tt_said_type_key(said->type),
+                            (uint64_t)said->op,
+                            (uint64_t)said->root,
+                            (uint64_t)said->count,
                             params,
-                            bound->lists,
+                            said->lists,
                             (uint64_t)bound->run.element_bytes};
-  return tt_hash(1, facts, sizeof facts);
+  said->params = params;
+  said->key = tt_hash(1, facts, sizeof facts);
 }
 
 /* What the call is; the plan and the table are missing. */
 tt_bound tt_bound_begin(const tutti_comm *comm, const tt_call *call, const tt_places *places) {
   bool user_type = tt_type_is_user(call->type);
   int32_t said_type = tt_context_said_type(comm->context, call->type);
-  return (tt_bound){.count = call->count,
-                    .root = call->root,
-                    .collective = call->collective,
+  return (tt_bound){.said = {.count = call->count,
+                             .root = (int32_t)call->root,
+                             .collective = (int32_t)call->collective,
+                             .type = said_type,
+                             .op = tt_context_said_op(comm->context, call->op)},
                     .type = call->type,
                     .op = call->op,
-                    .said_type = said_type,
-                    .meaning = tt_said_meaning(said_type),
-                    .said_op = tt_context_said_op(comm->context, call->op),
                     .in_place = call->in_place,
                     .copies = call->in_place && tt_call_copies(call),
                     .places = *places,
@@ -137,7 +138,7 @@ static tutti_status bind_plain(tutti_comm *comm, const tt_call *call, tt_bound *
   bound->run.in_own = composition->layout[TT_IN] == TT_LAYOUT_OWN;
   bound->run.out_own = composition->layout[TT_OUT] == TT_LAYOUT_OWN;
   bound->run.blocks = plain_table(comm, call, composition);
-  bound->key = tt_bound_key(comm, bound, bound->entry->hash);
+  tt_bound_say(comm, bound, bound->entry->hash);
   return call->later ? TUTTI_OK : tt_bound_make_executor(comm, bound);
 }
 
@@ -152,8 +153,8 @@ static tt_bound *slot_of(tutti_comm *comm, const tt_call *call) {
 }
 
 static bool is_call(const tt_bound *bound, const tt_call *call) {
-  return bound->entry && bound->count == call->count && bound->root == call->root &&
-         bound->collective == call->collective && bound->type == call->type && bound->op == call->op;
+  return bound->entry && bound->said.count == call->count && bound->said.root == call->root &&
+         bound->said.collective == (int32_t)call->collective && bound->type == call->type && bound->op == call->op;
 }
 
 /* Whether the buffers need no look: they are there, and apart or one as they were before. */
@@ -174,7 +175,7 @@ tt_bound *tt_comm_recall(tutti_comm *comm, const tt_call *call) {
 
 void tt_comm_forget(tutti_comm *comm, tt_collective collective) {
   for (uint64_t n = 0; n < comm->bound_count; n++)
-    if (comm->bound[n].collective == collective)
+    if (comm->bound[n].said.collective == (int32_t)collective)
       comm->bound[n].entry = NULL;
   tt_listed_forget(comm);
 }
@@ -194,15 +195,15 @@ static tutti_status refuse_params(tutti_comm *comm, const tt_call *call, tt_boun
   if (call->later)
     return TUTTI_ERR_PLAN;
   const tt_entry_key key = tt_bound_entry_key(comm, call);
-  int64_t count = call->lists ? bound->count : vector_count(comm, call);
+  int64_t count = call->lists ? bound->said.count : vector_count(comm, call);
   tt_entry entry = {.hash = tt_entry_hash(comm, &key, count * tt_context_type_bytes(comm->context, call->type))};
   tt_operation operation;
   bound->entry = &entry;
-  bound->key = tt_bound_key(comm, bound, entry.hash);
+  tt_bound_say(comm, bound, entry.hash);
   tt_operation_number(comm, bound, &operation);
   if (tt_record_reach(comm, operation.number) != TUTTI_OK)
     return tt_agree_break(comm, TUTTI_ERR_MEMORY, "rank %" PRId64 ": %s", comm->rank, tutti_last_error());
-  tt_agree_publish(comm, operation.number, bound);
+  tt_agree_publish(comm, operation.number, &bound->said);
   bound->entry = NULL;
   return TUTTI_ERR_PLAN;
 }

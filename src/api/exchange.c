@@ -7,13 +7,13 @@
 
 /* The one of the last time, or another. */
 static tutti_status bind(tutti_comm *comm, const tt_call *call, const tt_places *places) {
-  if (comm->creation && comm->creation->count == call->count)
+  if (comm->creation && comm->creation->said.count == call->count)
     return TUTTI_OK;
   if (!comm->creation && !(comm->creation = calloc(1, sizeof *comm->creation)))
     return tt_agree_break(comm, TUTTI_ERR_MEMORY, "rank %" PRId64 ": no memory for a call", comm->rank);
   tutti_status status = tt_bound_plain(comm, call, places, comm->creation);
   if (status != TUTTI_OK)
-    comm->creation->count = -1;
+    comm->creation->said.count = -1;
   return status;
 }
 

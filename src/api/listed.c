@@ -14,25 +14,25 @@ static void sum_up(const tutti_comm *comm, const tt_call *call, tt_bound *bound)
   bool all_know = tt_compose_info(call->collective).lengths == TT_LENGTHS_ALL;
   tt_buffer side = tt_compose_side(call->collective, TT_IN).length == TT_BY_LIST ? TT_IN : TT_OUT;
   const int64_t *count = call->lists->side[side].count;
-  bound->count = all_know ? call->count : 0;
-  bound->lists = graph ? graph->number : 0;
+  bound->said.count = all_know ? call->count : 0;
+  bound->said.lists = graph ? graph->number : 0;
   if (graph || !all_know)
     return;
   for (int64_t r = 0; r < comm->size; r++)
-    bound->count += count[r];
-  bound->lists = tt_hash(0, count, (size_t)comm->size * sizeof *count);
+    bound->said.count += count[r];
+  bound->said.lists = tt_hash(0, count, (size_t)comm->size * sizeof *count);
 }
 
 static tutti_status bind(tutti_comm *comm, const tt_call *call, tt_words *words, tt_bound *bound) {
   const tt_entry_key key = tt_bound_entry_key(comm, call);
   sum_up(comm, call, bound);
-  int64_t bytes = bound->count * tt_context_type_bytes(comm->context, call->type);
+  int64_t bytes = bound->said.count * tt_context_type_bytes(comm->context, call->type);
   tutti_status status = tt_entry_find(comm, &key, bytes, &bound->entry);
   if (status == TUTTI_OK)
     status = tt_table_make(comm, call, words, bound);
   if (status != TUTTI_OK)
     return status;
-  bound->key = tt_bound_key(comm, bound, bound->entry->hash);
+  tt_bound_say(comm, bound, bound->entry->hash);
   return call->later ? TUTTI_OK : tt_bound_make_executor(comm, bound);
 }
 
@@ -106,10 +106,10 @@ static bool same_side(const copy *kept, const tt_list *now) {
 
 static bool is_call(const tt_listed *kept, const tt_call *call) {
   const tt_bound *bound = &kept->bound;
-  return bound->entry && bound->collective == call->collective && bound->root == call->root &&
+  return bound->entry && bound->said.collective == (int32_t)call->collective && bound->said.root == call->root &&
          bound->type == call->type && bound->op == call->op && kept->graph == call->lists->graph &&
          (!kept->graph || tt_compose_side(call->collective, TT_OUT).length != TT_BY_COUNT ||
-          bound->count == call->count) &&
+          bound->said.count == call->count) &&
          same_side(&kept->side[TT_IN], &call->lists->side[TT_IN]) &&
          same_side(&kept->side[TT_OUT], &call->lists->side[TT_OUT]);
 }

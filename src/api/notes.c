@@ -43,7 +43,7 @@ typedef struct note {
                             communicator's */
   uint32_t talk, status;
   union {
-    tt_record_words record;
+    tt_record record;
     tt_stop stop;
     char text[TT_VERDICT_TEXT];
   } of;
@@ -136,7 +136,7 @@ static note stop_note(const tutti_comm *comm, talk how) {
 
 static void answer(tutti_comm *comm, const tutti_comm *of, int64_t rank, const note *question) {
   note own = {.number = question->number, .init = question->init, .talk = RECORD};
-  if (tt_record_read(of, comm->rank, question->number, &own.of.record.record))
+  if (tt_record_read(of, comm->rank, question->number, &own.of.record))
     send_note(comm, rank, &own);
 }
 

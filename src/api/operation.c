@@ -80,12 +80,12 @@ tutti_status tt_operation_start(tutti_comm *comm, const tt_call *call, tt_operat
     tt_fail_clear();
   tutti_status status = tt_record_reach(comm, operation->number);
   if (status == TUTTI_OK && bound->blocks == TT_CLASS_STREAMS)
-    tt_agree_publish(comm, operation->number, bound);
+    tt_agree_publish(comm, operation->number, &bound->said);
   if (status == TUTTI_OK)
     status = start(comm, call, operation);
   if (bound->blocks !=
       TT_CLASS_STREAMS) /* while others' data is on its way; whoever finds a difference waits for the record */
-    tt_agree_publish(comm, operation->number, bound);
+    tt_agree_publish(comm, operation->number, &bound->said);
   return status == TUTTI_OK ? TUTTI_OK : fail(comm, operation, status, -1);
 }
 

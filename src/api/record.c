@@ -11,10 +11,10 @@
 /* ---- where records are ---- */
 
 tutti_status tt_record_open(tutti_comm *comm) {
-  tt_record_words **later = calloc((size_t)comm->size, sizeof(tt_record_words *));
+  tt_record **later = calloc((size_t)comm->size, sizeof(tt_record *));
   if (!later)
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for the records of %" PRId64 " ranks", comm->size);
-  tutti_status status = tt_comm_open_cells(comm, LATER_ID, TT_RECORDS * sizeof(tt_record_words), (void **)later);
+  tutti_status status = tt_comm_open_cells(comm, LATER_ID, TT_RECORDS * sizeof(tt_record), (void **)later);
   if (status == TUTTI_OK)
     comm->later = later;
   else
@@ -31,7 +31,7 @@ void tt_record_close(tutti_comm *comm) {
 
 /* Where the rank says what it called there. NULL: there is no place for it, so that nobody has written it; or the rank
  * is on another machine, and has told nothing. */
-static inline tt_record_words *place_of(const tutti_comm *comm, int64_t rank, uint64_t number) {
+static inline tt_record *place_of(const tutti_comm *comm, int64_t rank, uint64_t number) {
   if (comm->main)
     return comm->record[rank];
   if (number - 1 < TT_RECORDS_FIRST)
@@ -47,75 +47,58 @@ static void *zeroed(size_t bytes) {
 void tt_record_make(const tutti_comm *comm, int64_t rank) {
   if (comm->main) {
     if (!comm->record[rank])
-      comm->record[rank] = zeroed(sizeof(tt_record_words));
+      comm->record[rank] = zeroed(sizeof(tt_record));
     return;
   }
   if (!comm->board[rank])
     comm->board[rank] = zeroed(sizeof(tt_board));
   if (comm->later && !comm->later[rank])
-    comm->later[rank] = zeroed(TT_RECORDS * sizeof(tt_record_words));
+    comm->later[rank] = zeroed(TT_RECORDS * sizeof(tt_record));
 }
 
-void tt_record_keep(tutti_comm *comm, int64_t rank, const tt_record_words *record) {
+void tt_record_keep(tutti_comm *comm, int64_t rank, const tt_record *record) {
   tt_record_make(comm, rank);
-  tt_record_words *place = place_of(comm, rank, record->record.number);
+  tt_record *place = place_of(comm, rank, record->number);
   if (place)
     *place = *record;
 }
 
 /* ---- written and read ---- */
 
-/* Two neighbors of a record as the word that they are: built in a register, since every call does this. */
-static inline uint64_t pair_of(int32_t first, int32_t second) {
-  uint64_t low = (uint32_t)first, high = (uint32_t)second;
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-  return low << 32 | high;
-#else
-  return high << 32 | low;
-#endif
-}
-
-void tt_agree_publish(tutti_comm *comm, uint64_t number, const tt_bound *bound) {
-  tt_record_words *place = comm->board ? place_of(comm, comm->rank, number) : NULL;
+void tt_agree_publish(tutti_comm *comm, uint64_t number, const tt_record *said) {
+  tt_record *place = comm->board ? place_of(comm, comm->rank, number) : NULL;
   if (!place)
     return;
   if (comm->main && number > 1) { /* what was said of the request holds; it must not go away while others read it */
     __atomic_store_n(&place->word[0], number, __ATOMIC_RELEASE); /* pairs with tt_record_read */
     return;
   }
-  const uint64_t made[TT_RECORD_WORDS] = {0,
-                                          bound->key,
-                                          (uint64_t)bound->count,
-                                          bound->entry->hash,
-                                          pair_of((int32_t)bound->root, (int32_t)bound->collective),
-                                          pair_of(bound->said_type, bound->said_op),
-                                          bound->lists,
-                                          bound->lengths};
+  const uint64_t *from = said->word;
   uint64_t *word = place->word;
   __atomic_store_n(&word[0], 0,
                    __ATOMIC_RELAXED); /* readers that see 0 or a change skip it; pairs with tt_record_read */
   for (int n = 1; n < TT_RECORD_WORDS; n++)
-    __atomic_store_n(&word[n], made[n], __ATOMIC_RELEASE); /* none before the 0 */
+    __atomic_store_n(&word[n], from[n], __ATOMIC_RELEASE); /* none before the 0 */
   __atomic_store_n(&word[0], number, __ATOMIC_RELEASE);
 }
 
 /* What a rank says of a start of a persistent request holds for all before. */
 bool tt_record_read(const tutti_comm *comm, int64_t rank, uint64_t number, tt_record *record) {
-  const tt_record_words *place = place_of(comm, rank, number);
+  const tt_record *place = place_of(comm, rank, number);
   if (!place)
     return false;
   const uint64_t *word = place->word;
-  tt_record_words read = {.word = {__atomic_load_n(&word[0], __ATOMIC_ACQUIRE)}};
+  tt_record read = {.word = {__atomic_load_n(&word[0], __ATOMIC_ACQUIRE)}};
   if (comm->main ? read.word[0] < number : read.word[0] != number)
     return false;
   for (int n = 1; n < TT_RECORD_WORDS; n++)
     read.word[n] = __atomic_load_n(&word[n], __ATOMIC_ACQUIRE); /* none after the look at the number again */
-  *record = read.record;
+  *record = read;
   uint64_t now = __atomic_load_n(&word[0], __ATOMIC_RELAXED);
   return comm->main ? now >= read.word[0] : now == read.word[0];
 }
 
-static uint64_t last_of(const tt_record_words *record, int count, uint64_t last) {
+static uint64_t last_of(const tt_record *record, int count, uint64_t last) {
   for (int n = 0; n < count; n++) {
     uint64_t number = __atomic_load_n(&record[n].word[0], __ATOMIC_ACQUIRE);
     last = number > last ? number : last;

@@ -24,7 +24,7 @@ bool tt_record_read(const tutti_comm *comm, int64_t rank, uint64_t number, tt_re
 /* Room for what a rank of another machine tells, where there is none so far and there is memory. */
 void tt_record_make(const tutti_comm *comm, int64_t rank);
 /* What a rank of another machine has told of its call. */
-void tt_record_keep(tutti_comm *comm, int64_t rank, const tt_record_words *record);
+void tt_record_keep(tutti_comm *comm, int64_t rank, const tt_record *record);
 /* The last call that the rank has come to; of this machine. */
 uint64_t tt_record_last(const tutti_comm *comm, int64_t rank);
 /* Whether this rank and another one called different things. */

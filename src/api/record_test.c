@@ -34,7 +34,7 @@ static job *make_job(void) {
   made->comm.board = made->board;
   for (int r = 0; r < RANKS; r++) {
     made->board[r] = &made->cell[r];
-    made->cell[r].record[0].record = (tt_record){
+    made->cell[r].record[0] = (tt_record){
         .key = r == 0 ? 7 : 8, .collective = r == 0 ? TT_SCAN : TT_EXSCAN, .type = TUTTI_INT32, .op = TUTTI_SUM};
     put(made, r, 1);
   }

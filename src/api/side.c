@@ -76,7 +76,7 @@ tutti_comm *tt_side_find(const tutti_comm *comm, uint64_t init) {
 static tutti_status open_records(tutti_comm *side) {
   if (!side->board)
     return TUTTI_OK;
-  tt_record_words **record = calloc((size_t)side->size, sizeof *record);
+  tt_record **record = calloc((size_t)side->size, sizeof *record);
   tutti_status status = record ? tt_comm_open_cells(side, 0, sizeof **record, (void **)record)
                                : tt_fail(TUTTI_ERR_MEMORY, "no memory for records of %" PRId64 " ranks", side->size);
   if (status == TUTTI_OK)
@@ -139,9 +139,9 @@ static tutti_status open_side(tutti_comm *side, tt_bound *bound) {
 static void announce(tutti_request *request) {
   tutti_comm *comm = request->comm;
   tt_operation making;
-  comm->made = tt_hash(comm->made, &request->bound.key, sizeof request->bound.key);
+  comm->made = tt_hash(comm->made, &request->bound.said.key, sizeof request->bound.said.key);
   tt_operation_number(request->side, &request->bound, &making);
-  tt_agree_publish(request->side, making.number, &request->bound);
+  tt_agree_publish(request->side, making.number, &request->bound.said);
 }
 
 /* Found on all ranks alike, since lanes are numbered by the parameters. */
@@ -163,8 +163,8 @@ tutti_status tt_side_make(tutti_request *request) {
     return tt_agree_break(comm, TUTTI_ERR_MEMORY, "rank %" PRId64 ": no memory for a persistent request", comm->rank);
   side->init = ++comm->inits;
   side->base = tt_side_base(comm->id, side->init);
-  const uint64_t facts[] = {request->bound.key, side->init};
-  request->bound.key = tt_hash(3, facts, sizeof facts);
+  const uint64_t facts[] = {request->bound.said.key, side->init};
+  request->bound.said.key = tt_hash(3, facts, sizeof facts);
   status = open_side(side, &request->bound);
   if (status != TUTTI_OK) {
     tt_side_close(side);

@@ -198,8 +198,8 @@ static tutti_status check_arguments(const tutti_composition *of, const tutti_blo
 }
 
 static uint64_t key_of(const tt_bound *bound) {
-  uint64_t op = bound->run.moves_only ? 0 : (uint64_t)bound->said_op;
-  const uint64_t facts[] = {bound->entry->hash, (uint64_t)tt_said_type_key(bound->said_type), op,
+  uint64_t op = bound->run.moves_only ? 0 : (uint64_t)bound->said.op;
+  const uint64_t facts[] = {bound->said.params, (uint64_t)tt_said_type_key(bound->said.type), op,
                             (uint64_t)bound->run.element_bytes};
   return tt_hash(2, facts, sizeof facts);
 }
@@ -235,16 +235,16 @@ static tt_bound bound_of(const start *it, tt_entry *entry, tutti_type type, tutt
   tutti_context *context = it->of->comm->context;
   int32_t number = (int32_t)type;
   tt_record_move moves = moves_of(it);
-  tt_bound bound = {.count = it->of->made.block_count,
-                    .collective = TT_COLLECTIVE_COUNT, /* none of tutti's */
+  tt_bound bound = {.said = {.count = it->of->made.block_count,
+                             .params = entry->hash,
+                             .collective = TT_COLLECTIVE_COUNT, /* none of tutti's */
+                             .type = tt_context_said_type(context, number),
+                             .op = tt_context_said_op(context, (int32_t)op),
+                             .lists = moves.pairs,
+                             .lengths = moves.lengths},
                     .type = number,
                     .op = (int32_t)op,
-                    .said_type = tt_context_said_type(context, number),
-                    .meaning = tt_said_meaning(number),
-                    .said_op = tt_context_said_op(context, (int32_t)op),
                     .in_place = it->of->made.in_place,
-                    .lists = moves.pairs,
-                    .lengths = moves.lengths,
                     .entry = entry,
                     .run = {.moves_only = !it->of->reduces,
                             .type = tt_type_is_user(number) ? TUTTI_BYTE : (tutti_type)tt_said_type_key(number),
@@ -260,7 +260,7 @@ static tt_bound bound_of(const start *it, tt_entry *entry, tutti_type type, tutt
                                        .mid_offset = it->offset[TT_MID]}}};
   int64_t last = it->of->made.block_count - 1;
   bound.run.blocks.total = it->offset[TT_MID][last] + it->count[last];
-  bound.key = key_of(&bound);
+  bound.said.key = key_of(&bound);
   return bound;
 }
 

@@ -117,6 +117,6 @@ tutti_status tt_table_make(const tutti_comm *comm, const tt_call *call, tt_words
     made->mid_offset = word + 3 * length;
     made->total = fill_mid(made->count, word + 3 * length, length);
   }
-  bound->lengths = lengths == TT_LENGTHS_ALL ? 0 : to.lengths;
+  bound->said.lengths = lengths == TT_LENGTHS_ALL ? 0 : to.lengths;
   return TUTTI_OK;
 }

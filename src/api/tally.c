@@ -43,7 +43,7 @@ tutti_status tt_tally_foresee(tutti_comm *comm, const tt_bound *bound) {
   if (!by_lane)
     return tt_fail(TUTTI_ERR_MEMORY, "no memory to foresee what is sent");
   tt_forecast_facts facts = tt_link_facts(comm->link);
-  bool users = bound->collective != TT_BARRIER; /* its block is the communicator's */
+  bool users = bound->said.collective != TT_BARRIER; /* its block is the communicator's */
   facts.shared[TT_IN] = comm->tally->shared && users && !bound->copies;
   facts.shared[TT_OUT] = comm->tally->shared && users;
   tutti_status status = tt_forecast(plan, &bound->run, &facts, by_lane);
