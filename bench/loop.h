@@ -28,8 +28,7 @@ typedef struct bench_point {
   size_t copy_bytes;
   void *in, *out;
   uint64_t next_root;                /* timed calls so far, not reduced */
-  bench_spin_cost spin;              /* where calls are to be longer */
-  int64_t spin_steps;                /* behind each call of the batch that runs; 0: nothing */
+  bench_spinner spin;                /* where calls are to be longer */
   int64_t watched_calls, watched_ns; /* so far, and what they took */
 } bench_point;
 
@@ -119,7 +118,7 @@ static inline int bench_prepare(const bench_library *library, bench_point *point
   bench_fill(point->in, point->layout.in_elements, &period);
   memset(point->out, 0, point->room_bytes);
   if (point->command->delay > 0)
-    point->spin = bench_spin_measure();
+    point->spin = bench_spinner_make();
   return library->prepare(point, text);
 }
 
@@ -200,8 +199,8 @@ static inline int bench_one(const bench_library *library, const bench_point *poi
                             int root, char *text) {
   int result = command->mode == BENCH_NONBLOCKING ? bench_overlap(library, point, command, root, text)
                                                   : library->call(point, root, text);
-  if (point->spin_steps > 0)
-    bench_spin(point->spin_steps);
+  if (point->spin.steps > 0)
+    bench_spin(point->spin.steps);
   return result;
 }
 
@@ -258,28 +257,30 @@ static inline double bench_delay_ns(const bench_command *command, int64_t elapse
   return command->delay * (double)elapsed_ns / (double)calls / (double)command->sharing;
 }
 
-/* The same calls without a delay say how long they are. */
-static inline int bench_choose_spin(const bench_library *library, bench_point *point, const bench_command *command,
-                                    int root, int64_t calls, char *text) {
+/* A batch with a delay, behind the same calls without it, which say how long they are. */
+static inline int bench_batch_delayed(const bench_library *library, bench_point *point, const bench_command *command,
+                                      int root, int64_t calls, int64_t *elapsed_ns, char *text) {
   bench_command plain = *command;
-  int64_t elapsed_ns;
+  int64_t plain_ns;
   plain.verb = BENCH_RUN;
-  point->spin_steps = 0;
-  int result = bench_batch_of(library, point, &plain, root, calls, &elapsed_ns, text);
-  point->spin_steps = bench_spin_steps(&point->spin, bench_delay_ns(command, elapsed_ns, calls));
+  int result = bench_batch_of(library, point, &plain, root, calls, &plain_ns, text);
+  if (result != BENCH_OK)
+    return result;
+  bench_spinner_set(&point->spin, bench_delay_ns(command, plain_ns, calls));
+  result = bench_batch_of(library, point, command, root, calls, elapsed_ns, text);
+  point->spin.steps = 0;
+  if (result == BENCH_OK && plain_ns > 0)
+    bench_spinner_learn(&point->spin, ((double)*elapsed_ns / (double)plain_ns - 1) / command->delay);
   return result;
 }
 
 static inline int bench_batch(const bench_library *library, bench_point *point, const bench_command *command,
                               int64_t calls, int64_t *elapsed_ns, char *text) {
-  int root = (int)(point->next_root % (uint64_t)point->size), result = BENCH_OK;
+  int root = (int)(point->next_root % (uint64_t)point->size);
   if (command->mode != BENCH_NONBLOCKING || command->parts & BENCH_POST)
     point->next_root += (uint64_t)calls;
-  if (command->delay > 0)
-    result = bench_choose_spin(library, point, command, root, calls, text);
-  if (result == BENCH_OK)
-    result = bench_batch_of(library, point, command, root, calls, elapsed_ns, text);
-  point->spin_steps = 0;
+  int result = command->delay > 0 ? bench_batch_delayed(library, point, command, root, calls, elapsed_ns, text)
+                                  : bench_batch_of(library, point, command, root, calls, elapsed_ns, text);
   point->watched_calls += calls;
   point->watched_ns += *elapsed_ns;
   return result;

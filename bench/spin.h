@@ -69,4 +69,33 @@ static inline int64_t bench_spin_steps(const bench_spin_cost *cost, double ns) {
   return ns > cost->empty_ns && cost->step_ns > 0 ? (int64_t)((ns - cost->empty_ns) / cost->step_ns + 0.5) : 0;
 }
 
+/* What makes calls longer, by as much as was asked for: part of a spin passes while others work or their data is on its
+ * way, so each batch tells how much longer it has become, and the next spins are longer or shorter for it. */
+typedef struct bench_spinner {
+  bench_spin_cost cost;
+  int64_t steps;   /* behind each call of the batch that runs; 0: nothing */
+  double gain;     /* a spin is as many times the time that was asked for */
+  int64_t batches; /* so far */
+} bench_spinner;
+
+#define BENCH_GAIN_MOST 8
+#define BENCH_GAIN_BATCHES 8 /* over which it is averaged, at most */
+
+static inline bench_spinner bench_spinner_make(void) {
+  return (bench_spinner){.cost = bench_spin_measure(), .gain = 1};
+}
+
+static inline void bench_spinner_set(bench_spinner *spin, double ns) {
+  spin->steps = bench_spin_steps(&spin->cost, ns * spin->gain);
+}
+
+/* seen: by how much the batch has become longer, where 1 is what was asked for. A batch that was held up, or the plain
+ * one before it, says little: so 0 and 2 are the least and the most that count. */
+static inline void bench_spinner_learn(bench_spinner *spin, double seen) {
+  double lacks = 1 - (seen < 0 ? 0 : seen > 2 ? 2 : seen);
+  int64_t over = ++spin->batches < BENCH_GAIN_BATCHES ? spin->batches : BENCH_GAIN_BATCHES;
+  double gain = spin->gain * (1 + lacks / (double)over);
+  spin->gain = gain < 1.0 / BENCH_GAIN_MOST ? 1.0 / BENCH_GAIN_MOST : gain > BENCH_GAIN_MOST ? BENCH_GAIN_MOST : gain;
+}
+
 #endif

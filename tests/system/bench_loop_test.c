@@ -17,7 +17,7 @@ static int64_t spins[2 * CALLS_MOST * (BATCHES_MOST + 1)]; /* steps behind each 
 
 static int note_call(const bench_point *point, int root, char *text) {
   (void)text;
-  spins[root_count] = point->spin_steps;
+  spins[root_count] = point->spin.steps;
   roots[root_count++] = root;
   return BENCH_OK;
 }
@@ -122,7 +122,7 @@ static void test_delayed_batch_follows_one_of_the_same_calls(void **state) {
     for (int32_t sharing = 1; sharing <= 2; sharing++) {
       bench_command command = {
           .verb = BENCH_RUN, .batches = 3, .calls = 5, .apart = apart, .delay = 0.1, .sharing = sharing};
-      bench_point point = {.command = &command, .size = 4, .spin = {.step_ns = STEP_NS}};
+      bench_point point = {.command = &command, .size = 4, .spin = {.cost = {.step_ns = STEP_NS}, .gain = 1}};
       bench_reply reply = {.result = BENCH_OK};
       root_count = 0;
       assert_int_equal(bench_run(&slow, &point, &command, &reply), BENCH_OK);
@@ -133,7 +133,7 @@ static void test_delayed_batch_follows_one_of_the_same_calls(void **state) {
         assert_int_equal(roots[2 + batch * 2 * 5], batch * 5 % 4);
         assert_true(reply.batch_ns[batch] >= 5 * CALL_NS);
       }
-      assert_int_equal(point.spin_steps, 0);
+      assert_int_equal(point.spin.steps, 0);
     }
 }
 
