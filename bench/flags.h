@@ -2,7 +2,7 @@
  *
  * Each of N processes, rank r on core r mod C, stores a counter into its line and waits for everyone's: a barrier
  * without any library around it, in two ways of waiting. `in order`: for rank 0, 1, ..., yielding. `neighbours first`:
- * for those on the same core first, since they need the core, then spinning for the others (api/wait.c). Where ranks
+ * for those on the same core first, since they need the core, then spinning for the others (wait/ladder.c). Where ranks
  * share cores the floor is the kernel's switch between processes, once a rank and round. */
 #ifndef BENCH_FLAGS_H
 #define BENCH_FLAGS_H

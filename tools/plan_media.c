@@ -5,7 +5,7 @@
 #include "plan.h"
 
 #include "api/api.h"
-#include "api/call.h"
+#include "call/call.h"
 #include "bind/bind.h"
 #include "exec/exec.h"
 #include "transport/shm/shm.h"

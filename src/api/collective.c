@@ -2,19 +2,11 @@
  *
  * The fast path is meant to stay short: a blocking call that was made before is one look into the communicator's table,
  * one record for the others, and the executor. */
-#include "api/api.h"
+#include "call/call.h"
 
 #include <stdio.h>
 
 enum mode { BLOCK, START, INIT };
-
-static tutti_status bind_and_run(tutti_comm *comm, const tt_call *call, const tt_places *places) {
-  tt_bound *bound;
-  tutti_status status = tt_request_drain(comm);
-  if (status == TUTTI_OK)
-    status = (call->lists ? tt_listed_keep : tt_comm_bind)(comm, call, places, &bound);
-  return status == TUTTI_OK ? tt_operation_run(comm, call, bound) : status;
-}
 
 /* Names the function as the headers do. */
 static __attribute__((noinline, cold)) tutti_status refuse_fork(const tutti_comm *comm, tt_collective collective,
@@ -41,7 +33,7 @@ static tutti_status enter(tutti_comm *comm, tt_call call, enum mode mode, tutti_
   if (status != TUTTI_OK)
     return status;
   if (mode == BLOCK)
-    return bind_and_run(comm, &call, &places);
+    return tt_call_run(comm, &call, &places);
   if (!request)
     return tt_call_fail(tt_compose_info(call.collective).name, "request is NULL");
   return tt_request_post(comm, &call, &places, mode == INIT, request);

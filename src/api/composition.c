@@ -22,7 +22,7 @@ tutti_status tutti_composition_create(tutti_comm *comm, int64_t block_count, tut
   if (tt_context_is_copy(comm->context))
     return tt_fork_refuse(comm->context, "tutti_composition_create");
   TT_HOLD(comm->context);
-  if (tt_comm_prepare(comm) != TUTTI_OK)
+  if (tt_agree_prepare(comm) != TUTTI_OK)
     return tt_agree_verdict(comm);
   tutti_composition *made = calloc(1, sizeof *made);
   if (!made)

@@ -115,7 +115,7 @@ static tutti_status find_processes(tutti_context *context, const facts *all) {
   for (int64_t r = 0; r < context->size; r++)
     if (all[r].processes == all[context->rank].processes)
       process[count++] = all[r].process;
-  tutti_status status = tt_others_open(&context->others, process, count);
+  tutti_status status = tt_contention_open(&context->contention, process, count);
   free(process);
   return status;
 }
@@ -204,9 +204,9 @@ static tutti_status open_control(tutti_context *context) {
   free(job_rank);
   context->next_comm = 1;
   if (status == TUTTI_OK)
-    status = tt_comm_prepare(context->control);
+    status = tt_agree_prepare(context->control);
   if (status == TUTTI_OK && context->control->board)
-    context->others.news = &context->control->board[context->control->head]->others;
+    context->contention.news = &context->control->board[context->control->head]->contention;
   return status;
 }
 
@@ -280,7 +280,7 @@ tutti_status tutti_context_create(const tutti_context_options *options, tutti_co
     taken = take_transport(made, options);
   status = open_all(made, options ? &taken : NULL);
   if (status == TUTTI_OK)
-    status = tt_progress_start(made);
+    status = tt_progress_start(made, tt_request_progress);
   if (status != TUTTI_OK) {
     tutti_context_destroy(made);
     return status;
@@ -302,7 +302,7 @@ void tutti_context_destroy(tutti_context *context) {
   }
   tt_progress_stop(context);
   tutti_comm_destroy(context->control);
-  tt_teams_finish(context);
+  tt_teams_finish(&context->teams);
   tt_index_finish(&context->by_number);
   tt_index_finish(&context->left);
   if (context->transport)
@@ -310,7 +310,7 @@ void tutti_context_destroy(tutti_context *context) {
   tt_profile_close(context->profile);
   tt_boot_close(context->boot);
   tt_context_forget_users(context);
-  tt_others_close(&context->others);
+  tt_contention_close(&context->contention);
   free(context->groups);
   free(context->head_of);
   free(context->first_rail);

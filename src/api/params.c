@@ -1,33 +1,10 @@
-/* api/params.c - the parameters of a communicator's calls: what the user sets, and what ran. */
-#include "api/api.h"
+/* api/params.c - the parameters of a communicator's calls: what the user sets, and what ran; and by which media the last
+ * one went. */
+#include "call/call.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-
-struct tt_params_text {
-  tt_params_text *next;
-  char text[];
-};
-
-const char *tt_comm_keep_text(tutti_comm *comm, const char *text) {
-  for (tt_params_text *n = comm->texts; n; n = n->next)
-    if (strcmp(n->text, text) == 0)
-      return n->text;
-  tt_params_text *made = malloc(sizeof *made + strlen(text) + 1);
-  if (!made)
-    return NULL;
-  strcpy(made->text, text);
-  made->next = comm->texts;
-  comm->texts = made;
-  return made->text;
-}
-
-void tt_comm_free_texts(tutti_comm *comm) {
-  for (tt_params_text *n = comm->texts, *next; n; n = next) {
-    next = n->next;
-    free(n);
-  }
-}
 
 const char *tutti_comm_last_params(const tutti_comm *comm) {
   return comm && comm->last_params ? comm->last_params : "";
@@ -51,4 +28,25 @@ tutti_status tutti_comm_set_params(tutti_comm *comm, const char *collective, con
   comm->params[which] = copy;
   tt_comm_forget(comm, which);
   return TUTTI_OK;
+}
+
+/* ---- media ---- */
+
+#define MEDIA (1 << TT_MEDIUM_COUNT)
+
+static char text[MEDIA][64];
+
+static void make_texts(void) {
+  for (int media = 1; media < MEDIA; media++)
+    for (int n = 0; n < TT_MEDIUM_COUNT; n++)
+      if (media >> n & 1) {
+        strcat(text[media], *text[media] ? "+" : "");
+        strcat(text[media], tt_medium_name[n]);
+      }
+}
+
+const char *tutti_comm_last_media(const tutti_comm *comm) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, make_texts);
+  return comm ? text[__atomic_load_n(&comm->last_media, __ATOMIC_RELAXED) % MEDIA] : "";
 }

@@ -1,289 +1,8 @@
-/* api/request.c - calls that do not block, and persistent ones.
- *
- * The calls of one communicator run one after the other, in the order in which they were posted: every rank posts the
- * same order, so the head of the queue can always go on. Queues of different communicators are independent. Ranks may
- * start persistent requests in different orders: each is alone in the queue of its side communicator (side.c). Requests
- * are pooled. */
-#include "api/record.h"
-#include "api/refuse.h"
+/* api/request.c - calls that do not block, and persistent ones: started, tested, waited for. call/queue.c moves them. */
+#include "call/call.h"
 
 #include <inttypes.h>
-#include <sched.h>
 #include <stdlib.h>
-#include <string.h>
-
-tutti_request *tt_request_take(tutti_comm *comm) {
-  tutti_request *request = comm->pool;
-  if (request) {
-    tutti_request *other = request->other;
-    comm->pool = request->next;
-    *request = (tutti_request){.comm = comm, .other = other, .words = request->words};
-    return request;
-  }
-  request = calloc(1, sizeof *request);
-  if (!request)
-    return NULL;
-  request->comm = comm;
-  request->other = comm->requests;
-  comm->requests = request;
-  return request;
-}
-
-static void free_request(tutti_request *request) {
-  free(request->words.word);
-  free(request->refused);
-  free(request);
-}
-
-static void put_back(tutti_request *request) {
-  tutti_comm *comm = request->comm;
-  tt_side_end(request->side);
-  request->side = NULL;
-  free(request->refused);
-  request->refused = NULL;
-  if (!comm) {
-    free_request(request);
-    return;
-  }
-  request->pooled = true;
-  request->next = comm->pool;
-  comm->pool = request;
-}
-
-void tt_request_orphan(tutti_comm *comm) {
-  for (tutti_request *request = comm->requests, *other; request; request = other) {
-    other = request->other;
-    request->comm = request->side = NULL;
-    if (request->pooled)
-      free_request(request);
-  }
-}
-
-/* In whose queue it stands. */
-static tutti_comm *home_of(const tutti_request *request) { return request->side ? request->side : request->comm; }
-
-static void start_head(tutti_comm *comm) {
-  tutti_request *head = comm->queue_head;
-  head->state = TT_REQUEST_RUNNING;
-  head->operation.bound = &head->bound;
-  head->status = tt_operation_start(comm, &head->call, &head->operation);
-  if (head->status == TUTTI_OK &&
-      head->bound.blocks != TT_CLASS_STREAMS) /* whatever this rank waits for, it is to be woken for this too */
-    tt_executor_await(tt_bound_executor(&head->bound), false);
-  head->comm->last_params = comm->last_params;
-}
-
-static void note_running(tutti_comm *comm) {
-  if (!comm->main || comm->runs)
-    return;
-  comm->runs = true;
-  comm->next_running = comm->context->running;
-  comm->context->running = comm;
-}
-
-/* Later refusals have other texts. */
-static void refuse(const tutti_comm *comm, tutti_request *request) {
-  request->status = TUTTI_ERR_REFUSED;
-  request->refused = tt_refuse_text(comm, request->operation.number);
-}
-
-static void enqueue(tutti_request *request) {
-  tutti_comm *comm = home_of(request);
-  note_running(comm);
-  tt_operation_number(comm, &request->bound, &request->operation);
-  request->operation.again = false;
-  if (request->operation.number <= comm->over) {
-    comm->history = comm->first_history;
-    request->state = TT_REQUEST_DONE;
-    refuse(comm, request);
-    return;
-  }
-  comm->context->outstanding++;
-  tt_progress_post(comm->context);
-  request->state = TT_REQUEST_QUEUED;
-  request->status = TUTTI_OK;
-  request->waiter = (tt_waiter){0};
-  request->next = NULL;
-  if (comm->queue_tail)
-    comm->queue_tail->next = request;
-  else
-    comm->queue_head = request;
-  comm->queue_tail = request;
-}
-
-static void finish_head(tutti_comm *comm) {
-  tutti_request *head = comm->queue_head;
-  head->state = TT_REQUEST_DONE;
-  comm->context->outstanding--;
-  comm->queue_head = head->next;
-  if (!comm->queue_head)
-    comm->queue_tail = NULL;
-}
-
-/* ---- where calls are refused ---- */
-
-/* A new epoch: what is over ends, the others begin in it, with keys of it. */
-static void queue_again(tutti_comm *comm) {
-  tutti_request *head = comm->queue_head;
-  bool spoilt = head->state == TT_REQUEST_RUNNING && tt_operation_spoils(&head->operation);
-  head->operation.again = head->operation.again || head->state == TT_REQUEST_RUNNING;
-  for (; comm->queue_head && comm->queue_head->operation.number <= comm->over; spoilt = false) {
-    refuse(comm, comm->queue_head);
-    finish_head(comm);
-  }
-  if (spoilt) {
-    tt_refuse_spoilt(comm, head->operation.number);
-    refuse(comm, head);
-    finish_head(comm);
-  }
-  for (tutti_request *request = comm->queue_head; request; request = request->next) {
-    tt_operation_key(comm, &request->bound, &request->operation);
-    request->state = TT_REQUEST_QUEUED;
-    request->status = TUTTI_OK;
-  }
-}
-
-/* Whether the head must wait for ranks that have not stopped yet. */
-static bool is_held(tutti_comm *comm) {
-  while (comm->queue_head && comm->broken == TUTTI_OK && !tt_agree_poisoned(comm) &&
-         tt_refuse_concerns(comm, comm->queue_head->operation.number)) {
-    if (tt_refuse_leave(comm, comm->queue_head->operation.number)) {
-      refuse(comm, comm->queue_head);
-      finish_head(comm);
-      continue;
-    }
-    if (!tt_refuse_settle(comm, comm->queue_head->operation.number - 1))
-      return true;
-    queue_again(comm);
-  }
-  return !comm->queue_head;
-}
-
-/* For the wait of a call at the head of the queue. */
-static void pause_queue(tutti_comm *comm, tt_waiter *waiter) {
-  if (!tt_refuse_looms(comm)) {
-    tt_wait_pause(comm, &comm->queue_head->operation, waiter);
-    return;
-  }
-  comm->settling = true;
-  tt_wait_look(comm, comm->queue_head->operation.number, waiter);
-  comm->settling = false;
-  sched_yield();
-}
-
-/* Moves the head as far as it goes, then the next. */
-static void progress_comm(tutti_comm *comm, bool *moved) {
-  while (comm->queue_head) {
-    if (tt_refuse_looms(comm) && is_held(comm))
-      break;
-    tutti_request *head = comm->queue_head;
-    bool done = false, some = false;
-    if (head->state == TT_REQUEST_QUEUED)
-      start_head(comm);
-    if (tt_comm_main(comm)->broken != TUTTI_OK)
-      head->status = tt_agree_verdict(comm);
-    if (head->status == TUTTI_OK)
-      head->status = tt_operation_step(comm, &head->operation, &done, &some);
-    if (done && head->status == TUTTI_OK)
-      head->status = tt_operation_end(comm, &head->operation);
-    if (done && head->status == TUTTI_OK && head->comm != comm)
-      tt_medium_note(head->comm, tt_bound_executor(&head->bound)->went);
-    if (head->status == TUTTI_ERR_REFUSED) {
-      head->status = TUTTI_OK;
-      continue;
-    }
-    bool moves = some || done || head->status != TUTTI_OK;
-    comm->moves += moves;
-    *moved = *moved || moves;
-    if (!done && head->status == TUTTI_OK)
-      return;
-    finish_head(comm);
-  }
-  if (tt_refuse_looms(comm))
-    tt_refuse_tend(comm);
-}
-
-void tt_request_progress(tutti_context *context, bool *moved) {
-  for (tutti_comm *comm = context->comms; comm && context->outstanding > 0; comm = comm->next)
-    progress_comm(comm, moved);
-  for (tutti_comm **at = &context->running, *side; (side = *at);) {
-    progress_comm(side, moved);
-    side->runs = side->queue_head;
-    if (side->runs)
-      at = &side->next_running;
-    else
-      *at = side->next_running;
-  }
-}
-
-static void give_up(tutti_comm *comm) {
-  char call[80];
-  bool moved = false;
-  progress_comm(comm, &moved); /* all that it waits for may be there */
-  if (!comm->queue_head)
-    return;
-  tt_record_add_number(&(tt_text){call, sizeof call, 0}, comm, comm->queue_head->operation.number);
-  tt_agree_break(comm, TUTTI_ERR_ABORTED, "rank %" PRId64 " destroyed the communicator in the middle of %s", comm->rank,
-                 call);
-  progress_comm(comm, &moved);
-}
-
-void tt_request_give_up(tutti_comm *comm) {
-  give_up(comm);
-  for (tutti_comm *side = comm->sides; side; side = side->next_side)
-    give_up(side);
-}
-
-static tutti_status bind(tutti_request *request, const tt_places *places) {
-  tt_bound *bound;
-  if (request->call.lists)
-    return tt_listed_bind(request->comm, &request->call, places, &request->words, &request->bound);
-  if (request->persistent)
-    return tt_bound_plain(request->comm, &request->call, places, &request->bound);
-  tutti_status status = tt_comm_bind(request->comm, &request->call, places, &bound);
-  if (status == TUTTI_OK)
-    request->bound = *bound;
-  return status;
-}
-
-tutti_status tt_request_post(tutti_comm *comm, const tt_call *call, const tt_places *places, bool persistent,
-                             tutti_request **request) {
-  tutti_request *made = tt_request_take(comm);
-  if (!made)
-    return tt_agree_break(comm, TUTTI_ERR_MEMORY, "rank %" PRId64 ": no memory for a request", comm->rank);
-  made->call = *call;
-  made->call.later = made->persistent = persistent;
-  tutti_status status = bind(made, places);
-  made->call.lists = NULL; /* the caller's; the binding has what is needed */
-  if (status == TUTTI_OK && persistent)
-    status = tt_side_make(made);
-  if (status != TUTTI_OK) {
-    put_back(made);
-    return status;
-  }
-  *request = made;
-  if (!persistent) {
-    bool moved = false;
-    enqueue(made);
-    progress_comm(comm, &moved);
-  }
-  return TUTTI_OK;
-}
-
-tutti_status tt_request_drain(tutti_comm *comm) {
-  tt_waiter waiter = {0};
-  while (comm->queue_head) {
-    bool moved = false;
-    tt_request_progress(comm->context, &moved);
-    if (moved)
-      waiter = (tt_waiter){0};
-    else if (comm->queue_head)
-      pause_queue(comm, &waiter);
-  }
-  return comm->broken == TUTTI_OK ? TUTTI_OK : tt_agree_verdict(comm);
-}
-
-/* ---- public ---- */
 
 tutti_status tutti_request_start(tutti_request *request) {
   if (!request || !request->persistent)
@@ -297,9 +16,7 @@ tutti_status tutti_request_start(tutti_request *request) {
     return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_request_start: the request was started and not waited for");
   if (request->comm->broken != TUTTI_OK || tt_agree_poisoned(request->comm))
     return tt_agree_verdict(request->comm);
-  bool moved = false;
-  enqueue(request);
-  progress_comm(home_of(request), &moved);
+  tt_request_start(request);
   return TUTTI_OK;
 }
 
@@ -336,7 +53,7 @@ static tutti_status collect(tutti_request **request) {
     status = tt_agree_verdict(done->comm);
   done->state = TT_REQUEST_IDLE;
   if (!done->persistent) {
-    put_back(done);
+    tt_request_give_back(done);
     *request = NULL;
   }
   return status;
@@ -349,7 +66,7 @@ tutti_status tutti_test(tutti_request **request, int *done) {
   *done = 1;
   if (!*request)
     return TUTTI_OK;
-  tutti_comm *comm = home_of(*request);
+  tutti_comm *comm = tt_request_home(*request);
   if (!comm)
     return collect(request);
   if (tt_context_is_copy(comm->context))
@@ -372,7 +89,7 @@ tutti_status tutti_wait(tutti_request **request) {
   if (!*request)
     return TUTTI_OK;
   tt_waiter waiter = {0};
-  tutti_comm *comm = home_of(*request);
+  tutti_comm *comm = tt_request_home(*request);
   if (!comm)
     return collect(request);
   if (tt_context_is_copy(comm->context))
@@ -382,7 +99,7 @@ tutti_status tutti_wait(tutti_request **request) {
     bool moved = false;
     tt_request_progress(comm->context, &moved);
     if (!has_moved(comm, &waiter, moved) && is_running(*request)) /* it waits for the call at the head of the queue */
-      pause_queue(comm, &waiter);
+      tt_request_pause(comm, &waiter);
   }
   return collect(request);
 }
@@ -392,5 +109,5 @@ void tutti_request_destroy(tutti_request *request) {
     return;
   TT_HOLD(request && request->comm ? request->comm->context : NULL);
   if (request && !is_running(request))
-    put_back(request);
+    tt_request_give_back(request);
 }

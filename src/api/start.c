@@ -1,6 +1,5 @@
 /* api/start.c - requests of users' compositions: where blocks lie, checked against what this rank's plan touches. */
 #include "api/composition.h"
-#include "api/record.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -304,7 +303,7 @@ tutti_status tutti_composition_init(tutti_composition *composition, const void *
     return tt_fail(TUTTI_ERR_MEMORY, "tutti_composition_init: no memory for a request");
   status = prepare(&it, in, out, type, op, made);
   if (status != TUTTI_OK) {
-    tutti_request_destroy(made);
+    tt_request_give_back(made);
     return status;
   }
   made->call = (tt_call){.in = in, .out = out, .collective = TT_COLLECTIVE_COUNT};

@@ -88,7 +88,7 @@ tutti_status tt_cells_open(const tt_link_spec *spec, tt_cells **cells) {
   tt_cells *made = allocate(spec);
   if (!made)
     return no_memory(spec);
-  made->id = spec->stream_base + spec->ids - TT_CELL_AREAS - 3; /* the last id is an epoch's: api/comm.c */
+  made->id = spec->stream_base + spec->ids - TT_CELL_AREAS - 3; /* the last id is an epoch's: job/comm.c */
   for (int n = 0; n < TT_CELL_AREAS; n++)
     set_area(made, n);
   tutti_status status = spec->ops->cells_open(spec->transport, made->id, spec->job_rank, spec->rank_count,

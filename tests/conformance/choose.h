@@ -42,7 +42,7 @@ static inline bool choose_valid(const call *of, tutti_comm *comm, tutti_graph *c
                               .graph = info.has_graph ? &graph[of->graph]->all : NULL};
   if (!*of->params)
     return true;
-  bool valid = tt_comm_prepare(comm) == TUTTI_OK && tt_params_parse(of->params, &params) == TUTTI_OK &&
+  bool valid = tt_agree_prepare(comm) == TUTTI_OK && tt_params_parse(of->params, &params) == TUTTI_OK &&
                tt_compose(&problem, params.form, &made) == TUTTI_OK &&
                tt_lowering_create(&made, comm->topo, &params, &lowering) == TUTTI_OK &&
                (info.lengths == TT_LENGTHS_ALL || !tt_lowering_relays(lowering));

@@ -19,7 +19,7 @@ def sources(folder):
 def read_layers():
     lines = (ROOT / "src/LAYERS").read_text().splitlines()
     rows = (line.split(":") for line in lines if line and not line.startswith("#"))
-    return {folder: set(allowed.split()) for folder, allowed in rows}
+    return {folder: {"base", *allowed.split()} - {folder} for folder, allowed in rows}
 
 
 def is_front_header(include):
@@ -35,7 +35,7 @@ def layer_problem(layers, folder, include):
     if target == folder:
         return None
     if target not in layers[folder]:
-        return f"is not allowed: {folder} may include {' '.join(sorted(layers[folder])) or 'no other folder'}"
+        return f"is not allowed: {folder} may include {' '.join(sorted(layers[folder]))}"
     return None if is_front_header(include) else f"is internal to {target}"
 
 
@@ -45,13 +45,17 @@ def library_problems():
         if folder not in layers:
             yield f"src/{folder}: has no line in src/LAYERS"
             continue
+        used = {"base"}
         for path in sources(f"src/{folder}"):
             if path.stem.endswith("_test"):
                 continue
             for include in INCLUDE.findall(path.read_text()):
+                used.add(pathlib.PurePath(include).parts[0])
                 problem = layer_problem(layers, folder, include)
                 if problem:
                     yield f'{path.relative_to(ROOT)}: "{include}" {problem}'
+        for unused in sorted(layers[folder] - used):
+            yield f"src/LAYERS: {folder} may include {unused}, and does not"
 
 
 def outside_problems():

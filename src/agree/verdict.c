@@ -1,0 +1,108 @@
+/* agree/verdict.c - the first error that breaks a communicator, and what breaks those of others.
+ *
+ * The first to find something wrong writes the verdict in the head's cell and flags every rank's own cell, so that ranks
+ * inside the call and ranks that have long returned get the same text. Between machines notes do the same (notes.c). */
+#include "agree/parts.h"
+
+#include <inttypes.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+
+#define WRITING_NS 100000000
+
+/* Another rank writes the verdict: a moment for it, but no more, since it may be dead. */
+static void await_verdict(const tt_board *head) {
+  int64_t until_ns = tt_clock_ns() + WRITING_NS;
+  while (__atomic_load_n(&head->verdict, __ATOMIC_ACQUIRE) == 1 && tt_clock_ns() < until_ns)
+    sched_yield();
+}
+
+/* Whether this one's is the first. */
+static bool write_verdict(tutti_comm *comm, tutti_status status, const char *why) {
+  tt_board *head = comm->board[comm->head];
+  uint32_t none = 0;
+  if (!__atomic_compare_exchange_n(&head->verdict, &none, 1, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+    await_verdict(head);
+    return false;
+  }
+  head->status = (uint32_t)status;
+  snprintf(head->text, sizeof head->text, "%s", why);
+  __atomic_store_n(&head->verdict, 2, __ATOMIC_RELEASE); /* pairs with take_verdict */
+  for (int64_t r = 0; r < comm->size; r++) {
+    if (comm->far[r])
+      continue;
+    __atomic_store_n(&comm->board[r]->poisoned, 1, __ATOMIC_RELEASE); /* pairs with tt_agree_poisoned */
+    if (comm->context->ops->wake && r != comm->rank)
+      comm->context->ops->wake(comm->context->transport, comm->job_rank[r]);
+  }
+  return true;
+}
+
+static void set_broken(tutti_comm *comm, tutti_status status, const char *why) {
+  comm->broken = status;
+  comm->broken_text = strndup(why, TT_VERDICT_TEXT - 1);
+}
+
+const char *tt_agree_broken_text(const tutti_comm *comm) {
+  return comm->broken_text ? comm->broken_text : "the communicator is broken; there is no memory to say why";
+}
+
+static void take_verdict(tutti_comm *comm) {
+  const tt_board *head = comm->board[comm->head];
+  if (__atomic_load_n(&head->verdict, __ATOMIC_ACQUIRE) != 2)
+    return;
+  set_broken(comm, (tutti_status)head->status, head->text);
+}
+
+tutti_status tt_agree_verdict(tutti_comm *any) {
+  tutti_comm *comm = tt_comm_main(any);
+  if (comm->broken == TUTTI_OK && comm->board)
+    take_verdict(comm);
+  if (comm->broken == TUTTI_OK)
+    return tt_fail(TUTTI_ERR_PEER, "another rank broke the communicator and died before it could say why");
+  return tt_fail(comm->broken, "%s", tt_agree_broken_text(comm));
+}
+
+bool tt_agree_take(tutti_comm *any, tutti_status status, const char *why) {
+  tutti_comm *comm = tt_comm_main(any);
+  bool first = comm->broken == TUTTI_OK;
+  if (first && comm->board) {
+    first = write_verdict(comm, status, why);
+    take_verdict(comm);
+  }
+  if (comm->broken == TUTTI_OK)
+    set_broken(comm, status, why);
+  return first;
+}
+
+tutti_status tt_agree_break(tutti_comm *comm, tutti_status status, const char *format, ...) {
+  char why[TT_VERDICT_TEXT];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(why, sizeof why, format, arguments);
+  va_end(arguments);
+  if (tt_agree_take(comm, status, why) && comm->apart)
+    tt_notes_break(comm, status, why);
+  return tt_fail(tt_comm_main(comm)->broken, "%s", tt_agree_broken_text(tt_comm_main(comm)));
+}
+
+/* ---- communicators that a rank could not make ---- */
+
+/* One word, so that it is whole whenever it is read: numbers of communicators have 32 bits. */
+void tt_agree_lack(tutti_context *context, uint64_t id, tutti_status status) {
+  if (!context->control || !context->control->board)
+    return;
+  uint64_t *lacks = context->control->board[context->rank]->lacks;
+  uint64_t word = (uint64_t)status << 32 | id;
+  __atomic_store_n(&context->control->board[context->control->head]->lacking, 1, __ATOMIC_RELAXED);
+  __atomic_store_n(&lacks[context->lacks++ % TT_LACKS], word, __ATOMIC_RELEASE); /* pairs with lack_of */
+}
+
+void tt_agree_lack_no_more(const tutti_context *context, uint64_t id) {
+  uint64_t *lacks = context->control->board ? context->control->board[context->rank]->lacks : NULL;
+  for (int n = 0; lacks && n < TT_LACKS; n++)
+    if ((uint32_t)lacks[n] == id)
+      __atomic_store_n(&lacks[n], 0, __ATOMIC_RELEASE);
+}
+

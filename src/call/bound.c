@@ -1,0 +1,246 @@
+/* call/bound.c - a call with its plan, its block table and its key. Plain calls stand in a small table by what they are,
+ * so that one made before costs one comparison; listed.c does it for calls with lists. */
+#include "call/call.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+/* Elements of the whole vector: all ranks' parts together. */
+static int64_t vector_count(const tutti_comm *comm, const tt_call *call) {
+  bool parts = tt_compose_side(call->collective, TT_IN).unit == TT_EACH_RANK ||
+               tt_compose_side(call->collective, TT_OUT).unit == TT_EACH_RANK;
+  return call->count * (parts ? comm->size : 1);
+}
+
+static int64_t vector_bytes(const tutti_comm *comm, const tt_call *call) {
+  return vector_count(comm, call) * tt_context_type_bytes(comm->context, call->type);
+}
+
+tt_entry_key tt_bound_entry_key(const tutti_comm *comm, const tt_call *call) {
+  const tt_user_op *op = tt_context_user_op(comm->context, call->op);
+  return (tt_entry_key){.collective = call->collective,
+                        .root = call->root,
+                        .in_place = call->in_place && !tt_call_copies(call),
+                        .ordered = tt_compose_info(call->collective).reduces && op && !op->commutes,
+                        .graph = call->lists ? call->lists->graph : NULL};
+}
+
+/* What all ranks must agree on. In place is no part of it: it changes nothing that another rank sees. */
+void tt_bound_say(const tutti_comm *comm, tt_bound *bound, uint64_t params) {
+  tt_record *said = &bound->said;
+  const uint64_t facts[] = {comm->id,
+                            (uint64_t)said->collective,
+                            (uint64_t)tt_said_type_key(said->type),
+                            (uint64_t)said->op,
+                            (uint64_t)said->root,
+                            (uint64_t)said->count,
+                            params,
+                            said->lists,
+                            (uint64_t)bound->run.element_bytes};
+  said->params = params;
+  said->key = tt_hash(1, facts, sizeof facts);
+}
+
+/* What the call is; the plan and the table are missing. */
+tt_bound tt_bound_begin(const tutti_comm *comm, const tt_call *call, const tt_places *places) {
+  bool user_type = tt_type_is_user(call->type);
+  int32_t said_type = tt_context_said_type(comm->context, call->type);
+  return (tt_bound){.said = {.count = call->count,
+                             .root = (int32_t)call->root,
+                             .collective = (int32_t)call->collective,
+                             .type = said_type,
+                             .op = tt_context_said_op(comm->context, call->op)},
+                    .type = call->type,
+                    .op = call->op,
+                    .in_place = call->in_place,
+                    .copies = call->in_place && tt_call_copies(call),
+                    .places = *places,
+                    .run = {.moves_only = !tt_compose_info(call->collective).reduces,
+                            .type = user_type ? TUTTI_BYTE : (tutti_type)tt_said_type_key(said_type),
+                            .op = (tutti_op)call->op,
+                            .element_bytes = user_type ? tt_context_type_bytes(comm->context, call->type) : 0,
+                            .user_op = tt_context_user_op(comm->context, call->op),
+                            .shape = ++comm->context->last_shape}};
+}
+
+/* ---- plain calls ---- */
+
+static tt_block_table plain_table(const tutti_comm *comm, const tt_call *call, const tt_composition *composition) {
+  bool square = composition->layout[TT_IN] == TT_LAYOUT_ROW;
+  return (tt_block_table){.kind = square ? TT_TABLE_SQUARE : TT_TABLE_SPLIT,
+                          .block_count = composition->block_count,
+                          .total = vector_count(comm, call),
+                          .each = square ? call->count : 0};
+}
+
+static int64_t refer_least(const tutti_comm *comm) {
+  size_t least = comm->ops->refer_least ? comm->ops->refer_least(comm->transport) : 0;
+  return least < INT64_MAX ? (int64_t)least : 0;
+}
+
+tt_bind_facts tt_bound_facts(const tutti_comm *comm, tt_class class, bool wide) {
+  const tt_team *team = comm->main ? comm->main->team : comm->team;
+  bool lends = comm->ops->refer && comm->ops->unreleased;
+  return (tt_bind_facts){.blocks = class,
+                         .able = lends ? tt_medium_able(comm->context->medium) : 0,
+                         .wide = wide && class == TT_CLASS_STREAMS,
+                         .machine = team->machine};
+}
+
+/* The entry's plan for blocks of that class. */
+static tutti_status get_plan(const tutti_comm *comm, const tt_entry *entry, tt_class class,
+                             const tt_bound_plan **plan) {
+  tt_bind_facts facts = tt_bound_facts(comm, class, entry->wide);
+  tutti_status status = entry->by_class[class] ? TUTTI_OK : tt_bind(entry->plan, &facts, &entry->by_class[class]);
+  *plan = entry->by_class[class];
+  return status;
+}
+
+/* The one that another communicator of the team has left, or a new one. */
+static tutti_status make_executor(const tutti_comm *comm, tt_entry *entry, tt_class class) {
+  tt_executor **spare = entry->compiled ? &entry->compiled->spare[class] : NULL;
+  const tt_bound_plan *plan;
+  if (!spare || !*spare) {
+    tutti_status status = get_plan(comm, entry, class, &plan);
+    return status == TUTTI_OK ? tt_executor_create(plan, comm->link, &entry->executor[class]) : status;
+  }
+  tutti_status status = tt_executor_move(*spare, comm->link);
+  if (status != TUTTI_OK)
+    return status;
+  entry->executor[class] = *spare;
+  *spare = NULL;
+  return TUTTI_OK;
+}
+
+/* An executor for the entry's plan, made when first needed. */
+tutti_status tt_bound_make_executor(tutti_comm *comm, tt_bound *bound) {
+  tt_entry *entry = bound->entry;
+  bound->run.wide = entry->wide;
+  tt_medium medium = comm->context->medium;
+  bound->run.single_copy = entry->single_copy;
+  bound->run.refer_least = refer_least(comm);
+  tt_medium_apply(medium, &bound->run);
+  bound->blocks = comm->board && !comm->apart ? tt_medium_class(medium, entry->plan, &bound->run) : TT_CLASS_STREAMS;
+  return entry->executor[bound->blocks] ? TUTTI_OK : make_executor(comm, entry, bound->blocks);
+}
+
+static tutti_status bind_plain(tutti_comm *comm, const tt_call *call, tt_bound *bound) {
+  const tt_entry_key key = tt_bound_entry_key(comm, call);
+  tutti_status status = tt_entry_find(comm, &key, vector_bytes(comm, call), &bound->entry);
+  if (status != TUTTI_OK)
+    return status;
+  const tt_composition *composition = bound->entry->composition;
+  bound->run.in_own = composition->layout[TT_IN] == TT_LAYOUT_OWN;
+  bound->run.out_own = composition->layout[TT_OUT] == TT_LAYOUT_OWN;
+  bound->run.blocks = plain_table(comm, call, composition);
+  tt_bound_say(comm, bound, bound->entry->hash);
+  return call->later ? TUTTI_OK : tt_bound_make_executor(comm, bound);
+}
+
+/* ---- the communicator's table ---- */
+
+/* Spread enough for the few kinds of calls that a program makes; cheap, since every call asks. */
+static tt_bound *slot_of(tutti_comm *comm, const tt_call *call) {
+  uint64_t facts = (uint64_t)call->count ^ (uint64_t)call->root << 24 ^ (uint64_t)call->collective << 40 ^
+                   (uint64_t)call->type << 46 ^ (uint64_t)call->op << 52 ^ (uint64_t)(call->in == call->out) << 58;
+  uint64_t mixed = facts * 0x9e3779b97f4a7c15u >> 32;
+  return comm->bound_count ? &comm->bound[mixed & (comm->bound_count - 1)] : NULL;
+}
+
+static bool is_call(const tt_bound *bound, const tt_call *call) {
+  return bound->entry && bound->said.count == call->count && bound->said.root == call->root &&
+         bound->said.collective == (int32_t)call->collective && bound->type == call->type && bound->op == call->op;
+}
+
+/* Whether the buffers need no look: they are there, and apart or one as they were before. */
+static bool buffers_fit(const tt_bound *bound, const tt_call *call) {
+  const tt_places *places = &bound->places;
+  const char *in = call->in, *out = call->out;
+  if (!places->reads || !places->writes)
+    return (in || !places->reads) && (out || !places->writes);
+  if (in + places->in_own == out + places->out_own)
+    return bound->in_place && in;
+  return !bound->in_place && in && out && (in + places->end[TT_IN] <= out || out + places->end[TT_OUT] <= in);
+}
+
+tt_bound *tt_comm_recall(tutti_comm *comm, const tt_call *call) {
+  tt_bound *slot = slot_of(comm, call);
+  return slot && is_call(slot, call) && buffers_fit(slot, call) ? slot : NULL;
+}
+
+void tt_comm_forget(tutti_comm *comm, tt_collective collective) {
+  for (uint64_t n = 0; n < comm->bound_count; n++)
+    if (comm->bound[n].said.collective == (int32_t)collective)
+      comm->bound[n].entry = NULL;
+  tt_listed_forget(comm);
+}
+
+void tt_comm_forget_op(tutti_comm *comm, int32_t op) {
+  for (uint64_t n = 0; n < comm->bound_count; n++)
+    if (comm->bound[n].op == op)
+      comm->bound[n].entry = NULL;
+  tt_listed_forget(comm);
+}
+
+/* ---- errors ---- */
+
+/* Parameters that make no plan make none on any rank; else the others learn from this call's record that they differ.
+ * What is only bound is no call yet. */
+static tutti_status refuse_params(tutti_comm *comm, const tt_call *call, tt_bound *bound) {
+  if (call->later)
+    return TUTTI_ERR_PLAN;
+  const tt_entry_key key = tt_bound_entry_key(comm, call);
+  int64_t count = call->lists ? bound->said.count : vector_count(comm, call);
+  tt_entry entry = {.hash = tt_entry_hash(comm, &key, count * tt_context_type_bytes(comm->context, call->type))};
+  tt_operation operation;
+  bound->entry = &entry;
+  tt_bound_say(comm, bound, entry.hash);
+  tt_operation_number(comm, bound, &operation);
+  if (tt_record_reach(comm, operation.number) != TUTTI_OK)
+    return tt_agree_break(comm, TUTTI_ERR_MEMORY, "rank %" PRId64 ": %s", comm->rank, tutti_last_error());
+  tt_record_publish(comm, operation.number, &bound->said);
+  bound->entry = NULL;
+  return TUTTI_ERR_PLAN;
+}
+
+tutti_status tt_bound_fail(tutti_comm *comm, const tt_call *call, tt_bound *bound, tutti_status status) {
+  return status == TUTTI_ERR_PLAN
+             ? refuse_params(comm, call, bound)
+             : tt_agree_break(comm, status, "rank %" PRId64 ": %s", comm->rank, tutti_last_error());
+}
+
+tutti_status tt_bound_plain(tutti_comm *comm, const tt_call *call, const tt_places *places, tt_bound *bound) {
+  *bound = tt_bound_begin(comm, call, places);
+  tutti_status status = bind_plain(comm, call, bound);
+  return status == TUTTI_OK ? TUTTI_OK : tt_bound_fail(comm, call, bound, status);
+}
+
+/* A larger table, empty: what is in the old one is bound again when it is called. No memory: the old one stays. */
+static void grow(tutti_comm *comm) {
+  uint64_t count = comm->bound_count ? 4 * comm->bound_count : 1;
+  tt_bound *larger = count <= TT_BOUNDS ? calloc(count, sizeof *larger) : NULL;
+  if (!larger)
+    return;
+  free(comm->bound);
+  comm->bound = larger;
+  comm->bound_count = count;
+}
+
+tutti_status tt_comm_bind(tutti_comm *comm, const tt_call *call, const tt_places *places, tt_bound **bound) {
+  tt_bound *slot = slot_of(comm, call);
+  if (!slot || (slot->entry && !is_call(slot, call))) {
+    grow(comm);
+    slot = slot_of(comm, call);
+  }
+  if (!slot)
+    return tt_agree_break(comm, TUTTI_ERR_MEMORY, "rank %" PRId64 ": no memory for a call", comm->rank);
+  if (!is_call(slot, call) || slot->in_place != call->in_place) {
+    tt_bound made;
+    tutti_status status = tt_bound_plain(comm, call, places, &made);
+    if (status != TUTTI_OK)
+      return status;
+    *slot = made;
+  }
+  *bound = slot;
+  return TUTTI_OK;
+}

@@ -1,0 +1,220 @@
+/* call/operation.c - one call on its way: started, stepped, finished. Errors that concern everyone break the
+ * communicator. */
+#include "call/call.h"
+
+#include <inttypes.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The executor's error becomes everyone's, with the cause as all ranks together know it. peer: job rank that it names,
+ * or -1. */
+static tutti_status fail(tutti_comm *comm, const tt_operation *operation, tutti_status status, int64_t peer) {
+  tutti_status known = TUTTI_OK;
+  if (tt_refuse_concerns(comm, operation->number)) /* others have stopped in the middle of it */
+    return TUTTI_ERR_REFUSED;
+  if (status == TUTTI_ERR_MISMATCH)
+    return tt_agree_mismatch(comm, operation->number, peer);
+  if (status == TUTTI_ERR_PEER)
+    known = tt_agree_lost(comm, operation->number, peer);
+  if (known != TUTTI_OK)
+    return known;
+  if (*tutti_last_error())
+    return tt_agree_break(comm, status, "rank %" PRId64 ": %s", comm->rank, tutti_last_error());
+  if (peer >= 0)
+    return tt_agree_break(comm, status, "rank %" PRId64 ": rank %" PRId64 " of the job is lost", comm->rank, peer);
+  return tt_agree_break(comm, status, "rank %" PRId64 ": transport %s returned %s", comm->rank,
+                        comm->context->ops->name, tutti_status_name(status));
+}
+
+/* What `out` replaces is read from a copy; again, the copy is what is left of it. */
+static tutti_status copy_input(tutti_comm *comm, tt_bound *bound, const char *in, bool again) {
+  int64_t begin = bound->places.begin[TT_IN];
+  size_t bytes = (size_t)(bound->places.end[TT_IN] - begin);
+  if (bytes > comm->copy_bytes) {
+    free(comm->copy);
+    comm->copy = malloc(bytes);
+    comm->copy_bytes = comm->copy ? bytes : 0;
+    if (!comm->copy)
+      return tt_fail(TUTTI_ERR_MEMORY, "no memory to copy %zu bytes of input", bytes);
+  }
+  if (!again)
+    memcpy(comm->copy, in + begin, bytes);
+  bound->run.in = (const void *)((uintptr_t)comm->copy - (uintptr_t)begin);
+  return TUTTI_OK;
+}
+
+/* Executors of an epoch that is over are on streams that are closed. */
+static tutti_status renew(tutti_comm *comm, tt_bound *bound) {
+  tt_entry *entry = bound->entry;
+  if (entry->epoch != comm->epoch) {
+    tt_executors_destroy(entry->executor);
+  }
+  entry->epoch = comm->epoch;
+  return tt_bound_make_executor(comm, bound);
+}
+
+static inline bool is_ready(const tutti_comm *comm, const tt_bound *bound) {
+  const tt_entry *entry = bound->entry;
+  return entry->epoch == comm->epoch && entry->executor[bound->blocks];
+}
+
+static tutti_status start(tutti_comm *comm, const tt_call *call, const tt_operation *operation) {
+  tt_bound *bound = operation->bound;
+  tutti_status status = bound->copies ? copy_input(comm, bound, call->in, operation->again) : TUTTI_OK;
+  if (status == TUTTI_OK && !is_ready(comm, bound))
+    status = renew(comm, bound);
+  if (status == TUTTI_OK && comm->tally)
+    status = tt_tally_foresee(comm, bound);
+  return status == TUTTI_OK ? tt_executor_start(tt_bound_executor(bound), &bound->run) : status;
+}
+
+tutti_status tt_operation_start(tutti_comm *comm, const tt_call *call, tt_operation *operation) {
+  tt_bound *bound = operation->bound;
+  tt_run *run = &bound->run;
+  run->in = call->in;
+  run->out = call->out;
+  run->call = operation->number;
+  run->key = operation->key;
+  comm->last_params = bound->entry->runs;
+  if (comm->context->foreign) /* a user's transport leaves no text: an older one must not stand for it */
+    tt_fail_clear();
+  tutti_status status = tt_record_reach(comm, operation->number);
+  if (status == TUTTI_OK && bound->blocks == TT_CLASS_STREAMS)
+    tt_record_publish(comm, operation->number, &bound->said);
+  if (status == TUTTI_OK)
+    status = start(comm, call, operation);
+  if (bound->blocks !=
+      TT_CLASS_STREAMS) /* while others' data is on its way; whoever finds a difference waits for the record */
+    tt_record_publish(comm, operation->number, &bound->said);
+  return status == TUTTI_OK ? TUTTI_OK : fail(comm, operation, status, -1);
+}
+
+tutti_status tt_operation_step(tutti_comm *comm, const tt_operation *operation, bool *done, bool *moved) {
+  int64_t peer = -1;
+  tutti_status status = tt_executor_step(tt_bound_executor(operation->bound), done, moved, &peer);
+  return status == TUTTI_OK ? TUTTI_OK : fail(comm, operation, status, peer);
+}
+
+/* Who has left the call with an error may already write to what this rank has read in place. */
+tutti_status tt_operation_end(tutti_comm *comm, const tt_operation *operation) {
+  tt_medium_note(comm, tt_bound_executor(operation->bound)->went);
+  if (tt_executor_in_cells(tt_bound_executor(operation->bound))) /* cells are not written before the next call */
+    return TUTTI_OK;
+  __atomic_thread_fence(__ATOMIC_ACQUIRE); /* first the reading, then the look */
+  if (tt_agree_poisoned(comm))
+    return tt_agree_verdict(comm);
+  return tt_refuse_concerns(comm, operation->number) ? TUTTI_ERR_REFUSED : TUTTI_OK;
+}
+
+/* What a rank has put into its cells before it died or left is the others': where one is through, all come through. */
+static bool is_whole(tutti_comm *comm, const tt_operation *operation, tutti_status status) {
+  bool done = false, moved = false;
+  return status != TUTTI_ERR_MISMATCH && tt_executor_in_cells(tt_bound_executor(operation->bound)) &&
+         tt_operation_step(comm, operation, &done, &moved) == TUTTI_OK && done;
+}
+
+static tutti_status finish(tutti_comm *comm, const tt_operation *operation) {
+  tt_waiter waiter = {0};
+  for (;;) {
+    bool done = false, moved = false;
+    tutti_status status = tt_operation_step(comm, operation, &done, &moved);
+    if (status != TUTTI_OK || done)
+      return status == TUTTI_OK ? tt_operation_end(comm, operation) : status;
+    if (!moved && comm->context->outstanding > 0) /* others may wait for these before they come here */
+      tt_request_progress(comm->context, &moved);
+    if (moved)
+      waiter = (tt_waiter){0};
+    else if ((status = tt_wait_pause(comm, tt_bound_executor(operation->bound), operation->number, &waiter)) != TUTTI_OK)
+      return is_whole(comm, operation, status) ? tt_operation_end(comm, operation) : status;
+  }
+}
+
+tutti_status tt_operation_finish(tutti_comm *comm, const tt_operation *operation) {
+  comm->busy = true;
+  tutti_status status = finish(comm, operation);
+  comm->busy = false;
+  return status;
+}
+
+static tutti_status run(tutti_comm *comm, const tt_call *call, tt_operation *operation) {
+  tutti_status status = tt_operation_start(comm, call, operation);
+  if (status != TUTTI_OK)
+    return status;
+  if (operation->bound->blocks != TT_CLASS_STREAMS) { /* mostly it is done at once */
+    bool done = false, moved = false;
+    status = tt_operation_step(comm, operation, &done, &moved);
+    if (status != TUTTI_OK || done)
+      return status == TUTTI_OK ? tt_operation_end(comm, operation) : status;
+  }
+  return tt_operation_finish(comm, operation);
+}
+
+/* ---- where calls are refused ---- */
+
+bool tt_operation_spoils(const tt_operation *operation) {
+  return operation->bound->in_place && !operation->bound->run.moves_only;
+}
+
+static tutti_status wait_for_all(tutti_comm *comm, uint64_t number) {
+  tt_waiter waiter = {0};
+  tutti_status status = TUTTI_OK;
+  comm->settling = true; /* now an error of the wait is one */
+  while (status == TUTTI_OK && !tt_refuse_settle(comm, number - 1)) {
+    bool moved = false;
+    status = tt_wait_look(comm, number, &waiter);
+    tt_request_progress(comm->context, &moved);
+    sched_yield();
+  }
+  comm->settling = false;
+  return status == TUTTI_OK ? comm->broken : status;
+}
+
+/* Until all ranks have stopped. TUTTI_OK: it may begin. */
+static tutti_status await_stop(tutti_comm *comm, uint64_t number) {
+  tutti_status status = TUTTI_OK;
+  if (tt_refuse_concerns(comm, number) && tt_refuse_leave(comm, number))
+    return tt_refuse_tell(comm, number);
+  while (status == TUTTI_OK && number > comm->over && tt_refuse_concerns(comm, number))
+    status = wait_for_all(comm, number);
+  if (status != TUTTI_OK)
+    return comm->broken == TUTTI_OK ? status : tt_agree_verdict(comm);
+  return number > comm->over ? TUTTI_OK : tt_refuse_tell(comm, number);
+}
+
+/* It waits for the next epoch, and begins there, once or more. */
+static tutti_status run_later(tutti_comm *comm, const tt_call *call, tt_operation *operation, tutti_status status) {
+  while (status == TUTTI_ERR_REFUSED) {
+    bool spoilt = operation->again && tt_operation_spoils(operation);
+    uint32_t epoch = comm->epoch;
+    status = await_stop(comm, operation->number);
+    if (operation->number <= comm->over)
+      comm->history = comm->first_history;
+    if (status != TUTTI_OK)
+      return status;
+    if (spoilt) {
+      tt_refuse_spoilt(comm, operation->number);
+      return tt_refuse_tell(comm, operation->number);
+    }
+    if (epoch != comm->epoch) { /* it is the first there */
+      comm->history = comm->first_history;
+      tt_operation_key(comm, operation->bound, operation);
+    }
+    status = run(comm, call, operation);
+    operation->again = true;
+  }
+  return status;
+}
+
+tutti_status tt_operation_run(tutti_comm *comm, const tt_call *call, tt_bound *bound) {
+  tt_operation operation = {.bound = bound};
+  tutti_status status = TUTTI_ERR_REFUSED;
+  tt_operation_number(comm, bound, &operation);
+  if (!tt_refuse_looms(comm)) {
+    status = run(comm, call, &operation);
+    if (status != TUTTI_ERR_REFUSED)
+      return status;
+    operation.again = true;
+  }
+  return run_later(comm, call, &operation, status);
+}

@@ -1,0 +1,211 @@
+/* call/side.c - side communicators: what a persistent request has for itself.
+ *
+ * Ranks make the persistent requests of a communicator in one order and start them in any. So the starts of each are
+ * a sequence of their own: numbers, keys and records, streams and cells, a queue of one. The ids of the latter follow
+ * from how many requests were made before, so that nobody has to be asked. Plans are the communicator's, and so are
+ * verdicts: an error of one request breaks the communicator.
+ *
+ * All starts of a request are alike: one record a rank says what they are, and how many there were. The first is there
+ * as soon as the request is made. Since that has its place in the communicator's order, later calls there differ too
+ * where ranks have made different ones. */
+#include "call/call.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Ids are 64 bits, and a side communicator has 2^16 of them. The upper half of a communicator's own is its number; of
+ * the lower half the first 2^27 are those of its lanes (lower/sequence.c), the next 2^30 those of its later epochs
+ * (comm.c), the last 2^19 those of its cells and notes.
+ *
+ *     native   what is left of that, but for 2^15 places: for the first requests of the communicator
+ *     common   2^15 places under each of the 2^32 numbers, used or not: 2^47 for all further requests of all
+ *              communicators, told apart by the communicator's number, which is written in few bits where it is small:
+ *              5 bits: its length less 1 | the number without its first 1 | the rest: which request it is
+ *
+ * So no two requests have the same ids before a communicator has made 2^42 of them if its number is 1, 2^26 if that has
+ * 17 bits, 2^14 if it has 32. Then ids are used again: see check_place. */
+enum {
+  UNIT = 16,       /* bits */
+  NATIVE = 0x4800, /* the first place, in units */
+  COMMON = 0x7ff8,
+  NATIVES = COMMON - NATIVE,
+  COMMON_BITS = 15,
+  NUMBER_BITS = 47 - 5, /* of number and request */
+  MOST_LANES = 0xff00
+};
+
+/* ---- its place ---- */
+
+static int length_of(uint64_t number) { return 64 - __builtin_clzll(number); }
+
+uint64_t tt_side_places(uint64_t number) { return NATIVES + (UINT64_C(1) << (NUMBER_BITS + 1 - length_of(number))); }
+
+uint64_t tt_side_base(uint64_t number, uint64_t init) {
+  uint64_t place = (init - 1) % tt_side_places(number);
+  if (place < NATIVES)
+    return number << 32 | (NATIVE + place) << UNIT;
+  int length = length_of(number), bits = NUMBER_BITS + 1 - length;
+  uint64_t rest = number ^ UINT64_C(1) << (length - 1);
+  place = (uint64_t)(length - 1) << NUMBER_BITS | rest << bits | (place - NATIVES);
+  return place >> COMMON_BITS << 32 | (COMMON + (place & ((1 << COMMON_BITS) - 1))) << UNIT;
+}
+
+/* Places follow from numbers alone, so that nobody has to be asked: a request may be in the way of one that is made
+ * very much later. Where all still have it they all find so. */
+static tutti_status check_place(const tutti_comm *side) {
+  uint64_t places = tt_side_places(side->id);
+  for (const tutti_comm *old = side->init > places ? side->next_side : NULL; old; old = old->next_side)
+    if ((side->init - old->init) % places == 0)
+      return tt_fail(TUTTI_ERR_UNSUPPORTED,
+                     "persistent request %" PRIu64 " is still there when %" PRIu64 " is made: on communicator %" PRIu64
+                     " one may outlive %" PRIu64 " others",
+                     old->init, side->init, side->id, places - 1);
+  return TUTTI_OK;
+}
+
+/* ---- made ---- */
+
+static tutti_status open_records(tutti_comm *side) {
+  if (!side->board)
+    return TUTTI_OK;
+  tt_record **record = calloc((size_t)side->size, sizeof *record);
+  tutti_status status = record ? tt_comm_open_cells(side, 0, sizeof **record, (void **)record)
+                               : tt_fail(TUTTI_ERR_MEMORY, "no memory for records of %" PRId64 " ranks", side->size);
+  if (status == TUTTI_OK)
+    side->record = record;
+  else
+    free(record);
+  return status;
+}
+
+/* The communicator's plan; an executor of this one's will be with it. */
+static tutti_status borrow_plan(tutti_comm *side, tt_bound *bound) {
+  tt_entry *entry = malloc(sizeof *entry);
+  if (!entry)
+    return tt_fail(TUTTI_ERR_MEMORY, "no memory for a persistent request");
+  *entry = *bound->entry;
+  memset(entry->executor, 0, sizeof entry->executor);
+  entry->next = NULL;
+  entry->epoch = side->epoch;
+  side->entries = bound->entry = entry;
+  return TUTTI_OK;
+}
+
+static tutti_comm *create(tutti_comm *comm) {
+  tutti_comm *made = calloc(1, sizeof *made);
+  if (!made)
+    return NULL;
+  made->main = comm;
+  made->context = comm->context;
+  made->ops = comm->ops;
+  made->transport = comm->transport;
+  made->id = comm->id;
+  made->rank = comm->rank;
+  made->size = comm->size;
+  made->job_rank = comm->job_rank;
+  made->board = comm->board;
+  made->neighbour = comm->neighbour;
+  made->far = comm->far;
+  made->apart = comm->apart;
+  made->head = comm->head;
+  made->crowded = comm->crowded;
+  made->next_side = comm->sides;
+  if (comm->sides)
+    comm->sides->before_side = made;
+  comm->sides = made;
+  return made;
+}
+
+static tutti_status open_side(tutti_comm *side, tt_bound *bound) {
+  tutti_status status = check_place(side);
+  if (status == TUTTI_OK)
+    status = open_records(side);
+  if (status == TUTTI_OK)
+    status = tt_comm_open_link(side);
+  if (status == TUTTI_OK)
+    status = borrow_plan(side, bound);
+  return status == TUTTI_OK ? tt_bound_make_executor(side, bound) : status;
+}
+
+/* Tells the others what is made, as call 1 of its own, and mixes it into the communicator's keys. */
+static void announce(tutti_request *request) {
+  tutti_comm *comm = request->comm;
+  tt_operation making;
+  comm->made = tt_hash(comm->made, &request->bound.said.key, sizeof request->bound.said.key);
+  tt_operation_number(request->side, &request->bound, &making);
+  tt_record_publish(request->side, making.number, &request->bound.said);
+}
+
+/* Found on all ranks alike, since lanes are numbered by the parameters. */
+static tutti_status check_lanes(const tt_plan *plan) {
+  for (uint32_t n = 0; n < plan->lane_count; n++)
+    if (plan->lane[n].id >= MOST_LANES)
+      return tt_fail(TUTTI_ERR_PLAN, "parameters with channel %d: a persistent request has at most 31",
+                     plan->lane[n].channel);
+  return TUTTI_OK;
+}
+
+tutti_status tt_side_make(tutti_request *request) {
+  tutti_comm *comm = request->comm;
+  tutti_status status = check_lanes(request->bound.entry->plan);
+  if (status != TUTTI_OK)
+    return status;
+  tutti_comm *side = create(comm);
+  if (!side)
+    return tt_agree_break(comm, TUTTI_ERR_MEMORY, "rank %" PRId64 ": no memory for a persistent request", comm->rank);
+  side->init = ++comm->inits;
+  side->base = tt_side_base(comm->id, side->init);
+  const uint64_t facts[] = {request->bound.said.key, side->init};
+  request->bound.said.key = tt_hash(3, facts, sizeof facts);
+  status = open_side(side, &request->bound);
+  if (status != TUTTI_OK) {
+    tt_side_close(side);
+    return tt_agree_break(comm, status, "rank %" PRId64 ": %s", comm->rank, tutti_last_error());
+  }
+  request->side = side;
+  announce(request);
+  return TUTTI_OK;
+}
+
+/* ---- its end ---- */
+
+static void unlink_side(tutti_comm *side) {
+  tutti_comm **at = &side->context->running;
+  if (side->before_side)
+    side->before_side->next_side = side->next_side;
+  else
+    side->main->sides = side->next_side;
+  if (side->next_side)
+    side->next_side->before_side = side->before_side;
+  while (*at && *at != side)
+    at = &(*at)->next_running;
+  if (*at)
+    *at = side->next_running;
+}
+
+static void close_records(tutti_comm *side) {
+  tt_comm_close_cells(side, 0, (void **)side->record);
+  free(side->record);
+}
+
+void tt_side_close(tutti_comm *side) {
+  if (!side)
+    return;
+  unlink_side(side);
+  if (side->entries) {
+    tt_executors_destroy(side->entries->executor);
+    free(side->entries);
+  }
+  tt_link_destroy(side->link);
+  if (side->record)
+    close_records(side);
+  free(side->copy);
+  free(side);
+}
+
+void tt_side_end(tutti_comm *side) {
+  if (side && tt_agree_leave(side) == TUTTI_ERR_MISMATCH) /* there may be no call to say so */
+    tt_log(TT_LOG_ERROR, "a persistent request ends with an error: %s", tutti_last_error());
+  tt_side_close(side);
+}

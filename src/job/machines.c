@@ -1,0 +1,224 @@
+/* job/machines.c - which ranks share a machine, and the transport that follows from it: shared memory where all do;
+ * between machines the user's transport, or tcp or ucx on every NIC that is fit. */
+#include "job/context.h"
+#include "job/medium.h"
+#include "topo/nics/nics.h"
+#include "transport/transport.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static tutti_status no_memory(const tutti_context *context) {
+  return tt_fail(TUTTI_ERR_MEMORY, "no memory for a job of %" PRId64 " ranks", context->size);
+}
+
+/* ---- machines ---- */
+
+tutti_status tt_machine_map(const char *option, const char *text, int64_t rank_count, int64_t *map) {
+  tutti_status status = tt_topo_parse_map(text, rank_count, map);
+  char why[256];
+  snprintf(why, sizeof why, "%s", tutti_last_error());
+  return status == TUTTI_OK ? status : tt_fail(status, "%s: %s", option, why);
+}
+
+/* TUTTI_NODES: pretended ones, parts of the true; named node0, node1, ... */
+static tutti_status pretend(const tutti_context *context, uint64_t *machine, char *name, size_t name_size) {
+  const char *text = tt_options_get()->nodes;
+  if (!*text)
+    return TUTTI_OK;
+  int64_t *map = calloc((size_t)context->size, sizeof *map);
+  if (!map)
+    return no_memory(context);
+  tutti_status status = tt_machine_map("TUTTI_NODES", text, context->size, map);
+  if (status == TUTTI_OK) {
+    *machine = tt_hash(*machine, &map[context->rank], sizeof *map);
+    snprintf(name, name_size, "node%" PRId64, map[context->rank]);
+  }
+  free(map);
+  return status;
+}
+
+static bool wants_ucx(void) { return strcmp(tt_options_get()->far, "ucx") == 0; }
+
+/* Of TUTTI_FAR; on one machine, too, so that a wrong one is found early. */
+static tutti_status check_far(const tutti_context_options *given) {
+  const char *far = tt_options_get()->far;
+  if (given && given->transport)
+    return TUTTI_OK;
+  if (!wants_ucx() && strcmp(far, "tcp") != 0)
+    return tt_fail(TUTTI_ERR_ARGUMENT, "TUTTI_FAR is '%s': tcp or ucx", far);
+  return wants_ucx() && !tt_ucx_ops()
+             ? tt_fail(TUTTI_ERR_UNSUPPORTED, "TUTTI_FAR is ucx: this tutti was built without UCX")
+             : TUTTI_OK;
+}
+
+tutti_status tt_machine_own(const tutti_context *context, const tutti_context_options *given, uint64_t *machine,
+                            tt_locality *locality) {
+  const char *topology = tt_options_get()->topology;
+  bool said = given && given->transport;
+  char name[32] = ""; /* the host's */
+  *machine = said ? (uint64_t)given->node : tt_host();
+  tutti_status status = check_far(given);
+  if (status == TUTTI_OK && !said)
+    status = pretend(context, machine, name, sizeof name);
+  return status == TUTTI_OK && *topology ? tt_topo_locality(topology, name, locality) : status;
+}
+
+tutti_status tt_machines_localities(tutti_context *context, const tt_locality *locality, size_t stride) {
+  if (!*tt_options_get()->topology)
+    return TUTTI_OK;
+  context->locality = calloc((size_t)context->size, sizeof *context->locality);
+  if (!context->locality)
+    return no_memory(context);
+  for (int64_t r = 0; r < context->size; r++)
+    context->locality[r] = *(const tt_locality *)(const void *)((const char *)locality + (size_t)r * stride);
+  return TUTTI_OK;
+}
+
+static uint64_t of_rank(const uint64_t *machine, size_t stride, int64_t rank) {
+  return *(const uint64_t *)(const void *)((const char *)machine + (size_t)rank * stride);
+}
+
+/* Nothing where all are on one, so that nobody looks at it. */
+tutti_status tt_machines_find(tutti_context *context, const uint64_t *machine, size_t stride) {
+  bool one = true;
+  for (int64_t r = 1; r < context->size; r++)
+    one = one && of_rank(machine, stride, r) == *machine;
+  if (one)
+    return TUTTI_OK;
+  context->head_of = calloc((size_t)context->size, sizeof *context->head_of);
+  if (!context->head_of)
+    return no_memory(context);
+  for (int64_t r = 0; r < context->size; r++)
+    while (of_rank(machine, stride, context->head_of[r]) != of_rank(machine, stride, r))
+      context->head_of[r]++;
+  return TUTTI_OK;
+}
+
+static bool is_here(const tutti_context *context, int64_t rank) {
+  return !context->head_of || context->head_of[rank] == context->head_of[context->rank];
+}
+
+/* A local fact; it decides how this rank waits, and what all find worth while to read in place. */
+static bool has_fewer_cores(const tutti_context *context) {
+  long cores = sysconf(_SC_NPROCESSORS_ONLN);
+  int64_t ranks = 0;
+  for (int64_t r = 0; r < context->size; r++)
+    ranks += is_here(context, r);
+  return cores > 0 && ranks > cores;
+}
+
+/* ---- transports ---- */
+
+/* The NICs that tcp and ucx take. A lack of them is told to all, by the transport's own opening. */
+static int64_t find_rails(tt_tcp_rail rail[TT_TCP_RAILS]) {
+  tt_nic nic[TT_NICS_MOST];
+  int64_t count = 0;
+  if (tt_nics_find("", nic, TT_COUNT(nic), &count) != TUTTI_OK ||
+      tt_nics_choose(tt_options_get()->nics, nic, &count) != TUTTI_OK)
+    return 0;
+  count = count < TT_TCP_RAILS ? count : TT_TCP_RAILS;
+  for (int64_t n = 0; n < count; n++) {
+    rail[n] = (tt_tcp_rail){
+        .address = nic[n].address, .prefix_bits = nic[n].prefix_bits, .bits_per_second = nic[n].bits_per_second};
+    memcpy(rail[n].name, nic[n].name, sizeof rail[n].name);
+  }
+  return count;
+}
+
+int64_t tt_machine_nics(const tutti_context_options *given) {
+  tt_tcp_rail rail[TT_TCP_RAILS];
+  return given && given->transport ? 0 : find_rails(rail);
+}
+
+/* Small letters that go at the same time take different rails: from ranks of a machine to those in the same places on
+ * another one, from one machine to many and from many to one, and between one rank and all of a machine. So the first
+ * rail is that of the numbers of both machines and of the later place on its machine. */
+static tutti_status find_first_rails(tutti_context *context) {
+  int64_t size = context->size, machines = 0, *first = calloc((size_t)size, sizeof *first);
+  int64_t *place = calloc((size_t)size, sizeof *place), *ranks = calloc((size_t)size, sizeof *ranks);
+  context->first_rail = first;
+  for (int64_t r = 0; first && place && ranks && r < size; r++) {
+    int64_t head = context->head_of[r];
+    first[r] = head == r ? machines++ : first[head];
+    place[r] = ranks[head]++;
+  }
+  bool made = first && place && ranks;
+  int64_t own = made ? first[context->rank] : 0;
+  for (int64_t r = 0; made && r < size; r++)
+    first[r] += own + (place[r] > place[context->rank] ? place[r] : place[context->rank]);
+  free(place);
+  free(ranks);
+  return made ? TUTTI_OK : no_memory(context);
+}
+
+static tutti_status open_nodes(tutti_context *context, const tutti_transport_ops *across, const void *across_config,
+                               const tutti_boot *boot) {
+  const tt_nodes_config config = {.head_of = context->head_of,
+                                  .across = across,
+                                  .across_config = across_config,
+                                  .timeout_ns = context->create_timeout_ns,
+                                  .crowded = context->crowded,
+                                  .read_bytes = tt_medium_read_bytes(context->medium)};
+  context->ops = tt_nodes_ops();
+  tutti_status status = context->ops->open(&config, boot, &context->transport);
+  context->wakes = status == TUTTI_OK && context->ops->descriptor(context->transport) >= 0;
+  return status;
+}
+
+static tutti_status open_tcp(tutti_context *context, const tt_tcp_rail *rail, int64_t count, const char *lack,
+                             const tutti_boot *boot) {
+  const tt_tcp_config config = {.rail = rail,
+                                .rail_count = count,
+                                .lack = lack,
+                                .first_rail = context->first_rail,
+                                .timeout_ns = context->create_timeout_ns};
+  return open_nodes(context, tt_tcp_ops(), &config, boot);
+}
+
+static tutti_status open_ucx(tutti_context *context, const tt_tcp_rail *rail, int64_t count, const char *lack,
+                             const tutti_boot *boot) {
+  const char *nic[TT_UCX_RAILS];
+  const tt_ucx_config config = {.nic = nic,
+                                .nic_count = count < TT_UCX_RAILS ? count : TT_UCX_RAILS,
+                                .lack = lack,
+                                .first_rail = context->first_rail,
+                                .timeout_ns = context->create_timeout_ns};
+  for (int64_t n = 0; n < config.nic_count; n++)
+    nic[n] = rail[n].name;
+  return open_nodes(context, tt_ucx_ops(), &config, boot);
+}
+
+static tutti_status open_between(tutti_context *context, const tutti_boot *boot) {
+  tt_tcp_rail rail[TT_TCP_RAILS] = {{.prefix_bits = 0}};
+  char lack[256];
+  tt_fail_clear();
+  int64_t count = find_rails(rail);
+  snprintf(lack, sizeof lack, "%s", tutti_last_error());
+  tutti_status status = find_first_rails(context);
+  return status == TUTTI_OK ? (wants_ucx() ? open_ucx : open_tcp)(context, rail, count, lack, boot) : status;
+}
+
+static tutti_status open_alone(tutti_context *context, const tutti_transport_ops *ops, const void *config,
+                               const tutti_boot *boot) {
+  context->ops = ops;
+  return ops->open(config, boot, &context->transport);
+}
+
+tutti_status tt_machines_open(tutti_context *context, const tutti_context_options *given, const tutti_boot *boot) {
+  context->crowded = has_fewer_cores(context);
+  const tt_shm_config shm = {.timeout_ns = context->create_timeout_ns,
+                             .crowded = context->crowded,
+                             .read_bytes = tt_medium_read_bytes(context->medium)};
+  const tutti_transport_ops *theirs = given ? given->transport : NULL;
+  bool alone = theirs && given->node < 0;
+  context->foreign = alone || context->head_of;
+  if (alone)
+    return open_alone(context, theirs, given->transport_config, boot);
+  if (!context->head_of)
+    return open_alone(context, tt_shm_ops(), &shm, boot);
+  return theirs ? open_nodes(context, theirs, given->transport_config, boot) : open_between(context, boot);
+}

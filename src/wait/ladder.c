@@ -1,0 +1,207 @@
+/* wait/ladder.c - the waiting ladder: spin where every rank has a core, then yield, then sleep; with a look around from
+ * time to time. Beside programs that compute it sleeps at once (contention.c).
+ *
+ * On the way down it asks less and less often whether the wait is in vain (agree/check.c): every millisecond while it yields,
+ * at wake-ups while it sleeps. A library beside tutti that has to be called now and then (options.idle) is called
+ * from the first microseconds on, and sleeps are short then.
+ *
+ * What comes from another machine is found only by moving the transport. Who waits for it does so at every look, and
+ * sleeps until there is something to move; for a small part of the wait at most where the transport cannot wake. Who
+ * waits for ranks of its own machine leaves the core to those, and moves the transport now and then for the sake of
+ * others. */
+#include "wait/wait.h"
+
+#include <inttypes.h>
+#include <sched.h>
+
+#define CHECK_NS 1000000
+#define CHECK_A_PAIR_NS 500 /* each rank's look around asks about each */
+#define SLEEP_NS 20000000
+#define SLEEP_A_RANK_NS 200000 /* or those that wake up keep the cores busy */
+#define SHORT_SLEEP_NS 200000
+#define LEAST_SLEEP_NS 50000 /* shorter ones take as long */
+#define WAITS_A_SLEEP 32     /* of another machine: no more than that part is lost */
+#define MOVE_NS 100000
+#define YIELDS_A_LOOK 64
+#define NEIGHBOURS 64 /* where more ranks share cores, nobody looks who shares whose */
+#define IDLE_NS 5000
+#define SPINS_AN_IDLE 64 /* a few microseconds */
+#define SPINS_A_MOVE 16  /* that take as long */
+
+/* 0: none. */
+static int64_t timeout_of(const tutti_comm *comm) {
+  return comm->creates ? comm->context->create_timeout_ns : tt_options_get()->timeout_ns;
+}
+
+static int64_t at_least(int64_t ns, int64_t least_ns) { return ns > least_ns ? ns : least_ns; }
+
+/* Whether it is time to look around; at once where some rank is known to have broken the communicator. */
+static bool is_due(const tutti_comm *comm, const tt_waiter *waiter, int64_t now) {
+  return now - waiter->checked_ns > at_least(CHECK_A_PAIR_NS * comm->size * comm->size, CHECK_NS) ||
+         tt_agree_poisoned(comm);
+}
+
+static tutti_status look_around(tutti_comm *comm, uint64_t number, tt_waiter *waiter, int64_t now) {
+  int64_t timeout = timeout_of(comm);
+  waiter->checked_ns = now;
+  if (comm->apart)
+    tt_notes_look(comm, number, now - waiter->began_ns, now);
+  tt_refuse_tend_all(comm->context, now - waiter->began_ns, now);
+  tutti_status status = tt_agree_check(comm, number);
+  if (status == TUTTI_OK && timeout > 0 && now - waiter->began_ns > timeout)
+    status = tt_agree_timeout(comm, number, now - waiter->began_ns);
+  return status;
+}
+
+/* ---- others that want to move on ---- */
+
+/* The user's, not more often than every few microseconds. now: of the clock, after that long a wait. */
+static void let_idle(tutti_context *context, int64_t now) {
+  if (now - context->idled_ns < IDLE_NS)
+    return;
+  context->idle(context->idle_user);
+  context->idled_ns = now;
+}
+
+static bool is_member(const tutti_comm *comm, int64_t job_rank) {
+  for (int64_t r = 0; r < comm->size; r++)
+    if (comm->job_rank[r] == job_rank)
+      return true;
+  return false;
+}
+
+static tutti_status move_transport(tutti_comm *comm, uint64_t number) {
+  int64_t peer = -1;
+  tutti_status status = comm->context->ops->progress(comm->context->transport, &peer);
+  if (status == TUTTI_OK)
+    return TUTTI_OK;
+  if (status == TUTTI_ERR_PEER && comm->context->ops->peer_dead)
+    return tt_agree_check(comm, number); /* decides whether it is one of ours */
+  if (status == TUTTI_ERR_PEER)
+    return is_member(comm, peer) ? tt_agree_break(comm, status, "rank %" PRId64 " of the job is lost", peer) : TUTTI_OK;
+  return tt_agree_break(comm, status, "%s", tutti_last_error());
+}
+
+/* Whether what the rank waits for is seen only when the transport is moved. */
+static bool awaits_far(const tutti_comm *comm, const tt_executor *executor) {
+  const tutti_context *context = comm->context;
+  if (!context->head_of || context->outstanding > 0) /* the user's alone; or calls on any communicator */
+    return context->foreign;
+  return comm->apart && tt_executor_awaits_far(executor);
+}
+
+static tutti_status move_sometimes(tutti_comm *comm, uint64_t number, int64_t now) {
+  if (now - comm->context->moved_ns < MOVE_NS)
+    return TUTTI_OK;
+  comm->context->moved_ns = now;
+  return move_transport(comm, number);
+}
+
+tutti_status tt_wait_look(tutti_comm *comm, uint64_t number, tt_waiter *waiter) {
+  int64_t now = tt_clock_ns();
+  if (waiter->began_ns == 0)
+    waiter->began_ns = waiter->checked_ns = now;
+  tutti_status status = move_transport(comm, number);
+  if (status == TUTTI_OK && is_due(comm, waiter, now))
+    status = look_around(comm, number, waiter, now);
+  if (comm->context->idle)
+    let_idle(comm->context, now);
+  if (comm->crowded)
+    sched_yield();
+  return status;
+}
+
+/* ---- where cores are shared ---- */
+
+/* Says where this rank runs, and looks where the others did: on whatever communicator. */
+static void find_neighbours(tutti_comm *comm) {
+  tt_board *const *board = comm->context->control->board;
+  uint32_t core = (uint32_t)sched_getcpu() + 1;
+  __atomic_store_n(&board[comm->context->rank]->core, core, __ATOMIC_RELAXED);
+  comm->crowded = comm->context->crowded;
+  for (int64_t r = 0; r < comm->size; r++) {
+    comm->neighbour[r] = r != comm->rank && !comm->far[r] && core > 0 &&
+                         __atomic_load_n(&board[comm->job_rank[r]]->core, __ATOMIC_RELAXED) == core;
+    comm->crowded = comm->crowded || comm->neighbour[r]; /* bound to one core, though there are enough */
+  }
+}
+
+/* Gives the core to a rank that shares it. */
+static void yield(tutti_comm *comm, tt_waiter *waiter) {
+  if (comm->apart)
+    sched_yield();
+  else
+    tt_contention_yield(&comm->context->contention);
+  waiter->polls = 0;
+  if (comm->board && comm->context->control->board && comm->size <= NEIGHBOURS && comm->yields++ % YIELDS_A_LOOK == 0)
+    find_neighbours(comm);
+}
+
+/* A core of one's own can be spent on waiting. A shared one only while those are waited for who do not need it: going
+ * away and coming back takes longer than they do. Between machines everything takes longer than a yield, and what are
+ * machines to MPI may share cores. */
+static bool may_spin(const tutti_comm *comm, const tt_executor *executor, tt_waiter *waiter) {
+  if (!comm->crowded && !comm->apart)
+    return waiter->polls++ < tt_options_get()->spin;
+  if (!comm->board || comm->size > NEIGHBOURS || tt_executor_awaits_neighbour(executor))
+    return false;
+  int64_t now = tt_clock_ns();
+  if (waiter->polls++ == 0)
+    waiter->spins_ns = now;
+  return now - waiter->spins_ns < tt_options_get()->shared_spin_ns;
+}
+
+/* How long to sleep after that long a wait; 0: not at all. */
+static int64_t sleep_after(const tutti_comm *comm, bool far, int64_t waited_ns, int64_t now) {
+  const tutti_context *context = comm->context;
+  bool expected = !comm->apart && tt_contention_expected(&context->contention, now);
+  bool yields = waited_ns <= tt_options_get()->yield_ns && !expected;
+  if (!context->ops->wait || yields)
+    return 0;
+  if (!context->idle && (!context->head_of || context->wakes))
+    return at_least(SLEEP_A_RANK_NS * comm->size, SLEEP_NS);
+  int64_t part = waited_ns / WAITS_A_SLEEP;
+  if (!far || !context->head_of || part > SHORT_SLEEP_NS)
+    return SHORT_SLEEP_NS;
+  return part < LEAST_SLEEP_NS ? 0 : part;
+}
+
+/* The time after that. */
+static int64_t sleep_at_most(tutti_comm *comm, const tt_executor *executor, int64_t longest_ns) {
+  tt_executor_await(executor, comm->context->outstanding == 0);
+  comm->context->ops->wait(comm->context->transport, longest_ns);
+  return tt_clock_ns();
+}
+
+static tutti_status spin(tutti_comm *comm, uint64_t number, bool far, tt_waiter *waiter) {
+  if (comm->context->idle && waiter->polls % SPINS_AN_IDLE == 0)
+    let_idle(comm->context, tt_clock_ns());
+  tt_relax();
+  if (!far)
+    return TUTTI_OK;
+  waiter->polls += SPINS_A_MOVE;
+  return move_transport(comm, number);
+}
+
+tutti_status tt_wait_pause(tutti_comm *comm, const tt_executor *executor, uint64_t number, tt_waiter *waiter) {
+  bool far = awaits_far(comm, executor);
+  if (may_spin(comm, executor, waiter))
+    return spin(comm, number, far, waiter);
+  int64_t now = tt_clock_ns();
+  if (waiter->began_ns == 0)
+    waiter->began_ns = waiter->checked_ns = now;
+  int64_t waited = now - waiter->began_ns, longest_ns = sleep_after(comm, far, waited, now);
+  if (longest_ns > 0) /* before the transport moves: what it delivers is looked at first */
+    now = sleep_at_most(comm, executor, longest_ns);
+  bool moves = far || !comm->context->head_of;
+  tutti_status status = moves ? move_transport(comm, number) : move_sometimes(comm, number, now);
+  if (status == TUTTI_OK && is_due(comm, waiter, now))
+    status = look_around(comm, number, waiter, now);
+  if (status != TUTTI_OK)
+    return status;
+  if (comm->context->idle && waited > IDLE_NS)
+    let_idle(comm->context, now);
+  if (longest_ns == 0)
+    yield(comm, waiter);
+  return TUTTI_OK;
+}

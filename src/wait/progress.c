@@ -1,0 +1,150 @@
+/* wait/progress.c - the thread that moves outstanding requests on while the program computes (TUTTI_PROGRESS=thread).
+ *
+ * It takes the context for one look at all requests and lets go of it again; a call of the program that waits for the
+ * context gets it first. While nothing is outstanding it sleeps. While nothing moves it goes down a ladder of its own:
+ * spin, yield, sleep for a little; it does not use the rank's doorbell, which belongs to the program's calls. */
+#include "wait/wait.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define SPINS 20
+#define YIELDS 4000
+#define SLEEP_NS 50000
+
+struct tt_progress {
+  tutti_context *context;
+  tt_progress_move *move;
+  pthread_t thread;
+  pthread_mutex_t lock; /* recursive: calls of tutti use calls of tutti */
+  pthread_cond_t posted;
+  _Atomic int wanted; /* threads of the program that wait for the lock */
+  bool ends;
+};
+
+void tt_progress_lock(tt_progress *progress) {
+  atomic_fetch_add_explicit(&progress->wanted, 1, memory_order_relaxed); /* a hint; pairs with let_others */
+  pthread_mutex_lock(&progress->lock);
+  atomic_fetch_sub_explicit(&progress->wanted, 1, memory_order_relaxed);
+}
+
+void tt_progress_unlock(tt_progress *progress) { pthread_mutex_unlock(&progress->lock); }
+
+void tt_progress_post(const tutti_context *context) {
+  if (context->progress)
+    pthread_cond_signal(&context->progress->posted);
+}
+
+/* ---- the thread ---- */
+
+static void let_others(tt_progress *progress) {
+  while (atomic_load_explicit(&progress->wanted, memory_order_relaxed) > 0)
+    sched_yield();
+}
+
+/* Nothing has moved in the last `idle` looks. */
+static void pause_for(int64_t idle, bool crowded) {
+  if (idle > SPINS + YIELDS)
+    nanosleep(&(struct timespec){.tv_nsec = SLEEP_NS}, NULL);
+  else if (idle > SPINS || (crowded && idle > 0))
+    sched_yield();
+}
+
+static void *move_on(void *argument) {
+  tt_progress *progress = argument;
+  tutti_context *context = progress->context;
+  int64_t idle = 0;
+  pthread_mutex_lock(&progress->lock);
+  while (!progress->ends) {
+    if (context->outstanding == 0) {
+      pthread_cond_wait(&progress->posted, &progress->lock);
+      idle = 0;
+      continue;
+    }
+    bool moved = false;
+    progress->move(context, &moved);
+    idle = moved ? 0 : idle + 1;
+    pthread_mutex_unlock(&progress->lock);
+    pause_for(idle, context->crowded);
+    let_others(progress);
+    pthread_mutex_lock(&progress->lock);
+  }
+  pthread_mutex_unlock(&progress->lock);
+  return NULL;
+}
+
+/* ---- start and stop ---- */
+
+static void init_lock(tt_progress *progress) {
+  pthread_mutexattr_t attributes;
+  pthread_mutexattr_init(&attributes);
+  pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_RECURSIVE);
+  pthread_mutex_init(&progress->lock, &attributes);
+  pthread_mutexattr_destroy(&attributes);
+  pthread_cond_init(&progress->posted, NULL);
+}
+
+static int create_thread(tt_progress *progress) {
+  int64_t core = tt_options_get()->progress_core;
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (core >= 0 && core < CPU_SETSIZE) {
+    CPU_SET((size_t)core, &set);
+    pthread_attr_setaffinity_np(&attributes, sizeof set, &set);
+  }
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before); /* the program's handlers run in its own threads */
+  int error = pthread_create(&progress->thread, &attributes, move_on, progress);
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  pthread_attr_destroy(&attributes);
+  return error;
+}
+
+static void destroy(tt_progress *progress) {
+  pthread_cond_destroy(&progress->posted);
+  pthread_mutex_destroy(&progress->lock);
+  free(progress);
+}
+
+tutti_status tt_progress_start(tutti_context *context, tt_progress_move *move) {
+  const char *how = tt_options_get()->progress;
+  if (!*how)
+    return TUTTI_OK;
+  if (strcmp(how, "thread") != 0)
+    return tt_fail(TUTTI_ERR_ARGUMENT, "TUTTI_PROGRESS is '%s'; it may be 'thread' or empty", how);
+  tt_progress *made = calloc(1, sizeof *made);
+  if (!made)
+    return tt_fail(TUTTI_ERR_MEMORY, "no memory for a progress thread");
+  made->context = context;
+  made->move = move;
+  init_lock(made);
+  int error = create_thread(made);
+  if (error) {
+    destroy(made);
+    return tt_fail(TUTTI_ERR_SYSTEM, "the progress thread did not start on core %lld (TUTTI_PROGRESS_CORE): %s",
+                   (long long)tt_options_get()->progress_core, strerror(error));
+  }
+  context->progress = made;
+  return TUTTI_OK;
+}
+
+void tt_progress_stop(tutti_context *context) {
+  tt_progress *progress = context->progress;
+  if (!progress)
+    return;
+  tt_progress_lock(progress);
+  progress->ends = true;
+  pthread_cond_signal(&progress->posted);
+  tt_progress_unlock(progress);
+  pthread_join(progress->thread, NULL);
+  context->progress = NULL;
+  destroy(progress);
+}

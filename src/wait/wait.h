@@ -1,0 +1,69 @@
+/* wait/wait.h - what a rank does while it has nothing to do.
+ *
+ *     ladder.c       spin, yield, sleep; and a look around from time to time
+ *     contention.c   programs that are not the job's and compute on cores that its ranks wait on
+ *     progress.c     a thread that moves requests on meanwhile (TUTTI_PROGRESS=thread) */
+#ifndef TT_WAIT_WAIT_H
+#define TT_WAIT_WAIT_H
+
+#include "agree/agree.h"
+#include "exec/exec.h"
+#include "job/job.h"
+
+/* ---- ladder.c ---- */
+/* How long nothing has moved. All zero: something just has. */
+typedef struct tt_waiter {
+  int64_t polls, spins_ns, began_ns, checked_ns;
+  uint64_t moves; /* of the communicator's requests, when it was last zero */
+} tt_waiter;
+
+/* Called when nothing moved in that call, which the executor runs: waits a little. An error says that the wait is in
+ * vain: mismatch, death, timeout; the communicator is broken then. */
+tutti_status tt_wait_pause(tutti_comm *comm, const tt_executor *executor, uint64_t number, tt_waiter *waiter);
+/* The same for one who polls: without waiting, but others get the core where it is short of them. */
+tutti_status tt_wait_look(tutti_comm *comm, uint64_t number, tt_waiter *waiter);
+
+/* ---- contention.c ---- */
+/* process: of each rank that may share cores with this one, in any order; sorted then. */
+tutti_status tt_contention_open(tt_contention *contention, int64_t *process, int64_t count);
+void tt_contention_close(tt_contention *contention);
+/* Gives the core to whoever wants it, and finds out now and then who that is. */
+void tt_contention_yield(tt_contention *contention);
+static inline bool tt_contention_expected(const tt_contention *contention, int64_t now) {
+  return now < __atomic_load_n(&contention->news->until_ns, __ATOMIC_RELAXED);
+}
+
+/* ---- progress.c: one thread at a time in a context, the program's or the one that moves requests on meanwhile ----
+ *
+ * Without TUTTI_PROGRESS=thread there is no second one, and holding a context costs a look at a pointer. */
+
+/* Starts the thread where the options say so. move: moves the context's requests on; *moved: some did. */
+typedef void tt_progress_move(tutti_context *context, bool *moved);
+tutti_status tt_progress_start(tutti_context *context, tt_progress_move *move);
+void tt_progress_stop(tutti_context *context); /* it is gone when this returns; accepts one without */
+/* There are outstanding requests now. The context is held. */
+void tt_progress_post(const tutti_context *context);
+
+void tt_progress_lock(tt_progress *progress);
+void tt_progress_unlock(tt_progress *progress);
+/* Of its progress thread; NULL where it has none, or is NULL; a fork has no threads but one, and the lock as it was. */
+static inline tt_progress *tt_progress_of(const tutti_context *context) {
+  return context && context->progress && !tt_context_is_copy(context) ? context->progress : NULL;
+}
+static inline tt_progress *tt_hold(tt_progress *progress) {
+  if (progress)
+    tt_progress_lock(progress);
+  return progress;
+}
+
+static inline void tt_release(tt_progress *const *progress) {
+  if (*progress)
+    tt_progress_unlock(*progress);
+}
+
+/* Holds the context until the end of the block; again where this thread holds it already.
+ */
+#define TT_HOLD(context)                                                                                               \
+  tt_progress *const held __attribute__((cleanup(tt_release), unused)) = tt_hold(tt_progress_of(context))
+
+#endif
