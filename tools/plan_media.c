@@ -5,8 +5,8 @@
 #include "plan.h"
 
 #include "api/api.h"
-#include "call/call.h"
 #include "bind/bind.h"
+#include "call/call.h"
 #include "exec/exec.h"
 #include "transport/shm/shm.h"
 

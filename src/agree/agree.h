@@ -1,4 +1,5 @@
-/* agree/agree.h - all ranks of a communicator do the same, or all get an error that says who differs, is late or is dead.
+/* agree/agree.h - all ranks of a communicator do the same, or all get an error that says who differs, is late or is
+ * dead.
  *
  *     record.c, lengths.c   what each rank says of its calls, and what all ranks' records together say
  *     check.c               does everyone do the same, is everyone alive: asked by who waits, or has found other data
@@ -41,7 +42,7 @@ struct tt_board {
   uint64_t lacks[TT_LACKS];       /* of the hidden communicator: those that the rank could not make; see agree.c */
   _Alignas(64) uint32_t verdict;  /* rank 0's only: 0 none, 1 being written, 2 there */
   uint32_t status;
-  uint32_t lacking;      /* of the hidden communicator: 1: some rank lacks something, or did */
+  uint32_t lacking;              /* of the hidden communicator: 1: some rank lacks something, or did */
   tt_contention_news contention; /* of the hidden communicator */
   char text[TT_VERDICT_TEXT];
   uint32_t left;                                   /* 1: the rank has destroyed the communicator */
@@ -66,7 +67,9 @@ void tt_record_add_number(tt_text *to, const tutti_comm *comm, uint64_t number);
 /* There is room for the record of that call from now on. */
 tutti_status tt_record_open(tutti_comm *comm);
 static inline tutti_status tt_record_reach(tutti_comm *comm, uint64_t number) {
-  return number <= TT_RECORDS_FIRST || comm->later || !comm->board || comm->main ? TUTTI_OK : tt_record_open(comm);
+  return number <= TT_RECORDS_FIRST || comm->agree.later || !comm->agree.board || comm->side.main
+             ? TUTTI_OK
+             : tt_record_open(comm);
 }
 /* Shows the others what this rank calls. After tt_record_reach. */
 void tt_record_publish(tutti_comm *comm, uint64_t number, const tt_record *said);
@@ -95,8 +98,8 @@ tutti_status tt_agree_mismatch(tutti_comm *comm, uint64_t number, int64_t peer);
 tutti_status tt_agree_break(tutti_comm *comm, tutti_status status, const char *format, ...) TT_PRINTF(3, 4);
 /* Whether another rank has broken it; then takes its verdict over. One load where not. */
 static inline bool tt_agree_poisoned(const tutti_comm *comm) {
-  return comm->board &&
-         __atomic_load_n(&comm->board[comm->rank]->poisoned, __ATOMIC_ACQUIRE) != 0; /* pairs with tt_agree_break */
+  return comm->agree.board && __atomic_load_n(&comm->agree.board[comm->rank]->poisoned, __ATOMIC_ACQUIRE) !=
+                                  0; /* pairs with tt_agree_break */
 }
 tutti_status tt_agree_verdict(tutti_comm *comm);
 /* This rank could not make its part of communicator `id`: who waits for it there gets that error. */
@@ -115,15 +118,15 @@ void tt_refuse_next(tutti_comm *comm, const char *why);
 /* Something was refused that concerns this rank, or may; calls go the slow way then. The starts of persistent requests
  * go on beside it. */
 static inline bool tt_refuse_looms(const tutti_comm *comm) {
-  return !comm->main && (comm->last_number <= comm->over ||
-                         (comm->board && __atomic_load_n(&comm->board[comm->rank]->disturbed, __ATOMIC_ACQUIRE) !=
-                                             0)); /* pairs with disturb */
+  return !comm->side.main && (comm->calls.last_number <= comm->refused.over ||
+                              (comm->agree.board && __atomic_load_n(&comm->agree.board[comm->rank]->disturbed,
+                                                                    __ATOMIC_ACQUIRE) != 0)); /* pairs with disturb */
 }
 
 /* Whether call `number` is the refused one, or a later one. */
 bool tt_refuse_concerns(tutti_comm *comm, uint64_t number);
-/* This rank has ended its calls up to `ended` and stops there. True: all ranks have stopped, and comm->over is the last
- * call that is over; those behind it begin (again). */
+/* This rank has ended its calls up to `ended` and stops there. True: all ranks have stopped, and comm->refused.over is
+ * the last call that is over; those behind it begin (again). */
 bool tt_refuse_settle(tutti_comm *comm, uint64_t ended);
 /* Whether just that call is refused, and this rank, which is in it, need not wait for the others to leave it. */
 bool tt_refuse_leave(tutti_comm *comm, uint64_t number);

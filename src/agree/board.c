@@ -15,7 +15,7 @@ static tutti_status open_board(tutti_comm *comm) {
   }
   tutti_status status = tt_comm_open_cells(comm, 0, sizeof(tt_board), (void **)board);
   if (status == TUTTI_OK)
-    comm->board = board;
+    comm->agree.board = board;
   else
     free(board);
   return status == TUTTI_ERR_UNSUPPORTED ? TUTTI_OK : status;
@@ -24,7 +24,7 @@ static tutti_status open_board(tutti_comm *comm) {
 tutti_status tt_agree_prepare(tutti_comm *comm) {
   if (comm->link)
     return TUTTI_OK;
-  if (comm->broken != TUTTI_OK)
+  if (comm->agree.broken != TUTTI_OK)
     return tt_agree_verdict(comm);
   tutti_status status = tt_comm_place(comm);
   if (status == TUTTI_OK)
@@ -39,10 +39,10 @@ tutti_status tt_agree_prepare(tutti_comm *comm) {
 
 void tt_agree_close(tutti_comm *comm) {
   tt_notes_close(comm);
-  if (!comm->board)
+  if (!comm->agree.board)
     return;
   tt_record_close(comm);
   tt_stops_close(comm);
-  tt_comm_close_cells(comm, 0, (void **)comm->board);
-  free(comm->board);
+  tt_comm_close_cells(comm, 0, (void **)comm->agree.board);
+  free(comm->agree.board);
 }

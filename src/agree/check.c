@@ -36,22 +36,22 @@ typedef struct difference {
 /* The oldest call up to `number` whose record is kept, and the newest one that is to be looked at: a persistent
  * request's starts are all alike. */
 static uint64_t oldest_kept(const tutti_comm *comm, uint64_t number) {
-  return comm->main || number <= TT_RECORDS ? 1 : number - TT_RECORDS + 1;
+  return comm->side.main || number <= TT_RECORDS ? 1 : number - TT_RECORDS + 1;
 }
 
-static uint64_t newest_kept(const tutti_comm *comm, uint64_t number) { return comm->main ? 1 : number; }
+static uint64_t newest_kept(const tutti_comm *comm, uint64_t number) { return comm->side.main ? 1 : number; }
 
 static difference own_difference(tutti_comm *comm, uint64_t number) {
   uint64_t oldest = oldest_kept(comm, number), newest = newest_kept(comm, number);
-  uint64_t first = oldest > comm->agreed ? oldest : comm->agreed + 1;
-  for (uint64_t n = first; comm->board && n <= newest; n++) {
+  uint64_t first = oldest > comm->agree.agreed ? oldest : comm->agree.agreed + 1;
+  for (uint64_t n = first; comm->agree.board && n <= newest; n++) {
     bool known = n == first && all_known(comm, n); /* before they are compared: more may come meanwhile */
     if (tt_record_differs(comm, n))
       return (difference){.number = n, .comm = comm};
     if (tt_record_lengths_differ(comm, n))
       return (difference){.number = n, .lengths = true, .comm = comm};
     if (known)
-      comm->agreed = first++;
+      comm->agree.agreed = first++;
   }
   return (difference){.number = 0};
 }
@@ -59,14 +59,14 @@ static difference own_difference(tutti_comm *comm, uint64_t number) {
 /* The same, and in a persistent request of the communicator. */
 static difference first_difference(tutti_comm *comm, uint64_t number) {
   difference found = own_difference(comm, number);
-  for (tutti_comm *side = comm->sides; side && found.number == 0; side = side->next_side)
+  for (tutti_comm *side = comm->persistent.sides; side && found.number == 0; side = side->side.next)
     found = own_difference(side, 1);
   return found;
 }
 
 static bool differs_beside(tutti_comm *comm, uint64_t number) {
   bool differs = false;
-  for (uint64_t n = oldest_kept(comm, number); comm->board && n <= newest_kept(comm, number) && !differs; n++)
+  for (uint64_t n = oldest_kept(comm, number); comm->agree.board && n <= newest_kept(comm, number) && !differs; n++)
     differs = tt_record_differs_beside(comm, n) || tt_record_lengths_differ(comm, n);
   return differs;
 }
@@ -74,7 +74,7 @@ static bool differs_beside(tutti_comm *comm, uint64_t number) {
 /* The same, as far as this rank is to find it when it leaves. */
 static difference last_difference(tutti_comm *comm, uint64_t number) {
   bool differ = comm->size < MANY_RANKS || differs_beside(comm, number);
-  for (tutti_comm *side = comm->sides; side && !differ; side = side->next_side)
+  for (tutti_comm *side = comm->persistent.sides; side && !differ; side = side->side.next)
     differ = differs_beside(side, 1);
   return differ ? first_difference(comm, number) : (difference){.number = 0};
 }
@@ -103,7 +103,7 @@ static void add_reasons(tt_text *to, tutti_comm *left) {
   for (int64_t r = 0; r < context->size; r++)
     if (peer_gone(context, r) == 1)
       tt_text_add(to, "; rank %" PRId64 " of the job died", r);
-  for (tutti_comm *comm = context->comms; comm; comm = comm->next)
+  for (tutti_comm *comm = context->made.list; comm; comm = comm->next)
     if (comm != tt_comm_main(left) && tt_agree_poisoned(comm)) {
       tt_agree_verdict(comm);
       tt_text_add(to, "; on another communicator: %s", tt_agree_broken_text(comm));
@@ -122,9 +122,9 @@ static tutti_status break_for_leaver(tutti_comm *comm, uint64_t number, int64_t 
 
 /* TUTTI_OK: none that is known. */
 static tutti_status lack_of(const tutti_comm *comm, int64_t peer) {
-  tt_board *const *board = comm->context->control->board;
+  tt_board *const *board = comm->context->made.control->agree.board;
   if (!board || comm->far[peer] || comm->id == 0 || /* the hidden one is there */
-      !__atomic_load_n(&board[comm->context->control->head]->lacking, __ATOMIC_RELAXED))
+      !__atomic_load_n(&board[comm->context->made.control->head]->lacking, __ATOMIC_RELAXED))
     return TUTTI_OK;
   tutti_status lack = TUTTI_OK;
   for (int n = 0; n < TT_LACKS; n++) {
@@ -143,8 +143,8 @@ static tutti_status break_one(tutti_comm *comm, int64_t peer) {
  * other machines, which wait for it on another, would not know why. */
 static tutti_status break_for_death(tutti_comm *comm, int64_t peer) {
   const tutti_context *context = comm->context;
-  for (tutti_comm *other = context->comms; other; other = other->next)
-    for (int64_t r = 0; other != comm && other->apart && other->broken == TUTTI_OK && r < other->size; r++)
+  for (tutti_comm *other = context->made.list; other; other = other->next)
+    for (int64_t r = 0; other != comm && other->apart && other->agree.broken == TUTTI_OK && r < other->size; r++)
       if (other->job_rank[r] == comm->job_rank[peer])
         break_one(other, r);
   return break_one(comm, peer);
@@ -173,10 +173,10 @@ static tutti_status check_peer(tutti_comm *comm, uint64_t number, int64_t peer) 
     return tt_agree_verdict(comm);
   if (gone == 1)
     return break_for_death(comm, peer);
-  if (gone != 2 || !comm->board || comm->far[peer] || tt_record_last(comm, peer) >= number)
+  if (gone != 2 || !comm->agree.board || comm->far[peer] || tt_record_last(comm, peer) >= number)
     return TUTTI_OK;
   if (tt_refuse_concerns(comm, number)) /* who has left has stopped; or it refused the call, and left */
-    return comm->settling ? TUTTI_OK : TUTTI_ERR_REFUSED;
+    return comm->refused.settling ? TUTTI_OK : TUTTI_ERR_REFUSED;
   return break_for_leaver(comm, number, peer);
 }
 
@@ -190,7 +190,7 @@ static tutti_status check_peers(tutti_comm *comm, uint64_t number) {
 tutti_status tt_agree_check(tutti_comm *comm, uint64_t number) {
   if (tt_agree_poisoned(comm))
     return tt_agree_verdict(comm);
-  if (!comm->settling && tt_refuse_concerns(comm, number))
+  if (!comm->refused.settling && tt_refuse_concerns(comm, number))
     return TUTTI_ERR_REFUSED; /* of the wait: who waits stops */
   /* a rank that ran ahead may know of a call that others still wait in */
   difference found = own_difference(comm, number);
@@ -233,7 +233,8 @@ static difference await_difference(tutti_comm *comm, uint64_t number) {
     found = first_difference(comm, number);
   }
   bool settled = false;
-  while (found.number == 0 && comm->board && !settled && !tt_agree_poisoned(comm) && now_ns - began_ns < COMING_NS) {
+  while (found.number == 0 && comm->agree.board && !settled && !tt_agree_poisoned(comm) &&
+         now_ns - began_ns < COMING_NS) {
     sched_yield();
     now_ns = tt_clock_ns();
     if (comm->apart)
@@ -254,7 +255,7 @@ tutti_status tt_agree_mismatch(tutti_comm *comm, uint64_t number, int64_t peer) 
     return tt_agree_verdict(comm);
   if (found.number > 0)
     return break_for_difference(
-        found, found.comm == comm && (found.number == number || comm->main) ? tt_comm_rank_of(comm, peer) : -1);
+        found, found.comm == comm && (found.number == number || comm->side.main) ? tt_comm_rank_of(comm, peer) : -1);
   tt_record_add_number(&(tt_text){call, sizeof call, 0}, comm, number);
   return tt_agree_break(comm, TUTTI_ERR_MISMATCH,
                         "%s: rank %" PRId64 " of the job sent data of another call, or of another length, than rank "
@@ -263,11 +264,11 @@ tutti_status tt_agree_mismatch(tutti_comm *comm, uint64_t number, int64_t peer) 
 }
 
 tutti_status tt_agree_leave(tutti_comm *comm) {
-  if (tt_comm_main(comm)->broken != TUTTI_OK)
+  if (tt_comm_main(comm)->agree.broken != TUTTI_OK)
     return TUTTI_OK; /* told before */
   if (tt_agree_poisoned(comm))
     return tt_agree_verdict(comm);
-  difference found = last_difference(comm, comm->last_number);
+  difference found = last_difference(comm, comm->calls.last_number);
   return found.number > 0 ? break_for_difference(found, -1) : TUTTI_OK;
 }
 
@@ -276,27 +277,27 @@ tutti_status tt_agree_timeout(tutti_comm *comm, uint64_t number, int64_t waited_
   tt_text to = {why, sizeof why, 0};
   tt_record_add_number(&to, comm, number);
   tt_text_add(&to, " waited %.3f s (%s)", (double)waited_ns * 1e-9,
-              comm->creates ? "TUTTI_CREATE_TIMEOUT" : "TUTTI_TIMEOUT");
+              comm->calls.creates ? "TUTTI_CREATE_TIMEOUT" : "TUTTI_TIMEOUT");
   int shown = 0;
   bool silent = false;
   tt_record record;
   if (comm->apart)
     await_answers(comm, number);
-  for (int64_t r = 0; comm->board && r < comm->size && shown < 8; r++) {
+  for (int64_t r = 0; comm->agree.board && r < comm->size && shown < 8; r++) {
     uint64_t last = comm->far[r] ? 0 : tt_record_last(comm, r);
     if (comm->far[r] && !tt_record_read(comm, r, number, &record)) {
       tt_text_add(&to, "%s rank %" PRId64 " (rank %" PRId64 " of the job), on another machine, does not answer",
                   shown++ ? "," : ":", r, comm->job_rank[r]);
       silent = true;
-    } else if (!comm->far[r] && comm->main && last == 0)
+    } else if (!comm->far[r] && comm->side.main && last == 0)
       tt_text_add(&to, "%s rank %" PRId64 " has not made it", shown++ ? "," : ":", r);
     else if (!comm->far[r] && last < number)
       tt_text_add(&to, "%s rank %" PRId64 " has not come to it (its last %s was %" PRIu64 ")", shown++ ? "," : ":", r,
-                  comm->main ? "start" : "call", comm->main ? last - 1 : last);
+                  comm->side.main ? "start" : "call", comm->side.main ? last - 1 : last);
   }
-  if (comm->board && !comm->apart && shown == 0)
+  if (comm->agree.board && !comm->apart && shown == 0)
     tt_text_add(&to, ": all ranks have begun it, one of them does not go on");
-  if (comm->creates && silent)
+  if (comm->calls.creates && silent)
     tt_text_add(&to, "; do these machines reach each other by their NICs, or is a firewall between them? (`tutti topo` "
                      "lists NICs, TUTTI_NICS chooses)");
   return tt_agree_break(comm, TUTTI_ERR_TIMEOUT, "%s", why);

@@ -75,7 +75,7 @@ typedef struct pair {
 } pair;
 
 static const tutti_graph *find_graph(const tutti_comm *comm, uint64_t number) {
-  const tutti_graph *graph = comm->main ? comm->main->graphs : comm->graphs;
+  const tutti_graph *graph = comm->side.main ? comm->side.main->graphs.list : comm->graphs.list;
   while (graph && graph->number != number)
     graph = graph->next;
   return graph;

@@ -60,9 +60,9 @@ struct tt_notes {
 /* ---- streams ---- */
 
 static bool make_notes(tutti_comm *comm) {
-  if (!comm->notes)
-    comm->notes = calloc(1, sizeof *comm->notes + (size_t)comm->size * sizeof comm->notes->end[0]);
-  return comm->notes != NULL;
+  if (!comm->agree.notes)
+    comm->agree.notes = calloc(1, sizeof *comm->agree.notes + (size_t)comm->size * sizeof comm->agree.notes->end[0]);
+  return comm->agree.notes != NULL;
 }
 
 static tutti_stream *open_end(const tutti_comm *comm, kind of, int64_t rank, bool out, tutti_stream **end) {
@@ -79,14 +79,14 @@ static tutti_stream *open_end(const tutti_comm *comm, kind of, int64_t rank, boo
 }
 
 void tt_notes_close(tutti_comm *comm) {
-  for (int64_t r = 0; comm->notes && r < comm->size; r++)
+  for (int64_t r = 0; comm->agree.notes && r < comm->size; r++)
     for (kind of = 0; of < KINDS; of++) {
-      if (comm->notes->end[r][of].in)
-        comm->ops->stream_close(comm->transport, comm->notes->end[r][of].in);
-      if (comm->notes->end[r][of].out)
-        comm->ops->stream_close(comm->transport, comm->notes->end[r][of].out);
+      if (comm->agree.notes->end[r][of].in)
+        comm->ops->stream_close(comm->transport, comm->agree.notes->end[r][of].in);
+      if (comm->agree.notes->end[r][of].out)
+        comm->ops->stream_close(comm->transport, comm->agree.notes->end[r][of].out);
     }
-  free(comm->notes);
+  free(comm->agree.notes);
 }
 
 static size_t bytes_of(const note *of) {
@@ -104,7 +104,7 @@ static size_t bytes_of(const note *of) {
 
 static void send_note(tutti_comm *comm, int64_t rank, const note *from) {
   kind of = from->talk == VERDICT || from->talk == LAST_STOP ? ONCE : TALK;
-  tutti_stream *end = open_end(comm, of, rank, true, &comm->notes->end[rank][of].out);
+  tutti_stream *end = open_end(comm, of, rank, true, &comm->agree.notes->end[rank][of].out);
   size_t bytes = bytes_of(from), room = 0;
   tutti_slot_header *header;
   void *data;
@@ -119,7 +119,7 @@ static void send_note(tutti_comm *comm, int64_t rank, const note *from) {
 static void send_notes(tutti_comm *comm, const note *from, int64_t most) {
   int64_t peer;
   for (int64_t n = 0, sent = 0; n < comm->size && sent < most; n++) {
-    int64_t rank = (comm->rank + ++comm->notes->next) % comm->size;
+    int64_t rank = (comm->rank + ++comm->agree.notes->next) % comm->size;
     if (comm->far[rank])
       send_note(comm, rank, from);
     sent += comm->far[rank];
@@ -130,7 +130,7 @@ static void send_notes(tutti_comm *comm, const note *from, int64_t most) {
 /* ---- what has come ---- */
 
 static note stop_note(const tutti_comm *comm, talk how) {
-  return (note){.talk = how, .of.stop = comm->stops->own.said};
+  return (note){.talk = how, .of.stop = comm->refused.stops->own.said};
 }
 
 static void answer(tutti_comm *comm, const tutti_comm *of, int64_t rank, const note *question) {
@@ -143,7 +143,7 @@ static void take_stop(tutti_comm *comm, int64_t rank, const note *come) {
   tt_refuse_told(comm, rank, &come->of.stop);
   if (come->talk == LAST_STOP)
     tt_refuse_left(comm, rank);
-  if (come->talk != STOP || !comm->stops)
+  if (come->talk != STOP || !comm->refused.stops)
     return;
   const note own = stop_note(comm, STOP_TOO);
   send_note(comm, rank, &own);
@@ -165,22 +165,22 @@ static void take_record(tutti_comm *comm, int64_t rank, const note *come) {
 static uintptr_t bit_of(uint64_t id) { return (uintptr_t)1 << id % 32; }
 
 static bool is_left(const tutti_context *context, uint64_t id) {
-  return (uintptr_t)tt_index_find(&context->left, id / 32) & bit_of(id);
+  return (uintptr_t)tt_index_find(&context->made.left, id / 32) & bit_of(id);
 }
 
 /* Without memory others wait until this rank leaves the job. */
 static void remember(tutti_context *context, uint64_t id) {
-  uintptr_t word = (uintptr_t)tt_index_find(&context->left, id / 32);
-  tt_index_set(&context->left, id / 32, (void *)(word | bit_of(id)));
+  uintptr_t word = (uintptr_t)tt_index_find(&context->made.left, id / 32);
+  tt_index_set(&context->made.left, id / 32, (void *)(word | bit_of(id)));
 }
 
 void tt_notes_make(tutti_context *context, uint64_t id) {
   if (!is_left(context, id))
     return;
-  uintptr_t word = (uintptr_t)tt_index_find(&context->left, id / 32) & ~bit_of(id);
-  tt_index_remove(&context->left, id / 32);
+  uintptr_t word = (uintptr_t)tt_index_find(&context->made.left, id / 32) & ~bit_of(id);
+  tt_index_remove(&context->made.left, id / 32);
   if (word)
-    tt_index_set(&context->left, id / 32, (void *)word);
+    tt_index_set(&context->made.left, id / 32, (void *)word);
 }
 
 static void take_seek(tutti_comm *control, int64_t rank, const note *come) {
@@ -190,9 +190,9 @@ static void take_seek(tutti_comm *control, int64_t rank, const note *come) {
 }
 
 static void take_left(const tutti_comm *control, int64_t job_rank, const note *come) {
-  const tutti_comm *comm = tt_index_find(&control->context->by_number, come->number);
+  const tutti_comm *comm = tt_index_find(&control->context->made.by_number, come->number);
   int64_t rank = comm ? tt_comm_rank_of(comm, job_rank) : -1;
-  if (rank >= 0 && comm->stops && comm->far[rank])
+  if (rank >= 0 && comm->refused.stops && comm->far[rank])
     tt_refuse_left(comm, rank);
 }
 
@@ -217,7 +217,7 @@ static void take_note(tutti_comm *comm, int64_t rank, const note *come) {
 }
 
 static void look_at(tutti_comm *comm, kind of, int64_t rank) {
-  tutti_stream *end = open_end(comm, of, rank, false, &comm->notes->end[rank][of].in);
+  tutti_stream *end = open_end(comm, of, rank, false, &comm->agree.notes->end[rank][of].in);
   const tutti_slot_header *header = NULL;
   const void *data;
   size_t bytes;
@@ -245,7 +245,7 @@ void tt_notes_take(tutti_comm *asking) {
 
 /* Of a persistent request any start will do: its record says which is the last. */
 static void ask(tutti_comm *asking, uint64_t number, int64_t most) {
-  const note question = {.number = asking->main ? 1 : number, .init = asking->init, .talk = QUESTION};
+  const note question = {.number = asking->side.main ? 1 : number, .init = asking->side.init, .talk = QUESTION};
   send_notes(tt_comm_main(asking), &question, most);
 }
 
@@ -256,14 +256,14 @@ void tt_notes_stop(tutti_comm *comm, bool asks) {
 }
 
 void tt_notes_seek(const tutti_comm *comm, int64_t rank) {
-  tutti_comm *control = comm->context->control;
+  tutti_comm *control = comm->context->made.control;
   const note question = {.number = comm->id, .talk = SEEK};
   if (make_notes(control))
     send_note(control, comm->job_rank[rank], &question);
 }
 
 void tt_notes_leave(tutti_comm *comm) {
-  if (!comm->stops) {
+  if (!comm->refused.stops) {
     remember(comm->context, comm->id);
     return;
   }
@@ -287,15 +287,15 @@ void tt_notes_break(tutti_comm *asking, tutti_status status, const char *why) {
 
 void tt_notes_look(tutti_comm *asking, uint64_t number, int64_t waited_ns, int64_t now) {
   tutti_comm *comm = tt_comm_main(asking);
-  if (waited_ns < LISTEN_NS || !make_notes(comm) || now - comm->notes->looked_ns < LOOK_NS)
+  if (waited_ns < LISTEN_NS || !make_notes(comm) || now - comm->agree.notes->looked_ns < LOOK_NS)
     return;
-  comm->notes->looked_ns = now;
+  comm->agree.notes->looked_ns = now;
   tt_notes_take(comm);
-  bool again = comm->notes->asked == number && comm->notes->asked_init == asking->init;
-  if (waited_ns < ASK_NS || (again && now - comm->notes->asked_ns < ASK_AGAIN_NS))
+  bool again = comm->agree.notes->asked == number && comm->agree.notes->asked_init == asking->side.init;
+  if (waited_ns < ASK_NS || (again && now - comm->agree.notes->asked_ns < ASK_AGAIN_NS))
     return;
-  comm->notes->asked = number;
-  comm->notes->asked_init = asking->init;
-  comm->notes->asked_ns = now;
+  comm->agree.notes->asked = number;
+  comm->agree.notes->asked_init = asking->side.init;
+  comm->agree.notes->asked_ns = now;
   ask(asking, number, ASK_AT_ONCE);
 }

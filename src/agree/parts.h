@@ -110,7 +110,7 @@ struct tt_stops {
 /* There is room for what ranks say, from the first refusal on. False: the communicator is broken. */
 bool tt_stops_open(tutti_comm *comm);
 void tt_stops_close(tutti_comm *comm);
-/* Others see what is in comm->stops->own. */
+/* Others see what is in comm->refused.stops->own. */
 void tt_stops_say(tutti_comm *comm);
 /* Of a rank that has said nothing all is 0. */
 void tt_stops_read(const tutti_comm *comm, int64_t rank, tt_stop *said);

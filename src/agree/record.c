@@ -16,27 +16,27 @@ tutti_status tt_record_open(tutti_comm *comm) {
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for the records of %" PRId64 " ranks", comm->size);
   tutti_status status = tt_comm_open_cells(comm, LATER_ID, TT_RECORDS * sizeof(tt_record), (void **)later);
   if (status == TUTTI_OK)
-    comm->later = later;
+    comm->agree.later = later;
   else
     free(later);
   return status;
 }
 
 void tt_record_close(tutti_comm *comm) {
-  if (!comm->later)
+  if (!comm->agree.later)
     return;
-  tt_comm_close_cells(comm, LATER_ID, (void **)comm->later);
-  free(comm->later);
+  tt_comm_close_cells(comm, LATER_ID, (void **)comm->agree.later);
+  free(comm->agree.later);
 }
 
 /* Where the rank says what it called there. NULL: there is no place for it, so that nobody has written it; or the rank
  * is on another machine, and has told nothing. */
 static inline tt_record *place_of(const tutti_comm *comm, int64_t rank, uint64_t number) {
-  if (comm->main)
-    return comm->record[rank];
+  if (comm->side.main)
+    return comm->agree.record[rank];
   if (number - 1 < TT_RECORDS_FIRST)
-    return comm->board[rank] ? &comm->board[rank]->record[number - 1] : NULL;
-  return comm->later && comm->later[rank] ? &comm->later[rank][number % TT_RECORDS] : NULL;
+    return comm->agree.board[rank] ? &comm->agree.board[rank]->record[number - 1] : NULL;
+  return comm->agree.later && comm->agree.later[rank] ? &comm->agree.later[rank][number % TT_RECORDS] : NULL;
 }
 
 static void *zeroed(size_t bytes) {
@@ -45,15 +45,15 @@ static void *zeroed(size_t bytes) {
 }
 
 void tt_record_make(const tutti_comm *comm, int64_t rank) {
-  if (comm->main) {
-    if (!comm->record[rank])
-      comm->record[rank] = zeroed(sizeof(tt_record));
+  if (comm->side.main) {
+    if (!comm->agree.record[rank])
+      comm->agree.record[rank] = zeroed(sizeof(tt_record));
     return;
   }
-  if (!comm->board[rank])
-    comm->board[rank] = zeroed(sizeof(tt_board));
-  if (comm->later && !comm->later[rank])
-    comm->later[rank] = zeroed(TT_RECORDS * sizeof(tt_record));
+  if (!comm->agree.board[rank])
+    comm->agree.board[rank] = zeroed(sizeof(tt_board));
+  if (comm->agree.later && !comm->agree.later[rank])
+    comm->agree.later[rank] = zeroed(TT_RECORDS * sizeof(tt_record));
 }
 
 void tt_record_keep(tutti_comm *comm, int64_t rank, const tt_record *record) {
@@ -66,10 +66,11 @@ void tt_record_keep(tutti_comm *comm, int64_t rank, const tt_record *record) {
 /* ---- written and read ---- */
 
 void tt_record_publish(tutti_comm *comm, uint64_t number, const tt_record *said) {
-  tt_record *place = comm->board ? place_of(comm, comm->rank, number) : NULL;
+  tt_record *place = comm->agree.board ? place_of(comm, comm->rank, number) : NULL;
   if (!place)
     return;
-  if (comm->main && number > 1) { /* what was said of the request holds; it must not go away while others read it */
+  if (comm->side.main &&
+      number > 1) { /* what was said of the request holds; it must not go away while others read it */
     __atomic_store_n(&place->word[0], number, __ATOMIC_RELEASE); /* pairs with tt_record_read */
     return;
   }
@@ -89,13 +90,13 @@ bool tt_record_read(const tutti_comm *comm, int64_t rank, uint64_t number, tt_re
     return false;
   const uint64_t *word = place->word;
   tt_record read = {.word = {__atomic_load_n(&word[0], __ATOMIC_ACQUIRE)}};
-  if (comm->main ? read.word[0] < number : read.word[0] != number)
+  if (comm->side.main ? read.word[0] < number : read.word[0] != number)
     return false;
   for (int n = 1; n < TT_RECORD_WORDS; n++)
     read.word[n] = __atomic_load_n(&word[n], __ATOMIC_ACQUIRE); /* none after the look at the number again */
   *record = read;
   uint64_t now = __atomic_load_n(&word[0], __ATOMIC_RELAXED);
-  return comm->main ? now >= read.word[0] : now == read.word[0];
+  return comm->side.main ? now >= read.word[0] : now == read.word[0];
 }
 
 static uint64_t last_of(const tt_record *record, int count, uint64_t last) {
@@ -107,10 +108,10 @@ static uint64_t last_of(const tt_record *record, int count, uint64_t last) {
 }
 
 uint64_t tt_record_last(const tutti_comm *comm, int64_t rank) {
-  if (comm->main)
-    return last_of(comm->record[rank], 1, 0);
-  uint64_t last = last_of(comm->board[rank]->record, TT_RECORDS_FIRST, 0);
-  return comm->later ? last_of(comm->later[rank], TT_RECORDS, last) : last;
+  if (comm->side.main)
+    return last_of(comm->agree.record[rank], 1, 0);
+  uint64_t last = last_of(comm->agree.board[rank]->record, TT_RECORDS_FIRST, 0);
+  return comm->agree.later ? last_of(comm->agree.later[rank], TT_RECORDS, last) : last;
 }
 
 static bool same_record(const tt_record *a, const tt_record *b) { return a->key == b->key && a->type == b->type; }
@@ -154,10 +155,10 @@ void tt_text_add(tt_text *to, const char *format, ...) {
 }
 
 void tt_record_add_number(tt_text *to, const tutti_comm *comm, uint64_t number) {
-  if (comm->main && number > 1)
+  if (comm->side.main && number > 1)
     tt_text_add(to, "start %" PRIu64 " of ", number - 1);
-  if (comm->main)
-    tt_text_add(to, "persistent request %" PRIu64, comm->init);
+  if (comm->side.main)
+    tt_text_add(to, "persistent request %" PRIu64, comm->side.init);
   else
     tt_text_add(to, "call %" PRIu64, number);
 }

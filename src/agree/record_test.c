@@ -31,7 +31,7 @@ static job *make_job(void) {
   memset(made, 0, sizeof *made);
   made->comm.size = RANKS;
   made->comm.rank = 2;
-  made->comm.board = made->board;
+  made->comm.agree.board = made->board;
   for (int r = 0; r < RANKS; r++) {
     made->board[r] = &made->cell[r];
     made->cell[r].record[0] = (tt_record){

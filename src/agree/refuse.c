@@ -28,7 +28,7 @@
 #define LISTEN_NS 50000000
 #define TELLS 3 /* before it is asked who has left */
 
-static tt_stop *own_stop(const tutti_comm *comm) { return &comm->stops->own.said; }
+static tt_stop *own_stop(const tutti_comm *comm) { return &comm->refused.stops->own.said; }
 
 /* ---- saying ---- */
 
@@ -37,7 +37,7 @@ static void disturb(const tutti_comm *comm) {
   for (int64_t r = 0; r < comm->size; r++) {
     if (comm->far[r])
       continue;
-    __atomic_store_n(&comm->board[r]->disturbed, 1, __ATOMIC_RELEASE); /* pairs with tt_refuse_looms */
+    __atomic_store_n(&comm->agree.board[r]->disturbed, 1, __ATOMIC_RELEASE); /* pairs with tt_refuse_looms */
     if (comm->context->ops->wake && r != comm->rank)
       comm->context->ops->wake(comm->context->transport, comm->job_rank[r]);
   }
@@ -97,13 +97,13 @@ static uint64_t lowest(const tutti_comm *comm) {
 }
 
 bool tt_refuse_concerns(tutti_comm *comm, uint64_t number) {
-  if (!tt_refuse_looms(comm) || !comm->board)
+  if (!tt_refuse_looms(comm) || !comm->agree.board)
     return false;
   if (!tt_stops_open(comm))
     return true;
   uint64_t least = lowest(comm);
   if (least == UINT64_MAX) { /* it is over */
-    uint32_t *disturbed = &comm->board[comm->rank]->disturbed;
+    uint32_t *disturbed = &comm->agree.board[comm->rank]->disturbed;
     __atomic_exchange_n(disturbed, 0, __ATOMIC_ACQ_REL); /* pairs with disturb */
     least = lowest(comm);
     if (least < UINT64_MAX)
@@ -135,7 +135,8 @@ static bool has_left_job(const tutti_comm *comm, int64_t rank) {
 }
 
 static bool has_left(const tutti_comm *comm, int64_t rank) {
-  return (comm->board[rank] && __atomic_load_n(&comm->board[rank]->left, __ATOMIC_ACQUIRE)) || /* with the finish */
+  return (comm->agree.board[rank] &&
+          __atomic_load_n(&comm->agree.board[rank]->left, __ATOMIC_ACQUIRE)) || /* with the finish */
          has_left_job(comm, rank);
 }
 
@@ -187,13 +188,13 @@ static bool is_behind(const tutti_comm *comm, found *next) {
 static void begin(tutti_comm *comm, const found *next) {
   const uint64_t facts[] = {next->epoch, next->over};
   tt_stop *own = own_stop(comm);
-  comm->stops->tells = 0;
-  comm->over = own->over = next->over;
+  comm->refused.stops->tells = 0;
+  comm->refused.over = own->over = next->over;
   own->epoch = next->epoch;
   own->reason = next->reason;
   own->seen = own->ended = 0;
   tt_stops_say(comm);
-  comm->first_history = comm->history = tt_hash(3, facts, sizeof facts);
+  comm->refused.first_history = comm->calls.history = tt_hash(3, facts, sizeof facts);
   tutti_status status = tt_comm_renew(comm, (uint32_t)next->epoch);
   if (status == TUTTI_OK)
     pass_on(comm);
@@ -217,11 +218,11 @@ static void look_for(tutti_comm *comm, int64_t rank) {
 
 static void tell_far(tutti_comm *comm) {
   int64_t now_ns = tt_clock_ns();
-  if (now_ns - comm->stops->told_ns < TELL_NS)
+  if (now_ns - comm->refused.stops->told_ns < TELL_NS)
     return;
-  comm->stops->told_ns = now_ns;
+  comm->refused.stops->told_ns = now_ns;
   tt_notes_stop(comm, true);
-  if (++comm->stops->tells < TELLS)
+  if (++comm->refused.stops->tells < TELLS)
     return;
   for (int64_t r = 0; r < comm->size; r++)
     look_for(comm, r);
@@ -229,7 +230,7 @@ static void tell_far(tutti_comm *comm) {
 
 bool tt_refuse_settle(tutti_comm *comm, uint64_t ended) {
   found next;
-  uint64_t over = comm->over;
+  uint64_t over = comm->refused.over;
   if (!tt_stops_open(comm))
     return true;
   if (!is_behind(comm, &next)) {
@@ -247,7 +248,8 @@ bool tt_refuse_settle(tutti_comm *comm, uint64_t ended) {
 
 /* As all ranks will: the refuser is through with it. Between machines what the call sends may still be lent. */
 bool tt_refuse_leave(tutti_comm *comm, uint64_t number) {
-  if (comm->apart || !comm->stops || own_stop(comm)->ended > 0 || tt_stops_reason_from(comm, number).number != number)
+  if (comm->apart || !comm->refused.stops || own_stop(comm)->ended > 0 ||
+      tt_stops_reason_from(comm, number).number != number)
     return false;
   stop(comm, number);
   __atomic_thread_fence(__ATOMIC_SEQ_CST); /* what the program does to its buffers comes after those words */
@@ -256,23 +258,24 @@ bool tt_refuse_leave(tutti_comm *comm, uint64_t number) {
 
 /* Nothing of this rank is under way any more: others need not wait for it. */
 static void rest(tutti_comm *comm) {
-  if (!comm->queue_head && tt_refuse_concerns(comm, comm->last_number + 1) && comm->stops)
-    stop(comm, comm->last_number);
+  if (!comm->queue.head && tt_refuse_concerns(comm, comm->calls.last_number + 1) && comm->refused.stops)
+    stop(comm, comm->calls.last_number);
 }
 
 void tt_refuse_tend(tutti_comm *comm) {
-  bool goes_on = !comm->main && comm->board && !comm->queue_head && !comm->busy && !comm->settling;
+  bool goes_on =
+      !comm->side.main && comm->agree.board && !comm->queue.head && !comm->calls.busy && !comm->refused.settling;
   while (goes_on)
-    goes_on = comm->broken == TUTTI_OK && !tt_agree_poisoned(comm) && tt_refuse_concerns(comm, comm->last_number + 1) &&
-              tt_refuse_settle(comm, comm->last_number);
+    goes_on = comm->agree.broken == TUTTI_OK && !tt_agree_poisoned(comm) &&
+              tt_refuse_concerns(comm, comm->calls.last_number + 1) && tt_refuse_settle(comm, comm->calls.last_number);
 }
 
 void tt_refuse_tend_all(tutti_context *context, int64_t waited_ns, int64_t now) {
   if (now - context->tended_ns < TEND_NS)
     return;
   context->tended_ns = now;
-  for (tutti_comm *comm = context->comms; comm; comm = comm->next) {
-    if (comm->apart && comm->board && waited_ns > LISTEN_NS)
+  for (tutti_comm *comm = context->made.list; comm; comm = comm->next) {
+    if (comm->apart && comm->agree.board && waited_ns > LISTEN_NS)
       tt_notes_take(comm);
     if (tt_refuse_looms(comm))
       tt_refuse_tend(comm);
@@ -321,23 +324,23 @@ char *tt_refuse_text(const tutti_comm *comm, uint64_t number) {
 }
 
 void tt_refuse_next(tutti_comm *comm, const char *why) {
-  if (comm->broken != TUTTI_OK || tt_agree_poisoned(comm))
+  if (comm->agree.broken != TUTTI_OK || tt_agree_poisoned(comm))
     return; /* on all ranks */
-  if (!comm->board) {
+  if (!comm->agree.board) {
     tt_agree_break(comm, TUTTI_ERR_ABORTED, "rank %" PRId64 " refused a call: %s", comm->rank, why);
     return;
   }
   tt_refuse_tend(comm);
-  if (++comm->last_number <= comm->over || !tt_stops_open(comm))
+  if (++comm->calls.last_number <= comm->refused.over || !tt_stops_open(comm))
     return; /* over for all */
-  refuse(comm, comm->last_number, why);
+  refuse(comm, comm->calls.last_number, why);
   rest(comm);
 }
 
 /* ---- other machines, and the end ---- */
 
 void tt_refuse_told(tutti_comm *comm, int64_t rank, const tt_stop *told) {
-  if (!comm->board || !tt_stops_open(comm))
+  if (!comm->agree.board || !tt_stops_open(comm))
     return;
   tt_stops_keep(comm, rank, told);
   pass_on(comm);
@@ -345,12 +348,12 @@ void tt_refuse_told(tutti_comm *comm, int64_t rank, const tt_stop *told) {
 
 void tt_refuse_left(const tutti_comm *comm, int64_t rank) {
   tt_record_make(comm, rank);
-  if (comm->board[rank])
-    __atomic_store_n(&comm->board[rank]->left, 1, __ATOMIC_RELEASE); /* after its words; pairs with has_left */
+  if (comm->agree.board[rank])
+    __atomic_store_n(&comm->agree.board[rank]->left, 1, __ATOMIC_RELEASE); /* after its words; pairs with has_left */
 }
 
 void tt_refuse_finish(tutti_comm *comm) {
-  if (!comm->board)
+  if (!comm->agree.board)
     return;
   rest(comm);
   if (comm->apart)

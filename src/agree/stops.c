@@ -20,24 +20,24 @@ static tutti_status open_cells(tutti_comm *comm) {
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for the refused calls of a communicator of %" PRId64, comm->size);
   tutti_status status = tt_comm_open_cells(comm, STOPS_ID, sizeof(tt_stop_cell), (void **)made->of);
   if (status == TUTTI_OK)
-    comm->stops = made;
+    comm->refused.stops = made;
   else
     free(made);
   return status;
 }
 
 bool tt_stops_open(tutti_comm *comm) {
-  tutti_status status = comm->stops ? TUTTI_OK : open_cells(comm);
+  tutti_status status = comm->refused.stops ? TUTTI_OK : open_cells(comm);
   if (status != TUTTI_OK)
     tt_agree_break(comm, status, "rank %" PRId64 ": %s", comm->rank, tutti_last_error());
   return status == TUTTI_OK;
 }
 
 void tt_stops_close(tutti_comm *comm) {
-  if (!comm->stops)
+  if (!comm->refused.stops)
     return;
-  tt_comm_close_cells(comm, STOPS_ID, (void **)comm->stops->of);
-  free(comm->stops);
+  tt_comm_close_cells(comm, STOPS_ID, (void **)comm->refused.stops->of);
+  free(comm->refused.stops);
 }
 
 /* ---- written and read ---- */
@@ -50,12 +50,12 @@ static void write_words(tt_stop_cell *cell, const tt_stop_words *from) {
 }
 
 void tt_stops_say(tutti_comm *comm) {
-  comm->stops->own.said.version++;
-  write_words(comm->stops->of[comm->rank], &comm->stops->own);
+  comm->refused.stops->own.said.version++;
+  write_words(comm->refused.stops->of[comm->rank], &comm->refused.stops->own);
 }
 
 void tt_stops_read(const tutti_comm *comm, int64_t rank, tt_stop *said) {
-  const tt_stop_cell *cell = comm->stops->of[rank];
+  const tt_stop_cell *cell = comm->refused.stops->of[rank];
   tt_stop_words read = {.said = {.version = 0}};
   for (uint64_t first = 1, last = 0; cell && first != last;) { /* twice only if it has ended one meanwhile */
     first = __atomic_load_n(&cell->written, __ATOMIC_ACQUIRE); /* pairs with write_words */
@@ -68,7 +68,7 @@ void tt_stops_read(const tutti_comm *comm, int64_t rank, tt_stop *said) {
 
 /* Notes overtake each other. */
 void tt_stops_keep(tutti_comm *comm, int64_t rank, const tt_stop *told) {
-  tt_stop_cell **copy = &comm->stops->of[rank];
+  tt_stop_cell **copy = &comm->refused.stops->of[rank];
   tt_stop kept;
   if (!*copy)
     *copy = calloc(1, sizeof **copy);
@@ -83,7 +83,7 @@ void tt_stops_keep(tutti_comm *comm, int64_t rank, const tt_stop *told) {
  * ones. Calls of its own between two refused ones cannot end before the first of these is over, and are then refused
  * with them. */
 void tt_stops_refuse(tutti_comm *comm, uint64_t number, const char *why) {
-  tt_stop *own = &comm->stops->own.said;
+  tt_stop *own = &comm->refused.stops->own.said;
   tt_refusal *newest = &own->refusal[own->newest];
   uint64_t next = (own->newest + 1) % TT_REFUSALS;
   bool same = newest->last + 1 == number && strncmp(newest->text, why, sizeof newest->text - 1) == 0;
@@ -137,5 +137,5 @@ tt_reason tt_stops_reason_from(const tutti_comm *comm, uint64_t from) {
 
 tt_reason tt_stops_reason(const tutti_comm *comm, uint64_t number) {
   tt_reason reason = tt_stops_reason_from(comm, number);
-  return reason.number == number ? reason : comm->stops->own.said.reason;
+  return reason.number == number ? reason : comm->refused.stops->own.said.reason;
 }

@@ -21,19 +21,19 @@ static rank *make_rank(void) {
   tt_stops *stops = calloc(1, sizeof *stops + sizeof stops->of[0]);
   assert_true(made && stops);
   made->comm.size = 1;
-  made->comm.stops = stops;
+  made->comm.refused.stops = stops;
   stops->of[0] = &made->cell;
   return made;
 }
 
 static void free_rank(rank *made) {
-  free(made->comm.stops);
+  free(made->comm.refused.stops);
   free(made);
 }
 
 /* Every word holds n. */
 static void say(rank *by, uint64_t n) {
-  tt_stop_words *own = &by->comm.stops->own;
+  tt_stop_words *own = &by->comm.refused.stops->own;
   for (size_t word = 1; word < sizeof own->word / sizeof own->word[0]; word++)
     own->word[word] = n;
   tt_stops_say(&by->comm);

@@ -1,7 +1,8 @@
 /* agree/verdict.c - the first error that breaks a communicator, and what breaks those of others.
  *
- * The first to find something wrong writes the verdict in the head's cell and flags every rank's own cell, so that ranks
- * inside the call and ranks that have long returned get the same text. Between machines notes do the same (notes.c). */
+ * The first to find something wrong writes the verdict in the head's cell and flags every rank's own cell, so that
+ * ranks inside the call and ranks that have long returned get the same text. Between machines notes do the same
+ * (notes.c). */
 #include "agree/parts.h"
 
 #include <inttypes.h>
@@ -20,7 +21,7 @@ static void await_verdict(const tt_board *head) {
 
 /* Whether this one's is the first. */
 static bool write_verdict(tutti_comm *comm, tutti_status status, const char *why) {
-  tt_board *head = comm->board[comm->head];
+  tt_board *head = comm->agree.board[comm->head];
   uint32_t none = 0;
   if (!__atomic_compare_exchange_n(&head->verdict, &none, 1, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
     await_verdict(head);
@@ -32,7 +33,7 @@ static bool write_verdict(tutti_comm *comm, tutti_status status, const char *why
   for (int64_t r = 0; r < comm->size; r++) {
     if (comm->far[r])
       continue;
-    __atomic_store_n(&comm->board[r]->poisoned, 1, __ATOMIC_RELEASE); /* pairs with tt_agree_poisoned */
+    __atomic_store_n(&comm->agree.board[r]->poisoned, 1, __ATOMIC_RELEASE); /* pairs with tt_agree_poisoned */
     if (comm->context->ops->wake && r != comm->rank)
       comm->context->ops->wake(comm->context->transport, comm->job_rank[r]);
   }
@@ -40,16 +41,17 @@ static bool write_verdict(tutti_comm *comm, tutti_status status, const char *why
 }
 
 static void set_broken(tutti_comm *comm, tutti_status status, const char *why) {
-  comm->broken = status;
-  comm->broken_text = strndup(why, TT_VERDICT_TEXT - 1);
+  comm->agree.broken = status;
+  comm->agree.broken_text = strndup(why, TT_VERDICT_TEXT - 1);
 }
 
 const char *tt_agree_broken_text(const tutti_comm *comm) {
-  return comm->broken_text ? comm->broken_text : "the communicator is broken; there is no memory to say why";
+  return comm->agree.broken_text ? comm->agree.broken_text
+                                 : "the communicator is broken; there is no memory to say why";
 }
 
 static void take_verdict(tutti_comm *comm) {
-  const tt_board *head = comm->board[comm->head];
+  const tt_board *head = comm->agree.board[comm->head];
   if (__atomic_load_n(&head->verdict, __ATOMIC_ACQUIRE) != 2)
     return;
   set_broken(comm, (tutti_status)head->status, head->text);
@@ -57,21 +59,21 @@ static void take_verdict(tutti_comm *comm) {
 
 tutti_status tt_agree_verdict(tutti_comm *any) {
   tutti_comm *comm = tt_comm_main(any);
-  if (comm->broken == TUTTI_OK && comm->board)
+  if (comm->agree.broken == TUTTI_OK && comm->agree.board)
     take_verdict(comm);
-  if (comm->broken == TUTTI_OK)
+  if (comm->agree.broken == TUTTI_OK)
     return tt_fail(TUTTI_ERR_PEER, "another rank broke the communicator and died before it could say why");
-  return tt_fail(comm->broken, "%s", tt_agree_broken_text(comm));
+  return tt_fail(comm->agree.broken, "%s", tt_agree_broken_text(comm));
 }
 
 bool tt_agree_take(tutti_comm *any, tutti_status status, const char *why) {
   tutti_comm *comm = tt_comm_main(any);
-  bool first = comm->broken == TUTTI_OK;
-  if (first && comm->board) {
+  bool first = comm->agree.broken == TUTTI_OK;
+  if (first && comm->agree.board) {
     first = write_verdict(comm, status, why);
     take_verdict(comm);
   }
-  if (comm->broken == TUTTI_OK)
+  if (comm->agree.broken == TUTTI_OK)
     set_broken(comm, status, why);
   return first;
 }
@@ -84,25 +86,25 @@ tutti_status tt_agree_break(tutti_comm *comm, tutti_status status, const char *f
   va_end(arguments);
   if (tt_agree_take(comm, status, why) && comm->apart)
     tt_notes_break(comm, status, why);
-  return tt_fail(tt_comm_main(comm)->broken, "%s", tt_agree_broken_text(tt_comm_main(comm)));
+  return tt_fail(tt_comm_main(comm)->agree.broken, "%s", tt_agree_broken_text(tt_comm_main(comm)));
 }
 
 /* ---- communicators that a rank could not make ---- */
 
 /* One word, so that it is whole whenever it is read: numbers of communicators have 32 bits. */
 void tt_agree_lack(tutti_context *context, uint64_t id, tutti_status status) {
-  if (!context->control || !context->control->board)
+  if (!context->made.control || !context->made.control->agree.board)
     return;
-  uint64_t *lacks = context->control->board[context->rank]->lacks;
+  uint64_t *lacks = context->made.control->agree.board[context->rank]->lacks;
   uint64_t word = (uint64_t)status << 32 | id;
-  __atomic_store_n(&context->control->board[context->control->head]->lacking, 1, __ATOMIC_RELAXED);
-  __atomic_store_n(&lacks[context->lacks++ % TT_LACKS], word, __ATOMIC_RELEASE); /* pairs with lack_of */
+  __atomic_store_n(&context->made.control->agree.board[context->made.control->head]->lacking, 1, __ATOMIC_RELAXED);
+  __atomic_store_n(&lacks[context->made.lacks++ % TT_LACKS], word, __ATOMIC_RELEASE); /* pairs with lack_of */
 }
 
 void tt_agree_lack_no_more(const tutti_context *context, uint64_t id) {
-  uint64_t *lacks = context->control->board ? context->control->board[context->rank]->lacks : NULL;
+  uint64_t *lacks =
+      context->made.control->agree.board ? context->made.control->agree.board[context->rank]->lacks : NULL;
   for (int n = 0; lacks && n < TT_LACKS; n++)
     if ((uint32_t)lacks[n] == id)
       __atomic_store_n(&lacks[n], 0, __ATOMIC_RELEASE);
 }
-

@@ -23,7 +23,7 @@ static tutti_status enter(tutti_comm *comm, tt_call call, enum mode mode, tutti_
   if (comm && tt_context_is_copy(comm->context))
     return refuse_fork(comm, call.collective, mode);
   TT_HOLD(comm ? comm->context : NULL);
-  if (mode == BLOCK && comm && comm->broken == TUTTI_OK && !tt_agree_poisoned(comm) && !comm->queue_head) {
+  if (mode == BLOCK && comm && comm->agree.broken == TUTTI_OK && !tt_agree_poisoned(comm) && !comm->queue.head) {
     tt_bound *before = call.lists ? tt_listed_recall(comm, &call) : tt_comm_recall(comm, &call);
     if (before)
       return tt_operation_run(comm, &call, before);
@@ -64,7 +64,7 @@ static inline tt_call listed(tt_call call, const tt_lists *lists) {
 static inline tutti_comm *comm_of(const tutti_graph *graph) { return graph ? graph->comm : NULL; }
 
 static inline tt_call barrier(tutti_comm *comm) {
-  return moved(TT_BARRIER, comm ? &comm->token[0] : NULL, comm ? &comm->token[1] : NULL, 1, TUTTI_INT32);
+  return moved(TT_BARRIER, comm ? &comm->calls.token[0] : NULL, comm ? &comm->calls.token[1] : NULL, 1, TUTTI_INT32);
 }
 
 /* ---- public: each in its three forms ---- */

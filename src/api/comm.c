@@ -8,12 +8,12 @@
 
 static bool link_comm(tutti_context *context, tutti_comm *comm, uint64_t id) {
   comm->id = id;
-  if (!tt_index_set(&context->by_number, id, comm))
+  if (!tt_index_set(&context->made.by_number, id, comm))
     return false;
-  comm->next = context->comms;
+  comm->next = context->made.list;
   if (comm->next)
     comm->next->before = comm;
-  context->comms = comm;
+  context->made.list = comm;
   tt_notes_make(context, id);
   return true;
 }
@@ -28,7 +28,7 @@ tutti_status tt_comm_open(tutti_context *context, uint64_t id, const int64_t *jo
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for a communicator of %" PRId64 " ranks", size);
   }
   made->context = context;
-  made->crowded = context->crowded;
+  made->wait.crowded = context->machine.crowded;
   made->job_rank = made->team->job_rank;
   made->rank = rank;
   made->size = size;
@@ -40,11 +40,11 @@ tutti_status tt_comm_open(tutti_context *context, uint64_t id, const int64_t *jo
 
 static void unlink_comm(tutti_comm *comm) {
   tutti_context *context = comm->context;
-  tt_index_remove(&context->by_number, comm->id);
+  tt_index_remove(&context->made.by_number, comm->id);
   if (comm->before)
     comm->before->next = comm->next;
   else
-    context->comms = comm->next;
+    context->made.list = comm->next;
   if (comm->next)
     comm->next->before = comm->before;
 }
@@ -58,23 +58,23 @@ void tutti_comm_destroy(tutti_comm *comm) {
   if (tt_agree_leave(comm) == TUTTI_ERR_MISMATCH) /* what calls have delivered may be wrong, and no call will say so */
     tt_log(TT_LOG_ERROR, "a communicator ends with an error: %s", tutti_last_error());
   unlink_comm(comm);
-  while (comm->sides)
-    tt_side_close(comm->sides);
+  while (comm->persistent.sides)
+    tt_side_close(comm->persistent.sides);
   tt_entry_forget(comm, NULL);
   tt_comm_free_graphs(comm);
   tt_link_destroy(comm->link);
   tt_comm_close_epoch(comm);
   tt_agree_close(comm);
   for (int n = 0; n < TT_COLLECTIVE_COUNT; n++)
-    free(comm->params[n]);
+    free(comm->calls.params[n]);
   tt_comm_free_texts(comm);
   tt_request_orphan(comm);
-  free(comm->bound);
-  free(comm->creation);
-  free(comm->tally);
-  free(comm->copy);
+  free(comm->calls.bound);
+  free(comm->calls.creation);
+  free(comm->calls.tally);
+  free(comm->calls.copy);
   free(comm->neighbour);
-  free(comm->broken_text);
+  free(comm->agree.broken_text);
   tt_team_give(&comm->context->teams, comm->team);
   free(comm);
 }

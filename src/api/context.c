@@ -150,7 +150,7 @@ static tutti_status compare_facts(tutti_context *context, const tutti_context_op
   met = met == TUTTI_OK ? find_difference(context, all) : fail_boot(context, met, missing);
   if (met == TUTTI_OK)
     met = tt_machines_find(context, &all->machine, sizeof *all);
-  context->nic_count = fewest_nics(context, all);
+  context->machine.nic_count = fewest_nics(context, all);
   if (met == TUTTI_OK)
     met = find_processes(context, all);
   if (met == TUTTI_OK)
@@ -189,9 +189,9 @@ static tutti_status read_groups(tutti_context *context) {
   const char *text = tt_options_get()->groups;
   if (!*text)
     return TUTTI_OK;
-  context->groups = calloc((size_t)context->size, sizeof *context->groups);
-  return context->groups ? tt_machine_map("TUTTI_GROUPS", text, context->size, context->groups)
-                         : tt_fail(TUTTI_ERR_MEMORY, "no memory for a job of %" PRId64 " ranks", context->size);
+  context->machine.groups = calloc((size_t)context->size, sizeof *context->machine.groups);
+  return context->machine.groups ? tt_machine_map("TUTTI_GROUPS", text, context->size, context->machine.groups)
+                                 : tt_fail(TUTTI_ERR_MEMORY, "no memory for a job of %" PRId64 " ranks", context->size);
 }
 
 static tutti_status open_control(tutti_context *context) {
@@ -200,13 +200,13 @@ static tutti_status open_control(tutti_context *context) {
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for a job of %" PRId64 " ranks", context->size);
   for (int64_t r = 0; r < context->size; r++)
     job_rank[r] = r;
-  tutti_status status = tt_comm_open(context, 0, job_rank, context->size, context->rank, &context->control);
+  tutti_status status = tt_comm_open(context, 0, job_rank, context->size, context->rank, &context->made.control);
   free(job_rank);
-  context->next_comm = 1;
+  context->made.next_number = 1;
   if (status == TUTTI_OK)
-    status = tt_agree_prepare(context->control);
-  if (status == TUTTI_OK && context->control->board)
-    context->contention.news = &context->control->board[context->control->head]->contention;
+    status = tt_agree_prepare(context->made.control);
+  if (status == TUTTI_OK && context->made.control->agree.board)
+    context->contention.news = &context->made.control->agree.board[context->made.control->head]->contention;
   return status;
 }
 
@@ -241,8 +241,8 @@ static tutti_status open_all(tutti_context *context, const tutti_context_options
     return status;
   context->rank = boot->rank;
   context->size = boot->rank_count;
-  context->idle = options ? options->idle : NULL;
-  context->idle_user = options ? options->idle_user : NULL;
+  context->idle.call = options ? options->idle : NULL;
+  context->idle.user = options ? options->idle_user : NULL;
   context->create_timeout_ns = timeout_ns;
   tt_log_rank(context->rank);
   if ((status = compare_versions(context, boot)) != TUTTI_OK)
@@ -296,25 +296,25 @@ void tutti_context_destroy(tutti_context *context) {
     tt_log(TT_LOG_WARN, "tutti_context_destroy: this process is a fork of the one that has joined the job");
     return;
   }
-  if (context->comms != context->control) { /* they lean on it; keeping both is better than a crash later */
+  if (context->made.list != context->made.control) { /* they lean on it; keeping both is better than a crash later */
     tt_log(TT_LOG_ERROR, "tutti_context_destroy: communicators are left; destroy them first");
     return;
   }
   tt_progress_stop(context);
-  tutti_comm_destroy(context->control);
+  tutti_comm_destroy(context->made.control);
   tt_teams_finish(&context->teams);
-  tt_index_finish(&context->by_number);
-  tt_index_finish(&context->left);
+  tt_index_finish(&context->made.by_number);
+  tt_index_finish(&context->made.left);
   if (context->transport)
     context->ops->close(context->transport);
   tt_profile_close(context->profile);
   tt_boot_close(context->boot);
   tt_context_forget_users(context);
   tt_contention_close(&context->contention);
-  free(context->groups);
-  free(context->head_of);
-  free(context->first_rail);
-  free(context->locality);
+  free(context->machine.groups);
+  free(context->machine.head_of);
+  free(context->machine.first_rail);
+  free(context->machine.locality);
   free(context);
 }
 

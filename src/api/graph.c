@@ -219,7 +219,7 @@ static tutti_status make(tutti_comm *comm, const ends *all, tutti_graph **graph)
   if (!made)
     return no_memory(comm);
   made->comm = comm;
-  made->number = ++comm->last_graph;
+  made->number = ++comm->graphs.last;
   made->in_count = all->of[comm->rank].in_count;
   made->out_count = all->of[comm->rank].out_count;
   tt_arena_init(&made->arena);
@@ -231,8 +231,8 @@ static tutti_status make(tutti_comm *comm, const ends *all, tutti_graph **graph)
     free_graph(made);
     return no_memory(comm);
   }
-  made->next = comm->graphs;
-  comm->graphs = made;
+  made->next = comm->graphs.list;
+  comm->graphs.list = made;
   *graph = made;
   return TUTTI_OK;
 }
@@ -284,10 +284,10 @@ tutti_status tutti_graph_create_known(tutti_comm *comm, const int64_t *in_counts
 
 /* Those that calls still known to ranks may be told of (lengths.c) stay, unless all go. */
 static void free_ended(tutti_comm *comm, bool all) {
-  tutti_graph **at = &comm->graphs;
+  tutti_graph **at = &comm->graphs.list;
   while (*at) {
     tutti_graph *graph = *at;
-    if (graph->ended && (all || comm->last_number - graph->last_number >= TT_RECORDS)) {
+    if (graph->ended && (all || comm->calls.last_number - graph->last_number >= TT_RECORDS)) {
       *at = graph->next;
       free_graph(graph);
     } else
@@ -304,6 +304,6 @@ void tutti_graph_destroy(tutti_graph *graph) {
   TT_HOLD(comm->context);
   tt_entry_forget(comm, graph);
   graph->ended = true;
-  graph->last_number = comm->last_number;
+  graph->last_number = comm->calls.last_number;
   free_ended(comm, false);
 }

@@ -38,8 +38,8 @@ static tutti_status create(tutti_context *context, uint64_t number, int64_t coun
   free(seen);
   if (status == TUTTI_OK)
     status = tt_comm_open(context, number, ranks, count, self, comm);
-  if (status == TUTTI_OK && context->next_comm <= number)
-    context->next_comm = number + 1;
+  if (status == TUTTI_OK && context->made.next_number <= number)
+    context->made.next_number = number + 1;
   if (status == TUTTI_OK)
     tt_agree_lack_no_more(context, number);
   else if (status == TUTTI_ERR_MEMORY)
@@ -61,7 +61,7 @@ tutti_status tutti_comm_create_group(tutti_context *context, int64_t number, int
     return bad_group("number", number);
   if (count < 1 || count > context->size)
     return bad_group("count", count);
-  if (tt_index_find(&context->by_number, (uint64_t)number))
+  if (tt_index_find(&context->made.by_number, (uint64_t)number))
     return tt_fail(TUTTI_ERR_ARGUMENT,
                    "tutti_comm_create_group: number is %" PRId64 ", as that of another communicator of this rank",
                    number);
@@ -70,7 +70,7 @@ tutti_status tutti_comm_create_group(tutti_context *context, int64_t number, int
 
 int64_t tutti_comm_next_number(const tutti_context *context) {
   if (context)
-    return (int64_t)context->next_comm;
+    return (int64_t)context->made.next_number;
   tt_fail(TUTTI_ERR_ARGUMENT, "tutti_comm_next_number: context is NULL");
   return -1;
 }

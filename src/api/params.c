@@ -1,5 +1,5 @@
-/* api/params.c - the parameters of a communicator's calls: what the user sets, and what ran; and by which media the last
- * one went. */
+/* api/params.c - the parameters of a communicator's calls: what the user sets, and what ran; and by which media the
+ * last one went. */
 #include "call/call.h"
 
 #include <pthread.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 
 const char *tutti_comm_last_params(const tutti_comm *comm) {
-  return comm && comm->last_params ? comm->last_params : "";
+  return comm && comm->calls.last_params ? comm->calls.last_params : "";
 }
 
 tutti_status tutti_comm_set_params(tutti_comm *comm, const char *collective, const char *text) {
@@ -24,8 +24,8 @@ tutti_status tutti_comm_set_params(tutti_comm *comm, const char *collective, con
   char *copy = text ? strdup(text) : NULL;
   if (text && !copy)
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for parameters");
-  free(comm->params[which]);
-  comm->params[which] = copy;
+  free(comm->calls.params[which]);
+  comm->calls.params[which] = copy;
   tt_comm_forget(comm, which);
   return TUTTI_OK;
 }
@@ -48,5 +48,5 @@ static void make_texts(void) {
 const char *tutti_comm_last_media(const tutti_comm *comm) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, make_texts);
-  return comm ? text[__atomic_load_n(&comm->last_media, __ATOMIC_RELAXED) % MEDIA] : "";
+  return comm ? text[__atomic_load_n(&comm->calls.last_media, __ATOMIC_RELAXED) % MEDIA] : "";
 }

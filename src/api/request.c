@@ -1,4 +1,5 @@
-/* api/request.c - calls that do not block, and persistent ones: started, tested, waited for. call/queue.c moves them. */
+/* api/request.c - calls that do not block, and persistent ones: started, tested, waited for. call/queue.c moves them.
+ */
 #include "call/call.h"
 
 #include <inttypes.h>
@@ -14,7 +15,7 @@ tutti_status tutti_request_start(tutti_request *request) {
   TT_HOLD(request->comm->context);
   if (request->state != TT_REQUEST_IDLE) /* complete or not: equal on all ranks */
     return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_request_start: the request was started and not waited for");
-  if (request->comm->broken != TUTTI_OK || tt_agree_poisoned(request->comm))
+  if (request->comm->agree.broken != TUTTI_OK || tt_agree_poisoned(request->comm))
     return tt_agree_verdict(request->comm);
   tt_request_start(request);
   return TUTTI_OK;
@@ -22,9 +23,9 @@ tutti_status tutti_request_start(tutti_request *request) {
 
 /* Somebody has moved the communicator's requests: this call, another one, or the progress thread. */
 static bool has_moved(const tutti_comm *comm, tt_waiter *waiter, bool moved) {
-  moved = moved || waiter->moves != comm->moves;
+  moved = moved || waiter->moves != comm->queue.moves;
   if (moved)
-    *waiter = (tt_waiter){.moves = comm->moves};
+    *waiter = (tt_waiter){.moves = comm->queue.moves};
   return moved;
 }
 
@@ -77,7 +78,7 @@ tutti_status tutti_test(tutti_request **request, int *done) {
   if (*done)
     return collect(request);
   if (!has_moved(comm, &(*request)->waiter, moved) &&
-      tt_wait_look(comm, comm->queue_head->operation.number, &(*request)->waiter) != TUTTI_OK)
+      tt_wait_look(comm, comm->queue.head->operation.number, &(*request)->waiter) != TUTTI_OK)
     tt_request_progress(comm->context, &moved);
   *done = !is_running(*request);
   return *done ? collect(request) : TUTTI_OK;

@@ -50,7 +50,7 @@ static tutti_status open_part(tutti_comm *parent, const member *members, int64_t
 }
 
 static uint64_t next_number(const tutti_comm *comm, const member *all) {
-  uint64_t number = comm->context->next_comm;
+  uint64_t number = comm->context->made.next_number;
   for (int64_t n = 0; n < comm->size; n++)
     number = (uint64_t)all[n].next_comm > number ? (uint64_t)all[n].next_comm : number;
   return number;
@@ -72,7 +72,7 @@ static tutti_status confirm(tutti_comm *comm, tutti_status status, int64_t *all)
 }
 
 static tutti_status split(tutti_comm *comm, int64_t color, int64_t key, member *all, tutti_comm **part) {
-  const member mine = {color < 0 ? -1 : color, key, (int64_t)comm->context->next_comm, comm->rank};
+  const member mine = {color < 0 ? -1 : color, key, (int64_t)comm->context->made.next_number, comm->rank};
   tutti_comm *made = NULL;
   tutti_status status = tt_comm_exchange(comm, (const int64_t *)&mine, (int64_t *)all, MEMBER_WORDS);
   if (status != TUTTI_OK)
@@ -80,10 +80,10 @@ static tutti_status split(tutti_comm *comm, int64_t color, int64_t key, member *
   uint64_t id = next_number(comm, all);
   if (id > UINT32_MAX) /* all of them find so */
     return tt_fail(TUTTI_ERR_UNSUPPORTED, "tutti_comm_split: the numbers of communicators are used up");
-  comm->context->next_comm = id + 1;
+  comm->context->made.next_number = id + 1;
   if (color >= 0)
     status = open_part(comm, all, keep_color(all, comm->size, color), id, &made);
-  if (!comm->board || comm->apart)
+  if (!comm->agree.board || comm->apart)
     status = confirm(comm, status, &all->color);
   else if (status != TUTTI_OK)
     tt_agree_lack(comm->context, id, status);
@@ -113,5 +113,5 @@ tutti_status tutti_comm_create(tutti_context *context, tutti_comm **comm) {
     return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_comm_create: %s is NULL", context ? "comm" : "context");
   if (tt_context_is_copy(context))
     return tt_fork_refuse(context, "tutti_comm_create");
-  return tutti_comm_split(context->control, 0, 0, comm);
+  return tutti_comm_split(context->made.control, 0, 0, comm);
 }

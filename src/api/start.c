@@ -189,7 +189,7 @@ static tutti_status check_arguments(const tutti_composition *of, const tutti_blo
                    : !blocks         ? "blocks"
                    : !blocks->counts ? "blocks->counts"
                                      : "request");
-  if (of->comm->broken != TUTTI_OK || tt_agree_poisoned(of->comm))
+  if (of->comm->agree.broken != TUTTI_OK || tt_agree_poisoned(of->comm))
     return tt_agree_verdict(of->comm);
   if (tt_context_type_bytes(of->comm->context, (int32_t)type) <= 0)
     return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_composition_init: type is %d", (int)type);

@@ -13,16 +13,16 @@ tutti_status tutti_op_create(tutti_context *context, tutti_reduce_function reduc
     return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_op_create: element_bytes is %zu", element_bytes);
   TT_HOLD(context);
   tt_user_op *made = malloc(sizeof *made);
-  tt_user_op **grown = realloc(context->op, (size_t)(context->op_count + 1) * sizeof(tt_user_op *));
+  tt_user_op **grown = realloc(context->users.op, (size_t)(context->users.op_count + 1) * sizeof(tt_user_op *));
   if (grown)
-    context->op = grown;
-  if (!made || !grown || context->op_count >= INT_MAX - TUTTI_OP_COUNT) {
+    context->users.op = grown;
+  if (!made || !grown || context->users.op_count >= INT_MAX - TUTTI_OP_COUNT) {
     free(made);
-    return tt_fail(TUTTI_ERR_MEMORY, "tutti_op_create: no memory for operator %" PRId64, context->op_count);
+    return tt_fail(TUTTI_ERR_MEMORY, "tutti_op_create: no memory for operator %" PRId64, context->users.op_count);
   }
   *made = (tt_user_op){.reduce = reduce, .user = user, .element_bytes = element_bytes, .commutes = commutes != 0};
-  context->op[context->op_count] = made;
-  *op = (tutti_op)(TUTTI_OP_COUNT + context->op_count++);
+  context->users.op[context->users.op_count] = made;
+  *op = (tutti_op)(TUTTI_OP_COUNT + context->users.op_count++);
   return TUTTI_OK;
 }
 
@@ -32,10 +32,10 @@ void tutti_op_destroy(tutti_context *context, tutti_op op) {
   TT_HOLD(context);
   if (!context || !tt_context_user_op(context, (int32_t)op))
     return;
-  for (tutti_comm *comm = context->comms; comm; comm = comm->next)
+  for (tutti_comm *comm = context->made.list; comm; comm = comm->next)
     tt_comm_forget_op(comm, (int32_t)op);
-  free(context->op[(int32_t)op - TUTTI_OP_COUNT]);
-  context->op[(int32_t)op - TUTTI_OP_COUNT] = NULL;
+  free(context->users.op[(int32_t)op - TUTTI_OP_COUNT]);
+  context->users.op[(int32_t)op - TUTTI_OP_COUNT] = NULL;
 }
 
 tutti_status tutti_type_create(tutti_context *context, size_t bytes, tutti_type *type) {
@@ -44,13 +44,13 @@ tutti_status tutti_type_create(tutti_context *context, size_t bytes, tutti_type 
   if (bytes == 0 || bytes > PTRDIFF_MAX)
     return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_type_create: bytes is %zu", bytes);
   TT_HOLD(context);
-  int64_t *grown = realloc(context->type_bytes, (size_t)(context->type_count + 1) * sizeof *grown);
+  int64_t *grown = realloc(context->users.type_bytes, (size_t)(context->users.type_count + 1) * sizeof *grown);
   if (grown)
-    context->type_bytes = grown;
-  if (!grown || context->type_count >= TT_TYPE_OF_BYTES - TUTTI_TYPE_COUNT)
-    return tt_fail(TUTTI_ERR_MEMORY, "tutti_type_create: no memory for type %" PRId64, context->type_count);
-  context->type_bytes[context->type_count] = (int64_t)bytes;
-  *type = (tutti_type)(TUTTI_TYPE_COUNT + context->type_count++);
+    context->users.type_bytes = grown;
+  if (!grown || context->users.type_count >= TT_TYPE_OF_BYTES - TUTTI_TYPE_COUNT)
+    return tt_fail(TUTTI_ERR_MEMORY, "tutti_type_create: no memory for type %" PRId64, context->users.type_count);
+  context->users.type_bytes[context->users.type_count] = (int64_t)bytes;
+  *type = (tutti_type)(TUTTI_TYPE_COUNT + context->users.type_count++);
   return TUTTI_OK;
 }
 

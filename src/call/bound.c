@@ -1,5 +1,5 @@
-/* call/bound.c - a call with its plan, its block table and its key. Plain calls stand in a small table by what they are,
- * so that one made before costs one comparison; listed.c does it for calls with lists. */
+/* call/bound.c - a call with its plan, its block table and its key. Plain calls stand in a small table by what they
+ * are, so that one made before costs one comparison; listed.c does it for calls with lists. */
 #include "call/call.h"
 
 #include <inttypes.h>
@@ -79,7 +79,7 @@ static int64_t refer_least(const tutti_comm *comm) {
 }
 
 tt_bind_facts tt_bound_facts(const tutti_comm *comm, tt_class class, bool wide) {
-  const tt_team *team = comm->main ? comm->main->team : comm->team;
+  const tt_team *team = comm->side.main ? comm->side.main->team : comm->team;
   bool lends = comm->ops->refer && comm->ops->unreleased;
   return (tt_bind_facts){.blocks = class,
                          .able = lends ? tt_medium_able(comm->context->medium) : 0,
@@ -120,7 +120,8 @@ tutti_status tt_bound_make_executor(tutti_comm *comm, tt_bound *bound) {
   bound->run.single_copy = entry->single_copy;
   bound->run.refer_least = refer_least(comm);
   tt_medium_apply(medium, &bound->run);
-  bound->blocks = comm->board && !comm->apart ? tt_medium_class(medium, entry->plan, &bound->run) : TT_CLASS_STREAMS;
+  bound->blocks =
+      comm->agree.board && !comm->apart ? tt_medium_class(medium, entry->plan, &bound->run) : TT_CLASS_STREAMS;
   return entry->executor[bound->blocks] ? TUTTI_OK : make_executor(comm, entry, bound->blocks);
 }
 
@@ -144,7 +145,7 @@ static tt_bound *slot_of(tutti_comm *comm, const tt_call *call) {
   uint64_t facts = (uint64_t)call->count ^ (uint64_t)call->root << 24 ^ (uint64_t)call->collective << 40 ^
                    (uint64_t)call->type << 46 ^ (uint64_t)call->op << 52 ^ (uint64_t)(call->in == call->out) << 58;
   uint64_t mixed = facts * 0x9e3779b97f4a7c15u >> 32;
-  return comm->bound_count ? &comm->bound[mixed & (comm->bound_count - 1)] : NULL;
+  return comm->calls.bound_count ? &comm->calls.bound[mixed & (comm->calls.bound_count - 1)] : NULL;
 }
 
 static bool is_call(const tt_bound *bound, const tt_call *call) {
@@ -169,16 +170,16 @@ tt_bound *tt_comm_recall(tutti_comm *comm, const tt_call *call) {
 }
 
 void tt_comm_forget(tutti_comm *comm, tt_collective collective) {
-  for (uint64_t n = 0; n < comm->bound_count; n++)
-    if (comm->bound[n].said.collective == (int32_t)collective)
-      comm->bound[n].entry = NULL;
+  for (uint64_t n = 0; n < comm->calls.bound_count; n++)
+    if (comm->calls.bound[n].said.collective == (int32_t)collective)
+      comm->calls.bound[n].entry = NULL;
   tt_listed_forget(comm);
 }
 
 void tt_comm_forget_op(tutti_comm *comm, int32_t op) {
-  for (uint64_t n = 0; n < comm->bound_count; n++)
-    if (comm->bound[n].op == op)
-      comm->bound[n].entry = NULL;
+  for (uint64_t n = 0; n < comm->calls.bound_count; n++)
+    if (comm->calls.bound[n].op == op)
+      comm->calls.bound[n].entry = NULL;
   tt_listed_forget(comm);
 }
 
@@ -217,13 +218,13 @@ tutti_status tt_bound_plain(tutti_comm *comm, const tt_call *call, const tt_plac
 
 /* A larger table, empty: what is in the old one is bound again when it is called. No memory: the old one stays. */
 static void grow(tutti_comm *comm) {
-  uint64_t count = comm->bound_count ? 4 * comm->bound_count : 1;
+  uint64_t count = comm->calls.bound_count ? 4 * comm->calls.bound_count : 1;
   tt_bound *larger = count <= TT_BOUNDS ? calloc(count, sizeof *larger) : NULL;
   if (!larger)
     return;
-  free(comm->bound);
-  comm->bound = larger;
-  comm->bound_count = count;
+  free(comm->calls.bound);
+  comm->calls.bound = larger;
+  comm->calls.bound_count = count;
 }
 
 tutti_status tt_comm_bind(tutti_comm *comm, const tt_call *call, const tt_places *places, tt_bound **bound) {

@@ -172,7 +172,7 @@ tutti_status tt_tally_foresee(tutti_comm *comm, const tt_bound *bound);
 tutti_status tt_side_make(tutti_request *request);
 /* The persistent request goes: what its calls may still have to say of others' errors, the communicator says. */
 void tt_side_end(tutti_comm *side);
-void tt_side_close(tutti_comm *side);                            /* accepts NULL */
+void tt_side_close(tutti_comm *side); /* accepts NULL */
 /* The first of the 2^16 ids of a communicator's request, counted from 1. number: the communicator's. */
 uint64_t tt_side_base(uint64_t number, uint64_t init);
 uint64_t tt_side_places(uint64_t number); /* so many requests later its ids are used again */
@@ -242,13 +242,13 @@ tutti_status tt_table_make(const tutti_comm *comm, const tt_call *call, tt_words
 /* The key, of this call and all before it. */
 static inline void tt_operation_key(tutti_comm *comm, const tt_bound *bound, tt_operation *operation) {
   uint64_t key = bound->said.key ^ operation->made;
-  comm->history = ((comm->history ^ key) * 0x9e3779b97f4a7c15u) ^ key >> 32;
-  operation->key = (comm->history & ~TT_KEY_MEANING) | tt_said_meaning(bound->said.type);
+  comm->calls.history = ((comm->calls.history ^ key) * 0x9e3779b97f4a7c15u) ^ key >> 32;
+  operation->key = (comm->calls.history & ~TT_KEY_MEANING) | tt_said_meaning(bound->said.type);
 }
 /* And the call's place in the communicator's order, which is the same on all ranks. */
 static inline void tt_operation_number(tutti_comm *comm, const tt_bound *bound, tt_operation *operation) {
-  operation->number = ++comm->last_number;
-  operation->made = comm->made;
+  operation->number = ++comm->calls.last_number;
+  operation->made = comm->persistent.keys;
   tt_operation_key(comm, bound, operation);
 }
 /* Whether it cannot begin again where it has begun: what it reads may be overwritten. */
@@ -264,7 +264,7 @@ tutti_status tt_operation_run(tutti_comm *comm, const tt_call *call, tt_bound *b
 
 /* The call that is complete sent by those media. */
 static inline void tt_medium_note(tutti_comm *comm, tt_media media) {
-  __atomic_store_n(&comm->last_media, media, __ATOMIC_RELAXED); /* any thread may ask: tutti_comm_last_media */
+  __atomic_store_n(&comm->calls.last_media, media, __ATOMIC_RELAXED); /* any thread may ask: tutti_comm_last_media */
 }
 
 /* ---- queue.c ---- */

@@ -283,7 +283,7 @@ tutti_status tt_call_check(tutti_comm *comm, tt_call *call, tt_places *places) {
   tutti_status status = tt_agree_prepare(comm);
   if (status != TUTTI_OK)
     return status;
-  if (comm->broken != TUTTI_OK || tt_agree_poisoned(comm))
+  if (comm->agree.broken != TUTTI_OK || tt_agree_poisoned(comm))
     return tt_agree_verdict(comm);
   status = check_kind(comm, call);
   if (status == TUTTI_OK)

@@ -29,7 +29,7 @@ static const char *choose_rule(const tutti_comm *comm, tt_collective collective,
                       .rank_count = comm->size,
                       .node_count = nodes->group_count,
                       .ranks_per_node = nodes->most,
-                      .nic_count = comm->context->nic_count};
+                      .nic_count = comm->context->machine.nic_count};
   const tt_rule *rule = tt_profile_find(comm->context->profile, &region);
   *last = (tt_choice){collective, bytes, rule ? rule->text : fallback};
   return last->text;
@@ -40,11 +40,11 @@ static const char *choose_rule(const tutti_comm *comm, tt_collective collective,
  * for any number of bytes apply. *own: the user said so. */
 static const char *choose(const tutti_comm *comm, const tt_entry_key *key, int64_t bytes, bool *own) {
   *own = false;
-  if (comm->creates)
+  if (comm->calls.creates)
     return fallback;
   *own = true;
-  if (comm->params[key->collective])
-    return comm->params[key->collective];
+  if (comm->calls.params[key->collective])
+    return comm->calls.params[key->collective];
   if (*tt_options_get()->params)
     return tt_options_get()->params;
   *own = false;
@@ -238,8 +238,8 @@ static tutti_status create(tutti_comm *comm, const tt_entry_key *key, const char
   }
   made->key = *key;
   take_compiled(made, compiled);
-  made->next = comm->entries;
-  comm->entries = made;
+  made->next = comm->calls.entries;
+  comm->calls.entries = made;
   *entry = made;
   return TUTTI_OK;
 }
@@ -252,7 +252,7 @@ static bool same_key(const tt_entry_key *a, const tt_entry_key *b) {
 tutti_status tt_entry_find(tutti_comm *comm, const tt_entry_key *key, int64_t bytes, tt_entry **entry) {
   bool own;
   const char *text = choose(comm, key, bytes, &own);
-  for (tt_entry *n = comm->entries; n; n = n->next)
+  for (tt_entry *n = comm->calls.entries; n; n = n->next)
     if (same_key(&n->key, key) && strcmp(n->compiled->text, text) == 0) {
       *entry = n;
       return TUTTI_OK;
@@ -262,7 +262,7 @@ tutti_status tt_entry_find(tutti_comm *comm, const tt_entry_key *key, int64_t by
 
 void tt_entry_forget(tutti_comm *comm, const tutti_graph *graph) {
   tt_listed_forget(comm); /* they lean on entries */
-  for (tt_entry **at = &comm->entries; *at;) {
+  for (tt_entry **at = &comm->calls.entries; *at;) {
     tt_entry *entry = *at;
     if (graph && entry->key.graph != graph) {
       at = &entry->next;

@@ -1,5 +1,5 @@
-/* call/exchange.c - the allgathers by which communicators and graphs are made: with parameters of their own, and bounded
- * by the time that creation may take. */
+/* call/exchange.c - the allgathers by which communicators and graphs are made: with parameters of their own, and
+ * bounded by the time that creation may take. */
 #include "call/call.h"
 
 #include <inttypes.h>
@@ -7,13 +7,13 @@
 
 /* The one of the last time, or another. */
 static tutti_status bind(tutti_comm *comm, const tt_call *call, const tt_places *places) {
-  if (comm->creation && comm->creation->said.count == call->count)
+  if (comm->calls.creation && comm->calls.creation->said.count == call->count)
     return TUTTI_OK;
-  if (!comm->creation && !(comm->creation = calloc(1, sizeof *comm->creation)))
+  if (!comm->calls.creation && !(comm->calls.creation = calloc(1, sizeof *comm->calls.creation)))
     return tt_agree_break(comm, TUTTI_ERR_MEMORY, "rank %" PRId64 ": no memory for a call", comm->rank);
-  tutti_status status = tt_bound_plain(comm, call, places, comm->creation);
+  tutti_status status = tt_bound_plain(comm, call, places, comm->calls.creation);
   if (status != TUTTI_OK)
-    comm->creation->said.count = -1;
+    comm->calls.creation->said.count = -1;
   return status;
 }
 
@@ -23,12 +23,12 @@ tutti_status tt_comm_exchange(tutti_comm *comm, const int64_t *mine, int64_t *al
   tutti_status status = tt_call_check(comm, &call, &places);
   if (status == TUTTI_OK)
     status = tt_request_drain(comm);
-  comm->creates = true;
+  comm->calls.creates = true;
   if (status == TUTTI_OK)
     status = bind(comm, &call, &places);
   if (status == TUTTI_OK)
-    status = tt_operation_run(comm, &call, comm->creation);
-  comm->creates = false;
+    status = tt_operation_run(comm, &call, comm->calls.creation);
+  comm->calls.creates = false;
   return status;
 }
 
@@ -36,12 +36,12 @@ tutti_status tt_comm_exchangev(tutti_comm *comm, const int64_t *mine, int64_t *a
   const tt_lists lists = {.side = {{0}, {.count = counts}}};
   tt_call call = {.in = mine, .out = all, .collective = TT_ALLGATHERV, .type = TUTTI_INT64, .lists = &lists};
   tt_places places;
-  comm->creates = true;
+  comm->calls.creates = true;
   tt_listed_forget(comm); /* what was bound otherwise must not be taken now, nor the other way around */
   tutti_status status = tt_call_check(comm, &call, &places);
   if (status == TUTTI_OK)
     status = tt_call_run(comm, &call, &places);
   tt_listed_forget(comm);
-  comm->creates = false;
+  comm->calls.creates = false;
   return status;
 }

@@ -64,7 +64,8 @@ static tt_listed **slot_of(tutti_comm *comm, const tt_call *call) {
   const tt_lists *lists = call->lists;
   uintptr_t mixed =
       (uintptr_t)lists->side[TT_IN].count ^ (uintptr_t)lists->side[TT_OUT].count ^ (uintptr_t)lists->graph;
-  return &comm->listed[(mixed >> 4 ^ mixed >> 9 ^ (uintptr_t)call->collective ^ (uintptr_t)call->type) % TT_LISTED];
+  return &comm->calls
+              .listed[(mixed >> 4 ^ mixed >> 9 ^ (uintptr_t)call->collective ^ (uintptr_t)call->type) % TT_LISTED];
 }
 
 static void free_arrays(copy *of) {
@@ -147,8 +148,8 @@ tutti_status tt_listed_keep(tutti_comm *comm, const tt_call *call, const tt_plac
 
 void tt_listed_forget(tutti_comm *comm) {
   for (int n = 0; n < TT_LISTED; n++) {
-    tt_listed *kept = comm->listed[n];
-    comm->listed[n] = NULL;
+    tt_listed *kept = comm->calls.listed[n];
+    comm->calls.listed[n] = NULL;
     if (!kept)
       continue;
     free_arrays(&kept->side[TT_IN]);

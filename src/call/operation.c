@@ -31,32 +31,32 @@ static tutti_status fail(tutti_comm *comm, const tt_operation *operation, tutti_
 static tutti_status copy_input(tutti_comm *comm, tt_bound *bound, const char *in, bool again) {
   int64_t begin = bound->places.begin[TT_IN];
   size_t bytes = (size_t)(bound->places.end[TT_IN] - begin);
-  if (bytes > comm->copy_bytes) {
-    free(comm->copy);
-    comm->copy = malloc(bytes);
-    comm->copy_bytes = comm->copy ? bytes : 0;
-    if (!comm->copy)
+  if (bytes > comm->calls.copy_bytes) {
+    free(comm->calls.copy);
+    comm->calls.copy = malloc(bytes);
+    comm->calls.copy_bytes = comm->calls.copy ? bytes : 0;
+    if (!comm->calls.copy)
       return tt_fail(TUTTI_ERR_MEMORY, "no memory to copy %zu bytes of input", bytes);
   }
   if (!again)
-    memcpy(comm->copy, in + begin, bytes);
-  bound->run.in = (const void *)((uintptr_t)comm->copy - (uintptr_t)begin);
+    memcpy(comm->calls.copy, in + begin, bytes);
+  bound->run.in = (const void *)((uintptr_t)comm->calls.copy - (uintptr_t)begin);
   return TUTTI_OK;
 }
 
 /* Executors of an epoch that is over are on streams that are closed. */
 static tutti_status renew(tutti_comm *comm, tt_bound *bound) {
   tt_entry *entry = bound->entry;
-  if (entry->epoch != comm->epoch) {
+  if (entry->epoch != comm->refused.epoch) {
     tt_executors_destroy(entry->executor);
   }
-  entry->epoch = comm->epoch;
+  entry->epoch = comm->refused.epoch;
   return tt_bound_make_executor(comm, bound);
 }
 
 static inline bool is_ready(const tutti_comm *comm, const tt_bound *bound) {
   const tt_entry *entry = bound->entry;
-  return entry->epoch == comm->epoch && entry->executor[bound->blocks];
+  return entry->epoch == comm->refused.epoch && entry->executor[bound->blocks];
 }
 
 static tutti_status start(tutti_comm *comm, const tt_call *call, const tt_operation *operation) {
@@ -64,7 +64,7 @@ static tutti_status start(tutti_comm *comm, const tt_call *call, const tt_operat
   tutti_status status = bound->copies ? copy_input(comm, bound, call->in, operation->again) : TUTTI_OK;
   if (status == TUTTI_OK && !is_ready(comm, bound))
     status = renew(comm, bound);
-  if (status == TUTTI_OK && comm->tally)
+  if (status == TUTTI_OK && comm->calls.tally)
     status = tt_tally_foresee(comm, bound);
   return status == TUTTI_OK ? tt_executor_start(tt_bound_executor(bound), &bound->run) : status;
 }
@@ -76,8 +76,8 @@ tutti_status tt_operation_start(tutti_comm *comm, const tt_call *call, tt_operat
   run->out = call->out;
   run->call = operation->number;
   run->key = operation->key;
-  comm->last_params = bound->entry->runs;
-  if (comm->context->foreign) /* a user's transport leaves no text: an older one must not stand for it */
+  comm->calls.last_params = bound->entry->runs;
+  if (comm->context->machine.foreign) /* a user's transport leaves no text: an older one must not stand for it */
     tt_fail_clear();
   tutti_status status = tt_record_reach(comm, operation->number);
   if (status == TUTTI_OK && bound->blocks == TT_CLASS_STREAMS)
@@ -125,15 +125,16 @@ static tutti_status finish(tutti_comm *comm, const tt_operation *operation) {
       tt_request_progress(comm->context, &moved);
     if (moved)
       waiter = (tt_waiter){0};
-    else if ((status = tt_wait_pause(comm, tt_bound_executor(operation->bound), operation->number, &waiter)) != TUTTI_OK)
+    else if ((status = tt_wait_pause(comm, tt_bound_executor(operation->bound), operation->number, &waiter)) !=
+             TUTTI_OK)
       return is_whole(comm, operation, status) ? tt_operation_end(comm, operation) : status;
   }
 }
 
 tutti_status tt_operation_finish(tutti_comm *comm, const tt_operation *operation) {
-  comm->busy = true;
+  comm->calls.busy = true;
   tutti_status status = finish(comm, operation);
-  comm->busy = false;
+  comm->calls.busy = false;
   return status;
 }
 
@@ -159,15 +160,15 @@ bool tt_operation_spoils(const tt_operation *operation) {
 static tutti_status wait_for_all(tutti_comm *comm, uint64_t number) {
   tt_waiter waiter = {0};
   tutti_status status = TUTTI_OK;
-  comm->settling = true; /* now an error of the wait is one */
+  comm->refused.settling = true; /* now an error of the wait is one */
   while (status == TUTTI_OK && !tt_refuse_settle(comm, number - 1)) {
     bool moved = false;
     status = tt_wait_look(comm, number, &waiter);
     tt_request_progress(comm->context, &moved);
     sched_yield();
   }
-  comm->settling = false;
-  return status == TUTTI_OK ? comm->broken : status;
+  comm->refused.settling = false;
+  return status == TUTTI_OK ? comm->agree.broken : status;
 }
 
 /* Until all ranks have stopped. TUTTI_OK: it may begin. */
@@ -175,29 +176,29 @@ static tutti_status await_stop(tutti_comm *comm, uint64_t number) {
   tutti_status status = TUTTI_OK;
   if (tt_refuse_concerns(comm, number) && tt_refuse_leave(comm, number))
     return tt_refuse_tell(comm, number);
-  while (status == TUTTI_OK && number > comm->over && tt_refuse_concerns(comm, number))
+  while (status == TUTTI_OK && number > comm->refused.over && tt_refuse_concerns(comm, number))
     status = wait_for_all(comm, number);
   if (status != TUTTI_OK)
-    return comm->broken == TUTTI_OK ? status : tt_agree_verdict(comm);
-  return number > comm->over ? TUTTI_OK : tt_refuse_tell(comm, number);
+    return comm->agree.broken == TUTTI_OK ? status : tt_agree_verdict(comm);
+  return number > comm->refused.over ? TUTTI_OK : tt_refuse_tell(comm, number);
 }
 
 /* It waits for the next epoch, and begins there, once or more. */
 static tutti_status run_later(tutti_comm *comm, const tt_call *call, tt_operation *operation, tutti_status status) {
   while (status == TUTTI_ERR_REFUSED) {
     bool spoilt = operation->again && tt_operation_spoils(operation);
-    uint32_t epoch = comm->epoch;
+    uint32_t epoch = comm->refused.epoch;
     status = await_stop(comm, operation->number);
-    if (operation->number <= comm->over)
-      comm->history = comm->first_history;
+    if (operation->number <= comm->refused.over)
+      comm->calls.history = comm->refused.first_history;
     if (status != TUTTI_OK)
       return status;
     if (spoilt) {
       tt_refuse_spoilt(comm, operation->number);
       return tt_refuse_tell(comm, operation->number);
     }
-    if (epoch != comm->epoch) { /* it is the first there */
-      comm->history = comm->first_history;
+    if (epoch != comm->refused.epoch) { /* it is the first there */
+      comm->calls.history = comm->refused.first_history;
       tt_operation_key(comm, operation->bound, operation);
     }
     status = run(comm, call, operation);

@@ -12,10 +12,10 @@
 #include <string.h>
 
 tutti_request *tt_request_take(tutti_comm *comm) {
-  tutti_request *request = comm->pool;
+  tutti_request *request = comm->queue.pool;
   if (request) {
     tutti_request *other = request->other;
-    comm->pool = request->next;
+    comm->queue.pool = request->next;
     *request = (tutti_request){.comm = comm, .other = other, .words = request->words};
     return request;
   }
@@ -23,8 +23,8 @@ tutti_request *tt_request_take(tutti_comm *comm) {
   if (!request)
     return NULL;
   request->comm = comm;
-  request->other = comm->requests;
-  comm->requests = request;
+  request->other = comm->queue.all;
+  comm->queue.all = request;
   return request;
 }
 
@@ -45,12 +45,12 @@ void tt_request_give_back(tutti_request *request) {
     return;
   }
   request->pooled = true;
-  request->next = comm->pool;
-  comm->pool = request;
+  request->next = comm->queue.pool;
+  comm->queue.pool = request;
 }
 
 void tt_request_orphan(tutti_comm *comm) {
-  for (tutti_request *request = comm->requests, *other; request; request = other) {
+  for (tutti_request *request = comm->queue.all, *other; request; request = other) {
     other = request->other;
     request->comm = request->side = NULL;
     if (request->pooled)
@@ -59,21 +59,21 @@ void tt_request_orphan(tutti_comm *comm) {
 }
 
 static void start_head(tutti_comm *comm) {
-  tutti_request *head = comm->queue_head;
+  tutti_request *head = comm->queue.head;
   head->state = TT_REQUEST_RUNNING;
   head->operation.bound = &head->bound;
   head->status = tt_operation_start(comm, &head->call, &head->operation);
   if (head->status == TUTTI_OK &&
       head->bound.blocks != TT_CLASS_STREAMS) /* whatever this rank waits for, it is to be woken for this too */
     tt_executor_await(tt_bound_executor(&head->bound), false);
-  head->comm->last_params = comm->last_params;
+  head->comm->calls.last_params = comm->calls.last_params;
 }
 
 static void note_running(tutti_comm *comm) {
-  if (!comm->main || comm->runs)
+  if (!comm->side.main || comm->side.runs)
     return;
-  comm->runs = true;
-  comm->next_running = comm->context->running;
+  comm->side.runs = true;
+  comm->side.next_running = comm->context->running;
   comm->context->running = comm;
 }
 
@@ -88,8 +88,8 @@ static void enqueue(tutti_request *request) {
   note_running(comm);
   tt_operation_number(comm, &request->bound, &request->operation);
   request->operation.again = false;
-  if (request->operation.number <= comm->over) {
-    comm->history = comm->first_history;
+  if (request->operation.number <= comm->refused.over) {
+    comm->calls.history = comm->refused.first_history;
     request->state = TT_REQUEST_DONE;
     refuse(comm, request);
     return;
@@ -100,31 +100,31 @@ static void enqueue(tutti_request *request) {
   request->status = TUTTI_OK;
   request->waiter = (tt_waiter){0};
   request->next = NULL;
-  if (comm->queue_tail)
-    comm->queue_tail->next = request;
+  if (comm->queue.tail)
+    comm->queue.tail->next = request;
   else
-    comm->queue_head = request;
-  comm->queue_tail = request;
+    comm->queue.head = request;
+  comm->queue.tail = request;
 }
 
 static void finish_head(tutti_comm *comm) {
-  tutti_request *head = comm->queue_head;
+  tutti_request *head = comm->queue.head;
   head->state = TT_REQUEST_DONE;
   comm->context->outstanding--;
-  comm->queue_head = head->next;
-  if (!comm->queue_head)
-    comm->queue_tail = NULL;
+  comm->queue.head = head->next;
+  if (!comm->queue.head)
+    comm->queue.tail = NULL;
 }
 
 /* ---- where calls are refused ---- */
 
 /* A new epoch: what is over ends, the others begin in it, with keys of it. */
 static void queue_again(tutti_comm *comm) {
-  tutti_request *head = comm->queue_head;
+  tutti_request *head = comm->queue.head;
   bool spoilt = head->state == TT_REQUEST_RUNNING && tt_operation_spoils(&head->operation);
   head->operation.again = head->operation.again || head->state == TT_REQUEST_RUNNING;
-  for (; comm->queue_head && comm->queue_head->operation.number <= comm->over; spoilt = false) {
-    refuse(comm, comm->queue_head);
+  for (; comm->queue.head && comm->queue.head->operation.number <= comm->refused.over; spoilt = false) {
+    refuse(comm, comm->queue.head);
     finish_head(comm);
   }
   if (spoilt) {
@@ -132,7 +132,7 @@ static void queue_again(tutti_comm *comm) {
     refuse(comm, head);
     finish_head(comm);
   }
-  for (tutti_request *request = comm->queue_head; request; request = request->next) {
+  for (tutti_request *request = comm->queue.head; request; request = request->next) {
     tt_operation_key(comm, &request->bound, &request->operation);
     request->state = TT_REQUEST_QUEUED;
     request->status = TUTTI_OK;
@@ -141,42 +141,42 @@ static void queue_again(tutti_comm *comm) {
 
 /* Whether the head must wait for ranks that have not stopped yet. */
 static bool is_held(tutti_comm *comm) {
-  while (comm->queue_head && comm->broken == TUTTI_OK && !tt_agree_poisoned(comm) &&
-         tt_refuse_concerns(comm, comm->queue_head->operation.number)) {
-    if (tt_refuse_leave(comm, comm->queue_head->operation.number)) {
-      refuse(comm, comm->queue_head);
+  while (comm->queue.head && comm->agree.broken == TUTTI_OK && !tt_agree_poisoned(comm) &&
+         tt_refuse_concerns(comm, comm->queue.head->operation.number)) {
+    if (tt_refuse_leave(comm, comm->queue.head->operation.number)) {
+      refuse(comm, comm->queue.head);
       finish_head(comm);
       continue;
     }
-    if (!tt_refuse_settle(comm, comm->queue_head->operation.number - 1))
+    if (!tt_refuse_settle(comm, comm->queue.head->operation.number - 1))
       return true;
     queue_again(comm);
   }
-  return !comm->queue_head;
+  return !comm->queue.head;
 }
 
 void tt_request_pause(tutti_comm *comm, tt_waiter *waiter) {
-  const tt_operation *head = &comm->queue_head->operation;
+  const tt_operation *head = &comm->queue.head->operation;
   if (!tt_refuse_looms(comm)) {
     tt_wait_pause(comm, tt_bound_executor(head->bound), head->number, waiter);
     return;
   }
-  comm->settling = true;
+  comm->refused.settling = true;
   tt_wait_look(comm, head->number, waiter);
-  comm->settling = false;
+  comm->refused.settling = false;
   sched_yield();
 }
 
 /* Moves the head as far as it goes, then the next. */
 static void progress_comm(tutti_comm *comm, bool *moved) {
-  while (comm->queue_head) {
+  while (comm->queue.head) {
     if (tt_refuse_looms(comm) && is_held(comm))
       break;
-    tutti_request *head = comm->queue_head;
+    tutti_request *head = comm->queue.head;
     bool done = false, some = false;
     if (head->state == TT_REQUEST_QUEUED)
       start_head(comm);
-    if (tt_comm_main(comm)->broken != TUTTI_OK)
+    if (tt_comm_main(comm)->agree.broken != TUTTI_OK)
       head->status = tt_agree_verdict(comm);
     if (head->status == TUTTI_OK)
       head->status = tt_operation_step(comm, &head->operation, &done, &some);
@@ -189,7 +189,7 @@ static void progress_comm(tutti_comm *comm, bool *moved) {
       continue;
     }
     bool moves = some || done || head->status != TUTTI_OK;
-    comm->moves += moves;
+    comm->queue.moves += moves;
     *moved = *moved || moves;
     if (!done && head->status == TUTTI_OK)
       return;
@@ -200,15 +200,15 @@ static void progress_comm(tutti_comm *comm, bool *moved) {
 }
 
 void tt_request_progress(tutti_context *context, bool *moved) {
-  for (tutti_comm *comm = context->comms; comm && context->outstanding > 0; comm = comm->next)
+  for (tutti_comm *comm = context->made.list; comm && context->outstanding > 0; comm = comm->next)
     progress_comm(comm, moved);
   for (tutti_comm **at = &context->running, *side; (side = *at);) {
     progress_comm(side, moved);
-    side->runs = side->queue_head;
-    if (side->runs)
-      at = &side->next_running;
+    side->side.runs = side->queue.head;
+    if (side->side.runs)
+      at = &side->side.next_running;
     else
-      *at = side->next_running;
+      *at = side->side.next_running;
   }
 }
 
@@ -216,9 +216,9 @@ static void give_up(tutti_comm *comm) {
   char call[80];
   bool moved = false;
   progress_comm(comm, &moved); /* all that it waits for may be there */
-  if (!comm->queue_head)
+  if (!comm->queue.head)
     return;
-  tt_record_add_number(&(tt_text){call, sizeof call, 0}, comm, comm->queue_head->operation.number);
+  tt_record_add_number(&(tt_text){call, sizeof call, 0}, comm, comm->queue.head->operation.number);
   tt_agree_break(comm, TUTTI_ERR_ABORTED, "rank %" PRId64 " destroyed the communicator in the middle of %s", comm->rank,
                  call);
   progress_comm(comm, &moved);
@@ -226,7 +226,7 @@ static void give_up(tutti_comm *comm) {
 
 void tt_request_give_up(tutti_comm *comm) {
   give_up(comm);
-  for (tutti_comm *side = comm->sides; side; side = side->next_side)
+  for (tutti_comm *side = comm->persistent.sides; side; side = side->side.next)
     give_up(side);
 }
 
@@ -271,13 +271,13 @@ tutti_status tt_request_post(tutti_comm *comm, const tt_call *call, const tt_pla
 
 tutti_status tt_request_drain(tutti_comm *comm) {
   tt_waiter waiter = {0};
-  while (comm->queue_head) {
+  while (comm->queue.head) {
     bool moved = false;
     tt_request_progress(comm->context, &moved);
     if (moved)
       waiter = (tt_waiter){0};
-    else if (comm->queue_head)
+    else if (comm->queue.head)
       tt_request_pause(comm, &waiter);
   }
-  return comm->broken == TUTTI_OK ? TUTTI_OK : tt_agree_verdict(comm);
+  return comm->agree.broken == TUTTI_OK ? TUTTI_OK : tt_agree_verdict(comm);
 }

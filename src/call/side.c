@@ -55,25 +55,25 @@ uint64_t tt_side_base(uint64_t number, uint64_t init) {
  * very much later. Where all still have it they all find so. */
 static tutti_status check_place(const tutti_comm *side) {
   uint64_t places = tt_side_places(side->id);
-  for (const tutti_comm *old = side->init > places ? side->next_side : NULL; old; old = old->next_side)
-    if ((side->init - old->init) % places == 0)
+  for (const tutti_comm *old = side->side.init > places ? side->side.next : NULL; old; old = old->side.next)
+    if ((side->side.init - old->side.init) % places == 0)
       return tt_fail(TUTTI_ERR_UNSUPPORTED,
                      "persistent request %" PRIu64 " is still there when %" PRIu64 " is made: on communicator %" PRIu64
                      " one may outlive %" PRIu64 " others",
-                     old->init, side->init, side->id, places - 1);
+                     old->side.init, side->side.init, side->id, places - 1);
   return TUTTI_OK;
 }
 
 /* ---- made ---- */
 
 static tutti_status open_records(tutti_comm *side) {
-  if (!side->board)
+  if (!side->agree.board)
     return TUTTI_OK;
   tt_record **record = calloc((size_t)side->size, sizeof *record);
   tutti_status status = record ? tt_comm_open_cells(side, 0, sizeof **record, (void **)record)
                                : tt_fail(TUTTI_ERR_MEMORY, "no memory for records of %" PRId64 " ranks", side->size);
   if (status == TUTTI_OK)
-    side->record = record;
+    side->agree.record = record;
   else
     free(record);
   return status;
@@ -87,8 +87,8 @@ static tutti_status borrow_plan(tutti_comm *side, tt_bound *bound) {
   *entry = *bound->entry;
   memset(entry->executor, 0, sizeof entry->executor);
   entry->next = NULL;
-  entry->epoch = side->epoch;
-  side->entries = bound->entry = entry;
+  entry->epoch = side->refused.epoch;
+  side->calls.entries = bound->entry = entry;
   return TUTTI_OK;
 }
 
@@ -96,7 +96,7 @@ static tutti_comm *create(tutti_comm *comm) {
   tutti_comm *made = calloc(1, sizeof *made);
   if (!made)
     return NULL;
-  made->main = comm;
+  made->side.main = comm;
   made->context = comm->context;
   made->ops = comm->ops;
   made->transport = comm->transport;
@@ -104,16 +104,16 @@ static tutti_comm *create(tutti_comm *comm) {
   made->rank = comm->rank;
   made->size = comm->size;
   made->job_rank = comm->job_rank;
-  made->board = comm->board;
+  made->agree.board = comm->agree.board;
   made->neighbour = comm->neighbour;
   made->far = comm->far;
   made->apart = comm->apart;
   made->head = comm->head;
-  made->crowded = comm->crowded;
-  made->next_side = comm->sides;
-  if (comm->sides)
-    comm->sides->before_side = made;
-  comm->sides = made;
+  made->wait.crowded = comm->wait.crowded;
+  made->side.next = comm->persistent.sides;
+  if (comm->persistent.sides)
+    comm->persistent.sides->side.before = made;
+  comm->persistent.sides = made;
   return made;
 }
 
@@ -132,7 +132,7 @@ static tutti_status open_side(tutti_comm *side, tt_bound *bound) {
 static void announce(tutti_request *request) {
   tutti_comm *comm = request->comm;
   tt_operation making;
-  comm->made = tt_hash(comm->made, &request->bound.said.key, sizeof request->bound.said.key);
+  comm->persistent.keys = tt_hash(comm->persistent.keys, &request->bound.said.key, sizeof request->bound.said.key);
   tt_operation_number(request->side, &request->bound, &making);
   tt_record_publish(request->side, making.number, &request->bound.said);
 }
@@ -154,9 +154,9 @@ tutti_status tt_side_make(tutti_request *request) {
   tutti_comm *side = create(comm);
   if (!side)
     return tt_agree_break(comm, TUTTI_ERR_MEMORY, "rank %" PRId64 ": no memory for a persistent request", comm->rank);
-  side->init = ++comm->inits;
-  side->base = tt_side_base(comm->id, side->init);
-  const uint64_t facts[] = {request->bound.said.key, side->init};
+  side->side.init = ++comm->persistent.count;
+  side->side.base = tt_side_base(comm->id, side->side.init);
+  const uint64_t facts[] = {request->bound.said.key, side->side.init};
   request->bound.said.key = tt_hash(3, facts, sizeof facts);
   status = open_side(side, &request->bound);
   if (status != TUTTI_OK) {
@@ -172,35 +172,35 @@ tutti_status tt_side_make(tutti_request *request) {
 
 static void unlink_side(tutti_comm *side) {
   tutti_comm **at = &side->context->running;
-  if (side->before_side)
-    side->before_side->next_side = side->next_side;
+  if (side->side.before)
+    side->side.before->side.next = side->side.next;
   else
-    side->main->sides = side->next_side;
-  if (side->next_side)
-    side->next_side->before_side = side->before_side;
+    side->side.main->persistent.sides = side->side.next;
+  if (side->side.next)
+    side->side.next->side.before = side->side.before;
   while (*at && *at != side)
-    at = &(*at)->next_running;
+    at = &(*at)->side.next_running;
   if (*at)
-    *at = side->next_running;
+    *at = side->side.next_running;
 }
 
 static void close_records(tutti_comm *side) {
-  tt_comm_close_cells(side, 0, (void **)side->record);
-  free(side->record);
+  tt_comm_close_cells(side, 0, (void **)side->agree.record);
+  free(side->agree.record);
 }
 
 void tt_side_close(tutti_comm *side) {
   if (!side)
     return;
   unlink_side(side);
-  if (side->entries) {
-    tt_executors_destroy(side->entries->executor);
-    free(side->entries);
+  if (side->calls.entries) {
+    tt_executors_destroy(side->calls.entries->executor);
+    free(side->calls.entries);
   }
   tt_link_destroy(side->link);
-  if (side->record)
+  if (side->agree.record)
     close_records(side);
-  free(side->copy);
+  free(side->calls.copy);
   free(side);
 }
 

@@ -16,10 +16,10 @@ tutti_status tt_comm_tally(tutti_comm *comm, bool shared) {
   tutti_status status = tt_agree_prepare(comm);
   if (status != TUTTI_OK)
     return status;
-  if (!comm->tally && !(comm->tally = malloc(sizeof *comm->tally)))
+  if (!comm->calls.tally && !(comm->calls.tally = malloc(sizeof *comm->calls.tally)))
     return tt_fail(TUTTI_ERR_MEMORY, "no memory to count what is sent");
-  *comm->tally = (tt_tally){.shared = shared};
-  tt_link_sent(comm->link, comm->tally->before);
+  *comm->calls.tally = (tt_tally){.shared = shared};
+  tt_link_sent(comm->link, comm->calls.tally->before);
   return TUTTI_OK;
 }
 
@@ -27,13 +27,13 @@ void tt_comm_tallied(const tutti_comm *comm, tt_sent *sent, tt_sent_range *fores
   TT_HOLD(comm->context);
   tt_link_sent(comm->link, sent);
   for (int n = 0; n < TT_MEDIUM_COUNT; n++) {
-    const tt_sent *before = &comm->tally->before[n];
+    const tt_sent *before = &comm->calls.tally->before[n];
     sent[n].messages -= before->messages;
     sent[n].bytes -= before->bytes;
     sent[n].slots -= before->slots;
     sent[n].carried -= before->carried;
   }
-  memcpy(foreseen, comm->tally->foreseen, sizeof comm->tally->foreseen);
+  memcpy(foreseen, comm->calls.tally->foreseen, sizeof comm->calls.tally->foreseen);
 }
 
 tutti_status tt_tally_foresee(tutti_comm *comm, const tt_bound *bound) {
@@ -44,11 +44,11 @@ tutti_status tt_tally_foresee(tutti_comm *comm, const tt_bound *bound) {
     return tt_fail(TUTTI_ERR_MEMORY, "no memory to foresee what is sent");
   tt_forecast_facts facts = tt_link_facts(comm->link);
   bool users = bound->said.collective != TT_BARRIER; /* its block is the communicator's */
-  facts.shared[TT_IN] = comm->tally->shared && users && !bound->copies;
-  facts.shared[TT_OUT] = comm->tally->shared && users;
+  facts.shared[TT_IN] = comm->calls.tally->shared && users && !bound->copies;
+  facts.shared[TT_OUT] = comm->calls.tally->shared && users;
   tutti_status status = tt_forecast(plan, &bound->run, &facts, by_lane);
   for (size_t n = 0; n < count && status == TUTTI_OK; n++)
-    tt_sent_range_add(&comm->tally->foreseen[n % TT_MEDIUM_COUNT], &by_lane[n]);
+    tt_sent_range_add(&comm->calls.tally->foreseen[n % TT_MEDIUM_COUNT], &by_lane[n]);
   free(by_lane);
   return status;
 }

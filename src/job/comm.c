@@ -59,7 +59,7 @@ static tutti_status count_together(const tutti_comm *comm, int64_t *most) {
     return tt_comm_no_memory(comm);
   *most = 0;
   for (int64_t r = 0; r < comm->size; r++) {
-    int64_t count = ++together[comm->context->head_of[comm->job_rank[r]]];
+    int64_t count = ++together[comm->context->machine.head_of[comm->job_rank[r]]];
     *most = count > *most ? count : *most;
   }
   free(together);
@@ -85,12 +85,13 @@ tutti_status tt_comm_open_link(tutti_comm *comm) {
                        .job_rank = comm->job_rank,
                        .rank = comm->rank,
                        .rank_count = comm->size,
-                       .stream_base = tt_comm_base(comm) + (comm->epoch > 0 ? epoch_id(comm->epoch) : 0),
-                       .ids = comm->main        ? TT_SIDE_IDS
-                              : comm->epoch > 0 ? EPOCH_IDS
-                                                : TT_LINK_IDS,
-                       .alone = comm->main,
-                       .patient = !comm->context->crowded,
+                       .stream_base =
+                           tt_comm_base(comm) + (comm->refused.epoch > 0 ? epoch_id(comm->refused.epoch) : 0),
+                       .ids = comm->side.main           ? TT_SIDE_IDS
+                              : comm->refused.epoch > 0 ? EPOCH_IDS
+                                                        : TT_LINK_IDS,
+                       .alone = comm->side.main,
+                       .patient = !comm->context->machine.crowded,
                        .neighbour = comm->neighbour,
                        .far = comm->far,
                        .thresholds = {.lend = tt_medium_lend_bytes(comm->context->medium)},
@@ -106,14 +107,15 @@ static uint32_t epoch_cells(uint32_t epoch) { return epoch_id(epoch) + (uint32_t
 /* A cell that all ranks open and close: what only some of them have opened of the epoch goes with it. */
 static tutti_status open_epoch(const tutti_comm *comm) {
   void **cell = calloc((size_t)comm->size, sizeof *cell);
-  tutti_status status = cell ? tt_comm_open_cells(comm, epoch_cells(comm->epoch), 1, cell) : tt_comm_no_memory(comm);
+  tutti_status status =
+      cell ? tt_comm_open_cells(comm, epoch_cells(comm->refused.epoch), 1, cell) : tt_comm_no_memory(comm);
   free(cell);
   return status;
 }
 
 void tt_comm_close_epoch(const tutti_comm *comm) {
-  if (comm->epoch > 0)
-    comm->ops->cells_close(comm->transport, tt_comm_base(comm) + epoch_cells(comm->epoch));
+  if (comm->refused.epoch > 0)
+    comm->ops->cells_close(comm->transport, tt_comm_base(comm) + epoch_cells(comm->refused.epoch));
 }
 
 /* What came of earlier epochs from other machines for calls that this rank did not make. `half`: epochs that no rank
@@ -121,7 +123,7 @@ void tt_comm_close_epoch(const tutti_comm *comm) {
 static void forget_epochs(const tutti_comm *comm) {
   const tutti_transport_ops *ops = comm->ops;
   uint64_t base = tt_comm_base(comm), first = base + EPOCH_FIRST, half = TT_EPOCHS_APART * EPOCH_IDS;
-  uint64_t here = comm->epoch % EPOCHS * EPOCH_IDS;
+  uint64_t here = comm->refused.epoch % EPOCHS * EPOCH_IDS;
   if (!comm->apart || !ops->forget)
     return;
   ops->forget(comm->transport, base, EPOCH_FIRST);
@@ -135,9 +137,9 @@ tutti_status tt_comm_renew(tutti_comm *comm, uint32_t epoch) {
   tutti_status status = TUTTI_OK;
   tt_link_destroy(comm->link);
   comm->link = NULL;
-  while (comm->epoch < epoch && status == TUTTI_OK) {
+  while (comm->refused.epoch < epoch && status == TUTTI_OK) {
     tt_comm_close_epoch(comm);
-    comm->epoch++;
+    comm->refused.epoch++;
     status = open_epoch(comm);
   }
   forget_epochs(comm);
@@ -154,8 +156,8 @@ int64_t tt_comm_rank_of(const tutti_comm *comm, int64_t job_rank) {
 }
 
 tutti_comm *tt_comm_side(const tutti_comm *comm, uint64_t init) {
-  tutti_comm *side = comm->sides;
-  while (side && side->init != init)
-    side = side->next_side;
+  tutti_comm *side = comm->persistent.sides;
+  while (side && side->side.init != init)
+    side = side->side.next;
   return side;
 }

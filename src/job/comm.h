@@ -19,70 +19,87 @@ typedef struct tt_params_text tt_params_text;
 
 #define TT_LISTED 4
 
-/* A user's communicator; or a side communicator, which a persistent request has for itself (side.c): that one has
+/* A user's communicator; or a side communicator, which a persistent request has for itself (call/side.c): that one has
  * calls, streams, cells and records of its own, and borrows all else from the user's. */
 struct tutti_comm {
   tutti_context *context;
-  const tutti_transport_ops *ops; /* the context's, or what joins the ranks of one machine */
-  void *transport;
   uint64_t id;
   int64_t rank, size;
   tt_team *team;           /* its ranks; what of it is needed often follows */
   const int64_t *job_rank; /* of each rank */
   const tt_topo *topo;
-  tt_board **board;  /* [size]; of ranks on other machines what they have told, or NULL. NULL: no shared cells at all */
-  tt_record **later; /* [size]: of each rank [TT_RECORDS], of call n: [n % TT_RECORDS]; NULL as boards are, and
-                              until the first call that needs them */
-  bool *neighbour;   /* [size]: shares this rank's core, as far as is known */
-  const bool *far;   /* [size]: on another machine */
-  bool apart;        /* some are */
-  int64_t head;      /* the lowest rank on this machine */
-  uint64_t agreed;   /* up to that call no two ranks differ */
-  tt_notes *notes;   /* NULL: nothing was told yet */
-  uint64_t yields;   /* so far; neighbours are looked for now and then */
-  bool crowded;      /* ranks share cores, as far as is known */
-  tt_link *link;
-  tt_entry *entries;
-  tt_bound *bound;              /* plain calls, by what they are */
-  uint64_t bound_count;         /* a power of two, or 0 */
-  tt_bound *creation;           /* the allgather by which communicators are made; NULL: none so far */
-  tt_listed *listed[TT_LISTED]; /* calls with lists; NULL: none so far */
-  unsigned char *copy;          /* of an `in` that its `out` replaces */
-  size_t copy_bytes;
-  uint64_t last_number;   /* of the calls posted so far */
-  uint64_t history;       /* hash of their keys: ranks that once called different things never agree again */
-  uint64_t moves;         /* of requests so far */
-  uint32_t epoch;         /* refuse.c: how often all ranks have begun anew */
-  uint64_t over;          /* calls up to this one are, since it was refused or another one before */
-  uint64_t first_history; /* of the epoch */
-  tt_stops *stops;        /* NULL: nothing was refused so far, as far as is known */
-  bool busy;              /* a blocking call waits */
-  bool settling;          /* waits for others to stop */
-  bool creates;           /* the call under way makes a communicator or a graph */
-  tutti_graph *graphs;
-  uint64_t last_graph; /* number of the one made last */
-  tutti_request *queue_head, *queue_tail, *pool;
-  tutti_request *requests;           /* all that were ever made, through `other` */
-  char *params[TT_COLLECTIVE_COUNT]; /* set by tutti_comm_set_params */
-  const char *last_params;           /* of the call started last */
-  tt_media last_media;               /* by which this rank sent in the one that ended last */
-  tt_tally *tally;                   /* NULL: nobody wants to know */
-  tt_params_text *texts;
-  tutti_status broken;
-  char *broken_text;         /* NULL where not broken, or where there was no memory for it */
-  uint64_t token[2];         /* the barrier's block, in and out */
+  const tutti_transport_ops *ops; /* the context's, or what joins the ranks of one machine */
+  void *transport;
+  const bool *far; /* [size]: on another machine */
+  bool apart;      /* some are */
+  int64_t head;    /* the lowest rank on this machine */
+  bool *neighbour; /* [size]: shares this rank's core, as far as is known */
+  tt_link *link;   /* NULL: not prepared yet */
+  struct {
+    tt_board *
+        *board; /* [size]; of ranks on other machines what they have told, or NULL. NULL: no shared cells at all */
+    tt_record **later;  /* [size]: of each rank [TT_RECORDS], of call n: [n % TT_RECORDS]; NULL as boards are, and until
+                           the first call that needs them */
+    tt_record **record; /* of a side communicator, [size]: one of each rank, of the last start; NULL where nothing is
+                           known */
+    uint64_t agreed;    /* up to that call no two ranks differ */
+    tt_notes *notes;    /* NULL: nothing was told yet */
+    tutti_status broken;
+    char *broken_text; /* NULL where not broken, or where there was no memory for it */
+  } agree;
+  struct {
+    tt_stops *stops;        /* NULL: nothing was refused so far, as far as is known */
+    uint32_t epoch;         /* how often all ranks have begun anew */
+    uint64_t over;          /* calls up to this one are, since it was refused or another one before */
+    uint64_t first_history; /* of the epoch */
+    bool settling;          /* waits for others to stop */
+  } refused;
+  struct {
+    uint64_t yields; /* so far; neighbours are looked for now and then */
+    bool crowded;    /* ranks share cores, as far as is known */
+  } wait;
+  struct {
+    tt_entry *entries;
+    tt_bound *bound;              /* plain calls, by what they are */
+    uint64_t bound_count;         /* a power of two, or 0 */
+    tt_listed *listed[TT_LISTED]; /* calls with lists; NULL: none so far */
+    tt_bound *creation;           /* the allgather by which communicators are made; NULL: none so far */
+    bool creates;                 /* the call under way makes a communicator or a graph */
+    bool busy;                    /* a blocking call waits */
+    unsigned char *copy;          /* of an `in` that its `out` replaces */
+    size_t copy_bytes;
+    uint64_t last_number; /* of the calls posted so far */
+    uint64_t history;     /* hash of their keys: ranks that once called different things never agree again */
+    uint64_t token[2];    /* the barrier's block, in and out */
+    char *params[TT_COLLECTIVE_COUNT]; /* set by tutti_comm_set_params */
+    tt_params_text *texts;
+    const char *last_params; /* of the call started last */
+    tt_media last_media;     /* by which this rank sent in the one that ended last */
+    tt_tally *tally;         /* NULL: nobody wants to know */
+  } calls;
+  struct {
+    uint64_t moves; /* of requests so far */
+    tutti_request *head, *tail, *pool;
+    tutti_request *all; /* that were ever made, through `other` */
+  } queue;
+  struct {
+    tutti_graph *list;
+    uint64_t last; /* number of the one made last */
+  } graphs;
+  struct {
+    uint64_t count;    /* of persistent requests that were made on it, */
+    uint64_t keys;     /* and a hash of their keys, which goes into those of later calls */
+    tutti_comm *sides; /* of those that there are */
+  } persistent;
+  struct {
+    tutti_comm *main;          /* the user's; NULL: this is one, and the rest of this is unused */
+    tutti_comm *next, *before; /* of `main` */
+    uint64_t base;             /* the first of its ids of streams and cells */
+    uint64_t init;             /* the number of its request: which of those made on `main` it is; from 1 */
+    tutti_comm *next_running;
+    bool runs; /* it is in the context's list of those that have something to move */
+  } side;
   tutti_comm *next, *before; /* in the context's list */
-  uint64_t inits;            /* persistent requests that were made on it, */
-  uint64_t made;             /* and a hash of their keys, which goes into those of later calls */
-  tutti_comm *sides;         /* of those that there are */
-  /* ---- of a side communicator ---- */
-  tutti_comm *main;                    /* the user's; NULL: this is one */
-  tutti_comm *next_side, *before_side; /* of `main` */
-  uint64_t base;                       /* the first of its ids of streams and cells */
-  uint64_t init;                       /* the number of its request: which of those made on `main` it is; from 1 */
-  tt_record **record;                  /* [size]: one of each rank: of the last start; NULL where nothing is known */
-  tutti_comm *next_running;
-  bool runs; /* it is in the context's list of those that have something to move */
 };
 
 struct tutti_graph {
@@ -101,10 +118,12 @@ struct tutti_graph {
 };
 
 /* The user's communicator: of a side communicator, the one that it belongs to. */
-static inline tutti_comm *tt_comm_main(tutti_comm *comm) { return comm->main ? comm->main : comm; }
+static inline tutti_comm *tt_comm_main(tutti_comm *comm) { return comm->side.main ? comm->side.main : comm; }
 #define TT_SIDE_IDS ((uint64_t)1 << 16) /* of streams and cells */
 /* The first of its ids of streams and cells. */
-static inline uint64_t tt_comm_base(const tutti_comm *comm) { return comm->main ? comm->base : comm->id << 32; }
+static inline uint64_t tt_comm_base(const tutti_comm *comm) {
+  return comm->side.main ? comm->side.base : comm->id << 32;
+}
 /* A cell of so many bytes for each rank, shared by those of this machine; NULL for others. id: from tt_comm_base on. */
 tutti_status tt_comm_open_cells(const tutti_comm *comm, uint32_t id, size_t bytes, void **cell);
 /* Frees, too, what stands in `cell` for ranks of other machines: this rank's copies of what they say. */

@@ -33,39 +33,49 @@ typedef struct tt_contention {
 struct tutti_context {
   tt_boot *boot; /* own one; NULL where the user gave his */
   int64_t rank, size;
-  pid_t process;                     /* that has joined */
-  uint64_t mark;                     /* of that process, */
-  const _Atomic uint64_t *mark_here; /* and of this one: fork.c */
-  tt_medium medium;                  /* of TUTTI_MEDIUM; TT_MEDIUM_COUNT: none */
-  tutti_transport_ops given;         /* the user's, as this version has it; size 0: there is none */
+  struct {
+    pid_t id;                          /* that has joined */
+    uint64_t mark;                     /* of that process, */
+    const _Atomic uint64_t *mark_here; /* and of this one: fork.c */
+  } process;
+  tt_medium medium;          /* of TUTTI_MEDIUM; TT_MEDIUM_COUNT: none */
+  tutti_transport_ops given; /* the user's, as this version has it; size 0: there is none */
   const tutti_transport_ops *ops;
   void *transport;
   tt_profile *profile;
-  int64_t *head_of;         /* of each rank: the lowest one on its machine; NULL: all are on one, as far as is known */
-  int64_t *first_rail;      /* to each rank: what is sent begins with that NIC; the transport between machines has it */
-  tt_locality *locality;    /* of each rank; NULL: not asked, levels are "node" and "core" */
-  int64_t *groups;          /* of each rank: group map of TUTTI_GROUPS; NULL: plans go by machines */
-  int64_t nic_count;        /* of the machine with the fewest; 0: the user's transport reaches others */
-  bool foreign;             /* the transport is the user's, or in part */
-  bool wakes;               /* whatever comes from other machines ends a sleep */
-  bool crowded;             /* more ranks than cores here: spinning would take the core from a rank that could go on */
-  void (*idle)(void *user); /* the user's; NULL: none */
-  void *idle_user;
-  int64_t idled_ns; /* when it was called last */
+  struct {
+    int64_t *head_of;      /* of each rank: the lowest one on its machine; NULL: all are on one, as far as is known */
+    int64_t *first_rail;   /* to each rank: what is sent begins with that NIC; the transport between machines has it */
+    tt_locality *locality; /* of each rank; NULL: not asked, levels are "node" and "core" */
+    int64_t *groups;       /* of each rank: group map of TUTTI_GROUPS; NULL: plans go by machines */
+    int64_t nic_count;     /* of the machine with the fewest; 0: the user's transport reaches others */
+    bool foreign;          /* the transport is the user's, or in part */
+    bool wakes;            /* whatever comes from other machines ends a sleep */
+    bool crowded;          /* more ranks than cores here: spinning would take the core from a rank that could go on */
+  } machine;
+  struct {
+    void (*call)(void *user); /* the user's; NULL: none */
+    void *user;
+    int64_t called_ns; /* last */
+  } idle;
   tt_contention contention;
-  int64_t moved_ns;  /* when the transport was moved last for the sake of others alone */
-  int64_t tended_ns; /* when communicators were looked at on which nothing is under way: refuse.c */
-  uint64_t next_comm;
-  uint64_t lacks;      /* communicators that this rank could not make */
+  int64_t moved_ns;    /* when the transport was moved last for the sake of others alone */
+  int64_t tended_ns;   /* when communicators were looked at on which nothing is under way: agree/refuse.c */
   uint64_t last_shape; /* tt_run.shape of the last bound call */
-  tt_user_op **op;     /* by number - TUTTI_OP_COUNT; NULL: destroyed */
-  int64_t op_count;
-  int64_t *type_bytes; /* by number - TUTTI_TYPE_COUNT */
-  int64_t type_count;
-  tutti_comm *control; /* for making communicators */
-  tutti_comm *comms;
-  tt_index by_number; /* the same */
-  tt_index left;      /* numbers of those between machines that were destroyed: notes.c */
+  struct {
+    tt_user_op **op; /* by number - TUTTI_OP_COUNT; NULL: destroyed */
+    int64_t op_count;
+    int64_t *type_bytes; /* by number - TUTTI_TYPE_COUNT */
+    int64_t type_count;
+  } users;
+  struct {
+    tutti_comm *control; /* hidden: it makes the others */
+    tutti_comm *list;
+    tt_index by_number; /* the same */
+    tt_index left;      /* numbers of those between machines that were destroyed: agree/notes.c */
+    uint64_t next_number;
+    uint64_t lacks; /* that this rank could not make */
+  } made;           /* communicators */
   tt_teams teams;
   tutti_comm *running;   /* side communicators with a call under way, and some that had one */
   int64_t outstanding;   /* requests that are queued or running */
@@ -78,7 +88,7 @@ struct tutti_context {
 tutti_status tt_fork_join(tutti_context *context);
 /* This process is a fork of the one that has joined: the job is its parent's, whose ends it must not close. */
 static inline bool tt_context_is_copy(const tutti_context *context) {
-  return atomic_load_explicit(context->mark_here, memory_order_relaxed) != context->mark;
+  return atomic_load_explicit(context->process.mark_here, memory_order_relaxed) != context->process.mark;
 }
 /* The error for a call of it that would touch the job. */
 tutti_status tt_fork_refuse(const tutti_context *context, const char *function);
@@ -93,9 +103,9 @@ tutti_status tt_machine_own(const tutti_context *context, const tutti_context_op
                             tt_locality *locality);
 /* How many NICs this machine has for tcp or ucx; 0: the transport is the user's. */
 int64_t tt_machine_nics(const tutti_context_options *given);
-/* From every rank's number, `stride` bytes apart: context->head_of. */
+/* From every rank's number, `stride` bytes apart: context->machine.head_of. */
 tutti_status tt_machines_find(tutti_context *context, const uint64_t *machine, size_t stride);
-/* From where every rank runs: context->locality. */
+/* From where every rank runs: context->machine.locality. */
 tutti_status tt_machines_localities(tutti_context *context, const tt_locality *locality, size_t stride);
 /* Opens the transport that they need. */
 tutti_status tt_machines_open(tutti_context *context, const tutti_context_options *given, const tutti_boot *boot);
@@ -122,6 +132,5 @@ static inline int32_t tt_said_type_key(int32_t said) {
 }
 bool tt_said_op_commutes(int32_t said);
 void tt_context_forget_users(tutti_context *context);
-
 
 #endif

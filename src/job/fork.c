@@ -34,9 +34,9 @@ tutti_status tt_fork_join(tutti_context *context) {
   uint64_t none = 0, mine = atomic_fetch_add_explicit(&last, 1, memory_order_relaxed) + 1;
   if (!atomic_compare_exchange_strong(page, &none, mine))
     mine = none;
-  context->process = getpid();
-  context->mark = mine;
-  context->mark_here = page;
+  context->process.id = getpid();
+  context->process.mark = mine;
+  context->process.mark_here = page;
   return TUTTI_OK;
 }
 
@@ -45,5 +45,5 @@ tutti_status tt_fork_refuse(const tutti_context *context, const char *function) 
                  "%s: this process (%lld) is a fork of rank %" PRId64
                  " of the job (process %lld), which alone can call "
                  "it; a fork may exec a program, or create a context of its own with another boot",
-                 function, (long long)getpid(), context->rank, (long long)context->process);
+                 function, (long long)getpid(), context->rank, (long long)context->process.id);
 }

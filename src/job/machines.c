@@ -70,11 +70,11 @@ tutti_status tt_machine_own(const tutti_context *context, const tutti_context_op
 tutti_status tt_machines_localities(tutti_context *context, const tt_locality *locality, size_t stride) {
   if (!*tt_options_get()->topology)
     return TUTTI_OK;
-  context->locality = calloc((size_t)context->size, sizeof *context->locality);
-  if (!context->locality)
+  context->machine.locality = calloc((size_t)context->size, sizeof *context->machine.locality);
+  if (!context->machine.locality)
     return no_memory(context);
   for (int64_t r = 0; r < context->size; r++)
-    context->locality[r] = *(const tt_locality *)(const void *)((const char *)locality + (size_t)r * stride);
+    context->machine.locality[r] = *(const tt_locality *)(const void *)((const char *)locality + (size_t)r * stride);
   return TUTTI_OK;
 }
 
@@ -89,17 +89,17 @@ tutti_status tt_machines_find(tutti_context *context, const uint64_t *machine, s
     one = one && of_rank(machine, stride, r) == *machine;
   if (one)
     return TUTTI_OK;
-  context->head_of = calloc((size_t)context->size, sizeof *context->head_of);
-  if (!context->head_of)
+  context->machine.head_of = calloc((size_t)context->size, sizeof *context->machine.head_of);
+  if (!context->machine.head_of)
     return no_memory(context);
   for (int64_t r = 0; r < context->size; r++)
-    while (of_rank(machine, stride, context->head_of[r]) != of_rank(machine, stride, r))
-      context->head_of[r]++;
+    while (of_rank(machine, stride, context->machine.head_of[r]) != of_rank(machine, stride, r))
+      context->machine.head_of[r]++;
   return TUTTI_OK;
 }
 
 static bool is_here(const tutti_context *context, int64_t rank) {
-  return !context->head_of || context->head_of[rank] == context->head_of[context->rank];
+  return !context->machine.head_of || context->machine.head_of[rank] == context->machine.head_of[context->rank];
 }
 
 /* A local fact; it decides how this rank waits, and what all find worth while to read in place. */
@@ -140,9 +140,9 @@ int64_t tt_machine_nics(const tutti_context_options *given) {
 static tutti_status find_first_rails(tutti_context *context) {
   int64_t size = context->size, machines = 0, *first = calloc((size_t)size, sizeof *first);
   int64_t *place = calloc((size_t)size, sizeof *place), *ranks = calloc((size_t)size, sizeof *ranks);
-  context->first_rail = first;
+  context->machine.first_rail = first;
   for (int64_t r = 0; first && place && ranks && r < size; r++) {
-    int64_t head = context->head_of[r];
+    int64_t head = context->machine.head_of[r];
     first[r] = head == r ? machines++ : first[head];
     place[r] = ranks[head]++;
   }
@@ -157,15 +157,15 @@ static tutti_status find_first_rails(tutti_context *context) {
 
 static tutti_status open_nodes(tutti_context *context, const tutti_transport_ops *across, const void *across_config,
                                const tutti_boot *boot) {
-  const tt_nodes_config config = {.head_of = context->head_of,
+  const tt_nodes_config config = {.head_of = context->machine.head_of,
                                   .across = across,
                                   .across_config = across_config,
                                   .timeout_ns = context->create_timeout_ns,
-                                  .crowded = context->crowded,
+                                  .crowded = context->machine.crowded,
                                   .read_bytes = tt_medium_read_bytes(context->medium)};
   context->ops = tt_nodes_ops();
   tutti_status status = context->ops->open(&config, boot, &context->transport);
-  context->wakes = status == TUTTI_OK && context->ops->descriptor(context->transport) >= 0;
+  context->machine.wakes = status == TUTTI_OK && context->ops->descriptor(context->transport) >= 0;
   return status;
 }
 
@@ -174,7 +174,7 @@ static tutti_status open_tcp(tutti_context *context, const tt_tcp_rail *rail, in
   const tt_tcp_config config = {.rail = rail,
                                 .rail_count = count,
                                 .lack = lack,
-                                .first_rail = context->first_rail,
+                                .first_rail = context->machine.first_rail,
                                 .timeout_ns = context->create_timeout_ns};
   return open_nodes(context, tt_tcp_ops(), &config, boot);
 }
@@ -185,7 +185,7 @@ static tutti_status open_ucx(tutti_context *context, const tt_tcp_rail *rail, in
   const tt_ucx_config config = {.nic = nic,
                                 .nic_count = count < TT_UCX_RAILS ? count : TT_UCX_RAILS,
                                 .lack = lack,
-                                .first_rail = context->first_rail,
+                                .first_rail = context->machine.first_rail,
                                 .timeout_ns = context->create_timeout_ns};
   for (int64_t n = 0; n < config.nic_count; n++)
     nic[n] = rail[n].name;
@@ -209,16 +209,16 @@ static tutti_status open_alone(tutti_context *context, const tutti_transport_ops
 }
 
 tutti_status tt_machines_open(tutti_context *context, const tutti_context_options *given, const tutti_boot *boot) {
-  context->crowded = has_fewer_cores(context);
+  context->machine.crowded = has_fewer_cores(context);
   const tt_shm_config shm = {.timeout_ns = context->create_timeout_ns,
-                             .crowded = context->crowded,
+                             .crowded = context->machine.crowded,
                              .read_bytes = tt_medium_read_bytes(context->medium)};
   const tutti_transport_ops *theirs = given ? given->transport : NULL;
   bool alone = theirs && given->node < 0;
-  context->foreign = alone || context->head_of;
+  context->machine.foreign = alone || context->machine.head_of;
   if (alone)
     return open_alone(context, theirs, given->transport_config, boot);
-  if (!context->head_of)
+  if (!context->machine.head_of)
     return open_alone(context, tt_shm_ops(), &shm, boot);
   return theirs ? open_nodes(context, theirs, given->transport_config, boot) : open_between(context, boot);
 }

@@ -1,5 +1,5 @@
-/* job/place.c - where the ranks of a team are: on which machines, by which transport they reach each other, and in which
- * groups plans put them. */
+/* job/place.c - where the ranks of a team are: on which machines, by which transport they reach each other, and in
+ * which groups plans put them. */
 #include "job/comm.h"
 #include "job/medium.h"
 #include "transport/transport.h"
@@ -11,7 +11,7 @@ static tutti_status no_memory(const tt_team *team) {
 }
 
 static int64_t machine_of(const tutti_context *context, const tt_team *team, int64_t rank) {
-  return context->head_of ? context->head_of[team->job_rank[rank]] : 0;
+  return context->machine.head_of ? context->machine.head_of[team->job_rank[rank]] : 0;
 }
 
 static tutti_status list_machines(const tutti_context *context, tt_team *team) {
@@ -36,13 +36,13 @@ static tutti_status find_far(const tutti_context *context, tt_team *team) {
 
 /* Ranks of one machine need not go through what also reaches others. */
 static void choose_transport(const tutti_context *context, tt_team *team) {
-  bool inner = context->head_of && !team->apart;
+  bool inner = context->machine.head_of && !team->apart;
   team->ops = inner ? tt_shm_ops() : context->ops;
   team->transport = inner ? tt_nodes_inner(context->transport) : context->transport;
 }
 
 static int64_t node_of(const tutti_context *context, const tt_team *team, int64_t rank) {
-  return context->groups ? context->groups[team->job_rank[rank]] : machine_of(context, team, rank);
+  return context->machine.groups ? context->machine.groups[team->job_rank[rank]] : machine_of(context, team, rank);
 }
 
 /* Levels "node" and "core". */
@@ -62,7 +62,7 @@ static tutti_status make_all_levels(const tutti_context *context, tt_team *team)
   if (!locality)
     return no_memory(team);
   for (int64_t r = 0; r < team->size; r++) {
-    locality[r] = context->locality[team->job_rank[r]];
+    locality[r] = context->machine.locality[team->job_rank[r]];
     locality[r].node = (uint64_t)node_of(context, team, r);
   }
   return tt_topo_build(&team->arena, locality, team->size, &team->topo);
@@ -72,7 +72,7 @@ static tutti_status make_topology(const tutti_context *context, tt_team *team) {
   int32_t *reach_of = tt_arena_alloc(&team->arena, (size_t)team->size, sizeof *reach_of);
   if (!reach_of)
     return no_memory(team);
-  tutti_status status = context->locality ? make_all_levels(context, team) : make_two_levels(context, team);
+  tutti_status status = context->machine.locality ? make_all_levels(context, team) : make_two_levels(context, team);
   if (status != TUTTI_OK)
     return status;
   for (int64_t r = 0; r < team->size; r++)

@@ -7,11 +7,12 @@
 int64_t tt_context_type_bytes(const tutti_context *context, int32_t type) {
   if (!tt_type_is_user(type))
     return (int64_t)tutti_type_size((tutti_type)tt_said_type_key(type));
-  return type - TUTTI_TYPE_COUNT < context->type_count ? context->type_bytes[type - TUTTI_TYPE_COUNT] : 0;
+  return type - TUTTI_TYPE_COUNT < context->users.type_count ? context->users.type_bytes[type - TUTTI_TYPE_COUNT] : 0;
 }
 
 const tt_user_op *tt_context_user_op(const tutti_context *context, int32_t op) {
-  return op >= TUTTI_OP_COUNT && op - TUTTI_OP_COUNT < context->op_count ? context->op[op - TUTTI_OP_COUNT] : NULL;
+  return op >= TUTTI_OP_COUNT && op - TUTTI_OP_COUNT < context->users.op_count ? context->users.op[op - TUTTI_OP_COUNT]
+                                                                               : NULL;
 }
 
 /* ---- as ranks tell each other ---- */
@@ -39,8 +40,8 @@ int32_t tt_context_said_op(const tutti_context *context, int32_t op) {
 bool tt_said_op_commutes(int32_t said) { return said != TUTTI_OP_COUNT; }
 
 void tt_context_forget_users(tutti_context *context) {
-  for (int64_t n = 0; n < context->op_count; n++)
-    free(context->op[n]);
-  free(context->op);
-  free(context->type_bytes);
+  for (int64_t n = 0; n < context->users.op_count; n++)
+    free(context->users.op[n]);
+  free(context->users.op);
+  free(context->users.type_bytes);
 }

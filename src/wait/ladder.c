@@ -1,9 +1,9 @@
 /* wait/ladder.c - the waiting ladder: spin where every rank has a core, then yield, then sleep; with a look around from
  * time to time. Beside programs that compute it sleeps at once (contention.c).
  *
- * On the way down it asks less and less often whether the wait is in vain (agree/check.c): every millisecond while it yields,
- * at wake-ups while it sleeps. A library beside tutti that has to be called now and then (options.idle) is called
- * from the first microseconds on, and sleeps are short then.
+ * On the way down it asks less and less often whether the wait is in vain (agree/check.c): every millisecond while it
+ * yields, at wake-ups while it sleeps. A library beside tutti that has to be called now and then (options.idle) is
+ * called from the first microseconds on, and sleeps are short then.
  *
  * What comes from another machine is found only by moving the transport. Who waits for it does so at every look, and
  * sleeps until there is something to move; for a small part of the wait at most where the transport cannot wake. Who
@@ -30,7 +30,7 @@
 
 /* 0: none. */
 static int64_t timeout_of(const tutti_comm *comm) {
-  return comm->creates ? comm->context->create_timeout_ns : tt_options_get()->timeout_ns;
+  return comm->calls.creates ? comm->context->create_timeout_ns : tt_options_get()->timeout_ns;
 }
 
 static int64_t at_least(int64_t ns, int64_t least_ns) { return ns > least_ns ? ns : least_ns; }
@@ -57,10 +57,10 @@ static tutti_status look_around(tutti_comm *comm, uint64_t number, tt_waiter *wa
 
 /* The user's, not more often than every few microseconds. now: of the clock, after that long a wait. */
 static void let_idle(tutti_context *context, int64_t now) {
-  if (now - context->idled_ns < IDLE_NS)
+  if (now - context->idle.called_ns < IDLE_NS)
     return;
-  context->idle(context->idle_user);
-  context->idled_ns = now;
+  context->idle.call(context->idle.user);
+  context->idle.called_ns = now;
 }
 
 static bool is_member(const tutti_comm *comm, int64_t job_rank) {
@@ -85,8 +85,8 @@ static tutti_status move_transport(tutti_comm *comm, uint64_t number) {
 /* Whether what the rank waits for is seen only when the transport is moved. */
 static bool awaits_far(const tutti_comm *comm, const tt_executor *executor) {
   const tutti_context *context = comm->context;
-  if (!context->head_of || context->outstanding > 0) /* the user's alone; or calls on any communicator */
-    return context->foreign;
+  if (!context->machine.head_of || context->outstanding > 0) /* the user's alone; or calls on any communicator */
+    return context->machine.foreign;
   return comm->apart && tt_executor_awaits_far(executor);
 }
 
@@ -104,9 +104,9 @@ tutti_status tt_wait_look(tutti_comm *comm, uint64_t number, tt_waiter *waiter) 
   tutti_status status = move_transport(comm, number);
   if (status == TUTTI_OK && is_due(comm, waiter, now))
     status = look_around(comm, number, waiter, now);
-  if (comm->context->idle)
+  if (comm->context->idle.call)
     let_idle(comm->context, now);
-  if (comm->crowded)
+  if (comm->wait.crowded)
     sched_yield();
   return status;
 }
@@ -115,14 +115,14 @@ tutti_status tt_wait_look(tutti_comm *comm, uint64_t number, tt_waiter *waiter) 
 
 /* Says where this rank runs, and looks where the others did: on whatever communicator. */
 static void find_neighbours(tutti_comm *comm) {
-  tt_board *const *board = comm->context->control->board;
+  tt_board *const *board = comm->context->made.control->agree.board;
   uint32_t core = (uint32_t)sched_getcpu() + 1;
   __atomic_store_n(&board[comm->context->rank]->core, core, __ATOMIC_RELAXED);
-  comm->crowded = comm->context->crowded;
+  comm->wait.crowded = comm->context->machine.crowded;
   for (int64_t r = 0; r < comm->size; r++) {
     comm->neighbour[r] = r != comm->rank && !comm->far[r] && core > 0 &&
                          __atomic_load_n(&board[comm->job_rank[r]]->core, __ATOMIC_RELAXED) == core;
-    comm->crowded = comm->crowded || comm->neighbour[r]; /* bound to one core, though there are enough */
+    comm->wait.crowded = comm->wait.crowded || comm->neighbour[r]; /* bound to one core, though there are enough */
   }
 }
 
@@ -133,7 +133,8 @@ static void yield(tutti_comm *comm, tt_waiter *waiter) {
   else
     tt_contention_yield(&comm->context->contention);
   waiter->polls = 0;
-  if (comm->board && comm->context->control->board && comm->size <= NEIGHBOURS && comm->yields++ % YIELDS_A_LOOK == 0)
+  if (comm->agree.board && comm->context->made.control->agree.board && comm->size <= NEIGHBOURS &&
+      comm->wait.yields++ % YIELDS_A_LOOK == 0)
     find_neighbours(comm);
 }
 
@@ -141,9 +142,9 @@ static void yield(tutti_comm *comm, tt_waiter *waiter) {
  * away and coming back takes longer than they do. Between machines everything takes longer than a yield, and what are
  * machines to MPI may share cores. */
 static bool may_spin(const tutti_comm *comm, const tt_executor *executor, tt_waiter *waiter) {
-  if (!comm->crowded && !comm->apart)
+  if (!comm->wait.crowded && !comm->apart)
     return waiter->polls++ < tt_options_get()->spin;
-  if (!comm->board || comm->size > NEIGHBOURS || tt_executor_awaits_neighbour(executor))
+  if (!comm->agree.board || comm->size > NEIGHBOURS || tt_executor_awaits_neighbour(executor))
     return false;
   int64_t now = tt_clock_ns();
   if (waiter->polls++ == 0)
@@ -158,10 +159,10 @@ static int64_t sleep_after(const tutti_comm *comm, bool far, int64_t waited_ns, 
   bool yields = waited_ns <= tt_options_get()->yield_ns && !expected;
   if (!context->ops->wait || yields)
     return 0;
-  if (!context->idle && (!context->head_of || context->wakes))
+  if (!context->idle.call && (!context->machine.head_of || context->machine.wakes))
     return at_least(SLEEP_A_RANK_NS * comm->size, SLEEP_NS);
   int64_t part = waited_ns / WAITS_A_SLEEP;
-  if (!far || !context->head_of || part > SHORT_SLEEP_NS)
+  if (!far || !context->machine.head_of || part > SHORT_SLEEP_NS)
     return SHORT_SLEEP_NS;
   return part < LEAST_SLEEP_NS ? 0 : part;
 }
@@ -174,7 +175,7 @@ static int64_t sleep_at_most(tutti_comm *comm, const tt_executor *executor, int6
 }
 
 static tutti_status spin(tutti_comm *comm, uint64_t number, bool far, tt_waiter *waiter) {
-  if (comm->context->idle && waiter->polls % SPINS_AN_IDLE == 0)
+  if (comm->context->idle.call && waiter->polls % SPINS_AN_IDLE == 0)
     let_idle(comm->context, tt_clock_ns());
   tt_relax();
   if (!far)
@@ -193,13 +194,13 @@ tutti_status tt_wait_pause(tutti_comm *comm, const tt_executor *executor, uint64
   int64_t waited = now - waiter->began_ns, longest_ns = sleep_after(comm, far, waited, now);
   if (longest_ns > 0) /* before the transport moves: what it delivers is looked at first */
     now = sleep_at_most(comm, executor, longest_ns);
-  bool moves = far || !comm->context->head_of;
+  bool moves = far || !comm->context->machine.head_of;
   tutti_status status = moves ? move_transport(comm, number) : move_sometimes(comm, number, now);
   if (status == TUTTI_OK && is_due(comm, waiter, now))
     status = look_around(comm, number, waiter, now);
   if (status != TUTTI_OK)
     return status;
-  if (comm->context->idle && waited > IDLE_NS)
+  if (comm->context->idle.call && waited > IDLE_NS)
     let_idle(comm->context, now);
   if (longest_ns == 0)
     yield(comm, waiter);

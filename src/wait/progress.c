@@ -70,7 +70,7 @@ static void *move_on(void *argument) {
     progress->move(context, &moved);
     idle = moved ? 0 : idle + 1;
     pthread_mutex_unlock(&progress->lock);
-    pause_for(idle, context->crowded);
+    pause_for(idle, context->machine.crowded);
     let_others(progress);
     pthread_mutex_lock(&progress->lock);
   }

@@ -14,7 +14,7 @@ enum { COUNTS = 10000, RANKS = 2 };
 
 static int entry_count(const tutti_comm *comm) {
   int count = 0;
-  for (const tt_entry *n = comm->entries; n; n = n->next)
+  for (const tt_entry *n = comm->calls.entries; n; n = n->next)
     count++;
   return count;
 }
@@ -56,11 +56,11 @@ static void run_rank(const tutti_boot *boot, void *argument) {
   CHECK(tutti_allreduce(in, out, 1, TUTTI_FLOAT32, TUTTI_SUM, comm) == TUTTI_OK);
   CHECK(tutti_allreduce(in, out, COUNTS, TUTTI_FLOAT32, TUTTI_SUM, comm) == TUTTI_OK);
   int compiled = entry_count(comm);
-  const tt_entry *newest = comm->entries;
+  const tt_entry *newest = comm->calls.entries;
   CHECK(compiled >= 1 && compiled <= 2);
   call_blocking(comm, in, out);
   call_otherwise(comm, in, out);
-  CHECK(entry_count(comm) == compiled && comm->entries == newest);
+  CHECK(entry_count(comm) == compiled && comm->calls.entries == newest);
   CHECK(tutti_broadcast(in, out, 3, TUTTI_FLOAT32, 0, comm) == TUTTI_OK);
   CHECK(tutti_broadcast(in, out, 5, TUTTI_INT64, 0, comm) == TUTTI_OK);
   CHECK(entry_count(comm) == compiled + 1);
@@ -128,13 +128,13 @@ static void run_vectors(const tutti_boot *boot, void *argument) {
   tutti_comm *comm = join(boot, &context);
   (void)argument;
   call_vectors(comm, 0, boot->rank);
-  const tt_entry *entry = comm->entries;
+  const tt_entry *entry = comm->calls.entries;
   const tt_bound_plan *plan = entry->by_class[TT_CLASS_ENDS];
   const tt_executor *executor = entry->executor[TT_CLASS_ENDS];
   CHECK(plan && executor && !entry->by_class[TT_CLASS_CELLS] && !entry->by_class[TT_CLASS_STREAMS]);
   for (int call = 1; call < VECTORS; call++)
     call_vectors(comm, call, boot->rank);
-  CHECK(comm->entries == entry && entry_count(comm) == 1);
+  CHECK(comm->calls.entries == entry && entry_count(comm) == 1);
   CHECK(entry->by_class[TT_CLASS_ENDS] == plan && entry->executor[TT_CLASS_ENDS] == executor);
   CHECK(!entry->by_class[TT_CLASS_CELLS] && !entry->by_class[TT_CLASS_STREAMS]);
   tutti_comm_destroy(comm);

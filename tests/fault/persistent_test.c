@@ -371,7 +371,7 @@ static void cycle(const tutti_boot *boot, void *argument) {
   CHECK(tutti_barrier(comm) == TUTTI_OK);
   /* less than 50 bytes each; between machines, letters are kept until they are known to have come */
   CHECK(SANITIZED || *how->nodes || mallinfo2().uordblks < before + 100000);
-  CHECK(comm->sides == NULL && context->running == NULL);
+  CHECK(comm->persistent.sides == NULL && context->running == NULL);
   CHECK(*how->nodes || ((tt_shm *)shm_of(comm))->segment->head->bump < bump + (4 << 20));
   leave_all(context, comm);
   check_leaks();
@@ -431,7 +431,7 @@ static void make_100000(const tutti_boot *boot, void *argument) {
   CHECK(SANITIZED || apart || mallinfo2().uordblks < before + 100000);
   /* less than 700 bytes each; how many exist at once depends on how far a rank gets ahead */
   CHECK(apart || ((tt_shm *)shm_of(comm))->segment->head->bump < bump + (64 << 20));
-  CHECK(comm->sides == NULL && context->running == NULL);
+  CHECK(comm->persistent.sides == NULL && context->running == NULL);
   leave_all(context, comm);
   check_leaks();
 }
@@ -472,7 +472,7 @@ static void outlive(const tutti_boot *boot, void *argument) {
     tutti_request_destroy(older);
     older = NULL;
   }
-  comm->inits = how->inits;
+  comm->persistent.count = how->inits;
   for (int n = 0; n < 8; n++) {
     CHECK(tutti_allreduce_init(&short_in, &short_out, 1, TUTTI_INT64, TUTTI_SUM, comm, &young) == TUTTI_OK);
     CHECK(tutti_request_start(boot->rank ? young : old) == TUTTI_OK);
@@ -507,7 +507,7 @@ static void outlive_too_many(const tutti_boot *boot, void *argument) {
   meet_before_death(boot);
   if (boot->rank == 1)
     tutti_request_destroy(old);
-  comm->inits = how->inits;
+  comm->persistent.count = how->inits;
   tutti_status status = tutti_allreduce_init(&in, &out, 1, TUTTI_INT64, TUTTI_SUM, comm, &young);
   if (status == TUTTI_OK)
     status = tutti_request_start(young);

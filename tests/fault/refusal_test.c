@@ -14,7 +14,7 @@
 
 /* Of which the transport of this rank's machine has made use. */
 static int64_t shared_bytes(const tutti_context *context) {
-  void *inner = context->head_of ? tt_nodes_inner(context->transport) : context->transport;
+  void *inner = context->machine.head_of ? tt_nodes_inner(context->transport) : context->transport;
   struct stat file;
   CHECK(fstat(((tt_shm *)inner)->segment->file.fd, &file) == 0);
   return (int64_t)file.st_blocks * 512;

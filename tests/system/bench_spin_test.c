@@ -17,8 +17,8 @@
 /* Between -1 and 1. */
 static double swing(tt_random *random) { return (double)tt_random_below(random, 2001) / 1000 - 1; }
 
-/* On a machine on which only `part` of a spin is seen, times vary by `noise`, and every 20th batch is held up. Returns by
- * how much calls have become longer, where 1 is what was asked for. */
+/* On a machine on which only `part` of a spin is seen, times vary by `noise`, and every 20th batch is held up. Returns
+ * by how much calls have become longer, where 1 is what was asked for. */
 static double lengthened(double part, double noise, tt_random *random) {
   bench_spinner spin = {.gain = 1};
   double sum = 0;

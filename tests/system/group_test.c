@@ -137,9 +137,9 @@ static void wait_idly(const tutti_boot *boot, void *argument) {
   options.boot = boot;
   CHECK(tutti_context_create(&options, &context) == TUTTI_OK);
   CHECK(tutti_comm_create(context, &comm) == TUTTI_OK);
-  context->idle = boot->rank == 1 ? open_door : NULL; /* not in what came before */
-  context->idle_user = boot->user;
-  context->crowded = comm->crowded = *how == 'c';
+  context->idle.call = boot->rank == 1 ? open_door : NULL; /* not in what came before */
+  context->idle.user = boot->user;
+  context->machine.crowded = comm->wait.crowded = *how == 'c';
   if (boot->rank == 0)
     CHECK(job_move(((job_boot *)boot->user)->fd[1], &message, 1, 1000 * HANG_S, 0) == TUTTI_OK);
   if (how[1] == 'b')

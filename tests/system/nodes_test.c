@@ -243,7 +243,7 @@ static void send_as_planned(const bed *of, tutti_context *context) {
     CHECK(tutti_comm_set_params(comm, "allreduce", preset[n].name) == TUTTI_OK);
     int64_t counted = count_messages(of, comm, TT_ALLREDUCE, 16 * of->count);
     CHECK(strcmp(tutti_comm_last_params(comm), preset[n].name) == 0);
-    atomic_fetch_add(of->planned, planned(of, comm->entries->plan));
+    atomic_fetch_add(of->planned, planned(of, comm->calls.entries->plan));
     meet(of);
     CHECK(counted == atomic_load(of->planned));
     meet(of);
@@ -266,7 +266,7 @@ static void stay_inside(const bed *of, tutti_context *context) {
     if (!call_row_of((tt_collective)c).types && !tt_compose_info((tt_collective)c).has_graph &&
         tt_compose_info((tt_collective)c).lengths == TT_LENGTHS_ALL)
       CHECK(count_messages(of, part, (tt_collective)c, 100) == 0);
-  CHECK(part->board != NULL); /* shared cells: the direct executor, and errors that name calls */
+  CHECK(part->agree.board != NULL); /* shared cells: the direct executor, and errors that name calls */
   tutti_comm_destroy(part);
   tutti_comm_destroy(all);
 }
