@@ -1,10 +1,10 @@
-/* tutti/composition.h - collectives of your own, from the primitives that tutti's are made of.
+/* tutti/composition.h - your own collectives, from the primitives that the built-in ones are made of.
  *
- *   M(root, ends, block)   multicast: root's block to every rank of ends
- *   R(ends, root, block)   reduction: that block of all ranks of ends, combined, to root
+ *   M(root, ends, block)   multicast: the root's block goes to every rank of ends
+ *   R(ends, root, block)   reduction: that block of all ranks of ends is combined on the root
  *
- * A composition is stages, one after the other; what a stage moves may read what earlier ones brought. It is compiled
- * with parameters (docs/plan.md), can be proven, printed and drawn, and then started as often as you like:
+ * A composition is a list of stages. A stage may read what earlier stages brought. tutti compiles the composition with
+ * parameters (docs/plan.md); it can prove, print and draw the plans, and start them any number of times:
  *
  *   tutti_composition_create(comm, 1, &of);                           // one block
  *   tutti_composition_stage(of, "reduce");
@@ -13,9 +13,10 @@
  *   tutti_composition_init(of, in, out, &blocks, TUTTI_FLOAT32, TUTTI_SUM, &request);
  *   tutti_request_start(request); tutti_wait(&request);
  *
- * Every rank of the communicator makes the same composition with the same calls: it says what all ranks do, so a rank
- * that takes no part makes it too. The primitives of a stage take what was there before it, and no two of them bring to
- * one place. All functions but tutti_composition_init's requests are local. Threads and errors: as in tutti.h. */
+ * Every rank of the communicator makes the same composition with the same calls, even a rank that takes no part: the
+ * composition says what all ranks do. The primitives of a stage read what was there before the stage, and no two of
+ * them write to the same place. All functions are local; only the requests of tutti_composition_init communicate.
+ * Threads and errors: as in tutti/tutti.h. */
 #ifndef TUTTI_COMPOSITION_H
 #define TUTTI_COMPOSITION_H
 
@@ -27,25 +28,27 @@ extern "C" {
 
 typedef struct tutti_composition tutti_composition;
 
-/* In and out are the user's, in blocks; mid is scratch of the composition's own, with room for every block. */
+/* TUTTI_IN and TUTTI_OUT are the user's buffers, in blocks. TUTTI_MID is scratch that tutti allocates, with room for
+ * every block. */
 typedef enum tutti_buffer { TUTTI_IN, TUTTI_OUT, TUTTI_MID } tutti_buffer;
 
-/* Blocks are numbered 0 .. block_count - 1; block_count >= 1, times the ranks of comm at most 2^26. comm must outlive
- * the composition. */
+/* Makes an empty composition of blocks 0 .. block_count - 1. block_count >= 1; block_count * ranks of comm <= 2^26.
+ * comm must outlive the composition. */
 TUTTI_API tutti_status tutti_composition_create(tutti_comm *comm, int64_t block_count, tutti_composition **composition);
-/* Its requests must have been destroyed. Accepts NULL. */
+/* Frees the composition; its requests must have been destroyed before. Accepts NULL. */
 TUTTI_API void tutti_composition_destroy(tutti_composition *composition);
 
-/* Begins a stage: what follows may read what stages before it have brought. The name is what parameters call it: a
- * letter, then letters, digits and '-', at most 23. At most 8 stages. */
+/* Begins a stage, which may read what earlier stages brought. Parameters refer to it by its name: a letter, then
+ * letters, digits and '-', at most 23 characters. At most 8 stages. */
 TUTTI_API tutti_status tutti_composition_stage(tutti_composition *composition, const char *name);
 
-/* Adds M(root, ends, block) to the stage. ends: ascending ranks, copied; NULL: all ranks. Brings the block from buffer
- * `from` of the root to buffer `to` of the ends; `to` is not TUTTI_IN. */
+/* Adds M(root, ends, block) to the stage: brings the block from buffer `from` of the root to buffer `to` of the ends.
+ * ends: end_count ascending ranks, copied; NULL: all ranks. `to` must not be TUTTI_IN. */
 TUTTI_API tutti_status tutti_composition_multicast(tutti_composition *composition, int64_t root, const int64_t *ends,
                                                    int64_t end_count, int64_t block, tutti_buffer from,
                                                    tutti_buffer to);
-/* Adds R(ends, root, block) to the stage; the root need not be among the ends. */
+/* Adds R(ends, root, block) to the stage: combines the block in `from` of all ends into `to` of the root. Arguments as
+ * above. The root need not be one of the ends. */
 TUTTI_API tutti_status tutti_composition_reduce(tutti_composition *composition, const int64_t *ends, int64_t end_count,
                                                 int64_t root, int64_t block, tutti_buffer from, tutti_buffer to);
 
@@ -58,11 +61,11 @@ typedef enum tutti_ends_kind {
   TUTTI_ENDS_ALL,
   TUTTI_ENDS_ONE,  /* the rank `one` */
   TUTTI_ENDS_LIST, /* the ranks of `list`, ascending, for every (i, j) */
-  TUTTI_ENDS_RANGE /* ranks 0 .. one */
+  TUTTI_ENDS_RANGE /* the ranks 0 .. one */
 } tutti_ends_kind;
 
 /* Many primitives at once: for i in 0 .. count_i - 1, for j in 0 .. count_j - 1. Reductions of one family to several
- * roots share partial results where they can; this is how recursive doubling comes about. */
+ * roots share partial results where they can; that is what makes recursive doubling. */
 typedef struct tutti_family {
   int reduces; /* 0: multicasts */
   int64_t count_i, count_j;
@@ -72,36 +75,39 @@ typedef struct tutti_family {
   const int64_t *list; /* copied */
   int64_t list_count;
   tutti_buffer from, to;
-  int ordered; /* operands are combined in rank order, even where the operator commutes */
+  int ordered; /* 1: combine operands in rank order even if the operator commutes */
 } tutti_family;
 
+/* Adds the primitives of a family to the stage. */
 TUTTI_API tutti_status tutti_composition_add(tutti_composition *composition, const tutti_family *family);
 
-/* (in, block b) and (out, block b) are the same memory on every rank that has both. */
+/* in_place = 1: (in, block b) and (out, block b) are the same memory on every rank that has both. */
 TUTTI_API tutti_status tutti_composition_set_in_place(tutti_composition *composition, int in_place);
-/* Parameters, as in tutti_comm_set_params; without them "linear". TUTTI_ERR_PLAN says what does not fit. */
+/* Sets the parameters, as in tutti_comm_set_params; the default is "linear". TUTTI_ERR_PLAN: the text says what does
+ * not fit. */
 TUTTI_API tutti_status tutti_composition_set_params(tutti_composition *composition, const char *text);
 
-/* Makes the plans of all ranks and proves that they do what the primitives say, without deadlock or race: those that
- * tutti_composition_init makes for that operator, which is in rank order where it does not commute. op matters only
- * where something is reduced. TUTTI_ERR_PLAN names rank, lane, step and reason. */
+/* Makes the plans of all ranks, as tutti_composition_init makes them for op, and proves that they do what the
+ * primitives say, without deadlock or race. An op that does not commute combines in rank order; a composition without
+ * reductions ignores op. TUTTI_ERR_PLAN: the text names rank, lane, step and reason. */
 TUTTI_API tutti_status tutti_composition_verify(tutti_composition *composition, tutti_op op);
-/* The composition and this rank's plan as text; all ranks' plans as an SVG picture. To be freed with free(). */
+/* Prints the composition and this rank's plan as text, or draws all ranks' plans as SVG. Free the result with free().
+ */
 TUTTI_API tutti_status tutti_composition_print(tutti_composition *composition, char **text);
 TUTTI_API tutti_status tutti_composition_draw(tutti_composition *composition, char **svg);
 
-/* Where blocks lie, in elements; arrays of block_count each, borrowed until the request is destroyed. Only those of
- * blocks that this rank reads, writes or forwards matter. A block that is written overlaps no other one. Where both
- * ends of a move do not say the same count, all ranks have TUTTI_ERR_MISMATCH, at the latest when all have come to the
- * call. */
+/* Where blocks lie, in elements. Each array has block_count entries and is borrowed until the request is destroyed.
+ * Only the blocks that this rank reads, writes or forwards matter. A block that is written must not overlap another
+ * block. If sender and receiver of a block pass different counts, all ranks get TUTTI_ERR_MISMATCH, at the latest when
+ * all have come to the call. */
 typedef struct tutti_block_table {
   const int64_t *counts;
-  const int64_t *in_offsets, *out_offsets; /* NULL: block after block */
+  const int64_t *in_offsets, *out_offsets; /* NULL: one block after the other */
 } tutti_block_table;
 
-/* A persistent request (tutti/requests.h): all ranks make it, in the same order as their other calls, and start it when
- * they like. The first one freezes the composition: nothing more can be added. type and op as in tutti_allreduce; op
- * matters only where something is reduced. */
+/* Makes a persistent request (tutti/requests.h). All ranks make it, in the same order among their other calls, and
+ * start it when they like. The first request freezes the composition: nothing more can be added. type and op as in
+ * tutti_allreduce; a composition without reductions ignores op. */
 TUTTI_API tutti_status tutti_composition_init(tutti_composition *composition, const void *in, void *out,
                                               const tutti_block_table *blocks, tutti_type type, tutti_op op,
                                               tutti_request **request);

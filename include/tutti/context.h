@@ -1,4 +1,4 @@
-/* tutti/context.h - a process's part of a job; memory, operators and element types that belong to it. */
+/* tutti/context.h - a context: a process's part of a job, with its memory, operators and element types. */
 #ifndef TUTTI_CONTEXT_H
 #define TUTTI_CONTEXT_H
 
@@ -11,63 +11,65 @@
 extern "C" {
 #endif
 
-/* It belongs to the process that has made it. In one that is forked from it (fork, _Fork, clone without CLONE_VM) every
- * call that would touch the job is TUTTI_ERR_UNSUPPORTED, whose text names the function and the rank; what only ends or
- * frees something does nothing. A fork may exec, or make a context with a boot of its own: the launcher's rank is its
- * parent. Until it calls exec a child of vfork must not call tutti: it runs in its parent's memory. */
+/* A context belongs to the process that made it. In a fork of that process (fork, _Fork, clone without CLONE_VM) every
+ * call that would touch the job returns TUTTI_ERR_UNSUPPORTED, with the function and the rank in the text; calls that
+ * only end or free something do nothing. A fork may exec, or make a context with a boot of its own: the launcher's rank
+ * stays its parent's. A child of vfork runs in its parent's memory, so it must not call tutti before exec. */
 typedef struct tutti_context tutti_context;
 
 typedef struct tutti_context_options {
   size_t size;                          /* set by tutti_context_options_init */
-  const tutti_boot *boot;               /* NULL: what `tutti run` put in the environment, or a job of one rank */
-  const tutti_transport_ops *transport; /* NULL: shared memory */
-  const void *transport_config;         /* given to transport->open */
-  int64_t node; /* with `transport`: this rank's machine. Ranks of equal node share memory and use tutti's shared memory
-                   among themselves, `transport` reaches the others. -1, set by init: `transport` reaches all */
-  void (*idle)(void *user); /* called again and again while a call of tutti has waited for some microseconds, so that
-                               a library beside tutti may move on; must not call tutti. NULL: not wanted */
-  void *idle_user;
-  int64_t timeout_ns; /* for creation; 0: TUTTI_CREATE_TIMEOUT */
+  const tutti_boot *boot;               /* NULL: that of the launcher, or a job of one rank if there is none */
+  const tutti_transport_ops *transport; /* NULL: shared memory on a machine, TUTTI_FAR between machines */
+  const void *transport_config;         /* passed to transport->open */
+  int64_t node; /* with `transport`: the number of this rank's machine. Ranks of equal node use tutti's shared memory
+                   with each other, and `transport` reaches the other ranks. -1 (set by init): it reaches all ranks */
+  void (*idle)(void *user); /* tutti calls it again and again once a call has waited for some microseconds, so that
+                               another library can make progress. It must not call tutti. NULL: nothing to call */
+  void *idle_user;          /* passed to idle */
+  int64_t timeout_ns;       /* time limit of creation, nanoseconds; 0: TUTTI_CREATE_TIMEOUT */
 } tutti_context_options;
 
+/* Sets the size and the defaults of options. */
 TUTTI_API void tutti_context_options_init(tutti_context_options *options);
 
-/* Joins the job. Collective, blocking, bounded by the timeout; names who is missing. options may be NULL. */
+/* Joins the job. Collective, blocking. After the time limit it returns TUTTI_ERR_TIMEOUT and names the missing ranks.
+ * options may be NULL: the defaults. */
 TUTTI_API tutti_status tutti_context_create(const tutti_context_options *options, tutti_context **context);
-/* Leaves the job. Its communicators must have been destroyed. Accepts NULL. Never blocks for others. In a fork of the
- * process that has joined it does nothing. */
+/* Leaves the job; the context's communicators must have been destroyed before. Accepts NULL, never waits for other
+ * ranks. In a fork of the process that joined the job it does nothing. */
 TUTTI_API void tutti_context_destroy(tutti_context *context);
-/* -1 where context is NULL. */
+/* This rank, 0 .. size-1, and the number of ranks of the job; -1 if context is NULL. */
 TUTTI_API int64_t tutti_context_rank(const tutti_context *context);
 TUTTI_API int64_t tutti_context_size(const tutti_context *context);
 
-/* Memory that peers on this machine can read without a copy; any buffer works in every call, this one may be faster.
- * 64-byte aligned; to be freed before the context is destroyed. */
+/* Allocates memory that ranks of this machine can read in place. Every call accepts any buffer; this memory may be
+ * faster. 64-byte aligned. Free it with tutti_free before the context is destroyed. */
 TUTTI_API tutti_status tutti_alloc(tutti_context *context, size_t bytes, void **memory);
 TUTTI_API void tutti_free(tutti_context *context, void *memory);
 
-/* ---- operators and types of the user's own ----
+/* ---- the user's own operators and types ----
  *
- * They are local and cost nothing to others. Ranks compare the bytes of an element and whether the operator commutes,
- * not the function, which they cannot: all ranks of a call have to mean the same. A number is never used again.
- * Elements that are combined must fit into a slot: 16 KiB always do (TUTTI_SLOT_BYTES); a longer one breaks the
+ * These functions are local. Ranks of a call compare the size of an element and whether the operator commutes. They
+ * cannot compare the functions: all ranks must pass the same operator. Numbers of operators and types are never reused.
+ * An element that is combined must fit into a slot: 16 KiB always fit (TUTTI_SLOT_BYTES). A longer element breaks the
  * communicator with TUTTI_ERR_ARGUMENT. */
 
-/* An operator for all types whose elements have element_bytes bytes: of tutti_type_create, or of tutti's own. `reduce`
- * is called as tutti/types.h says, with `user` passed on. commutes: whether operands may be combined in any order; 0:
- * they are combined in rank order. In both cases it has to be associative. */
+/* Makes an operator for all types with elements of element_bytes bytes, built-in or from tutti_type_create. tutti calls
+ * `reduce` as tutti/types.h says and passes `user` to it. commutes: 1 if operands may be combined in any order, 0 for
+ * rank order. The operator must be associative in both cases. */
 TUTTI_API tutti_status tutti_op_create(tutti_context *context, tutti_reduce_function reduce, void *user,
                                        size_t element_bytes, int commutes, tutti_op *op);
-/* No call or request may use it any more. An operator that is none, or tutti's own, is left as it is. */
+/* Frees the operator; no call or request may use it afterwards. Ignores an invalid or built-in operator. */
 TUTTI_API void tutti_op_destroy(tutti_context *context, tutti_op op);
-/* A type whose elements are `bytes` bytes, 1 or more: moved as they are, or combined by operators of tutti_op_create of
- * that size. It lives as long as the context. tutti_type_size and tutti_type_name, which know no context, say 0 and "?"
- * of it. */
+/* Makes a type with elements of `bytes` bytes, bytes >= 1. Its elements are moved as they are, or combined by operators
+ * of tutti_op_create with the same element_bytes. It lives as long as the context. tutti_type_size and tutti_type_name,
+ * which take no context, return 0 and "?" for it. */
 TUTTI_API tutti_status tutti_type_create(tutti_context *context, size_t bytes, tutti_type *type);
-/* TUTTI_BYTE of one who knows what the bytes mean, though tutti need not: a front end for another library's types. A
- * rank that is sent bytes of another meaning than it has said gets TUTTI_ERR_MISMATCH, as for another type. meaning: 1
- * + a type of tutti's, which errors name; any other number from 1 + TUTTI_TYPE_COUNT to 65535; or 0, which agrees with
- * all, as do all others: that is TUTTI_BYTE. Such types are moved, not combined. */
+/* Returns TUTTI_BYTE with a meaning, for front ends of other libraries' types. A rank that receives bytes of another
+ * meaning than its own gets TUTTI_ERR_MISMATCH, as for another type. meaning: 1 + a built-in type, which errors then
+ * name; or any number from 1 + TUTTI_TYPE_COUNT to 65535; 0 and all other numbers return TUTTI_BYTE, which agrees with
+ * every meaning. Elements of such types are moved, not combined. */
 TUTTI_API tutti_type tutti_type_of_bytes(int32_t meaning);
 
 #ifdef __cplusplus

@@ -1,20 +1,20 @@
-/* tutti/requests.h - the collectives without blocking. Arguments are those of tutti/collectives.h.
+/* tutti/requests.h - the non-blocking and persistent collectives. Arguments are those of tutti/collectives.h.
  *
- *     tutti_NAME_start    starts it; complete after tutti_wait or tutti_test
- *     tutti_NAME_init     makes a persistent request, which is started many times with tutti_request_start
+ *     tutti_NAME_start    starts the call; tutti_wait or tutti_test complete it
+ *     tutti_NAME_init     makes a persistent request, which tutti_request_start starts any number of times
  *
- * Calls of one communicator run in the order in which they were started, which is the same on all ranks. Buffers and
- * arrays are borrowed until the call is complete; those of a persistent request until it is destroyed, and its arrays
- * must not change.
+ * Calls on one communicator run in the order in which they were started; all ranks start them in the same order. tutti
+ * borrows buffers and arrays until the call is complete. Those of a persistent request it borrows until the request is
+ * destroyed, and the arrays must not change.
  *
- * Persistent requests of one communicator are made in the same order on all ranks, with its other calls. That order
- * ends there: each rank starts them when it likes, in any order, among any other calls, as long as all ranks start each
- * of them the same number of times. They are made without communication. One that fails with TUTTI_ERR_ARGUMENT was not
- * made; an error of a start breaks the communicator.
+ * All ranks of a communicator make its persistent requests in the same order among its other calls. Each rank then
+ * starts them in any order, among any other calls, as long as all ranks start each request the same number of times.
+ * Making a request does not communicate. A request that fails with TUTTI_ERR_ARGUMENT was not made; a failed start
+ * breaks the communicator.
  *
- * A communicator may make any number of them. But a request must be destroyed, on each rank, before 2^26 others are
- * made after it (16,000, if the communicator's number is 2^17 or more): else the making of that one is an error on all.
- */
+ * A communicator may make any number of persistent requests. But each rank must destroy a request before 2^26 others
+ * are made after it (16,000 if the communicator's number is 2^17 or more); otherwise making that one fails on all
+ * ranks. */
 #ifndef TUTTI_REQUESTS_H
 #define TUTTI_REQUESTS_H
 
@@ -26,15 +26,16 @@ extern "C" {
 
 typedef struct tutti_request tutti_request;
 
-/* Starts a persistent request that is not running: not started yet, or waited for since. */
+/* Starts a persistent request that is not running: it was never started, or it has completed since. */
 TUTTI_API tutti_status tutti_request_start(tutti_request *request);
-/* *done = whether it is complete. Moves every outstanding request of the context on. A completed non-blocking request
- * is freed and *request set to NULL; a persistent one stays. A NULL *request, and one not started, are complete. */
+/* Sets *done to 1 if the request is complete, else to 0, and advances every outstanding request of the context. Frees a
+ * complete non-blocking request and sets *request to NULL; a persistent request stays. A NULL *request and a persistent
+ * request that was not started count as complete. */
 TUTTI_API tutti_status tutti_test(tutti_request **request, int *done);
-/* The same, and blocks until complete. */
+/* As tutti_test, but blocks until the request is complete. */
 TUTTI_API tutti_status tutti_wait(tutti_request **request);
-/* Frees a persistent request that is not running, with all that it has on this rank; others may still start theirs.
- * Accepts NULL. */
+/* Frees a persistent request that is not running, with everything it holds on this rank. Other ranks may still start
+ * theirs. Accepts NULL. */
 TUTTI_API void tutti_request_destroy(tutti_request *request);
 
 /* ---- non-blocking ---- */

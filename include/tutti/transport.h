@@ -1,17 +1,17 @@
-/* tutti/transport.h - the contract of a transport: ordered streams of slots between peers, and nothing of collectives.
+/* tutti/transport.h - the contract of a transport: ordered streams of slots between peers. It knows no collectives.
  *
  * A stream goes from one rank to one reader, or to several (`publish`), and keeps its order. The writer reserves a
- * slot, fills it and commits it; each reader peeks at the oldest slot it has not released, uses the bytes in place
- * (reduces out of it, copies out of it) and releases it. No call blocks: one that cannot go on now says so, and the
- * engine comes back.
+ * slot, fills it and commits it. Each reader peeks at the oldest slot that it has not released, uses the bytes in place
+ * (it reduces or copies out of them) and releases the slot. No call blocks: a call that cannot go on says so, and the
+ * engine calls again later.
  *
  *     writer   reserve -> fill -> commit                    slots: |  2  |  3  |  4  |     |
  *     reader                        peek -> use -> release            ^ reader's next     ^ writer's next
  *
- * Threads: calls on one transport come from one thread at a time. Both sides of a stream name it by the same 64-bit id;
- * the same id may be used for every (source, reader) pair, since streams are told apart by (id, source, reader).
+ * Threads: one thread at a time calls a transport. Both ends name a stream by the same 64-bit id. A stream's full name
+ * is (id, source, reader), so every (source, reader) pair may use the same id.
  *
- * A vendor's or a binding's transport is given in tutti_context_options and is built against this header only. */
+ * tutti_context_options takes the transport of a vendor or a binding, which needs this header only. */
 #ifndef TUTTI_TRANSPORT_H
 #define TUTTI_TRANSPORT_H
 
@@ -21,115 +21,121 @@
 extern "C" {
 #endif
 
-typedef struct tutti_stream tutti_stream; /* each transport's own; opaque to everyone else */
+typedef struct tutti_stream tutti_stream; /* each transport defines its own; opaque to everyone else */
 
-/* First bytes of every slot, written by the engine until commit: which call the bytes belong to. A reader that finds
- * another key than its own knows that ranks called different things, before it has used a byte. */
+/* The first bytes of every slot. The engine writes them before commit; they say which call the bytes belong to. A
+ * reader that finds another key than its own knows that ranks called different things, before it has used a byte. */
 typedef struct tutti_slot_header {
   uint64_t call; /* low half: number of the call on its communicator, from 1; high half: hash of the slot's blocks */
-  uint64_t key;  /* hash of what the call is: equal on all ranks that agree */
+  uint64_t key;  /* hash of the call; equal on all ranks that agree */
 } tutti_slot_header;
 
 typedef struct tutti_stream_spec {
   uint64_t id;               /* equal on all ends; unique among the open streams of one (source, readers) */
-  int64_t source;            /* job rank that writes */
-  const int64_t *readers;    /* job ranks that read, reader_count of them; borrowed during open */
-  int64_t reader_count;      /* 1, or more where `publish` is set */
-  size_t slot_bytes_minimum; /* a slot must hold at least this, header not included */
-  int once;                  /* the id is not used again: an end that was closed unused need not be remembered */
+  int64_t source;            /* the job rank that writes */
+  const int64_t *readers;    /* the reader_count job ranks that read; borrowed during stream_open */
+  int64_t reader_count;      /* 1, or more if `publish` is set */
+  size_t slot_bytes_minimum; /* the least number of bytes that a slot holds, without its header */
+  int once;                  /* 1: the id is never reused, so the transport may forget an end that was closed unused */
 } tutti_stream_spec;
 
-/* What was committed to a stream so far. */
+/* What the writer has committed to a stream so far. */
 typedef struct tutti_stream_sent {
-  uint64_t slots, slot_bytes;      /* filled and committed */
-  uint64_t lent, lent_bytes;       /* referred to: readers find it where it lies */
-  uint64_t fetched, fetched_bytes; /* referred to: readers fetch it */
+  uint64_t slots, slot_bytes;      /* slots that were filled, and their bytes */
+  uint64_t lent, lent_bytes;       /* slots that refer to data, which readers use in place */
+  uint64_t fetched, fetched_bytes; /* slots that refer to data, which readers fetch */
 } tutti_stream_sent;
 
 typedef struct tutti_transport_ops {
-  size_t size;      /* sizeof(tutti_transport_ops): what it lacks of later versions is NULL */
-  const char *name; /* short, "shm" */
-  int publish;      /* whether a stream may have several readers */
+  size_t size;      /* sizeof(tutti_transport_ops); tutti takes members beyond it as NULL */
+  const char *name; /* short, such as "shm" */
+  int publish;      /* 1: a stream may have several readers */
 
-  /* Opens the transport for a job; collective over its ranks (it may use boot->allgather). `config` is the user's. */
+  /* Opens the transport for a job. Collective over the job's ranks; it may use boot->allgather. config: the user's
+   * transport_config. */
   tutti_status (*open)(const void *config, const tutti_boot *boot, void **self);
-  /* Closes all that is open. Not collective; peers may still be reading what was committed. Accepts NULL. */
+  /* Closes everything that is open. Local; peers may still be reading what was committed. Accepts NULL. */
   void (*close)(void *self);
 
-  /* Opens one end. Neither collective nor blocking; may be called before the other end has opened. */
+  /* Opens one end. Local, never blocks; the other end may open earlier or later. */
   tutti_status (*stream_open)(void *self, const tutti_stream_spec *spec, tutti_stream **stream);
   void (*stream_close)(void *self, tutti_stream *stream);
 
-  /* Writer. *room = 0: no slot is free now. Otherwise *header and *data (room bytes, 64-byte aligned) are the writer's
-   * until commit; repeating reserve before commit gives the same slot. `bytes` <= room, the header is sent too. */
+  /* Writer. *room = 0: no slot is free now. Otherwise the writer may fill *header and *data (*room bytes, 64-byte
+   * aligned) until commit; another reserve before commit returns the same slot. commit sends the header and `bytes`
+   * bytes of data, bytes <= *room. */
   tutti_status (*reserve)(void *self, tutti_stream *stream, tutti_slot_header **header, void **data, size_t *room);
   tutti_status (*commit)(void *self, tutti_stream *stream, size_t bytes);
 
-  /* Reader. *header = NULL: nothing has come. Otherwise data stays as it is until release. *data = NULL: it lies in the
-   * writer's memory, where only `fetch` reaches it. */
+  /* Reader. *header = NULL: no slot has come. Otherwise the data does not change until release. *data = NULL: the data
+   * is in the writer's memory, and only `fetch` reaches it. */
   tutti_status (*peek)(void *self, tutti_stream *stream, const tutti_slot_header **header, const void **data,
                        size_t *bytes);
   tutti_status (*release)(void *self, tutti_stream *stream);
 
-  /* Moves what can be moved without blocking; TUTTI_ERR_PEER (with the rank in *peer) when a peer is known to be gone.
-   */
+  /* Moves what can be moved without blocking. Returns TUTTI_ERR_PEER, with the rank in *peer, when it knows that a peer
+   * is gone. */
   tutti_status (*progress)(void *self, int64_t *peer);
-  /* Sleeps until something may have changed or the time is over; may return early. NULL: the engine yields instead. */
+  /* Sleeps until something may have changed or timeout_ns has passed; may return early. NULL: the engine yields. */
   void (*wait)(void *self, int64_t timeout_ns);
-  /* 1: the peer is known to be dead; 2: it has closed its transport; 0: neither. NULL: never known. Must not block. */
+  /* Returns 1 if the peer is known to be dead, 2 if it has closed its transport, else 0. Must not block. NULL: nothing
+   * is known of peers. */
   int (*peer_dead)(void *self, int64_t peer);
-  /* Wakes a peer that may sleep in `wait`; cheap where it does not. Streams do this themselves; needed after writing to
-   * shared cells. NULL where there are none. */
+  /* Wakes a peer that may sleep in `wait`; cheap if it does not sleep. The engine calls it after writing to shared
+   * cells; streams wake their readers themselves. NULL: the transport has no shared cells. */
   void (*wake)(void *self, int64_t peer);
 
-  /* ---- optional: transports that are memory; each may be NULL ---- */
+  /* ---- optional: for transports over shared memory; each may be NULL ---- */
 
-  /* Memory that all `count` ranks (job ranks, ascending order of the group) map: equal id and ranks give the same
-   * memory, zeroed at first. cell[n] = that of ranks[n]: `bytes` bytes, 64-byte aligned. Not collective; the memory
-   * lives until cells_close. */
+  /* Maps memory that `count` ranks share (job ranks, in ascending order of the group). Equal id and ranks give the same
+   * memory, which is zeroed at first. cell[n] points to the cell of ranks[n]: `bytes` bytes, 64-byte aligned. Local;
+   * the memory lives until cells_close. */
   tutti_status (*cells_open)(void *self, uint64_t id, const int64_t *ranks, int64_t count, size_t bytes, void **cell);
-  /* This rank needs them no more; freed when every rank has said so. */
+  /* Gives up this rank's use of the cells; they are freed when every rank has closed them. */
   void (*cells_close)(void *self, uint64_t id);
 
-  /* Buffers that peers can read in place, for tutti_alloc. */
+  /* Allocates and frees buffers that peers can read in place, for tutti_alloc and tutti_free. */
   tutti_status (*alloc)(void *self, size_t bytes, void **memory);
   void (*free)(void *self, void *memory);
-  /* Commits the reserved slot with `bytes` at `data` without copying; `bytes` may be more than a slot holds. Readers
-   * peek at it where it lies, in memory of `alloc`; or, with `anywhere`, fetch it from where else it is.
-   * TUTTI_ERR_UNSUPPORTED (and nothing done) where they cannot: then fill and commit. The bytes must stay as they are
-   * until the slot has been released by all readers. */
+  /* Commits the reserved slot so that it refers to `bytes` bytes at `data`, without copying; bytes may exceed the room
+   * of a slot. Readers use data in memory of `alloc` in place. With anywhere = 1, data may be elsewhere too, and
+   * readers fetch it. Returns TUTTI_ERR_UNSUPPORTED, and does nothing, where readers cannot: the engine then fills and
+   * commits. The bytes must not change until all readers have released the slot. */
   tutti_status (*refer)(void *self, tutti_stream *stream, const void *data, size_t bytes, int anywhere);
-  /* Writer: slots committed so far that some reader has not released. */
+  /* Writer: the number of committed slots that some reader has not released. */
   uint64_t (*unreleased)(void *self, tutti_stream *stream);
 
-  /* Reader: copies `bytes` from `offset` on of the slot that peek has found to `to`. Needed where peek gives data =
-   * NULL. An error, such as that the writer has died, is one of the call; what is at `to` then means nothing. */
+  /* Reader: copies `bytes` bytes, from byte `offset` of the slot that peek found, to `to`. Needed where peek returns
+   * data = NULL. If it fails, as when the writer has died, the call fails with the same error and the bytes at `to` are
+   * undefined. */
   tutti_status (*fetch)(void *self, tutti_stream *stream, size_t offset, void *to, size_t bytes);
 
-  /* ---- optional: transports that send in `progress` what commit has left to it; may be NULL ---- */
+  /* ---- optional: for transports in which `progress` sends what commit has queued; each may be NULL ---- */
 
-  /* Writer: slots committed so far that reach their reader only if this rank calls `progress` again. A call does not
-   * return before there are none: this rank may then compute for long, and the reader must not wait for that. */
+  /* Writer: the number of committed slots that reach their reader only if this rank calls `progress` again. A
+   * collective returns only when there are none, because this rank may then compute for long while the reader waits. */
   uint64_t (*unsent)(void *self, tutti_stream *stream);
-  /* A descriptor that poll finds readable when progress may have something to do; the transport's own. So a rank can
-   * sleep until something comes, from here or from its own machine. NULL, or -1: there is none, and it looks often. */
+  /* A descriptor that poll finds readable when progress may have something to do; the transport owns it. It lets a rank
+   * sleep until something comes from here or from its own machine. NULL, or a result of -1: ranks poll often instead.
+   */
   int (*descriptor)(void *self);
 
-  /* ---- optional: of `refer` with `anywhere` ---- */
+  /* ---- optional: for `refer` with anywhere = 1 ---- */
 
-  /* Bytes from which it is worth while; shorter ones may be refused. The same on all ranks that may share cells. 0: it
-   * is always done; SIZE_MAX: never. NULL: 0. */
+  /* The shortest length in bytes for which `refer` pays; it may refuse shorter data. Equal on all ranks that may share
+   * cells. 0: always; SIZE_MAX: never. NULL: 0. */
   size_t (*refer_least)(void *self);
 
-  /* ---- optional: of transports that keep what comes for streams whose reader is not open yet ---- */
+  /* ---- optional: for transports that keep what comes for streams whose reader is not open yet ---- */
 
-  /* No rank opens streams of these `count` ids, from `first` on, any more; this one has none of them open. What has
-   * come of them need not be kept. What comes later may be: this is called again. NULL: it is kept. */
+  /* Says that no rank will open streams with the ids first .. first + count - 1 again, and that this rank has none of
+   * them open. The transport may drop what has come for them. What comes later it may keep: the engine calls this
+   * again. NULL: it keeps everything. */
   void (*forget)(void *self, uint64_t first, uint64_t count);
 
   /* ---- optional: counts ---- */
 
-  /* Writer. *sent comes zeroed. NULL: slots and what is referred to are not counted. */
+  /* Writer: fills *sent, which is zeroed before. NULL: slots and references are not counted. */
   void (*sent)(void *self, tutti_stream *stream, tutti_stream_sent *sent);
 } tutti_transport_ops;
 

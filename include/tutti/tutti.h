@@ -1,17 +1,16 @@
-/* tutti/tutti.h - collectives for C programs: everything that the library has.
+/* tutti/tutti.h - includes all that C programs need.
  *
- * A *context* is this process's part of a job. A *communicator* is an ordered group of its ranks. Every rank of a
- * communicator calls the same collectives on it in the same order; ranks that differ get an error that says who called
- * what.
+ * A *context* is this process's part of a job. A *communicator* is an ordered group of the job's ranks. Every rank of a
+ * communicator calls the same collectives on it in the same order. Ranks that differ get an error that says which rank
+ * called what.
  *
- * Sizes are counts of elements, 64-bit. Buffers are borrowed until the call (or its request) is complete. `in == out`
- * positions that the field calls in place are stated at each function. A count of 0 is legal.
- *
- * Threads: one thread at a time in the calls on one context. Errors: each function returns a tutti_status and
- * tutti_last_error() has the text. Outputs are written only on success. After TUTTI_ERR_MISMATCH, _PEER, _TIMEOUT,
- * _ABORTED, and after _MEMORY or _SYSTEM in a collective (others wait for this rank), the communicator is broken: each
- * later call on it returns the same error, tutti_comm_destroy still works. After _ARGUMENT and _PLAN it is as before.
- */
+ * Sizes: 64-bit counts of elements. A count of 0 is legal.
+ * Buffers: tutti borrows them until the call, or its request, is complete. Each function says where it works in place.
+ * Threads: one thread at a time calls tutti for a context.
+ * Errors: each function returns a tutti_status, and tutti_last_error() returns the text. Outputs are written only on
+ * success. TUTTI_ERR_MISMATCH, _PEER, _TIMEOUT and _ABORTED break the communicator; so do _MEMORY and _SYSTEM in a
+ * collective, where others wait for this rank. Each later call on a broken communicator returns the same error;
+ * tutti_comm_destroy still works. _ARGUMENT and _PLAN leave the communicator as it was. */
 #ifndef TUTTI_TUTTI_H
 #define TUTTI_TUTTI_H
 

@@ -28,7 +28,7 @@ typedef enum tutti_type {
   TUTTI_COMPLEX64 = 13,           /* two float32: real, imaginary */
   TUTTI_COMPLEX128 = 14,          /* two float64 */
   TUTTI_LONG_DOUBLE_COMPLEX = 15, /* two long double */
-  TUTTI_BOOL = 16,                /* one byte: 0 false, else true; results are 0 or 1 */
+  TUTTI_BOOL = 16,                /* one byte: 0 is false, all else true; results are 0 or 1 */
   TUTTI_BYTE = 17,                /* bits without a value */
   /* A value and an index, as C lays out struct { value; int32_t index; }. */
   TUTTI_FLOAT32_INT32 = 18,
@@ -37,7 +37,7 @@ typedef enum tutti_type {
   TUTTI_INT32_INT32 = 21,
   TUTTI_INT64_INT32 = 22,
   TUTTI_LONG_DOUBLE_INT32 = 23,
-  TUTTI_TYPE_COUNT /* and more: those of tutti_type_create */
+  TUTTI_TYPE_COUNT /* tutti_type_create adds more */
 } tutti_type;
 
 typedef enum tutti_op {
@@ -45,31 +45,31 @@ typedef enum tutti_op {
   TUTTI_PRODUCT = 1,
   TUTTI_MIN = 2,
   TUTTI_MAX = 3,
-  TUTTI_AVERAGE = 4, /* sum, then divided by the number of contributions. Of integers the sum is of their own type and
-                      * wraps before it is divided (the average of 100 and 100 in int8 is -28); truncated toward zero */
-  TUTTI_MIN_LOC = 5, /* of pairs: the least value with its index; of equal values the least index */
-  TUTTI_MAX_LOC = 6,
-  TUTTI_LOGICAL_AND = 7, /* of integers and bool: 0 is false, all else true; results of two or more are 0 or 1 */
+  TUTTI_AVERAGE = 4, /* the sum, divided by the number of contributions. A sum of integers has their type, so it wraps
+                      * before the division (the average of 100 and 100 in int8 is -28), which truncates toward zero */
+  TUTTI_MIN_LOC = 5, /* for pairs: the least value with its index; among equal values the least index */
+  TUTTI_MAX_LOC = 6, /* for pairs: the greatest value with its index; among equal values the least index */
+  TUTTI_LOGICAL_AND = 7, /* for integers and bool: 0 is false, all else true; results of two or more are 0 or 1 */
   TUTTI_LOGICAL_OR = 8,
   TUTTI_LOGICAL_XOR = 9,
-  TUTTI_BIT_AND = 10, /* of integers, byte and bool */
+  TUTTI_BIT_AND = 10, /* for integers, byte and bool */
   TUTTI_BIT_OR = 11,
   TUTTI_BIT_XOR = 12,
-  TUTTI_OP_COUNT /* and more: those of tutti_op_create */
+  TUTTI_OP_COUNT /* tutti_op_create adds more */
 } tutti_op;
 
-/* What a user's operator does: out[i] = left[i] (op) right[i] for count elements. out may be left or right itself. The
- * pointers are aligned as the user's buffers are, or better. It may be called in any thread that calls tutti. */
+/* A user's operator: computes out[i] = left[i] (op) right[i] for count elements. out may equal left or right. The
+ * pointers are aligned at least as the user's buffers are. Any thread that calls tutti may call it. */
 typedef void (*tutti_reduce_function)(const void *left, const void *right, void *out, int64_t count, void *user);
 
-/* Bytes of one element; 0 for a value that is no type. */
+/* Bytes of one element; 0 for an invalid type. */
 TUTTI_API size_t tutti_type_size(tutti_type type);
 
-/* Whether elements of that type can be combined so: sums and products of numbers, min and max of ordered ones, averages
- * of real ones, min-loc and max-loc of pairs, logical and bitwise ones as said above. */
+/* 1 if op combines elements of type, else 0. Sum and product take numbers, min and max ordered numbers, average real
+ * numbers, min-loc and max-loc pairs, logical and bitwise operators the types listed above. */
 TUTTI_API int tutti_op_fits(tutti_op op, tutti_type type);
 
-/* "float32", "sum"; "?" for a value that is none. */
+/* "float32", "sum"; "?" for an invalid value. */
 TUTTI_API const char *tutti_type_name(tutti_type type);
 TUTTI_API const char *tutti_op_name(tutti_op op);
 
