@@ -107,7 +107,7 @@ def main():
     subprocess.run([BED, "down"], check=True)
     subprocess.run([BED, "up", "4", str(NICS), "100mbit"], check=True, stdout=subprocess.DEVNULL)
     first = bench(RIVALS.values(), 1, COLLECTIVES, SIZES, "0")
-    print("| ranks a node | NICs | | bytes | tutti, of bound | best rival | tutti's time / its | Open MPI / tutti |")
+    print("| ranks a node | NICs | collective | bytes | tutti: time, time / bound | best rival | tutti / best rival | Open MPI / tutti |")
     print("|---|---|---|---|---|---|---|---|", flush=True)
     with tempfile.TemporaryDirectory() as folder:
         rules = os.path.join(folder, "rules")
