@@ -4,7 +4,7 @@
  * A stage keeps rank order where groups are runs of ranks, and at each level what comes in a round is next to what is
  * there (tt_shape_keeps_order). With one root, the group that each tree begins in is known. With several, all groups
  * are taken to be one. */
-#include "lower/walk.h"
+#include "lower/levels.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -69,7 +69,7 @@ static int root_keeps(const tt_lower_stage *levels, int n, int64_t outer, int64_
   if (!tt_shape_keeps_order(&tree, level->group_at[levels->position[root]] - level->first[outer]))
     return n;
   for (int64_t g = 0; g < tree.f; g++) {
-    int64_t leader = tt_walk_representative(levels, n, outer, root, part, g);
+    int64_t leader = tt_lower_representative(levels, n, outer, root, part, g);
     int bad = root_keeps(levels, n + 1, level->first[outer] + g, leader, part);
     if (bad >= 0)
       return bad;

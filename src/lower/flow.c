@@ -4,8 +4,10 @@
  * result) or takes its place (a block, a complete result); what goes is what the rank has then. Equal payloads between
  * the same two ranks are one event, and equal combinations one value, so that one-step allreduce over a halving tree
  * becomes recursive doubling, and a scan sends one value a round. */
+#include "lower/flow.h"
+
+#include "lower/edges.h"
 #include "lower/touch.h"
-#include "lower/values.h"
 
 /* ---- one primitive ---- */
 

@@ -44,6 +44,27 @@ tt_tree tt_lower_tree(const tt_lower_stage *stage, int level, int64_t outer) {
   return (tt_tree){&stage->level[level].params, subgroups(&stage->level[level], outer), false};
 }
 
+/* The level inside which a group of `level` is represented: a folded one by its first subgroup. */
+static const tt_lower_level *represented_in(const tt_lower_stage *stage, int level) {
+  return &stage->level[stage->level[level].fold ? level + 1 : level];
+}
+
+int64_t tt_lower_place_of(const tt_lower_stage *stage, int number, int64_t root, int64_t part) {
+  const tt_lower_level *in = represented_in(stage, number);
+  int64_t position = stage->position[root];
+  return stage->level[number].striped ? part : position - in->start[in->group_at[position]];
+}
+
+int64_t tt_lower_representative(const tt_lower_stage *stage, int number, int64_t outer, int64_t root, int64_t part,
+                                int64_t index) {
+  const tt_lower_level *level = &stage->level[number], *in = represented_in(stage, number);
+  int64_t sub = level->first[outer] + index, place = tt_lower_place_of(stage, number, root, part);
+  if (level->fold)
+    sub = in->first[sub];
+  int64_t size = in->start[sub + 1] - in->start[sub];
+  return stage->perm[in->start[sub] + (place < size ? place : place % size)];
+}
+
 /* What depends on all trees of a level: the most rounds, and whether all of them share partial results. */
 static tutti_status look_at_trees(const char *stage, tt_lower_stage *out, int number) {
   tt_lower_level *level = &out->level[number];

@@ -50,6 +50,27 @@ tutti_status tt_lower_resolve(const tt_composition *composition, int stage, cons
 /* The tree over the subgroups of group `outer` of the level before (of all ranks: 0). */
 tt_tree tt_lower_tree(const tt_lower_stage *stage, int level, int64_t outer);
 
+/* The number of the member, in every group of a level that has so many, that represents it. */
+int64_t tt_lower_place_of(const tt_lower_stage *stage, int level, int64_t root, int64_t part);
+/* The rank that goes on with a primitive in subgroup `index` of group `outer`, where `root` is the root in that group.
+ */
+int64_t tt_lower_representative(const tt_lower_stage *stage, int level, int64_t outer, int64_t root, int64_t part,
+                                int64_t index);
+
+/* What all ranks share: the levels of all stages, and of the plan. */
+struct tt_lowering {
+  tt_arena arena;
+  const tt_composition *composition;
+  const tt_topo *topo;
+  tt_params params;
+  uint32_t part_count;
+  tt_lower_stage stage[TT_STAGES];
+  uint32_t stage_time[TT_STAGES + 1];               /* round in which each stage begins */
+  uint16_t level_number[TT_STAGES][TT_PLAN_LEVELS]; /* level of a stage -> level of the plan */
+  int level_count;
+  char level_name[TT_PLAN_LEVELS][TT_TOPO_NAME];
+};
+
 /* ---- what all ranks know of a stage (facts.c) ---- */
 
 /* TUTTI_ERR_PLAN with stage, level and reason where reductions that are ordered, or all of them, would not be in rank

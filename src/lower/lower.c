@@ -2,7 +2,7 @@
  *
  *     tt_lowering_create   levels of each stage, with ring(n) and folding (members.c, levels.c); is rank order kept
  *                          (facts.c)? stripe and channels cut blocks into parts
- *     tt_lower_rank        primitives that touch the rank (touch.c) -> edges (walk.c) -> values and events (flow.c,
+ *     tt_lower_rank        primitives that touch the rank (touch.c) -> edges (edges.c) -> values and events (flow.c,
  *                          values.c, fuse.c) -> places (place.c) -> lanes, steps (sequence.c, emit.c), waits (waits.c)
  *
  * Nothing here knows which collective it compiles: a composition has no such field. */

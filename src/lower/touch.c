@@ -2,7 +2,7 @@
  *
  * From the root down, level by level: the way to any end passes the rank where it represents its group, and then all
  * ends below its label do; where it represents none, none do. So all ends of one root that touch the rank are found at
- * once. Where parts of a block take different ways (stripe, folding), a few ends too many are found: walk.c decides.
+ * once. Where parts of a block take different ways (stripe, folding), a few ends too many are found: edges.c decides.
  * Costs O(levels) a root, and what is found. */
 #include "lower/touch.h"
 
@@ -50,7 +50,7 @@ static spot find_spot(const tt_walk *walk, int64_t root, int64_t me) {
     if (mine != home && detour)
       return at_group(walk, n, outer, home, mine, !may_represent(stage, n, mine, me));
     if (mine != home) {
-      root = tt_walk_representative(stage, n, outer, root, 0, mine - level->first[outer]);
+      root = tt_lower_representative(stage, n, outer, root, 0, mine - level->first[outer]);
       if (root == me)
         return at_group(walk, n, outer, home, mine, false);
     }

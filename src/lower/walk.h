@@ -1,4 +1,4 @@
-/* lower/walk.h - one primitive's trees, seen from one rank: the edges that begin or end there. */
+/* lower/walk.h - a walk over one primitive's trees, seen from one rank: the edges that begin or end there. */
 #ifndef TT_LOWER_WALK_H
 #define TT_LOWER_WALK_H
 
@@ -48,13 +48,5 @@ typedef struct tt_walk {
   tt_edge *edge; /* found so far, by time afterwards */
   int64_t edge_count, edge_room;
 } tt_walk;
-
-/* The rank that goes on with a primitive in subgroup `index` of group `outer`, where `root` is the root in that group.
- */
-int64_t tt_walk_representative(const tt_lower_stage *stage, int level, int64_t outer, int64_t root, int64_t part,
-                               int64_t index);
-
-/* Fills in walk->edge with the edges of rank `me`, sorted by time, sends first. False where memory is exhausted. */
-bool tt_walk_edges(tt_walk *walk, int64_t me);
 
 #endif
