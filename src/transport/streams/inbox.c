@@ -8,6 +8,7 @@
  * them opens and closes. Rails overtake each other: which opening is the next is certain when all letters before the
  * inbox's first have come. */
 #include "transport/streams/inbox.h"
+#include "transport/streams/letters.h"
 
 #include <inttypes.h>
 

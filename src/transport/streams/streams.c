@@ -10,6 +10,7 @@
  * needed (inbox.c).
  */
 #include "transport/streams/inbox.h"
+#include "transport/streams/letters.h"
 
 #include <assert.h>
 #include <inttypes.h>

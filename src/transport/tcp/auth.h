@@ -11,7 +11,7 @@
 #ifndef TT_TRANSPORT_TCP_AUTH_H
 #define TT_TRANSPORT_TCP_AUTH_H
 
-#include "transport/tcp/door.h"
+#include "transport/tcp/tcp.h"
 
 enum { TT_TCP_HELLO_BYTES = 64, TT_TCP_ANSWER_BYTES = 64, TT_TCP_PROOF_BYTES = 32, TT_TCP_WELCOME_BYTES = 1 };
 enum { TT_TCP_RANDOM_BYTES = 32 };

@@ -3,7 +3,8 @@
 #ifndef TT_TRANSPORT_TCP_CALLS_H
 #define TT_TRANSPORT_TCP_CALLS_H
 
-#include "transport/tcp/door.h"
+#include "transport/tcp/arrival.h"
+#include "transport/tcp/tcp.h"
 #include "transport/tcp/watch.h"
 
 typedef struct tt_tcp_calls {

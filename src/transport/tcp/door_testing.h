@@ -5,6 +5,7 @@
 #define TT_TRANSPORT_TCP_DOOR_TESTING_H
 
 #include "transport/tcp/auth.h"
+#include "transport/tcp/door.h"
 
 #include <arpa/inet.h>
 #include <dirent.h>

@@ -4,7 +4,7 @@
 
 #include "transport/streams/numbers.h"
 #include "transport/tcp/link.h"
-#include "transport/tcp/pipe.h"
+#include "transport/tcp/owner.h"
 
 #define TT_TCP_SECOND INT64_C(1000000000)
 

@@ -1,5 +1,7 @@
 /* transport/tcp/pipe.c - the pipes as their owner sees them: send, progress, goodbye. One epoll descriptor has all
  * connections and the door, so that a look costs one system call when nothing has happened. */
+#include "transport/tcp/pipe.h"
+
 #include "transport/tcp/peer.h"
 
 #include <errno.h>

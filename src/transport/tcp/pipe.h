@@ -11,37 +11,7 @@
 #ifndef TT_TRANSPORT_TCP_PIPE_H
 #define TT_TRANSPORT_TCP_PIPE_H
 
-#include "transport/streams/letters.h"
-#include "transport/tcp/door.h"
-
-typedef struct tt_tcp_pipes tt_tcp_pipes;
-
-/* Who has letters sent and gets those that come. `sent` is called from tt_tcp_pipes_send_take too, all else only from
- * tt_tcp_pipes_progress and _flush. */
-typedef struct tt_tcp_owner {
-  tutti_status (*deliver_take)(void *user, tt_streams_letter *letter); /* keeps it, and gives it back to the pool */
-  /* Letters of that stream that the system has not taken whole need this rank's progress: -1: one fewer; 1: one more,
-   * where a rail has failed. */
-  void (*sent)(void *user, uint64_t stream, int32_t count);
-  void (*released)(void *user, int64_t peer, uint64_t stream, uint32_t count); /* the peer has released so many, ever */
-  /* For saying the whole state again: calls tt_tcp_pipes_credit for each stream that comes from that peer. */
-  void (*credit_all)(void *user, int64_t peer);
-  void *user;
-} tt_tcp_owner;
-
-/* What each rank has told in the allgather. */
-typedef struct tt_tcp_host {
-  tt_tcp_rail rail[TT_TCP_RAILS]; /* with ports */
-  int64_t rail_count;
-} tt_tcp_host;
-
-typedef struct tt_tcp_pipes_spec {
-  const tt_tcp_host *host; /* of each rank; borrowed until destroyed */
-  int64_t rank, rank_count;
-  const int64_t *first_rail; /* as in tt_tcp_config */
-  tt_tcp_door *door;         /* borrowed */
-  tt_tcp_owner owner;
-} tt_tcp_pipes_spec;
+#include "transport/tcp/owner.h"
 
 tutti_status tt_tcp_pipes_create(const tt_tcp_pipes_spec *spec, tt_tcp_pipes **pipes);
 /* Says goodbye to everyone it has met; waits, at most timeout_ns, until all letters are in the hands of their readers'

@@ -23,6 +23,7 @@
 #include <netinet/in.h>
 
 #define TT_TCP_RAILS 8
+#define TT_TCP_KEY_BYTES 32 /* of the job's key: made in opening, proven at every door */
 
 /* A NIC of this machine that is used. */
 typedef struct tt_tcp_rail {

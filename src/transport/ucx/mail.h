@@ -3,6 +3,7 @@
 #ifndef TT_TRANSPORT_UCX_MAIL_H
 #define TT_TRANSPORT_UCX_MAIL_H
 
+#include "transport/streams/letters.h"
 #include "transport/streams/numbers.h"
 #include "transport/streams/streams.h"
 #include "transport/ucx/library.h"
