@@ -8,11 +8,8 @@ static tutti_status open_board(tutti_comm *comm) {
   if (!comm->ops->cells_open)
     return TUTTI_OK;
   tt_board **board = calloc((size_t)comm->size, sizeof(tt_board *));
-  comm->neighbour = calloc((size_t)comm->size, sizeof *comm->neighbour);
-  if (!board || !comm->neighbour) {
-    free(board);
+  if (!board)
     return tt_comm_no_memory(comm);
-  }
   tutti_status status = tt_comm_open_cells(comm, 0, sizeof(tt_board), (void **)board);
   if (status == TUTTI_OK)
     comm->agree.board = board;

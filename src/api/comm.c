@@ -73,7 +73,6 @@ void tutti_comm_destroy(tutti_comm *comm) {
   free(comm->calls.creation);
   free(comm->calls.tally);
   free(comm->calls.copy);
-  free(comm->neighbour);
   free(comm->agree.broken_text);
   tt_team_give(&comm->context->teams, comm->team);
   free(comm);

@@ -105,7 +105,6 @@ static tutti_comm *create(tutti_comm *comm) {
   made->size = comm->size;
   made->job_rank = comm->job_rank;
   made->agree.board = comm->agree.board;
-  made->neighbour = comm->neighbour;
   made->far = comm->far;
   made->apart = comm->apart;
   made->head = comm->head;

@@ -184,8 +184,7 @@ bool tt_cells_writable(tt_cells *cells, const tt_cell_use *use) {
   return true;
 }
 
-bool tt_cells_awaits_neighbour(const tt_cells *cells, const tt_cell_use *use) {
-  const bool *neighbour = cells->spec->neighbour;
+bool tt_cells_awaits(const tt_cells *cells, const tt_cell_use *use, const bool *neighbour) {
   for (size_t word = 0; word < cells->set_words; word++)
     for (uint64_t left = use->readers[word]; left; left &= left - 1)
       if (neighbour[first_of(word, left)] && cells->completed[first_of(word, left)] < use->sequence)

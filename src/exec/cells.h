@@ -71,8 +71,8 @@ tutti_status tt_cells_open_area(tt_cells *cells, tt_area *area);        /* once 
 tutti_status tt_cells_begin(tt_cells *cells);
 /* Whether this rank may write there: nobody reads any more what the use before left. */
 bool tt_cells_writable(tt_cells *cells, const tt_cell_use *use);
-/* Whether a rank that shares this one's core keeps it from doing so. */
-bool tt_cells_awaits_neighbour(const tt_cells *cells, const tt_cell_use *use);
+/* Whether one of those ranks keeps it from doing so. */
+bool tt_cells_awaits(const tt_cells *cells, const tt_cell_use *use, const bool *neighbour);
 /* This rank has written there in the current call, for `readers`. */
 void tt_cells_used(tt_cells *cells, tt_cell_use *use, const uint64_t *readers);
 /* This rank has completed call `sequence`. */

@@ -210,12 +210,12 @@ static bool in_cells(const tt_executor *executor) { return !((const tt_direct *)
 static bool awaits_neighbour(const tt_executor *executor) {
   const tt_direct *direct = (const tt_direct *)executor;
   const tt_cells *cells = direct->cells;
-  const bool *neighbour = cells->spec->neighbour;
+  const bool *neighbour = tt_link_neighbours(direct->link);
   if (!neighbour)
     return false;
   if (!direct->published) {
     const tt_cell_use *use = in_use(direct);
-    return use && tt_cells_awaits_neighbour(cells, use);
+    return use && tt_cells_awaits(cells, use, neighbour);
   }
   if (!direct->taken)
     return tt_instance_awaits_neighbour(direct->instance);

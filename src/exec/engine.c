@@ -184,7 +184,7 @@ static bool awaits_neighbour(const tt_instance *instance, const tt_lane_run *lan
 }
 
 bool tt_instance_awaits_neighbour(const tt_instance *instance) {
-  const bool *neighbour = tt_link_get(instance->link)->neighbour;
+  const bool *neighbour = tt_link_neighbours(instance->link);
   for (uint32_t n = 0; neighbour && n < instance->active_count; n++)
     if (awaits_neighbour(instance, &instance->lane[instance->active[n]], neighbour))
       return true;

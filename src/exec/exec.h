@@ -36,7 +36,6 @@ typedef struct tt_link_spec {
   uint64_t stream_base;           /* ids of this link's streams are stream_base + lane id: equal on all ranks */
   uint64_t ids;                   /* that it has from there on: the last few are its cells', lanes must be fewer */
   bool patient;                   /* a step may poll a little for what will come soon: every rank has a core */
-  const bool *neighbour;          /* of each rank: shares this one's core, as far as is known; borrowed; NULL: none */
   const bool *far;           /* of each rank: messages to it are costly, and wait to be whole; borrowed; NULL: none */
   size_t slot_bytes_minimum; /* equal on all ranks: blocks are cut into slices of at most this */
   bool alone;                /* of one request: ids are used once; little memory, as ranks run ahead by few starts */
@@ -46,6 +45,10 @@ typedef struct tt_link_spec {
 
 tutti_status tt_link_create(const tt_link_spec *spec, tt_link **link);
 void tt_link_destroy(tt_link *link);
+
+/* Whether that rank shares this one's core, as far as is known; at first none does. At any time: it changes nothing but
+ * what tt_executor_awaits_neighbour says. */
+void tt_link_set_neighbour(tt_link *link, int64_t rank, bool shares);
 
 #define TT_SPENT_LEVELS 32
 

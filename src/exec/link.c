@@ -6,6 +6,7 @@
 
 #include "exec/cells.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,6 +30,8 @@ struct tt_link {
   entry *table;
   tt_cells *cells; /* NULL until the direct executor needs them */
   tt_sent sent[TT_MEDIUM_COUNT];
+  int64_t neighbour_count;
+  bool neighbour[]; /* of each rank */
 };
 
 static void set_thresholds(tt_thresholds *of) {
@@ -40,7 +43,7 @@ static void set_thresholds(tt_thresholds *of) {
 }
 
 tutti_status tt_link_create(const tt_link_spec *spec, tt_link **link) {
-  tt_link *made = calloc(1, sizeof *made);
+  tt_link *made = calloc(1, sizeof *made + (size_t)spec->rank_count * sizeof *made->neighbour);
   if (!made)
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for a communicator's table of streams");
   made->spec = *spec;
@@ -61,6 +64,14 @@ void tt_link_destroy(tt_link *link) {
 }
 
 void tt_link_watch(tt_link *link, tt_spent *spent) { link->spec.spent = spent; }
+
+void tt_link_set_neighbour(tt_link *link, int64_t rank, bool shares) {
+  assert(rank >= 0 && rank < link->spec.rank_count);
+  link->neighbour_count += shares - link->neighbour[rank];
+  link->neighbour[rank] = shares;
+}
+
+const bool *tt_link_neighbours(const tt_link *link) { return link->neighbour_count > 0 ? link->neighbour : NULL; }
 
 const tt_link_spec *tt_link_get(const tt_link *link) { return &link->spec; }
 

@@ -19,6 +19,8 @@ tutti_status tt_link_stream(tt_link *link, const tt_link_end *end, tutti_stream 
 /* The link's shared cells, opened on first need. TUTTI_ERR_UNSUPPORTED where the transport has none. */
 tutti_status tt_link_cells(tt_link *link, tt_cells **cells);
 const tt_link_spec *tt_link_get(const tt_link *link);
+/* Of each rank: tt_link_set_neighbour; NULL where there is none. */
+const bool *tt_link_neighbours(const tt_link *link);
 /* What executors count: all of cells, messages, and the bytes of slots, which have gaps. */
 tt_sent *tt_link_counts(tt_link *link);
 

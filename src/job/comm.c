@@ -92,7 +92,6 @@ tutti_status tt_comm_open_link(tutti_comm *comm) {
                                                         : TT_LINK_IDS,
                        .alone = comm->side.main,
                        .patient = !comm->context->machine.crowded,
-                       .neighbour = comm->neighbour,
                        .far = comm->far,
                        .thresholds = {.lend = tt_medium_lend_bytes(comm->context->medium)},
                        .slot_bytes_minimum = tt_comm_slot_bytes(together, comm->apart)};
@@ -143,6 +142,7 @@ tutti_status tt_comm_renew(tutti_comm *comm, uint32_t epoch) {
     status = open_epoch(comm);
   }
   forget_epochs(comm);
+  comm->wait.yields = 0; /* who shares the core is found anew */
   return status == TUTTI_OK ? tt_comm_open_link(comm) : status;
 }
 

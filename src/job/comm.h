@@ -33,7 +33,6 @@ struct tutti_comm {
   const bool *far; /* [size]: on another machine */
   bool apart;      /* some are */
   int64_t head;    /* the lowest rank on this machine */
-  bool *neighbour; /* [size]: shares this rank's core, as far as is known */
   tt_link *link;   /* NULL: not prepared yet */
   struct {
     tt_board *

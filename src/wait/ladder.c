@@ -120,9 +120,10 @@ static void find_neighbours(tutti_comm *comm) {
   __atomic_store_n(&board[comm->context->rank]->core, core, __ATOMIC_RELAXED);
   comm->wait.crowded = comm->context->machine.crowded;
   for (int64_t r = 0; r < comm->size; r++) {
-    comm->neighbour[r] = r != comm->rank && !comm->far[r] && core > 0 &&
-                         __atomic_load_n(&board[comm->job_rank[r]]->core, __ATOMIC_RELAXED) == core;
-    comm->wait.crowded = comm->wait.crowded || comm->neighbour[r]; /* bound to one core, though there are enough */
+    bool shares = r != comm->rank && !comm->far[r] && core > 0 &&
+                  __atomic_load_n(&board[comm->job_rank[r]]->core, __ATOMIC_RELAXED) == core;
+    tt_link_set_neighbour(comm->link, r, shares);
+    comm->wait.crowded = comm->wait.crowded || shares; /* bound to one core, though there are enough */
   }
 }
 
