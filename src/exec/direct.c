@@ -20,7 +20,7 @@ enum { PATIENT_POLLS = 200 };
 
 static bool may_move(const tt_executor *executor) {
   const tt_direct *direct = (const tt_direct *)executor;
-  return !direct->instance && !direct->far && !direct->writes_far && direct->status == TUTTI_OK;
+  return !direct->instance && !direct->shape.far && !direct->shape.writes_far && direct->fault.status == TUTTI_OK;
 }
 
 static tutti_status move(tt_executor *executor, tt_link *link) {
@@ -47,18 +47,18 @@ static void destroy(tt_executor *executor) {
 static tt_cell_use *line_use(const tt_direct *direct) { return &direct->cells->line_use[direct->cells->line_at]; }
 
 static tt_cell_use *data_use(const tt_direct *direct) {
-  return &direct->area->use[tt_cells_turn(direct->area, direct->sequence)];
+  return &direct->shape.area->use[tt_cells_turn(direct->shape.area, direct->now.sequence)];
 }
 
 /* What the current call's line or data were used for before, if anyone may still read it; NULL: nobody does. */
 static tt_cell_use *in_use(const tt_direct *direct) {
   if (!tt_cells_writable(direct->cells, line_use(direct)))
     return line_use(direct);
-  return direct->writes_far && !tt_cells_writable(direct->cells, data_use(direct)) ? data_use(direct) : NULL;
+  return direct->shape.writes_far && !tt_cells_writable(direct->cells, data_use(direct)) ? data_use(direct) : NULL;
 }
 
 static inline unsigned char *data_of(const tt_direct *direct, int64_t rank, tt_line *line, tt_direct_spot spot) {
-  return (spot.near ? line->near : tt_cells_data(direct->area, rank, direct->sequence)) + spot.at;
+  return (spot.near ? line->near : tt_cells_data(direct->shape.area, rank, direct->now.sequence)) + spot.at;
 }
 
 /* memcpy without a call for the commonest sizes. */
@@ -73,7 +73,7 @@ static inline void copy_piece(unsigned char *to, const unsigned char *from, int6
 
 /* What stands before a block whose length only its two ends know: it is of this call, that block, and so long. */
 static inline uint32_t tag_of(const tt_direct *direct, uint32_t mark) {
-  return (uint32_t)(((direct->key | TT_KEY_MEANING) + (uint64_t)mark * 0x9E3779B97F4A7C15u) >> 32);
+  return (uint32_t)(((direct->now.key | TT_KEY_MEANING) + (uint64_t)mark * 0x9E3779B97F4A7C15u) >> 32);
 }
 
 /* Publishes what the plan sends, unless some rank may still read what was there. */
@@ -88,57 +88,57 @@ static bool publish(tt_direct *direct) {
   }
   tt_line *line = tt_cells_line(cells, direct->plan->rank);
   const unsigned char *in = direct->memory.base[TT_SPACE_IN];
-  for (uint32_t n = 0; n < direct->piece_count; n++) {
-    const tt_direct_piece *piece = &direct->piece[n];
+  for (uint32_t n = 0; n < direct->shape.piece_count; n++) {
+    const tt_direct_piece *piece = &direct->shape.piece[n];
     unsigned char *to = data_of(direct, direct->plan->rank, line, piece->to);
     uint32_t tag = tag_of(direct, piece->mark);
     if (piece->to.tagged)
       memcpy(to - TT_DIRECT_TAG, &tag, sizeof tag);
     copy_piece(to, in + piece->from, piece->bytes);
   }
-  line->key = direct->key;
-  atomic_store_explicit(&line->sequence, direct->sequence, memory_order_release); /* pairs with has_come */
-  tt_cells_wake(cells, direct->readers);
-  tt_cells_used(cells, line_use(direct), direct->readers);
-  if (direct->writes_far)
-    tt_cells_used(cells, data_use(direct), direct->readers);
-  direct->published = true;
+  line->key = direct->now.key;
+  atomic_store_explicit(&line->sequence, direct->now.sequence, memory_order_release); /* pairs with has_come */
+  tt_cells_wake(cells, direct->shape.readers);
+  tt_cells_used(cells, line_use(direct), direct->shape.readers);
+  if (direct->shape.writes_far)
+    tt_cells_used(cells, data_use(direct), direct->shape.readers);
+  direct->now.published = true;
   direct->executor.went |= TT_MEDIA(TT_MEDIUM_CELL);
   direct->sent->messages++;
-  direct->sent->bytes += direct->piece_bytes;
+  direct->sent->bytes += direct->shape.piece_bytes;
   if (direct->watch.spent)
-    tt_watch_moved(&direct->watch, direct->send_level, false);
+    tt_watch_moved(&direct->watch, direct->steps.send_level, false);
   return true;
 }
 
 static tutti_status start_instance(tt_direct *direct, const tt_run *run) {
   tutti_status status =
       direct->instance ? TUTTI_OK : tt_instance_create(direct->bound, direct->link, &direct->instance);
-  return status ? status : tt_instance_start_beside(direct->instance, run, direct);
+  return status ? status : tt_instance_start(direct->instance, run, &direct->beside);
 }
 
 static tutti_status start(tt_executor *executor, const tt_run *run) {
   tt_direct *direct = (tt_direct *)executor;
   tutti_status status = tt_layout(direct, run);
-  if (!status && direct->rests)
+  if (!status && direct->shape.rests)
     status = start_instance(direct, run);
   if (!status)
     status = tt_cells_begin(direct->cells);
   if (status)
     return status;
-  direct->sequence = direct->cells->sequence;
-  direct->key = run->key + run->call * (0x9E3779B97F4A7C15u & ~TT_KEY_MEANING);
-  direct->position = 0;
-  direct->completed = false;
+  direct->now.sequence = direct->cells->sequence;
+  direct->now.key = run->key + run->call * (0x9E3779B97F4A7C15u & ~TT_KEY_MEANING);
+  direct->now.position = 0;
+  direct->now.completed = false;
   direct->executor.went = 0;
-  direct->status = TUTTI_OK;
-  direct->taken = !direct->rests;
-  direct->published = direct->piece_count == 0;
+  direct->fault.status = TUTTI_OK;
+  direct->now.taken = !direct->shape.rests;
+  direct->now.published = direct->shape.piece_count == 0;
   tt_spent *spent = direct->cells->spec->spent;
   direct->watch.spent = spent;
   if (spent)
     tt_watch_begin(&direct->watch, spent, direct->plan);
-  if (!direct->published)
+  if (!direct->now.published)
     publish(direct);
   return TUTTI_OK;
 }
@@ -148,33 +148,38 @@ static bool has_tag(const tt_direct *direct, const unsigned char *data, uint32_t
   return memcmp(data - TT_DIRECT_TAG, &wanted, sizeof wanted) == 0;
 }
 
-bool tt_direct_has(const tt_direct *direct, uint32_t step) { return !direct->spot[step].streams; }
+/* ---- what the instance asks, where it does the steps ---- */
 
-tutti_status tt_direct_peek(tt_direct *direct, uint32_t step, uint32_t mark, const unsigned char **data) {
+static bool has(void *user, uint32_t step) { return !((const tt_direct *)user)->shape.spot[step].streams; }
+
+static tutti_status peek(void *user, uint32_t step, uint32_t mark, const unsigned char **data) {
+  tt_direct *direct = user;
   int32_t peer = direct->plan->step[step].peer;
-  tt_direct_spot spot = direct->spot[step];
+  tt_direct_spot spot = direct->shape.spot[step];
   tt_line *line = tt_cells_line(direct->cells, peer);
   *data = NULL;
-  if (atomic_load_explicit(&line->sequence, memory_order_acquire) != direct->sequence) /* pairs with publish */
+  if (atomic_load_explicit(&line->sequence, memory_order_acquire) != direct->now.sequence) /* pairs with publish */
     return TUTTI_OK;
   *data = data_of(direct, peer, line, spot);
-  if (!tt_key_agrees(line->key, direct->key) || (spot.tagged && !has_tag(direct, *data, mark)))
+  if (!tt_key_agrees(line->key, direct->now.key) || (spot.tagged && !has_tag(direct, *data, mark)))
     return TUTTI_ERR_MISMATCH;
-  direct->cells->completed[peer] = direct->sequence - 1;
+  direct->cells->completed[peer] = direct->now.sequence - 1;
   return TUTTI_OK;
 }
 
+/* ---- what this one does by itself ---- */
+
 static tutti_status mismatch(tt_direct *direct, int32_t peer) {
-  direct->status = TUTTI_ERR_MISMATCH;
-  direct->bad_peer = direct->cells->spec->job_rank[peer];
-  return direct->status;
+  direct->fault.status = TUTTI_ERR_MISMATCH;
+  direct->fault.peer = direct->cells->spec->job_rank[peer];
+  return direct->fault.status;
 }
 
 /* Whether the peer has published its data of this call; polls for a while where that keeps no other rank from running.
  */
 static inline bool has_come(const tt_direct *direct, tt_line *line) {
   for (int n = 0; n < direct->polls; n++)
-    if (atomic_load_explicit(&line->sequence, memory_order_acquire) == direct->sequence) /* pairs with publish */
+    if (atomic_load_explicit(&line->sequence, memory_order_acquire) == direct->now.sequence) /* pairs with publish */
       return true;
   return false;
 }
@@ -191,9 +196,9 @@ static ALWAYS_INLINE tutti_status take(tt_direct *direct, const tt_direct_take *
       return TUTTI_OK;
     if (watched)
       tt_watch_came(&direct->watch, of->level, false);
-    if (!tt_key_agrees(line->key, direct->key))
+    if (!tt_key_agrees(line->key, direct->now.key))
       return mismatch(direct, of->peer);
-    direct->cells->completed[of->peer] = direct->sequence - 1;
+    direct->cells->completed[of->peer] = direct->now.sequence - 1;
     data = data_of(direct, of->peer, line, of->data);
     if (of->data.tagged && !has_tag(direct, data, of->mark))
       return mismatch(direct, of->peer);
@@ -205,7 +210,7 @@ static ALWAYS_INLINE tutti_status take(tt_direct *direct, const tt_direct_take *
   return TUTTI_OK;
 }
 
-static bool in_cells(const tt_executor *executor) { return !((const tt_direct *)executor)->rests; }
+static bool in_cells(const tt_executor *executor) { return !((const tt_direct *)executor)->shape.rests; }
 
 static bool awaits_neighbour(const tt_executor *executor) {
   const tt_direct *direct = (const tt_direct *)executor;
@@ -213,16 +218,16 @@ static bool awaits_neighbour(const tt_executor *executor) {
   const bool *neighbour = tt_link_neighbours(direct->link);
   if (!neighbour)
     return false;
-  if (!direct->published) {
+  if (!direct->now.published) {
     const tt_cell_use *use = in_use(direct);
     return use && tt_cells_awaits(cells, use, neighbour);
   }
-  if (!direct->taken)
+  if (!direct->now.taken)
     return tt_instance_awaits_neighbour(direct->instance);
-  for (uint32_t n = direct->position; n < direct->take_count; n++) {
-    int32_t peer = direct->take[n].peer;
+  for (uint32_t n = direct->now.position; n < direct->shape.take_count; n++) {
+    int32_t peer = direct->shape.take[n].peer;
     if (peer >= 0 && neighbour[peer] &&
-        atomic_load_explicit(&tt_cells_line(cells, peer)->sequence, memory_order_relaxed) != direct->sequence)
+        atomic_load_explicit(&tt_cells_line(cells, peer)->sequence, memory_order_relaxed) != direct->now.sequence)
       return true;
   }
   return false;
@@ -231,14 +236,14 @@ static bool awaits_neighbour(const tt_executor *executor) {
 /* One of those that this rank lacks; -1: any may be. */
 static int64_t find_awaited(const tt_direct *direct) {
   const tt_cells *cells = direct->cells;
-  if (!direct->published) {
+  if (!direct->now.published) {
     const tt_cell_use *use = in_use(direct);
     return use ? tt_cells_awaited(direct->cells, use) : -1;
   }
-  for (uint32_t n = direct->take_count; direct->taken && n > direct->position; n--) {
-    int32_t peer = direct->take[n - 1].peer;
+  for (uint32_t n = direct->shape.take_count; direct->now.taken && n > direct->now.position; n--) {
+    int32_t peer = direct->shape.take[n - 1].peer;
     if (peer >= 0 &&
-        atomic_load_explicit(&tt_cells_line(cells, peer)->sequence, memory_order_relaxed) != direct->sequence)
+        atomic_load_explicit(&tt_cells_line(cells, peer)->sequence, memory_order_relaxed) != direct->now.sequence)
       return peer;
   }
   return -1;
@@ -251,44 +256,44 @@ static void await(const tt_executor *executor, bool one) {
 
 static void complete(tt_direct *direct) {
   tt_cells *cells = direct->cells;
-  tt_cells_complete(cells, direct->sequence);
-  if (direct->reads_all)
-    cells->settled = direct->sequence - 1;
-  tt_cells_wake(cells, direct->owed); /* a publisher may wait for this rank to be through */
+  tt_cells_complete(cells, direct->now.sequence);
+  if (direct->shape.reads_all)
+    cells->settled = direct->now.sequence - 1;
+  tt_cells_wake(cells, direct->shape.owed); /* a publisher may wait for this rank to be through */
 }
 
 static tutti_status failed(tt_direct *direct, int64_t *peer) {
-  *peer = direct->bad_peer;
-  return tt_fail(direct->status, "rank %lld called something else, or sent another message",
-                 (long long)direct->bad_peer);
+  *peer = direct->fault.peer;
+  return tt_fail(direct->fault.status, "rank %lld called something else, or sent another message",
+                 (long long)direct->fault.peer);
 }
 
 /* Takes what has come, up to `end`. */
 static ALWAYS_INLINE tutti_status take_up_to(tt_direct *direct, uint32_t end, bool *moved, int64_t *peer,
                                              bool watched) {
-  while (direct->position < end) {
+  while (direct->now.position < end) {
     bool ready = true;
-    if (take(direct, &direct->take[direct->position], &ready, watched))
+    if (take(direct, &direct->shape.take[direct->now.position], &ready, watched))
       return failed(direct, peer);
     if (!ready)
       return TUTTI_OK;
     *moved = true;
-    direct->position++;
+    direct->now.position++;
   }
   return TUTTI_OK;
 }
 
 /* *done where that was all. */
 static ALWAYS_INLINE tutti_status take_all(tt_direct *direct, bool *done, bool *moved, int64_t *peer, bool watched) {
-  if (!direct->completed) {
-    tutti_status status = take_up_to(direct, direct->released, moved, peer, watched);
-    if (status || direct->position < direct->released)
+  if (!direct->now.completed) {
+    tutti_status status = take_up_to(direct, direct->shape.released, moved, peer, watched);
+    if (status || direct->now.position < direct->shape.released)
       return status;
     complete(direct);
-    direct->completed = true;
+    direct->now.completed = true;
   }
-  tutti_status status = take_up_to(direct, direct->take_count, moved, peer, watched);
-  *done = direct->position == direct->take_count;
+  tutti_status status = take_up_to(direct, direct->shape.take_count, moved, peer, watched);
+  *done = direct->now.position == direct->shape.take_count;
   return status;
 }
 
@@ -304,16 +309,16 @@ static __attribute__((noinline)) tutti_status take_all_watched(tt_direct *direct
 static tutti_status step(tt_executor *executor, bool *done, bool *moved, int64_t *peer) {
   tt_direct *direct = (tt_direct *)executor;
   *done = *moved = false;
-  if (direct->status)
+  if (direct->fault.status)
     return failed(direct, peer);
-  if (!direct->published) {
+  if (!direct->now.published) {
     *moved = publish(direct);
     if (!*moved)
       return TUTTI_OK;
   }
-  if (!direct->taken) {
-    tutti_status status = tt_instance_step(direct->instance, &direct->taken, moved, peer);
-    if (status || !direct->taken)
+  if (!direct->now.taken) {
+    tutti_status status = tt_instance_step(direct->instance, &direct->now.taken, moved, peer);
+    if (status || !direct->now.taken)
       return status;
     direct->executor.went |= direct->instance->executor.went;
   }
@@ -338,6 +343,7 @@ tutti_status tt_direct_create(const tt_bound_plan *bound, tt_link *link, tt_dire
   made->executor.ops = &ops;
   made->bound = bound;
   made->plan = bound->list;
+  made->beside = (tt_beside){.has = has, .peek = peek, .user = made};
   tt_arena_init(&made->arena);
   status = move(&made->executor, link);
   if (!status)

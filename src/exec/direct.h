@@ -38,60 +38,66 @@ typedef struct tt_direct_take { /* an op in a run */
   tt_direct_spot data;
 } tt_direct_take;
 
-struct tt_direct {
+typedef struct tt_direct {
   tt_executor executor;
   tt_cells *cells;
   tt_sent *sent; /* the link's count of what goes in cells */
-  uint64_t sequence, key;
-  uint32_t position; /* of the take that is next */
-  bool completed;    /* in this run: others' cells are not read any more */
-  bool published;    /* in this run: all that it publishes */
-  bool taken;        /* by `instance`, where it does that: all of this run */
-  int polls;         /* for one rank's data, before a step returns */
+  struct {       /* of the run that is under way */
+    uint64_t sequence, key;
+    uint32_t position; /* of the take that is next */
+    bool completed;    /* others' cells are not read any more */
+    bool published;    /* all that it publishes */
+    bool taken;        /* by `instance`, where it does that: all of this run */
+  } now;
+  int polls; /* for one rank's data, before a step returns */
 
-  /* the shape of a run: what depends on type, operator and block lengths */
-  tt_direct_take *take;
-  tt_direct_piece *piece;
-  uint32_t take_count, piece_count;
-  int64_t piece_bytes;  /* of all pieces */
-  uint32_t released;    /* so many takes are done before others' cells are read no more */
-  tt_area *area;        /* for what travels in data */
-  bool far, writes_far; /* something travels there; is published there */
-  bool reads_all;       /* takes something from every other rank */
-  bool rests;           /* some blocks go through streams: `instance` does the steps, there are no takes */
-  tt_direct_spot *spot; /* of each step with a peer and some bytes */
-  uint64_t *readers, *sources, *owed; /* sets: who reads this rank, whom it reads, and whom nothing but its completion
-                                       * would wake */
-  int64_t *image;                     /* LISTED: where each block lies in the image; made when first needed */
+  struct { /* layout.c: what depends on type, operator and block lengths */
+    tt_direct_take *take;
+    tt_direct_piece *piece;
+    uint32_t take_count, piece_count;
+    int64_t piece_bytes;  /* of all pieces */
+    uint32_t released;    /* so many takes are done before others' cells are read no more */
+    tt_area *area;        /* for what travels in data */
+    bool far, writes_far; /* something travels there; is published there */
+    bool reads_all;       /* takes something from every other rank */
+    bool rests;           /* some blocks go through streams: `instance` does the steps, there are no takes */
+    tt_direct_spot *spot; /* of each step with a peer and some bytes */
+    uint64_t *readers, *sources, *owed; /* sets: who reads this rank, whom it reads, and whom nothing but its completion
+                                         * would wake */
+    int64_t *image;                     /* LISTED: where each block lies in the image; made when first needed */
+    tt_run run;                         /* as it was when the shape was made */
+    bool made;
+  } shape;
   tt_memory memory;
   tt_blocks blocks;
   tt_arith arith;
-  tt_run run; /* as it was when the shape was made */
-  bool shaped;
 
-  /* of the bound plan */
   const tt_bound_plan *bound;
   const tt_plan *plan; /* its list */
   tt_link *link;
-  tt_direct_op *op;     /* in its order */
-  tt_direct_send *send; /* in the order of places */
-  uint32_t op_count, send_count;
-  uint32_t *op_by_place; /* numbers of the ops that take, in the order of places */
-  uint32_t op_by_place_count;
-  bool reduces, uses_mid;
-
-  uint8_t send_level; /* of what is published */
+  struct {                /* flatten.c makes them of the bound plan */
+    tt_direct_op *op;     /* in its order */
+    tt_direct_send *send; /* in the order of places */
+    uint32_t op_count, send_count;
+    uint32_t *op_by_place; /* numbers of the ops that take, in the order of places */
+    uint32_t op_by_place_count;
+    bool reduces, uses_mid;
+    uint8_t send_level; /* of what is published */
+  } steps;
   tt_watch watch;
 
   tt_instance *instance; /* for runs in which some blocks go through streams; made when first needed */
-  tutti_status status;   /* of the run; an error stays */
-  int64_t bad_peer;
+  tt_beside beside;      /* what it asks of this one */
+  struct {
+    tutti_status status; /* of the run; an error stays */
+    int64_t peer;        /* job rank that it names */
+  } fault;
   tt_arena arena;
-};
+} tt_direct;
 
 tutti_status tt_direct_create(const tt_bound_plan *bound, tt_link *link, tt_direct **direct);
 
-/* flatten.c: fills op, send and what else depends on the bound plan alone. */
+/* flatten.c: fills steps and what else depends on the bound plan alone. */
 tutti_status tt_flatten(tt_direct *direct);
 /* layout.c: the shape of a run, unless it is that of the run before. */
 tutti_status tt_layout(tt_direct *direct, const tt_run *run);

@@ -14,8 +14,8 @@ static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 /* Sets the lane to the beginning of its current step. */
 static void enter(tt_instance *instance, tt_lane_run *lane) {
   const tt_op *op = lane->op;
-  bool in_cell =
-      instance->direct && op->kind != TT_STEP_COPY && tt_direct_has(instance->direct, (uint32_t)(op - instance->op));
+  bool in_cell = instance->beside && op->kind != TT_STEP_COPY &&
+                 instance->beside->has(instance->beside->user, (uint32_t)(op - instance->steps.op));
   lane->in_cell = in_cell && op->kind != TT_STEP_SEND;
   lane->length = in_cell && op->kind == TT_STEP_SEND ? 0 : tt_blocks_bytes(&instance->blocks, op->length);
   lane->done = lane->granted = 0;
@@ -29,7 +29,7 @@ static void enter(tt_instance *instance, tt_lane_run *lane) {
 
 /* Grants the lane more bytes of its step, at least up to the end of a slice; false where its waits allow no more. */
 static bool grant(const tt_instance *instance, tt_lane_run *lane) {
-  const tt_wait_on *wait = &instance->wait[lane->op->wait_first];
+  const tt_wait_on *wait = &instance->steps.wait[lane->op->wait_first];
   int64_t limit = lane->length;
   for (uint32_t n = 0; n < lane->op->wait_count; n++) {
     const tt_lane_run *other = wait[n].lane;
@@ -67,7 +67,7 @@ static tutti_status hold(tt_instance *instance, tt_lane_run *lane, bool *moved) 
 
 static tutti_status end_message(tt_instance *instance, tt_lane_run *lane) {
   for (tt_media left = lane->went; left; left &= (tt_media)(left - 1))
-    instance->sent[__builtin_ctz(left)].messages++;
+    instance->link.sent[__builtin_ctz(left)].messages++;
   instance->executor.went |= lane->went;
   lane->went = 0;
   return tt_move_flush(instance, lane);
@@ -94,20 +94,20 @@ static void note(const tt_instance *instance, const tt_lane_run *lane, int64_t b
                       .bytes = (size_t)bytes};
   if (lane->op->kind != TT_STEP_RECV) {
     access.address = lane->src + lane->done;
-    instance->log(instance->log_user, &access);
+    instance->log.note(instance->log.user, &access);
   }
   if (lane->op->kind != TT_STEP_SEND) {
     access.address = lane->dst + lane->done;
     access.write = true;
-    instance->log(instance->log_user, &access);
+    instance->log.note(instance->log.user, &access);
   }
 }
 
 /* Whom the lane waited for, where the transport says that it is gone. */
 static tutti_status name_peer(tt_instance *instance, const tt_lane_run *lane, tutti_status status) {
-  int32_t peer = instance->plan->step[lane->op - instance->op].peer;
+  int32_t peer = instance->plan->step[lane->op - instance->steps.op].peer;
   if (status == TUTTI_ERR_PEER && peer >= 0)
-    instance->bad_peer = tt_link_get(instance->link)->job_rank[peer];
+    instance->fault.peer = tt_link_get(instance->link.of)->job_rank[peer];
   return status;
 }
 
@@ -127,7 +127,7 @@ static tutti_status visit(tt_instance *instance, tt_lane_run *lane, int64_t *mov
       status = tt_move(instance, lane, &bytes);
     if (status || (bytes == 0 && lane->length > 0))
       return name_peer(instance, lane, status);
-    if (instance->log)
+    if (instance->log.note)
       note(instance, lane, bytes);
     *moved = true;
     *moved_bytes += bytes;
@@ -160,31 +160,31 @@ static tutti_status go_round(tt_instance *instance, int64_t *moved_bytes, bool *
 
 /* Whether what was sent reaches its readers without this rank. */
 static bool is_sent(const tt_instance *instance) {
-  for (uint32_t n = 0; n < instance->send_count; n++)
-    if (instance->ops->unsent(instance->transport, instance->send_stream[n]) > 0)
+  for (uint32_t n = 0; n < instance->steps.send.count; n++)
+    if (instance->link.ops->unsent(instance->link.transport, instance->steps.send.stream[n]) > 0)
       return false;
   return true;
 }
 
 /* Whether nobody needs this rank any more: its buffers, where they were sent by reference, or its help. */
 static bool settled(tt_instance *instance) {
-  for (uint32_t n = 0; instance->referred && n < instance->refer_count; n++)
-    if (instance->ops->unreleased(instance->transport, instance->refer_stream[n]) > 0)
+  for (uint32_t n = 0; instance->run.referred && n < instance->steps.refer.count; n++)
+    if (instance->link.ops->unreleased(instance->link.transport, instance->steps.refer.stream[n]) > 0)
       return false;
-  instance->referred = false;
+  instance->run.referred = false;
   return is_sent(instance);
 }
 
 /* A reader's peer, or a sender's; a stream of several readers waits for any of them. */
 static bool awaits_neighbour(const tt_instance *instance, const tt_lane_run *lane, const bool *neighbour) {
-  const tt_step *step = &instance->plan->step[lane->op - instance->op];
+  const tt_step *step = &instance->plan->step[lane->op - instance->steps.op];
   if (step->kind == TT_STEP_COPY)
     return false;
   return step->peer < 0 || neighbour[step->peer];
 }
 
 bool tt_instance_awaits_neighbour(const tt_instance *instance) {
-  const bool *neighbour = tt_link_neighbours(instance->link);
+  const bool *neighbour = tt_link_neighbours(instance->link.of);
   for (uint32_t n = 0; neighbour && n < instance->active_count; n++)
     if (awaits_neighbour(instance, &instance->lane[instance->active[n]], neighbour))
       return true;
@@ -192,10 +192,10 @@ bool tt_instance_awaits_neighbour(const tt_instance *instance) {
 }
 
 bool tt_instance_awaits_far(const tt_instance *instance) {
-  const bool *far = tt_link_get(instance->link)->far;
+  const bool *far = tt_link_get(instance->link.of)->far;
   for (uint32_t n = 0; far && n < instance->active_count; n++) {
     const tt_lane_run *lane = &instance->lane[instance->active[n]];
-    int32_t peer = instance->plan->step[lane->op - instance->op].peer;
+    int32_t peer = instance->plan->step[lane->op - instance->steps.op].peer;
     if (peer >= 0 && far[peer] && lane->done < lane->granted) /* else it waits for other lanes */
       return true;
   }
@@ -210,16 +210,16 @@ static void watch_call(tt_instance *instance, bool done, bool moved) {
 }
 
 static tutti_status keep_error(tt_instance *instance, tutti_status status) {
-  instance->status = status;
-  snprintf(instance->error, sizeof instance->error, "%s", tutti_last_error());
+  instance->fault.status = status;
+  snprintf(instance->fault.text, sizeof instance->fault.text, "%s", tutti_last_error());
   return status;
 }
 
 tutti_status tt_instance_step(tt_instance *instance, bool *done, bool *moved, int64_t *peer) {
   *done = *moved = false;
-  tutti_status status = instance->status;
+  tutti_status status = instance->fault.status;
   if (status)
-    tt_fail(status, "%s", instance->error);
+    tt_fail(status, "%s", instance->fault.text);
   bool again = !status;
   for (int64_t bytes = 0; again && bytes < BYTES_A_CALL;) {
     again = false;
@@ -228,10 +228,10 @@ tutti_status tt_instance_step(tt_instance *instance, bool *done, bool *moved, in
     if (status)
       again = false;
   }
-  if (status && !instance->status)
+  if (status && !instance->fault.status)
     keep_error(instance, status);
   if (status)
-    *peer = instance->bad_peer;
+    *peer = instance->fault.peer;
   else
     *done = instance->active_count == 0 && settled(instance);
   if (instance->watch.spent)

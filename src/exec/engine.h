@@ -50,48 +50,68 @@ typedef struct tt_wait_on {
   bool whole;
 } tt_wait_on;
 
-typedef struct tt_direct tt_direct; /* direct.h */
+/* Blocks of some steps that travel beside the streams: the direct executor's, in cells. */
+typedef struct tt_beside {
+  bool (*has)(void *user, uint32_t step); /* of a send or receive: its block does, in this run */
+  /* What came there, NULL where nothing has yet. TUTTI_ERR_MISMATCH, without text: another call's, or another block. */
+  tutti_status (*peek)(void *user, uint32_t step, uint32_t mark, const unsigned char **data);
+  void *user;
+} tt_beside;
+
+typedef struct tt_stream_list {
+  tutti_stream **stream;
+  uint32_t count;
+} tt_stream_list;
 
 typedef struct tt_instance {
   tt_executor executor;
-  const tutti_transport_ops *ops;
-  void *transport;
-  tt_thresholds thresholds; /* the link's */
-  tt_sent *sent;            /* the link's counts */
-  tt_op *op;                /* parallel to plan->step */
-  tt_wait_on *wait;
+  struct { /* found once */
+    tt_link *of;
+    const tutti_transport_ops *ops;
+    void *transport;
+    tt_thresholds thresholds;
+    tt_sent *sent; /* its counts */
+  } link;
+  const tt_bound_plan *bound;
+  const tt_plan *plan; /* its list */
+  struct {             /* ops.c makes them of the bound plan */
+    tt_op *op;         /* parallel to plan->step */
+    tt_wait_on *wait;
+    tt_stream_list refer; /* of the sends that the bound plan settles */
+    tt_stream_list send;  /* of all that send, where commit alone may not do */
+    bool reduces, uses_mid;
+  } steps;
   tt_lane_run *lane;
   uint32_t *active; /* lanes that are not through */
   uint32_t active_count;
-  int64_t slot;      /* bytes that a slot may carry, or the plan's slice where that is less; a multiple of 64 */
-  int64_t slice;     /* of the run: of whole elements, at most `slot` */
-  tt_direct *direct; /* what it has of this run is in its cells, what it sends sent already; NULL: nothing */
+  int64_t slot;  /* bytes that a slot may carry, or the plan's slice where that is less; a multiple of 64 */
+  int64_t slice; /* of the run: of whole elements, at most `slot` */
 
-  uint64_t call, key, shape; /* of the run, as in tt_run */
+  struct { /* as in tt_run */
+    uint64_t call, key, shape;
+    bool single_copy;
+    bool referred; /* something was, in this run */
+  } run;
+  const tt_beside *beside; /* what this run has there is sent already; NULL: nothing */
   tt_arith arith;
   tt_blocks blocks;
   tt_memory memory;
   tt_accumulate accumulate;
+  struct { /* what is fetched to be combined with its destination; made when first needed */
+    unsigned char *memory;
+    int64_t bytes;
+  } aside;
 
-  tutti_stream **refer_stream; /* of the sends that the bound plan settles */
-  uint32_t refer_count;
-  bool referred;              /* something was, in this run */
-  tutti_stream **send_stream; /* of all that send, where commit alone may not do */
-  uint32_t send_count;
-  bool single_copy;     /* as in tt_run */
-  unsigned char *aside; /* what is fetched to be combined with its destination; made when first needed */
-  int64_t aside_bytes;
-  bool reduces, uses_mid;
-
-  tutti_status status; /* of the run; an error stays */
-  int64_t bad_peer;    /* job rank that it names, -1: none */
-  char error[256];
+  struct {
+    tutti_status status; /* of the run; an error stays */
+    int64_t peer;        /* job rank that it names, -1: none */
+    char text[256];
+  } fault;
   tt_watch watch;
-  tt_access_log log;
-  void *log_user;
-  const tt_bound_plan *bound;
-  const tt_plan *plan; /* its list */
-  tt_link *link;
+  struct {
+    tt_access_log note; /* NULL: off */
+    void *user;
+  } log;
   tt_arena arena;
 } tt_instance;
 
@@ -125,15 +145,10 @@ tutti_status tt_instance_step(tt_instance *instance, bool *done, bool *moved, in
 bool tt_instance_awaits_neighbour(const tt_instance *instance);
 bool tt_instance_awaits_far(const tt_instance *instance);
 
-/* instance.c: a start in which the blocks of some steps travel in cells; `direct` is borrowed until it is complete. */
-tutti_status tt_instance_start_beside(tt_instance *instance, const tt_run *run, tt_direct *direct);
+/* instance.c: a start; `beside` is borrowed until it is complete, NULL: all blocks go through streams. */
+tutti_status tt_instance_start(tt_instance *instance, const tt_run *run, const tt_beside *beside);
 
-/* direct.c: whether the block of a send or receive of the run travels in a cell; */
-bool tt_direct_has(const tt_direct *direct, uint32_t step);
-/* what came there, NULL where nothing has yet. TUTTI_ERR_MISMATCH, without text: another call's, or another block. */
-tutti_status tt_direct_peek(tt_direct *direct, uint32_t step, uint32_t mark, const unsigned char **data);
-
-/* ops.c: fills op, wait, lane, active, refer_stream, send_stream and what else depends on the bound plan alone. */
+/* ops.c: fills steps, lane, active and what else depends on the bound plan alone. */
 tutti_status tt_ops_make(tt_instance *instance);
 
 /* move.c: moves one piece of the lane's current step, at most to `granted`. *moved = 0: it cannot go on now. */

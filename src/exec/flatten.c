@@ -7,8 +7,8 @@
 static void set_send(tt_direct *direct, uint32_t number, const tt_lane *lane) {
   const tt_plan *plan = direct->plan;
   const tt_step *step = &plan->step[number];
-  direct->send_level = (uint8_t)lane->level;
-  direct->send[direct->send_count++] =
+  direct->steps.send_level = (uint8_t)lane->level;
+  direct->steps.send[direct->steps.send_count++] =
       (tt_direct_send){.step = number,
                        .peer = step->peer,
                        .first_reader = lane->first_reader,
@@ -21,7 +21,7 @@ static void set_op(tt_direct *direct, uint32_t number, const tt_lane *lane) {
   const tt_plan *plan = direct->plan;
   const tt_step *step = &plan->step[number];
   bool copies = step->kind == TT_STEP_COPY;
-  tt_direct_op *made = &direct->op[direct->op_count++];
+  tt_direct_op *made = &direct->steps.op[direct->steps.op_count++];
   *made = (tt_direct_op){
       .step = number,
       .peer = copies ? -1 : step->peer,
@@ -30,23 +30,23 @@ static void set_op(tt_direct *direct, uint32_t number, const tt_lane *lane) {
       .length = tt_blocks_length(plan, step->block),
       .dst = tt_blocks_place(plan, step->dst)};
   made->src = step->kind == TT_STEP_RECV ? made->dst : tt_blocks_place(plan, step->src);
-  direct->reduces |= made->use.reduces;
-  direct->uses_mid |= made->src.space == TT_SPACE_MID || made->dst.space == TT_SPACE_MID;
+  direct->steps.reduces |= made->use.reduces;
+  direct->steps.uses_mid |= made->src.space == TT_SPACE_MID || made->dst.space == TT_SPACE_MID;
 }
 
 static tutti_status allocate(tt_direct *direct) {
   tt_arena *arena = &direct->arena;
   const tt_bound_plan *bound = direct->bound;
   uint32_t steps = direct->plan->step_count;
-  direct->op = tt_arena_alloc(arena, bound->order_count, sizeof *direct->op);
-  direct->op_by_place = tt_arena_alloc(arena, bound->take_count, sizeof *direct->op_by_place);
-  direct->send = tt_arena_alloc(arena, bound->put_count, sizeof *direct->send);
-  direct->take = tt_arena_alloc(arena, bound->order_count, sizeof *direct->take);
-  direct->piece = tt_arena_alloc(arena, bound->put_count, sizeof *direct->piece);
-  direct->spot = tt_arena_alloc(arena, steps, sizeof *direct->spot);
-  direct->readers = tt_arena_alloc(arena, direct->cells->set_words, sizeof *direct->readers);
-  direct->sources = tt_arena_alloc(arena, direct->cells->set_words, sizeof *direct->sources);
-  direct->owed = tt_arena_alloc(arena, direct->cells->set_words, sizeof *direct->owed);
+  direct->steps.op = tt_arena_alloc(arena, bound->order_count, sizeof *direct->steps.op);
+  direct->steps.op_by_place = tt_arena_alloc(arena, bound->take_count, sizeof *direct->steps.op_by_place);
+  direct->steps.send = tt_arena_alloc(arena, bound->put_count, sizeof *direct->steps.send);
+  direct->shape.take = tt_arena_alloc(arena, bound->order_count, sizeof *direct->shape.take);
+  direct->shape.piece = tt_arena_alloc(arena, bound->put_count, sizeof *direct->shape.piece);
+  direct->shape.spot = tt_arena_alloc(arena, steps, sizeof *direct->shape.spot);
+  direct->shape.readers = tt_arena_alloc(arena, direct->cells->set_words, sizeof *direct->shape.readers);
+  direct->shape.sources = tt_arena_alloc(arena, direct->cells->set_words, sizeof *direct->shape.sources);
+  direct->shape.owed = tt_arena_alloc(arena, direct->cells->set_words, sizeof *direct->shape.owed);
   return arena->failed ? tt_fail(TUTTI_ERR_MEMORY, "no memory for a direct executor of %u steps", steps) : TUTTI_OK;
 }
 
@@ -63,7 +63,7 @@ static void set_all(tt_direct *direct, const tt_lane **lane_of, uint32_t *op_of)
     set_op(direct, bound->order[n], lane_of[bound->order[n]]);
   }
   for (uint32_t n = 0; n < bound->take_count; n++)
-    direct->op_by_place[direct->op_by_place_count++] = op_of[bound->take[n]];
+    direct->steps.op_by_place[direct->steps.op_by_place_count++] = op_of[bound->take[n]];
 }
 
 tutti_status tt_flatten(tt_direct *direct) {

@@ -2,7 +2,7 @@
  *
  * A start sets lanes to their beginning, finds where blocks lie and lends scratch to mid and tmp.
  */
-#include "exec/direct.h"
+#include "exec/engine.h"
 
 #include <stdlib.h>
 
@@ -16,12 +16,12 @@ tutti_status tt_instance_create(const tt_bound_plan *bound, tt_link *link, tt_in
   made->executor.ops = &tt_instance_ops;
   made->bound = bound;
   made->plan = bound->list;
-  made->link = link;
-  made->ops = tt_link_get(link)->ops;
-  made->transport = tt_link_get(link)->transport;
-  made->thresholds = tt_link_get(link)->thresholds;
+  made->link.of = link;
+  made->link.ops = tt_link_get(link)->ops;
+  made->link.transport = tt_link_get(link)->transport;
+  made->link.thresholds = tt_link_get(link)->thresholds;
   made->slot = tt_slot_bytes(made->plan, (int64_t)tt_link_get(link)->slot_bytes_minimum);
-  made->sent = tt_link_counts(link);
+  made->link.sent = tt_link_counts(link);
   tt_arena_init(&made->arena);
   status = tt_ops_make(made);
   if (status)
@@ -36,15 +36,15 @@ void tt_instance_destroy(tt_instance *instance) {
     return;
   tt_accumulate_finish(&instance->accumulate);
   tt_memory_finish(&instance->memory);
-  free(instance->aside);
+  free(instance->aside.memory);
   tt_arena_finish(&instance->arena);
   free(instance);
 }
 
 void tt_executor_log(tt_executor *executor, tt_access_log log, void *user) {
   tt_instance *instance = (tt_instance *)executor;
-  instance->log = log;
-  instance->log_user = user;
+  instance->log.note = log;
+  instance->log.user = user;
 }
 
 static void rewind_lanes(tt_instance *instance) {
@@ -71,7 +71,7 @@ static tutti_status set_slice(tt_instance *instance, const tt_run *run) {
 static tutti_status touch_blocks(tt_instance *instance) {
   tutti_status status = TUTTI_OK;
   for (uint32_t n = 0; !instance->blocks.uniform && !status && n < instance->plan->step_count; n++) {
-    const tt_op *op = &instance->op[n];
+    const tt_op *op = &instance->steps.op[n];
     status = tt_blocks_touch(&instance->blocks, op->length, op->dst);
     if (!status && op->src.space == TT_SPACE_TMP)
       status = tt_blocks_touch(&instance->blocks, op->length, op->src);
@@ -81,10 +81,10 @@ static tutti_status touch_blocks(tt_instance *instance) {
 
 /* Type, operator and block lengths, unless they are those of the run before. */
 static tutti_status set_shape(tt_instance *instance, const tt_run *run) {
-  if (run->shape && run->shape == instance->shape)
+  if (run->shape && run->shape == instance->run.shape)
     return TUTTI_OK;
-  instance->shape = 0;
-  tutti_status status = tt_arith_init(&instance->arith, run, instance->reduces);
+  instance->run.shape = 0;
+  tutti_status status = tt_arith_init(&instance->arith, run, instance->steps.reduces);
   if (!status)
     status = set_slice(instance, run);
   if (!status)
@@ -93,15 +93,15 @@ static tutti_status set_shape(tt_instance *instance, const tt_run *run) {
     status = touch_blocks(instance);
   if (status)
     return status;
-  instance->arith.large = instance->blocks.out_bytes >= instance->thresholds.nontemporal;
-  instance->shape = run->shape;
+  instance->arith.large = instance->blocks.out_bytes >= instance->link.thresholds.nontemporal;
+  instance->run.shape = run->shape;
   return TUTTI_OK;
 }
 
 static tutti_status set_memory(tt_instance *instance, const tt_run *run) {
   tutti_status status = set_shape(instance, run);
   return status ? status
-                : tt_memory_lend(&instance->memory, instance->plan, instance->uses_mid, run, &instance->blocks);
+                : tt_memory_lend(&instance->memory, instance->plan, instance->steps.uses_mid, run, &instance->blocks);
 }
 
 /* The same in float32, between images. */
@@ -114,22 +114,22 @@ static tutti_status set_images(tt_instance *instance, const tt_run *run) {
                                       &instance->memory);
 }
 
-tutti_status tt_instance_start_beside(tt_instance *instance, const tt_run *run, tt_direct *direct) {
+tutti_status tt_instance_start(tt_instance *instance, const tt_run *run, const tt_beside *beside) {
   bool wide = tt_accumulate_applies(run);
   tutti_status status = wide ? set_images(instance, run) : set_memory(instance, run);
   instance->accumulate.on = wide && !status;
   if (status)
     return status;
-  instance->direct = direct;
+  instance->beside = beside;
   instance->executor.went = 0;
-  instance->call = run->call;
-  instance->key = run->key;
-  instance->referred = false;
-  instance->single_copy = run->single_copy;
-  instance->status = TUTTI_OK;
-  instance->bad_peer = -1;
+  instance->run.call = run->call;
+  instance->run.key = run->key;
+  instance->run.referred = false;
+  instance->run.single_copy = run->single_copy;
+  instance->fault.status = TUTTI_OK;
+  instance->fault.peer = -1;
   rewind_lanes(instance);
-  tt_spent *spent = tt_link_get(instance->link)->spent;
+  tt_spent *spent = tt_link_get(instance->link.of)->spent;
   instance->watch.spent = spent;
   if (spent)
     tt_watch_begin(&instance->watch, spent, instance->plan);
@@ -141,7 +141,7 @@ tutti_status tt_instance_start_beside(tt_instance *instance, const tt_run *run, 
 static void destroy(tt_executor *executor) { tt_instance_destroy((tt_instance *)executor); }
 
 static tutti_status start(tt_executor *executor, const tt_run *run) {
-  return tt_instance_start_beside((tt_instance *)executor, run, NULL);
+  return tt_instance_start((tt_instance *)executor, run, NULL);
 }
 
 static tutti_status step(tt_executor *executor, bool *done, bool *moved, int64_t *peer) {
@@ -172,14 +172,3 @@ static tutti_status stay(tt_executor *executor, tt_link *link) {
 }
 
 const tt_executor_ops tt_instance_ops = {destroy, start, step, awaits_neighbour, awaits_far, await, never, never, stay};
-
-tutti_status tt_executor_create(const tt_bound_plan *bound, tt_link *link, tt_executor **executor) {
-  tt_direct *direct;
-  tt_instance *instance;
-  bool in_cells = bound->blocks != TT_CLASS_STREAMS;
-  tutti_status status = in_cells ? tt_direct_create(bound, link, &direct) : tt_instance_create(bound, link, &instance);
-  if (status)
-    return status;
-  *executor = in_cells ? &direct->executor : &instance->executor;
-  return TUTTI_OK;
-}

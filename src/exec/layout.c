@@ -91,7 +91,7 @@ static int64_t image_bytes(const tt_direct *direct, const tt_run *run) {
   const tt_block_table *table = &run->blocks;
   const tt_blocks *blocks = &direct->blocks;
   if (table->kind == TT_TABLE_LISTED)
-    return direct->image[table->block_count];
+    return direct->shape.image[table->block_count];
   if (run->in_own && table->kind == TT_TABLE_SPLIT)
     return (blocks->base + (blocks->extra > 0)) * blocks->element_bytes;
   return blocks->out_bytes;
@@ -99,18 +99,18 @@ static int64_t image_bytes(const tt_direct *direct, const tt_run *run) {
 
 /* Where the blocks of a list lie: one after the other. */
 static tutti_status list_image(tt_direct *direct, const tt_block_table *table) {
-  if (!direct->image)
-    direct->image = tt_arena_alloc(&direct->arena, (size_t)table->block_count + 1, sizeof *direct->image);
-  if (!direct->image)
+  if (!direct->shape.image)
+    direct->shape.image = tt_arena_alloc(&direct->arena, (size_t)table->block_count + 1, sizeof *direct->shape.image);
+  if (!direct->shape.image)
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for a list of %lld blocks", (long long)table->block_count);
   for (int64_t block = 0; block < table->block_count; block++)
-    direct->image[block + 1] = direct->image[block] + table->count[block] * direct->blocks.element_bytes;
+    direct->shape.image[block + 1] = direct->shape.image[block] + table->count[block] * direct->blocks.element_bytes;
   return TUTTI_OK;
 }
 
 static int64_t image_at(const tt_direct *direct, tt_place length) {
   if (direct->blocks.kind == TT_TABLE_LISTED)
-    return direct->image[length.block] + tt_blocks_before(&direct->blocks, length);
+    return direct->shape.image[length.block] + tt_blocks_before(&direct->blocks, length);
   return tt_blocks_image(&direct->blocks, length);
 }
 
@@ -118,19 +118,19 @@ static int64_t image_at(const tt_direct *direct, tt_place length) {
 
 static void add_readers(tt_direct *direct, const tt_direct_send *send) {
   if (send->peer >= 0)
-    tt_cells_add(direct->readers, send->peer);
+    tt_cells_add(direct->shape.readers, send->peer);
   for (uint32_t n = 0; send->peer < 0 && n < send->reader_count; n++)
-    tt_cells_add(direct->readers, direct->plan->reader[send->first_reader + n]);
+    tt_cells_add(direct->shape.readers, direct->plan->reader[send->first_reader + n]);
 }
 
 static void add_piece(tt_direct *direct, const tt_direct_send *send, int64_t bytes, tt_direct_spot to) {
-  direct->spot[send->step] = to;
-  direct->rests |= to.streams;
+  direct->shape.spot[send->step] = to;
+  direct->shape.rests |= to.streams;
   if (to.streams)
     return;
   add_readers(direct, send);
-  direct->writes_far |= !to.near;
-  direct->piece[direct->piece_count++] =
+  direct->shape.writes_far |= !to.near;
+  direct->shape.piece[direct->shape.piece_count++] =
       (tt_direct_piece){.from = tt_memory_offset(&direct->memory, send->src, &direct->blocks),
                         .bytes = bytes,
                         .mark = tt_blocks_mark(send->length, bytes),
@@ -138,16 +138,16 @@ static void add_piece(tt_direct *direct, const tt_direct_send *send, int64_t byt
 }
 
 static void set_spot(tt_direct *direct, const tt_direct_op *op, tt_direct_spot from) {
-  direct->spot[op->step] = from;
-  direct->rests |= from.streams;
+  direct->shape.spot[op->step] = from;
+  direct->shape.rests |= from.streams;
   if (from.streams)
     return;
-  tt_cells_add(direct->sources, op->peer);
-  direct->far |= !from.near;
+  tt_cells_add(direct->shape.sources, op->peer);
+  direct->shape.far |= !from.near;
 }
 
 static void add_take(tt_direct *direct, const tt_direct_op *op, int64_t bytes) {
-  direct->take[direct->take_count++] =
+  direct->shape.take[direct->shape.take_count++] =
       (tt_direct_take){.peer = op->peer,
                        .src_space = (uint8_t)op->src.space,
                        .dst_space = (uint8_t)op->dst.space,
@@ -157,16 +157,16 @@ static void add_take(tt_direct *direct, const tt_direct_op *op, int64_t bytes) {
                        .bytes = bytes,
                        .src_at = tt_memory_offset(&direct->memory, op->src, &direct->blocks),
                        .dst_at = tt_memory_offset(&direct->memory, op->dst, &direct->blocks),
-                       .data = direct->spot[op->step]};
+                       .data = direct->shape.spot[op->step]};
 }
 
 static void add_takes(tt_direct *direct) {
-  for (uint32_t n = 0; n < direct->op_count; n++) {
-    int64_t bytes = tt_blocks_bytes(&direct->blocks, direct->op[n].length);
+  for (uint32_t n = 0; n < direct->steps.op_count; n++) {
+    int64_t bytes = tt_blocks_bytes(&direct->blocks, direct->steps.op[n].length);
     if (bytes > 0)
-      add_take(direct, &direct->op[n], bytes);
+      add_take(direct, &direct->steps.op[n], bytes);
     if (n < direct->bound->released)
-      direct->released = direct->take_count;
+      direct->shape.released = direct->shape.take_count;
   }
 }
 
@@ -177,18 +177,18 @@ static int compare_pieces(const void *a, const void *b) {
 
 /* Of an image: in order, what is there twice once, neighbors as one. */
 static void merge_pieces(tt_direct *direct) {
-  qsort(direct->piece, direct->piece_count, sizeof *direct->piece, compare_pieces);
+  qsort(direct->shape.piece, direct->shape.piece_count, sizeof *direct->shape.piece, compare_pieces);
   uint32_t count = 0;
-  for (uint32_t n = 0; n < direct->piece_count; n++) {
-    tt_direct_piece *last = count ? &direct->piece[count - 1] : NULL, *next = &direct->piece[n];
+  for (uint32_t n = 0; n < direct->shape.piece_count; n++) {
+    tt_direct_piece *last = count ? &direct->shape.piece[count - 1] : NULL, *next = &direct->shape.piece[n];
     if (last && next->to.at < last->to.at + last->bytes)
       continue;
     if (last && last->to.at + last->bytes == next->to.at && last->from + last->bytes == next->from)
       last->bytes += next->bytes;
     else
-      direct->piece[count++] = *next;
+      direct->shape.piece[count++] = *next;
   }
-  direct->piece_count = count;
+  direct->shape.piece_count = count;
 }
 
 /* What a user's operator sees is aligned as the user's elements are: lines are, to 16 bytes. */
@@ -207,17 +207,17 @@ static tutti_status lay_image(tt_direct *direct, const tt_run *run) {
   if (number == TT_CELL_AREAS)
     return tt_fail(TUTTI_ERR_ARGUMENT, "%lld bytes for the direct executor, at most %lld fit", (long long)image,
                    (long long)direct->cells->area[TT_CELL_AREAS - 1].bytes);
-  direct->area = &direct->cells->area[number];
+  direct->shape.area = &direct->cells->area[number];
   bool near = is_near(direct, run, image);
-  for (uint32_t n = 0; n < direct->send_count; n++) {
-    const tt_direct_send *send = &direct->send[n];
+  for (uint32_t n = 0; n < direct->steps.send_count; n++) {
+    const tt_direct_send *send = &direct->steps.send[n];
     int64_t bytes = tt_blocks_bytes(&direct->blocks, send->length);
     if (bytes > 0)
       add_piece(direct, send, bytes, (tt_direct_spot){.near = near, .at = image_at(direct, send->length)});
   }
   merge_pieces(direct);
-  for (uint32_t n = 0; n < direct->op_count; n++) {
-    const tt_direct_op *op = &direct->op[n];
+  for (uint32_t n = 0; n < direct->steps.op_count; n++) {
+    const tt_direct_op *op = &direct->steps.op[n];
     if (op->peer >= 0 && tt_blocks_bytes(&direct->blocks, op->length) > 0)
       set_spot(direct, op, (tt_direct_spot){.near = near, .at = image_at(direct, op->length)});
   }
@@ -231,9 +231,9 @@ static tt_direct_spot spot_of(const tt_direct *direct, uint32_t step, tt_shares 
 }
 
 static void lay_sends(tt_direct *direct) {
-  tt_shares of = tt_shares_begin(direct->plan->rank_count, direct->area->bytes);
-  for (uint32_t n = 0; n < direct->send_count; n++) {
-    const tt_direct_send *send = &direct->send[n];
+  tt_shares of = tt_shares_begin(direct->plan->rank_count, direct->shape.area->bytes);
+  for (uint32_t n = 0; n < direct->steps.send_count; n++) {
+    const tt_direct_send *send = &direct->steps.send[n];
     int64_t bytes = tt_blocks_bytes(&direct->blocks, send->length);
     tt_shares_turn(&of, send->peer, send->peer);
     if (bytes > 0)
@@ -242,9 +242,9 @@ static void lay_sends(tt_direct *direct) {
 }
 
 static void lay_ops(tt_direct *direct) {
-  tt_shares of = tt_shares_begin(direct->plan->rank_count, direct->area->bytes);
-  for (uint32_t n = 0; n < direct->op_by_place_count; n++) {
-    const tt_direct_op *op = &direct->op[direct->op_by_place[n]];
+  tt_shares of = tt_shares_begin(direct->plan->rank_count, direct->shape.area->bytes);
+  for (uint32_t n = 0; n < direct->steps.op_by_place_count; n++) {
+    const tt_direct_op *op = &direct->steps.op[direct->steps.op_by_place[n]];
     tt_shares_turn(&of, op->peer, direct->plan->rank);
     int64_t bytes = tt_blocks_bytes(&direct->blocks, op->length);
     if (bytes > 0)
@@ -253,7 +253,7 @@ static void lay_ops(tt_direct *direct) {
 }
 
 static void lay_shares(tt_direct *direct) {
-  direct->area = &direct->cells->area[TT_CELL_AREAS - 1];
+  direct->shape.area = &direct->cells->area[TT_CELL_AREAS - 1];
   lay_sends(direct);
   lay_ops(direct);
 }
@@ -262,15 +262,15 @@ static void lay_shares(tt_direct *direct) {
 
 static tutti_status touch_blocks(tt_direct *direct) {
   tutti_status status = TUTTI_OK;
-  for (uint32_t n = 0; !status && n < direct->op_count; n++)
-    status = tt_blocks_touch(&direct->blocks, direct->op[n].length, direct->op[n].dst);
-  for (uint32_t n = 0; !status && n < direct->send_count; n++)
-    status = tt_blocks_touch(&direct->blocks, direct->send[n].length, direct->send[n].src);
+  for (uint32_t n = 0; !status && n < direct->steps.op_count; n++)
+    status = tt_blocks_touch(&direct->blocks, direct->steps.op[n].length, direct->steps.op[n].dst);
+  for (uint32_t n = 0; !status && n < direct->steps.send_count; n++)
+    status = tt_blocks_touch(&direct->blocks, direct->steps.send[n].length, direct->steps.send[n].src);
   return status;
 }
 
 static tutti_status set_sizes(tt_direct *direct, const tt_run *run) {
-  tutti_status status = tt_arith_init(&direct->arith, run, direct->reduces);
+  tutti_status status = tt_arith_init(&direct->arith, run, direct->steps.reduces);
   if (!status)
     status = tt_blocks_init(&direct->blocks, run, direct->arith.element_bytes, direct->plan);
   if (!status && !direct->blocks.uniform)
@@ -281,34 +281,34 @@ static tutti_status set_sizes(tt_direct *direct, const tt_run *run) {
 /* Scratch and takes, unless the instance does all that, with scratch of its own. */
 static tutti_status set_takes(tt_direct *direct, const tt_run *run) {
   direct->memory.base[TT_SPACE_IN] = (unsigned char *)(uintptr_t)run->in;
-  if (direct->rests)
+  if (direct->shape.rests)
     return TUTTI_OK;
-  tutti_status status = tt_memory_lend(&direct->memory, direct->plan, direct->uses_mid, run, &direct->blocks);
+  tutti_status status = tt_memory_lend(&direct->memory, direct->plan, direct->steps.uses_mid, run, &direct->blocks);
   if (!status)
     add_takes(direct);
   return status;
 }
 
 static void clear(tt_direct *direct) {
-  size_t bytes = direct->cells->set_words * sizeof *direct->readers;
-  memset(direct->readers, 0, bytes);
-  memset(direct->sources, 0, bytes);
-  direct->piece_count = direct->take_count = direct->released = 0;
-  direct->far = direct->writes_far = direct->rests = direct->shaped = false;
+  size_t bytes = direct->cells->set_words * sizeof *direct->shape.readers;
+  memset(direct->shape.readers, 0, bytes);
+  memset(direct->shape.sources, 0, bytes);
+  direct->shape.piece_count = direct->shape.take_count = direct->shape.released = 0;
+  direct->shape.far = direct->shape.writes_far = direct->shape.rests = direct->shape.made = false;
 }
 
 /* Who is waited for, and who waits. */
 static void set_peers(tt_direct *direct) {
   int64_t sources = 0;
   for (size_t n = 0; n < direct->cells->set_words; n++) {
-    sources += __builtin_popcountll(direct->sources[n]);
-    direct->owed[n] = direct->sources[n] & ~direct->readers[n];
+    sources += __builtin_popcountll(direct->shape.sources[n]);
+    direct->shape.owed[n] = direct->shape.sources[n] & ~direct->shape.readers[n];
   }
-  direct->reads_all = sources == direct->plan->rank_count - 1;
+  direct->shape.reads_all = sources == direct->plan->rank_count - 1;
 }
 
 tutti_status tt_layout(tt_direct *direct, const tt_run *run) {
-  if (direct->shaped && same_shape(run, &direct->run)) {
+  if (direct->shape.made && same_shape(run, &direct->shape.run)) {
     direct->memory.base[TT_SPACE_IN] = (unsigned char *)(uintptr_t)run->in;
     direct->memory.base[TT_SPACE_OUT] = run->out;
     return TUTTI_OK; /* scratch is as large as the shape needs */
@@ -321,15 +321,15 @@ tutti_status tt_layout(tt_direct *direct, const tt_run *run) {
     status = lay_image(direct, run);
   if (!status)
     status = set_takes(direct, run);
-  if (!status && (direct->far || direct->writes_far))
-    status = tt_cells_open_area(direct->cells, direct->area);
+  if (!status && (direct->shape.far || direct->shape.writes_far))
+    status = tt_cells_open_area(direct->cells, direct->shape.area);
   if (status)
     return status;
   set_peers(direct);
-  direct->piece_bytes = 0;
-  for (uint32_t n = 0; n < direct->piece_count; n++)
-    direct->piece_bytes += direct->piece[n].bytes;
-  direct->run = *run;
-  direct->shaped = true;
+  direct->shape.piece_bytes = 0;
+  for (uint32_t n = 0; n < direct->shape.piece_count; n++)
+    direct->shape.piece_bytes += direct->shape.piece[n].bytes;
+  direct->shape.run = *run;
+  direct->shape.made = true;
   return TUTTI_OK;
 }

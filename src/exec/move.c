@@ -28,10 +28,10 @@ static int64_t next_in_slot(const tt_instance *instance, const tt_lane_run *lane
 }
 
 tutti_status tt_move_mismatch(tt_instance *instance, const tt_lane_run *lane, const char *what) {
-  int32_t peer = instance->plan->step[lane->op - instance->op].peer;
-  instance->bad_peer = tt_link_get(instance->link)->job_rank[peer];
-  return tt_fail(TUTTI_ERR_MISMATCH, "rank %lld %s in call %llu", (long long)instance->bad_peer, what,
-                 (unsigned long long)instance->call);
+  int32_t peer = instance->plan->step[lane->op - instance->steps.op].peer;
+  instance->fault.peer = tt_link_get(instance->link.of)->job_rank[peer];
+  return tt_fail(TUTTI_ERR_MISMATCH, "rank %lld %s in call %llu", (long long)instance->fault.peer, what,
+                 (unsigned long long)instance->run.call);
 }
 
 /* A piece of the current step's block is in the slot. */
@@ -49,7 +49,7 @@ static void begin_slot(tt_lane_run *lane) {
 
 /* What the header of a slot says that is sent now. */
 static uint64_t call_and_blocks(const tt_instance *instance, const tt_lane_run *lane) {
-  return (uint32_t)instance->call | (uint64_t)lane->blocks << 32;
+  return (uint32_t)instance->run.call | (uint64_t)lane->blocks << 32;
 }
 
 tutti_status tt_move_flush(tt_instance *instance, tt_lane_run *lane) {
@@ -57,7 +57,7 @@ tutti_status tt_move_flush(tt_instance *instance, tt_lane_run *lane) {
     return TUTTI_OK;
   lane->slot = NULL;
   lane->header->call = call_and_blocks(instance, lane);
-  return instance->ops->commit(instance->transport, lane->op->stream, (size_t)lane->slot_used);
+  return instance->link.ops->commit(instance->link.transport, lane->op->stream, (size_t)lane->slot_used);
 }
 
 /* Makes lane->slot one with room for a piece of `bytes` at slot_used; NULL where there is none now. */
@@ -70,11 +70,11 @@ static tutti_status reserve(tt_instance *instance, tt_lane_run *lane, int64_t by
   void *data;
   size_t room = 0;
   if (!status)
-    status = instance->ops->reserve(instance->transport, lane->op->stream, &lane->header, &data, &room);
+    status = instance->link.ops->reserve(instance->link.transport, lane->op->stream, &lane->header, &data, &room);
   if (status || room == 0)
     return status;
   assert((int64_t)room >= instance->slot);
-  lane->header->key = instance->key;
+  lane->header->key = instance->run.key;
   lane->slot = data;
   begin_slot(lane);
   return TUTTI_OK;
@@ -89,10 +89,11 @@ static tutti_status peek(tt_instance *instance, tt_lane_run *lane, int64_t bytes
     const tutti_slot_header *header;
     const void *data;
     size_t slot_bytes;
-    tutti_status status = instance->ops->peek(instance->transport, lane->op->stream, &header, &data, &slot_bytes);
+    tutti_status status =
+        instance->link.ops->peek(instance->link.transport, lane->op->stream, &header, &data, &slot_bytes);
     if (status || !header)
       return status;
-    if ((uint32_t)header->call != (uint32_t)instance->call || !tt_key_agrees(header->key, instance->key))
+    if ((uint32_t)header->call != (uint32_t)instance->run.call || !tt_key_agrees(header->key, instance->run.key))
       return tt_move_mismatch(instance, lane, "called something else");
     lane->remote = !data;
     lane->slot = (unsigned char *)(uintptr_t)data;
@@ -109,10 +110,10 @@ static tutti_status peek(tt_instance *instance, tt_lane_run *lane, int64_t bytes
 /* As a slot of the lane's that refers to them. */
 static tutti_status commit_reference(tt_instance *instance, tt_lane_run *lane, int64_t bytes, tt_medium medium) {
   bool anywhere = medium == TT_MEDIUM_READ;
-  if (!(lane->op->media & TT_MEDIA(medium)) || (anywhere && !instance->single_copy))
+  if (!(lane->op->media & TT_MEDIA(medium)) || (anywhere && !instance->run.single_copy))
     return TUTTI_ERR_UNSUPPORTED;
-  tutti_status status =
-      instance->ops->refer(instance->transport, lane->op->stream, lane->src + lane->done, (size_t)bytes, anywhere);
+  tutti_status status = instance->link.ops->refer(instance->link.transport, lane->op->stream, lane->src + lane->done,
+                                                  (size_t)bytes, anywhere);
   if (!status)
     lane->went |= TT_MEDIA(medium);
   return status;
@@ -134,14 +135,14 @@ static tutti_status refer(tt_instance *instance, tt_lane_run *lane, int64_t byte
     return TUTTI_OK;
   }
   lane->slot = NULL;
-  instance->referred = true;
+  instance->run.referred = true;
   *moved = bytes;
   return status;
 }
 
 static tutti_status move_send(tt_instance *instance, tt_lane_run *lane, int64_t *moved) {
   int64_t bytes = piece_of(instance, lane);
-  if (lane->refers && bytes >= instance->thresholds.lend) {
+  if (lane->refers && bytes >= instance->link.thresholds.lend) {
     tutti_status status = refer(instance, lane, lane->granted - lane->done, moved);
     if (status || lane->refers)
       return status;
@@ -153,19 +154,19 @@ static tutti_status move_send(tt_instance *instance, tt_lane_run *lane, int64_t 
   mark(lane);
   lane->slot_used += bytes;
   lane->went |= TT_MEDIA(lane->op->slots);
-  instance->sent[lane->op->slots].bytes += bytes;
+  instance->link.sent[lane->op->slots].bytes += bytes;
   *moved = bytes;
   return lane->slot_used >= instance->slice ? tt_move_flush(instance, lane) : TUTTI_OK;
 }
 
 /* Room beside the result; NULL: no memory. Other runs of the instance may have had other elements. */
 static unsigned char *make_aside(tt_instance *instance, int64_t bytes) {
-  if (instance->aside_bytes >= bytes)
-    return instance->aside;
-  free(instance->aside);
-  instance->aside = aligned_alloc(64, (size_t)(bytes + 63) / 64 * 64);
-  instance->aside_bytes = instance->aside ? bytes : 0;
-  return instance->aside;
+  if (instance->aside.bytes >= bytes)
+    return instance->aside.memory;
+  free(instance->aside.memory);
+  instance->aside.memory = aligned_alloc(64, (size_t)(bytes + 63) / 64 * 64);
+  instance->aside.bytes = instance->aside.memory ? bytes : 0;
+  return instance->aside.memory;
 }
 
 /* Whether the result's place cannot hold what is combined into it: the other operand is there, results go past the
@@ -178,7 +179,7 @@ static bool goes_aside(const tt_instance *instance, const tt_lane_run *lane) {
 /* What lies in another process: fetched to where it goes, and combined and finished there. */
 static tutti_status fetch(tt_instance *instance, tt_lane_run *lane, int64_t *moved) {
   bool reduces = lane->op->use.reduces;
-  int64_t limit = reduces ? instance->thresholds.combine : instance->thresholds.fetch;
+  int64_t limit = reduces ? instance->link.thresholds.combine : instance->link.thresholds.fetch;
   int64_t element = instance->arith.element_bytes, whole = limit - limit % element;
   int64_t most = whole > 0 ? whole : element;
   int64_t bytes = least(least(lane->granted - lane->done, lane->slot_bytes - lane->slot_used), most);
@@ -186,16 +187,17 @@ static tutti_status fetch(tt_instance *instance, tt_lane_run *lane, int64_t *mov
   if (!to)
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for %lld bytes of another rank", (long long)most);
   tutti_status status =
-      instance->ops->fetch(instance->transport, lane->op->stream, (size_t)lane->slot_used, to, (size_t)bytes);
+      instance->link.ops->fetch(instance->link.transport, lane->op->stream, (size_t)lane->slot_used, to, (size_t)bytes);
   if (!status)
     tt_arith_take(&instance->arith, lane->op->use, lane->src + lane->done, to, dst, bytes);
   *moved = bytes;
   return status;
 }
 
-static tutti_status move_from_cell(tt_instance *instance, tt_lane_run *lane, int64_t *moved) {
+static tutti_status move_from_beside(tt_instance *instance, tt_lane_run *lane, int64_t *moved) {
   const unsigned char *data;
-  if (tt_direct_peek(instance->direct, (uint32_t)(lane->op - instance->op), lane->mark, &data))
+  const tt_beside *beside = instance->beside;
+  if (beside->peek(beside->user, (uint32_t)(lane->op - instance->steps.op), lane->mark, &data))
     return tt_move_mismatch(instance, lane, "called something else, or sent another message");
   *moved = data ? piece_of(instance, lane) : 0;
   if (data)
@@ -224,7 +226,7 @@ static tutti_status move_recv(tt_instance *instance, tt_lane_run *lane, int64_t 
   lane->remote = false;
   if (lane->blocks != lane->wanted)
     return tt_move_mismatch(instance, lane, "sent other blocks, or of other lengths,");
-  return instance->ops->release(instance->transport, lane->op->stream);
+  return instance->link.ops->release(instance->link.transport, lane->op->stream);
 }
 
 static void move_copy(tt_instance *instance, tt_lane_run *lane, int64_t *moved) {
@@ -242,6 +244,6 @@ tutti_status tt_move(tt_instance *instance, tt_lane_run *lane, int64_t *moved) {
     move_copy(instance, lane, moved);
     return TUTTI_OK;
   default:
-    return lane->in_cell ? move_from_cell(instance, lane, moved) : move_recv(instance, lane, moved);
+    return lane->in_cell ? move_from_beside(instance, lane, moved) : move_recv(instance, lane, moved);
   }
 }

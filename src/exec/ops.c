@@ -16,27 +16,27 @@ static void set_op(tt_instance *instance, const tt_lane *lane, uint32_t number) 
   const tt_bound_step *bound = &instance->bound->step[number];
   bool last_of_lane = number + 1 == lane->first_step + lane->step_count;
   const tt_step *step = &plan->step[number];
-  instance->op[number] = (tt_op){.kind = step->kind,
-                                 .ends_message = tt_step_ends_message(step, last_of_lane),
-                                 .media = bound->media,
-                                 .slots = (uint8_t)tt_media_slots(bound->media),
-                                 .level = (uint8_t)(step->kind == TT_STEP_COPY ? TT_OWN_LEVEL : lane->level),
-                                 .wait_count = step->wait_count,
-                                 .wait_first = step->wait_first,
-                                 .use = {.reduces = tt_plan_step_combines(step),
-                                         .left = step->flags & TT_STEP_LEFT,
-                                         .final = bound->final,
-                                         .finish = step->finish},
-                                 .length = tt_blocks_length(plan, step->block),
-                                 .src = tt_blocks_place(plan, step->src),
-                                 .dst = tt_blocks_place(plan, step->dst)};
-  instance->reduces |= tt_plan_step_combines(step);
-  instance->uses_mid |= is_in_mid(step);
+  instance->steps.op[number] = (tt_op){.kind = step->kind,
+                                       .ends_message = tt_step_ends_message(step, last_of_lane),
+                                       .media = bound->media,
+                                       .slots = (uint8_t)tt_media_slots(bound->media),
+                                       .level = (uint8_t)(step->kind == TT_STEP_COPY ? TT_OWN_LEVEL : lane->level),
+                                       .wait_count = step->wait_count,
+                                       .wait_first = step->wait_first,
+                                       .use = {.reduces = tt_plan_step_combines(step),
+                                               .left = step->flags & TT_STEP_LEFT,
+                                               .final = bound->final,
+                                               .finish = step->finish},
+                                       .length = tt_blocks_length(plan, step->block),
+                                       .src = tt_blocks_place(plan, step->src),
+                                       .dst = tt_blocks_place(plan, step->dst)};
+  instance->steps.reduces |= tt_plan_step_combines(step);
+  instance->steps.uses_mid |= is_in_mid(step);
 }
 
 static tutti_status open_stream(tt_instance *instance, const tt_lane *lane, uint32_t number) {
   const tt_step *step = &instance->plan->step[number];
-  tt_op *op = &instance->op[number];
+  tt_op *op = &instance->steps.op[number];
   if (step->kind == TT_STEP_COPY)
     return TUTTI_OK;
   if (number > lane->first_step && step[-1].kind == step->kind && step[-1].peer == step->peer) {
@@ -49,7 +49,7 @@ static tutti_status open_stream(tt_instance *instance, const tt_lane *lane, uint
                      .peer = step->peer,
                      .reader = instance->plan->reader + lane->first_reader,
                      .reader_count = lane->reader_count};
-  return tt_link_stream(instance->link, &end, &op->stream);
+  return tt_link_stream(instance->link.of, &end, &op->stream);
 }
 
 static tutti_status set_lane(tt_instance *instance, uint32_t number) {
@@ -61,8 +61,8 @@ static tutti_status set_lane(tt_instance *instance, uint32_t number) {
     if (status)
       return status;
   }
-  instance->lane[number].first = instance->op + lane->first_step;
-  instance->lane[number].end = instance->op + end;
+  instance->lane[number].first = instance->steps.op + lane->first_step;
+  instance->lane[number].end = instance->steps.op + end;
   return TUTTI_OK;
 }
 
@@ -71,13 +71,13 @@ static void set_waits(tt_instance *instance) {
   for (uint32_t n = 0; n < plan->wait_count; n++) {
     const tt_wait *wait = &plan->wait[n];
     const tt_lane_run *lane = &instance->lane[wait->lane];
-    instance->wait[n] = (tt_wait_on){lane, lane->first + wait->step, wait->whole};
+    instance->steps.wait[n] = (tt_wait_on){lane, lane->first + wait->step, wait->whole};
   }
 }
 
 /* Adds a send's stream to a list; the same one several times where peers take turns. */
 static void list_stream(const tt_instance *instance, uint32_t step, tutti_stream **list, uint32_t *count) {
-  tutti_stream *stream = instance->plan->step[step].kind == TT_STEP_SEND ? instance->op[step].stream : NULL;
+  tutti_stream *stream = instance->plan->step[step].kind == TT_STEP_SEND ? instance->steps.op[step].stream : NULL;
   if (stream && (*count == 0 || list[*count - 1] != stream))
     list[(*count)++] = stream;
 }
@@ -86,30 +86,30 @@ static tutti_status set_refers(tt_instance *instance) {
   const tt_bound_plan *bound = instance->bound;
   if (bound->settle_count == 0)
     return TUTTI_OK;
-  instance->refer_stream = tt_arena_alloc(&instance->arena, bound->settle_count, sizeof(tutti_stream *));
-  if (!instance->refer_stream)
+  instance->steps.refer.stream = tt_arena_alloc(&instance->arena, bound->settle_count, sizeof(tutti_stream *));
+  if (!instance->steps.refer.stream)
     return no_memory(instance->plan);
   for (uint32_t n = 0; n < bound->settle_count; n++)
-    list_stream(instance, bound->settle[n], instance->refer_stream, &instance->refer_count);
+    list_stream(instance, bound->settle[n], instance->steps.refer.stream, &instance->steps.refer.count);
   return TUTTI_OK;
 }
 
 static tutti_status set_sends(tt_instance *instance) {
   const tt_plan *plan = instance->plan;
-  if (!instance->ops->unsent)
+  if (!instance->link.ops->unsent)
     return TUTTI_OK;
-  instance->send_stream = tt_arena_alloc(&instance->arena, plan->step_count, sizeof(tutti_stream *));
-  if (!instance->send_stream)
+  instance->steps.send.stream = tt_arena_alloc(&instance->arena, plan->step_count, sizeof(tutti_stream *));
+  if (!instance->steps.send.stream)
     return no_memory(plan);
   for (uint32_t n = 0; n < plan->step_count; n++)
-    list_stream(instance, n, instance->send_stream, &instance->send_count);
+    list_stream(instance, n, instance->steps.send.stream, &instance->steps.send.count);
   return TUTTI_OK;
 }
 
 static tutti_status allocate(tt_instance *instance) {
   const tt_plan *plan = instance->plan;
-  instance->op = tt_arena_alloc(&instance->arena, plan->step_count, sizeof *instance->op);
-  instance->wait = tt_arena_alloc(&instance->arena, plan->wait_count, sizeof *instance->wait);
+  instance->steps.op = tt_arena_alloc(&instance->arena, plan->step_count, sizeof *instance->steps.op);
+  instance->steps.wait = tt_arena_alloc(&instance->arena, plan->wait_count, sizeof *instance->steps.wait);
   instance->lane = tt_arena_alloc(&instance->arena, plan->lane_count, sizeof *instance->lane);
   instance->active = tt_arena_alloc(&instance->arena, plan->lane_count, sizeof *instance->active);
   return instance->arena.failed ? no_memory(plan) : TUTTI_OK;
