@@ -1,4 +1,5 @@
-/* sim/clock.c - events by time, those of one time in the order in which they were made: a binary heap. */
+/* sim/clock.c - events by time, those of one time in the order in which they were made: a binary heap; and the list of
+ * lanes that are to be visited now. */
 #include "sim/machine.h"
 
 #include <stdlib.h>
@@ -44,4 +45,17 @@ bool tt_sim_next(tt_sim_clock *clock, tt_sim_event *event) {
   }
   clock->event[at] = last;
   return true;
+}
+
+void tt_sim_wake(tt_sim_machine *machine, uint32_t number) {
+  tt_sim_lane *lane = &machine->lane[number];
+  if (lane->awake || lane->waits || lane->works || tt_sim_is_through(lane))
+    return;
+  lane->awake = true;
+  lane->next_awake = TT_NONE;
+  if (machine->awake.first == TT_NONE)
+    machine->awake.first = number;
+  else
+    machine->lane[machine->awake.last].next_awake = number;
+  machine->awake.last = number;
 }

@@ -3,7 +3,7 @@
  *     network.c   lanes and streams of all plans, numbered through
  *     run.c       lanes go on as far as their waits, packets and slots let them
  *     port.c      packets wait for ports and links, and are on their way
- *     clock.c     what will happen, by time */
+ *     clock.c     which lanes are to be visited, and what will happen, by time */
 #ifndef TT_SIM_MACHINE_H
 #define TT_SIM_MACHINE_H
 
@@ -59,6 +59,8 @@ typedef struct tt_sim_lane {
   uint32_t next_at_port;
 } tt_sim_lane;
 
+static inline bool tt_sim_is_through(const tt_sim_lane *lane) { return lane->step == lane->of->step_count; }
+
 /* A rank's ways out at one level. */
 typedef struct tt_sim_port {
   uint32_t first_lane; /* whose first packet waits here */
@@ -88,6 +90,10 @@ typedef struct tt_sim_clock {
   uint64_t order;
 } tt_sim_clock;
 
+typedef struct tt_sim_list { /* of numbers, through what they number; TT_NONE: empty */
+  uint32_t first, last;
+} tt_sim_list;
+
 typedef struct tt_sim_machine {
   const tt_sim_model *model;
   const tt_plan *const *plan;
@@ -97,17 +103,25 @@ typedef struct tt_sim_machine {
   tt_sim_lane *lane;
   uint32_t *rank_lane; /* first lane of each rank */
   tt_sim_stream *stream;
-  tt_sim_port *port;                                                /* [rank][level] */
-  tt_sim_servers in[TT_TOPO_LEVELS];                                /* of each rank */
-  tt_sim_servers link_out[TT_TOPO_LEVELS], link_in[TT_TOPO_LEVELS]; /* of each group */
-  double *work_ps;                                                  /* when each rank's own work is done */
+  tt_sim_port *port; /* [rank][level] */
+  struct {
+    tt_sim_servers in[TT_TOPO_LEVELS];                                /* of each rank */
+    tt_sim_servers link_out[TT_TOPO_LEVELS], link_in[TT_TOPO_LEVELS]; /* of each group */
+  } servers;
+  double *work_ps; /* when each rank's own work is done */
   tt_sim_clock clock;
-  uint32_t first_awake, last_awake, first_ready, last_ready;
+  tt_sim_list awake;   /* lanes to visit */
+  tt_sim_list ready;   /* ports to serve */
   uint32_t lanes_left; /* that are not through */
-  tt_sim_packet *free_packet;
-  tt_sim_delivery *free_delivery;
-  int64_t span_room;
-  bool spans, failed; /* failed: memory is exhausted */
+  struct {
+    tt_sim_packet *packet;
+    tt_sim_delivery *delivery;
+  } unused;
+  struct {
+    int64_t room;
+    bool wanted;
+  } spans;
+  bool failed; /* memory is exhausted */
   tt_sim_result *result;
   tt_arena arena;
 } tt_sim_machine;
@@ -116,7 +130,8 @@ typedef struct tt_sim_machine {
 tutti_status tt_sim_network(tt_sim_machine *machine);
 int64_t tt_sim_block_bytes(const tt_sim_machine *machine, uint32_t block); /* a plan's block */
 
-/* clock.c */
+/* clock.c: lanes to visit now, and what ends later */
+void tt_sim_wake(tt_sim_machine *machine, uint32_t lane);
 void tt_sim_later(tt_sim_machine *machine, tt_sim_event event);
 bool tt_sim_next(tt_sim_clock *clock, tt_sim_event *event);
 
@@ -126,8 +141,5 @@ void tt_sim_serve(tt_sim_machine *machine);                         /* all ports
 void tt_sim_left(tt_sim_machine *machine, uint32_t port);
 void tt_sim_used_up(tt_sim_machine *machine, tt_sim_stream *stream); /* the first delivery of the stream */
 void tt_sim_note(tt_sim_machine *machine, const tt_sim_span *span);
-
-/* run.c */
-void tt_sim_wake(tt_sim_machine *machine, uint32_t lane);
 
 #endif

@@ -115,9 +115,9 @@ static void add_servers(tt_sim_machine *machine) {
   for (uint32_t n = 0; n < machine->level_count; n++) {
     const tt_sim_level *level = &machine->model->level[n];
     int64_t groups = machine->model->topo->level[n].group_count;
-    machine->in[n] = servers(machine, machine->rank_count, level->ports);
-    machine->link_out[n] = servers(machine, groups, level->links);
-    machine->link_in[n] = servers(machine, groups, level->links);
+    machine->servers.in[n] = servers(machine, machine->rank_count, level->ports);
+    machine->servers.link_out[n] = servers(machine, groups, level->links);
+    machine->servers.link_in[n] = servers(machine, groups, level->links);
   }
 }
 

@@ -11,9 +11,9 @@
 /* ---- memory ---- */
 
 static tt_sim_delivery *new_delivery(tt_sim_machine *machine) {
-  tt_sim_delivery *delivery = machine->free_delivery;
+  tt_sim_delivery *delivery = machine->unused.delivery;
   if (delivery)
-    machine->free_delivery = delivery->next;
+    machine->unused.delivery = delivery->next;
   else
     delivery = tt_arena_alloc(&machine->arena, 1, sizeof *delivery);
   machine->failed |= !delivery;
@@ -21,8 +21,8 @@ static tt_sim_delivery *new_delivery(tt_sim_machine *machine) {
 }
 
 static void release(tt_sim_machine *machine, tt_sim_packet *packet) {
-  packet->next = machine->free_packet;
-  machine->free_packet = packet;
+  packet->next = machine->unused.packet;
+  machine->unused.packet = packet;
 }
 
 void tt_sim_used_up(tt_sim_machine *machine, tt_sim_stream *stream) {
@@ -31,24 +31,24 @@ void tt_sim_used_up(tt_sim_machine *machine, tt_sim_stream *stream) {
   stream->held--;
   if (--delivery->packet->readers == 0)
     release(machine, delivery->packet);
-  delivery->next = machine->free_delivery;
-  machine->free_delivery = delivery;
+  delivery->next = machine->unused.delivery;
+  machine->unused.delivery = delivery;
   if (machine->model->slot_count > 0)
     tt_sim_wake(machine, stream->send_lane);
 }
 
 void tt_sim_note(tt_sim_machine *machine, const tt_sim_span *span) {
   tt_sim_result *result = machine->result;
-  if (!machine->spans)
+  if (!machine->spans.wanted)
     return;
-  if (result->span_count == machine->span_room) {
-    int64_t room = machine->span_room ? 2 * machine->span_room : 1024;
+  if (result->span_count == machine->spans.room) {
+    int64_t room = machine->spans.room ? 2 * machine->spans.room : 1024;
     tt_sim_span *grown = realloc(result->span, (size_t)room * sizeof *grown);
     machine->failed |= !grown;
     if (!grown)
       return;
     result->span = grown;
-    machine->span_room = room;
+    machine->spans.room = room;
   }
   result->span[result->span_count++] = *span;
 }
@@ -87,10 +87,10 @@ static int64_t group_of(const tt_sim_machine *machine, uint32_t level, uint32_t 
 static double reserve(tt_sim_machine *machine, const tt_sim_packet *packet, const tt_sim_stream *stream) {
   uint32_t level = packet->level;
   double nowhere[2] = {0, 0}, begin = machine->clock.now_ps;
-  double *in = earliest(&machine->in[level], stream->reader), *link[2] = {&nowhere[0], &nowhere[1]};
-  if (machine->link_out[level].count > 0) {
-    link[0] = earliest(&machine->link_out[level], group_of(machine, level, stream->source));
-    link[1] = earliest(&machine->link_in[level], group_of(machine, level, stream->reader));
+  double *in = earliest(&machine->servers.in[level], stream->reader), *link[2] = {&nowhere[0], &nowhere[1]};
+  if (machine->servers.link_out[level].count > 0) {
+    link[0] = earliest(&machine->servers.link_out[level], group_of(machine, level, stream->source));
+    link[1] = earliest(&machine->servers.link_in[level], group_of(machine, level, stream->reader));
   }
   begin = fmax(fmax(begin, *in), fmax(*link[0], *link[1]));
   *in = begin + duration_ps(machine, packet);
@@ -151,11 +151,11 @@ static void make_ready(tt_sim_machine *machine, uint32_t number) {
     return;
   machine->port[number].ready = true;
   machine->port[number].next_ready = TT_NONE;
-  if (machine->first_ready == TT_NONE)
-    machine->first_ready = number;
+  if (machine->ready.first == TT_NONE)
+    machine->ready.first = number;
   else
-    machine->port[machine->last_ready].next_ready = number;
-  machine->last_ready = number;
+    machine->port[machine->ready.last].next_ready = number;
+  machine->ready.last = number;
 }
 
 /* The lane's first packet comes to its port. */
@@ -220,9 +220,9 @@ void tt_sim_left(tt_sim_machine *machine, uint32_t port) {
 }
 
 void tt_sim_serve(tt_sim_machine *machine) {
-  while (machine->first_ready != TT_NONE) {
-    uint32_t number = machine->first_ready;
-    machine->first_ready = machine->port[number].next_ready;
+  while (machine->ready.first != TT_NONE) {
+    uint32_t number = machine->ready.first;
+    machine->ready.first = machine->port[number].next_ready;
     machine->port[number].ready = false;
     serve(machine, number);
   }

@@ -19,25 +19,10 @@ static bool receives(const tt_sim_lane *lane) {
   return current(lane)->kind == TT_STEP_RECV || current(lane)->kind == TT_STEP_RECV_REDUCE;
 }
 
-static bool is_through(const tt_sim_lane *lane) { return lane->step == lane->of->step_count; }
-
 static int64_t piece_bytes(const tt_sim_machine *machine, const tt_sim_lane *lane) {
   int64_t bytes = tt_sim_block_bytes(machine, current(lane)->block);
   bool last = lane->slice + 1 == lane->slices;
   return last ? bytes - lane->slice * machine->slice_bytes : machine->slice_bytes;
-}
-
-void tt_sim_wake(tt_sim_machine *machine, uint32_t number) {
-  tt_sim_lane *lane = &machine->lane[number];
-  if (lane->awake || lane->waits || lane->works || is_through(lane))
-    return;
-  lane->awake = true;
-  lane->next_awake = TT_NONE;
-  if (machine->first_awake == TT_NONE)
-    machine->first_awake = number;
-  else
-    machine->lane[machine->last_awake].next_awake = number;
-  machine->last_awake = number;
 }
 
 /* ---- waits ---- */
@@ -83,9 +68,9 @@ static void wake_waiters(tt_sim_machine *machine, tt_sim_lane *lane) {
 /* ---- packets ---- */
 
 static tt_sim_packet *new_packet(tt_sim_machine *machine) {
-  tt_sim_packet *packet = machine->free_packet;
+  tt_sim_packet *packet = machine->unused.packet;
   if (packet)
-    machine->free_packet = packet->next;
+    machine->unused.packet = packet->next;
   else
     packet = tt_arena_alloc(&machine->arena, 1, sizeof *packet);
   machine->failed |= !packet;
@@ -200,7 +185,7 @@ static void leave(tt_sim_machine *machine, tt_sim_lane *lane) {
   }
   lane->step++;
   lane->entered = false;
-  if (!is_through(lane))
+  if (!tt_sim_is_through(lane))
     return;
   machine->lanes_left--;
   *rank_ps = fmax(*rank_ps, machine->clock.now_ps);
@@ -233,7 +218,7 @@ static bool move(tt_sim_machine *machine, uint32_t number) {
 
 static void visit(tt_sim_machine *machine, uint32_t number) {
   tt_sim_lane *lane = &machine->lane[number];
-  while (!is_through(lane) && !machine->failed) {
+  while (!tt_sim_is_through(lane) && !machine->failed) {
     if (!lane->entered)
       enter(machine, lane);
     if (!may_go(machine, number))
@@ -247,9 +232,9 @@ static void visit(tt_sim_machine *machine, uint32_t number) {
 /* ---- all ---- */
 
 static void visit_awake(tt_sim_machine *machine) {
-  while (machine->first_awake != TT_NONE) {
-    uint32_t number = machine->first_awake;
-    machine->first_awake = machine->lane[number].next_awake;
+  while (machine->awake.first != TT_NONE) {
+    uint32_t number = machine->awake.first;
+    machine->awake.first = machine->lane[number].next_awake;
     machine->lane[number].awake = false;
     visit(machine, number);
   }
@@ -296,7 +281,7 @@ static bool flush(tt_sim_machine *machine) {
 static tutti_status stopped(const tt_sim_machine *machine) {
   for (uint32_t n = 0; n < machine->lane_count; n++) {
     const tt_sim_lane *lane = &machine->lane[n];
-    if (!is_through(lane))
+    if (!tt_sim_is_through(lane))
       return tt_fail(TUTTI_ERR_PLAN, "rank %" PRId64 " lane %u step %u never goes on", lane->plan->rank,
                      (unsigned)(lane->of - lane->plan->lane), lane->step);
   }
@@ -305,7 +290,7 @@ static tutti_status stopped(const tt_sim_machine *machine) {
 
 static void run(tt_sim_machine *machine) {
   for (uint32_t n = 0; n < machine->lane_count; n++) {
-    machine->lanes_left += !is_through(&machine->lane[n]);
+    machine->lanes_left += !tt_sim_is_through(&machine->lane[n]);
     tt_sim_wake(machine, n);
   }
   do {
@@ -322,9 +307,9 @@ tutti_status tt_sim_run(const tt_sim_model *model, const tt_plan *const *plan, c
   tt_sim_machine machine = {.model = model,
                             .plan = plan,
                             .lengths = lengths,
-                            .spans = spans,
-                            .first_awake = TT_NONE,
-                            .first_ready = TT_NONE,
+                            .spans = {.wanted = spans},
+                            .awake = {.first = TT_NONE},
+                            .ready = {.first = TT_NONE},
                             .result = result};
   tt_arena_init(&machine.arena);
   tutti_status status = tt_sim_network(&machine);
