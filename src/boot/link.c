@@ -1,5 +1,5 @@
 /* boot/link.c - one connection of the launcher's server: whole requests out of pieces, replies in pieces. */
-#include "boot/server.h"
+#include "boot/link.h"
 
 #include <errno.h>
 #include <stdlib.h>
