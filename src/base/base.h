@@ -88,28 +88,34 @@ typedef struct tt_options {
   int64_t slot_count;        /* of a stream */
   int64_t direct_bytes;      /* largest message of the direct executor */
   const char *medium;        /* that carries what it can; "": chosen */
-  int64_t lend_bytes;        /* pieces from which a reference is cheaper than a copy into a slot */
   int64_t read_bytes; /* pieces from which it is worth while to read them from another process's memory; 0: found out */
-  int64_t fetch_bytes;       /* most that is read at once from another process's memory, to be stored */
-  int64_t combine_bytes;     /* the same to be combined: short enough for a cache */
-  int64_t nontemporal_bytes; /* of all blocks: from here on results that nobody reads go past the cache */
-  int64_t cma;               /* read long messages from other processes' memory */
-  const char *params;        /* parameters for every collective, instead of the profile's choice */
-  const char *profile;       /* path of a profile file; "" the shipped one */
-  const char *groups;        /* group map of level "node" */
-  const char *nodes;         /* map of ranks to machines; "": found out */
-  const char *nics;          /* that carry data between machines; "": all that are fit */
-  const char *far;           /* transport between machines: "tcp", "ucx" */
-  int64_t far_slots;         /* of a stream between machines */
-  int64_t far_bulk;          /* bytes from which a message may take another way beside busy ones */
-  int64_t far_batch;         /* bytes that one system call of tcp sends */
-  const char *topology;      /* path of a switch file; "": none */
-  const char *boot;          /* set by the launcher */
-  int64_t rank, size;        /* set by the launcher; -1: none */
+  struct {
+    int64_t lend;        /* pieces from which a reference is cheaper than a copy into a slot */
+    int64_t fetch;       /* most that is read at once from another process's memory, to be stored */
+    int64_t combine;     /* the same to be combined: short enough for a cache */
+    int64_t nontemporal; /* of all blocks: from here on results that nobody reads go past the cache */
+  } bytes;
+  int64_t cma;           /* read long messages from other processes' memory */
+  const char *params;    /* parameters for every collective, instead of the profile's choice */
+  const char *profile;   /* path of a profile file; "" the shipped one */
+  const char *groups;    /* group map of level "node" */
+  const char *nodes;     /* map of ranks to machines; "": found out */
+  const char *nics;      /* that carry data between machines; "": all that are fit */
+  const char *far;       /* transport between machines: "tcp", "ucx" */
+  struct {               /* between machines */
+    int64_t slots;       /* of a stream */
+    int64_t bulk_bytes;  /* from which a message may take another way beside busy ones */
+    int64_t batch_bytes; /* that one system call of tcp sends */
+  } between;
+  const char *topology; /* path of a switch file; "": none */
+  struct {              /* by the launcher */
+    const char *boot;
+    int64_t rank, size; /* -1: none */
+  } set;
 } tt_options;
 
 const tt_options *tt_options_get(void); /* parsed from the environment once; a value that does not parse is reported */
-int64_t tt_options_far_slots(void);     /* far_slots, at most 1024 */
+int64_t tt_options_far_slots(void);     /* between.slots, at most 1024 */
 const tt_option *tt_option_table(size_t *count);
 /* The name of the table's row that `name` nearly is; NULL: none. */
 const char *tt_option_nearest(const char *name);

@@ -33,17 +33,17 @@ static const tt_option table[] = {
     ROW("TUTTI_MEDIUM", TT_OPTION_TEXT, 0, "", medium,
         "How blocks go between ranks of a machine wherever they can: cell, slot, published, lent or read, these two in "
         "pieces of any length; empty: chosen block by block."),
-    ROW("TUTTI_LEND_BYTES", TT_OPTION_BYTES, 1, "4K", lend_bytes,
+    ROW("TUTTI_LEND_BYTES", TT_OPTION_BYTES, 1, "4K", bytes.lend,
         "Shortest piece that is lent to its readers, where that is possible, instead of copied into a slot."),
     ROW("TUTTI_READ_BYTES", TT_OPTION_BYTES, 0, "0", read_bytes,
         "Shortest piece that is read from another process's memory, where parameters say `single-copy`; 0: chosen by "
         "how fast that is here."),
-    ROW("TUTTI_FETCH_BYTES", TT_OPTION_BYTES, 1, "1M", fetch_bytes,
+    ROW("TUTTI_FETCH_BYTES", TT_OPTION_BYTES, 1, "1M", bytes.fetch,
         "Most that is read at once from another process's memory where it is only stored."),
-    ROW("TUTTI_COMBINE_BYTES", TT_OPTION_BYTES, 1, "128K", combine_bytes,
+    ROW("TUTTI_COMBINE_BYTES", TT_OPTION_BYTES, 1, "128K", bytes.combine,
         "Most that is read at once from another process's memory where it is combined: it stays in the cache "
         "meanwhile."),
-    ROW("TUTTI_NONTEMPORAL_BYTES", TT_OPTION_BYTES, 0, "16M", nontemporal_bytes,
+    ROW("TUTTI_NONTEMPORAL_BYTES", TT_OPTION_BYTES, 0, "16M", bytes.nontemporal,
         "Bytes of all blocks from which results that are not read soon are stored past the cache."),
     ROW("TUTTI_CMA", TT_OPTION_FLAG, 1, "1", cma,
         "Find out whether ranks may read each other's memory; then parameters with `single-copy` copy messages once."),
@@ -58,18 +58,18 @@ static const tt_option table[] = {
         "NICs that carry data between machines, in order: eth0,eth1; empty: all that are fit."),
     ROW("TUTTI_FAR", TT_OPTION_TEXT, 0, "tcp", far,
         "Transport between machines: tcp, or ucx for RDMA fabrics, where tutti was built with UCX."),
-    ROW("TUTTI_FAR_SLOTS", TT_OPTION_INT, 1, "16", far_slots,
+    ROW("TUTTI_FAR_SLOTS", TT_OPTION_INT, 1, "16", between.slots,
         "Slots of a stream between machines, over tcp and ucx; at most 1024."),
-    ROW("TUTTI_FAR_BULK", TT_OPTION_BYTES, 1, "16K", far_bulk,
+    ROW("TUTTI_FAR_BULK", TT_OPTION_BYTES, 1, "16K", between.bulk_bytes,
         "Shortest message between machines that is worth another connection or NIC beside those that are busy."),
-    ROW("TUTTI_FAR_BATCH", TT_OPTION_BYTES, 1, "64K", far_batch,
+    ROW("TUTTI_FAR_BATCH", TT_OPTION_BYTES, 1, "64K", between.batch_bytes,
         "Bytes that one system call of tcp sends, unless a message is longer."),
     ROW("TUTTI_TOPOLOGY", TT_OPTION_TEXT, 0, "", topology,
         "Path of a file that says which switches stand above each machine: Slurm's topology.conf or docs/topology.md. "
         "Without it the levels of a job are node and core."),
-    ROW("TUTTI_BOOT", TT_OPTION_TEXT, 0, "", boot, "How ranks find each other; set by the launcher."),
-    ROW("TUTTI_RANK", TT_OPTION_INT, -1, "-1", rank, "Number of this rank; set by the launcher."),
-    ROW("TUTTI_SIZE", TT_OPTION_INT, -1, "-1", size, "Number of ranks; set by the launcher."),
+    ROW("TUTTI_BOOT", TT_OPTION_TEXT, 0, "", set.boot, "How ranks find each other; set by the launcher."),
+    ROW("TUTTI_RANK", TT_OPTION_INT, -1, "-1", set.rank, "Number of this rank; set by the launcher."),
+    ROW("TUTTI_SIZE", TT_OPTION_INT, -1, "-1", set.size, "Number of ranks; set by the launcher."),
 };
 
 const tt_option *tt_option_table(size_t *count) {
@@ -142,6 +142,6 @@ const tt_options *tt_options_get(void) {
 }
 
 int64_t tt_options_far_slots(void) {
-  const int64_t slots = tt_options_get()->far_slots, most = 1024; /* who reads late walks over what has come */
+  const int64_t slots = tt_options_get()->between.slots, most = 1024; /* who reads late walks over what has come */
   return slots < most ? slots : most;
 }

@@ -25,7 +25,7 @@ static void test_good_values_are_taken(void **state) {
   assert_true(options->log == 2);
   assert_true(options->timeout_ns == 20000000);
   assert_true(options->slot_bytes == 65536);
-  assert_true(options->rank == 3);
+  assert_true(options->set.rank == 3);
   assert_string_equal(options->params, "ring channels=2");
 }
 
@@ -46,7 +46,7 @@ static void test_bad_values_become_the_default_and_are_reported(void **state) {
 static void test_unset_and_empty_values_are_the_default_without_a_word(void **state) {
   (void)state;
   assert_true(tt_options_get()->direct_bytes > 0);
-  assert_true(tt_options_get()->size == -1);
+  assert_true(tt_options_get()->set.size == -1);
   assert_string_equal(tt_options_get()->profile, "");
   assert_null(strstr(report, "TUTTI_DIRECT_BYTES"));
   assert_null(strstr(report, "TUTTI_SIZE"));

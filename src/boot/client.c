@@ -258,12 +258,12 @@ tutti_status tt_boot_connect(const char *address, int64_t rank, int64_t rank_cou
 
 tutti_status tt_boot_open_run(int64_t timeout_ns, tt_boot **boot) {
   const tt_options *options = tt_options_get();
-  return tt_boot_connect(options->boot, options->rank, options->size, timeout_ns, boot);
+  return tt_boot_connect(options->set.boot, options->set.rank, options->set.size, timeout_ns, boot);
 }
 
 tutti_status tt_boot_open_alone(int64_t timeout_ns, tt_boot **boot) {
   (void)timeout_ns;
-  int64_t size = tt_options_get()->size;
+  int64_t size = tt_options_get()->set.size;
   if (size > 1)
     return tt_fail(TUTTI_ERR_ARGUMENT, "TUTTI_SIZE is %lld, but TUTTI_BOOT is not set", (long long)size);
   client *made;

@@ -36,10 +36,10 @@ struct tt_link {
 
 static void set_thresholds(tt_thresholds *of) {
   const tt_options *options = tt_options_get();
-  of->lend = of->lend ? of->lend : options->lend_bytes;
-  of->fetch = of->fetch ? of->fetch : options->fetch_bytes;
-  of->combine = of->combine ? of->combine : options->combine_bytes;
-  of->nontemporal = of->nontemporal ? of->nontemporal : options->nontemporal_bytes;
+  of->lend = of->lend ? of->lend : options->bytes.lend;
+  of->fetch = of->fetch ? of->fetch : options->bytes.fetch;
+  of->combine = of->combine ? of->combine : options->bytes.combine;
+  of->nontemporal = of->nontemporal ? of->nontemporal : options->bytes.nontemporal;
 }
 
 tutti_status tt_link_create(const tt_link_spec *spec, tt_link **link) {

@@ -65,7 +65,7 @@ static const struct role {
 static int run_role(const char *name) {
   for (size_t r = 0; r < TT_COUNT(roles); r++)
     if (strcmp(roles[r].name, name) == 0)
-      roles[r].run(tt_options_get()->rank);
+      roles[r].run(tt_options_get()->set.rank);
   return 0;
 }
 

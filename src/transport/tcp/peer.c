@@ -16,10 +16,10 @@
 #include <sys/epoll.h>
 
 /* Worth another connection. */
-static bool is_large(size_t bytes) { return bytes >= (size_t)tt_options_get()->far_bulk; }
+static bool is_large(size_t bytes) { return bytes >= (size_t)tt_options_get()->between.bulk_bytes; }
 
 /* With so much in flight that even a small letter would stand behind it for long. */
-static bool is_busy(size_t bytes) { return bytes >= 2 * (size_t)tt_options_get()->far_bulk; }
+static bool is_busy(size_t bytes) { return bytes >= 2 * (size_t)tt_options_get()->between.bulk_bytes; }
 
 /* ---- connections ---- */
 
@@ -143,7 +143,8 @@ static tt_tcp_link *choose(const tt_tcp_pipes *pipes, const tt_tcp_peer *peer, s
 
 static tt_tcp_fate push(tt_tcp_pipes *pipes, tt_tcp_peer *peer, tt_tcp_link *link) {
   sender of = {pipes, peer};
-  tt_tcp_fate fate = tt_tcp_link_send(link, &peer->waiting, (size_t)tt_options_get()->far_batch, note_sent, &of);
+  tt_tcp_fate fate =
+      tt_tcp_link_send(link, &peer->waiting, (size_t)tt_options_get()->between.batch_bytes, note_sent, &of);
   tt_tcp_peer_count(pipes, link);
   tt_tcp_peer_watch(pipes, link, link->full);
   return fate;

@@ -68,7 +68,7 @@ static ucs_status_t open_end(tt_ucx_way *way) {
 static int64_t choose_rail(const tt_ucx_peer *peer, size_t bytes) {
   const tt_ucx_mail *mail = peer->mail;
   int64_t first = mail->first_rail ? mail->first_rail[peer->rank] : peer->rank, chosen = first % mail->rail_count;
-  for (int64_t n = 1; bytes >= (size_t)tt_options_get()->far_bulk && n < mail->rail_count; n++) {
+  for (int64_t n = 1; bytes >= (size_t)tt_options_get()->between.bulk_bytes && n < mail->rail_count; n++) {
     int64_t other = (first + n) % mail->rail_count;
     if (mail->rail[other].leaving_bytes < mail->rail[chosen].leaving_bytes)
       chosen = other;
