@@ -300,7 +300,7 @@ static void print_forms(FILE *out, const section *at) {
 static void print_section(FILE *out, const section *at, const char *folder) {
   fprintf(out, "\n## %s\n", tt_compose_info(at->collective).name);
   if (at->same != at->collective) {
-    fprintf(out, "\nThe plans of %s, with blocks of different lengths.\n", tt_compose_info(at->same).name);
+    fprintf(out, "\nThe plans are those of %s, with blocks of different lengths.\n", tt_compose_info(at->same).name);
     return;
   }
   print_forms(out, at);
@@ -318,20 +318,25 @@ static void print_section(FILE *out, const section *at, const char *folder) {
 }
 
 static void print_all(FILE *out, const char *folder) {
-  fputs(
-      "# Algorithms\n\n"
-      "Made from the tables by `make docs`: every collective, and every preset that makes a plan of it, for 8 ranks.\n"
-      "\n"
-      "Rounds, messages and bytes are the most that a rank has, sends or receives; formulas hold for p ranks, those\n"
-      "with a star for powers of two; log is to the base of 2, rounded up. Times are modelled ([plan.md](plan.md)), "
-      "the\n"
-      "best in bold, for messages that cost\n\n",
-      out);
+  fputs("# Algorithms\n"
+        "\n"
+        "`make docs` writes this page from the tables: every collective with every preset that makes a plan of it, for "
+        "8 ranks.\n"
+        "\n"
+        "Rounds, messages and bytes are the most that a rank has, sends or receives. Formulas hold for p ranks; those "
+        "with a\n"
+        "star hold only for powers of two. log is the logarithm to base 2, rounded up. Times are modelled\n"
+        "([plan.md](plan.md)), with the best in bold, for messages that cost\n"
+        "\n",
+        out);
   fprintf(out, "    %s     between equal ranks\n    %s     on two nodes\n", sections[0].ranking[0].model,
           sections[0].ranking[1].model);
-  fputs("\nPresets come in the order of their times: how many times the best, in the geometric mean of the sizes.\n"
-        "`tutti plan COLLECTIVE -n N --params all` shows the same for other ranks, sizes and rates.\n\n"
-        "## Presets\n\n",
+  fputs("\n"
+        "Presets are ordered by their times / the best time (geometric mean over the sizes).\n"
+        "`tutti plan COLLECTIVE -n N --params all` shows the same for other ranks, sizes and rates.\n"
+        "\n"
+        "## Presets\n"
+        "\n",
         out);
   print_presets(out);
   for (int c = 0; c < TT_COLLECTIVE_COUNT; c++)

@@ -29,11 +29,14 @@ static void print_op(tutti_op op) {
 }
 
 int main(void) {
-  puts("# Types and operators\n\n"
-       "Made from the tables of `src/dtype/types.c` by `make docs`. The first column is the name in commands and "
-       "messages.\n"
-       "A type or an operator of your own: `tutti_type_create`, `tutti_op_create`.\n\n"
-       "## Types\n\n"
+  puts("# Types and operators\n"
+       "\n"
+       "`make docs` writes this page from the tables of `src/dtype/types.c`. The first column is the name in commands "
+       "and\n"
+       "messages. `tutti_type_create` and `tutti_op_create` make your own types and operators.\n"
+       "\n"
+       "## Types\n"
+       "\n"
        "| name | in C | bytes | alignment | what it is | operators |\n"
        "|---|---|---|---|---|---|");
   for (tutti_type type = 0; type < TUTTI_TYPE_COUNT; type++)
@@ -43,10 +46,11 @@ int main(void) {
        "|---|---|---|");
   for (tutti_op op = 0; op < TUTTI_OP_COUNT; op++)
     print_op(op);
-  puts("\nA result has the same bits on every processor and for either order of two operands (`src/dtype/dtype.h` says "
+  puts("\n"
+       "A result has the same bits on every processor and for either order of two operands (`src/dtype/dtype.h` says "
        "which\n"
-       "bits); long double only on processors of one kind. Which operands meet in which order is up to the plan: the "
-       "same\n"
-       "plan gives the same bits. Padding in long double and in pairs is not read, and zero in results.");
+       "bits); for long double only on processors of one kind. The plan decides which operands meet in which order: "
+       "the same\n"
+       "plan gives the same bits. tutti does not read padding in long double and in pairs, and writes zeros there.");
   return 0;
 }

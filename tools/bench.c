@@ -34,7 +34,7 @@ static int run_job(bench_job *job, bench_rows *rows, FILE *json) {
 /* What is said of jobs on several machines. */
 static int check_here(const bench_options *options) {
   if (options->rate > 0 || options->nics)
-    return bench_fail("%s: these ranks are all on this machine; see --launch", options->nics ? "--nics" : "--rate");
+    return bench_fail("%s: all of these ranks are on this machine; see --launch", options->nics ? "--nics" : "--rate");
   return 0;
 }
 

@@ -18,7 +18,7 @@
 static int rank_lost(bench_group *group, int64_t rank, const bench_answer *answer) {
   if (answer->result == BENCH_FAILED)
     return bench_fail("%s: %s", group->launcher->name, answer->text);
-  bench_fail("%s: rank %lld has ended unexpectedly", group->launcher->name, (long long)rank);
+  bench_fail("%s: rank %lld ended unexpectedly", group->launcher->name, (long long)rank);
   return bench_job_show_output(group);
 }
 

@@ -52,7 +52,7 @@ static void print_setting(const bench_job *job) {
          combines ? tutti_op_name(options->op) : "", options->mode == BENCH_PERSISTENT ? ", persistent calls" : "",
          options->apart ? ", a barrier before each call" : "", options->shared_memory ? ", tutti_alloc" : "");
   if (options->delay > 0)
-    printf("# calls of %s are made longer by %g %%\n", job->group[0].launcher->name, options->delay * 100);
+    printf("# calls of %s are delayed by %g %%\n", job->group[0].launcher->name, options->delay * 100);
   const char *progress = getenv("TUTTI_PROGRESS");
   if (options->overlap && progress)
     printf("# TUTTI_PROGRESS=%s\n", progress);
@@ -62,7 +62,7 @@ static void print_setting(const bench_job *job) {
 static void print_sizes(const bench_options *options) {
   int32_t ranks = (int32_t)options->rank_count, rows = bench_grid_rows(ranks), neighbor[4];
   if (options->per_pair)
-    puts("# size     bytes of one block, such as one rank has for another; of the vector where it is not cut");
+    puts("# size     bytes of one block, such as one rank has for another; bytes of the vector if it is not cut");
   else
     puts("# size     bytes of the whole vector, as in nccl-tests: all ranks' parts together in allgather, gather, "
          "scatter, ...");
@@ -72,13 +72,13 @@ static void print_sizes(const bench_options *options) {
     printf("# neighbor a grid of %d x %d ranks, closed around: %d neighbor%s each\n", rows, ranks / rows,
            bench_neighbors(ranks, 0, neighbor), bench_neighbors(ranks, 0, neighbor) == 1 ? "" : "s");
   if (any(options, is_uneven))
-    puts("# v        uneven blocks, the same in all libraries: rank r's is r + 1 of p (p + 1) / 2 shares, as far as "
-         "whole\n#          elements go; from rank r to rank s that of rank (r + s) mod p");
+    puts("# v        uneven blocks, the same in all libraries: rank r has r + 1 of p (p + 1) / 2 shares, rounded to "
+         "whole\n#          elements; rank r sends rank s the share of rank (r + s) mod p");
   if (any_sparse(options))
-    puts("# sparse   all-to-allv, -w: ranks r + 1 and r + 2 get one and two thirds of rank r's vector, the others "
+    puts("# sparse   all-to-allv, -w: ranks r + 1 and r + 2 get one and two thirds of rank r's vector, the others get "
          "nothing");
   if (any(options, is_typed))
-    puts("# w        as v, every second block of bytes instead of elements");
+    puts("# w        as v, with bytes instead of elements in every second block");
 }
 
 /* ---- jobs of a launcher of the user's ---- */
@@ -125,14 +125,15 @@ static void print_bound(const bench_job *job) {
   for (int32_t m = 0; m < map->machines; m++)
     known = known && bench_machine_rate(map, m, job->options->rate) > 0;
   if (!known) {
-    puts("# bound    unknown: the system does not say how fast the NICs are; --rate 100M for instance says it");
+    puts("# bound    unknown: the system does not report the rate of the NICs; give it, for example --rate 100M");
     return;
   }
-  puts("# bound us the link bound: what has to leave or enter the busiest machine crosses its NICs (TCP's best is "
-       "1.05)");
+  puts("# bound us the link bound: the time in which all that must leave or enter the busiest machine crosses its "
+       "NICs\n#          (the best possible with TCP is 1.05)");
   if (any(job->options, has_root))
-    puts(job->options->apart ? "#          median of the roots' bounds"
-                             : "#          of a whole turn of roots, whose calls overlap; --apart: of single calls");
+    puts(job->options->apart
+             ? "#          median of the roots' bounds"
+             : "#          of a whole turn of roots, whose calls overlap; with --apart of single calls");
   if (map->hosts < map->machines)
     puts("#          pretended machines share their host's NICs");
 }
@@ -149,9 +150,8 @@ static void print_launched_columns(const bench_job *job) {
            "95 %% interval\n#          (geometric; Student's t)\n",
            name);
   if (job->options->nics)
-    puts(
-        "# nics     bytes a call that each NIC has sent and received, headers and all else included, as shares of what "
-        "the\n#          busiest machine has to move");
+    puts("# nics     bytes a call that each NIC has sent and received, including headers and all other traffic, as\n#  "
+         "        shares of what the busiest machine must move");
 }
 
 /* What is set for those that poll: without it, crowded ranks need a time slice for each message. */
@@ -166,11 +166,10 @@ static void print_yielding(const bench_job *job) {
 
 static void print_columns(const bench_job *job) {
   const char *name = job->group[0].launcher->name;
-  puts("# by       what ranks sent went by: cells, slots, lent ... (docs/plan.md)");
+  puts("# by       the media by which ranks sent: cells, slots, lent ... (docs/plan.md)");
   printf("# us       a call of %s, slowest rank: median and 99th percentile over batches of at least 50 us\n"
          "# GB/s     size / time; bus: times nccl-tests' factor\n"
-         "# copy us  the copy bound: %lld core%s memcpy at once the blocks and operands that have to come to their "
-         "ranks\n"
+         "# copy us  the copy bound: %lld core%s memcpy at once the blocks and operands that ranks must receive\n"
          "# share    copy us / us\n",
          name, (long long)busy_cores(job), busy_cores(job) == 1 ? "" : "s");
   if (job->group_count > 1)
@@ -179,7 +178,7 @@ static void print_columns(const bench_job *job) {
 }
 
 static void print_overlap_columns(void) {
-  printf("# tests    of the library between the %d pieces of the computation\n"
+  printf("# tests    tests for completion between the %d pieces of the computation\n"
          "# us       post and wait; the computation alone; both. Slowest rank, medians\n"
          "# hidden   (call + computation - both) / the shorter of them: median over rounds\n",
          BENCH_PIECES);
@@ -193,11 +192,10 @@ static int name_width(const bench_job *job) {
 }
 
 static void print_levels(void) {
-  puts("# levels   where the time of a call goes, mean over ranks, in calls that are measured for this alone:\n"
-       "#          moves: copying, combining, handing to the transport and taking from it; waits: nothing could be "
-       "done,\n"
-       "#          until something of that level could; other: what is no level's\n"
-       "#          near, far: with ranks on the same machine, on others; own: within a rank");
+  puts("# levels   where the time of a call goes, mean over ranks, in calls that are measured separately:\n"
+       "#          moves: copying, combining, handing data to the transport and taking it from there; waits: nothing\n"
+       "#          to do until something of that level came or could go; other: belongs to no level\n"
+       "#          near, far: with ranks of the same machine, of other machines; own: within a rank");
 }
 
 static void print_legend(const bench_job *job) {

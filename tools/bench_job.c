@@ -53,7 +53,7 @@ static int launcher_ended(bench_group *group, int status) {
   if (WIFSIGNALED(status))
     bench_fail("%s: its launcher was ended by %s", group->launcher->name, strsignal(WTERMSIG(status)));
   else
-    bench_fail("%s: its launcher has ended with exit code %d", group->launcher->name, WEXITSTATUS(status));
+    bench_fail("%s: its launcher ended with exit code %d", group->launcher->name, WEXITSTATUS(status));
   return bench_job_show_output(group);
 }
 
@@ -128,7 +128,7 @@ static int admit_all(bench_job *job) {
     int64_t left_ns = deadline_ns - tt_clock_ns();
     if (left_ns <= 0)
       return nobody_came(job);
-    bench_progress("starting: %lld ranks missing", (long long)missing);
+    bench_progress("starting: %lld ranks are missing", (long long)missing);
     if (poll(events, 2, (int)(left_ns / 1000000) + 1) < 0)
       continue;
     if (events[1].revents != 0 && bench_job_signals(job) != 0)

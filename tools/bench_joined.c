@@ -30,19 +30,19 @@ bool bench_joined(int64_t *rank) {
 }
 
 static int check_options(const bench_options *options) {
-  const char *advice = "; start plainly: tutti bench --launch 'mpirun -n 16'";
+  const char *advice = "; start it without a launcher: tutti bench --launch 'mpirun -n 16'";
   if (options->launched)
-    return bench_fail("--launch: this process is itself a rank that a launcher has started; start it plainly");
+    return bench_fail("--launch: a launcher started this process as a rank; start it without a launcher");
   if (options->library_count > 1)
-    return bench_fail("--against: a launcher has started these ranks, which are tutti's only%s --against %s", advice,
+    return bench_fail("--against: a launcher started these ranks, and they run only tutti%s --against %s", advice,
                       options->library[1]->name);
   if (strcmp(options->library[0]->name, "tutti") != 0)
-    return bench_fail("--library %s: a launcher has started these ranks, which are tutti's only%s --library %s",
+    return bench_fail("--library %s: a launcher started these ranks, and they run only tutti%s --library %s",
                       options->library[0]->name, advice, options->library[0]->name);
   if (options->overlap)
-    return bench_fail("--overlap is measured only where `tutti bench` starts the ranks itself");
+    return bench_fail("--overlap needs ranks that `tutti bench` starts itself; start it without a launcher");
   if (options->core_count > 0)
-    return bench_fail("--cores %d: where these ranks run is their launcher's choice", options->core_count);
+    return bench_fail("--cores %d: the launcher chooses the cores of these ranks", options->core_count);
   return 0;
 }
 
@@ -134,7 +134,7 @@ static int check_alone(int32_t ranks) {
   const char *tasks = getenv("SLURM_STEP_NUM_TASKS");
   if (ranks > 1 || is_set("TUTTI_BOOT") || !tasks || atoi(tasks) < 2)
     return 0;
-  return bench_fail("srun has started %s tasks, and each is a job of its own: --mpi=pmix or --mpi=pmi2 makes them one",
+  return bench_fail("srun started %s tasks, and each is a job of its own; use --mpi=pmix or --mpi=pmi2 for one job",
                     tasks);
 }
 
@@ -143,7 +143,7 @@ static int check_count(const bench_options *options, int32_t ranks) {
     return -1;
   if (!options->ranks_given || options->rank_count == ranks)
     return 0;
-  return bench_fail("-n %lld: the launcher has started %d rank%s", (long long)options->rank_count, ranks,
+  return bench_fail("-n %lld: the launcher started %d rank%s", (long long)options->rank_count, ranks,
                     ranks == 1 ? "" : "s");
 }
 

@@ -73,7 +73,7 @@ static int add_launcher(command_line *line, const bench_launcher *launcher, cons
   for (size_t i = 0; i < TT_COUNT(launcher->program) && launcher->program[i]; i++)
     if (in_path(launcher->program[i]))
       return add(line, launcher->program[i]), 0;
-  fprintf(stderr, "tutti bench: %s is left out: there is no %s in PATH\n", launcher->name, launcher->program[0]);
+  fprintf(stderr, "tutti bench: %s is left out, because %s is not in PATH\n", launcher->name, launcher->program[0]);
   return 1;
 }
 
@@ -88,7 +88,8 @@ int bench_launch_worker(const bench_launcher *launcher, char *path, size_t size)
   snprintf(path, size, "%s/../libexec/tutti/%s", self, launcher->worker);
   if (access(path, X_OK) == 0)
     return 0;
-  fprintf(stderr, "tutti bench: %s is left out: there is no %s (its compiler was missing when tutti was built)\n",
+  fprintf(stderr,
+          "tutti bench: %s is left out, because there is no %s (its compiler was missing when tutti was built)\n",
           launcher->name, path);
   return 1;
 }

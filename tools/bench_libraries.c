@@ -57,7 +57,7 @@ const bench_launcher *bench_launcher_find(const char *name) {
 static int add(bench_options *options, const bench_launcher *launcher) {
   for (int i = 0; i < options->library_count; i++)
     if (strcmp(options->library[i]->name, launcher->name) == 0)
-      return bench_fail("library '%s' is named twice", launcher->name);
+      return bench_fail("library '%s' is given twice", launcher->name);
   if (options->library_count == BENCH_GROUPS)
     return bench_fail("more than %d libraries", BENCH_GROUPS);
   options->library[options->library_count++] = launcher;
@@ -67,7 +67,7 @@ static int add(bench_options *options, const bench_launcher *launcher) {
 static int add_named(bench_options *options, const char *name) {
   const bench_launcher *launcher = bench_launcher_find(name);
   if (!launcher)
-    return bench_fail("there is no library '%s'; there are tutti, openmpi and mpich", name);
+    return bench_fail("unknown library '%s'; libraries are tutti, openmpi and mpich", name);
   return add(options, launcher);
 }
 
@@ -87,11 +87,11 @@ static int add_variant(bench_options *options, const char *text) {
   if (options->variant_count == BENCH_GROUPS)
     return bench_fail("more than %d libraries", BENCH_GROUPS);
   if (text[name] != '=' || name <= base + 1 || name >= sizeof variant->name)
-    return bench_fail("--against: '%s' is no LIBRARY:NAME=ARGUMENTS", text);
+    return bench_fail("--against: '%s' is not LIBRARY:NAME=ARGUMENTS", text);
   snprintf(variant->name, sizeof variant->name, "%.*s", (int)base, text);
   const bench_launcher *of = bench_launcher_find(variant->name);
   if (!of)
-    return bench_fail("--against: there is no library '%s'; there are tutti, openmpi and mpich", variant->name);
+    return bench_fail("--against: unknown library '%s'; libraries are tutti, openmpi and mpich", variant->name);
   snprintf(variant->name, sizeof variant->name, "%.*s", (int)name, text);
   variant->launcher = *of;
   variant->launcher.name = variant->name;
@@ -115,9 +115,9 @@ const char *bench_libraries_launch(const bench_options *options, const bench_lau
 
 static int check_levels(const bench_options *options) {
   if (options->levels && options->overlap)
-    return bench_fail("--levels: of calls beside computation nobody can say it; leave out --overlap");
+    return bench_fail("--levels: it does not apply to calls beside computation; leave out --overlap");
   if (options->levels && options->library[0]->worker)
-    return bench_fail("--levels: only tutti knows where its time goes, not --library %s", options->library[0]->name);
+    return bench_fail("--levels: it works only for tutti, not for --library %s", options->library[0]->name);
   return 0;
 }
 
@@ -127,14 +127,13 @@ int bench_libraries_check(const bench_options *options) {
   if (!options->launched)
     return 0;
   if (options->overlap)
-    return bench_fail("--overlap is measured without --launch only");
+    return bench_fail("--overlap does not work with --launch");
   if (options->ranks_given)
-    return bench_fail("-n %lld: how many ranks there are is said in --launch", (long long)options->rank_count);
+    return bench_fail("-n %lld: --launch gives the number of ranks; leave out -n", (long long)options->rank_count);
   if (options->core_count > 0)
-    return bench_fail("--cores %d: where ranks run is said in --launch", options->core_count);
+    return bench_fail("--cores %d: --launch places the ranks; leave out --cores", options->core_count);
   for (int i = 0; i < options->library_count; i++)
     if (!bench_libraries_launch(options, options->library[i]))
-      return bench_fail("%s: no launcher is said for it, by --launch 'mpirun -n 8' for instance",
-                        options->library[i]->name);
+      return bench_fail("%s: it has no launcher; add for example --launch 'mpirun -n 8'", options->library[i]->name);
   return 0;
 }

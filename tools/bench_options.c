@@ -17,42 +17,39 @@
 static const char help[] =
     "usage: tutti bench COLLECTIVE... [options]\n"
     "\n"
-    "Measures collectives and checks their results; `all` is all of them. It starts ranks on this machine. Started by\n"
-    "a launcher itself, as in `mpirun -n 16 tutti bench allreduce`, it is one of the ranks, on all machines of the "
-    "job.\n"
+    "Measures collectives and checks their results; `all` means every collective. It starts ranks on this machine. If\n"
+    "a launcher starts it, as in `mpirun -n 16 tutti bench allreduce`, each process is a rank of the job.\n"
     "\n"
     "  -n N               ranks (default: one a core, at least 2)\n"
     "  --sizes LIST       bytes of the whole vector: 8,64K,1M or 8..64M in powers of 4 (default 8..64M)\n"
-    "  --per-pair         sizes are those of one block instead, such as one rank has for another\n"
-    "  --type TYPE        of the elements (default float32)\n"
-    "  --op OPERATOR      of reductions (default sum)\n"
-    "  --params TEXT      a preset, a parameter text, or `all` presets; may be repeated (default: the profile's "
-    "choice)\n"
-    "  --against LIST     compare with openmpi, mpich; openmpi+tutti, mpich+tutti are their programs under tutti "
-    "mpirun\n"
-    "  --against LIBRARY:NAME=ARGUMENTS   and with it as its launcher runs it with these arguments too, such as\n"
-    "                     'openmpi:han=--mca coll_han_priority 100'; --against may be repeated\n"
-    "  --launch COMMAND   start the ranks of every library by this launcher, such as 'mpirun -n 16 --hostfile hosts' "
-    "or\n"
-    "                     'srun -n 16': a job of each in turn, whose times are pairs\n"
+    "  --per-pair         sizes are bytes of one block instead, such as one rank has for another\n"
+    "  --type TYPE        type of the elements (default float32)\n"
+    "  --op OPERATOR      operator of reductions (default sum)\n"
+    "  --params TEXT      a preset, a parameter text, or `all` presets; may be repeated (default: the profile's\n"
+    "                     choice)\n"
+    "  --against LIST     compare with openmpi, mpich; openmpi+tutti, mpich+tutti run their programs under\n"
+    "                     tutti mpirun\n"
+    "  --against LIBRARY:NAME=ARGUMENTS   compare with the library once more, with these launcher arguments, such as\n"
+    "                     'openmpi:han=--mca coll_han_priority 100'; may be repeated\n"
+    "  --launch COMMAND   start the ranks of every library with this launcher, such as 'mpirun -n 16 --hostfile h' or\n"
+    "                     'srun -n 16': a job of each library in turn; their times are pairs\n"
     "  --launch-openmpi COMMAND, --launch-mpich COMMAND   another launcher for that library, with the same placement\n"
-    "  --rounds N         so many jobs of each (default 9)\n"
-    "  --rate RATE        bits a second of each NIC, such as 100M or 25G (default: what the system says)\n"
-    "  --nics             count the bytes that pass the NICs, too\n"
-    "  --levels           say where the time of tutti's calls goes: moving and waiting at each level of the machine\n"
-    "  --reproducible     compare with the same parameters and `reproducible`: what it costs\n"
+    "  --rounds N         number of jobs of each library (default 9)\n"
+    "  --rate RATE        bits a second of each NIC, such as 100M or 25G (default: from the system)\n"
+    "  --nics             also count the bytes that pass the NICs\n"
+    "  --levels           show where the time of tutti's calls goes: moving and waiting at each level of the machine\n"
+    "  --reproducible     also measure the same parameters with `reproducible`, to show what it costs\n"
     "  --library NAME     measure this instead of tutti\n"
     "  --mode MODE        blocking (default) or persistent calls of tutti\n"
-    "  --overlap          non-blocking calls beside computation: how much of them it hides\n"
-    "  --apart            a barrier before each call, not timed: no rank runs ahead to the next call\n"
+    "  --overlap          measure how much of a non-blocking call a computation hides\n"
+    "  --apart            put a barrier, which is not timed, before each call: no rank runs ahead to the next call\n"
     "  --sparse           all-to-allv and -w: each rank sends to two others only\n"
-    "  --alloc            buffers from tutti_alloc\n"
-    "  --cores N          use the first N cores only: the others are for progress threads\n"
-    "  --delay PERCENT    make each call longer by so much of what it takes, by work of the processor: to see whether\n"
-    "                     a comparison would notice\n"
-    "  --seconds S        time for a point, about (default 1); 0: a single round\n"
+    "  --alloc            use buffers of tutti_alloc\n"
+    "  --cores N          use only the first N cores and leave the others for progress threads\n"
+    "  --delay PERCENT    lengthen each call by PERCENT of its time, to see whether a comparison would notice\n"
+    "  --seconds S        approximate time for a point (default 1); 0: a single round\n"
     "  --no-check         do not compare results\n"
-    "  --json FILE        write the rows to FILE too\n";
+    "  --json FILE        also write the rows to FILE\n";
 
 /* ---- what may be named ---- */
 
@@ -98,7 +95,7 @@ static int add_sizes(bench_options *options, char *text) {
   if (tt_parse_bytes(text, &first) != TUTTI_OK || tt_parse_bytes(dots ? dots + 2 : text, &last) != TUTTI_OK)
     return bench_fail("--sizes: %s", tutti_last_error());
   if (first < 1 || last < first)
-    return bench_fail("--sizes: %s..%s is no range of sizes >= 1", text, dots ? dots + 2 : text);
+    return bench_fail("--sizes: %s..%s is not a range of sizes >= 1", text, dots ? dots + 2 : text);
   for (int64_t bytes = first; bytes<last; bytes = bytes> last / 4 ? last : 4 * bytes)
     if (add_size(options, bytes) != 0)
       return -1;
@@ -124,7 +121,7 @@ static int add_params(bench_options *options, const char *text) {
     return bench_fail("--params: %s", tutti_last_error());
   size_t added = all ? preset_count : 1;
   if ((size_t)options->params_count + added > BENCH_PARAMS)
-    return bench_fail("--params: more than %d", BENCH_PARAMS);
+    return bench_fail("--params: more than %d parameter texts", BENCH_PARAMS);
   options->params_all = options->params_all || all;
   for (size_t i = 0; i < added; i++)
     options->params[options->params_count++] = all ? preset[i].name : text;
@@ -135,14 +132,14 @@ static int add_collective(bench_options *options, const char *name) {
   bool all = strcmp(name, "all") == 0;
   tt_collective one = tt_compose_find(name);
   if (!all && one == TT_COLLECTIVE_COUNT) {
-    bench_fail("there is no collective '%s'", name);
+    bench_fail("unknown collective '%s'", name);
     if (!bench_is_quiet())
       print_names(stderr, "collectives", collective_name, TT_COLLECTIVE_COUNT);
     return -1;
   }
   for (int c = all ? 0 : (int)one; c <= (all ? TT_COLLECTIVE_COUNT - 1 : (int)one); c++) {
     if (options->collective_count == TT_COLLECTIVE_COUNT)
-      return bench_fail("a collective is named twice");
+      return bench_fail("a collective is given twice");
     options->collective[options->collective_count++] = (tt_collective)c;
   }
   return 0;
@@ -152,7 +149,7 @@ static int parse_type(bench_options *options, const char *name) {
   options->type = tt_dtype_find(name);
   if (options->type < TUTTI_TYPE_COUNT)
     return 0;
-  bench_fail("--type: there is no type '%s'", name);
+  bench_fail("--type: unknown type '%s'", name);
   print_names(stderr, "types", type_name, TUTTI_TYPE_COUNT);
   return -1;
 }
@@ -161,7 +158,7 @@ static int parse_op(bench_options *options, const char *name) {
   options->op = tt_dtype_find_op(name);
   if (options->op < TUTTI_OP_COUNT)
     return 0;
-  bench_fail("--op: there is no operator '%s'", name);
+  bench_fail("--op: unknown operator '%s'", name);
   print_names(stderr, "operators", op_name, TUTTI_OP_COUNT);
   return -1;
 }
@@ -180,7 +177,7 @@ static int parse_rank_count(bench_options *options, const char *text) {
   char *end;
   long long count = strtoll(text, &end, 10);
   if (*end != '\0' || end == text || count < 1 || count > 4096)
-    return bench_fail("-n: '%s' is no number of ranks from 1 to 4096", text);
+    return bench_fail("-n: '%s' is not a number from 1 to 4096", text);
   options->rank_count = count;
   options->ranks_given = true;
   return 0;
@@ -190,7 +187,7 @@ static int parse_rounds(bench_options *options, const char *text) {
   char *end;
   long long count = strtoll(text, &end, 10);
   if (*end != '\0' || end == text || count < 1 || count > BENCH_ROUNDS_MAX)
-    return bench_fail("--rounds: '%s' is no number from 1 to %d", text, BENCH_ROUNDS_MAX);
+    return bench_fail("--rounds: '%s' is not a number from 1 to %d", text, BENCH_ROUNDS_MAX);
   options->round_count = count;
   return 0;
 }
@@ -205,14 +202,14 @@ static int parse_rate(bench_options *options, const char *text) {
     rate *= pow(1000, (double)(unit - units + 1));
   end += unit != NULL;
   if (end == text || (*end != '\0' && strcasecmp(end, "bit") != 0) || !(rate >= 1 && rate < 1e15))
-    return bench_fail("--rate: '%s' is no rate such as 100M or 25G (bits a second)", text);
+    return bench_fail("--rate: '%s' is not a rate such as 100M or 25G (bits a second)", text);
   options->rate = (int64_t)rate;
   return 0;
 }
 
 static int parse_launch(bench_options *options, int which, const char *text) {
   if (text[strspn(text, " ")] == '\0')
-    return bench_fail("--launch: '%s' names no launcher, such as 'mpirun -n 8'", text);
+    return bench_fail("--launch: '%s' is not a launcher such as 'mpirun -n 8'", text);
   options->launch[which] = text;
   options->launched = true;
   return 0;
@@ -222,7 +219,7 @@ static int parse_cores(bench_options *options, const char *text) {
   char *end;
   long cores = strtol(text, &end, 10);
   if (*end != '\0' || end == text || cores < 1 || cores > 1024)
-    return bench_fail("--cores: '%s' is no number of cores from 1 to 1024", text);
+    return bench_fail("--cores: '%s' is not a number from 1 to 1024", text);
   options->core_count = (int)cores;
   return 0;
 }
@@ -231,7 +228,7 @@ static int parse_seconds(bench_options *options, const char *text) {
   char *end;
   double seconds = strtod(text, &end);
   if (*end != '\0' || end == text || !(seconds >= 0 && seconds <= 3600))
-    return bench_fail("--seconds: '%s' is no time from 0 to 3600", text);
+    return bench_fail("--seconds: '%s' is not a number from 0 to 3600", text);
   options->seconds = seconds;
   return 0;
 }
@@ -240,14 +237,14 @@ static int parse_delay(bench_options *options, const char *text) {
   char *end;
   double percent = strtod(text, &end);
   if (*end != '\0' || end == text || !(percent > 0 && percent <= 1000))
-    return bench_fail("--delay: '%s' is no percentage above 0, up to 1000", text);
+    return bench_fail("--delay: '%s' is not a percentage above 0, up to 1000", text);
   options->delay = percent / 100;
   return 0;
 }
 
 static int check_delay(const bench_options *options) {
   if (options->delay > 0 && (options->launched || options->overlap))
-    return bench_fail("--delay is for calls without %s", options->launched ? "--launch" : "--overlap");
+    return bench_fail("--delay does not work with %s", options->launched ? "--launch" : "--overlap");
   return 0;
 }
 
@@ -355,7 +352,7 @@ static int parse_option(bench_options *options, library_names *names, int which,
     return add_params(options, value);
   case AGAINST:
     if (names->against_count == BENCH_GROUPS)
-      return bench_fail("--against: more than %d times", BENCH_GROUPS);
+      return bench_fail("--against: given more than %d times", BENCH_GROUPS);
     names->against[names->against_count++] = value;
     return 0;
   case LAUNCH:

@@ -99,7 +99,7 @@ typedef struct ear {
 } ear;
 
 static int strange(const ear *of, const char *line) {
-  return bench_fail("%s: its worker says '%.200s': is it of another version?", of->outside->group->launcher->name,
+  return bench_fail("%s: its worker sent '%.200s'; does it have another version?", of->outside->group->launcher->name,
                     line);
 }
 
@@ -172,7 +172,7 @@ static int make_room(ear *of) {
     return 0;
   char *text = realloc(of->text, of->room + 65536);
   if (!text)
-    return bench_fail("no memory for what %s says", of->outside->group->launcher->name);
+    return bench_fail("no memory for the output of %s", of->outside->group->launcher->name);
   of->text = text;
   of->room += 65536;
   return 0;
@@ -180,10 +180,10 @@ static int make_room(ear *of) {
 
 static int is_over(bench_group *group) {
   char ending[64];
-  bench_fail("%s: its job has ended before everything was measured: %s (%s)", group->launcher->name, group->command,
+  bench_fail("%s: its job ended before everything was measured: %s (%s)", group->launcher->name, group->command,
              bench_launch_ending(group, ending));
   bench_job_show_output(group);
-  fprintf(stderr, "whether that launcher works at all, this tells: %s hostname\n", group->command);
+  fprintf(stderr, "this command shows whether the launcher works: %s hostname\n", group->command);
   return -1;
 }
 
@@ -202,7 +202,7 @@ static int listen_once(ear *of) {
 }
 
 static int is_silent(const bench_group *group) {
-  bench_fail("%s: its job has said nothing for %d s: %s", group->launcher->name, (int)(SILENCE_NS / 1000000000),
+  bench_fail("%s: its job printed nothing for %d s: %s", group->launcher->name, (int)(SILENCE_NS / 1000000000),
              group->command);
   return bench_job_show_output(group);
 }

@@ -60,7 +60,7 @@ static int check_placement(const rounds *all, const bench_group *group, const be
     return bench_fail("%s has %d ranks and %s %d: give both launchers the same number", measured, own->ranks, name,
                       map->ranks);
   if (rank == own->ranks)
-    return bench_fail("%s counts %d machines and %s %d", measured, own->machines, name, map->machines);
+    return bench_fail("%s has %d machines and %s %d", measured, own->machines, name, map->machines);
   return bench_fail("%s has rank %d on %s and %s on %s: give both launchers the same hosts in the same order", measured,
                     rank, own->machine[own->machine_of[rank]].name, name, map->machine[map->machine_of[rank]].name);
 }
@@ -83,7 +83,7 @@ static bool is_pretended(const bench_map *map) { return map->hosts < map->machin
 
 static int look_at(rounds *all, bench_group *group) {
   bench_outside outside = {.job = &all->job, .group = group, .task = settings(all->job.options)};
-  bench_progress("%s: where are its ranks?", group->launcher->name);
+  bench_progress("%s: it did not report where its ranks are", group->launcher->name);
   int result = bench_outside_run(&outside);
   memcpy(group->version, outside.version, sizeof group->version);
   group->rank_count = outside.map.ranks;
@@ -245,7 +245,7 @@ static int run_rounds(rounds *all) {
       if (group == 0 || all->job.interrupted)
         return -1;
       all->left_out[group] = true;
-      bench_print_note("%s is left out from round %d on: it has failed", all->job.group[group].launcher->name,
+      bench_print_note("%s is left out from round %d on because it failed", all->job.group[group].launcher->name,
                        round + 1);
     }
   return 0;
@@ -319,7 +319,7 @@ static void print_rows(rounds *all) {
 static void print_stuck(const bench_job *job) {
   for (int g = 0; g < job->group_count; g++)
     if (job->group[g].stuck_count > 0)
-      bench_print_note("%s: %d of its jobs did not end by themselves after their last word, and were ended",
+      bench_print_note("%s: %d of its jobs did not end after their last output and were killed",
                        job->group[g].launcher->name, job->group[g].stuck_count);
 }
 

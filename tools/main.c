@@ -17,11 +17,11 @@ typedef struct command {
 static const command table[] = {
     {"run", tt_tool_run, "start a program as a job of several ranks on this machine"},
     {"mpirun", tt_tool_mpirun, "run an MPI program, unchanged, with its collectives on tutti"},
-    {"bench", tt_tool_bench, "measure collectives, against other libraries too"},
-    {"plan", tt_tool_plan, "show what a collective does: levels, rounds, messages; as text or as a picture"},
-    {"verify", tt_tool_verify, "prove the plans of every collective, form and preset; or of a file"},
-    {"topo", tt_tool_topo, "show the machine and its NICs, or a network of switches, and how ranks lie on them"},
-    {"info", tt_tool_info, "show version, machine and every option with its value"},
+    {"bench", tt_tool_bench, "measure collectives, and compare them with other libraries"},
+    {"plan", tt_tool_plan, "show what a collective does: levels, rounds, messages; as text or picture"},
+    {"verify", tt_tool_verify, "prove the plans of every collective, form and preset, or those in a file"},
+    {"topo", tt_tool_topo, "show the machine and its NICs, or a network of switches, and where ranks are"},
+    {"info", tt_tool_info, "show the version, the machine, and every option with its value"},
     {"bench-worker", tt_tool_bench_worker, NULL},
 };
 
@@ -31,9 +31,11 @@ static void print_help(FILE *to) {
   for (size_t c = 0; c < TT_COUNT(table); c++)
     if (table[c].help != NULL)
       fprintf(to, "  %-8s %s\n", table[c].name, table[c].help);
-  fprintf(to, "\n`tutti COMMAND --help` says more about a command. First steps:\n\n"
+  fprintf(to, "\n"
+              "`tutti COMMAND --help` describes a command. First steps:\n"
+              "\n"
               "  tutti run -n 4 ./program\n"
-              "  mpirun -n 8 --hostfile hosts ./program     on several machines, as mpiexec and srun do\n"
+              "  mpirun -n 8 --hostfile hosts ./program     on several machines; mpiexec and srun work too\n"
               "  tutti bench allreduce -n 2\n");
 }
 
@@ -60,7 +62,7 @@ static bool is_any(const char *word, const char *a, const char *b, const char *c
 static int finish(int code) {
   bool lost = fflush(stdout) != 0 || ferror(stdout);
   if (lost)
-    fprintf(stderr, "tutti: standard output could not be written\n");
+    fprintf(stderr, "tutti: cannot write to standard output\n");
   return lost && code == 0 ? 1 : code;
 }
 
@@ -83,6 +85,6 @@ int main(int argc, char **argv) {
   const command *chosen = find(argv[1]);
   if (chosen != NULL)
     return finish(run(chosen, argc - 1, argv + 1));
-  fprintf(stderr, "tutti: there is no command '%s'; `tutti help` lists them\n", argv[1]);
+  fprintf(stderr, "tutti: unknown command '%s'; `tutti help` lists the commands\n", argv[1]);
   return 2;
 }

@@ -19,20 +19,20 @@
 static const char help[] =
     "usage: tutti mpirun [OPTIONS] ARGUMENTS OF MPIRUN\n"
     "\n"
-    "Runs an MPI program, unchanged, through its MPI's own mpirun, with its collectives on tutti.\n"
+    "Runs an unchanged MPI program through its MPI's own mpirun, with its collectives on tutti.\n"
     "\n"
-    "      --mpi openmpi|mpich   whose program it is (default: what the program needs; where it does not say, as\n"
-    "                            with scripts, the MPI that mpirun in PATH belongs to)\n"
+    "      --mpi openmpi|mpich   the MPI of the program (default: the MPI that the program needs; if it does not say,\n"
+    "                            as with scripts, the MPI of the mpirun in PATH)\n"
     "      --mpirun PATH         the launcher to use (default: TUTTI_MPIRUN, else the MPI's mpirun in PATH)\n"
-    "      --stats               at the end, say what ran on tutti and what passed through: TUTTI_STATS=1\n"
-    "      --only LIST           only these collectives, such as allreduce,bcast: TUTTI_MPI_ONLY\n"
-    "      --off                 all passes through, to compare with: TUTTI_MPI=off\n"
+    "      --stats               report at the end what ran on tutti and what passed through: TUTTI_STATS=1\n"
+    "      --only LIST           run only these collectives on tutti, such as allreduce,bcast: TUTTI_MPI_ONLY\n"
+    "      --off                 pass everything through to MPI, to compare with: TUTTI_MPI=off\n"
     "      --show                print the command instead of running it\n"
-    "  -h, --help                this text\n"
+    "  -h, --help                print this text\n"
     "\n"
-    "They stand first; all that follows is the launcher's. Its exit code is that of `tutti mpirun`. Variables whose\n"
-    "names begin with TUTTI_ reach all ranks. What LD_PRELOAD names is loaded before tutti's library.\n"
-    "ASAN_OPTIONS reaches them too, as programs with the address sanitizer need it.\n"
+    "Options come first; everything after them goes to the launcher, whose exit code `tutti mpirun` returns.\n"
+    "Variables with names that begin with TUTTI_ reach all ranks, and so does ASAN_OPTIONS, which programs with the\n"
+    "address sanitizer need. The libraries in LD_PRELOAD are loaded before tutti's.\n"
     "\n"
     "  tutti mpirun -n 8 ./app\n"
     "  tutti mpirun --stats -n 8 --hostfile nodes python3 train.py\n";
@@ -115,13 +115,14 @@ static int refuse(const char *format, ...) {
 /* A launcher that was named must be there, and of the program's MPI. */
 static int check_named(mpirun_options *options, const char *program, char *launcher) {
   if (!mpirun_find_in_path(options->launcher, launcher))
-    return refuse("there is no launcher '%s'", options->launcher);
+    return refuse("launcher '%s' not found", options->launcher);
   const mpirun_kind *kind = mpirun_kind_of_launcher(options->launcher);
   if (kind && options->kind && kind != options->kind)
     return refuse("%s is a program of %s, but %s is the launcher of %s", program, options->kind->about,
                   options->launcher, kind->about);
   if (!kind && !options->kind)
-    return refuse("whose launcher %s is cannot be told; --mpi openmpi or --mpi mpich says it", options->launcher);
+    return refuse("cannot tell which MPI the launcher %s belongs to; add --mpi openmpi or --mpi mpich",
+                  options->launcher);
   options->kind = options->kind ? options->kind : kind;
   return 0;
 }
@@ -135,9 +136,10 @@ static int choose(mpirun_options *options, char *launcher) {
   if (!options->kind)
     options->kind = mpirun_kind_of_launcher("mpirun");
   if (!options->kind)
-    return refuse("the program does not say which MPI it needs, and there is no mpirun of Open MPI or MPICH in PATH");
+    return refuse("cannot tell which MPI the program needs, and there is no mpirun of Open MPI or MPICH in PATH; add "
+                  "--mpi and --mpirun");
   if (!mpirun_find_launcher(options->kind, launcher))
-    return refuse("there is no launcher of %s in PATH; --mpirun names one", options->kind->about);
+    return refuse("there is no launcher of %s in PATH; name one with --mpirun", options->kind->about);
   return 0;
 }
 
@@ -230,9 +232,10 @@ static bool is_root_allowed(const mpirun_options *options) {
 
 static void say_root(const mpirun_options *options) {
   if (geteuid() == 0 && strcmp(options->kind->name, "openmpi") == 0 && !is_root_allowed(options))
-    fputs("tutti mpirun: Open MPI starts nothing as root unless it is told to: tutti mpirun --allow-run-as-root ..., "
-          "or OMPI_ALLOW_RUN_AS_ROOT=1 and OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 in the environment\n",
-          stderr);
+    fputs(
+        "tutti mpirun: Open MPI does not start programs as root unless you allow it: tutti mpirun --allow-run-as-root "
+        "..., or OMPI_ALLOW_RUN_AS_ROOT=1 and OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 in the environment\n",
+        stderr);
 }
 
 int tt_tool_mpirun(int argc, char **argv) {

@@ -68,7 +68,7 @@ static tutti_status make_grid(edges *all, const int64_t *length, int count, cons
     if (__builtin_mul_overflow(ranks, length[d], &ranks) || ranks > INT32_MAX / 2 / DIMENSIONS)
       return tt_fail(TUTTI_ERR_ARGUMENT, "--graph %s has too many ranks", text);
   if (all->ranks && all->ranks != ranks)
-    return tt_fail(TUTTI_ERR_ARGUMENT, "--graph %s has %lld ranks, -n says %lld", text, (long long)ranks,
+    return tt_fail(TUTTI_ERR_ARGUMENT, "--graph %s has %lld ranks, but -n is %lld", text, (long long)ranks,
                    (long long)all->ranks);
   all->ranks = ranks;
   for (int64_t rank = 0; rank < ranks; rank++)
@@ -100,11 +100,11 @@ static tutti_status read_lines(edges *all, FILE *file, const char *path) {
     if (line[strspn(line, " \t\r\n")] == '\0' || line[0] == '#')
       continue;
     if (!read_edge(line, edge))
-      status = tt_fail(TUTTI_ERR_ARGUMENT, "%s, line %lld: an edge is two ranks, such as: 0 1", path, number);
+      status = tt_fail(TUTTI_ERR_ARGUMENT, "%s, line %lld: an edge must be two ranks, such as: 0 1", path, number);
     for (int n = 0; n < 2 && status == TUTTI_OK; n++)
       most = edge[n] > most ? edge[n] : most;
     if (status == TUTTI_OK && all->ranks && most >= all->ranks)
-      status = tt_fail(TUTTI_ERR_ARGUMENT, "%s, line %lld: rank %lld is none of %lld", path, number, (long long)most,
+      status = tt_fail(TUTTI_ERR_ARGUMENT, "%s, line %lld: rank %lld is not one of %lld", path, number, (long long)most,
                        (long long)all->ranks);
     if (status == TUTTI_OK)
       add(all, edge[0], edge[1]);

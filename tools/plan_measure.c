@@ -143,7 +143,7 @@ static void write_model(const double time_ns[static POINTS], char text[static PL
 tutti_status plan_measure(char text[static PLAN_MODEL]) {
   shared *all = open_shared();
   if (!all)
-    return tt_fail(TUTTI_ERR_MEMORY, "no memory to measure with");
+    return tt_fail(TUTTI_ERR_MEMORY, "no memory for the measurement");
   tutti_status status = TUTTI_OK;
   if (run_both(all))
     write_model(all->time_ns, text);

@@ -253,7 +253,7 @@ tutti_status plan_media_print(const plan_work *work, int64_t bytes) {
   if (work->options->problem.collective == TT_BARRIER) /* its block is the library's */
     return TUTTI_OK;
   if (!runs(work)) {
-    puts("\n  it does not run so: ranks would pass on blocks whose length only the ends know");
+    puts("\n  it cannot run: ranks would pass on blocks whose length they do not know");
     return TUTTI_OK;
   }
   tutti_status status = begin(&of);

@@ -25,33 +25,39 @@ static void print_help(void) {
   size_t count;
   const tt_preset *preset = tt_preset_table(&count);
   fputs(
-      "usage: tutti plan COLLECTIVE -n N [options]\n\n"
-      "Compiles a collective and prints what it is made of, its levels, and what each rank sends.\n\n"
-      "  -n N               ranks (not needed where --groups says it)\n"
-      "  --nodes N          the ranks lie on N nodes, in rank order\n"
-      "  --groups MAP       which node each rank lies on: 4x8, 7,8,3,1 (sizes), cyclic:4, or 0,0,1,0: (the map "
-      "itself)\n"
-      "  --params TEXT      parameters or a preset (docs/plan.md); all: a row for each preset; default [core:star]\n"
-      "  --root R           of collectives that have one\n"
-      "  --graph GRAPH      of neighbor collectives: 4x4, a periodic grid; or a file with a line for each edge: 0 1\n"
+      "usage: tutti plan COLLECTIVE -n N [options]\n"
+      "\n"
+      "Compiles a collective and prints its composition, its levels, and what each rank sends.\n"
+      "\n"
+      "  -n N               number of ranks (not needed if --groups gives it)\n"
+      "  --nodes N          place the ranks on N nodes, in rank order\n"
+      "  --groups MAP       place each rank on a node: 4x8, 7,8,3,1 (sizes), cyclic:4, or 0,0,1,0: (the map itself)\n"
+      "  --params TEXT      parameters or a preset (docs/plan.md), default [core:star]; all: a row for each preset\n"
+      "  --root R           root, for collectives that have one\n"
+      "  --graph GRAPH      for neighbor collectives: 4x4, a periodic grid; or a file with a line for each edge: 0 1\n"
       "  --in-place         in and out are the same memory\n"
       "  --ordered          the operator does not commute\n"
-      "  --no-publish       streams have one reader each, also inside a node, where shared memory lets them have more\n"
-      "  --alloc            with --sizes: buffers are memory of tutti_alloc\n"
-      "  --by-rank          with --sizes: say of each rank how what it sends goes\n"
-      "  --composition      print the composition only\n"
-      "  --text             print the plans of all ranks and what they claim to do only: for tutti verify --plan\n"
-      "  --rank R           print rank R's plan only\n"
+      "  --no-publish       give streams one reader each, also inside a node, where shared memory allows more\n"
+      "  --alloc            with --sizes: use buffers of tutti_alloc\n"
+      "  --by-rank          with --sizes: show the media of each rank\n"
+      "  --composition      print only the composition\n"
+      "  --text             print only the claim and the plans of all ranks, for tutti verify --plan\n"
+      "  --rank R           print only rank R's plan\n"
       "  --svg FILE         write a picture: rounds across, ranks down (- is standard output)\n"
-      "  --dot FILE         write the dependency graph of all steps\n\n"
-      "How what is sent goes (docs/plan.md), and modelled times; times also where all presets are compared or one of\n"
-      "these is given:\n\n"
+      "  --dot FILE         write the dependency graph of all steps\n"
+      "\n"
+      "--sizes shows the media of each message (docs/plan.md) and modelled times. `--params all` and the options of "
+      "the\n"
+      "model show times too:\n"
+      "\n"
       "  --sizes LIST       bytes: 8,64K,16M\n"
-      "  --alpha TIME       of a message between two ranks, at all levels: 500ns, 2us\n"
+      "  --alpha TIME       time of a message between two ranks, at all levels: 500ns, 2us\n"
       "  --beta RATE        ns a byte\n"
       "  --gamma RATE       ns a byte combined\n"
-      "  --model TEXT       all of it: core:alpha=0.5us,beta=0.1;node:alpha=2us,beta=0.1,links=1;gamma=0.05\n"
-      "  --measure          alpha, beta and gamma of this machine, measured between two ranks\n\ncollectives: ",
+      "  --model TEXT       the whole model: core:alpha=0.5us,beta=0.1;node:alpha=2us,beta=0.1,links=1;gamma=0.05\n"
+      "  --measure          measure alpha, beta and gamma between two ranks of this machine\n"
+      "\n"
+      "collectives: ",
       stdout);
   print_collectives(stdout);
   puts("\npresets:");
@@ -75,7 +81,7 @@ static int read_number(const char *name, const char *text, int64_t least, int64_
   errno = 0;
   long long value = strtoll(text, &rest, 10);
   if (rest == text || *rest || errno || value < least || value > INT32_MAX)
-    return fail("%s %s: a number from %lld to %d is needed", name, text, (long long)least, INT32_MAX);
+    return fail("%s %s: expected a number from %lld to %d", name, text, (long long)least, INT32_MAX);
   *number = value;
   return 0;
 }
@@ -141,14 +147,14 @@ static int read_sizes(const char *text, plan_options *options) {
   for (char *word = copy ? strtok_r(copy, ",", &rest) : NULL; word && result == 0; word = strtok_r(NULL, ",", &rest)) {
     int64_t bytes;
     if (options->size_count == PLAN_SIZES)
-      result = fail("--sizes %s: at most %d sizes", text, PLAN_SIZES);
+      result = fail("--sizes %s: more than %d sizes", text, PLAN_SIZES);
     else if (tt_parse_bytes(word, &bytes) != TUTTI_OK || bytes < 1 || bytes > SIZE_MOST)
-      result = fail("--sizes %s: '%s' is no size from 1 to 1024G, such as 8, 64K, 1M or 2G", text, word);
+      result = fail("--sizes %s: '%s' is not a size from 1 to 1024G, such as 8, 64K, 1M or 2G", text, word);
     else
       options->size[options->size_count++] = bytes;
   }
   free(copy);
-  return result == 0 && options->size_count == 0 ? fail("--sizes: none is given") : result;
+  return result == 0 && options->size_count == 0 ? fail("--sizes: no size is given") : result;
 }
 
 /* Later ones change what earlier ones say. */
@@ -245,7 +251,7 @@ static int read_graph(plan_options *options) {
   const char *name = tt_compose_info(problem->collective).name;
   if (needed != (options->graph_text != NULL))
     return needed ? fail("%s needs --graph 4x4, or --graph with a file of edges", name)
-                  : fail("--graph: %s goes over no graph", name);
+                  : fail("--graph: %s does not use a graph", name);
   if (!needed)
     return 0;
   if (plan_graph_read(options->graph_text, problem->rank_count, &options->arena, &options->graph) != TUTTI_OK)
@@ -264,8 +270,8 @@ static int count_map(plan_options *options) {
   if (problem->rank_count > 0)
     return 0;
   return strncmp(options->map, "cyclic:", 7) == 0
-             ? fail("--groups '%s' does not say how many ranks there are; give -n N", options->map)
-             : fail("--groups '%s' is no group map: write 4x8, 7,8,3,1, cyclic:4 or 0,0,1,1:", options->map);
+             ? fail("--groups '%s' does not give the number of ranks; add -n N", options->map)
+             : fail("--groups '%s' is not a group map; write 4x8, 7,8,3,1, cyclic:4 or 0,0,1,1:", options->map);
 }
 
 static int check_ranks(plan_options *options) {
@@ -273,24 +279,23 @@ static int check_ranks(plan_options *options) {
   if (count_map(options) != 0 || read_graph(options) != 0)
     return -1;
   if (problem->rank_count < 1)
-    return fail("how many ranks? Give -n N");
+    return fail("the number of ranks is missing; add -n N");
   if ((options->alloc || options->by_rank) && (options->size_count == 0 || strcmp(options->params, "all") == 0))
-    return fail("%s goes with --sizes, and with one preset", options->alloc ? "--alloc" : "--by-rank");
+    return fail("%s needs --sizes and a single preset", options->alloc ? "--alloc" : "--by-rank");
   if (problem->rank_count > RANKS_MOST)
-    return fail("-n %lld: at most %d ranks can be planned", (long long)problem->rank_count, RANKS_MOST);
+    return fail("-n %lld: the limit is %d ranks", (long long)problem->rank_count, RANKS_MOST);
   if (problem->rank_count > RANKS_ALL_MOST && strcmp(options->params, "all") == 0)
-    return fail("--params all: at most %d ranks", RANKS_ALL_MOST);
+    return fail("--params all: the limit is %d ranks", RANKS_ALL_MOST);
   if ((options->text || options->text_rank >= 0) && strcmp(options->params, "all") == 0)
-    return fail("--params all: plans as text are those of one preset");
+    return fail("--params all: name one preset to print plans as text");
   if (options->map && options->node_count)
-    return fail("--nodes and --groups both say which ranks lie together; give one of them");
+    return fail("--nodes and --groups both place ranks; give only one of them");
   if (options->node_count > problem->rank_count)
-    return fail("--nodes %lld is more than the %lld ranks", (long long)options->node_count,
-                (long long)problem->rank_count);
+    return fail("--nodes %lld exceeds the %lld ranks", (long long)options->node_count, (long long)problem->rank_count);
   if (problem->root >= problem->rank_count)
-    return fail("--root %lld is no rank below %lld", (long long)problem->root, (long long)problem->rank_count);
+    return fail("--root %lld is not a rank below %lld", (long long)problem->root, (long long)problem->rank_count);
   if (options->text_rank >= problem->rank_count)
-    return fail("--rank %lld is no rank below %lld", (long long)options->text_rank, (long long)problem->rank_count);
+    return fail("--rank %lld is not a rank below %lld", (long long)options->text_rank, (long long)problem->rank_count);
   if (problem->root && !tt_compose_info(problem->collective).has_root)
     return fail("--root: %s has no root", tt_compose_info(problem->collective).name);
   return 0;
@@ -316,7 +321,7 @@ int plan_options_parse(int argc, char **argv, plan_options *options) {
   }
   options->problem.collective = collective ? tt_compose_find(collective) : TT_COLLECTIVE_COUNT;
   if (options->problem.collective == TT_COLLECTIVE_COUNT) {
-    fail(collective ? "there is no collective '%s'" : "which collective?", collective);
+    fail(collective ? "unknown collective '%s'" : "the collective is missing", collective);
     fputs("collectives: ", stderr);
     print_collectives(stderr);
     return -1;

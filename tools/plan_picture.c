@@ -76,7 +76,7 @@ tutti_status plan_picture_write(const plan_work *work) {
   if (!options->svg && !options->dot)
     return TUTTI_OK;
   if (!plan_work_is_whole(work))
-    return tt_fail(TUTTI_ERR_UNSUPPORTED, "a picture of %lld ranks; at most %d can be drawn",
+    return tt_fail(TUTTI_ERR_UNSUPPORTED, "a picture of %lld ranks is too large to draw; the limit is %d",
                    (long long)work->composition.rank_count, TT_DRAW_RANKS);
   plan_title(work, title, sizeof title);
   tt_params_print(&work->params, params, sizeof params);

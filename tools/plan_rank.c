@@ -117,7 +117,7 @@ static void print_row(const plan_ranking *all, const plan_row *at) {
 
 static void print_notes(const plan_ranking *all) {
   printf("\n  n: %s. messages, bytes: the most that a rank sends or receives\n", all->unit);
-  puts("  *: the fastest. First are those that take the fewest times the fastest, in the geometric mean of the sizes");
+  puts("  *: the fastest. Rows are ordered by time / fastest time (geometric mean over the sizes)");
   if (all->gaps)
     puts("  -: too many steps to simulate");
 }

@@ -23,21 +23,21 @@
 static const char help[] =
     "usage: tutti run -n N [OPTIONS] PROGRAM [ARGUMENTS]\n"
     "\n"
-    "Starts N processes of PROGRAM on this machine as one job: ranks 0 to N-1. On several machines mpirun, mpiexec or\n"
-    "srun start it, as they are (docs/launching.md).\n"
+    "Starts N processes of PROGRAM on this machine as one job: ranks 0 to N-1. On several machines, start the program\n"
+    "with mpirun, mpiexec or srun instead (docs/launching.md).\n"
     "\n"
-    "  -n, --ranks N     how many ranks\n"
-    "  -l, --label       put [rank] before every line that they print\n"
-    "      --bind core   each rank on a core of its own: rank r on core r modulo the cores\n"
-    "      --bind none   wherever the system puts them\n"
-    "                    (default: core where there are as many cores as ranks, else none)\n"
-    "      --timeout T   end the job after T: 90, 500ms, 30s (seconds unless said); exit code 124\n"
-    "      --grace T     what the other ranks have to end by themselves after one has failed (3s)\n"
-    "  -h, --help        this text\n"
+    "  -n, --ranks N     the number of ranks\n"
+    "  -l, --label       print [rank] before every line of output\n"
+    "      --bind core   bind each rank to a core: rank r to core r modulo the number of cores\n"
+    "      --bind none   let the system place the ranks\n"
+    "                    (default: core if there are as many cores as ranks, else none)\n"
+    "      --timeout T   end the job after T, with exit code 124: 90, 500ms, 30s (seconds without a unit)\n"
+    "      --grace T     time that the other ranks have to end after a rank has failed (default 3s)\n"
+    "  -h, --help        print this text\n"
     "\n"
-    "Input goes to rank 0. Signals to `tutti run` are passed on to all ranks; a second SIGINT or SIGTERM kills them.\n"
-    "When a rank fails, the others get SIGTERM after the grace period and SIGKILL 2 s later; the exit code is that\n"
-    "of the first rank that failed, 128 + signal where a signal ended it. Nothing that a rank has started survives\n"
+    "Rank 0 gets the input. `tutti run` passes signals on to all ranks; a second SIGINT or SIGTERM kills them.\n"
+    "When a rank fails, the others get SIGTERM after the grace period and SIGKILL 2 s later. The exit code is that\n"
+    "of the first rank that failed, or 128 + signal if a signal ended it. Nothing that a rank has started survives\n"
     "the job.\n"
     "\n"
     "  tutti run -n 4 --label ./train digits.csv\n"
@@ -55,7 +55,7 @@ static int parse_count(const char *text, int64_t *count) {
   errno = 0;
   long value = strtol(text, &end, 10);
   if (errno != 0 || end == text || *end != '\0' || value < 1 || value > RANKS_MAXIMUM)
-    return usage_error("-n '%s' is no number of ranks from 1 to 4096", text);
+    return usage_error("-n '%s' is not a number from 1 to 4096", text);
   *count = value;
   return 0;
 }
@@ -69,7 +69,7 @@ static int parse_bind(const char *text, run_bind *bind) {
 
 static int parse_time(const char *text, int64_t *time_ns) {
   if (tt_parse_time(text, time_ns) != TUTTI_OK || *time_ns < 0)
-    return usage_error("'%s' is no time such as 500ms or 30s", text);
+    return usage_error("'%s' is not a time such as 500ms or 30s", text);
   return 0;
 }
 
@@ -188,7 +188,7 @@ static void say_others(const run_job *job) {
  */
 static int check_output(const run_job *job, int code) {
   if (job->lost != 0 && job->lost != EPIPE)
-    fprintf(stderr, "tutti run: output could not be written: %s\n", strerror(job->lost));
+    fprintf(stderr, "tutti run: cannot write the output: %s\n", strerror(job->lost));
   if (job->lost == 0 || code != 0)
     return code;
   return job->lost == EPIPE ? RUN_BY_SIGNAL + SIGPIPE : 1;

@@ -90,18 +90,17 @@ tutti_status topo_subject_record(const char *folder) {
 /* ---- the command ---- */
 
 static const char help[] =
-    "usage: tutti topo [options]\n\n"
-    "Shows a machine: which cores share what, memory, NICs and whether they are rails, devices. Or a network: which "
-    "switches\nstand above which nodes (docs/topology.md).\n\n"
-    "  --file FILE       instead of this machine: a folder that --record has written, an XML file of lstopo, or a "
-    "switch "
-    "file\n"
-    "  --ranks MAP       also where ranks would lie and which levels follow. MAP gives each rank its core, or of a "
-    "network\n"
-    "                    its node: 4x8 (4 of them with 8 ranks each), 7,8,3,1 (so many ranks on each), 0,0,3,2: (the\n"
-    "                    numbers themselves), or cyclic:4\n"
-    "  -n N              ranks (needed where --ranks does not say it)\n"
-    "  --svg FILE        draw it (- is standard output, and then nothing else is printed)\n"
+    "usage: tutti topo [options]\n"
+    "\n"
+    "Shows a machine: which cores share what, memory, devices, and which NICs are rails. Or a network: the switches\n"
+    "above each node (docs/topology.md).\n"
+    "\n"
+    "  --file FILE       show this instead: a folder written by --record, an XML file of lstopo, or a switch file\n"
+    "  --ranks MAP       also show where ranks would be, and the resulting levels. MAP gives each rank a core, or\n"
+    "                    in a network a node: 4x8 (4 of them with 8 ranks each), 7,8,3,1 (the number of ranks on\n"
+    "                    each), 0,0,3,2: (the numbers themselves), or cyclic:4\n"
+    "  -n N              number of ranks (needed if --ranks does not give it)\n"
+    "  --svg FILE        draw it (- is standard output; then nothing else is printed)\n"
     "  --record FOLDER   write this machine's topology and NICs, for --file\n";
 
 enum { FILE_NAME = 256, RANKS, SVG, RECORD, HELP };
@@ -125,7 +124,7 @@ static bool read_count(const char *text, int64_t *count) {
   errno = 0;
   long long number = strtoll(text, &rest, 10);
   if (rest == text || *rest || errno || number < 1 || number > INT32_MAX / 64) {
-    fprintf(stderr, "tutti topo: -n %s: a number from 1 to %d is needed\n", text, INT32_MAX / 64);
+    fprintf(stderr, "tutti topo: -n %s: expected a number from 1 to %d\n", text, INT32_MAX / 64);
     return false;
   }
   *count = number;
@@ -166,15 +165,16 @@ static int parse(int argc, char **argv, options *out) {
       return code;
   }
   if (optind < argc) {
-    fprintf(stderr, "tutti topo: '%s' is no option; a file is given with --file\n", argv[optind]);
+    fprintf(stderr, "tutti topo: '%s' is not an option; name a file with --file\n", argv[optind]);
     return 2;
   }
   if (out->record && out->file[0]) {
-    fprintf(stderr, "tutti topo: --record writes this machine; --file %s is another\n", out->file);
+    fprintf(stderr, "tutti topo: --record writes this machine, but --file %s is another one; give only one of them\n",
+            out->file);
     return 2;
   }
   if (out->rank_count && !out->ranks) {
-    fprintf(stderr, "tutti topo: -n goes with --ranks\n");
+    fprintf(stderr, "tutti topo: -n needs --ranks\n");
     return 2;
   }
   return -1;

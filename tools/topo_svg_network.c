@@ -61,7 +61,7 @@ static int put_switch(tree *of, int64_t at, int x) {
 tutti_status topo_svg_network(topo_subject *subject, FILE *out, topo_svg_size *size) {
   tree of = {.subject = subject, .out = out};
   if (subject->network->count > ROWS)
-    return tt_fail(TUTTI_ERR_UNSUPPORTED, "%" PRId64 " switches are more than a picture can show, %d",
+    return tt_fail(TUTTI_ERR_UNSUPPORTED, "%" PRId64 " switches are too many to draw; the limit is %d",
                    subject->network->count, ROWS);
   tutti_status status = topo_branches_find(subject->network, &subject->arena, &of.branches);
   if (status != TUTTI_OK)

@@ -14,17 +14,21 @@
 #include <unistd.h>
 
 static const char help[] =
-    "usage: tutti verify [--max-ranks N] [--random N] [--seed S] | --plan FILE\n\n"
+    "usage: tutti verify [--max-ranks N] [--random N] [--seed S] | --plan FILE\n"
+    "\n"
     "Proves the plans of every collective, form, preset, rank count, root, group map, stripe, channel count and order\n"
-    "of operands; then random cases of collectives, and as many random compositions. Exit code 1 where a proof fails.\n"
-    "Or proves the plans in a file.\n\n"
-    "  --max-ranks N      at most so many ranks (64); 0: none of these\n"
-    "  --random N         so many random cases (10,000)\n"
-    "  --seed S           of the random cases (1)\n"
-    "  --plan FILE        the plans of all ranks and what they claim to do, as tutti plan --text prints them (- is\n"
-    "                     standard input; docs/plan.md has the grammar)\n\n"
-    "Of a file, the exit code is 0 where its plans do what they claim; 1 where they do not, and rank, lane, step and\n"
-    "reason are printed; 2 where it cannot be read, is no such text, lacks plans or is too large.\n\n"
+    "of operands; then random cases of collectives, and as many random compositions. Exit code 1 if a proof fails.\n"
+    "With --plan, proves the plans in a file instead.\n"
+    "\n"
+    "  --max-ranks N      largest rank count (default 64); 0: only random cases\n"
+    "  --random N         number of random cases (default 10,000)\n"
+    "  --seed S           seed of the random cases (default 1)\n"
+    "  --plan FILE        the plans of all ranks and their claim, as tutti plan --text prints them (- is standard\n"
+    "                     input; docs/plan.md has the grammar)\n"
+    "\n"
+    "Exit codes of --plan: 0: the plans do what they claim; 1: they do not, and it prints rank, lane, step and\n"
+    "reason; 2: it cannot read the file, or the text is malformed, lacks plans or is too large.\n"
+    "\n"
     "  tutti plan allreduce -n 8 --params rabenseifner --text | tutti verify --plan -\n";
 
 typedef struct tally {
@@ -204,11 +208,11 @@ static int read_arguments(int argc, char **argv, verify_run *run, const char **p
     if (!take_number(argc, argv, &n, "--max-ranks", 0, &run->max_ranks) &&
         !take_number(argc, argv, &n, "--random", 0, &run->random) && !take_number(argc, argv, &n, "--seed", 0, &seed) &&
         !take_path(argc, argv, &n, plan)) {
-      fprintf(stderr, "tutti verify: '%s' is not understood\n%s", argv[n], help);
+      fprintf(stderr, "tutti verify: unknown argument '%s'\n%s", argv[n], help);
       return 2;
     }
   if (*plan && argc > 3) {
-    fprintf(stderr, "tutti verify: --plan %s stands alone\n", *plan);
+    fprintf(stderr, "tutti verify: --plan %s excludes other options\n", *plan);
     return 2;
   }
   run->seed = (uint64_t)seed;

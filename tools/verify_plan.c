@@ -38,7 +38,7 @@ static tutti_status read_all(FILE *file, text *in) {
     status = grow(in);
   }
   if (status == TUTTI_OK && ferror(file))
-    return tt_fail(TUTTI_ERR_SYSTEM, "it cannot be read: %s", strerror(errno));
+    return tt_fail(TUTTI_ERR_SYSTEM, "cannot read it: %s", strerror(errno));
   if (status == TUTTI_OK)
     in->data[in->size] = '\0';
   return status;
@@ -49,7 +49,7 @@ static tutti_status read_file(const char *path, text *in) {
     return read_all(stdin, in);
   FILE *file = fopen(path, "r");
   if (!file)
-    return tt_fail(TUTTI_ERR_SYSTEM, "it cannot be read: %s", strerror(errno));
+    return tt_fail(TUTTI_ERR_SYSTEM, "cannot read it: %s", strerror(errno));
   tutti_status status = read_all(file, in);
   fclose(file);
   return status;

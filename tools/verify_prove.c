@@ -38,7 +38,7 @@ static tutti_status check_form(const tt_case *one) {
     return TUTTI_OK;
   size_t presets;
   const char *name = tt_preset_table(&presets)[one->at[TT_AXIS_PRESET]].name;
-  return tt_fail(TUTTI_ERR_PLAN, "preset %s has a form of its own, %s", name, bound);
+  return tt_fail(TUTTI_ERR_PLAN, "preset %s has its own form, %s", name, bound);
 }
 
 static tutti_status make_graph(proof *in) {

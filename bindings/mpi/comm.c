@@ -208,7 +208,7 @@ static int64_t new_numbers(int64_t count) {
 
 static void open_comm(tt_mpi_comm *made, int64_t number, const int64_t *ranks) {
   if (number == 0) {
-    refuse(made, "numbers of communicators used up");
+    refuse(made, "no communicator number left");
     return;
   }
   tt_mpi_lock();

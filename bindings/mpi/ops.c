@@ -202,7 +202,7 @@ static tt_mpi_applied *make(MPI_Op op, MPI_Datatype type, const tt_mpi_shape *sh
 
 static bool find_applied(MPI_Op op, MPI_Datatype type, tt_mpi_reduction *reduction, const char **why) {
   tt_mpi_shape shape;
-  *why = tt_mpi_reduces_locally() ? NULL : "operator that this MPI does not apply where there are sessions alone";
+  *why = tt_mpi_reduces_locally() ? NULL : "operator that this MPI does not apply in programs with sessions only";
   if (*why)
     return false;
   pthread_mutex_lock(&lock);

@@ -247,11 +247,11 @@ static tt_mpi_verdict tell_wrong(const pair *both, tt_mpi_args *args) {
     const tt_mpi_blocks *blocks = &both->blocks[s];
     args->error = both->in_place[s] ? MPI_ERR_BUFFER : blocks->error;
     if (both->in_place[s] && !may_be_in_place(both, s, s == IN ? &both->row->in : &both->row->out))
-      snprintf(args->text, sizeof args->text, "MPI_IN_PLACE as the buffer of what is %s", side);
+      snprintf(args->text, sizeof args->text, "MPI_IN_PLACE is not allowed for the %s data", side);
     else if (blocks->error == MPI_ERR_COUNT)
-      snprintf(args->text, sizeof args->text, "the count of what is %s is %" PRId64, side, blocks->wrong);
+      snprintf(args->text, sizeof args->text, "the count of the %s data is %" PRId64, side, blocks->wrong);
     else if (blocks->error == MPI_ERR_TYPE)
-      snprintf(args->text, sizeof args->text, "the type of what is %s is none, or not committed", side);
+      snprintf(args->text, sizeof args->text, "the type of the %s data is invalid or not committed", side);
     else
       continue;
     break;

@@ -131,7 +131,7 @@ static tt_mpi_verdict tell_wrong_pair(const tt_mpi_call *call, tt_mpi_args *args
     snprintf(args->text, sizeof args->text, "the operator does not combine elements of that type");
   else {
     args->error = MPI_ERR_TYPE;
-    snprintf(args->text, sizeof args->text, "the type is none, or not committed");
+    snprintf(args->text, sizeof args->text, "the type is invalid or not committed");
   }
   return TT_MPI_WRONG;
 }
@@ -142,7 +142,7 @@ static tt_mpi_verdict tell_wrong_data(const job *of, tt_mpi_args *args) {
   if (!counted)
     snprintf(args->text, sizeof args->text, "a count is %" PRId64, of->out_count < 0 ? of->out_count : of->in_count);
   else
-    snprintf(args->text, sizeof args->text, "buffers that are one, or MPI_IN_PLACE where there is none");
+    snprintf(args->text, sizeof args->text, "both buffers are the same, or MPI_IN_PLACE is not allowed here");
   return TT_MPI_WRONG;
 }
 

@@ -68,7 +68,7 @@ void tt_mpi_session_comm_made(MPI_Comm comm) {
     all[1] = tt_mpi.world == MPI_COMM_NULL;
   }
   if (all[1])
-    tt_mpi_comm_refuse(comm, "communicator of a session, of ranks that tutti has not joined together");
+    tt_mpi_comm_refuse(comm, "communicator of a session whose ranks tutti has not joined");
   else
     tt_mpi_comm_made(MPI_COMM_NULL, comm, MPI_UNDEFINED);
 }

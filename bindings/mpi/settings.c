@@ -47,7 +47,7 @@ static uint64_t read_only(bool complain) {
     if (found >= 0)
       only |= UINT64_C(1) << found;
     else if (complain && length > 0)
-      fprintf(stderr, "tutti: TUTTI_MPI_ONLY: '%.*s' is no collective\n", (int)length, text);
+      fprintf(stderr, "tutti: TUTTI_MPI_ONLY: '%.*s' is not a collective\n", (int)length, text);
     text += length;
   }
   return only;

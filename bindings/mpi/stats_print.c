@@ -47,7 +47,7 @@ static void print_total(const char *name, const tt_mpi_total *total, bool timed,
 
 static void print_line(const tt_mpi_line *line, FILE *to) {
   fprintf(to, "  %22s %12" PRId64 "  %s%s%s%s\n", "", line->calls, line->passed ? "passed through: " : "",
-          *line->text ? line->text : "parameters not known", *line->media ? ", by " : "", line->media);
+          *line->text ? line->text : "parameters unknown", *line->media ? ", by " : "", line->media);
 }
 
 void tt_mpi_stats_table(const tt_mpi_report *report, FILE *to) {

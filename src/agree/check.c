@@ -113,7 +113,7 @@ static void add_reasons(tt_text *to, tutti_comm *left) {
 static tutti_status break_for_leaver(tutti_comm *comm, uint64_t number, int64_t peer) {
   char why[TT_VERDICT_TEXT] = "";
   tt_text to = {why, sizeof why, 0};
-  tt_text_add(&to, "rank %" PRId64 " (rank %" PRId64 " of the job) has left the job and never came to ", peer,
+  tt_text_add(&to, "rank %" PRId64 " (rank %" PRId64 " of the job) left the job before it came to ", peer,
               comm->job_rank[peer]);
   tt_record_add_number(&to, comm, number);
   add_reasons(&to, comm);
@@ -258,8 +258,8 @@ tutti_status tt_agree_mismatch(tutti_comm *comm, uint64_t number, int64_t peer) 
         found, found.comm == comm && (found.number == number || comm->side.main) ? tt_comm_rank_of(comm, peer) : -1);
   tt_record_add_number(&(tt_text){call, sizeof call, 0}, comm, number);
   return tt_agree_break(comm, TUTTI_ERR_MISMATCH,
-                        "%s: rank %" PRId64 " of the job sent data of another call, or of another length, than rank "
-                        "%" PRId64 " expects (%s)",
+                        "%s: rank %" PRId64 " of the job sent data of another call or length than rank %" PRId64
+                        " expects (%s)",
                         call, peer, comm->job_rank[comm->rank], said);
 }
 
@@ -296,9 +296,9 @@ tutti_status tt_agree_timeout(tutti_comm *comm, uint64_t number, int64_t waited_
                   comm->side.main ? "start" : "call", comm->side.main ? last - 1 : last);
   }
   if (comm->agree.board && !comm->apart && shown == 0)
-    tt_text_add(&to, ": all ranks have begun it, one of them does not go on");
+    tt_text_add(&to, ": all ranks have begun it, but one of them does not proceed");
   if (comm->calls.creates && silent)
-    tt_text_add(&to, "; do these machines reach each other by their NICs, or is a firewall between them? (`tutti topo` "
-                     "lists NICs, TUTTI_NICS chooses)");
+    tt_text_add(&to, "; can these machines reach each other through their NICs, or is there a firewall between them? "
+                     "(`tutti topo` lists NICs, TUTTI_NICS chooses)");
   return tt_agree_break(comm, TUTTI_ERR_TIMEOUT, "%s", why);
 }

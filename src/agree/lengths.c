@@ -134,15 +134,14 @@ static void add_moves(tt_text *to, int64_t ranks, const tt_record *record, tt_re
     tt_text_add(to, "of block %" PRId64 " ", number / ranks);
     add_block(to, record, ends, more);
   } else if (two >= 0) {
-    tt_text_add(to, "rank %" PRId64 " sends blocks of other lengths than are expected by rank %" PRId64, ends.from,
-                ends.to);
+    tt_text_add(to, "rank %" PRId64 " sends blocks of other lengths than rank %" PRId64 " expects", ends.from, ends.to);
   } else if (number >= 0) {
-    tt_text_add(to, "block %" PRId64 " is %s where rank %" PRId64 " sends it than where it comes", number / ranks,
+    tt_text_add(to, "block %" PRId64 " is %s at rank %" PRId64 ", which sends it, than at its receiver", number / ranks,
                 more > 0 ? "longer" : "shorter", number % ranks);
   } else {
-    tt_text_add(to, "they differ in the lengths of several blocks");
+    tt_text_add(to, "the lengths of several blocks differ");
     if (seen.from >= 0)
-      tt_text_add(to, ", such as what rank %" PRId64 " sends to rank %" PRId64, seen.from, seen.to);
+      tt_text_add(to, ", such as those from rank %" PRId64 " to rank %" PRId64, seen.from, seen.to);
   }
 }
 
@@ -167,5 +166,5 @@ void tt_record_add_lengths(tt_text *to, const tutti_comm *comm, uint64_t number,
   if (block >= 0)
     add_block(to, &record, ends_of(comm, &record, graph, block), more);
   else
-    tt_text_add(to, "the ends of several blocks differ in their lengths");
+    tt_text_add(to, "senders and receivers of several blocks pass different lengths");
 }

@@ -179,7 +179,7 @@ static void add_op(tt_text *to, int32_t op) {
   if (op < TUTTI_OP_COUNT)
     tt_text_add(to, ", %s", tutti_op_name((tutti_op)op));
   else
-    tt_text_add(to, ", an operator of its own that %s", tt_said_op_commutes(op) ? "commutes" : "does not commute");
+    tt_text_add(to, ", a user's operator that %s", tt_said_op_commutes(op) ? "commutes" : "does not commute");
 }
 
 /* What the ranks of a call have in common, each after ", ". */
@@ -188,7 +188,7 @@ static void add_facts(tt_text *to, const tt_record *record, tt_collective_info i
                 tt_compose_side((tt_collective)record->collective, TT_OUT).length == TT_BY_RANK;
   int64_t unit = tt_said_meaning(record->type) > 0 ? tt_said_type_bytes(record->type) : 1; /* what the bytes mean */
   if (info.lengths == TT_LENGTHS_ALL)
-    tt_text_add(to, listed ? ", counts of %" PRId64 " in all" : ", count %" PRId64, record->count / unit);
+    tt_text_add(to, listed ? ", counts with a sum of %" PRId64 : ", count %" PRId64, record->count / unit);
   if (!tt_compose_side((tt_collective)record->collective, TT_IN).typed)
     add_type(to, record->type);
   if (info.reduces)
@@ -291,6 +291,6 @@ void tt_record_add_difference(tt_text *to, const tutti_comm *comm, uint64_t numb
   if (all)
     add_groups(to, all, comm->size);
   else
-    tt_text_add(to, "there is no memory to say how");
+    tt_text_add(to, "there is no memory for the details");
   free(all);
 }

@@ -300,13 +300,13 @@ static void describe(const tutti_comm *comm, uint64_t number, char *text, size_t
              number, comm->size, reason.text);
   else if (reason.number > 0)
     snprintf(text, size,
-             "call %" PRIu64 " on a communicator of %" PRId64 " is given up, as rank %" PRId64 " refused call %" PRIu64
-             ": %s",
+             "call %" PRIu64 " on a communicator of %" PRId64 " was given up because rank %" PRId64
+             " refused call %" PRIu64 ": %s",
              number, comm->size, reason.rank, reason.number, reason.text);
   else
     snprintf(text, size,
-             "call %" PRIu64 " on a communicator of %" PRId64 " is given up, as another rank refused call %" PRIu64
-             " or one before it",
+             "call %" PRIu64 " on a communicator of %" PRId64 " was given up because another rank refused call %" PRIu64
+             " or an earlier one",
              number, comm->size, number);
 }
 

@@ -47,7 +47,7 @@ static void set_broken(tutti_comm *comm, tutti_status status, const char *why) {
 
 const char *tt_agree_broken_text(const tutti_comm *comm) {
   return comm->agree.broken_text ? comm->agree.broken_text
-                                 : "the communicator is broken; there is no memory to say why";
+                                 : "the communicator is broken; there is no memory for the reason";
 }
 
 static void take_verdict(tutti_comm *comm) {

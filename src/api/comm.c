@@ -56,7 +56,7 @@ void tutti_comm_destroy(tutti_comm *comm) {
   tt_request_give_up(comm);
   tt_refuse_finish(comm);
   if (tt_agree_leave(comm) == TUTTI_ERR_MISMATCH) /* what calls have delivered may be wrong, and no call will say so */
-    tt_log(TT_LOG_ERROR, "a communicator ends with an error: %s", tutti_last_error());
+    tt_log(TT_LOG_ERROR, "a communicator was destroyed with an error: %s", tutti_last_error());
   unlink_comm(comm);
   while (comm->persistent.sides)
     tt_side_close(comm->persistent.sides);

@@ -16,7 +16,7 @@ tutti_status tutti_composition_create(tutti_comm *comm, int64_t block_count, tut
     return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_composition_create: %s is NULL", comm ? "composition" : "comm");
   if (block_count < 1 || block_count > MOST_PLACES / comm->size)
     return tt_fail(TUTTI_ERR_ARGUMENT,
-                   "tutti_composition_create: block_count is %" PRId64 "; 1 to %" PRId64 " are possible on %" PRId64
+                   "tutti_composition_create: block_count is %" PRId64 "; it may be 1 to %" PRId64 " on %" PRId64
                    " ranks",
                    block_count, MOST_PLACES / comm->size, comm->size);
   if (tt_context_is_copy(comm->context))
@@ -55,7 +55,7 @@ static tutti_status begin_change(tutti_composition *of, const char *function) {
   if (!of)
     return tt_fail(TUTTI_ERR_ARGUMENT, "%s: composition is NULL", function);
   if (of->frozen)
-    return tt_fail(TUTTI_ERR_ARGUMENT, "%s: the composition has requests and changes no more", function);
+    return tt_fail(TUTTI_ERR_ARGUMENT, "%s: the composition has requests, so it cannot change", function);
   for (size_t n = 0; n < TT_COUNT(of->entry); n++) {
     tt_entry_destroy(of->entry[n]);
     of->entry[n] = NULL;
@@ -78,14 +78,15 @@ tutti_status tutti_composition_stage(tutti_composition *composition, const char 
   tt_composition *made = &composition->made;
   if (!name || !is_name(name))
     return tt_fail(TUTTI_ERR_ARGUMENT,
-                   "tutti_composition_stage: name is '%s'; a letter, then letters, digits and '-', at most %d",
+                   "tutti_composition_stage: name is '%s'; it must be a letter, then letters, digits and '-', at most "
+                   "%d characters",
                    name ? name : "NULL", TT_STAGE_NAME - 1);
   if (made->stage_count == TT_STAGES)
-    return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_composition_stage: '%s' would be stage %d; at most %d are possible", name,
+    return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_composition_stage: '%s' would be stage %d; the limit is %d", name,
                    TT_STAGES + 1, TT_STAGES);
   for (int n = 0; n < made->stage_count; n++)
     if (strcmp(made->stage[n].name, name) == 0)
-      return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_composition_stage: there is a stage '%s' already", name);
+      return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_composition_stage: a stage '%s' already exists", name);
   strcpy(made->stage[made->stage_count++].name, name);
   return TUTTI_OK;
 }
@@ -103,7 +104,7 @@ tutti_status tutti_composition_set_params(tutti_composition *composition, const 
   if (status == TUTTI_OK && text)
     status = tt_params_parse(text, &params);
   if (status == TUTTI_OK && text && params.form[0])
-    status = tt_fail(TUTTI_ERR_PLAN, "tutti_composition_set_params: form=%s; a composition of your own has no forms",
+    status = tt_fail(TUTTI_ERR_PLAN, "tutti_composition_set_params: form=%s, but your own compositions have no forms",
                      params.form);
   if (status != TUTTI_OK)
     return status;
@@ -152,7 +153,7 @@ static tutti_status check_family(const tutti_composition *of, const tt_family *f
 
 static tutti_status add(tutti_composition *of, tt_family family) {
   if (of->made.stage_count == 0)
-    return tt_fail(TUTTI_ERR_ARGUMENT, "a composition begins with tutti_composition_stage");
+    return tt_fail(TUTTI_ERR_ARGUMENT, "call tutti_composition_stage first");
   tutti_status status = check_family(of, &family);
   if (status == TUTTI_OK)
     status = copy_list(of, &family.ends);
@@ -179,12 +180,13 @@ static const tt_ends_kind ends_kind[] = {[TUTTI_ENDS_ALL] = TT_ENDS_ALL,
 
 static tutti_status check_arguments(const tutti_family *family, const char *function) {
   if (family->ends < 0 || (size_t)family->ends >= TT_COUNT(ends_kind))
-    return tt_fail(TUTTI_ERR_ARGUMENT, "%s: ends are of kind %d", function, (int)family->ends);
+    return tt_fail(TUTTI_ERR_ARGUMENT, "%s: ends have kind %d", function, (int)family->ends);
   if (family->ends == TUTTI_ENDS_LIST && (!family->list || family->list_count < 1))
     return tt_fail(TUTTI_ERR_ARGUMENT, "%s: %" PRId64 " ends at %p", function, family->list_count,
                    (const void *)family->list);
   if (family->from < 0 || family->from > TUTTI_MID || family->to < 0 || family->to > TUTTI_MID)
-    return tt_fail(TUTTI_ERR_ARGUMENT, "%s: from buffer %d to buffer %d", function, (int)family->from, (int)family->to);
+    return tt_fail(TUTTI_ERR_ARGUMENT, "%s: cannot move from buffer %d to buffer %d", function, (int)family->from,
+                   (int)family->to);
   return TUTTI_OK;
 }
 

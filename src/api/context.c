@@ -80,7 +80,7 @@ static const char *difference(const facts *a, const facts *b) {
   if (a->medium != b->medium)
     return "media (TUTTI_MEDIUM)";
   if (a->topology != b->topology)
-    return "topologies (TUTTI_TOPOLOGY is set on one of them)";
+    return "topologies (only one of them has TUTTI_TOPOLOGY)";
   if (a->transport != b->transport)
     return "transports (options->transport, or an options->node of -1)";
   if (a->verify != b->verify) /* a proof takes time, and may fail where it is made */
@@ -166,7 +166,7 @@ static tutti_status check_boot(const tutti_boot *boot) {
     return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_context_create: boot has size %zu and %s allgather", boot->size,
                    boot->allgather ? "an" : "no");
   if (boot->rank_count < 1 || boot->rank < 0 || boot->rank >= boot->rank_count || boot->rank_count > INT32_MAX)
-    return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_context_create: boot says rank %" PRId64 " of %" PRId64, boot->rank,
+    return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_context_create: boot has rank %" PRId64 " of %" PRId64, boot->rank,
                    boot->rank_count);
   return TUTTI_OK;
 }
@@ -180,7 +180,7 @@ static tutti_status check_options(const tutti_context_options *options) {
   if (options->node < -1)
     return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_context_create: options->node is %" PRId64, options->node);
   if (options->transport && options->transport->size < TRANSPORT_BYTES)
-    return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_context_create: options->transport->size is %zu, at least %zu is needed",
+    return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_context_create: options->transport->size is %zu; it must be at least %zu",
                    options->transport->size, TRANSPORT_BYTES);
   return TUTTI_OK;
 }
@@ -293,11 +293,11 @@ void tutti_context_destroy(tutti_context *context) {
   if (!context)
     return;
   if (tt_context_is_copy(context)) {
-    tt_log(TT_LOG_WARN, "tutti_context_destroy: this process is a fork of the one that has joined the job");
+    tt_log(TT_LOG_WARN, "tutti_context_destroy: this process is a fork of the process that joined the job");
     return;
   }
   if (context->made.list != context->made.control) { /* they lean on it; keeping both is better than a crash later */
-    tt_log(TT_LOG_ERROR, "tutti_context_destroy: communicators are left; destroy them first");
+    tt_log(TT_LOG_ERROR, "tutti_context_destroy: the context still has communicators; destroy them first");
     return;
   }
   tt_progress_stop(context);

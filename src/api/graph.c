@@ -161,7 +161,7 @@ static int64_t count_edges(const end *list, int64_t count, const end *like) {
 static tutti_status bad_edge(const ends *all, const end *edge) {
   return tt_fail(TUTTI_ERR_ARGUMENT,
                  "tutti_graph_create: rank %" PRId64 " has rank %" PRId64 " among its destinations %" PRId64
-                 " times, which has it among its sources %" PRId64 " times",
+                 " times, but is among the sources of that rank %" PRId64 " times",
                  edge->from, edge->to, count_edges(all->out, all->out_count, edge),
                  count_edges(all->in, all->in_count, edge));
 }

@@ -18,14 +18,12 @@ static tutti_status find_self(const tutti_context *context, int64_t count, const
                      context->size);
     if (seen[ranks[n]])
       return tt_fail(TUTTI_ERR_ARGUMENT,
-                     "tutti_comm_create_group: ranks[%" PRId64 "] is %" PRId64 ", for the second "
-                     "time",
-                     n, ranks[n]);
+                     "tutti_comm_create_group: ranks[%" PRId64 "] is %" PRId64 ", which is given twice", n, ranks[n]);
     seen[ranks[n]] = true;
     *self = ranks[n] == context->rank ? n : *self;
   }
   return *self >= 0 ? TUTTI_OK
-                    : tt_fail(TUTTI_ERR_ARGUMENT, "tutti_comm_create_group: this rank, %" PRId64 ", is none of ranks",
+                    : tt_fail(TUTTI_ERR_ARGUMENT, "tutti_comm_create_group: this rank, %" PRId64 ", is not in ranks",
                               context->rank);
 }
 
@@ -63,7 +61,7 @@ tutti_status tutti_comm_create_group(tutti_context *context, int64_t number, int
     return bad_group("count", count);
   if (tt_index_find(&context->made.by_number, (uint64_t)number))
     return tt_fail(TUTTI_ERR_ARGUMENT,
-                   "tutti_comm_create_group: number is %" PRId64 ", as that of another communicator of this rank",
+                   "tutti_comm_create_group: number is %" PRId64 ", which another communicator of this rank has",
                    number);
   return create(context, (uint64_t)number, count, ranks, comm);
 }

@@ -16,7 +16,7 @@ tutti_status tutti_comm_set_params(tutti_comm *comm, const char *collective, con
   TT_HOLD(comm->context);
   tt_collective which = tt_compose_find(collective);
   if (which == TT_COLLECTIVE_COUNT)
-    return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_comm_set_params: collective '%s' is none of tutti's", collective);
+    return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_comm_set_params: unknown collective '%s'", collective);
   tt_params params;
   tutti_status status = text ? tt_params_parse(text, &params) : TUTTI_OK;
   if (status != TUTTI_OK)

@@ -219,7 +219,8 @@ tutti_status tutti_composition_draw(tutti_composition *composition, char **svg) 
   if (status == TUTTI_OK && made.composition.rank_count <= TT_DRAW_RANKS)
     status = lower_all(&made);
   else if (status == TUTTI_OK)
-    status = tt_fail(TUTTI_ERR_UNSUPPORTED, "tutti_composition_draw: %" PRId64 " ranks; at most %d can be drawn",
+    status = tt_fail(TUTTI_ERR_UNSUPPORTED,
+                     "tutti_composition_draw: %" PRId64 " ranks are too many to draw; the limit is %d",
                      made.composition.rank_count, TT_DRAW_RANKS);
   if (status == TUTTI_OK)
     status = draw_to_memory(&made, svg);

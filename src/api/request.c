@@ -14,7 +14,7 @@ tutti_status tutti_request_start(tutti_request *request) {
     return tt_fork_refuse(request->comm->context, "tutti_request_start");
   TT_HOLD(request->comm->context);
   if (request->state != TT_REQUEST_IDLE) /* complete or not: equal on all ranks */
-    return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_request_start: the request was started and not waited for");
+    return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_request_start: the request is running; wait for it first");
   if (request->comm->agree.broken != TUTTI_OK || tt_agree_poisoned(request->comm))
     return tt_agree_verdict(request->comm);
   tt_request_start(request);
@@ -35,7 +35,7 @@ static bool is_running(const tutti_request *request) {
 
 static tutti_status tell_refused(tutti_request *request) {
   if (!request->refused)
-    return tt_fail(TUTTI_ERR_REFUSED, "call %" PRIu64 " was refused; there is no memory to say why",
+    return tt_fail(TUTTI_ERR_REFUSED, "call %" PRIu64 " was refused; there is no memory for the reason",
                    request->operation.number);
   tt_fail(TUTTI_ERR_REFUSED, "%s", request->refused);
   free(request->refused);

@@ -88,14 +88,14 @@ static tutti_status check_buffers(const start *it, const void *in, const void *o
   const char *at[2] = {in, out};
   for (int side = 0; side < 2; side++)
     if (it->end[side] > it->begin[side] && !at[side])
-      return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_composition_init: %s is NULL, and this rank's plan uses it",
+      return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_composition_init: %s is NULL, but this rank's plan uses it",
                      side ? "out" : "in");
   bool both = it->end[0] > it->begin[0] && it->end[1] > it->begin[1];
   bool meet = both && at[0] + it->begin[0] < at[1] + it->end[1] && at[1] + it->begin[1] < at[0] + it->end[0];
   if (meet && !it->of->made.in_place)
-    return tt_fail(
-        TUTTI_ERR_ARGUMENT,
-        "tutti_composition_init: in %p and out %p overlap; tutti_composition_set_in_place says that they may", in, out);
+    return tt_fail(TUTTI_ERR_ARGUMENT,
+                   "tutti_composition_init: in %p and out %p overlap; call tutti_composition_set_in_place to allow it",
+                   in, out);
   return TUTTI_OK;
 }
 
@@ -104,8 +104,9 @@ static tutti_status check_in_place(const start *it, const char *in, const char *
   for (int64_t b = 0; b < it->of->made.block_count && it->of->made.in_place && in && out; b++)
     if (it->count[b] > 0 && in + it->offset[TT_IN][b] * it->element != out + it->offset[TT_OUT][b] * it->element)
       return tt_fail(TUTTI_ERR_ARGUMENT,
-                     "tutti_composition_init: in place, and block %" PRId64 " is at %p of in but at %p of out", b,
-                     (const void *)(in + it->offset[TT_IN][b] * it->element),
+                     "tutti_composition_init: the composition is in place, but block %" PRId64
+                     " is at %p of in and at %p of out",
+                     b, (const void *)(in + it->offset[TT_IN][b] * it->element),
                      (const void *)(out + it->offset[TT_OUT][b] * it->element));
   return TUTTI_OK;
 }
@@ -135,8 +136,9 @@ static int compare_stretches(const void *a, const void *b) {
 
 static tutti_status overlapping(const start *it, int64_t a, int64_t b) {
   return tt_fail(TUTTI_ERR_ARGUMENT,
-                 "tutti_composition_init: blocks %" PRId64 " and %" PRId64 " overlap in out, and this rank's plan "
-                 "writes there: %" PRId64 " elements at %" PRId64 ", %" PRId64 " at %" PRId64,
+                 "tutti_composition_init: blocks %" PRId64 " and %" PRId64
+                 " overlap in out, where this rank's plan writes: %" PRId64 " elements at %" PRId64 ", %" PRId64
+                 " at %" PRId64,
                  a, b, it->count[a], it->offset[TT_OUT][a], it->count[b], it->offset[TT_OUT][b]);
 }
 

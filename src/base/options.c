@@ -14,58 +14,63 @@
   {name, kind, minimum, fallback, help, offsetof(tt_options, member)}
 
 static const tt_option table[] = {
-    ROW("TUTTI_LOG", TT_OPTION_INT, 0, "1", log, "What to log: 0 errors, 1 warnings too, 2 information, 3 debugging."),
-    ROW("TUTTI_TIMEOUT", TT_OPTION_TIME, 0, "0", timeout_ns, "A call that waits longer for others fails; 0: never."),
+    ROW("TUTTI_LOG", TT_OPTION_INT, 0, "1", log,
+        "What to log: 0 errors, 1 also warnings, 2 also information, 3 also debugging."),
+    ROW("TUTTI_TIMEOUT", TT_OPTION_TIME, 0, "0", timeout_ns,
+        "A call fails when it has waited this long for other ranks; 0: never."),
     ROW("TUTTI_CREATE_TIMEOUT", TT_OPTION_TIME, 0, "60s", create_timeout_ns,
-        "Creation of a context or communicator fails after this, naming who is missing; 0: never."),
+        "Making a context or communicator fails after this time and names the missing ranks; 0: never."),
     ROW("TUTTI_VERIFY", TT_OPTION_FLAG, 0, "0", verify, "Prove every plan before its first use."),
-    ROW("TUTTI_SPIN", TT_OPTION_INT, 0, "2000", spin, "Polls before yielding, where every rank has a core of its own."),
+    ROW("TUTTI_SPIN", TT_OPTION_INT, 0, "2000", spin,
+        "Number of polls before a rank yields, if every rank has a core of its own."),
     ROW("TUTTI_SHARED_SPIN", TT_OPTION_TIME, 0, "500ns", shared_spin_ns,
-        "How long to spin before yielding where cores are shared, for ranks that run on other cores."),
-    ROW("TUTTI_YIELD", TT_OPTION_TIME, 0, "200us", yield_ns, "How long to yield before sleeping."),
+        "How long a rank spins before it yields where ranks share cores, if it waits for ranks on other cores."),
+    ROW("TUTTI_YIELD", TT_OPTION_TIME, 0, "200us", yield_ns, "How long a rank yields before it sleeps."),
     ROW("TUTTI_PROGRESS", TT_OPTION_TEXT, 0, "", progress,
-        "thread: a thread of tutti moves outstanding requests on while the program computes; empty: only calls do."),
+        "thread: a thread of tutti advances outstanding requests while the program computes; empty: only calls advance "
+        "them."),
     ROW("TUTTI_PROGRESS_CORE", TT_OPTION_INT, -1, "-1", progress_core,
-        "Core of the progress thread; -1: wherever the program may run."),
-    ROW("TUTTI_SLOT_BYTES", TT_OPTION_BYTES, 0, "0", slot_bytes, "Bytes of a slot; 0: chosen by the ranks per node."),
-    ROW("TUTTI_SLOT_COUNT", TT_OPTION_INT, 1, "4", slot_count, "Slots of a stream."),
+        "Core of the progress thread; -1: any core on which the program may run."),
+    ROW("TUTTI_SLOT_BYTES", TT_OPTION_BYTES, 0, "0", slot_bytes, "Size of a slot; 0: depends on the ranks per node."),
+    ROW("TUTTI_SLOT_COUNT", TT_OPTION_INT, 1, "4", slot_count, "Number of slots of a stream."),
     ROW("TUTTI_DIRECT_BYTES", TT_OPTION_BYTES, 0, "16K", direct_bytes, "Largest message of the direct executor."),
     ROW("TUTTI_MEDIUM", TT_OPTION_TEXT, 0, "", medium,
-        "How blocks go between ranks of a machine wherever they can: cell, slot, published, lent or read, these two in "
-        "pieces of any length; empty: chosen block by block."),
+        "The medium between ranks of a machine, wherever it is possible: cell, slot, published, lent or read (the last "
+        "two in pieces of any length); empty: chosen block by block."),
     ROW("TUTTI_LEND_BYTES", TT_OPTION_BYTES, 1, "4K", bytes.lend,
-        "Shortest piece that is lent to its readers, where that is possible, instead of copied into a slot."),
+        "Shortest piece that is lent to its readers, where possible, instead of being copied into a slot."),
     ROW("TUTTI_READ_BYTES", TT_OPTION_BYTES, 0, "0", read_bytes,
-        "Shortest piece that is read from another process's memory, where parameters say `single-copy`; 0: chosen by "
-        "how fast that is here."),
+        "Shortest piece that is read from another process's memory with `single-copy`; 0: depends on how fast that is "
+        "on this machine."),
     ROW("TUTTI_FETCH_BYTES", TT_OPTION_BYTES, 1, "1M", bytes.fetch,
-        "Most that is read at once from another process's memory where it is only stored."),
+        "Largest piece that is read at once from another process's memory if it is only stored."),
     ROW("TUTTI_COMBINE_BYTES", TT_OPTION_BYTES, 1, "128K", bytes.combine,
-        "Most that is read at once from another process's memory where it is combined: it stays in the cache "
-        "meanwhile."),
+        "Largest piece that is read at once from another process's memory if it is combined; it stays in the cache."),
     ROW("TUTTI_NONTEMPORAL_BYTES", TT_OPTION_BYTES, 0, "16M", bytes.nontemporal,
-        "Bytes of all blocks from which results that are not read soon are stored past the cache."),
+        "Size of all blocks together from which results that are not read soon bypass the cache."),
     ROW("TUTTI_CMA", TT_OPTION_FLAG, 1, "1", cma,
-        "Find out whether ranks may read each other's memory; then parameters with `single-copy` copy messages once."),
+        "Test whether ranks may read each other's memory. If so, parameters with `single-copy` copy messages only "
+        "once."),
     ROW("TUTTI_PARAMS", TT_OPTION_TEXT, 0, "", params,
         "Parameters for every collective, instead of the profile's choice."),
-    ROW("TUTTI_PROFILE", TT_OPTION_TEXT, 0, "", profile, "Path of a profile file; empty: the one that is shipped."),
+    ROW("TUTTI_PROFILE", TT_OPTION_TEXT, 0, "", profile, "Path of a profile file; empty: the one that ships."),
     ROW("TUTTI_GROUPS", TT_OPTION_TEXT, 0, "", groups,
         "Group map of level \"node\", to try hierarchical plans on one machine: 2x4, 5,3 or cyclic:2."),
     ROW("TUTTI_NODES", TT_OPTION_TEXT, 0, "", nodes,
-        "Map of ranks to machines, to try what happens between them on one: 2x4, 5,3 or cyclic:2; empty: found out."),
+        "Map of ranks to pretended machines, to try tutti between machines on one: 2x4, 5,3 or cyclic:2; empty: the "
+        "real machines."),
     ROW("TUTTI_NICS", TT_OPTION_TEXT, 0, "", nics,
-        "NICs that carry data between machines, in order: eth0,eth1; empty: all that are fit."),
+        "NICs that carry data between machines, in order: eth0,eth1; empty: all suitable ones."),
     ROW("TUTTI_FAR", TT_OPTION_TEXT, 0, "tcp", far,
-        "Transport between machines: tcp, or ucx for RDMA fabrics, where tutti was built with UCX."),
+        "Transport between machines: tcp, or ucx for RDMA fabrics if tutti was built with UCX."),
     ROW("TUTTI_FAR_SLOTS", TT_OPTION_INT, 1, "16", between.slots,
-        "Slots of a stream between machines, over tcp and ucx; at most 1024."),
+        "Number of slots of a stream between machines, over tcp and ucx; at most 1024."),
     ROW("TUTTI_FAR_BULK", TT_OPTION_BYTES, 1, "16K", between.bulk_bytes,
-        "Shortest message between machines that is worth another connection or NIC beside those that are busy."),
+        "Shortest message between machines that justifies another connection or NIC while others are busy."),
     ROW("TUTTI_FAR_BATCH", TT_OPTION_BYTES, 1, "64K", between.batch_bytes,
         "Bytes that one system call of tcp sends, unless a message is longer."),
     ROW("TUTTI_TOPOLOGY", TT_OPTION_TEXT, 0, "", topology,
-        "Path of a file that says which switches stand above each machine: Slurm's topology.conf or docs/topology.md. "
+        "Path of a file that lists the switches above each machine: Slurm's topology.conf, or see docs/topology.md. "
         "Without it the levels of a job are node and core."),
     ROW("TUTTI_BOOT", TT_OPTION_TEXT, 0, "", set.boot, "How ranks find each other; set by the launcher."),
     ROW("TUTTI_RANK", TT_OPTION_INT, -1, "-1", set.rank, "Number of this rank; set by the launcher."),
@@ -82,7 +87,7 @@ static tutti_status parse_int(const char *text, int64_t minimum, int64_t *value)
   errno = 0;
   long long number = strtoll(text, &end, 10);
   if (errno != 0 || end == text || *end != '\0')
-    return tt_fail(TUTTI_ERR_ARGUMENT, "'%s' is no number", text);
+    return tt_fail(TUTTI_ERR_ARGUMENT, "'%s' is not a number", text);
   if (number < minimum)
     return tt_fail(TUTTI_ERR_ARGUMENT, "%lld is less than %lld", number, (long long)minimum);
   *value = number;

@@ -36,9 +36,9 @@ static void test_bad_values_become_the_default_and_are_reported(void **state) {
   assert_true(options->verify == 0);
   assert_true(options->spin > 0);
   assert_true(options->slot_count > 0);
-  assert_non_null(strstr(report, "TUTTI_CREATE_TIMEOUT: 'soon' is no time"));
+  assert_non_null(strstr(report, "TUTTI_CREATE_TIMEOUT: 'soon' is not a time"));
   assert_non_null(strstr(report, "TUTTI_VERIFY: 'yes' is neither 0 nor 1"));
-  assert_non_null(strstr(report, "TUTTI_SPIN: '12x' is no number"));
+  assert_non_null(strstr(report, "TUTTI_SPIN: '12x' is not a number"));
   assert_non_null(strstr(report, "TUTTI_SLOT_COUNT: 0 is less than 1"));
   assert_string_equal(tutti_last_error(), "");
 }

@@ -32,7 +32,7 @@ static bool parse_amount(const char *text, const unit *units, size_t unit_count,
 tutti_status tt_parse_bytes(const char *text, int64_t *bytes) {
   int64_t amount;
   if (!parse_amount(text, byte_units, TT_COUNT(byte_units), &amount))
-    return tt_fail(TUTTI_ERR_ARGUMENT, "'%s' is no size (such as 64, 8K, 1M or 2G)", text);
+    return tt_fail(TUTTI_ERR_ARGUMENT, "'%s' is not a size such as 64, 8K, 1M or 2G", text);
   *bytes = amount;
   return TUTTI_OK;
 }
@@ -40,7 +40,7 @@ tutti_status tt_parse_bytes(const char *text, int64_t *bytes) {
 tutti_status tt_parse_time(const char *text, int64_t *time_ns) {
   int64_t amount;
   if (!parse_amount(text, time_units, TT_COUNT(time_units), &amount))
-    return tt_fail(TUTTI_ERR_ARGUMENT, "'%s' is no time (such as 500us, 20ms or 3s)", text);
+    return tt_fail(TUTTI_ERR_ARGUMENT, "'%s' is not a time such as 500us, 20ms or 3s", text);
   *time_ns = amount;
   return TUTTI_OK;
 }

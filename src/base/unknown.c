@@ -61,9 +61,9 @@ const char *tt_option_nearest(const char *name) {
 static void warn(const char *name) {
   const char *nearest = tt_option_nearest(name);
   if (nearest != NULL)
-    tt_log(TT_LOG_WARN, "%s is no variable of tutti; is %s meant?", name, nearest);
+    tt_log(TT_LOG_WARN, "%s is not a variable of tutti; did you mean %s?", name, nearest);
   else
-    tt_log(TT_LOG_WARN, "%s is no variable of tutti (`tutti info` lists them)", name);
+    tt_log(TT_LOG_WARN, "%s is not a variable of tutti (`tutti info` lists them)", name);
 }
 
 void tt_options_warn(void) {

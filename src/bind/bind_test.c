@@ -118,7 +118,7 @@ static void test_what_was_not_there_at_the_start_does_not_go_in_cells(void **sta
   tt_bind_facts facts = {.blocks = TT_CLASS_CELLS};
   assert_int_equal(tt_plan_parse(relay, &plan), TUTTI_OK);
   assert_int_equal(tt_bind(plan, &facts, &bound), TUTTI_ERR_PLAN);
-  assert_non_null(strstr(tutti_last_error(), "rank 1 step 1 of a direct plan sends what it did not have"));
+  assert_non_null(strstr(tutti_last_error(), "rank 1 step 1 of a direct plan sends data that it did not have"));
   tt_plan_destroy(plan);
 }
 

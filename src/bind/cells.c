@@ -14,7 +14,7 @@ static tutti_status bad_plan(const tt_plan *plan, uint32_t step, const char *wha
 static tutti_status add_send(const tt_plan *plan, tt_bound_plan *bound, uint32_t number) {
   const tt_step *step = &plan->step[number];
   if (step->src.space != TT_SPACE_IN && !(plan->in_place && step->src.space == TT_SPACE_OUT))
-    return bad_plan(plan, number, "sends what it did not have at the start");
+    return bad_plan(plan, number, "sends data that it did not have at the start");
   if (step->wait_count > 0)
     return bad_plan(plan, number, "waits before it sends");
   bound->put[bound->put_count++] = number;

@@ -24,7 +24,7 @@ static tutti_status move_some(int fd, char *bytes, size_t size, bool write_it, s
   *moved = count > 0 ? (size_t)count : 0;
   if (count > 0 || (count < 0 && (errno == EAGAIN || errno == EINTR)))
     return TUTTI_OK;
-  return tt_fail(TUTTI_ERR_PEER, "the launcher's connection is closed%s%s", count < 0 ? ": " : "",
+  return tt_fail(TUTTI_ERR_PEER, "the launcher closed the connection%s%s", count < 0 ? ": " : "",
                  count < 0 ? strerror(errno) : "");
 }
 
@@ -37,7 +37,7 @@ static tutti_status move(int fd, void *bytes, size_t size, bool write_it, int64_
     struct pollfd ready = {.fd = fd, .events = write_it ? POLLOUT : POLLIN};
     int count = poll(&ready, 1, left_ms < 1000000 ? (int)left_ms + 1 : 1000000);
     if (count < 0 && errno != EINTR)
-      return tt_fail(TUTTI_ERR_SYSTEM, "poll of the launcher's connection failed: %s", strerror(errno));
+      return tt_fail(TUTTI_ERR_SYSTEM, "poll of the connection to the launcher failed: %s", strerror(errno));
     if (count <= 0)
       continue;
     size_t moved = 0;
@@ -53,8 +53,7 @@ static tutti_status receive_text(int fd, const tt_boot_reply *reply, int64_t unt
                                  size_t missing_size) {
   char text[512] = "";
   if (reply->bytes >= sizeof text)
-    return tt_fail(TUTTI_ERR_SYSTEM, "the launcher sends an error text of %llu bytes",
-                   (unsigned long long)reply->bytes);
+    return tt_fail(TUTTI_ERR_SYSTEM, "the launcher sent an error text of %llu bytes", (unsigned long long)reply->bytes);
   tutti_status status = move(fd, text, reply->bytes, false, until_ns);
   if (status != TUTTI_OK)
     return status;
@@ -69,11 +68,10 @@ static tutti_status receive_all(int fd, const tt_boot_reply *reply, void *all, s
                                 int64_t until_ns) {
   char *packed = reply->bytes < PTRDIFF_MAX ? malloc(reply->bytes + 1) : NULL;
   if (packed == NULL)
-    return tt_fail(TUTTI_ERR_MEMORY, "no memory for the launcher's answer of %llu bytes",
-                   (unsigned long long)reply->bytes);
+    return tt_fail(TUTTI_ERR_MEMORY, "no memory for %llu bytes from the launcher", (unsigned long long)reply->bytes);
   tutti_status status = move(fd, packed, reply->bytes, false, until_ns);
   if (status == TUTTI_OK && !tt_boot_unpack(packed, reply->bytes, all, bytes, rank_count))
-    status = tt_fail(TUTTI_ERR_SYSTEM, "the launcher's answer of %llu bytes is not that of %lld ranks",
+    status = tt_fail(TUTTI_ERR_SYSTEM, "the launcher sent %llu bytes, which cannot be the data of %lld ranks",
                      (unsigned long long)reply->bytes, (long long)rank_count);
   free(packed);
   return status;
@@ -103,7 +101,7 @@ static tutti_status connect_socket(int fd, const char *address, int64_t until_ns
   socklen_t size = tt_boot_address(address + strlen("unix:@"), &name);
   int error = connect_until(fd, &name, size, until_ns);
   if (error == EAGAIN)
-    return tt_fail(TUTTI_ERR_TIMEOUT, "the launcher at '%s' (TUTTI_BOOT) takes no connection", address);
+    return tt_fail(TUTTI_ERR_TIMEOUT, "the launcher at '%s' (TUTTI_BOOT) does not accept a connection", address);
   if (error != 0)
     return tt_fail(TUTTI_ERR_SYSTEM, "connect to the launcher at '%s' (TUTTI_BOOT) failed: %s", address,
                    strerror(error));
@@ -115,7 +113,7 @@ static tutti_status connect_socket(int fd, const char *address, int64_t until_ns
 static tutti_status open_connection(client *own, int64_t until_ns) {
   int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (fd < 0)
-    return tt_fail(TUTTI_ERR_SYSTEM, "socket for the launcher's connection failed: %s", strerror(errno));
+    return tt_fail(TUTTI_ERR_SYSTEM, "socket for the connection to the launcher failed: %s", strerror(errno));
   tutti_status status = connect_socket(fd, own->address, until_ns);
   if (status == TUTTI_OK)
     own->file = tt_file_of(fd);
@@ -198,7 +196,7 @@ static tutti_status allgather(void *user, const void *mine, void *all, size_t by
     return TUTTI_OK;
   }
   if (bytes > TT_BOOT_BYTES_MAXIMUM)
-    return tt_fail(TUTTI_ERR_ARGUMENT, "allgather of %zu bytes a rank; at most %u", bytes, TT_BOOT_BYTES_MAXIMUM);
+    return tt_fail(TUTTI_ERR_ARGUMENT, "allgather of %zu bytes a rank; the limit is %u", bytes, TT_BOOT_BYTES_MAXIMUM);
   question of = {.request = {.version = *tt_boot_version_own(),
                              .rank = (uint32_t)own->base.boot.rank,
                              .bytes = bytes,
@@ -230,7 +228,7 @@ static void close_client(tt_boot *boot) {
 static tutti_status make(int64_t rank, int64_t rank_count, const char *address, client **made) {
   *made = malloc(sizeof **made);
   if (*made == NULL)
-    return tt_fail(TUTTI_ERR_MEMORY, "no memory for the launcher's connection");
+    return tt_fail(TUTTI_ERR_MEMORY, "no memory for the connection to the launcher");
   **made = (client){.base = {.close = close_client}, .file.fd = -1};
   (*made)->base.boot = (tutti_boot){sizeof(tutti_boot), rank, rank_count, *made, allgather};
   snprintf((*made)->address, sizeof(*made)->address, "%s", address);
@@ -240,10 +238,10 @@ static tutti_status make(int64_t rank, int64_t rank_count, const char *address, 
 tutti_status tt_boot_connect(const char *address, int64_t rank, int64_t rank_count, int64_t timeout_ns,
                              tt_boot **boot) {
   if (rank_count < 1 || rank < 0 || rank >= rank_count)
-    return tt_fail(TUTTI_ERR_ARGUMENT, "rank %lld (TUTTI_RANK) is none of a job of %lld (TUTTI_SIZE)", (long long)rank,
-                   (long long)rank_count);
+    return tt_fail(TUTTI_ERR_ARGUMENT, "TUTTI_RANK is %lld, which is not a rank of a job of %lld (TUTTI_SIZE)",
+                   (long long)rank, (long long)rank_count);
   if (strncmp(address, "unix:@", 6) != 0 || strlen(address) >= TT_BOOT_NAME)
-    return tt_fail(TUTTI_ERR_ARGUMENT, "'%s' (TUTTI_BOOT) is not unix:@NAME", address);
+    return tt_fail(TUTTI_ERR_ARGUMENT, "TUTTI_BOOT is '%s'; expected unix:@NAME", address);
   client *made;
   tutti_status status = make(rank, rank_count, address, &made);
   if (status != TUTTI_OK)

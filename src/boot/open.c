@@ -25,9 +25,9 @@ static const struct {
   const char *variable, *advice;
 } silent[] = {
     {"SLURM_STEP_NUM_TASKS",
-     "srun offers no PMI: each task is a job of its own; --mpi=pmix or --mpi=pmi2 makes them one"},
-    {"PMI_SIZE", "PMI_FD is not set: each process is a job of its own"},
-    {"MPI_LOCALNRANKS", "PMI_FD is not set (mpiexec -pmi-port?): each process is a job of its own"},
+     "srun offers no PMI, so each task is a job of its own; use --mpi=pmix or --mpi=pmi2 for one job"},
+    {"PMI_SIZE", "PMI_FD is not set, so each process is a job of its own"},
+    {"MPI_LOCALNRANKS", "PMI_FD is not set (mpiexec -pmi-port?), so each process is a job of its own"},
 };
 
 static bool is_set(const char *variable) {
@@ -59,7 +59,7 @@ static tutti_status refuse_forked(void) {
   pid_t first = atomic_load_explicit(&owner, memory_order_relaxed);
   if (first == 0 || first == getpid())
     return TUTTI_OK;
-  return tt_fail(TUTTI_ERR_SYSTEM, "the launcher's rank is process %lld, from which this one was forked",
+  return tt_fail(TUTTI_ERR_SYSTEM, "this process was forked from process %lld, which is the launcher's rank",
                  (long long)first);
 }
 
@@ -75,7 +75,7 @@ tutti_status tt_boot_open(int64_t timeout_ns, tt_boot **boot) {
   if (status != TUTTI_OK)
     return status;
   atomic_store_explicit(&owner, getpid(), memory_order_relaxed);
-  tt_log(TT_LOG_INFO, "rank %lld of %lld, from %s as %s set it", (long long)(*boot)->boot.rank,
+  tt_log(TT_LOG_INFO, "rank %lld of %lld, from %s, which %s set", (long long)(*boot)->boot.rank,
          (long long)(*boot)->boot.rank_count, found->variable, found->commands);
   return TUTTI_OK;
 }
@@ -95,7 +95,7 @@ tutti_status tt_boot_number(const char *name, int64_t minimum, int64_t *number) 
   errno = 0;
   long long value = strtoll(text, &end, 10);
   if (errno != 0 || end == text || *end != '\0' || value < minimum)
-    return tt_fail(TUTTI_ERR_ARGUMENT, "%s is '%s': no whole number of at least %lld", name, text, (long long)minimum);
+    return tt_fail(TUTTI_ERR_ARGUMENT, "%s is '%s'; expected an integer >= %lld", name, text, (long long)minimum);
   *number = value;
   return TUTTI_OK;
 }

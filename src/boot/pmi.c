@@ -79,13 +79,13 @@ static tutti_status get_part(tt_pmi *pmi, int64_t rank, size_t part, unsigned ch
   make_key(pmi, rank, part, key);
   tutti_status status = pmi->dialect->get(pmi, key, until_ns);
   if (status == TUTTI_ERR_PEER && pmi->broken == TUTTI_OK)
-    return tt_fail(TUTTI_ERR_PEER, "rank %lld has left nothing with the launcher's PMI server", (long long)rank);
+    return tt_fail(TUTTI_ERR_PEER, "rank %lld has put nothing into the launcher's PMI server", (long long)rank);
   if (status != TUTTI_OK)
     return status;
   if (!tt_pmi_field(pmi, "value", value, sizeof value) || strlen(value) != text_length(size) ||
       !decode(value, bytes, size))
-    return tt_fail(TUTTI_ERR_MISMATCH, "rank %lld contributes other data than %zu bytes in part %zu", (long long)rank,
-                   size, part);
+    return tt_fail(TUTTI_ERR_MISMATCH, "rank %lld contributes something other than %zu bytes in part %zu",
+                   (long long)rank, size, part);
   return TUTTI_OK;
 }
 
@@ -101,13 +101,13 @@ static tutti_status get_all(tt_pmi *pmi, unsigned char *all, size_t bytes, int64
 tutti_status tt_pmi_allgather(tt_pmi *pmi, const void *mine, void *all, size_t bytes, int64_t timeout_ns) {
   int64_t until_ns = tt_clock_until(timeout_ns);
   if (bytes > TT_BOOT_BYTES_MAXIMUM)
-    return tt_fail(TUTTI_ERR_ARGUMENT, "allgather of %zu bytes a rank; at most %u", bytes, TT_BOOT_BYTES_MAXIMUM);
+    return tt_fail(TUTTI_ERR_ARGUMENT, "allgather of %zu bytes a rank; the limit is %u", bytes, TT_BOOT_BYTES_MAXIMUM);
   tutti_status status = put_all(pmi, mine, bytes, until_ns);
   if (status != TUTTI_OK)
     return status;
   status = pmi->dialect->fence(pmi, until_ns);
   if (status == TUTTI_ERR_TIMEOUT)
-    return tt_fail(status, "a rank has not come to the launcher's fence; PMI does not tell which");
+    return tt_fail(status, "a rank did not reach the launcher's fence; PMI does not say which");
   if (status == TUTTI_OK)
     status = get_all(pmi, all, bytes, until_ns);
   pmi->round_count++;
@@ -134,10 +134,10 @@ static tutti_status negotiate(tt_pmi *pmi, int version, int64_t until_ns) {
 static tutti_status find_socket(tt_pmi *pmi) {
   struct stat facts;
   if (fstat(pmi->fd, &facts) != 0 || !S_ISSOCK(facts.st_mode))
-    return tt_fail(TUTTI_ERR_SYSTEM,
-                   "PMI_FD is %d, but that is no socket: a program between the launcher and this one "
-                   "has closed it, or MPI has",
-                   pmi->fd);
+    return tt_fail(
+        TUTTI_ERR_SYSTEM,
+        "PMI_FD is %d, but that is not a socket: MPI closed it, or a program between the launcher and this one did",
+        pmi->fd);
   pmi->socket = (uint64_t)facts.st_ino;
   return TUTTI_OK;
 }
@@ -188,10 +188,10 @@ static tutti_status read_environment(int64_t *fd, int64_t *rank, int64_t *rank_c
   if (status == TUTTI_OK)
     status = tt_boot_number("PMI_SIZE", 1, rank_count);
   if (status == TUTTI_OK && *fd > INT32_MAX)
-    return tt_fail(TUTTI_ERR_ARGUMENT, "PMI_FD is %lld: no descriptor", (long long)*fd);
+    return tt_fail(TUTTI_ERR_ARGUMENT, "PMI_FD is %lld, which is not a descriptor", (long long)*fd);
   if (status == TUTTI_OK && *rank >= *rank_count)
-    return tt_fail(TUTTI_ERR_ARGUMENT, "PMI_RANK %lld is none of a job of %lld (PMI_SIZE)", (long long)*rank,
-                   (long long)*rank_count);
+    return tt_fail(TUTTI_ERR_ARGUMENT, "PMI_RANK is %lld, which is not a rank of a job of %lld (PMI_SIZE)",
+                   (long long)*rank, (long long)*rank_count);
   return status;
 }
 
@@ -203,8 +203,8 @@ static tutti_status begin(int64_t timeout_ns, int64_t *rank, int64_t *rank_count
   int version = getenv("PMI_JOBID") != NULL ? 2 : 1; /* set by servers that prefer PMI-2 */
   if (version == 2 && find_mpi() != NO_MPI)
     return tt_fail(TUTTI_ERR_SYSTEM,
-                   "a PMI-2 connection with the launcher (PMI_FD) serves MPI or tutti, and this program "
-                   "has MPI: start it with PMIx (srun --mpi=pmix), or give options->boot");
+                   "a PMI-2 connection to the launcher (PMI_FD) serves either MPI or tutti, and this program contains "
+                   "MPI: start it with PMIx (srun --mpi=pmix), or set options->boot");
   return tt_pmi_start(&job, (int)fd, version, *rank, *rank_count, timeout_ns);
 }
 
@@ -212,7 +212,7 @@ static tutti_status allgather(const void *mine, void *all, size_t bytes, int64_t
                               size_t missing_size) {
   tutti_status status = tt_pmi_allgather(&job, mine, all, bytes, timeout_ns);
   if (status == TUTTI_ERR_TIMEOUT && missing_size > 0)
-    snprintf(missing, missing_size, "a rank (PMI does not tell which)");
+    snprintf(missing, missing_size, "a rank (PMI does not say which)");
   return status;
 }
 

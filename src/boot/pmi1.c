@@ -21,7 +21,7 @@ static tutti_status start(tt_pmi *pmi, int64_t until_ns) {
   pmi->value_length = fit_value(pmi);
   status = tt_pmi_ask(pmi, until_ns, "my_kvsname", "cmd=get_my_kvsname\n");
   if (status == TUTTI_OK && !tt_pmi_field(pmi, "kvsname", pmi->store, sizeof pmi->store))
-    return tt_pmi_break(pmi, TUTTI_ERR_SYSTEM, "says no kvsname of less than %zu characters", sizeof pmi->store);
+    return tt_pmi_break(pmi, TUTTI_ERR_SYSTEM, "sent no kvsname shorter than %zu characters", sizeof pmi->store);
   return status;
 }
 

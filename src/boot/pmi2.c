@@ -16,7 +16,7 @@ static tutti_status start(tt_pmi *pmi, int64_t until_ns) {
     return status;
   status = tt_pmi_order(pmi, until_ns, "job-getid-response", "cmd=job-getid;");
   if (status == TUTTI_OK && !tt_pmi_field(pmi, "jobid", pmi->store, sizeof pmi->store))
-    return tt_pmi_break(pmi, TUTTI_ERR_SYSTEM, "says no jobid of less than %zu characters", sizeof pmi->store);
+    return tt_pmi_break(pmi, TUTTI_ERR_SYSTEM, "sent no jobid shorter than %zu characters", sizeof pmi->store);
   return status;
 }
 

@@ -31,11 +31,11 @@ bool tt_pmi_has_socket(const tt_pmi *pmi) {
 
 static tutti_status check_open(tt_pmi *pmi) {
   if (pmi->broken != TUTTI_OK)
-    return tt_fail(pmi->broken, "the conversation with the launcher's PMI server has failed before");
+    return tt_fail(pmi->broken, "an earlier request to the launcher's PMI server failed");
   if (!tt_pmi_has_socket(pmi))
-    return tt_pmi_break(pmi, TUTTI_ERR_SYSTEM, "is not connected any more (has MPI_Finalize closed it?)");
+    return tt_pmi_break(pmi, TUTTI_ERR_SYSTEM, "is no longer connected (did MPI_Finalize close it?)");
   if (pmi->in_bytes > 0)
-    return tt_pmi_break(pmi, TUTTI_ERR_SYSTEM, "says something that nobody asked for");
+    return tt_pmi_break(pmi, TUTTI_ERR_SYSTEM, "sent an answer without a request");
   return TUTTI_OK;
 }
 
@@ -49,7 +49,7 @@ static tutti_status wait_for(tt_pmi *pmi, short events, int64_t until_ns) {
     if (count > 0)
       return TUTTI_OK;
     if (count < 0 && errno != EINTR)
-      return tt_pmi_break(pmi, TUTTI_ERR_SYSTEM, "cannot be waited for: %s", strerror(errno));
+      return tt_pmi_break(pmi, TUTTI_ERR_SYSTEM, "cannot be polled: %s", strerror(errno));
   }
 }
 
@@ -58,7 +58,7 @@ static tutti_status check_moved(tt_pmi *pmi, ssize_t count, size_t *moved) {
   *moved = count > 0 ? (size_t)count : 0;
   if (count > 0 || (count < 0 && (errno == EAGAIN || errno == EINTR)))
     return TUTTI_OK;
-  return tt_pmi_break(pmi, TUTTI_ERR_PEER, "has closed the connection%s%s", count < 0 ? ": " : "",
+  return tt_pmi_break(pmi, TUTTI_ERR_PEER, "closed the connection%s%s", count < 0 ? ": " : "",
                       count < 0 ? strerror(errno) : "");
 }
 
@@ -186,7 +186,7 @@ static tutti_status ask(tt_pmi *pmi, int64_t until_ns, const char *name, const c
   if (status != TUTTI_OK)
     return status;
   if (!tt_pmi_field(pmi, "cmd", cmd, sizeof cmd) || strcmp(cmd, name) != 0)
-    return tt_pmi_break(pmi, TUTTI_ERR_SYSTEM, "says '%s' instead of %s", shown(pmi->reply, strlen(pmi->reply), line),
+    return tt_pmi_break(pmi, TUTTI_ERR_SYSTEM, "sent '%s' instead of %s", shown(pmi->reply, strlen(pmi->reply), line),
                         name);
   return TUTTI_OK;
 }
@@ -209,6 +209,6 @@ tutti_status tt_pmi_order(tt_pmi *pmi, int64_t until_ns, const char *name, const
     return status;
   if (tt_pmi_field(pmi, "rc", code, sizeof code) && strcmp(code, "0") == 0)
     return TUTTI_OK;
-  return tt_fail(TUTTI_ERR_SYSTEM, "the launcher's PMI server refuses: '%s'",
+  return tt_fail(TUTTI_ERR_SYSTEM, "the launcher's PMI server refused a request: '%s'",
                  shown(pmi->reply, strlen(pmi->reply), line));
 }

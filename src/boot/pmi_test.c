@@ -153,13 +153,13 @@ static char flood[5000]; /* a line without an end */
 #define THOUSAND HUNDRED HUNDRED HUNDRED HUNDRED HUNDRED HUNDRED HUNDRED HUNDRED HUNDRED HUNDRED
 
 static const oddity oddities[] = {
-    {1, INIT, CLOSES, TUTTI_ERR_PEER, "has closed the connection"},
+    {1, INIT, CLOSES, TUTTI_ERR_PEER, "closed the connection"},
     {1, INIT, NOTHING, TUTTI_ERR_TIMEOUT, "does not answer"},
-    {1, INIT, SAYS("hello\n"), TUTTI_ERR_SYSTEM, "says 'hello' instead of response_to_init"},
-    {1, INIT, SAYS("\n"), TUTTI_ERR_SYSTEM, "says '' instead of response_to_init"},
+    {1, INIT, SAYS("hello\n"), TUTTI_ERR_SYSTEM, "sent 'hello' instead of response_to_init"},
+    {1, INIT, SAYS("\n"), TUTTI_ERR_SYSTEM, "sent '' instead of response_to_init"},
     {1, INIT, SAYS("cmd=response\0to_init\n"), TUTTI_ERR_SYSTEM, "sends no PMI: 'cmd=response?to_init?'"},
     {1, INIT, SAYS("\1\2\3\xff\n"), TUTTI_ERR_SYSTEM,
-     "says '???"
+     "sent '???"
      "?' instead"},
     {1, INIT, flood, sizeof flood, TUTTI_ERR_SYSTEM, "sends no PMI"},
     {1, INIT, SAYS("cmd=response_to_init pmi_version=1"), TUTTI_ERR_TIMEOUT, "does not answer"},
@@ -168,33 +168,37 @@ static const oddity oddities[] = {
     {1, LIMITS, SAYS("cmd=maxes vallen_max=4\n"), TUTTI_ERR_SYSTEM, "allows values of 3 characters"},
     {1, NAME, SAYS("cmd=my_kvsname rc=-1\n"), TUTTI_ERR_SYSTEM, "no kvsname"},
     {1, NAME, SAYS("cmd=my_kvsname kvsname=" THOUSAND "\n"), TUTTI_ERR_SYSTEM, "no kvsname"},
-    {1, NAME, SAYS("cmd=my_kvsname kvsname=a\ncmd=b\n"), TUTTI_ERR_SYSTEM, "something that nobody asked for"},
-    {1, PUT, SAYS("cmd=put_result rc=-1 msg=key_exists\n"), TUTTI_ERR_SYSTEM, "refuses: 'cmd=put_result rc=-1"},
-    {1, PUT, SAYS("cmd=put_result\n"), TUTTI_ERR_SYSTEM, "refuses"},
-    {1, FENCE, NOTHING, TUTTI_ERR_TIMEOUT, "a rank has not come"},
-    {1, FENCE, CLOSES, TUTTI_ERR_PEER, "has closed the connection"},
-    {1, FENCE, SAYS("cmd=barr"), TUTTI_ERR_TIMEOUT, "a rank has not come"},
-    {1, GET, SAYS("cmd=get_result rc=-1\n"), TUTTI_ERR_PEER, "rank 0 has left nothing"},
-    {1, GET, SAYS("cmd=get_result rc=0\n"), TUTTI_ERR_MISMATCH, "rank 0 contributes other data"},
+    {1, NAME, SAYS("cmd=my_kvsname kvsname=a\ncmd=b\n"), TUTTI_ERR_SYSTEM, "sent an answer without a request"},
+    {1, PUT, SAYS("cmd=put_result rc=-1 msg=key_exists\n"), TUTTI_ERR_SYSTEM,
+     "refused a request: 'cmd=put_result rc=-1"},
+    {1, PUT, SAYS("cmd=put_result\n"), TUTTI_ERR_SYSTEM, "refused a request"},
+    {1, FENCE, NOTHING, TUTTI_ERR_TIMEOUT, "a rank did not reach"},
+    {1, FENCE, CLOSES, TUTTI_ERR_PEER, "closed the connection"},
+    {1, FENCE, SAYS("cmd=barr"), TUTTI_ERR_TIMEOUT, "a rank did not reach"},
+    {1, GET, SAYS("cmd=get_result rc=-1\n"), TUTTI_ERR_PEER, "rank 0 has put nothing"},
+    {1, GET, SAYS("cmd=get_result rc=0\n"), TUTTI_ERR_MISMATCH, "rank 0 contributes something other"},
     {1, GET, SAYS("cmd=get_result rc=0 value=AAAA\n"), TUTTI_ERR_MISMATCH,
-     "rank 0 contributes other data than 8 bytes"},
-    {1, GET, SAYS("cmd=get_result rc=0 value=AAAAAAAA!AA\n"), TUTTI_ERR_MISMATCH, "rank 0 contributes other data"},
-    {1, GET, SAYS("cmd=get_result rc=0 value=" THOUSAND THOUSAND "\n"), TUTTI_ERR_MISMATCH, "rank 0 contributes other"},
+     "rank 0 contributes something other than 8 bytes"},
+    {1, GET, SAYS("cmd=get_result rc=0 value=AAAAAAAA!AA\n"), TUTTI_ERR_MISMATCH, "rank 0 contributes something other"},
+    {1, GET, SAYS("cmd=get_result rc=0 value=" THOUSAND THOUSAND "\n"), TUTTI_ERR_MISMATCH,
+     "rank 0 contributes something other"},
     {2, LIMITS, SAYS("abcdefcmd=fullinit-response;rc=0;"), TUTTI_ERR_SYSTEM, "sends no PMI: 'abcdef"},
     {2, LIMITS, SAYS("-00030cmd=fullinit-response;rc=0;"), TUTTI_ERR_SYSTEM, "sends no PMI: '-00030"},
     {2, LIMITS, SAYS("12 345cmd=fullinit-response;rc=0;"), TUTTI_ERR_SYSTEM, "sends no PMI"},
     {2, LIMITS, SAYS("      cmd=fullinit-response;rc=0;"), TUTTI_ERR_SYSTEM, "sends no PMI"},
     {2, LIMITS, SAYS("999999cmd=fullinit-response;rc=0;"), TUTTI_ERR_SYSTEM, "sends no PMI"},
-    {2, LIMITS, SAYS("000000"), TUTTI_ERR_SYSTEM, "says '' instead of fullinit-response"},
+    {2, LIMITS, SAYS("000000"), TUTTI_ERR_SYSTEM, "sent '' instead of fullinit-response"},
     {2, LIMITS, SAYS("000099cmd=fullinit-response;rc=0;"), TUTTI_ERR_TIMEOUT, "does not answer"},
-    {2, LIMITS, SAYS("    27cmd=fullinit-response;rc=3;"), TUTTI_ERR_SYSTEM, "refuses: 'cmd=fullinit-response;rc=3;'"},
-    {2, LIMITS, CLOSES, TUTTI_ERR_PEER, "has closed the connection"},
+    {2, LIMITS, SAYS("    27cmd=fullinit-response;rc=3;"), TUTTI_ERR_SYSTEM,
+     "refused a request: 'cmd=fullinit-response;rc=3;'"},
+    {2, LIMITS, CLOSES, TUTTI_ERR_PEER, "closed the connection"},
     {2, NAME, SAYS("    28cmd=job-getid-response;rc=0;"), TUTTI_ERR_SYSTEM, "no jobid"},
-    {2, PUT, SAYS("    26cmd=kvs-put-response;rc=1;"), TUTTI_ERR_SYSTEM, "refuses"},
-    {2, FENCE, NOTHING, TUTTI_ERR_TIMEOUT, "a rank has not come"},
-    {2, FENCE, SAYS("    28cmd=kvs-fence-response;rc=9;"), TUTTI_ERR_SYSTEM, "refuses: 'cmd=kvs-fence-response;rc=9;'"},
-    {2, GET, SAYS("    38cmd=kvs-get-response;rc=0;found=FALSE;"), TUTTI_ERR_PEER, "rank 0 has left nothing"},
-    {2, GET, SAYS("    26cmd=kvs-get-response;rc=0;"), TUTTI_ERR_PEER, "rank 0 has left nothing"},
+    {2, PUT, SAYS("    26cmd=kvs-put-response;rc=1;"), TUTTI_ERR_SYSTEM, "refused a request"},
+    {2, FENCE, NOTHING, TUTTI_ERR_TIMEOUT, "a rank did not reach"},
+    {2, FENCE, SAYS("    28cmd=kvs-fence-response;rc=9;"), TUTTI_ERR_SYSTEM,
+     "refused a request: 'cmd=kvs-fence-response;rc=9;'"},
+    {2, GET, SAYS("    38cmd=kvs-get-response;rc=0;found=FALSE;"), TUTTI_ERR_PEER, "rank 0 has put nothing"},
+    {2, GET, SAYS("    26cmd=kvs-get-response;rc=0;"), TUTTI_ERR_PEER, "rank 0 has put nothing"},
     {2, GET, SAYS("    48cmd=kvs-get-response;rc=0;found=TRUE;value=AAAA;"), TUTTI_ERR_MISMATCH, "rank 0 contributes"},
 };
 
@@ -211,7 +215,7 @@ static void check_oddity(const oddity *row) {
     fail_msg("PMI-%d, request %d: '%s' (%s) instead of '%s'", row->version, row->at, clients[0].text,
              tutti_status_name(clients[0].status), row->text);
   if (clients[0].again[0] != '\0')
-    assert_true(clients[0].again_status == row->status && strstr(clients[0].again, "has failed before"));
+    assert_true(clients[0].again_status == row->status && strstr(clients[0].again, "an earlier request"));
 }
 
 static void test_odd_servers_are_told_of(void **state) {
@@ -248,7 +252,7 @@ static void test_descriptor_that_is_another_one_now_is_left_alone(void **state) 
   assert_int_equal(tt_pmi_start(&pmi, pair[1], 1, 0, 1, 60 * SECOND), TUTTI_OK);
   assert_int_equal(dup2(other[1], pair[1]), pair[1]); /* as if closed, and opened for something else */
   assert_int_equal(tt_pmi_allgather(&pmi, &byte, all, 1, SECOND), TUTTI_ERR_SYSTEM);
-  assert_non_null(strstr(tutti_last_error(), "is not connected any more"));
+  assert_non_null(strstr(tutti_last_error(), "is no longer connected"));
   assert_int_equal(recv(other[0], all, 1, MSG_DONTWAIT), -1);
   pthread_join(serving, NULL);
   int fds[] = {pair[0], pair[1], other[0], other[1]};
@@ -262,7 +266,7 @@ static void test_descriptors_that_are_no_sockets_are_refused(void **state) {
   int ends[2];
   assert_int_equal(pipe(ends), 0);
   assert_int_equal(tt_pmi_start(&pmi, ends[1], 1, 0, 1, SECOND), TUTTI_ERR_SYSTEM);
-  assert_non_null(strstr(tutti_last_error(), "no socket"));
+  assert_non_null(strstr(tutti_last_error(), "not a socket"));
   close(ends[0]);
   close(ends[1]);
   assert_int_equal(tt_pmi_start(&pmi, ends[1], 1, 0, 1, SECOND), TUTTI_ERR_SYSTEM);

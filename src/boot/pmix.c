@@ -50,8 +50,7 @@ static const struct {
 static tutti_status load(library *loaded) {
   void *handle = dlopen("libpmix.so.2", RTLD_NOW | RTLD_LOCAL);
   if (handle == NULL)
-    return tt_fail(TUTTI_ERR_SYSTEM, "PMIX_RANK is set by a launcher that offers PMIx, but it cannot be loaded: %s",
-                   dlerror());
+    return tt_fail(TUTTI_ERR_SYSTEM, "a launcher with PMIx set PMIX_RANK, but PMIx cannot be loaded: %s", dlerror());
   for (size_t s = 0; s < TT_COUNT(symbols); s++) {
     void *symbol = dlsym(handle, symbols[s].name);
     if (symbol == NULL)
@@ -275,14 +274,14 @@ static tutti_status take_all(wait *shared, void *all, int64_t until_ns, char *mi
   char ranks[200];
   bool answered = get_all(shared, true, until_ns);
   if (list(shared, WRONG, ranks, sizeof ranks))
-    return tt_fail(TUTTI_ERR_MISMATCH, "other numbers of bytes than rank %lld contributes come from ranks %s",
+    return tt_fail(TUTTI_ERR_MISMATCH, "rank %lld contributes another number of bytes than ranks %s",
                    (long long)job.self.rank, ranks);
   bool absent = list(shared, ABSENT, ranks, sizeof ranks);
   pmix_status_t status = status_of(shared);
   if (absent && (!answered || status == PMIX_ERR_TIMEOUT)) /* by our clock or the server's */
     return fail_join(ranks, missing, size);
   if (absent)
-    return tt_fail(TUTTI_ERR_PEER, "PMIx has nothing of ranks %s (%s)", ranks, job.lib.text(status));
+    return tt_fail(TUTTI_ERR_PEER, "PMIx has no data of ranks %s (%s)", ranks, job.lib.text(status));
   memcpy(all, shared->all, shared->bytes * (size_t)job.rank_count);
   return TUTTI_OK;
 }
@@ -293,15 +292,15 @@ static tutti_status fail_fence(wait *shared, pmix_status_t status, char *missing
   bool known = list(shared, ABSENT, ranks, sizeof ranks);
   if (status != PMIX_ERR_TIMEOUT)
     return tt_fail(TUTTI_ERR_PEER, "PMIx_Fence failed: %s%s%s", job.lib.text(status),
-                   known ? "; nothing has come from ranks " : "", ranks);
-  return fail_join(known ? ranks : "unknown (all have come, but the fence has not ended)", missing, size);
+                   known ? "; no data from ranks " : "", ranks);
+  return fail_join(known ? ranks : "unknown (all have arrived, but the fence has not ended)", missing, size);
 }
 
 static tutti_status allgather(const void *mine, void *all, size_t bytes, int64_t timeout_ns, char *missing,
                               size_t missing_size) {
   int64_t until_ns = tt_clock_until(timeout_ns);
   if (bytes > TT_BOOT_BYTES_MAXIMUM)
-    return tt_fail(TUTTI_ERR_ARGUMENT, "allgather of %zu bytes a rank; at most %u", bytes, TT_BOOT_BYTES_MAXIMUM);
+    return tt_fail(TUTTI_ERR_ARGUMENT, "allgather of %zu bytes a rank; the limit is %u", bytes, TT_BOOT_BYTES_MAXIMUM);
   wait *shared = wait_create(job.round_count++, bytes);
   if (shared == NULL)
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for an allgather of %zu bytes", bytes);
@@ -327,7 +326,7 @@ static tutti_status find_size(void) {
   job.rank_count = value->type == PMIX_UINT32 ? value->data.uint32 : 0;
   free(value);
   if (job.self.rank >= job.rank_count)
-    return tt_fail(TUTTI_ERR_SYSTEM, "PMIx says rank %u of a job of %lld", job.self.rank, (long long)job.rank_count);
+    return tt_fail(TUTTI_ERR_SYSTEM, "PMIx reports rank %u of a job of %lld", job.self.rank, (long long)job.rank_count);
   return TUTTI_OK;
 }
 
@@ -342,7 +341,7 @@ static tutti_status begin(int64_t timeout_ns, int64_t *rank, int64_t *rank_count
   pmix_status_t met = job.lib.init(&job.self, NULL, 0);
   if (met != PMIX_SUCCESS)
     return tt_fail(TUTTI_ERR_SYSTEM,
-                   "PMIx_Init failed: %s (PMIX_RANK is %s: does the launcher that has set it still run?)",
+                   "PMIx_Init failed: %s (PMIX_RANK is %s; is the launcher that set it still running?)",
                    job.lib.text(met), getenv("PMIX_RANK"));
   status = find_size();
   if (status != TUTTI_OK)
@@ -362,9 +361,8 @@ tutti_status tt_boot_open_pmix(int64_t timeout_ns, tt_boot **boot) {
 tutti_status tt_boot_open_pmix(int64_t timeout_ns, tt_boot **boot) {
   (void)timeout_ns;
   (void)boot;
-  return tt_fail(TUTTI_ERR_SYSTEM,
-                 "PMIX_RANK is set by a launcher that offers PMIx, but this tutti was built without it "
-                 "(libpmix-dev, -DTUTTI_PMIX=ON)");
+  return tt_fail(TUTTI_ERR_SYSTEM, "a launcher with PMIx set PMIX_RANK, but this tutti was built without PMIx (install "
+                                   "libpmix-dev, build with -DTUTTI_PMIX=ON)");
 }
 
 #endif

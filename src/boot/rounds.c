@@ -228,7 +228,7 @@ void tt_boot_round_contribute(tt_boot_server *server, tt_boot_link *link) {
     return;
   }
   if (own->came) {
-    snprintf(server->text, sizeof server->text, "rank %u has joined twice", rank);
+    snprintf(server->text, sizeof server->text, "rank %u joined twice", rank);
     refuse(server, link, TUTTI_ERR_MISMATCH);
     tt_boot_round_fail(server, TUTTI_ERR_MISMATCH);
     return;
@@ -243,7 +243,8 @@ void tt_boot_round_contribute(tt_boot_server *server, tt_boot_link *link) {
   own->link = link;
   own->came = true;
   if (server->waiting++ > 0 && request->bytes != server->bytes) {
-    snprintf(server->text, sizeof server->text, "rank %u contributes another number of bytes than the others", rank);
+    snprintf(server->text, sizeof server->text, "rank %u contributes another number of bytes than the other ranks",
+             rank);
     tt_boot_round_fail(server, TUTTI_ERR_MISMATCH);
     return;
   }

@@ -25,7 +25,7 @@ static void fail_crowded(tt_boot_server *server, int error) {
   rest_listener(server);
   if (server->waiting == 0)
     return;
-  snprintf(server->text, sizeof server->text, "the launcher has no room for more ranks: %s%s", strerror(error),
+  snprintf(server->text, sizeof server->text, "the launcher cannot take more ranks: %s%s", strerror(error),
            error == EMFILE ? " (ulimit -n)" : "");
   tt_boot_round_fail(server, TUTTI_ERR_SYSTEM);
 }

@@ -48,7 +48,7 @@ static void close_shared(tt_boot *boot) { free(boot); }
 tutti_status tt_boot_share(const tt_boot_shared *launcher, int64_t timeout_ns, tt_boot **boot) {
   tt_boot *made = malloc(sizeof *made);
   if (made == NULL)
-    return tt_fail(TUTTI_ERR_MEMORY, "no memory for the launcher's connection");
+    return tt_fail(TUTTI_ERR_MEMORY, "no memory for the connection to the launcher");
   pthread_mutex_lock(&job.lock);
   tutti_status status = join(launcher, timeout_ns);
   pthread_mutex_unlock(&job.lock);

@@ -29,7 +29,7 @@ const char *tt_boot_version_text(const tt_boot_version *version, char text[stati
   if (version->magic == TT_BOOT_MAGIC)
     snprintf(text, TT_BOOT_VERSION_TEXT, "%.16s (wire %u)", version->library, version->wire);
   else
-    snprintf(text, TT_BOOT_VERSION_TEXT, "none that this one knows");
+    snprintf(text, TT_BOOT_VERSION_TEXT, "an unknown version");
   return text;
 }
 

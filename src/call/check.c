@@ -208,7 +208,7 @@ tutti_status tt_call_check_op(const tutti_comm *comm, const char *name, int32_t 
   if (!own && (op < 0 || op >= TUTTI_OP_COUNT))
     return tt_call_fail(name, "op is %" PRId32, op);
   if (own && (int64_t)own->element_bytes != bytes)
-    return tt_call_fail(name, "op %d is for elements of %zu bytes, those of type %d (%s) have %" PRId64, op,
+    return tt_call_fail(name, "op %d takes elements of %zu bytes, but those of type %d (%s) have %" PRId64, op,
                         own->element_bytes, type, tutti_type_name((tutti_type)type), bytes);
   if (!own && !tutti_op_fits((tutti_op)op, (tutti_type)type))
     return tt_call_fail(name, "op %s does not combine elements of type %d (%s)", tutti_op_name((tutti_op)op), type,
@@ -252,9 +252,9 @@ static tutti_status check_buffers(const tt_call *call, const tt_places *places) 
   const char *in = call->in, *out = call->out;
   int64_t in_bytes = places->end[TT_IN] - places->begin[TT_IN], out_bytes = places->end[TT_OUT] - places->begin[TT_OUT];
   if (in_bytes > 0 && !in)
-    return tt_call_fail(name_of(call), "in is NULL and has %" PRId64 " bytes", in_bytes);
+    return tt_call_fail(name_of(call), "in is NULL, but has %" PRId64 " bytes", in_bytes);
   if (out_bytes > 0 && !out)
-    return tt_call_fail(name_of(call), "out is NULL and has %" PRId64 " bytes", out_bytes);
+    return tt_call_fail(name_of(call), "out is NULL, but has %" PRId64 " bytes", out_bytes);
   return TUTTI_OK;
 }
 
@@ -274,7 +274,7 @@ static tutti_status check_overlap(tt_call *call, const tt_places *places) {
   call->in_place = meeting == TT_IN_PLACE;
   if (meeting != TT_OVERLAPPING)
     return TUTTI_OK;
-  return tt_call_fail(name_of(call), "in %p and out %p overlap, and not at the in place position", call->in, call->out);
+  return tt_call_fail(name_of(call), "in %p and out %p overlap, but not at the in place position", call->in, call->out);
 }
 
 tutti_status tt_call_check(tutti_comm *comm, tt_call *call, tt_places *places) {

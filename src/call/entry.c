@@ -122,8 +122,8 @@ static tutti_status check_lengths(const tt_compiled *of, const tt_lowering *lowe
   if (info.lengths == TT_LENGTHS_ALL || !tt_lowering_relays(lowering))
     return TUTTI_OK;
   return tt_fail(TUTTI_ERR_PLAN,
-                 "%s with parameters '%s': ranks would pass on blocks whose length only the ends know; "
-                 "each has to go directly, as with '%s'",
+                 "%s with parameters '%s': ranks would pass on blocks whose length they do not know; blocks must go "
+                 "directly, as with '%s'",
                  info.name, text, fallback);
 }
 

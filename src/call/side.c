@@ -58,8 +58,8 @@ static tutti_status check_place(const tutti_comm *side) {
   for (const tutti_comm *old = side->side.init > places ? side->side.next : NULL; old; old = old->side.next)
     if ((side->side.init - old->side.init) % places == 0)
       return tt_fail(TUTTI_ERR_UNSUPPORTED,
-                     "persistent request %" PRIu64 " is still there when %" PRIu64 " is made: on communicator %" PRIu64
-                     " one may outlive %" PRIu64 " others",
+                     "persistent request %" PRIu64 " still exists when request %" PRIu64
+                     " is made; on communicator %" PRIu64 " a request may outlive %" PRIu64 " others; destroy it first",
                      old->side.init, side->side.init, side->id, places - 1);
   return TUTTI_OK;
 }
@@ -140,7 +140,7 @@ static void announce(tutti_request *request) {
 static tutti_status check_lanes(const tt_plan *plan) {
   for (uint32_t n = 0; n < plan->lane_count; n++)
     if (plan->lane[n].id >= MOST_LANES)
-      return tt_fail(TUTTI_ERR_PLAN, "parameters with channel %d: a persistent request has at most 31",
+      return tt_fail(TUTTI_ERR_PLAN, "the parameters have a channel %d; a persistent request has at most 31",
                      plan->lane[n].channel);
   return TUTTI_OK;
 }
@@ -205,6 +205,6 @@ void tt_side_close(tutti_comm *side) {
 
 void tt_side_end(tutti_comm *side) {
   if (side && tt_agree_leave(side) == TUTTI_ERR_MISMATCH) /* there may be no call to say so */
-    tt_log(TT_LOG_ERROR, "a persistent request ends with an error: %s", tutti_last_error());
+    tt_log(TT_LOG_ERROR, "a persistent request was destroyed with an error: %s", tutti_last_error());
   tt_side_close(side);
 }

@@ -17,7 +17,7 @@ tutti_status tt_comm_tally(tutti_comm *comm, bool shared) {
   if (status != TUTTI_OK)
     return status;
   if (!comm->calls.tally && !(comm->calls.tally = malloc(sizeof *comm->calls.tally)))
-    return tt_fail(TUTTI_ERR_MEMORY, "no memory to count what is sent");
+    return tt_fail(TUTTI_ERR_MEMORY, "no memory to count sent data");
   *comm->calls.tally = (tt_tally){.shared = shared};
   tt_link_sent(comm->link, comm->calls.tally->before);
   return TUTTI_OK;
@@ -41,7 +41,7 @@ tutti_status tt_tally_foresee(tutti_comm *comm, const tt_bound *bound) {
   size_t count = (size_t)plan->list->lane_count * TT_MEDIUM_COUNT;
   tt_sent_range *by_lane = calloc(count + 1, sizeof *by_lane);
   if (!by_lane)
-    return tt_fail(TUTTI_ERR_MEMORY, "no memory to foresee what is sent");
+    return tt_fail(TUTTI_ERR_MEMORY, "no memory to forecast sent data");
   tt_forecast_facts facts = tt_link_facts(comm->link);
   bool users = bound->said.collective != TT_BARRIER; /* its block is the communicator's */
   facts.shared[TT_IN] = comm->calls.tally->shared && users && !bound->copies;

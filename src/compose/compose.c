@@ -303,7 +303,7 @@ tutti_status tt_compose(const tt_problem *problem, const char *form_name, tt_com
     return no_form(collective, form_name);
   if (collectives[collective].kind->has_graph != (problem->graph != NULL))
     return tt_fail(TUTTI_ERR_PLAN, "%s %s a graph", collectives[collective].name,
-                   problem->graph ? "does not go over" : "needs");
+                   problem->graph ? "does not use" : "needs");
   memset(composition, 0, sizeof *composition);
   composition->rank_count = problem->rank_count;
   composition->block_count = block_count(problem, form);

@@ -192,7 +192,7 @@ static void test_a_graph_goes_with_neighbors_only(void **state) {
   tt_problem with = {.collective = TT_GATHER, .rank_count = 4, .graph = graph_of(4, &arena)};
   tt_problem without = {.collective = TT_NEIGHBOR_ALLGATHER, .rank_count = 4};
   assert_int_equal(tt_compose(&with, NULL, &composition), TUTTI_ERR_PLAN);
-  assert_string_equal(tutti_last_error(), "gather does not go over a graph");
+  assert_string_equal(tutti_last_error(), "gather does not use a graph");
   assert_int_equal(tt_compose(&without, NULL, &composition), TUTTI_ERR_PLAN);
   assert_string_equal(tutti_last_error(), "neighbor-allgather needs a graph");
   tt_arena_finish(&arena);

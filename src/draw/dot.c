@@ -72,8 +72,8 @@ static void put_streams(FILE *out, const tt_draw_picture *picture, const tt_plan
 tutti_status tt_draw_dot(const tt_draw_picture *picture, FILE *out) {
   int64_t rank_count = picture->plan[0]->rank_count;
   if (rank_count > TT_DRAW_RANKS)
-    return tt_fail(TUTTI_ERR_UNSUPPORTED, "a graph of %lld ranks; at most %d can be drawn", (long long)rank_count,
-                   TT_DRAW_RANKS);
+    return tt_fail(TUTTI_ERR_UNSUPPORTED, "a graph of %lld ranks is too large to draw; the limit is %d",
+                   (long long)rank_count, TT_DRAW_RANKS);
   fputs("digraph plan {\n  rankdir=LR;\n  node [shape=box, fontname=\"sans-serif\", fontsize=10];\n", out);
   for (int64_t r = 0; r < rank_count; r++)
     put_rank(out, picture->plan[r]);

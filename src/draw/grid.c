@@ -125,7 +125,7 @@ tutti_status tt_draw_grid_init(const tt_draw_picture *picture, tt_draw_grid *gri
   tt_arena_init(&grid->arena);
   grid->rank_count = picture->plan[0]->rank_count;
   if (grid->rank_count > TT_DRAW_RANKS)
-    return tt_fail(TUTTI_ERR_UNSUPPORTED, "a picture of %lld ranks; at most %d can be drawn",
+    return tt_fail(TUTTI_ERR_UNSUPPORTED, "a picture of %lld ranks is too large to draw; the limit is %d",
                    (long long)grid->rank_count, TT_DRAW_RANKS);
   uint32_t time_count = picture->plan[0]->time_count + 1; /* copies may stand after the last message */
   collect(grid, picture, true);

@@ -16,15 +16,15 @@ static uint64_t inverse_of(uint64_t odd) {
 static tutti_status check_user_op(const tt_user_op *op, int64_t element_bytes) {
   if ((int64_t)op->element_bytes == element_bytes)
     return TUTTI_OK;
-  return tt_fail(TUTTI_ERR_ARGUMENT, "an operator on elements of %zu bytes for a type of %lld bytes", op->element_bytes,
-                 (long long)element_bytes);
+  return tt_fail(TUTTI_ERR_ARGUMENT, "the operator takes elements of %zu bytes, but the type has %lld bytes",
+                 op->element_bytes, (long long)element_bytes);
 }
 
 /* Only types of types.h combine by operators of types.h. */
 static tutti_status check_op(const tt_run *run) {
   if (run->element_bytes)
-    return tt_fail(TUTTI_ERR_ARGUMENT, "operator %s for a type of the user's, of %lld bytes", tutti_op_name(run->op),
-                   (long long)run->element_bytes);
+    return tt_fail(TUTTI_ERR_ARGUMENT, "operator %s does not apply to a user's type of %lld bytes",
+                   tutti_op_name(run->op), (long long)run->element_bytes);
   if (!tutti_op_fits(run->op, run->type))
     return tt_fail(TUTTI_ERR_ARGUMENT, "operator %s (%d) does not fit type %s (%d)", tutti_op_name(run->op),
                    (int)run->op, tutti_type_name(run->type), (int)run->type);
@@ -34,7 +34,7 @@ static tutti_status check_op(const tt_run *run) {
 tutti_status tt_arith_init(tt_arith *arith, const tt_run *run, bool reduces) {
   int64_t bytes = bytes_of(run);
   if (bytes <= 0)
-    return tt_fail(TUTTI_ERR_ARGUMENT, "type %d is none", (int)run->type);
+    return tt_fail(TUTTI_ERR_ARGUMENT, "unknown type %d", (int)run->type);
   tutti_status status = TUTTI_OK;
   if (reduces)
     status = run->user_op ? check_user_op(run->user_op, bytes) : check_op(run);

@@ -14,18 +14,18 @@ static tt_cut cut_of(const tt_blocks *blocks, int64_t count) {
 
 static tutti_status check(const tt_block_table *table, const tt_plan *plan) {
   if (table->block_count * (int64_t)plan->part_count != (int64_t)plan->block_count)
-    return tt_fail(TUTTI_ERR_ARGUMENT, "a table of %lld blocks for a plan of %u blocks in %u parts",
+    return tt_fail(TUTTI_ERR_ARGUMENT, "the block table has %lld blocks, but the plan has %u blocks in %u parts",
                    (long long)table->block_count, plan->block_count, plan->part_count);
   if (table->kind == TT_TABLE_SQUARE && table->block_count != plan->rank_count * plan->rank_count)
-    return tt_fail(TUTTI_ERR_ARGUMENT, "a square of %lld blocks for %lld ranks", (long long)table->block_count,
-                   (long long)plan->rank_count);
+    return tt_fail(TUTTI_ERR_ARGUMENT, "the block table has %lld blocks, which is not one for each pair of %lld ranks",
+                   (long long)table->block_count, (long long)plan->rank_count);
   if (table->total < 0 || table->each < 0)
     return tt_fail(TUTTI_ERR_ARGUMENT, "%lld elements", (long long)least(table->total, table->each));
   return TUTTI_OK;
 }
 
 static tutti_status too_many(int64_t count, int64_t element_bytes) {
-  return tt_fail(TUTTI_ERR_MEMORY, "%lld elements of %lld bytes are more than can be addressed", (long long)count,
+  return tt_fail(TUTTI_ERR_MEMORY, "%lld elements of %lld bytes exceed the address space", (long long)count,
                  (long long)element_bytes);
 }
 
@@ -132,11 +132,11 @@ int64_t tt_blocks_image(const tt_blocks *blocks, tt_place length) {
 
 tutti_status tt_blocks_touch(tt_blocks *blocks, tt_place length, tt_place dst) {
   if (blocks->kind == TT_TABLE_SQUARE && length.space == TT_PLACE_FOREIGN)
-    return tt_fail(TUTTI_ERR_ARGUMENT, "rank %lld does not know how long block %u is", (long long)blocks->rank,
+    return tt_fail(TUTTI_ERR_ARGUMENT, "rank %lld does not know the length of block %u", (long long)blocks->rank,
                    length.block);
   int64_t count = count_of(blocks, length), bytes;
   if (count < 0)
-    return tt_fail(TUTTI_ERR_ARGUMENT, "block %u of %lld elements", length.block, (long long)count);
+    return tt_fail(TUTTI_ERR_ARGUMENT, "block %u has %lld elements", length.block, (long long)count);
   if (__builtin_mul_overflow(count, blocks->element_bytes, &bytes))
     return too_many(count, blocks->element_bytes);
   bytes = tt_blocks_bytes(blocks, length);

@@ -168,7 +168,7 @@ static bool never(const tt_executor *executor) {
 static tutti_status stay(tt_executor *executor, tt_link *link) {
   (void)executor;
   (void)link;
-  return tt_fail(TUTTI_ERR_UNSUPPORTED, "what has streams cannot move to another communicator");
+  return tt_fail(TUTTI_ERR_UNSUPPORTED, "an instance with streams cannot move to another communicator");
 }
 
 const tt_executor_ops tt_instance_ops = {destroy, start, step, awaits_neighbour, awaits_far, await, never, never, stay};

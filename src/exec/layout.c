@@ -205,8 +205,8 @@ static tutti_status lay_image(tt_direct *direct, const tt_run *run) {
   while (number < TT_CELL_AREAS && direct->cells->area[number].bytes < image)
     number++;
   if (number == TT_CELL_AREAS)
-    return tt_fail(TUTTI_ERR_ARGUMENT, "%lld bytes for the direct executor, at most %lld fit", (long long)image,
-                   (long long)direct->cells->area[TT_CELL_AREAS - 1].bytes);
+    return tt_fail(TUTTI_ERR_ARGUMENT, "%lld bytes do not fit the direct executor, which takes at most %lld",
+                   (long long)image, (long long)direct->cells->area[TT_CELL_AREAS - 1].bytes);
   direct->shape.area = &direct->cells->area[number];
   bool near = is_near(direct, run, image);
   for (uint32_t n = 0; n < direct->steps.send_count; n++) {

@@ -179,7 +179,7 @@ static tutti_status open_stream(tt_link *link, const tt_link_end *end, int64_t *
 static tutti_status add(tt_link *link, const tt_link_end *end, entry *at) {
   size_t most = (size_t)end->reader_count + 1;
   if (end->lane_id + OTHERS > link->spec.ids)
-    return tt_fail(TUTTI_ERR_UNSUPPORTED, "after a call was refused, parameters have at most 255 channels");
+    return tt_fail(TUTTI_ERR_UNSUPPORTED, "after a refused call, parameters may have at most 255 channels");
   int64_t *readers = malloc(most * sizeof *readers);
   if (!readers)
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for %zu readers of a stream", most);

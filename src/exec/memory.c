@@ -23,7 +23,7 @@ static tutti_status lend_scratch(tt_memory *memory, int64_t mid, int64_t cell, u
   if (mid > INT64_MAX - LINE || cell > INT64_MAX - LINE ||
       __builtin_mul_overflow(round_up(cell), (int64_t)cell_count, &bytes) ||
       __builtin_add_overflow(bytes, round_up(mid), &bytes))
-    return tt_fail(TUTTI_ERR_MEMORY, "scratch of %lld bytes and %u cells of %lld bytes cannot be addressed",
+    return tt_fail(TUTTI_ERR_MEMORY, "scratch of %lld bytes and %u cells of %lld bytes exceed the address space",
                    (long long)mid, cell_count, (long long)cell);
   tutti_status status = grow(memory, (size_t)bytes);
   if (status)
@@ -41,7 +41,7 @@ tutti_status tt_memory_lend(tt_memory *memory, const tt_plan *plan, bool uses_mi
   if (!uses_mid && plan->tmp_count == 0)
     return TUTTI_OK;
   if (uses_mid && blocks->kind == TT_TABLE_SQUARE)
-    return tt_fail(TUTTI_ERR_ARGUMENT, "blocks of pairs of ranks have no place in a plan's mid");
+    return tt_fail(TUTTI_ERR_ARGUMENT, "a plan's mid has no place for blocks of pairs of ranks");
   return lend_scratch(memory, uses_mid ? blocks->mid_bytes : 0, plan->tmp_count ? blocks->longest : 0, plan->tmp_count);
 }
 

@@ -225,7 +225,7 @@ static tutti_status move_recv(tt_instance *instance, tt_lane_run *lane, int64_t 
   lane->slot = NULL;
   lane->remote = false;
   if (lane->blocks != lane->wanted)
-    return tt_move_mismatch(instance, lane, "sent other blocks, or of other lengths,");
+    return tt_move_mismatch(instance, lane, "sent other blocks, or blocks of other lengths,");
   return instance->link.ops->release(instance->link.transport, lane->op->stream);
 }
 

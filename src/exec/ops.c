@@ -117,7 +117,7 @@ static tutti_status allocate(tt_instance *instance) {
 
 tutti_status tt_ops_make(tt_instance *instance) {
   if (instance->plan->part_count > TT_PARTS_MOST)
-    return tt_fail(TUTTI_ERR_PLAN, "%u parts a block, at most %u can run", instance->plan->part_count, TT_PARTS_MOST);
+    return tt_fail(TUTTI_ERR_PLAN, "%u parts a block; the limit is %u", instance->plan->part_count, TT_PARTS_MOST);
   tutti_status status = allocate(instance);
   for (uint32_t n = 0; n < instance->plan->lane_count && !status; n++)
     status = set_lane(instance, n);

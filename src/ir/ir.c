@@ -81,11 +81,11 @@ static tutti_status check_list(const tt_ends *ends, int64_t rank_count, const ch
     bool ascending = n == 0 || ends->list[n - 1] < ends->list[n];
     if (!ascending || ends->list[n] < 0 || ends->list[n] >= rank_count)
       return tt_fail(TUTTI_ERR_PLAN,
-                     "stage '%s', family %d: ends[%" PRId64 "] = %" PRId64 " is not an ascending rank below %" PRId64,
+                     "stage '%s', family %d: ends[%" PRId64 "] is %" PRId64 "; expected ascending ranks below %" PRId64,
                      stage, number, n, ends->list[n], rank_count);
   }
   return ends->list_count > 0 ? TUTTI_OK
-                              : tt_fail(TUTTI_ERR_PLAN, "stage '%s', family %d: ends are empty", stage, number);
+                              : tt_fail(TUTTI_ERR_PLAN, "stage '%s', family %d: there are no ends", stage, number);
 }
 
 static tutti_status check_family(const tt_composition *composition, const tt_stage *stage, int number) {
@@ -96,21 +96,21 @@ static tutti_status check_family(const tt_composition *composition, const tt_sta
   if (too_many(composition, family))
     return tt_fail(TUTTI_ERR_PLAN,
                    "stage '%s', family %d: %" PRId64 " x %" PRId64 " primitives for %" PRId64 " blocks on %" PRId64
-                   " ranks: some bring the same",
+                   " ranks: some bring the same block to the same rank",
                    stage->name, number, family->count_i, family->count_j, composition->block_count,
                    composition->rank_count);
   if (!affine_in_range(family->root, family, composition->rank_count))
-    return tt_fail(TUTTI_ERR_PLAN, "stage '%s', family %d: a root is no rank below %" PRId64, stage->name, number,
+    return tt_fail(TUTTI_ERR_PLAN, "stage '%s', family %d: a root is not a rank below %" PRId64, stage->name, number,
                    composition->rank_count);
   if (!affine_in_range(family->block, family, composition->block_count))
     return tt_fail(TUTTI_ERR_PLAN, "stage '%s', family %d: a block is not below %" PRId64, stage->name, number,
                    composition->block_count);
   if (family->from >= TT_BUFFER_COUNT || family->to >= TT_BUFFER_COUNT || family->to == TT_IN)
-    return tt_fail(TUTTI_ERR_PLAN, "stage '%s', family %d: from buffer %d to buffer %d", stage->name, number,
-                   (int)family->from, (int)family->to);
+    return tt_fail(TUTTI_ERR_PLAN, "stage '%s', family %d: invalid move from buffer %d to buffer %d", stage->name,
+                   number, (int)family->from, (int)family->to);
   bool one = family->ends.kind == TT_ENDS_ONE || family->ends.kind == TT_ENDS_RANGE;
   if (one && !affine_in_range(family->ends.one, family, composition->rank_count))
-    return tt_fail(TUTTI_ERR_PLAN, "stage '%s', family %d: an end is no rank below %" PRId64, stage->name, number,
+    return tt_fail(TUTTI_ERR_PLAN, "stage '%s', family %d: an end is not a rank below %" PRId64, stage->name, number,
                    composition->rank_count);
   if (family->ends.kind == TT_ENDS_LIST)
     return check_list(&family->ends, composition->rank_count, stage->name, number);
@@ -119,16 +119,17 @@ static tutti_status check_family(const tt_composition *composition, const tt_sta
 
 tutti_status tt_ir_check(const tt_composition *composition) {
   if (composition->rank_count < 1 || composition->rank_count > INT32_MAX)
-    return tt_fail(TUTTI_ERR_PLAN, "composition of %" PRId64 " ranks", composition->rank_count);
+    return tt_fail(TUTTI_ERR_PLAN, "the composition has %" PRId64 " ranks", composition->rank_count);
   if (composition->block_count < 1 || composition->block_count > INT32_MAX)
-    return tt_fail(TUTTI_ERR_PLAN, "composition of %" PRId64 " blocks", composition->block_count);
+    return tt_fail(TUTTI_ERR_PLAN, "the composition has %" PRId64 " blocks", composition->block_count);
   if (composition->stage_count < 1 || composition->stage_count > TT_STAGES)
-    return tt_fail(TUTTI_ERR_PLAN, "composition of %d stages; 1..%d are possible", composition->stage_count, TT_STAGES);
+    return tt_fail(TUTTI_ERR_PLAN, "the composition has %d stages; it may have 1 to %d", composition->stage_count,
+                   TT_STAGES);
   for (int s = 0; s < composition->stage_count; s++) {
     const tt_stage *stage = &composition->stage[s];
     if (stage->family_count < 0 || (!stage->list && stage->family_count > TT_STAGE_FAMILIES))
-      return tt_fail(TUTTI_ERR_PLAN, "stage '%s' has %d families; 0..%d are possible", stage->name, stage->family_count,
-                     stage->list ? INT32_MAX : TT_STAGE_FAMILIES);
+      return tt_fail(TUTTI_ERR_PLAN, "stage '%s' has %d families; it may have 0 to %d", stage->name,
+                     stage->family_count, stage->list ? INT32_MAX : TT_STAGE_FAMILIES);
     for (int n = 0; n < stage->family_count; n++) {
       tutti_status status = check_family(composition, stage, n);
       if (status != TUTTI_OK)

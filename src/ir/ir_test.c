@@ -65,20 +65,20 @@ static void test_counts_out_of_range_are_named(void **state) {
   (void)state;
   tt_composition composition = reduce_scatter();
   composition.rank_count = 0;
-  expect_error(&composition, "composition of 0 ranks");
+  expect_error(&composition, "the composition has 0 ranks");
   composition.rank_count = (int64_t)INT32_MAX + 1;
-  expect_error(&composition, "composition of 2147483648 ranks");
+  expect_error(&composition, "the composition has 2147483648 ranks");
   composition = reduce_scatter();
   composition.block_count = -1;
-  expect_error(&composition, "composition of -1 blocks");
+  expect_error(&composition, "the composition has -1 blocks");
   composition = reduce_scatter();
   composition.stage_count = TT_STAGES + 1;
-  expect_error(&composition, "composition of 9 stages; 1..8 are possible");
+  expect_error(&composition, "the composition has 9 stages; it may have 1 to 8");
   composition.stage_count = 0;
-  expect_error(&composition, "composition of 0 stages");
+  expect_error(&composition, "the composition has 0 stages");
   composition = reduce_scatter();
   composition.stage[0].family_count = 9;
-  expect_error(&composition, "stage 'combine' has 9 families; 0..4 are possible");
+  expect_error(&composition, "stage 'combine' has 9 families; it may have 0 to 4");
 }
 
 /* Each takes a right composition and breaks one thing of its family. */
@@ -106,15 +106,15 @@ static void test_families_out_of_range_are_named(void **state) {
     const char *text;
   } broken[] = {
       {break_count, "stage 'combine', family 0: counts 4 x 0 are not positive"},
-      {break_root, "family 0: a root is no rank below 4"},
-      {break_root_below, "family 0: a root is no rank below 4"},
+      {break_root, "family 0: a root is not a rank below 4"},
+      {break_root_below, "family 0: a root is not a rank below 4"},
       {break_block, "family 0: a block is not below 4"},
-      {break_from, "family 0: from buffer 3 to buffer 1"},
-      {break_to, "family 0: from buffer 0 to buffer 0"},
-      {break_one, "family 0: an end is no rank below 4"},
-      {break_empty, "family 0: ends are empty"},
-      {break_order, "family 0: ends[2] = 2 is not an ascending rank below 4"},
-      {break_list, "family 0: ends[1] = 4 is not an ascending rank below 4"},
+      {break_from, "family 0: invalid move from buffer 3 to buffer 1"},
+      {break_to, "family 0: invalid move from buffer 0 to buffer 0"},
+      {break_one, "family 0: an end is not a rank below 4"},
+      {break_empty, "family 0: there are no ends"},
+      {break_order, "family 0: ends[2] is 2; expected ascending ranks below 4"},
+      {break_list, "family 0: ends[1] is 4; expected ascending ranks below 4"},
   };
   for (size_t n = 0; n < TT_COUNT(broken); n++) {
     tt_composition composition = reduce_scatter();
@@ -175,13 +175,13 @@ static void test_many_families_stand_in_a_list(void **state) {
     list[n].ordered = n == 2;
   }
   composition.stage[0].family_count = TT_COUNT(list);
-  expect_error(&composition, "stage 'combine' has 6 families; 0..4 are possible");
+  expect_error(&composition, "stage 'combine' has 6 families; it may have 0 to 4");
   composition.stage[0].list = list;
   assert_int_equal(tt_ir_check(&composition), TUTTI_OK);
   assert_ptr_equal(tt_ir_family(&composition.stage[0], 5), &list[5]);
   assert_non_null(strstr(tt_ir_print(&composition, &arena), "  R({0 .. 2}, 0, block 2, ordered) in -> out\n"));
   list[5].ends.one.base = 4;
-  expect_error(&composition, "family 5: an end is no rank below 4");
+  expect_error(&composition, "family 5: an end is not a rank below 4");
   tt_arena_finish(&arena);
 }
 

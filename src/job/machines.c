@@ -49,9 +49,9 @@ static tutti_status check_far(const tutti_context_options *given) {
   if (given && given->transport)
     return TUTTI_OK;
   if (!wants_ucx() && strcmp(far, "tcp") != 0)
-    return tt_fail(TUTTI_ERR_ARGUMENT, "TUTTI_FAR is '%s': tcp or ucx", far);
+    return tt_fail(TUTTI_ERR_ARGUMENT, "TUTTI_FAR is '%s'; it may be tcp or ucx", far);
   return wants_ucx() && !tt_ucx_ops()
-             ? tt_fail(TUTTI_ERR_UNSUPPORTED, "TUTTI_FAR is ucx: this tutti was built without UCX")
+             ? tt_fail(TUTTI_ERR_UNSUPPORTED, "TUTTI_FAR is ucx, but this tutti was built without UCX")
              : TUTTI_OK;
 }
 

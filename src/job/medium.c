@@ -8,8 +8,9 @@ tutti_status tt_medium_read(tt_medium *medium) {
   for (*medium = 0; *medium < TT_MEDIUM_COUNT; (*medium)++)
     if (*medium != TT_MEDIUM_MESSAGE && strcmp(text, tt_medium_name[*medium]) == 0) /* between machines is no choice */
       return TUTTI_OK;
-  return *text ? tt_fail(TUTTI_ERR_ARGUMENT, "TUTTI_MEDIUM is '%s': one of cell, slot, published, lent, read", text)
-               : TUTTI_OK;
+  return *text
+             ? tt_fail(TUTTI_ERR_ARGUMENT, "TUTTI_MEDIUM is '%s'; it may be cell, slot, published, lent or read", text)
+             : TUTTI_OK;
 }
 
 static bool lends_all(tt_medium medium) { return medium == TT_MEDIUM_LENT || medium == TT_MEDIUM_READ; }

@@ -27,7 +27,8 @@ static tutti_status no_runs(const tt_stage *stage, const tt_lower_stage *levels)
     const tt_lower_level *level = &levels->level[n];
     for (int64_t g = 1; g < level->group_count; g++)
       if (levels->perm[level->start[g]] < level->highest[g - 1])
-        return tt_fail(TUTTI_ERR_PLAN, "stage '%s': the ranks of level '%s' are no runs, as rank order needs",
+        return tt_fail(TUTTI_ERR_PLAN,
+                       "stage '%s': rank order needs consecutive ranks in each group, but level '%s' has other groups",
                        stage->name, level->name);
   }
   return TUTTI_OK;

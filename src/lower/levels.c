@@ -166,7 +166,7 @@ static tutti_status check_levels(const tt_stage_params *stage, const tt_topo *to
       return tt_fail(TUTTI_ERR_PLAN, "the topology has no level '%s'", stage->level[n].name);
     if (found <= last)
       return tt_fail(TUTTI_ERR_PLAN,
-                     "level '%s' stands inside '%s' in the topology; name levels from the outermost inwards",
+                     "level '%s' is inside '%s' in the topology; name levels from the outermost inwards",
                      stage->level[n - 1].name, stage->level[n].name);
     last = found;
   }
@@ -249,7 +249,7 @@ static tutti_status add_outermost(tt_lower_stage *out, const tt_stage_params *st
   int64_t groups = renumber(out, key);
   out->most = longest_run(out, key);
   if (params->ring > groups)
-    return tt_fail(TUTTI_ERR_PLAN, "ring=%" PRId64 " is more than the %" PRId64 " groups of level '%s'", params->ring,
+    return tt_fail(TUTTI_ERR_PLAN, "ring=%" PRId64 " exceeds the %" PRId64 " groups of level '%s'", params->ring,
                    groups, level.name);
   if (params->ring > 0) {
     tt_level_params chain = level;

@@ -39,7 +39,7 @@ static tutti_status number_levels(tt_lowering *lowering, int stage) {
     int found = find_level(lowering, stage, n);
     if (found < 0) {
       if (lowering->level_count == TT_PLAN_LEVELS)
-        return tt_fail(TUTTI_ERR_PLAN, "the stages have more than %d levels together", TT_PLAN_LEVELS);
+        return tt_fail(TUTTI_ERR_PLAN, "all stages together have more than %d levels", TT_PLAN_LEVELS);
       found = lowering->level_count++;
       memcpy(lowering->level_name[found], lowering->stage[stage].level[n].name, TT_TOPO_NAME);
     }
@@ -54,7 +54,7 @@ static tutti_status count_parts(tt_lowering *lowering) {
   tt_params *params = &lowering->params;
   const tt_topo_level *outermost = tt_lower_outermost(params, lowering->topo);
   if (params->stripe != 0 && params->even)
-    return tt_fail(TUTTI_ERR_PLAN, "even deals whole blocks to members, and stripe cuts them; only one of them can be");
+    return tt_fail(TUTTI_ERR_PLAN, "'even' deals whole blocks to members, 'stripe' cuts them; use only one of them");
   if (params->stripe == TT_STRIPE_ALL)
     params->stripe = outermost ? outermost->most : 1; /* a level that is not there is refused later */
   int64_t parts = (params->stripe > 0 ? params->stripe : 1) * params->channels;
@@ -106,7 +106,7 @@ static tutti_status resolve_stages(tt_lowering *lowering) {
 tutti_status tt_lowering_create(const tt_composition *composition, const tt_topo *topo, const tt_params *params,
                                 tt_lowering **lowering) {
   if (composition->rank_count != topo->rank_count)
-    return tt_fail(TUTTI_ERR_PLAN, "composition of %" PRId64 " ranks on a topology of %" PRId64,
+    return tt_fail(TUTTI_ERR_PLAN, "the composition has %" PRId64 " ranks, but the topology has %" PRId64,
                    composition->rank_count, topo->rank_count);
   tt_lowering *made = calloc(1, sizeof *made);
   if (!made)

@@ -53,7 +53,7 @@ static tutti_status parse_shape(const char *text, tt_level_params *level) {
     if (has_k ? parse_k(text, name, &level->k) : strcmp(text, name) == 0)
       return TUTTI_OK;
   }
-  return bad(text, "is no shape; shapes are star, chain, exchange, K-nomial, K-ary, K-planted (K from 2)");
+  return bad(text, "is not a shape; shapes are star, chain, exchange, K-nomial, K-ary, K-planted (K from 2)");
 }
 
 static tutti_status parse_attribute(const char *text, tt_level_params *level) {
@@ -67,7 +67,7 @@ static tutti_status parse_attribute(const char *text, tt_level_params *level) {
       level->order = (tt_order)order;
       return TUTTI_OK;
     }
-  return bad(text, "is no attribute of a level; they are rotate, xor, reflect, near, far");
+  return bad(text, "is not an attribute of a level; attributes are rotate, xor, reflect, near, far");
 }
 
 /* level = name ":" shape { "," attribute }; text is cut up. */
@@ -75,7 +75,7 @@ static tutti_status parse_level(char *text, tt_level_params *level) {
   char *colon = strchr(text, ':'), *save = NULL;
   memset(level, 0, sizeof *level);
   if (!colon || !copy_name(level->name, sizeof level->name, text, (size_t)(colon - text)))
-    return bad(text, "is no level; write name:shape, for example core:chain");
+    return bad(text, "is not a level; write name:shape, for example core:chain");
   char *piece = strtok_r(colon + 1, ",", &save);
   tutti_status status = parse_shape(piece ? piece : "", level);
   while (status == TUTTI_OK && (piece = strtok_r(NULL, ",", &save)))
@@ -100,7 +100,7 @@ static tutti_status parse_stage(char *word, tt_params *params) {
   char *open = strchr(word, '['), *close = strchr(word, ']'), *save = NULL;
   char name[TT_STAGE_NAME] = "";
   if (!close || close[1] || close < open || (open > word && !copy_name(name, sizeof name, word, (size_t)(open - word))))
-    return bad(word, "is no stage; write name[level/level] or [level/level]");
+    return bad(word, "is not a stage; write name[level/level] or [level/level]");
   tt_stage_params *stage = stage_of(params, name);
   if (!stage)
     return bad(word, "is one stage too many");
@@ -162,7 +162,7 @@ static bool *flag_of(const char *word, tt_params *params) {
 static tutti_status parse_word(char *word, tt_params *params, int depth) {
   if (strncmp(word, "form=", 5) == 0)
     return copy_name(params->form, sizeof params->form, word + 5, strlen(word + 5)) ? TUTTI_OK
-                                                                                    : bad(word, "names no form");
+                                                                                    : bad(word, "does not name a form");
   if (strcmp(word, "stripe=all") == 0) {
     params->stripe = TT_STRIPE_ALL;
     return TUTTI_OK;
@@ -188,7 +188,8 @@ static tutti_status parse_word(char *word, tt_params *params, int depth) {
 static tutti_status parse_text(const char *text, tt_params *params, int depth) {
   char copy[TEXT_LIMIT], *save = NULL;
   if (strlen(text) >= sizeof copy)
-    return tt_fail(TUTTI_ERR_PLAN, "parameters: text of %zu characters; %d are possible", strlen(text), TEXT_LIMIT - 1);
+    return tt_fail(TUTTI_ERR_PLAN, "parameters: the text has %zu characters; the limit is %d", strlen(text),
+                   TEXT_LIMIT - 1);
   strcpy(copy, text);
   for (char *word = strtok_r(copy, " \t\n", &save); word; word = strtok_r(NULL, " \t\n", &save)) {
     tutti_status status = parse_word(word, params, depth);

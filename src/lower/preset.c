@@ -3,7 +3,7 @@
 
 const tt_preset *tt_preset_table(size_t *count) {
   static const tt_preset presets[] = {
-      {"linear", "[core:star]", "everyone with everyone, or with the root, in one round"},
+      {"linear", "[core:star]", "every rank with every rank, or with the root, in one round"},
       {"chain", "[core:chain] slice=64K", "a line of ranks, pipelined"},
       {"ring", "form=split [core:chain]", "each block goes around the ring"},
       {"neighbor-exchange", "[core:exchange]", "pairs, then neighbors in turn: p/2 rounds, for even numbers of ranks"},
@@ -19,7 +19,8 @@ const tt_preset *tt_preset_table(size_t *count) {
        "binomial scatter, then ring allgather"},
       {"pipelined-binary", "[core:2-ary] slice=64K", "binary tree, pipelined"},
       {"two-tree", "[core:2-planted] channels=2 slice=64K",
-       "half the data down one binary tree, half down its mirror image: inner ranks of one are leaves of the other"},
+       "half the data goes down one binary tree, half down its mirror image: inner ranks of one are leaves of the "
+       "other"},
       {"scan", "[core:2-nomial,reflect,far]", "scan: a value from distance 1, 2, 4, ... in rank order"},
       {"pipelined-scan", "[core:chain,reflect] slice=64K", "scan along a line of ranks, pipelined"},
       {"two-level-ring", "form=split [node:chain/core:star]", "ring over nodes by all ranks, star inside nodes"},
@@ -27,7 +28,7 @@ const tt_preset *tt_preset_table(size_t *count) {
        "halving or doubling over nodes, star inside nodes"},
       {"two-level-binomial", "[node:2-nomial,far/core:star]", "binomial tree over nodes, star inside nodes"},
       {"two-level-scan", "[node:2-nomial,reflect,far/core:2-nomial,xor,far]",
-       "scan over nodes, of sums by halving or doubling inside nodes"},
+       "halving or doubling inside nodes, then a scan of the sums over nodes"},
       {"node-aware", "[node:star/core:star] stripe=1",
        "one leader a node: collects what goes to a node, exchanges it, distributes"},
   };

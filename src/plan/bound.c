@@ -32,9 +32,9 @@ void tt_bound_plan_destroy(tt_bound_plan *bound) {
 
 static const char *check_step(const tt_step *step, const tt_bound_step *bound) {
   if (bound->media & ~TT_MEDIA_ALL)
-    return "it has a medium that is none";
+    return "it has an invalid medium";
   if ((step->kind == TT_STEP_COPY) != (bound->media == 0))
-    return step->kind == TT_STEP_COPY ? "a copy has a medium" : "no medium is admitted";
+    return step->kind == TT_STEP_COPY ? "a copy has a medium" : "it admits no medium";
   return NULL;
 }
 
@@ -43,7 +43,7 @@ static const char *check_numbers(const tt_bound_plan *bound, const uint32_t *num
                                  bool (*fits)(const tt_step *), bool *seen) {
   for (uint32_t n = 0; n < count; n++) {
     if (number[n] >= bound->list->step_count || !fits(&bound->list->step[number[n]]))
-      return "a list has a step that does not belong there";
+      return "a list has a step that does not belong to it";
     if (seen[number[n]])
       return "a list has a step twice";
     seen[number[n]] = true;
@@ -85,7 +85,7 @@ static const char *check_images(const tt_plan *list, const tt_image_ref *image, 
   for (uint32_t n = 0; n < count; n++)
     if (image[n].ref.space > TT_SPACE_OUT || image[n].block >= list->block_count ||
         image[n].ref.index != image[n].block)
-      return "an image is of no block of in or out";
+      return "an image is not of a block of in or out";
   return NULL;
 }
 
@@ -94,7 +94,7 @@ static tutti_status fail(const tt_bound_plan *bound, const char *wrong) {
 }
 
 static const char *check_all(const tt_bound_plan *bound, bool *seen) {
-  const char *wrong = bound->blocks < TT_CLASS_COUNT ? NULL : "it has no such class";
+  const char *wrong = bound->blocks < TT_CLASS_COUNT ? NULL : "its class of blocks is invalid";
   for (uint32_t n = 0; n < bound->list->step_count && !wrong; n++)
     wrong = check_step(&bound->list->step[n], &bound->step[n]);
   if (!wrong)

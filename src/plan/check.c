@@ -10,13 +10,13 @@
 
 static const char *check_header(const tt_plan *plan) {
   if (plan->rank_count < 1 || plan->rank_count > INT32_MAX)
-    return "the rank count is no rank count";
+    return "invalid rank count";
   if (plan->rank < 0 || plan->rank >= plan->rank_count)
-    return "the rank is none of its ranks";
+    return "invalid rank";
   if (plan->part_count < 1 || plan->block_count % plan->part_count != 0)
     return "the blocks do not divide into parts";
   if (plan->slice_bytes < 0 || plan->in_place > 1 || plan->direct > 1)
-    return "slice, in_place or direct has no such value";
+    return "slice, in_place or direct has an invalid value";
   if (plan->level_count > TT_PLAN_LEVELS)
     return "there are too many levels";
   return NULL;
@@ -41,21 +41,21 @@ static const char *check_readers(const tt_plan *plan, const tt_lane *lane) {
   if (lane->reader_count > plan->reader_count || lane->first_reader > plan->reader_count - lane->reader_count)
     return "its readers are outside the table";
   if ((lane->reader_count > 0) != (lane->published && lane->role != TT_ROLE_LOCAL))
-    return "published lanes, and no others, have readers";
+    return "only published lanes have readers";
   const int32_t *reader = plan->reader + lane->first_reader;
   for (uint32_t n = 0; n < lane->reader_count; n++)
     if (reader[n] < 0 || reader[n] >= plan->rank_count || reader[n] == plan->rank ||
         (n > 0 && reader[n] <= reader[n - 1]))
-      return "its readers are not ascending ranks without its own";
+      return "its readers must be ascending ranks other than its own";
   return NULL;
 }
 
 /* `next`: the first step that no lane before this one has. */
 static const char *check_lane(const tt_plan *plan, const tt_lane *lane, uint32_t next) {
   if (lane->role > TT_ROLE_RECV || lane->published > 1)
-    return "role or published has no such value";
+    return "role or published has an invalid value";
   if (lane->level >= plan->level_count)
-    return "it has no such level";
+    return "its level is invalid";
   if (lane->first_step != next || lane->step_count > plan->step_count - next)
     return "its steps do not follow those of the lane before it";
   return check_readers(plan, lane);
@@ -69,9 +69,9 @@ static const char *check_ref(const tt_plan *plan, const tt_step *step, tt_ref re
   if (!used)
     return ref.space == 0 && ref.index == 0 ? NULL : "it has a reference that its kind does not use";
   if (ref.space >= TT_SPACE_COUNT)
-    return "it refers to no such space";
+    return "it refers to an invalid space";
   if (ref.space == TT_SPACE_TMP)
-    return ref.index < plan->tmp_count ? NULL : "it refers to no such tmp cell";
+    return ref.index < plan->tmp_count ? NULL : "it refers to an invalid tmp cell";
   return ref.index == step->block ? NULL : "it refers to another block than its own";
 }
 
@@ -82,7 +82,7 @@ static const char *check_peer(const tt_plan *plan, const tt_lane *lane, const tt
     return "its lane has another role";
   if (none)
     return step->peer == -1 ? NULL : "it has a peer";
-  return step->peer >= 0 && step->peer < plan->rank_count && step->peer != plan->rank ? NULL : "it has no such peer";
+  return step->peer >= 0 && step->peer < plan->rank_count && step->peer != plan->rank ? NULL : "its peer is invalid";
 }
 
 static const char *check_flags(const tt_step *step) {
@@ -91,7 +91,7 @@ static const char *check_flags(const tt_step *step) {
     allowed |= TT_STEP_LEFT;
   if ((step->flags & ~allowed) != 0)
     return "it has flags that its kind does not use";
-  return step->kind == TT_STEP_SEND && step->finish > 0 ? "a send finishes nothing" : NULL;
+  return step->kind == TT_STEP_SEND && step->finish > 0 ? "a send cannot finish a result" : NULL;
 }
 
 static const char *check_waits(const tt_plan *plan, const tt_step *step) {
@@ -100,7 +100,7 @@ static const char *check_waits(const tt_plan *plan, const tt_step *step) {
   for (uint32_t n = 0; n < step->wait_count; n++) {
     const tt_wait *wait = &plan->wait[step->wait_first + n];
     if (wait->lane >= plan->lane_count || wait->step >= plan->lane[wait->lane].step_count || wait->whole > 1)
-      return "it waits for no such step";
+      return "it waits for an invalid step";
     if (!wait->whole && plan->step[plan->lane[wait->lane].first_step + wait->step].block != step->block)
       return "it waits for slices of another block";
   }
@@ -109,9 +109,9 @@ static const char *check_waits(const tt_plan *plan, const tt_step *step) {
 
 static const char *check_step(const tt_plan *plan, const tt_lane *lane, const tt_step *step) {
   if (step->kind >= TT_STEP_KIND_COUNT)
-    return "it is of no such kind";
+    return "its kind is invalid";
   if (step->block >= plan->block_count)
-    return "it has no such block";
+    return "its block is invalid";
   if (step->time >= plan->time_count)
     return "its time is past the last round";
   const char *wrong = check_peer(plan, lane, step);

@@ -96,14 +96,16 @@ static int64_t last_rank(const set_reader *from) {
 
 static tutti_status check_rank(const set_reader *from, const tt_plan *plan, uint64_t line) {
   if (plan->rank_count != from->rank_count)
-    return tt_fail(TUTTI_ERR_PLAN, "plan text, line %" PRIu64 ": a plan of %" PRId64 " ranks, but there are %" PRId64,
-                   line, plan->rank_count, from->rank_count);
+    return tt_fail(TUTTI_ERR_PLAN,
+                   "plan text, line %" PRIu64 ": the plan is of %" PRId64 " ranks, but the claim has %" PRId64, line,
+                   plan->rank_count, from->rank_count);
   if (plan->rank >= plan->rank_count)
-    return tt_fail(TUTTI_ERR_PLAN, "plan text, line %" PRIu64 ": rank %" PRId64 " is none of %" PRId64, line,
+    return tt_fail(TUTTI_ERR_PLAN, "plan text, line %" PRIu64 ": rank %" PRId64 " is not one of %" PRId64, line,
                    plan->rank, plan->rank_count);
   if (plan->rank <= last_rank(from))
     return tt_fail(TUTTI_ERR_PLAN,
-                   "plan text, line %" PRIu64 ": the plan of rank %" PRId64 " stands behind that of rank %" PRId64,
+                   "plan text, line %" PRIu64 ": the plan of rank %" PRId64 " follows that of rank %" PRId64
+                   "; ranks must ascend",
                    line, plan->rank, last_rank(from));
   return TUTTI_OK;
 }
@@ -163,8 +165,8 @@ static tutti_status check_whole(const set_reader *from, const char *end) {
   if (from->in.at != end)
     return tt_fail(TUTTI_ERR_PLAN, "plan text, line %" PRIu64 ": a zero byte", from->in.line);
   if (!from->has_claim)
-    return tt_fail(TUTTI_ERR_PLAN, "plan text, line 1: expected 'plans 1', and then what the plans claim to do%s%s",
-                   missing[0] ? "; " : "", missing);
+    return tt_fail(TUTTI_ERR_PLAN, "plan text, line 1: expected 'plans 1', then a claim%s%s", missing[0] ? "; " : "",
+                   missing);
   return missing[0] ? tt_fail(TUTTI_ERR_PLAN, "plan text: %s", missing) : TUTTI_OK;
 }
 

@@ -29,7 +29,7 @@ static const struct {
     {"neighbor-all-to-all", "a-name-of-thirty-two-characters-", "line 2: expected 'a collective's name'"},
     {"ranks 3", "ranks 0", "line 2: expected 'a number from 1 to 1048576'"},
     {"ranks 3", "ranks 999999999999", "line 2: expected 'a number from 1 to 1048576' at '999999999999 blocks"},
-    {"ranks 3", "ranks 4", "line 5: a plan of 3 ranks, but there are 4"},
+    {"ranks 3", "ranks 4", "line 5: the plan is of 3 ranks, but the claim has 4"},
     {"blocks 2 root", "blocks 2147483648 root", "line 2: expected 'a number from 0 to 2147483647'"},
     {"blocks 2 root", "blocks -1 root", "line 2"},
     {"root 2", "root 3", "line 2: expected 'a number from 0 to 2' at '3"},
@@ -39,10 +39,10 @@ static const struct {
     {"0->2\n", "0-2\n", "line 3: expected '->'"},
     {"edge 0", "hedge 0", "line 3: expected 'plan rank '"},
     {"  0 t0 send ->2", "  0 t0 sent ->2", "line 12: expected"},
-    {"rank 1 of 3", "rank 1 of 4", "line 9: a plan of 4 ranks, but there are 3"},
-    {"rank 1 of 3", "rank 3 of 3", "line 9: rank 3 is none of 3"},
-    {"rank 1 of 3", "rank 0 of 3", "line 9: the plan of rank 0 stands behind that of rank 0"},
-    {"rank 1 of 3", "rank 2 of 3", "line 13: the plan of rank 2 stands behind that of rank 2"},
+    {"rank 1 of 3", "rank 1 of 4", "line 9: the plan is of 4 ranks, but the claim has 3"},
+    {"rank 1 of 3", "rank 3 of 3", "line 9: rank 3 is not one of 3"},
+    {"rank 1 of 3", "rank 0 of 3", "line 9: the plan of rank 0 follows that of rank 0"},
+    {"rank 1 of 3", "rank 2 of 3", "line 13: the plan of rank 2 follows that of rank 2"},
     {RANK(0, 1), "", "the plans of ranks 0 of 3 are missing"},
     {RANK(1, 2), "", "the plans of ranks 1 of 3 are missing"},
     {RANK(1, 2) RANK(2, 0), "", "the plans of ranks 1 to 2 of 3 are missing"},
@@ -106,8 +106,8 @@ static void test_one_plan_alone_is_refused_with_what_is_missing(void **state) {
   (void)state;
   tt_plan_set *set = NULL;
   assert_int_equal(parse(RANK(1, 2), &set), TUTTI_ERR_PLAN);
-  assert_string_equal(tutti_last_error(), "plan text, line 1: expected 'plans 1', and then what the plans claim to do; "
-                                          "the plans of ranks 0, 2 of 3 are missing");
+  assert_string_equal(tutti_last_error(),
+                      "plan text, line 1: expected 'plans 1', then a claim; the plans of ranks 0, 2 of 3 are missing");
   assert_null(set);
 }
 

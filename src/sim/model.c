@@ -100,7 +100,8 @@ static tutti_status parse_item(const char *text, int level, tt_sim_model *model)
       continue;
     if (!read_value(&items[n], text + length + 1, &value))
       return tt_fail(TUTTI_ERR_ARGUMENT,
-                     "model: '%s' has no such value; such as alpha=2us, beta=0.1 (ns a byte), ports=1", text);
+                     "model: '%s' has an invalid value; write for example alpha=2us, beta=0.1 (ns a byte), ports=1",
+                     text);
     if (!items[n].of_level)
       set(&items[n], model, value);
     for (int l = 0; l < model->topo->level_count && items[n].of_level; l++)
@@ -108,10 +109,10 @@ static tutti_status parse_item(const char *text, int level, tt_sim_model *model)
         set(&items[n], &model->level[l], value);
     return TUTTI_OK;
   }
-  return tt_fail(TUTTI_ERR_ARGUMENT,
-                 "model: '%s' is not known; there are alpha, beta, ports, links of levels, and "
-                 "gamma, copy, slot, slots",
-                 text);
+  return tt_fail(
+      TUTTI_ERR_ARGUMENT,
+      "model: '%s' is unknown; levels have alpha, beta, ports and links, all levels share gamma, copy, slot and slots",
+      text);
 }
 
 static tutti_status parse_level(const char *name, const tt_topo *topo, int *level) {

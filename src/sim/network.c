@@ -157,13 +157,13 @@ static void add_lanes(tt_sim_machine *machine) {
 static tutti_status check(const tt_sim_machine *machine) {
   const tt_plan *first = machine->plan[0];
   if (machine->model->topo->rank_count != first->rank_count)
-    return tt_fail(TUTTI_ERR_PLAN, "plans of %lld ranks on a topology of %lld", (long long)first->rank_count,
-                   (long long)machine->model->topo->rank_count);
+    return tt_fail(TUTTI_ERR_PLAN, "there are plans of %lld ranks, but the topology has %lld",
+                   (long long)first->rank_count, (long long)machine->model->topo->rank_count);
   for (uint32_t r = 0; r < machine->rank_count; r++) {
     const tt_plan *plan = machine->plan[r];
     if (plan->rank != r || plan->rank_count != first->rank_count || plan->block_count != first->block_count ||
         plan->part_count != first->part_count || plan->slice_bytes != first->slice_bytes)
-      return tt_fail(TUTTI_ERR_PLAN, "the plan of rank %u is not of the same collective as rank 0's", r);
+      return tt_fail(TUTTI_ERR_PLAN, "the plan of rank %u is of another collective than that of rank 0", r);
   }
   return TUTTI_OK;
 }

@@ -282,7 +282,7 @@ static tutti_status stopped(const tt_sim_machine *machine) {
   for (uint32_t n = 0; n < machine->lane_count; n++) {
     const tt_sim_lane *lane = &machine->lane[n];
     if (!tt_sim_is_through(lane))
-      return tt_fail(TUTTI_ERR_PLAN, "rank %" PRId64 " lane %u step %u never goes on", lane->plan->rank,
+      return tt_fail(TUTTI_ERR_PLAN, "rank %" PRId64 " lane %u step %u never proceeds", lane->plan->rank,
                      (unsigned)(lane->of - lane->plan->lane), lane->step);
   }
   return TUTTI_OK;

@@ -81,7 +81,8 @@ static int64_t largest(const tt_topo_level *level, int64_t rank_count, int32_t *
 
 tutti_status tt_topo_add(tt_topo *topo, tt_arena *arena, const char *name, const int64_t *group_of) {
   if (topo->level_count == TT_TOPO_LEVELS || strlen(name) >= TT_TOPO_NAME)
-    return tt_fail(TUTTI_ERR_ARGUMENT, "level '%s' is one more than %d, or its name is too long", name, TT_TOPO_LEVELS);
+    return tt_fail(TUTTI_ERR_ARGUMENT, "level '%s' exceeds the limit of %d levels, or its name is too long", name,
+                   TT_TOPO_LEVELS);
   int core = topo->level_count - 1;
   tt_topo_level level = {.publish = topo->level[core].publish};
   strcpy(level.name, name);
@@ -135,8 +136,8 @@ static int64_t read_list(const char *text, char end, int64_t limit, int64_t *num
 
 static tutti_status bad_map(const char *text, int64_t rank_count) {
   return tt_fail(TUTTI_ERR_ARGUMENT,
-                 "group map '%s' does not give %" PRId64 " ranks a group; write 4x8, 7,8,3,1, cyclic:4 or 0,0,1,1:",
-                 text, rank_count);
+                 "group map '%s' does not place %" PRId64 " ranks; write 4x8, 7,8,3,1, cyclic:4 or 0,0,1,1:", text,
+                 rank_count);
 }
 
 static bool read_product(const char *text, int64_t *groups, int64_t *size) {

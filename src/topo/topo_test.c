@@ -80,7 +80,7 @@ static void test_wrong_maps_are_refused(void **state) {
     if (tt_topo_parse_map(broken[n].text, broken[n].rank_count, map) != TUTTI_ERR_ARGUMENT)
       fail_msg("'%s' is accepted", broken[n].text);
     char expected[128];
-    snprintf(expected, sizeof expected, "group map '%s' does not give %d ranks a group", broken[n].text,
+    snprintf(expected, sizeof expected, "group map '%s' does not place %d ranks", broken[n].text,
              (int)broken[n].rank_count);
     assert_non_null(strstr(tutti_last_error(), expected));
   }

@@ -35,7 +35,7 @@ static tutti_status read_range(const json_t *rule, const char *member, int64_t n
     *most = json_integer_value(json_array_get(range, 1));
   if (*least < 1)
     return bad_rule(number, member, "begins below 1");
-  return *least <= *most ? TUTTI_OK : bad_rule(number, member, "has its least above its most");
+  return *least <= *most ? TUTTI_OK : bad_rule(number, member, "has a least value above its most");
 }
 
 static tutti_status read_bytes(const json_t *rule, int64_t number, int64_t *bytes) {
@@ -44,7 +44,7 @@ static tutti_status read_bytes(const json_t *rule, int64_t number, int64_t *byte
   if (!text)
     return TUTTI_OK;
   if (!json_is_string(text) || tt_parse_bytes(json_string_value(text), bytes) != TUTTI_OK)
-    return bad_rule(number, "bytes", "is no size such as \"64K\"");
+    return bad_rule(number, "bytes", "is not a size such as \"64K\"");
   return TUTTI_OK;
 }
 
@@ -62,8 +62,7 @@ static tutti_status check_members(json_t *rule, int64_t number) {
   json_object_foreach(rule, name, value) {
     if (!is_member(name))
       return bad_rule(number, name,
-                      "is not known; members are collective, ranks, nodes, ranks_per_node, nics, bytes, "
-                      "params");
+                      "is unknown; members are collective, ranks, nodes, ranks_per_node, nics, bytes, params");
   }
   return TUTTI_OK;
 }
@@ -84,7 +83,7 @@ static tutti_status read_rule(json_t *from, int64_t number, tt_rule *rule) {
   rule->line = number;
   rule->collective = collective ? tt_compose_find(collective) : TT_COLLECTIVE_COUNT;
   if (rule->collective == TT_COLLECTIVE_COUNT)
-    return bad_rule(number, "collective", "names no collective");
+    return bad_rule(number, "collective", "does not name a collective");
   if (!params)
     return bad_rule(number, "params", "is missing");
   status = parse_params(params, number, rule);
@@ -108,7 +107,7 @@ static tutti_status check_top(json_t *root) {
   json_t *value;
   json_object_foreach(root, name, value) {
     if (strcmp(name, "name") != 0 && strcmp(name, "rules") != 0)
-      return tt_fail(TUTTI_ERR_ARGUMENT, "\"%s\" is not known; members are name, rules", name);
+      return tt_fail(TUTTI_ERR_ARGUMENT, "\"%s\" is unknown; members are name, rules", name);
   }
   return TUTTI_OK;
 }

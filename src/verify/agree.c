@@ -3,11 +3,11 @@
 
 static const char *differs(const tt_meaning *meaning, const tt_plan *plan, const tt_plan *first) {
   if (plan->rank_count != meaning->rank_count)
-    return "its rank count is another";
+    return "its rank count differs";
   if ((int64_t)plan->block_count != meaning->block_count * plan->part_count)
-    return "its block count is another";
+    return "its block count differs";
   if (plan->in_place != meaning->in_place)
-    return "one of plan and meaning is in place";
+    return "only one of plan and meaning is in place";
   if (plan->part_count != first->part_count || plan->time_count != first->time_count ||
       plan->slice_bytes != first->slice_bytes || plan->direct != first->direct)
     return "parts, times, slice or direct differ from those of rank 0";
@@ -32,7 +32,7 @@ tutti_status tt_verify_agree(tt_proof *proof) {
 /* `open`: a message has begun before this step and has not ended. */
 static const char *check_message_step(const tt_step *step, bool open) {
   if (step->kind == TT_STEP_COPY)
-    return open ? "a copy stands within a message" : NULL;
+    return open ? "a copy is within a message" : NULL;
   if (open == ((step->flags & TT_STEP_FIRST) != 0))
     return open ? "a message begins within another" : "no message has begun";
   if (open && (step->peer != step[-1].peer || step->time != step[-1].time))

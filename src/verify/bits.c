@@ -80,7 +80,7 @@ static tutti_status check_put(const tt_bound_proof *proof, run *lists) {
       continue;
     if (!tt_verify_holds_input(&proof->lists, rank, at->src) ||
         lists->sent[step] != tt_forest_leaf(lists->forest, rank, at->src.index))
-      return tt_verify_fail(&proof->lists, step, "it goes in a cell, but the rank did not have it at the start");
+      return tt_verify_fail(&proof->lists, step, "it goes by cell, but the rank did not have it at the start");
   }
   return TUTTI_OK;
 }
@@ -92,7 +92,7 @@ static tutti_status compare_orders(const tt_bound_proof *proof, const run *lists
     bool is_result = at->kind != TT_STEP_SEND && at->dst.space == TT_SPACE_OUT;
     uint32_t location = is_result ? proof->machine.dst_at[step] : TT_NONE;
     if (is_result && lists->held[location] != orders->held[location])
-      return tt_verify_fail(&proof->lists, step, "in the order of cells, its place gets another result");
+      return tt_verify_fail(&proof->lists, step, "walked in the order of cells, its place gets another result");
   }
   return TUTTI_OK;
 }
@@ -142,7 +142,7 @@ static tutti_status compare_rank(const tt_bound_proof *proof, const run *plans, 
     if (at->kind != TT_STEP_SEND && at->dst.space == TT_SPACE_OUT &&
         lists->held[proof->machine.dst_at[step]] != result[at->dst.index])
       status =
-          tt_verify_fail(&proof->lists, step, "its place gets other operands, or in another order, than by the plan");
+          tt_verify_fail(&proof->lists, step, "its place gets other operands than in the plan, or in another order");
   }
   list_results(plans, rank, result, true);
   return status;

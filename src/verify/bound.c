@@ -19,9 +19,9 @@
 
 static const char *disagree(const tt_bound_plan *bound, const tt_plan *plan, const tt_bound_plan *first) {
   if (bound->blocks != first->blocks)
-    return "its class of blocks is another than that of rank 0";
+    return "its class of blocks differs from that of rank 0";
   if (bound->list->part_count != plan->part_count || bound->list->slice_bytes != plan->slice_bytes)
-    return "its parts or slices are not the plan's";
+    return "its parts or slices differ from the plan's";
   return NULL;
 }
 
@@ -48,13 +48,13 @@ static const char *check_media(const tt_bound_proof *proof, uint32_t step) {
   if (lists->step[step]->kind == TT_STEP_COPY)
     return NULL;
   if (blocks == TT_CLASS_CELLS)
-    return media == cell ? NULL : "all blocks go in cells, but not this one";
+    return media == cell ? NULL : "all blocks go by cell, except this one";
   if (media & ~(own | cell | TT_MEDIA_LENT))
-    return "its lane has not that medium";
+    return "its lane does not have that medium";
   if (stream == 0 || (stream & (stream - 1)))
     return "its stream has no medium of its own, or two";
   if (media & cell && blocks == TT_CLASS_STREAMS)
-    return "it goes in a cell, but blocks may be too long for that";
+    return "it goes by cell, but blocks may be too long for that";
   if (media & TT_MEDIA_LENT && stream == TT_MEDIA(TT_MEDIUM_MESSAGE))
     return "it is lent to another machine";
   return NULL;

@@ -133,7 +133,7 @@ static void test_media_of_both_ends_agree(void **state) {
   swap of;
   open_swap(&of, TT_CLASS_STREAMS, TT_MEDIA_LENT);
   of.bound[1]->step[1].media = TT_MEDIA(TT_MEDIUM_SLOT);
-  assert_refused(&of, "rank 1 lane 1 step 0 (recv <-0 b0): its sender may pick a medium that it does not take");
+  assert_refused(&of, "rank 1 lane 1 step 0 (recv <-0 b0): its sender may pick a medium that it does not admit");
   of.bound[0]->step[0].media = TT_MEDIA(TT_MEDIUM_SLOT);
   assert_right(&of);
   of.bound[1]->step[0].media = TT_MEDIA(TT_MEDIUM_MESSAGE);
@@ -151,7 +151,7 @@ static void test_what_is_lent_is_settled(void **state) {
   open_swap(&of, TT_CLASS_STREAMS, TT_MEDIA_LENT);
   assert_int_equal(of.bound[0]->settle_count, 1);
   of.bound[0]->settle_count = 0;
-  assert_refused(&of, "rank 0 lane 0 step 0 (send ->1 b0): it is lent, and the run does not wait until it is released");
+  assert_refused(&of, "rank 0 lane 0 step 0 (send ->1 b0): it is lent, but the run does not wait until it is released");
   close_swap(&of);
 }
 
@@ -163,7 +163,7 @@ static void test_cells_are_released_after_the_last_take(void **state) {
   of.bound[1]->released = 2;
   assert_right(&of);
   of.bound[1]->released = 0;
-  assert_refused(&of, "it takes from a cell that has been released");
+  assert_refused(&of, "it takes from a released cell");
   close_swap(&of);
 }
 
@@ -175,7 +175,7 @@ static void test_the_order_of_cells_keeps_operands(void **state) {
   of.bound[1]->order[0] = of.bound[1]->order[1];
   of.bound[1]->order[1] = first;
   of.bound[1]->released = 2;
-  assert_refused(&of, "in the order of cells, its place gets another result");
+  assert_refused(&of, "walked in the order of cells, its place gets another result");
   close_swap(&of);
 }
 

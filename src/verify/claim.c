@@ -46,7 +46,7 @@ static tutti_status check_size(const tt_plan_set *set) {
   sum.bytes += ((double)TT_SPACE_TMP * blocks + cells) * PLACE_BYTES;
   sum.work += ranks * blocks;
   if (sum.bytes > BYTES_MOST)
-    return tt_fail(TUTTI_ERR_UNSUPPORTED, "too large to prove: it would take %.0f GiB of memory, of at most %.0f",
+    return tt_fail(TUTTI_ERR_UNSUPPORTED, "too large to prove: it would take %.0f GiB of memory; the limit is %.0f",
                    sum.bytes / GIB, BYTES_MOST / GIB);
   if (sum.work > WORK_MOST)
     return tt_fail(TUTTI_ERR_UNSUPPORTED, "too large to prove: %.0f ranks, %.0f blocks", ranks, blocks);
@@ -66,7 +66,7 @@ static tutti_status find_meaning(const tt_plan_claim *claim, tt_question *questi
                             .to = claim->to};
   tutti_status status = tt_verify_meaning(question, meaning);
   if (status == TUTTI_OK && meaning->root != question->root)
-    return tt_fail(TUTTI_ERR_ARGUMENT, "%s has no root, and the claim names rank %" PRId64, claim->collective,
+    return tt_fail(TUTTI_ERR_ARGUMENT, "%s has no root, but the claim names rank %" PRId64, claim->collective,
                    claim->root);
   return status;
 }

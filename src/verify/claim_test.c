@@ -84,8 +84,8 @@ static const struct wrong {
 } wrong[] = {
     /* a wait dropped */
     {ring, "b0 out.0 first last wait 1.1", "b0 out.0 first last", TUTTI_ERR_PLAN,
-     "rank 0 lane 1 step 1 (reduce <-1 b0): race: it writes what another step reads, without waiting for it: rank 0 "
-     "lane 0 step 2 (send ->1 b0)"},
+     "rank 0 lane 1 step 1 (reduce <-1 b0): race: it writes what another step reads without waiting: rank 0 lane 0 "
+     "step 2 (send ->1 b0)"},
     {ring, "=> out.1 first last wait 0.0", "=> out.1 first last", TUTTI_ERR_PLAN,
      "rank 0 lane 1 step 3 (recv <-2 b1): race: it writes what another step reads"},
     /* one too many */
@@ -106,29 +106,28 @@ static const struct wrong {
     {ring, "  3 t3 send ->1 b2 out.2 first last wait 1.2\n", "", TUTTI_ERR_PLAN,
      "rank 1 lane 1 step 3 (recv <-0 b2): rank 0 sends nothing (more) in lane id 0"},
     {ring, "3 t3 send ->1 b2", "3 t3 send ->2 b2", TUTTI_ERR_PLAN, "rank 1 lane 1 step 3 (recv <-0 b2): rank 0 sends"},
-    {ring, "3 t3 send ->1 b2", "3 t3 send ->0 b2", TUTTI_ERR_PLAN, "rank 0 lane 0 step 3: it has no such peer"},
+    {ring, "3 t3 send ->1 b2", "3 t3 send ->0 b2", TUTTI_ERR_PLAN, "rank 0 lane 0 step 3: its peer is invalid"},
     /* finished as fewer, not at all */
     {ring, "finish 3", "finish 2", TUTTI_ERR_PLAN,
-     "rank 0 lane 1 step 1 (reduce <-1 b0): it finishes 3 "
-     "contributions as 2"},
+     "rank 0 lane 1 step 1 (reduce <-1 b0): it finishes 3 contributions as if they were 2"},
     {ring, " finish 3", "", TUTTI_ERR_PLAN, "rank 0 out.0 was never finished"},
     /* another claim */
     {ring, "allreduce ranks 3 blocks 3 in-place", "allreduce ranks 3 blocks 3", TUTTI_ERR_PLAN, "in place"},
-    {ring, "blocks 3 in-place", "blocks 1 in-place", TUTTI_ERR_PLAN, "plan of rank 0: its block count is another"},
+    {ring, "blocks 3 in-place", "blocks 1 in-place", TUTTI_ERR_PLAN, "plan of rank 0: its block count differs"},
     {ring, "in-place\n", "in-place ordered\n", TUTTI_ERR_PLAN, "that is not rank order"},
     {ring, "in-place\n", "in-place reproducible\n", TUTTI_ERR_PLAN, "one rank after the other"},
     {ring, "claim allreduce", "claim reduce-scatter", TUTTI_ERR_PLAN, "reduce-scatter: rank 0 lane"},
-    {ring, "claim allreduce", "claim scan", TUTTI_ERR_PLAN, "rank 0 out.0 is combined of several ranks"},
+    {ring, "claim allreduce", "claim scan", TUTTI_ERR_PLAN, "rank 0 out.0 combines inputs of several ranks"},
     {ring, "claim allreduce", "claim gossip", TUTTI_ERR_ARGUMENT, "'gossip' has no meaning"},
     {ring, "claim allreduce", "claim all-to-all", TUTTI_ERR_ARGUMENT, "does not have 3 blocks"},
     {ring, "blocks 3 in-place\n", "blocks 3 root 1 in-place\n", TUTTI_ERR_ARGUMENT, "allreduce has no root"},
-    {ring, "in-place\n", "in-place\nedge 0 0->1\n", TUTTI_ERR_ARGUMENT, "allreduce goes over no edges"},
+    {ring, "in-place\n", "in-place\nedge 0 0->1\n", TUTTI_ERR_ARGUMENT, "allreduce has no edges"},
     {edges, "edge 0 1->0\n", "edge 0 0->0\n", TUTTI_ERR_PLAN, "rank 1 lane 0 step 0 (send ->0 b0): it reads a block"},
     {edges, "edge 1 1->1\n", "", TUTTI_ERR_ARGUMENT, "does not have 2 blocks"},
     {broadcast, "root 1", "root 0", TUTTI_ERR_PLAN, "rank 1 lane"},
     {broadcast, " root 1", "", TUTTI_ERR_PLAN, "rank 1 lane"},
     /* numbers that nothing in the text bounds */
-    {ring, "tmp 1", "tmp 4294967295", TUTTI_ERR_UNSUPPORTED, "16 GiB of memory, of at most 4"},
+    {ring, "tmp 1", "tmp 4294967295", TUTTI_ERR_UNSUPPORTED, "16 GiB of memory; the limit is 4"},
     {ring, "blocks 3 parts 1", "blocks 4294967295 parts 1", TUTTI_ERR_UNSUPPORTED, "too large to prove"},
     {ring, "times 4", "times 4294967295", TUTTI_ERR_PLAN, "plan of rank 1: parts, times"},
     {ring, "slice 0", "slice 9223372036854775807", TUTTI_ERR_PLAN, "plan of rank 1: parts, times, slice"},
@@ -189,7 +188,7 @@ static void test_many_lanes_are_refused_before_they_take_memory(void **state) {
     fprintf(out, "lane %d id 0 local level 0 channel 0\n  0 t0 copy b0 in.0 => out.0\n", lane);
   fclose(out);
   assert_int_equal(prove(text), TUTTI_ERR_UNSUPPORTED);
-  assert_non_null(strstr(tutti_last_error(), "7 GiB of memory, of at most 4"));
+  assert_non_null(strstr(tutti_last_error(), "7 GiB of memory; the limit is 4"));
   free(text);
 }
 

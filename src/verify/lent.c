@@ -25,8 +25,8 @@ static tutti_status check_writer(const tt_bound_proof *proof, uint32_t lent, uin
     return TUTTI_OK;
   char place[128];
   tt_verify_place(&proof->lists, lent, place);
-  return tt_verify_fail(&proof->lists, writer, "it writes what another step lends, before readers are through: %s",
-                        place);
+  return tt_verify_fail(&proof->lists, writer,
+                        "it writes what another step lends, before its readers have finished: %s", place);
 }
 
 /* lender: of each location, a list of the sends that lend it; next: behind each of them. */
@@ -36,7 +36,7 @@ static tutti_status check_rank(const tt_bound_proof *proof, uint32_t rank, uint3
     if (!is_lent(proof, step))
       continue;
     if (!is_settled(proof, rank, step))
-      return tt_verify_fail(&proof->lists, step, "it is lent, and the run does not wait until it is released");
+      return tt_verify_fail(&proof->lists, step, "it is lent, but the run does not wait until it is released");
     uint32_t at = proof->machine.src_at[step];
     next[step] = lender[at];
     lender[at] = step;

@@ -107,7 +107,7 @@ static const char *unlike(const tt_proof *proof, uint32_t recv, uint32_t send) {
   if (to->time != from->time)
     return "another round";
   if (proof->lane[proof->lane_of[recv]].lane->published != proof->lane[proof->lane_of[send]].lane->published)
-    return "a lane that only one of both calls published";
+    return "a lane that only one of its ends calls published";
   return NULL;
 }
 

@@ -179,9 +179,9 @@ static tutti_status check(const tt_question *question, size_t row) {
     return tt_fail(TUTTI_ERR_ARGUMENT, "%s of %lld ranks does not have %lld blocks", question->collective,
                    (long long)question->rank_count, (long long)question->block_count);
   if (question->in_place && !rows[row].in_place)
-    return tt_fail(TUTTI_ERR_ARGUMENT, "%s is never in place", question->collective);
+    return tt_fail(TUTTI_ERR_ARGUMENT, "%s cannot be in place", question->collective);
   if (question->edge_count > 0 && rows[row].cut != EDGES)
-    return tt_fail(TUTTI_ERR_ARGUMENT, "%s goes over no edges", question->collective);
+    return tt_fail(TUTTI_ERR_ARGUMENT, "%s has no edges", question->collective);
   return rows[row].cut == EDGES ? check_edges(question) : TUTTI_OK;
 }
 

@@ -13,11 +13,11 @@ static tt_media cell_of(const tt_bound_proof *proof, uint32_t step) {
 static const char *unlike(const tt_bound_proof *proof, uint32_t recv, uint32_t send) {
   tt_media sends = proof->step[send]->media, takes = proof->step[recv]->media;
   if (sends & ~takes)
-    return "its sender may pick a medium that it does not take";
+    return "its sender may pick a medium that it does not admit";
   if (cell_of(proof, send) != cell_of(proof, recv))
-    return "one of its ends looks for it in a cell";
+    return "only one of its ends expects it in a cell";
   if ((sends ^ takes) & TT_MEDIA(TT_MEDIUM_MESSAGE))
-    return "one of its ends takes the other for another machine";
+    return "only one of its ends takes the other for another machine";
   return NULL;
 }
 
@@ -42,12 +42,12 @@ typedef struct list { /* put or take of one rank */
 
 static list put_of(const tt_bound_proof *proof, uint32_t rank) {
   const tt_bound_plan *bound = proof->bound[rank];
-  return (list){bound->put, bound->put_count, proof->first_step[rank], "what is put into cells"};
+  return (list){bound->put, bound->put_count, proof->first_step[rank], "the list of blocks put into cells"};
 }
 
 static list take_of(const tt_bound_proof *proof, uint32_t rank) {
   const tt_bound_plan *bound = proof->bound[rank];
-  return (list){bound->take, bound->take_count, proof->first_step[rank], "what is taken from cells"};
+  return (list){bound->take, bound->take_count, proof->first_step[rank], "the list of blocks taken from cells"};
 }
 
 static tutti_status check_released(const tt_bound_proof *proof, uint32_t rank) {
@@ -55,7 +55,7 @@ static tutti_status check_released(const tt_bound_proof *proof, uint32_t rank) {
   for (uint32_t n = bound->released; n < bound->order_count; n++) {
     uint32_t step = proof->first_step[rank] + bound->order[n];
     if (proof->lists.step[step]->kind != TT_STEP_COPY)
-      return tt_verify_fail(&proof->lists, step, "it takes from a cell that has been released");
+      return tt_verify_fail(&proof->lists, step, "it takes from a released cell");
   }
   return TUTTI_OK;
 }
@@ -69,7 +69,7 @@ static tutti_status check_together(const tt_bound_proof *proof, list of, uint32_
     uint32_t step = of.first_step + of.number[n];
     int32_t peer = lists->step[step]->peer;
     if (cell_of(proof, step) && peer >= 0 && peer != before && seen[peer]++)
-      status = tt_verify_fail(lists, step, "in %s, its peer's do not stand together", of.name);
+      status = tt_verify_fail(lists, step, "in %s, those of its peer are not consecutive", of.name);
     before = cell_of(proof, step) ? peer : before;
   }
   for (uint32_t peer = 0; peer < lists->rank_count; peer++)

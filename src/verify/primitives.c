@@ -96,7 +96,7 @@ static int64_t take(reader *in, int64_t rank, tt_buffer buffer, int64_t block) {
   const table *from = &in->table[buffer];
   bool nothing = from->now[at] == 0 || (buffer == TT_OUT && !(from->brought[at] & EARLIER));
   if (!is_there(in->of, buffer, rank, block) || nothing) {
-    fail(in, rank, buffer, block, "it takes what is not there");
+    fail(in, rank, buffer, block, "it takes a value that is not there");
     return 0;
   }
   if (buffer == TT_IN)
@@ -110,7 +110,7 @@ static void bring(reader *in, int64_t rank, tt_buffer buffer, int64_t block, int
   if (!is_there(in->of, buffer, rank, block))
     fail(in, rank, buffer, block, "it brings a block to a rank that has no place for it");
   if (to->brought[at] & IN_THIS_STAGE)
-    fail(in, rank, buffer, block, "two primitives bring to one place");
+    fail(in, rank, buffer, block, "two primitives write to one place");
   to->next[at] = (uint32_t)member + 1;
   to->brought[at] |= IN_THIS_STAGE;
 }
@@ -212,7 +212,7 @@ static void reduction(reader *in, const tt_family *family, int64_t i, int64_t j)
     int64_t rank = end_at(&family->ends, i, j, n);
     in->operand[n] = (operand){take(in, rank, family->from, block), rank};
     if (count > 1 && has_twin(in, in->operand[n].member))
-      fail(in, rank, family->from, block, "it takes a sum that is made both in order and in any order");
+      fail(in, rank, family->from, block, "it takes a sum that is combined both in rank order and in any order");
   }
   bring(in, root, family->to, block, count > 1 ? combine(in, family, block, count) : in->operand[0].member);
 }

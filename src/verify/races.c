@@ -77,7 +77,7 @@ bool tt_verify_ordered(const tt_races *races, uint32_t earlier, uint32_t step) {
 static tutti_status race(const tt_races *races, uint32_t step, uint32_t earlier, const char *what) {
   char place[128];
   tt_verify_place(races->proof, earlier, place);
-  return tt_verify_fail(races->proof, step, "race: it %s, without waiting for it: %s", what, place);
+  return tt_verify_fail(races->proof, step, "race: it %s without waiting: %s", what, place);
 }
 
 tutti_status tt_verify_read(tt_races *races, uint32_t step, tt_accesses *accesses) {

@@ -9,7 +9,7 @@ static tutti_status check_sum(tt_machine *machine, uint32_t rank, uint32_t block
     if (missing != TT_NONE)
       return tt_verify_fail(proof, TT_NONE, "rank %u out.%u lacks the input of %s", rank, block,
                             tt_verify_member(proof, missing).text);
-    return tt_verify_fail(proof, TT_NONE, "rank %u out.%u has the input of %s too", rank, block,
+    return tt_verify_fail(proof, TT_NONE, "rank %u out.%u also has the input of %s", rank, block,
                           tt_verify_member(proof, tt_verify_surplus(is, sum)).text);
   }
   if (!is->finished)
@@ -23,7 +23,7 @@ static tutti_status check_sum(tt_machine *machine, uint32_t rank, uint32_t block
 static tutti_status check_copy(const tt_machine *machine, uint32_t rank, uint32_t block, const tt_content *is,
                                uint32_t source) {
   if (is->size > 1)
-    return tt_verify_fail(machine->proof, TT_NONE, "rank %u out.%u is combined of several ranks", rank, block);
+    return tt_verify_fail(machine->proof, TT_NONE, "rank %u out.%u combines inputs of several ranks", rank, block);
   if (is->low != source)
     return tt_verify_fail(machine->proof, TT_NONE, "rank %u out.%u is the input of rank %u instead of %u", rank, block,
                           is->low, source);

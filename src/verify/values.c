@@ -27,9 +27,9 @@ static tutti_status finish(tt_machine *machine, uint32_t step, uint32_t *content
   if (wanted == 1 && (size == 1 || machine->content[*content].finished))
     return TUTTI_OK; /* division by one */
   if (machine->content[*content].finished)
-    return tt_verify_fail(machine->proof, step, "it finishes what is finished");
+    return tt_verify_fail(machine->proof, step, "it finishes a result that is already finished");
   if (wanted != size)
-    return tt_verify_fail(machine->proof, step, "it finishes %u contributions as %u", size, wanted);
+    return tt_verify_fail(machine->proof, step, "it finishes %u contributions as if they were %u", size, wanted);
   *content = tt_verify_finished(machine, *content);
   return TUTTI_OK;
 }
@@ -38,7 +38,7 @@ static tutti_status write_dst(tt_machine *machine, uint32_t step, uint32_t conte
   uint32_t rank = tt_verify_rank_of(machine->proof, step);
   const tt_step *at = machine->proof->step[step];
   if (!tt_verify_exists(machine->proof, rank, at->dst, true))
-    return tt_verify_fail(machine->proof, step, "it writes where the rank may not");
+    return tt_verify_fail(machine->proof, step, "it writes where the rank may not write");
   tutti_status status = at->finish > 0 ? finish(machine, step, &content) : TUTTI_OK;
   if (status != TUTTI_OK)
     return status;
@@ -57,7 +57,7 @@ static tutti_status as_member(tt_machine *machine, uint32_t step, uint32_t *cont
   while (n < meaning->sum_count && !tt_verify_is_sum(is, &meaning->sum[n]))
     n++;
   if (n == meaning->sum_count)
-    return tt_verify_fail(machine->proof, step, "it combines a result that is finished");
+    return tt_verify_fail(machine->proof, step, "it combines a result that is already finished");
   if (meaning->sum[n].ordered && !is->ordered)
     return tt_verify_fail(machine->proof, step, "it combines a result that is not combined in rank order");
   machine->proof->facts.ordered = machine->proof->facts.ordered && is->ordered;
@@ -108,7 +108,7 @@ static tutti_status copy(tt_machine *machine, uint32_t step) {
 static tutti_status send(tt_machine *machine, uint32_t step) {
   const tt_proof *proof = machine->proof;
   if (tt_verify_plan_of(proof, step)->direct && proof->step[step]->src.space != TT_SPACE_IN)
-    return tt_verify_fail(proof, step, "a direct plan sends nothing but in");
+    return tt_verify_fail(proof, step, "a direct plan may send only from in");
   return read_src(machine, step, &machine->sent[step]);
 }
 

@@ -307,29 +307,29 @@ static void refuse_arguments(tutti_comm *comm) {
   REFUSED(tutti_composition_create(NULL, 1, &of), TUTTI_ERR_ARGUMENT, "comm is NULL");
   REFUSED(tutti_composition_create(comm, 0, &of), TUTTI_ERR_ARGUMENT, "block_count is 0");
   REFUSED(tutti_composition_create(comm, INT32_MAX, &of), TUTTI_ERR_ARGUMENT,
-          "block_count is 2147483647; 1 to 33554432 are possible on 2 ranks");
+          "block_count is 2147483647; it may be 1 to 33554432 on 2 ranks");
   CHECK(tutti_composition_create(comm, 2, &of) == TUTTI_OK);
   REFUSED(tutti_composition_verify(of, TUTTI_SUM), TUTTI_ERR_PLAN, "has no stage");
   REFUSED(tutti_composition_multicast(of, 0, NULL, 0, 0, TUTTI_IN, TUTTI_OUT), TUTTI_ERR_ARGUMENT,
-          "begins with tutti_composition_stage");
+          "call tutti_composition_stage first");
   REFUSED(tutti_composition_stage(of, "1st"), TUTTI_ERR_ARGUMENT, "name is '1st'");
   CHECK(tutti_composition_stage(of, "one") == TUTTI_OK);
-  REFUSED(tutti_composition_stage(of, "one"), TUTTI_ERR_ARGUMENT, "there is a stage 'one' already");
-  REFUSED(tutti_composition_multicast(of, 2, NULL, 0, 0, TUTTI_IN, TUTTI_OUT), TUTTI_ERR_PLAN, "a root is no rank");
+  REFUSED(tutti_composition_stage(of, "one"), TUTTI_ERR_ARGUMENT, "a stage 'one' already exists");
+  REFUSED(tutti_composition_multicast(of, 2, NULL, 0, 0, TUTTI_IN, TUTTI_OUT), TUTTI_ERR_PLAN, "a root is not a rank");
   REFUSED(tutti_composition_multicast(of, 0, NULL, 0, 2, TUTTI_IN, TUTTI_OUT), TUTTI_ERR_PLAN,
           "a block is not below 2");
   REFUSED(tutti_composition_multicast(of, 0, NULL, 0, 0, TUTTI_OUT, TUTTI_IN), TUTTI_ERR_PLAN, "to buffer 0");
   REFUSED(tutti_composition_multicast(of, 0, NULL, 0, 0, (tutti_buffer)9, TUTTI_OUT), TUTTI_ERR_ARGUMENT, "buffer 9");
-  REFUSED(tutti_composition_reduce(of, falling, 2, 0, 0, TUTTI_IN, TUTTI_OUT), TUTTI_ERR_PLAN, "ends[1] = 0");
-  REFUSED(tutti_composition_reduce(of, high, 2, 0, 0, TUTTI_IN, TUTTI_OUT), TUTTI_ERR_PLAN, "ends[1] = 2");
+  REFUSED(tutti_composition_reduce(of, falling, 2, 0, 0, TUTTI_IN, TUTTI_OUT), TUTTI_ERR_PLAN, "ends[1] is 0");
+  REFUSED(tutti_composition_reduce(of, high, 2, 0, 0, TUTTI_IN, TUTTI_OUT), TUTTI_ERR_PLAN, "ends[1] is 2");
   REFUSED(tutti_composition_reduce(of, high, 0, 0, 0, TUTTI_IN, TUTTI_OUT), TUTTI_ERR_ARGUMENT, "0 ends");
   tutti_family wide = {.count_i = 9, .count_j = 1, .root = {.i = INT64_MAX / 4 + 1}, .from = TUTTI_IN, .to = TUTTI_OUT};
   REFUSED(tutti_composition_add(of, &wide), TUTTI_ERR_PLAN, "9 x 1 primitives for 2 blocks on 2 ranks");
   wide.count_i = 4;
-  REFUSED(tutti_composition_add(of, &wide), TUTTI_ERR_PLAN, "a root is no rank below 2");
+  REFUSED(tutti_composition_add(of, &wide), TUTTI_ERR_PLAN, "a root is not a rank below 2");
   wide = (tutti_family){.count_i = INT64_MAX, .count_j = INT64_MAX, .from = TUTTI_IN, .to = TUTTI_OUT};
   REFUSED(tutti_composition_add(of, &wide), TUTTI_ERR_PLAN, "some bring the same");
-  REFUSED(tutti_composition_set_params(of, "ring"), TUTTI_ERR_PLAN, "has no forms");
+  REFUSED(tutti_composition_set_params(of, "ring"), TUTTI_ERR_PLAN, "have no forms");
   REFUSED(tutti_composition_set_params(of, "wheel"), TUTTI_ERR_PLAN, "wheel");
   CHECK(tutti_composition_multicast(of, 0, NULL, 0, 0, TUTTI_MID, TUTTI_OUT) == TUTTI_OK);
   CHECK(tutti_composition_verify(of, TUTTI_SUM) == TUTTI_ERR_PLAN); /* nobody brought it there */
@@ -383,7 +383,7 @@ static void refuse_overlap(tutti_comm *comm, int in_place) {
   } tables[] = {
       {{0, 4, 8, 12, 16}, NULL, false},
       {{0, 3, 8, 12, 16},
-       "blocks 0 and 1 overlap in out, and this rank's plan writes there: 4 elements at 0, 4 at 3",
+       "blocks 0 and 1 overlap in out, where this rank's plan writes: 4 elements at 0, 4 at 3",
        false},
       {{8, 4, 7, 12, 16}, "blocks 1 and 2 overlap", false},
       {{0, 8, 0, 12, 16}, "blocks 0 and 2 overlap", false},

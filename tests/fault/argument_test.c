@@ -138,8 +138,10 @@ static void refuse_graphs(void) {
   refuse_edges(0, NULL, 1, NULL, "rank 0: destinations is NULL");
   refuse_edges(2, beyond, 2, self, "rank 0: sources[1] is ");
   refuse_edges(0, NULL, 1, below, "rank 0: destinations[0] is -7");
-  refuse_edges(2, self, 1, self, "rank 0 has rank 0 among its destinations 1 times, which has it among its sources 2");
-  refuse_edges(0, NULL, 2, self, "rank 0 has rank 0 among its destinations 2 times, which has it among its sources 0");
+  refuse_edges(2, self, 1, self,
+               "rank 0 has rank 0 among its destinations 1 times, but is among the sources of that rank 2");
+  refuse_edges(0, NULL, 2, self,
+               "rank 0 has rank 0 among its destinations 2 times, but is among the sources of that rank 0");
   tutti_graph_destroy(NULL);
 }
 
@@ -231,7 +233,7 @@ static void refuse_kinds(tt_collective of, call_mode how, call_arguments right) 
   wrong.op = (tutti_op)-5;
   refuse(of, how, &wrong, "op is -5");
   wrong.op = CALL_PRODUCT;
-  refuse(of, how, &wrong, "op 13 is for elements of 16 bytes, those of type 2 (int32) have 4");
+  refuse(of, how, &wrong, "op 13 takes elements of 16 bytes, but those of type 2 (int32) have 4");
   wrong = right, wrong.type = TUTTI_BYTE;
   refuse(of, how, &wrong, "op sum does not combine elements of type 17 (byte)");
   wrong.type = CALL_MATRIX;

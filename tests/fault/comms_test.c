@@ -189,7 +189,7 @@ static void number_groups(const tutti_boot *boot, void *argument) {
   tutti_comm *comm = NULL, *other = NULL;
   CHECK(tutti_comm_create_group(context, 5, 3, all, &comm) == TUTTI_OK);
   CHECK(tutti_comm_create_group(context, 5, 3, all, &other) == TUTTI_ERR_ARGUMENT && !other);
-  CHECK(strstr(tutti_last_error(), "number is 5, as that of another communicator of this rank"));
+  CHECK(strstr(tutti_last_error(), "number is 5, which another communicator of this rank has"));
   tutti_comm_destroy(comm);
   tt_agree_lack(context, 7, TUTTI_ERR_MEMORY); /* at first; then there is some */
   CHECK(tutti_comm_create_group(context, 7, 3, all, &comm) == TUTTI_OK);

@@ -42,7 +42,7 @@ static const trial trials[] = {
      {10, 10, 10, 12},
      {TUTTI_SUM}},
     {"lengths of several blocks", "[core:chain]", {SAME}, {10, 11, 10, 10}, {TUTTI_SUM}}, /* in the middle */
-    {"block 1 is longer where rank 0 sends it", "[core:star]", {SAME}, {LONGEST, 1, 1, 1}, {TUTTI_SUM}},
+    {"block 1 is longer at rank 0, which sends it", "[core:star]", {SAME}, {LONGEST, 1, 1, 1}, {TUTTI_SUM}},
 };
 
 /* The last call is one that all agree in: who waits for nobody in the one before may have left it. */

@@ -198,7 +198,7 @@ static void test_ranks_that_differ_are_named(void **state) {
       {"TUTTI_DIRECT_BYTES", "64", TUTTI_ERR_MISMATCH, "ranks 0 and 1 have different sizes (TUTTI_DIRECT_BYTES"},
       {"TUTTI_SLOT_BYTES", "8K", TUTTI_ERR_MISMATCH, "ranks 0 and 1 have different sizes"},
       {"TUTTI_MEDIUM", "slot", TUTTI_ERR_MISMATCH, "ranks 0 and 1 have different media (TUTTI_MEDIUM)"},
-      {"TUTTI_MEDIUM", "pigeon", TUTTI_ERR_ARGUMENT, "rank 1: TUTTI_MEDIUM is 'pigeon': one of cell, slot"},
+      {"TUTTI_MEDIUM", "pigeon", TUTTI_ERR_ARGUMENT, "rank 1: TUTTI_MEDIUM is 'pigeon'; it may be cell, slot"},
       {"TUTTI_SLOT_COUNT", "2", TUTTI_ERR_MISMATCH, "ranks 0 and 1 have different sizes"},
       {"TUTTI_FAR_SLOTS", "2", TUTTI_ERR_MISMATCH, "ranks 0 and 1 have different sizes"},
       {"TUTTI_PROFILE", "/no/such/profile.json", TUTTI_ERR_ARGUMENT, "rank 1: /no/such/profile.json"},

@@ -50,7 +50,7 @@ static const struct difference {
     {{.collective = TT_SCATTER, .more = NO_ELEMENTS}, {.collective = TT_SCATTER}, "count 0"},
     {{.collective = TT_ALL_TO_ALL, .more = 1}, {.collective = TT_ALL_TO_ALL}, "count"},
     {{.collective = TT_NEIGHBOR_ALL_TO_ALL, .more = -2}, {.collective = TT_NEIGHBOR_ALL_TO_ALL}, "count"},
-    {{.collective = TT_ALLGATHERV, .more = 1}, {.collective = TT_ALLGATHERV}, "counts of"},
+    {{.collective = TT_ALLGATHERV, .more = 1}, {.collective = TT_ALLGATHERV}, "counts with a sum of"},
     {{.collective = TT_ALLGATHERV, .shift = 2}, {.collective = TT_ALLGATHERV}, "their counts differ"},
     {{.collective = TT_REDUCE_SCATTERV, .shift = 1}, {.collective = TT_REDUCE_SCATTERV}, "their counts differ"},
     {{.collective = TT_ALLREDUCE, .type = TUTTI_INT32}, {.collective = TT_ALLREDUCE}, "int32"},
@@ -61,7 +61,7 @@ static const struct difference {
      "elements of 3 bytes"},
     {{.collective = TT_SCAN, .type = CALL_MATRIX, .op = CALL_PRODUCT},
      {.collective = TT_SCAN},
-     "an operator of its own that does not commute"},
+     "a user's operator that does not commute"},
     {{.collective = TT_ALLREDUCE, .op = TUTTI_MAX}, {.collective = TT_ALLREDUCE}, "max"},
     {{.collective = TT_REDUCE_SCATTER, .op = TUTTI_MIN}, {.collective = TT_REDUCE_SCATTER}, "min"},
     {{.collective = TT_REDUCE, .op = TUTTI_PRODUCT}, {.collective = TT_REDUCE}, "product"},
@@ -270,7 +270,7 @@ static void test_one_call_more_ends_when_the_others_have_left(void **state) {
   (void)state;
   for (int64_t bytes = 64; bytes <= 1 << 20; bytes <<= 14) {
     run_job(3, wait_for_leavers, &bytes);
-    assert_outcome(1, TUTTI_ERR_PEER, "has left the job");
+    assert_outcome(1, TUTTI_ERR_PEER, "left the job");
   }
 }
 

@@ -314,7 +314,7 @@ static void refuse_after_an_end(const tutti_boot *boot, void *argument) {
       tutti_broadcast(&data, &data, 1, TUTTI_INT64, 0, part);
     tutti_status status = tutti_broadcast(&data, &data, 1, TUTTI_INT64, 0, part);
     if (boot->rank == 1)
-      check_refused(status, "call 3 on a communicator of 3 is given up, as rank 1 refused call 2: of rank 1");
+      check_refused(status, "call 3 on a communicator of 3 was given up because rank 1 refused call 2: of rank 1");
   }
   tutti_comm_destroy(part);
   go_on(boot);

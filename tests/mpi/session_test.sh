@@ -26,7 +26,7 @@ for mpi in $mpis; do
   mpi_run $mpi 1 "$program" beside
   if mpi_plain $mpi 4 "$program" parts >"$work/said" 2>&1; then # MPICH 4.0 takes groups of all ranks only
     TUTTI_STATS=1 mpi_run $mpi 4 "$program" parts 2>"$work/said" || { cat "$work/said"; exit 1; }
-    grep -q 'communicator of a session, of ranks that tutti has not joined together' "$work/said"
+    grep -q 'communicator of a session whose ranks tutti has not joined' "$work/said"
   fi
   TUTTI_NODES=2,1 mpi_run $mpi 3 "$program" only
   TUTTI_MPI=off TUTTI_STATS=1 mpi_run $mpi 2 "$program" only 2>"$work/said"

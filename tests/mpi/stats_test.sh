@@ -33,7 +33,7 @@ assert rows["allreduce"]["ns"] > 0 and set(rows) == {"allreduce", "bcast", "barr
 EOF
 
   TUTTI_STATS=1 TUTTI_MPI_ONLY=bcast,bcats run
-  expect "TUTTI_MPI_ONLY: 'bcats' is no collective" 'allreduce +220 .* 0.00%' '220  passed through: .*TUTTI_MPI_ONLY' \
+  expect "TUTTI_MPI_ONLY: 'bcats' is not a collective" 'allreduce +220 .* 0.00%' '220  passed through: .*TUTTI_MPI_ONLY' \
     'bcast +100 .* 80.00%'
   TUTTI_STATS=1 TUTTI_MPI=off run
   expect 'nothing ran on tutti: TUTTI_MPI=off' 'all +370 .* 0.00%'

@@ -171,7 +171,7 @@ static void test_compositions_without_a_meaning_are_refused(void **state) {
     const char *reason;
   } none[] = {
       {composition_of(ordered, 3), "the operands of an ordered reduction do not ascend (rank 2, mid 0)"},
-      {composition_of(absent, 1), "it takes what is not there (rank 0, mid 0)"},
+      {composition_of(absent, 1), "it takes a value that is not there (rank 0, mid 0)"},
       {composition_of(twice, 2), "a value is combined twice (rank 1, mid 0)"},
       {composition_of(sums, 3), "a value is combined twice (rank 3, mid 0)"},
   };
@@ -195,7 +195,7 @@ static void test_two_primitives_do_not_bring_to_one_place(void **state) {
   composition.stage[0].family_count = 2;
   composition.stage[0].family[1] = family_of(TT_REDUCTION, 1, high, 2, TT_IN, TT_OUT);
   assert_int_equal(tt_verify_primitives(&composition, &arena, &meaning), TUTTI_ERR_PLAN);
-  assert_non_null(strstr(tutti_last_error(), "two primitives bring to one place (rank 1, out 0)"));
+  assert_non_null(strstr(tutti_last_error(), "two primitives write to one place (rank 1, out 0)"));
   composition.layout[TT_OUT] = TT_LAYOUT_OWN;
   assert_int_equal(tt_verify_primitives(&composition, &arena, &meaning), TUTTI_ERR_PLAN);
   assert_non_null(strstr(tutti_last_error(), "it brings a block to a rank that has no place for it (rank 1, out 0)"));

@@ -60,18 +60,18 @@ for row in told["rows"]:
 PYTHON
 unset TUTTI_NODES
 
-refuses 1 'the launcher has started 2 ranks' "$tutti" run -n 2 "$tutti" bench scan -n 3
-refuses 1 'srun has started 4 tasks, and each is a job of its own' env SLURM_STEP_NUM_TASKS=4 SLURM_PROCID=0 \
+refuses 1 'the launcher started 2 ranks' "$tutti" run -n 2 "$tutti" bench scan -n 3
+refuses 1 'srun started 4 tasks, and each is a job of its own' env SLURM_STEP_NUM_TASKS=4 SLURM_PROCID=0 \
   "$tutti" bench scan --sizes 8
 refuses 1 '--against: .* --launch' "$tutti" run -n 2 "$tutti" bench scan --against openmpi
-refuses 1 '--launch: this process is itself a rank' "$tutti" run -n 2 "$tutti" bench scan --launch 'mpirun -n 2'
+refuses 1 '--launch: a launcher started this process' "$tutti" run -n 2 "$tutti" bench scan --launch 'mpirun -n 2'
 refuses 1 '--cores 1: ' "$tutti" run -n 2 "$tutti" bench scan --cores 1
 refuses 1 '--overlap ' "$tutti" run -n 2 "$tutti" bench scan --overlap
-refuses 2 "there is no collective 'nonsense'" "$tutti" run -n 3 "$tutti" bench nonsense
+refuses 2 "unknown collective 'nonsense'" "$tutti" run -n 3 "$tutti" bench nonsense
 refuses 1 "json: $work/no/folder: No such file" "$tutti" run -n 2 "$tutti" bench scan --json "$work/no/folder"
-refuses 1 '--nics: these ranks are all on this machine' "$tutti" bench scan -n 2 --nics
-refuses 2 "--rate: '12 parsecs' is no rate" "$tutti" bench scan --rate '12 parsecs'
-refuses 2 "--rounds: '0' is no number" "$tutti" bench scan --rounds 0
+refuses 1 '--nics: all of these ranks are on this machine' "$tutti" bench scan -n 2 --nics
+refuses 2 "--rate: '12 parsecs' is not a rate" "$tutti" bench scan --rate '12 parsecs'
+refuses 2 "--rounds: '0' is not a number" "$tutti" bench scan --rounds 0
 
 # ---- jobs in turn ----
 
@@ -101,12 +101,12 @@ rows 1 "$tutti" bench allreduce --sizes 1K --seconds 0 --rounds 2 --launch "$tut
   --against "tutti:linear=env TUTTI_PARAMS=linear"
 grep -q '^# tutti:linear tutti .* env TUTTI_PARAMS=linear$' "$work/out" || complain "a variant"
 
-refuses 2 '-n 2: how many ranks there are is said in --launch' "$tutti" bench scan -n 2 --launch 'mpirun -n 2'
-refuses 2 "openmpi+tutti: no launcher is said for it" "$tutti" bench scan --launch "$tutti run -n 2" --against openmpi+tutti
-refuses 2 "no LIBRARY:NAME=ARGUMENTS" "$tutti" bench scan --against openmpi:=x
-refuses 2 "there is no library 'nompi'" "$tutti" bench scan --against nompi:x=y
-refuses 1 'tutti: its job has ended before everything was measured: false' "$tutti" bench scan --launch false
-refuses 1 'tutti: its job has ended before' "$tutti" bench scan --launch 'echo noise; true'
+refuses 2 '-n 2: --launch gives the number of ranks' "$tutti" bench scan -n 2 --launch 'mpirun -n 2'
+refuses 2 "openmpi+tutti: it has no launcher" "$tutti" bench scan --launch "$tutti run -n 2" --against openmpi+tutti
+refuses 2 "is not LIBRARY:NAME=ARGUMENTS" "$tutti" bench scan --against openmpi:=x
+refuses 2 "unknown library 'nompi'" "$tutti" bench scan --against nompi:x=y
+refuses 1 'tutti: its job ended before everything was measured: false' "$tutti" bench scan --launch false
+refuses 1 'tutti: its job ended before' "$tutti" bench scan --launch 'echo noise; true'
 refuses 1 'has 2 ranks and .* 3: give both' "$tutti" bench scan --launch "$tutti run -n 2" \
   --against 'tutti:more=-n 3'
 
@@ -119,7 +119,7 @@ esac
 exec "$@"
 SCRIPT
 chmod +x "$work/fails"
-refuses 1 'tutti:ill: its .* has ended' "$tutti" bench scan --sizes 8 --seconds 0 --rounds 3 --launch "$tutti run -n 2" \
+refuses 1 'tutti:ill: its .* ended' "$tutti" bench scan --sizes 8 --seconds 0 --rounds 3 --launch "$tutti run -n 2" \
   --against "tutti:ill=$work/fails"
 grep -q '^# tutti:ill is left out from round 1 on' "$work/out" || complain "it does not say who is left out"
 grep -Eq '^scan .* - +- +-  right$' "$work/out" || complain "the others do not go on"

@@ -71,6 +71,6 @@ unset TUTTI_NODES
 
 refuses '--levels: .* leave out --overlap' "$tutti" bench scan -n 2 --levels --overlap
 if [ -x "$TUTTI_BIN/../libexec/tutti/peer-openmpi" ]; then
-  refuses '--levels: only tutti knows' "$tutti" bench scan -n 2 --levels --library openmpi
+  refuses '--levels: it works only for tutti' "$tutti" bench scan -n 2 --levels --library openmpi
   rows 1 "$tutti" bench allreduce -n 2 --sizes 1000 --seconds 0 --against openmpi
 fi

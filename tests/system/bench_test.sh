@@ -71,16 +71,16 @@ grep -Eq '^gather .* - +-  right' "$work/out" # nothing is combined
 grep -Eq '^reduce +geometric mean +reproducible +[0-9]' "$work/out"
 
 rows 22 all -n 3 --sizes 1000 --delay 10 --apart --json "$work/delay.json"
-grep -q '^# calls of tutti are made longer by 10 %' "$work/out"
+grep -q '^# calls of tutti are delayed by 10 %' "$work/out"
 grep -q '"delay": 0.1' "$work/delay.json"
 $TUTTI_BIN/tutti run -n 2 $bench gather --sizes 8,64K --seconds 0 --delay 50 >"$work/out"
 [ "$(grep -c 'right$' "$work/out")" = 2 ]
-refuses 2 "delay: 'ten' is no percentage" scan --delay ten
-refuses 2 "delay: '0' is no percentage" scan --delay 0
-refuses 2 "delay is for calls without --overlap" scan --delay 10 --overlap
+refuses 2 "delay: 'ten' is not a percentage" scan --delay ten
+refuses 2 "delay: '0' is not a percentage" scan --delay 0
+refuses 2 "delay does not work with --overlap" scan --delay 10 --overlap
 
-refuses 2 "there is no collective 'nonsense'" nonsense
-refuses 2 "there is no type 'float31'" scan --type float31
+refuses 2 "unknown collective 'nonsense'" nonsense
+refuses 2 "unknown type 'float31'" scan --type float31
 refuses 2 "op sum does not combine elements of --type byte" scan --type byte
 refuses 2 "^tutti bench: unrecognized option" scan --nonsense
 for params in nope 'linear slice=x' '[core:9-star'; do

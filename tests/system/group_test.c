@@ -78,9 +78,9 @@ static void refuse_groups(const tutti_boot *boot, void *argument) {
   REFUSED(tutti_comm_create_group(context, 1, 4, twice, &comm), "count is 4");
   REFUSED(tutti_comm_create_group(context, 1, 3, out_of_range, &comm), "ranks[2] is 3 in a job of 3");
   REFUSED(tutti_comm_create_group(context, 1, 2, negative, &comm), "ranks[1] is -1 in a job of 3");
-  REFUSED(tutti_comm_create_group(context, 1, 3, (int64_t[]){1, 2, 1}, &comm), "ranks[2] is 1, for the second time");
+  REFUSED(tutti_comm_create_group(context, 1, 3, (int64_t[]){1, 2, 1}, &comm), "ranks[2] is 1, which is given twice");
   if (boot->rank == 2)
-    REFUSED(tutti_comm_create_group(context, 1, 2, others, &comm), "this rank, 2, is none of ranks");
+    REFUSED(tutti_comm_create_group(context, 1, 2, others, &comm), "this rank, 2, is not in ranks");
   CHECK(comm == NULL && tutti_comm_next_number(context) == 1);
   CHECK(tutti_comm_next_number(NULL) == -1);
   tutti_context_destroy(context);
@@ -192,8 +192,7 @@ static void test_numbers_of_operators_need_not_be_equal(void **state) {
   run_job(3, make_more_here, NULL);
   for (int r = 0; r < 3; r++) {
     assert_outcome(r, TUTTI_ERR_MISMATCH,
-                   "rank 1 called allreduce(count 1, elements of 16 bytes, an operator of its own "
-                   "that does not commute)");
+                   "rank 1 called allreduce(count 1, elements of 16 bytes, a user's operator that does not commute)");
     assert_outcome(r, TUTTI_ERR_MISMATCH, "that commutes");
   }
 }

@@ -84,7 +84,7 @@ check() {
   end_early "$launcher" dead
   echo "$launcher: right"
 }
-unknown='a rank \(PMI does not tell which\)'
+unknown='a rank \(PMI does not say which\)'
 check tutti '(.*, )?2'
 check openmpi '(.*, )?2'
 check prrte '(.*, )?2'
@@ -129,8 +129,8 @@ says() {
 }
 says "PMI_FD is 'x'" PMI_FD=x
 says 'PMI_RANK is not in the environment' PMI_FD=5
-says 'PMI_RANK 5 is none of a job of 3' PMI_FD=5 PMI_RANK=5 PMI_SIZE=3
-says 'PMI_FD is 99, but that is no socket' PMI_FD=99 PMI_RANK=0 PMI_SIZE=2
+says 'PMI_RANK is 5, which is not a rank of a job of 3' PMI_FD=5 PMI_RANK=5 PMI_SIZE=3
+says 'PMI_FD is 99, but that is not a socket' PMI_FD=99 PMI_RANK=0 PMI_SIZE=2
 says PMIX_RANK PMIX_RANK=0 PMIX_NAMESPACE=nobody
 for tasks in SLURM_STEP_NUM_TASKS PMI_SIZE MPI_LOCALNRANKS; do
   env $tasks=2 "$work/launch" 1 1 >"$work/out" 2>&1 || fail "$tasks"

@@ -9,12 +9,12 @@ job() { # STATUS TEXT VARIABLES...
   expect "$status" "$text" env "$@" "$tutti" run -n 4 "$tutti" bench barrier --seconds 0
 }
 
-job 1 "TUTTI_NODES: group map '3x3' does not give 4 ranks" TUTTI_NODES=3x3
-job 1 "TUTTI_GROUPS: group map 'x' does not give 4 ranks" TUTTI_GROUPS=x
-job 1 "no NIC to reach other machines by: TUTTI_NICS: there is no NIC 'nosuch'" TUTTI_NICS=nosuch TUTTI_NODES=2x2
+job 1 "TUTTI_NODES: group map '3x3' does not place 4 ranks" TUTTI_NODES=3x3
+job 1 "TUTTI_GROUPS: group map 'x' does not place 4 ranks" TUTTI_GROUPS=x
+job 1 "no NIC reaches other machines: TUTTI_NICS: no NIC 'nosuch'" TUTTI_NICS=nosuch TUTTI_NODES=2x2
 job 0 "right" TUTTI_NICS=nosuch # on one machine nobody needs it
 
-expect 2 "TUTTI_NICS: there is no NIC 'nosuch'" env TUTTI_NICS=nosuch "$tutti" topo
+expect 2 "TUTTI_NICS: no NIC 'nosuch'" env TUTTI_NICS=nosuch "$tutti" topo
 expect 0 '^lo .* yes$' env TUTTI_NICS=lo "$tutti" topo
 expect 2 '^tutti topo: --ranks abc: write 4x8' "$tutti" topo --ranks abc
 expect 2 '^tutti topo: --record writes this machine' "$tutti" topo --record "$work/here" --file "$work"

@@ -166,7 +166,7 @@ class Pairs(unittest.TestCase):
         self.refused("collectives first", *both, bench=["bench", "-n", "2", "scan"])
         self.refused("name reduce before the options", *both, bench=["bench", "scan", *POINTS[2:], "reduce"])
         self.refused("--json is given to pairs itself", *both, bench=["bench", "scan", "--json", "x"])
-        self.refused("there is no collective 'nonsense'", *both, bench=["bench", "nonsense"])
+        self.refused("unknown collective 'nonsense'", *both, bench=["bench", "nonsense"])
         self.refused("No such file", *both, "--json", "/no/folder")
         self.refused("not found", "--a", "/no/tutti", "--b", TUTTI)
         other = self.script("other", f'case "$*" in *--help*) exec {TUTTI} "$@";; esac; exec {TUTTI} "$@" --sizes 64')

@@ -41,7 +41,7 @@ expect " core 3 3 3 n 12 12 n" allreduce -n 4 --no-publish
 expect "0 core cell 1 1024 1" allreduce -n 4 --sizes 1K --by-rank
 expect "core published 1 65536 1" allreduce -n 4 --sizes 64K
 expect "core lent 1 65536 1" allreduce -n 4 --sizes 64K --alloc
-expect "it does not run so: ranks would pass on blocks" gatherv -n 4 --params chain --sizes 1K
+expect "it cannot run: ranks would pass on blocks" gatherv -n 4 --params chain --sizes 1K
 expect "only 16 evenly spaced ones" allreduce -n 1000 --params recursive-doubling
 expect "for i < 4: R(all, i, block i) in -> out" allreduce -n 4 --params rabenseifner --composition
 expect "plan rank 3 of 4 blocks 1 parts 1" allreduce -n 4 --rank 3
@@ -77,31 +77,31 @@ done
 
 refuse 2 "allreduce, broadcast, allgather, reduce-scatter, barrier" sing -n 4
 refuse 2 "-n N" allreduce
-refuse 2 "at most 1048576 ranks" allreduce -n 1000000000
-refuse 2 "at most 65536 ranks" allreduce -n 100000 --params all
-refuse 2 "plans as text are those of one preset" allreduce -n 4 --params all --text
-refuse 2 "plans as text are those of one preset" allreduce -n 4 --params all --rank 1
+refuse 2 "the limit is 1048576 ranks" allreduce -n 1000000000
+refuse 2 "the limit is 65536 ranks" allreduce -n 100000 --params all
+refuse 2 "name one preset to print plans as text" allreduce -n 4 --params all --text
+refuse 2 "name one preset to print plans as text" allreduce -n 4 --params all --rank 1
 refuse 2 "needs --graph" neighbor-allgather -n 4
-refuse 2 "goes over no graph" allgather -n 4 --graph 2x2
-refuse 2 "--graph 3x3 has 9 ranks, -n says 8" neighbor-allgather -n 8 --graph 3x3
+refuse 2 "does not use a graph" allgather -n 4 --graph 2x2
+refuse 2 "--graph 3x3 has 9 ranks, but -n is 8" neighbor-allgather -n 8 --graph 3x3
 refuse 2 "nor a file" neighbor-allgather --graph "$folder/missing"
-refuse 2 "line 4: rank 3 is none of 3" neighbor-allgather -n 3 --graph "$folder/edges"
+refuse 2 "line 4: rank 3 is not one of 3" neighbor-allgather -n 3 --graph "$folder/edges"
 echo "0 x" > "$folder/bad"
-refuse 2 "line 1: an edge is two ranks" neighbor-allgather --graph "$folder/bad"
-refuse 2 "'0' is no size" allreduce -n 4 --sizes 8,0
-refuse 2 "at most 8 sizes" allreduce -n 4 --sizes 1,2,3,4,5,6,7,8,9
-refuse 1 "model: 'beta=x' has no such value" allreduce -n 4 --beta x
+refuse 2 "line 1: an edge must be two ranks" neighbor-allgather --graph "$folder/bad"
+refuse 2 "'0' is not a size" allreduce -n 4 --sizes 8,0
+refuse 2 "more than 8 sizes" allreduce -n 4 --sizes 1,2,3,4,5,6,7,8,9
+refuse 1 "model: 'beta=x' has an invalid value" allreduce -n 4 --beta x
 refuse 1 "no level 'rack'" allreduce -n 4 --params all --model rack:alpha=1us
 refuse 2 "has no root" allreduce -n 4 --root 1
-refuse 2 "--root 4 is no rank below 4" broadcast -n 4 --root 4
+refuse 2 "--root 4 is not a rank below 4" broadcast -n 4 --root 4
 refuse 1 "presets: linear" allreduce -n 4 --params fugue
 refuse 1 "levels here: core" allreduce -n 4 --params two-level-ring
 refuse 1 "it has one, allgather.scatter" broadcast -n 4 --params rabenseifner
 refuse 1 "2x3" allreduce -n 4 --groups 2x3
-refuse 2 "--groups '2x' is no group map: write 4x8" allreduce --groups 2x
-refuse 2 "--groups '0,1,x:' is no group map: write 4x8" allreduce --groups 0,1,x:
-refuse 2 "--groups 'cyclic:4' does not say how many ranks there are; give -n N" allreduce --groups cyclic:4
-refuse 1 "at most 64" allreduce -n 65 --svg "$folder/large.svg"
+refuse 2 "--groups '2x' is not a group map; write 4x8" allreduce --groups 2x
+refuse 2 "--groups '0,1,x:' is not a group map; write 4x8" allreduce --groups 0,1,x:
+refuse 2 "--groups 'cyclic:4' does not give the number of ranks; add -n N" allreduce --groups cyclic:4
+refuse 1 "the limit is 64" allreduce -n 65 --svg "$folder/large.svg"
 refuse 1 "cannot write" allreduce -n 4 --svg "$folder/missing/picture.svg"
 
 "$tutti" plan allreduce -n 8 --params recursive-doubling --svg "$folder/picture.svg" --dot "$folder/graph.dot" > /dev/null || failed=1

@@ -131,7 +131,7 @@ class Output(unittest.TestCase):
             result = subprocess.run([TUTTI, "run", "-n", "2", "-l", "echo", "one"], stdout=full, text=True,
                                     stderr=subprocess.PIPE, timeout=DEADLINE_S)
         self.assertEqual(result.returncode, 1)
-        self.assertEqual(result.stderr, "tutti run: output could not be written: No space left on device\n")
+        self.assertEqual(result.stderr, "tutti run: cannot write the output: No space left on device\n")
 
     def test_reader_that_was_never_there_is_a_failure(self):
         read_end, write_end = os.pipe()

@@ -55,12 +55,12 @@ done
 # a wait dropped, another place, a receive and a send that are not there, another claim: rank, lane, step and reason
 "$tutti" plan allreduce -n 3 --params ring --in-place --text > "$folder/ring"
 verdict 0 "proven: allreduce" "$folder/ring"
-changed 1 "refused: allreduce: rank 0 lane 1 step 1 (reduce <-1 b0): race: it writes what another step reads, without waiting for it: rank 0 lane 0 step 2 (send ->1 b0)" \
+changed 1 "refused: allreduce: rank 0 lane 1 step 1 (reduce <-1 b0): race: it writes what another step reads without waiting: rank 0 lane 0 step 2 (send ->1 b0)" \
   '8s/ wait 1.1//'
 changed 1 "refused: allreduce: rank 0 lane 0 step 1 (send ->2 b2): it reads what was never written" '11s/tmp.0/out.2/'
 changed 1 "refused: allreduce: rank 2 lane 0 step 3 (send ->0 b1): rank 0 never receives it" '14d'
 changed 1 "refused: allreduce: rank 1 lane 1 step 3 (recv <-0 b2): rank 0 sends nothing (more) in lane id 0" '9d'
-changed 1 "refused: rank 0 lane 1 step 3: it waits for no such step" '14s/wait 0.0/wait 0.9/'
+changed 1 "refused: rank 0 lane 1 step 3: it waits for an invalid step" '14s/wait 0.0/wait 0.9/'
 changed 1 "refused: scan: " '2s/allreduce/scan/'
 changed 1 "that is not rank order" '2s/$/ ordered/'
 
@@ -71,14 +71,14 @@ changed 2 "too large to prove: it would take 16 GiB" '3s/tmp 1/tmp 4294967295/'
 changed 2 "'gossip' has no meaning to verify" '2s/allreduce/gossip/'
 changed 2 "the plans of ranks 1 of 3 are missing" '15,26d'
 "$tutti" plan allreduce -n 8 --rank 3 > "$folder/alone"
-verdict 2 "alone: plan text, line 1: expected 'plans 1', and then what the plans claim to do; the plans of ranks 0 to 2, 4 to 7 of 8 are missing" "$folder/alone"
+verdict 2 "alone: plan text, line 1: expected 'plans 1', then a claim; the plans of ranks 0 to 2, 4 to 7 of 8 are missing" "$folder/alone"
 : > "$folder/empty"
 verdict 2 "line 1: expected 'plans 1' at ''" "$folder/empty"
-verdict 2 "nowhere: it cannot be read: No such file or directory" "$folder/nowhere"
-verdict 2 "it cannot be read: Is a directory" "$folder"
+verdict 2 "nowhere: cannot read it: No such file or directory" "$folder/nowhere"
+verdict 2 "cannot read it: Is a directory" "$folder"
 verdict 2 "more than 256 MiB of text" /dev/zero
 "$tutti" verify --plan "$folder/ring" --seed 1 > /dev/null 2> "$folder/error"
-[ $? -eq 2 ] && grep -q "stands alone" "$folder/error" || { echo "--plan and --seed together"; failed=1; }
+[ $? -eq 2 ] && grep -q "excludes other options" "$folder/error" || { echo "--plan and --seed together"; failed=1; }
 "$tutti" plan allreduce -n 4 --text --rank 2 | head -n 1 | grep -q '^plan rank 2 of 4 ' || { echo "--text --rank 2"; failed=1; }
 
 # the documentation shows what the commands print now

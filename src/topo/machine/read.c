@@ -29,7 +29,7 @@ static tutti_status load(const char *path, hwloc_topology_t *topology) {
     return TUTTI_OK;
   hwloc_topology_destroy(*topology);
   if (path[0])
-    return tt_fail(TUTTI_ERR_ARGUMENT, "'%s' is no machine that hwloc has recorded as XML", path);
+    return tt_fail(TUTTI_ERR_ARGUMENT, "'%s' is not a machine that hwloc recorded as XML", path);
   return tt_fail(TUTTI_ERR_SYSTEM, "hwloc cannot read the topology of this machine: %s", strerror(errno));
 }
 

@@ -74,16 +74,16 @@ static tutti_status read_line(char *line, const char *path, int64_t number, tt_n
   char *rest = NULL, *name = strtok_r(line, SPACE, &rest), *address = strtok_r(NULL, SPACE, &rest);
   *nic = (tt_nic){.numa_node = -1};
   if (strlen(name) >= TT_NIC_NAME)
-    return tt_fail(TUTTI_ERR_ARGUMENT, "%s, line %" PRId64 ": '%s' is too long a name for a NIC", path, number, name);
+    return tt_fail(TUTTI_ERR_ARGUMENT, "%s, line %" PRId64 ": the name '%s' is too long for a NIC", path, number, name);
   strcpy(nic->name, name);
   if (!address || !read_address(address, nic))
-    return tt_fail(TUTTI_ERR_ARGUMENT, "%s, line %" PRId64 ": behind '%s' there is no address such as 10.0.0.1/24",
+    return tt_fail(TUTTI_ERR_ARGUMENT, "%s, line %" PRId64 ": '%s' must be followed by an address such as 10.0.0.1/24",
                    path, number, name);
   for (char *word = strtok_r(NULL, SPACE, &rest); word; word = strtok_r(NULL, SPACE, &rest))
     if (!read_word(word, nic))
       return tt_fail(TUTTI_ERR_ARGUMENT,
-                     "%s, line %" PRId64 ": '%s' is none of up, speed=MBIT, numa=N, on=NIC, loopback, bridge, tunnel, "
-                     "nowhere",
+                     "%s, line %" PRId64
+                     ": '%s' is not one of up, speed=MBIT, numa=N, on=NIC, loopback, bridge, tunnel, nowhere",
                      path, number, word);
   return TUTTI_OK;
 }

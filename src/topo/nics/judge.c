@@ -34,7 +34,7 @@ static const char *look_at(const tt_nic *nic) {
     return kinds[nic->kind].unfit;
   if (!nic->up)
     return "has no link";
-  return is_of_link_only(nic) ? "has an address of its link only" : "";
+  return is_of_link_only(nic) ? "has only a link-local address" : "";
 }
 
 static bool is_fit(const tt_nic *nic) { return !nic->unfit[0]; }
@@ -62,12 +62,12 @@ void tt_nics_judge(tt_nic *nic, int64_t count) {
   for (int64_t n = 0; n < count; n++) {
     const tt_nic *sharer = is_fit(&nic[n]) && nic[n].lower[0] ? find_sharer(nic, count, &nic[n]) : NULL;
     if (sharer)
-      snprintf(nic[n].unfit, sizeof nic[n].unfit, "is on the wire of %s", sharer->name);
+      snprintf(nic[n].unfit, sizeof nic[n].unfit, "shares the wire of %s", sharer->name);
   }
   int64_t fastest = find_fastest(nic, count);
   for (int64_t n = 0; n < count; n++)
     if (is_fit(&nic[n]) && nic[n].bits_per_second && nic[n].bits_per_second < fastest / SLOWEST)
-      strcpy(nic[n].unfit, "has less than a quarter of the fastest one's speed");
+      strcpy(nic[n].unfit, "has less than a quarter of the fastest rail's speed");
 }
 
 tutti_status tt_nics_find(const char *folder, tt_nic *nic, int64_t room, int64_t *count) {
@@ -98,8 +98,8 @@ static tutti_status choose_one(const char *name, int length, tt_nic *nic, int64_
     found++;
   list_names(nic, count, known, sizeof known);
   if (found == count)
-    return tt_fail(TUTTI_ERR_ARGUMENT, "TUTTI_NICS: there is no NIC '%.*s' with an address; there is %s", length, name,
-                   known);
+    return tt_fail(TUTTI_ERR_ARGUMENT, "TUTTI_NICS: no NIC '%.*s' has an address; NICs with an address: %s", length,
+                   name, known);
   if (found < place)
     return tt_fail(TUTTI_ERR_ARGUMENT, "TUTTI_NICS: NIC '%s' is named twice", nic[found].name);
   if (!nic[found].up)

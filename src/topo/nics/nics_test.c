@@ -185,18 +185,18 @@ static void test_mistakes_are_named(void **state) {
   static const struct {
     const char *text, *error;
   } broken[] = {
-      {"# x\neth0\n", "line 2: behind 'eth0' there is no address"},
-      {"eth0 10.0.0.1", "line 1: behind 'eth0' there is no address"},
-      {"eth0 10.0.0.1/33", "line 1: behind 'eth0' there is no address"},
-      {"eth0 10.0.0/8", "line 1: behind 'eth0' there is no address"},
-      {"eth0 ::1/129", "line 1: behind 'eth0' there is no address"},
-      {"a-name-of-16-char 10.0.0.1/8", "line 1: 'a-name-of-16-char' is too long"},
-      {"eth0 10.0.0.1/8 upp", "'upp' is none of up, speed=MBIT"},
-      {"eth0 10.0.0.1/8 speed=", "'speed=' is none of"},
-      {"eth0 10.0.0.1/8 speed=99999999999", "'speed=99999999999' is none of"},
-      {"eth0 10.0.0.1/8 numa=-1", "'numa=-1' is none of"},
-      {"eth0 10.0.0.1/8 on=", "'on=' is none of"},
-      {"eth0 10.0.0.1/8 on=a-name-of-16-char", "'on=a-name-of-16-char' is none of"},
+      {"# x\neth0\n", "line 2: 'eth0' must be followed by an address"},
+      {"eth0 10.0.0.1", "line 1: 'eth0' must be followed by an address"},
+      {"eth0 10.0.0.1/33", "line 1: 'eth0' must be followed by an address"},
+      {"eth0 10.0.0/8", "line 1: 'eth0' must be followed by an address"},
+      {"eth0 ::1/129", "line 1: 'eth0' must be followed by an address"},
+      {"a-name-of-16-char 10.0.0.1/8", "line 1: the name 'a-name-of-16-char' is too long"},
+      {"eth0 10.0.0.1/8 upp", "'upp' is not one of up, speed=MBIT"},
+      {"eth0 10.0.0.1/8 speed=", "'speed=' is not one of"},
+      {"eth0 10.0.0.1/8 speed=99999999999", "'speed=99999999999' is not one of"},
+      {"eth0 10.0.0.1/8 numa=-1", "'numa=-1' is not one of"},
+      {"eth0 10.0.0.1/8 on=", "'on=' is not one of"},
+      {"eth0 10.0.0.1/8 on=a-name-of-16-char", "'on=a-name-of-16-char' is not one of"},
   };
   for (size_t n = 0; n < TT_COUNT(broken); n++) {
     tt_nic nic[NICS];
@@ -274,12 +274,12 @@ static void test_what_is_wanted_and_not_there_is_named(void **state) {
   static const struct {
     const char *wanted, *error;
   } broken[] = {
-      {"eth7", "TUTTI_NICS: there is no NIC 'eth7' with an address; there is lo, eth0, eth1, eth2"},
-      {"eth0,", "there is no NIC ''"},
-      {"eth0,,eth1", "there is no NIC ''"},
-      {",", "there is no NIC ''"},
-      {"eth0 ,eth1", "there is no NIC 'eth0 '"},
-      {"eth", "there is no NIC 'eth'"},
+      {"eth7", "TUTTI_NICS: no NIC 'eth7' has an address; NICs with an address: lo, eth0, eth1, eth2"},
+      {"eth0,", "no NIC ''"},
+      {"eth0,,eth1", "no NIC ''"},
+      {",", "no NIC ''"},
+      {"eth0 ,eth1", "no NIC 'eth0 '"},
+      {"eth", "no NIC 'eth'"},
       {"eth1,eth0,eth1", "NIC 'eth1' is named twice"},
       {"eth0,eth2", "NIC 'eth2' has no link"},
   };

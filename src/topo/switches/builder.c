@@ -19,7 +19,7 @@ void tt_switches_fail(tt_switches_builder *b, const char *format, ...) {
 
 static void fail_memory(tt_switches_builder *b) {
   if (b->status == TUTTI_OK)
-    b->status = tt_fail(TUTTI_ERR_MEMORY, "no memory for what '%s' says", b->out->path);
+    b->status = tt_fail(TUTTI_ERR_MEMORY, "no memory for the content of '%s'", b->out->path);
 }
 
 /* ---- arrays ---- */
@@ -128,7 +128,7 @@ void tt_switches_add_node(tt_switches_builder *b, const char *name, int32_t leaf
   int64_t slot = find_slot(out, &b->node_names, true, name);
   if (b->node_names.slot[slot]) {
     int32_t other = out->node[b->node_names.slot[slot] - 1].leaf;
-    tt_switches_fail(b, "node '%s' hangs on switch '%s' already", name, out->at[other].name);
+    tt_switches_fail(b, "node '%s' is already below switch '%s'", name, out->at[other].name);
   } else if (out->node_count == TT_SWITCHES_MOST)
     tt_switches_fail(b, "more than %" PRId64 " nodes", TT_SWITCHES_MOST);
   const char *copy = b->status == TUTTI_OK ? copy_name(b, name) : NULL;
@@ -202,7 +202,8 @@ static void check_depth(tt_switches_builder *b) {
       depth++;
     b->line = b->line_of[n];
     if (depth > TT_TOPO_SWITCHES)
-      tt_switches_fail(b, "above switch '%s' stand %d or more, or itself", b->out->at[n].name, TT_TOPO_SWITCHES);
+      tt_switches_fail(b, "switch '%s' has %d or more switches above it, or is above itself", b->out->at[n].name,
+                       TT_TOPO_SWITCHES);
   }
 }
 
@@ -211,18 +212,18 @@ tutti_status tt_switches_parse(const char *text, size_t size, const char *path, 
   char *copy = tt_arena_alloc(arena, size + 1, 1);
   tt_switches *out = tt_arena_alloc(arena, 1, sizeof *out);
   if (!copy || !out)
-    return tt_fail(TUTTI_ERR_MEMORY, "no memory for what '%s' says", path);
+    return tt_fail(TUTTI_ERR_MEMORY, "no memory for the content of '%s'", path);
   if (memchr(text, '\0', size))
-    return tt_fail(TUTTI_ERR_ARGUMENT, "%s: is no text", path);
+    return tt_fail(TUTTI_ERR_ARGUMENT, "%s: not a text file", path);
   memcpy(copy, text, size);
   out->path = tt_arena_format(arena, "%s", path);
   if (!out->path)
-    return tt_fail(TUTTI_ERR_MEMORY, "no memory for what '%s' says", path);
+    return tt_fail(TUTTI_ERR_MEMORY, "no memory for the content of '%s'", path);
   tt_switches_builder b = {.arena = arena, .out = out};
   (is_slurm(copy) ? tt_switches_read_slurm : tt_switches_read_plain)(&b, copy);
   check_depth(&b);
   if (b.status == TUTTI_OK && out->node_count == 0)
-    b.status = tt_fail(TUTTI_ERR_ARGUMENT, "%s: has no node", path);
+    b.status = tt_fail(TUTTI_ERR_ARGUMENT, "%s: no node is listed", path);
   if (b.status == TUTTI_OK)
     *switches = out;
   return b.status;

@@ -77,7 +77,7 @@ static void expand_brackets(expansion *e, const char *text, const char *end, int
   }
   for (const char *at = text; e->b->status == TUTTI_OK; at = rest + 1) {
     if (!read_range(at, &rest, &from, &to, &digits) || (*rest != ',' && *rest != ']'))
-      bad(e, "has in its brackets what is no list such as 0-3,7");
+      bad(e, "has brackets without a list such as 0-3,7");
     else
       expand_range(e, used, from, to, digits, close + 1, end, depth);
     e->name[used] = '\0';

@@ -20,7 +20,7 @@ static void put_above(tt_switches_builder *b, int32_t below, int32_t above, bool
     at[below].above = above;
     b->line_of[below] = b->line;
   } else if (at[below].above != above)
-    tt_switches_fail(b, "above switch '%s' stands %s%s%s; in line %" PRId64 " it is %s%s%s", at[below].name,
+    tt_switches_fail(b, "the switch above '%s' is %s%s%s; in line %" PRId64 " it is %s%s%s", at[below].name,
                      above < 0 ? "none" : "'", above < 0 ? "" : at[above].name, above < 0 ? "" : "'", b->line_of[below],
                      at[below].above < 0 ? "none" : "'", at[below].above < 0 ? "" : at[at[below].above].name,
                      at[below].above < 0 ? "" : "'");
@@ -35,7 +35,7 @@ static void read_line(tt_switches_builder *b, char *line) {
   int32_t leaf = -1, below = -1;
   bool below_is_new = false;
   if (!name)
-    tt_switches_fail(b, "behind '%.64s' there is no switch", nodes);
+    tt_switches_fail(b, "'%.64s' must be followed by a switch", nodes);
   for (; name && b->status == TUTTI_OK; name = strtok_r(NULL, SPACE, &rest)) {
     bool is_new = tt_switches_known(b, name) < 0;
     int32_t number = tt_switches_add(b, name);

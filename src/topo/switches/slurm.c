@@ -38,13 +38,13 @@ static void read_words(tt_switches_builder *b, char *text, words *line) {
     size_t length = strcspn(word, "=");
     const char **value = word_of(line, word, length);
     if (length == 9 && strncasecmp(word, "BlockName", 9) == 0)
-      tt_switches_fail(b, "'%.64s': blocks are not known, only switches (topology/tree)", word);
+      tt_switches_fail(b, "'%.64s': only switches (topology/tree) are supported, not blocks", word);
     else if (!value)
-      tt_switches_fail(b, "'%.64s' is none of SwitchName=, Nodes=, Switches=, LinkSpeed=", word);
+      tt_switches_fail(b, "'%.64s' is not one of SwitchName=, Nodes=, Switches=, LinkSpeed=", word);
     else if (!word[length] || !word[length + 1])
       tt_switches_fail(b, "'%.64s' has no value", word);
     else if (*value)
-      tt_switches_fail(b, "'%.64s' stands there twice", word);
+      tt_switches_fail(b, "'%.64s' is given twice", word);
     if (b->status != TUTTI_OK)
       return;
     *value = word + length + 1;
@@ -58,13 +58,13 @@ static void add_node(tt_switches_builder *b, const char *name, void *leaf) {
 /* Switches are joined when all are known. */
 static void add_link(tt_switches_builder *b, const char *name, void *above) {
   if (b->link_count++ == TT_SWITCHES_MOST) {
-    tt_switches_fail(b, "more than %" PRId64 " switches stand below others", TT_SWITCHES_MOST);
+    tt_switches_fail(b, "more than %" PRId64 " switches are below others", TT_SWITCHES_MOST);
     return;
   }
   tt_switches_link *link = tt_arena_alloc(b->arena, 1, sizeof *link);
   char *copy = tt_arena_alloc(b->arena, strlen(name) + 1, 1);
   if (!link || !copy) {
-    b->status = tt_fail(TUTTI_ERR_MEMORY, "no memory for what '%s' says", b->out->path);
+    b->status = tt_fail(TUTTI_ERR_MEMORY, "no memory for the content of '%s'", b->out->path);
     return;
   }
   strcpy(copy, name);
@@ -78,11 +78,11 @@ static void read_line(tt_switches_builder *b, char *text) {
   if (b->status != TUTTI_OK)
     return;
   if (!line.name)
-    tt_switches_fail(b, "there is no SwitchName=");
+    tt_switches_fail(b, "SwitchName= is missing");
   else if (!line.nodes && !line.switches)
     tt_switches_fail(b, "switch '%.64s' has neither Nodes= nor Switches=", line.name);
   else if (tt_switches_known(b, line.name) >= 0)
-    tt_switches_fail(b, "switch '%.64s' has a line already, %" PRId64, line.name,
+    tt_switches_fail(b, "switch '%.64s' already has line %" PRId64, line.name,
                      b->line_of[tt_switches_known(b, line.name)]);
   int32_t number = b->status == TUTTI_OK ? tt_switches_add(b, line.name) : -1;
   if (number < 0)
@@ -101,7 +101,7 @@ static void join(tt_switches_builder *b, const tt_switches_link *link) {
   if (below < 0)
     tt_switches_fail(b, "switch '%.64s' below '%.64s' has no line of its own", link->name, at[link->above].name);
   else if (at[below].above >= 0)
-    tt_switches_fail(b, "switch '%.64s' is below '%.64s' and below '%.64s': this is no tree", link->name,
+    tt_switches_fail(b, "switch '%.64s' is below '%.64s' and below '%.64s'; switches must be a tree", link->name,
                      at[link->above].name, at[at[below].above].name);
   else
     at[below].above = link->above;

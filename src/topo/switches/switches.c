@@ -20,13 +20,13 @@ tutti_status tt_switches_open(const char *path, tt_arena *arena, tt_switches **s
     text = larger ? larger : text;
     got = larger ? fread(text + size, 1, room - size, in) : 0;
     if (!larger)
-      status = tt_fail(TUTTI_ERR_MEMORY, "no memory for what '%s' says", path);
+      status = tt_fail(TUTTI_ERR_MEMORY, "no memory for the content of '%s'", path);
     else if (ferror(in))
       status = tt_fail(TUTTI_ERR_ARGUMENT, "cannot read the switch file '%s': %s", path, strerror(errno));
   }
   fclose(in);
   if (status == TUTTI_OK && size > FILE_BYTES)
-    status = tt_fail(TUTTI_ERR_ARGUMENT, "%s: is longer than a switch file can be", path);
+    status = tt_fail(TUTTI_ERR_ARGUMENT, "%s: too long for a switch file", path);
   if (status == TUTTI_OK)
     status = tt_switches_parse(text, size, path, arena, switches);
   free(text);
@@ -52,7 +52,7 @@ tutti_status tt_switches_find(const tt_switches *switches, const char *name, int
       found = n;
   }
   if (found < 0)
-    return tt_fail(TUTTI_ERR_ARGUMENT, "%s: node '%s' is not in it", switches->path, name);
+    return tt_fail(TUTTI_ERR_ARGUMENT, "%s: node '%s' is missing", switches->path, name);
   *node = found;
   return TUTTI_OK;
 }

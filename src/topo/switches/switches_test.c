@@ -72,27 +72,27 @@ static void test_hostlists_are_ranges_with_leading_zeros(void **state) {
 static const struct {
   const char *text, *error;
 } broken[] = {
-    {"", "net: has no node"},
-    {"# nothing\n", "net: has no node"},
-    {"n0\n", "net, line 1: behind 'n0' there is no switch"},
-    {"\n\nn0 s0\nn0 s0\n", "net, line 4: node 'n0' hangs on switch 's0' already"},
-    {"n[0-3] s0\nn2 s1\n", "net, line 2: node 'n2' hangs on switch 's0' already"},
-    {"n0 s0 top\nn1 s0 other\n", "net, line 2: above switch 's0' stands 'other'; in line 1 it is 'top'"},
-    {"n0 s0 top\nn1 s0\n", "net, line 2: above switch 's0' stands none; in line 1 it is 'top'"},
-    {"n0 s0\nn1 s0 top\n", "net, line 2: above switch 's0' stands 'top'; in line 1 it is none"},
-    {"n0 s0 s0\n", "net, line 1: above switch 's0' stands none; in line 1 it is 's0'"},
-    {"n0 a b a\n", "net, line 1: above switch 'a' stands none; in line 1 it is 'b'"},
-    {"n0 a\nn1 b c d e f g h\n", "net, line 2: above switch 'b' stand 6 or more, or itself"},
+    {"", "net: no node is listed"},
+    {"# nothing\n", "net: no node is listed"},
+    {"n0\n", "net, line 1: 'n0' must be followed by a switch"},
+    {"\n\nn0 s0\nn0 s0\n", "net, line 4: node 'n0' is already below switch 's0'"},
+    {"n[0-3] s0\nn2 s1\n", "net, line 2: node 'n2' is already below switch 's0'"},
+    {"n0 s0 top\nn1 s0 other\n", "net, line 2: the switch above 's0' is 'other'; in line 1 it is 'top'"},
+    {"n0 s0 top\nn1 s0\n", "net, line 2: the switch above 's0' is none; in line 1 it is 'top'"},
+    {"n0 s0\nn1 s0 top\n", "net, line 2: the switch above 's0' is 'top'; in line 1 it is none"},
+    {"n0 s0 s0\n", "net, line 1: the switch above 's0' is none; in line 1 it is 's0'"},
+    {"n0 a b a\n", "net, line 1: the switch above 'a' is none; in line 1 it is 'b'"},
+    {"n0 a\nn1 b c d e f g h\n", "net, line 2: switch 'b' has 6 or more switches above it, or is above itself"},
     {"n[0-1 s0\n", "net, line 1: 'n[0-1': has a '[' without its ']'"},
     {"n0-1] s0\n", "'n0-1]': has a ']' without its '['"},
-    {"n[] s0\n", "'n[]': has in its brackets what is no list such as 0-3,7"},
-    {"n[3-1] s0\n", "'n[3-1]': has in its brackets"},
-    {"n[1-] s0\n", "'n[1-]': has in its brackets"},
-    {"n[a] s0\n", "'n[a]': has in its brackets"},
-    {"n[1,] s0\n", "'n[1,]': has in its brackets"},
-    {"n[1;2] s0\n", "'n[1;2]': has in its brackets"},
-    {"n[[1]] s0\n", "'n[[1]]': has in its brackets"},
-    {"n[1234567890123456789] s0\n", "has in its brackets"},
+    {"n[] s0\n", "'n[]': has brackets without a list such as 0-3,7"},
+    {"n[3-1] s0\n", "'n[3-1]': has brackets without a list"},
+    {"n[1-] s0\n", "'n[1-]': has brackets without a list"},
+    {"n[a] s0\n", "'n[a]': has brackets without a list"},
+    {"n[1,] s0\n", "'n[1,]': has brackets without a list"},
+    {"n[1;2] s0\n", "'n[1;2]': has brackets without a list"},
+    {"n[[1]] s0\n", "'n[[1]]': has brackets without a list"},
+    {"n[1234567890123456789] s0\n", "has brackets without a list"},
     {"n0,,n1 s0\n", "'n0,,n1': has an empty name"},
     {"n0, s0\n", "'n0,': has an empty name"},
     {"a[1]b[1]c[1]d[1]e[1] s0\n", "has more than 4 brackets in a name"},
@@ -101,19 +101,21 @@ static const struct {
     {"SwitchName=s0\n", "net, line 1: switch 's0' has neither Nodes= nor Switches="},
     {"SwitchName=s0 Nodes=\n", "net, line 1: 'Nodes=' has no value"},
     {"SwitchName=s0 Nodes\n", "net, line 1: 'Nodes' has no value"},
-    {"SwitchName=s0 Nodes=a\nNodes=b\n", "net, line 2: there is no SwitchName="},
-    {"SwitchName=s0 Nodes=a Nodes=b\n", "net, line 1: 'Nodes=b' stands there twice"},
-    {"SwitchName=s0 Node=a\n", "net, line 1: 'Node=a' is none of SwitchName=, Nodes=, Switches=, LinkSpeed="},
-    {"SwitchName=s0 Nodes=a\nSwitchName=s0 Nodes=b\n", "net, line 2: switch 's0' has a line already, 1"},
-    {"SwitchName=s0 Nodes=a\nSwitchName=s1 Nodes=a\n", "net, line 2: node 'a' hangs on switch 's0' already"},
+    {"SwitchName=s0 Nodes=a\nNodes=b\n", "net, line 2: SwitchName= is missing"},
+    {"SwitchName=s0 Nodes=a Nodes=b\n", "net, line 1: 'Nodes=b' is given twice"},
+    {"SwitchName=s0 Node=a\n", "net, line 1: 'Node=a' is not one of SwitchName=, Nodes=, Switches=, LinkSpeed="},
+    {"SwitchName=s0 Nodes=a\nSwitchName=s0 Nodes=b\n", "net, line 2: switch 's0' already has line 1"},
+    {"SwitchName=s0 Nodes=a\nSwitchName=s1 Nodes=a\n", "net, line 2: node 'a' is already below switch 's0'"},
     {"SwitchName=s0 Nodes=a\nSwitchName=top Switches=s[0-1]\n",
      "net, line 2: switch 's1' below 'top' has no line of its own"},
     {"SwitchName=s0 Nodes=a\nSwitchName=t Switches=s0\nSwitchName=u Switches=s0\n", "and below '"},
-    {"SwitchName=a Switches=b\nSwitchName=b Switches=a\nSwitchName=s0 Nodes=n\n", "stand 6 or more, or itself"},
-    {"SwitchName=a Switches=a Nodes=n\n", "net, line 1: above switch 'a' stand 6 or more, or itself"},
+    {"SwitchName=a Switches=b\nSwitchName=b Switches=a\nSwitchName=s0 Nodes=n\n",
+     "has 6 or more switches above it, or is above itself"},
+    {"SwitchName=a Switches=a Nodes=n\n",
+     "net, line 1: switch 'a' has 6 or more switches above it, or is above itself"},
     {"SwitchName=a \\\nNodes=n\nSwitchName=b Noodes=m\n", "net, line 3: 'Noodes=m'"},
-    {"SwitchName=a Nodes=n \\", "line 1: '\\' is none of"},
-    {"BlockName=b1 Nodes=a\n", "net, line 1: 'BlockName=b1': blocks are not known"},
+    {"SwitchName=a Nodes=n \\", "line 1: '\\' is not one of"},
+    {"BlockName=b1 Nodes=a\n", "net, line 1: 'BlockName=b1': only switches (topology"},
 };
 
 static void test_mistakes_are_named_with_their_line(void **state) {
@@ -151,7 +153,7 @@ static void test_text_with_a_zero_is_none(void **state) {
   tt_switches *switches;
   tt_arena_init(&arena);
   assert_int_equal(tt_switches_parse("n0 s0\n\0n1 s0\n", 13, "net", &arena, &switches), TUTTI_ERR_ARGUMENT);
-  assert_string_equal(tutti_last_error(), "net: is no text");
+  assert_string_equal(tutti_last_error(), "net: not a text file");
   tt_arena_finish(&arena);
 }
 
@@ -174,7 +176,7 @@ static void test_nodes_are_found_with_and_without_their_domain(void **state) {
   assert_int_equal(find(switches, "n2"), 4);
   assert_int_equal(find(switches, "n"), -1);
   assert_int_equal(find(switches, "n7"), -1);
-  assert_string_equal(tutti_last_error(), "net: node 'n7' is not in it");
+  assert_string_equal(tutti_last_error(), "net: node 'n7' is missing");
   tt_arena_finish(&arena);
 }
 
@@ -234,7 +236,7 @@ static void test_files_are_read_whole(void **state) {
   assert_int_equal(tt_topo_locality(path, "node77", &locality), TUTTI_OK);
   assert_int_equal(locality.switch_count, 2);
   assert_int_equal(tt_topo_locality(path, "nobody", &locality), TUTTI_ERR_ARGUMENT);
-  assert_non_null(strstr(tutti_last_error(), ": node 'nobody' is not in it"));
+  assert_non_null(strstr(tutti_last_error(), ": node 'nobody' is missing"));
   unlink(path);
   tt_arena_finish(&arena);
 }

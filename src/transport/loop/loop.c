@@ -7,7 +7,7 @@
 
 tutti_status tt_loop_create(const tt_loop_options *options, tt_loop **loop) {
   if (options->rank_count < 1 || options->slot_count < 1 || options->slot_bytes < 1)
-    return tt_fail(TUTTI_ERR_ARGUMENT, "loop of %lld ranks with %zu slots of %zu bytes: each must be at least 1",
+    return tt_fail(TUTTI_ERR_ARGUMENT, "loop of %lld ranks with %zu slots of %zu bytes: each number must be at least 1",
                    (long long)options->rank_count, options->slot_count, options->slot_bytes);
   tt_loop *made = calloc(1, sizeof *made);
   if (!made)
@@ -52,7 +52,7 @@ static tutti_status end_open(const void *config, const tutti_boot *boot, void **
   (void)boot;
   const tt_loop_config *mine = config;
   if (mine->rank < 0 || mine->rank >= mine->loop->options.rank_count)
-    return tt_fail(TUTTI_ERR_ARGUMENT, "rank %lld in a loop of %lld ranks", (long long)mine->rank,
+    return tt_fail(TUTTI_ERR_ARGUMENT, "rank %lld is not in a loop of %lld ranks", (long long)mine->rank,
                    (long long)mine->loop->options.rank_count);
   loop_end *end = malloc(sizeof *end);
   if (!end)

@@ -168,7 +168,8 @@ tutti_status tt_loop_commit(void *self, tutti_stream *stream, size_t bytes) {
   (void)self;
   loop_ring *ring = stream->ring;
   if (!ring->reserved || bytes > ring->room)
-    return tt_fail(TUTTI_ERR_ARGUMENT, "commit of %zu bytes in a slot of %zu", bytes, ring->reserved ? ring->room : 0);
+    return tt_fail(TUTTI_ERR_ARGUMENT, "commit of %zu bytes into a slot of %zu", bytes,
+                   ring->reserved ? ring->room : 0);
   ring->sent.slots++;
   ring->sent.slot_bytes += bytes;
   put(ring, ring->memory + committed_of(ring) % ring->slot_count * ring->room, bytes, false);
@@ -227,7 +228,7 @@ tutti_status tt_loop_fetch(void *self, tutti_stream *stream, size_t offset, void
   uint64_t released = atomic_load_explicit(&ear->released, memory_order_relaxed); /* the reader reads its own */
   const loop_slot *slot = &ring->slot[released % ring->slot_count];
   if (!slot->remote || offset + bytes > slot->bytes)
-    return tt_fail(TUTTI_ERR_ARGUMENT, "fetch of %zu bytes at %zu of a slot of %zu", bytes, offset, slot->bytes);
+    return tt_fail(TUTTI_ERR_ARGUMENT, "fetch of %zu bytes at offset %zu of a slot of %zu", bytes, offset, slot->bytes);
   memcpy(to, (const unsigned char *)slot->data + offset, bytes);
   return TUTTI_OK;
 }

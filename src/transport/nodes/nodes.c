@@ -207,7 +207,7 @@ static tutti_status cells_open(void *given, uint64_t id, const int64_t *ranks, i
                                void **cell) {
   nodes *self = given;
   if (!are_here(self, ranks, count))
-    return tt_fail(TUTTI_ERR_UNSUPPORTED, "ranks of several nodes share no cells");
+    return tt_fail(TUTTI_ERR_UNSUPPORTED, "ranks of several nodes cannot share cells");
   return tt_shm_ops()->cells_open(self->inner, id, ranks, count, bytes, cell);
 }
 

@@ -68,7 +68,7 @@ static bool name_socket(int bell, tt_shm_rank *own) {
 int tt_shm_bell_open(tt_shm_rank *own) {
   int bell = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   if (bell < 0 || !name_socket(bell, own)) {
-    tt_fail(TUTTI_ERR_SYSTEM, "no socket to be woken by: %s", strerror(errno));
+    tt_fail(TUTTI_ERR_SYSTEM, "cannot make the socket that wakes this rank: %s", strerror(errno));
     if (bell >= 0)
       close(bell);
     return -1;

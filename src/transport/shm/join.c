@@ -68,9 +68,10 @@ static tutti_status check_hellos(const tt_shm_meeting *meeting, const hello *all
   for (int64_t r = 1; r < boot->rank_count; r++) {
     int64_t head = head_of(meeting, r);
     if (all[r].machine != all[head].machine)
-      return tt_fail(TUTTI_ERR_UNSUPPORTED,
-                     "rank %lld and rank %lld are on different machines, in different containers or of different users",
-                     (long long)r, (long long)head);
+      return tt_fail(
+          TUTTI_ERR_UNSUPPORTED,
+          "rank %lld and rank %lld are on different machines, in different containers, or belong to different users",
+          (long long)r, (long long)head);
     if (all[r].layout != all[head].layout)
       return tt_fail(TUTTI_ERR_MISMATCH,
                      "rank %lld and rank %lld use different versions of tutti (segment %llu and %llu)", (long long)r,

@@ -15,11 +15,11 @@ struct tt_shm_cells {
 
 static tutti_status check_ranks(const tt_shm *self, const int64_t *ranks, int64_t count) {
   if (count < 1 || count > self->rank_count)
-    return tt_fail(TUTTI_ERR_ARGUMENT, "cells of %lld ranks in a job of %lld", (long long)count,
+    return tt_fail(TUTTI_ERR_ARGUMENT, "cells for %lld ranks in a job of %lld", (long long)count,
                    (long long)self->rank_count);
   for (int64_t n = 0; n < count; n++)
     if (ranks[n] < 0 || ranks[n] >= self->rank_count)
-      return tt_fail(TUTTI_ERR_ARGUMENT, "cells of rank %lld in a job of %lld", (long long)ranks[n],
+      return tt_fail(TUTTI_ERR_ARGUMENT, "cells for rank %lld in a job of %lld", (long long)ranks[n],
                      (long long)self->rank_count);
   return TUTTI_OK;
 }
@@ -46,7 +46,7 @@ static tutti_status join_cells(tt_shm_block *block, void *argument) {
   const tt_shm *self = argument;
   if (block->opened < block->end_count)
     return TUTTI_OK;
-  return tt_fail(TUTTI_ERR_ARGUMENT, "rank %lld has opened cells %llx before, and others have them open",
+  return tt_fail(TUTTI_ERR_ARGUMENT, "rank %lld opened cells %llx before, and other ranks still have them open",
                  (long long)self->rank, (unsigned long long)block->key.id);
 }
 
@@ -113,7 +113,7 @@ void tt_shm_cells_finish(tt_shm *self) {
 tutti_status tt_shm_alloc(void *self, size_t bytes, void **memory) {
   tt_shm_segment *segment = ((tt_shm *)self)->segment;
   if (bytes > segment->bytes)
-    return tt_fail(TUTTI_ERR_MEMORY, "%zu bytes are more than the shared segment of %llu", bytes,
+    return tt_fail(TUTTI_ERR_MEMORY, "%zu bytes exceed the shared segment of %llu", bytes,
                    (unsigned long long)segment->bytes);
   tt_shm_block *block = NULL;
   tutti_status status = tt_shm_lock(segment);

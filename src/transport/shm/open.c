@@ -17,16 +17,16 @@ typedef struct opening {
 
 static tutti_status check_spec(const tt_shm *self, const tutti_stream_spec *spec) {
   if (spec->source < 0 || spec->source >= self->rank_count)
-    return tt_fail(TUTTI_ERR_ARGUMENT, "stream source %lld is no rank of a job of %lld", (long long)spec->source,
+    return tt_fail(TUTTI_ERR_ARGUMENT, "stream source %lld is not a rank of a job of %lld", (long long)spec->source,
                    (long long)self->rank_count);
   if (spec->reader_count < 1 || spec->reader_count > self->rank_count)
-    return tt_fail(TUTTI_ERR_ARGUMENT, "stream has %lld readers in a job of %lld", (long long)spec->reader_count,
-                   (long long)self->rank_count);
+    return tt_fail(TUTTI_ERR_ARGUMENT, "the stream has %lld readers in a job of %lld ranks",
+                   (long long)spec->reader_count, (long long)self->rank_count);
   for (int64_t r = 0; r < spec->reader_count; r++)
     if (spec->readers[r] < 0 || spec->readers[r] >= self->rank_count ||
         (r > 0 && spec->readers[r] <= spec->readers[r - 1]))
       return tt_fail(TUTTI_ERR_ARGUMENT,
-                     "stream reader %lld (number %lld) is no rank of a job of %lld or not ascending",
+                     "stream reader %lld (number %lld) is not a rank of a job of %lld, or readers do not ascend",
                      (long long)spec->readers[r], (long long)r, (long long)self->rank_count);
   return TUTTI_OK;
 }
@@ -60,8 +60,8 @@ static tutti_status join_ring(tt_shm_block *block, void *argument) {
   tt_shm_ring *ring = (tt_shm_ring *)block;
   uint64_t *opened = open->role == TT_SHM_WRITER ? &ring->opened : &ring->reader[open->reader].opened;
   if (*opened != 0)
-    return tt_fail(TUTTI_ERR_ARGUMENT, "rank %lld has opened stream %llx of rank %lld before",
-                   (long long)open->self->rank, (unsigned long long)open->spec->id, (long long)open->spec->source);
+    return tt_fail(TUTTI_ERR_ARGUMENT, "rank %lld opened stream %llx of rank %lld before", (long long)open->self->rank,
+                   (unsigned long long)open->spec->id, (long long)open->spec->source);
   if (ring->slot_bytes < open->spec->slot_bytes_minimum)
     return tt_fail(TUTTI_ERR_MISMATCH, "stream %llx of rank %lld has slots of %llu bytes, rank %lld needs %zu",
                    (unsigned long long)open->spec->id, (long long)open->spec->source,

@@ -146,8 +146,8 @@ static tutti_status receive_fd(int connection, int *fd) {
     return fail_call("recvmsg");
   struct cmsghdr *rights = CMSG_FIRSTHDR(&message);
   if (got == 0 || rights == NULL || rights->cmsg_type != SCM_RIGHTS)
-    return tt_fail(TUTTI_ERR_SYSTEM, "the node's first rank passed no descriptor of the shared segment%s",
-                   message.msg_flags & MSG_CTRUNC ? ": no descriptor is free here (see ulimit -n)" : "");
+    return tt_fail(TUTTI_ERR_SYSTEM, "the first rank of this machine passed no descriptor of the shared segment%s",
+                   message.msg_flags & MSG_CTRUNC ? ": this process has no free descriptor (see ulimit -n)" : "");
   memcpy(fd, CMSG_DATA(rights), sizeof *fd);
   return TUTTI_OK;
 }
@@ -162,6 +162,6 @@ tutti_status tt_shm_pass_fetch(int connection, const char *name, int64_t rank, i
   if (send(connection, &rank, sizeof rank, MSG_NOSIGNAL) != (ssize_t)sizeof rank)
     return fail_call("send");
   if (!readable(connection, until_ns))
-    return tt_fail(TUTTI_ERR_TIMEOUT, "the node's first rank did not pass the shared segment in time");
+    return tt_fail(TUTTI_ERR_TIMEOUT, "the first rank of this machine did not pass the shared segment in time");
   return receive_fd(connection, fd);
 }

@@ -155,9 +155,9 @@ static tutti_status fail_held(const tt_shm_head *head, int64_t timeout_ns) {
   while (rank < head->rank_count && head->rank[rank].pid != holder)
     rank++;
   return rank < head->rank_count
-             ? tt_fail(TUTTI_ERR_TIMEOUT, "rank %lld (process %d) holds the lock of the shared segment for %lld ms",
+             ? tt_fail(TUTTI_ERR_TIMEOUT, "rank %lld (process %d) has held the lock of the shared segment for %lld ms",
                        (long long)rank, holder, (long long)(timeout_ns / 1000000))
-             : tt_fail(TUTTI_ERR_TIMEOUT, "a rank holds the lock of the shared segment for %lld ms",
+             : tt_fail(TUTTI_ERR_TIMEOUT, "a rank has held the lock of the shared segment for %lld ms",
                        (long long)(timeout_ns / 1000000));
 }
 

@@ -149,10 +149,10 @@ tutti_status tt_shm_fetch(void *self, tutti_stream *stream, size_t offset, void 
   assert(stream->role == TT_SHM_READER);
   const tt_shm_record *record = &stream->record[stream->next & stream->mask];
   if (!has_come(stream, record) || !(record->bytes & TT_SHM_REMOTE))
-    return tt_fail(TUTTI_ERR_ARGUMENT, "fetch of a slot that is no reference to a process's memory");
+    return tt_fail(TUTTI_ERR_ARGUMENT, "fetch of a slot that does not refer to a process's memory");
   uint64_t room = record->bytes & ~ELSEWHERE;
   if (offset > room || bytes > room - offset)
-    return tt_fail(TUTTI_ERR_ARGUMENT, "fetch of %zu bytes from %zu on of a slot of %llu", bytes, offset,
+    return tt_fail(TUTTI_ERR_ARGUMENT, "fetch of %zu bytes at offset %zu of a slot of %llu", bytes, offset,
                    (unsigned long long)room);
   return tt_shm_remote_read(self, stream->peer[0].number, record->data.reference + offset, to, bytes);
 }
@@ -162,7 +162,7 @@ tutti_status tt_shm_release(void *self, tutti_stream *stream) {
   assert(stream->role == TT_SHM_READER);
   const tt_shm_record *record = &stream->record[stream->next & stream->mask];
   if (!LIKELY(has_come(stream, record)))
-    return tt_fail(TUTTI_ERR_ARGUMENT, "release of a slot that has not come");
+    return tt_fail(TUTTI_ERR_ARGUMENT, "release of a slot that has not arrived");
   atomic_store_explicit(&stream->own->released, ++stream->next, memory_order_release);
   wake_peers(stream);
   return TUTTI_OK;

@@ -104,7 +104,7 @@ tutti_status tt_streams_place_open(tt_streams *self, uint64_t id, int64_t peer, 
   if (!at)
     return no_memory(id, peer);
   if (at->open)
-    return tt_fail(TUTTI_ERR_ARGUMENT, "stream %" PRIu64 " from rank %" PRId64 " is open already", id, peer);
+    return tt_fail(TUTTI_ERR_ARGUMENT, "stream %" PRIu64 " from rank %" PRId64 " is already open", id, peer);
   at->open = true;
   match(self, at);
   *place = at;

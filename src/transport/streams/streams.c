@@ -66,18 +66,18 @@ void tt_streams_note_released(void *user, int64_t peer, uint64_t stream, uint32_
 static tutti_status check(const tt_streams *self, const tutti_stream_spec *spec) {
   int64_t count = self->rank_count;
   if (spec->reader_count != 1)
-    return tt_fail(TUTTI_ERR_UNSUPPORTED, "stream %" PRIu64 " has %" PRId64 " readers: over %s it has one", spec->id,
-                   spec->reader_count, self->post.name);
+    return tt_fail(TUTTI_ERR_UNSUPPORTED, "stream %" PRIu64 " has %" PRId64 " readers; over %s it may have one",
+                   spec->id, spec->reader_count, self->post.name);
   if (spec->source < 0 || spec->source >= count || spec->readers[0] < 0 || spec->readers[0] >= count)
     return tt_fail(TUTTI_ERR_ARGUMENT,
                    "stream %" PRIu64 " from rank %" PRId64 " to rank %" PRId64 ": there are %" PRId64 " ranks",
                    spec->id, spec->source, spec->readers[0], count);
   if ((spec->source == self->rank) == (spec->readers[0] == self->rank))
     return tt_fail(TUTTI_ERR_ARGUMENT,
-                   "stream %" PRIu64 " from rank %" PRId64 " to rank %" PRId64 " has not one end at rank %" PRId64,
+                   "stream %" PRIu64 " from rank %" PRId64 " to rank %" PRId64 " must have one end at rank %" PRId64,
                    spec->id, spec->source, spec->readers[0], self->rank);
   if (spec->slot_bytes_minimum > TT_STREAMS_LETTER_BYTES)
-    return tt_fail(TUTTI_ERR_ARGUMENT, "slot_bytes_minimum is %zu: over %s a slot has at most %" PRIu32 " bytes",
+    return tt_fail(TUTTI_ERR_ARGUMENT, "slot_bytes_minimum is %zu; over %s a slot has at most %" PRIu32 " bytes",
                    spec->slot_bytes_minimum, self->post.name, TT_STREAMS_LETTER_BYTES);
   return TUTTI_OK;
 }
@@ -275,7 +275,7 @@ tutti_status tt_streams_peek(void *self, tutti_stream *stream, const tutti_slot_
 tutti_status tt_streams_release(void *given, tutti_stream *stream) {
   tt_streams *self = given;
   if (!tt_streams_place_peek(self, stream->at))
-    return tt_fail(TUTTI_ERR_ARGUMENT, "release of a slot that has not come");
+    return tt_fail(TUTTI_ERR_ARGUMENT, "release of a slot that has not arrived");
   return tt_streams_place_release(self, stream->at);
 }
 
@@ -300,11 +300,10 @@ tutti_status tt_streams_gather(const char *transport, const tutti_boot *boot, co
   tt_fail_clear();
   tutti_status status = boot->allgather(boot->user, own, all, bytes, timeout_ns, missing, sizeof missing);
   if (status == TUTTI_ERR_TIMEOUT)
-    return tt_fail(status, "%s: these ranks did not come to the opening of connections: %s", transport, missing);
+    return tt_fail(status, "%s: these ranks did not come to open connections: %s", transport, missing);
   if (status == TUTTI_OK)
     return status;
   char why[300]; /* the boot's own words */
   snprintf(why, sizeof why, "%s", tutti_last_error());
-  return tt_fail(status, "%s: ranks could not tell each other their addresses: %s", transport,
-                 *missing ? missing : why);
+  return tt_fail(status, "%s: ranks could not exchange their addresses: %s", transport, *missing ? missing : why);
 }

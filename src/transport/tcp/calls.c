@@ -34,7 +34,7 @@ bool tt_tcp_is_shortage(int error) { return error == EMFILE || error == ENFILE |
 
 void tt_tcp_calls_tell(tt_tcp_calls *calls, int error) {
   bool descriptors = error == EMFILE;
-  tt_log(calls->short_of ? TT_LOG_INFO : TT_LOG_WARN, "tcp: connections to other machines have to wait: %s%s",
+  tt_log(calls->short_of ? TT_LOG_INFO : TT_LOG_WARN, "tcp: connections to other machines are delayed: %s%s",
          strerror(error), descriptors ? "; `ulimit -n` raises the limit of a process" : "");
   calls->short_of = true;
 }

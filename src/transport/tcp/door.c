@@ -103,7 +103,8 @@ static void admit(tt_tcp_door *door, const tt_tcp_watch *listener) {
 static bool hear(tt_tcp_door *door, stranger *who, tt_tcp_arrival *arrival) {
   tt_tcp_verdict verdict = tt_tcp_auth_go(&who->auth, who->watch.fd, door->key);
   if (verdict == TT_TCP_WRONG)
-    tt_log(TT_LOG_DEBUG, "a connection to NIC '%.16s' has not proven to be of this job", door->rail[who->rail].name);
+    tt_log(TT_LOG_DEBUG, "a caller at NIC '%.16s' has not proven that it belongs to this job",
+           door->rail[who->rail].name);
   if (verdict == TT_TCP_WRONG || verdict == TT_TCP_LOST)
     throw_out(door, who);
   if (verdict != TT_TCP_PROVEN)
@@ -175,8 +176,7 @@ void tt_tcp_door_key(tt_tcp_door *door, const unsigned char key[TT_TCP_KEY_BYTES
 
 static tutti_status check(const tt_tcp_rail *rail, int64_t rail_count) {
   if (rail_count < 1 || rail_count > TT_TCP_RAILS)
-    return tt_fail(TUTTI_ERR_ARGUMENT, "%lld NICs are given, but tcp takes 1 to %d", (long long)rail_count,
-                   TT_TCP_RAILS);
+    return tt_fail(TUTTI_ERR_ARGUMENT, "%lld NICs are given; tcp takes 1 to %d", (long long)rail_count, TT_TCP_RAILS);
   for (int64_t n = 0; n < rail_count; n++)
     if (rail[n].address.ss_family != AF_INET && rail[n].address.ss_family != AF_INET6)
       return tt_fail(TUTTI_ERR_ARGUMENT, "the address of NIC '%.16s' is neither IPv4 nor IPv6 (family %d)",
@@ -214,7 +214,7 @@ tutti_status tt_tcp_door_open(const tt_tcp_rail *rail, int64_t rail_count, int64
   if (status != TUTTI_OK)
     return status;
   if (sodium_init() < 0)
-    return tt_fail(TUTTI_ERR_SYSTEM, "libsodium finds no source of randomness");
+    return tt_fail(TUTTI_ERR_SYSTEM, "libsodium finds no source of random bytes");
   tt_tcp_door *made = create(rail, rail_count, rank);
   if (!made)
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for connections");

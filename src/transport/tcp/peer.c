@@ -81,7 +81,7 @@ tutti_status tt_tcp_peer_connect(tt_tcp_pipes *pipes, const tt_tcp_arrival *arri
     int error = errno;
     tt_tcp_link_close(link, true);
     tt_tcp_link_destroy(link, &pipes->pool);
-    return tt_fail(TUTTI_ERR_SYSTEM, "a connection with rank %" PRId64 " can not be watched: %s", arrival->peer,
+    return tt_fail(TUTTI_ERR_SYSTEM, "a connection with rank %" PRId64 " cannot be watched: %s", arrival->peer,
                    strerror(error));
   }
   keep(peer, link);
@@ -223,7 +223,7 @@ static void log_end(const tt_tcp_pipes *pipes, const tt_tcp_link *link, tt_tcp_f
   const char *rail = pipes->counts[link->rail].name;
   const char *why = link->why ? link->why : link->error ? strerror(link->error) : "closed by the other machine";
   if (fate == TT_TCP_WRONG)
-    tt_log(TT_LOG_ERROR, "tcp: rank %" PRId64 " said what makes no sense on rail %s (%s): that connection is closed",
+    tt_log(TT_LOG_ERROR, "tcp: rank %" PRId64 " sent invalid data on rail %s (%s); the connection is closed",
            link->peer, rail, why);
   else
     tt_log(fate == TT_TCP_BROKEN ? TT_LOG_WARN : TT_LOG_INFO, "tcp: rail %s %s rank %" PRId64 " is given up: %s", rail,

@@ -23,7 +23,7 @@ tutti_status tt_tcp_pipes_send_take(tt_tcp_pipes *pipes, tt_streams_letter *lett
   tt_tcp_peer *peer = tt_tcp_peer_get(pipes, letter->peer);
   if (!peer) {
     tt_streams_pool_give(&pipes->pool, letter);
-    return tt_fail(TUTTI_ERR_MEMORY, "no memory for what goes to another rank");
+    return tt_fail(TUTTI_ERR_MEMORY, "no memory for data to another rank");
   }
   if (peer->state != TT_TCP_ALIVE) {
     pipes->spec.owner.sent(pipes->spec.owner.user, letter->head.stream, -1);
@@ -93,8 +93,8 @@ static tutti_status report_death(tt_tcp_pipes *pipes, int64_t *rank) {
     pipes->deaths--;
     *rank = peer->rank;
     return tt_fail(TUTTI_ERR_PEER, "rank %" PRId64 " died: %s", peer->rank,
-                   peer->refused ? "nobody listens at its address any more"
-                                 : "its connections have ended, and it can not be reached");
+                   peer->refused ? "nobody listens at its address"
+                                 : "its connections have ended, and it cannot be reached");
   }
   return TUTTI_OK;
 }

@@ -149,7 +149,7 @@ static void die(tt_tcp_pipes *pipes, tt_tcp_peer *peer) {
   if (tt_tcp_peer_has_left(peer))
     return;
   tt_log(TT_LOG_INFO, "tcp: rank %" PRId64 " is dead: %s", peer->rank,
-         peer->refused ? "nobody listens there any more" : "its connections have ended, and it can not be reached");
+         peer->refused ? "nobody listens there" : "its connections have ended, and it cannot be reached");
   tt_tcp_peer_drop(pipes, peer, TT_TCP_DEAD);
   pipes->deaths++;
 }
@@ -272,7 +272,7 @@ void tt_tcp_reach_arrive(tt_tcp_pipes *pipes, const tt_tcp_arrival *arrival) {
                arrival->rail >= 0 && arrival->rail < own_host(pipes)->rail_count;
   tt_tcp_peer *peer = known ? tt_tcp_peer_get(pipes, arrival->peer) : NULL;
   if (known && !peer)
-    pipes->status = tt_fail(TUTTI_ERR_MEMORY, "no memory for what is known of rank %" PRId64, arrival->peer);
+    pipes->status = tt_fail(TUTTI_ERR_MEMORY, "no memory for the state of rank %" PRId64, arrival->peer);
   if (peer && arrival->called)
     peer->way[arrival->rail].calling = false;
   if (peer && arrival->fd >= 0)

@@ -88,7 +88,7 @@ static tutti_status hear(const told *from, int64_t rank, tt_tcp_host *host) {
   if (status != TUTTI_OK)
     return tt_fail((tutti_status)status, "rank %" PRId64 ": %.*s", rank, (int)sizeof from->text, from->text);
   if (count < 1 || count > TT_TCP_RAILS)
-    return tt_fail(TUTTI_ERR_SYSTEM, "rank %" PRId64 " says that it has %" PRIu32 " rails", rank, count);
+    return tt_fail(TUTTI_ERR_SYSTEM, "rank %" PRId64 " reports %" PRIu32 " rails", rank, count);
   host->rail_count = count;
   for (uint32_t r = 0; r < count; r++)
     hear_rail(&from->rail[r], &host->rail[r]);
@@ -182,17 +182,17 @@ static tutti_status meet(tt_tcp *self, const tt_tcp_config *config, const tutti_
 
 static tutti_status check(const tt_tcp_config *config) {
   if (config->rail_count < 1 && config->lack && config->lack[0])
-    return tt_fail(TUTTI_ERR_SYSTEM, "no NIC to reach other machines by: %s", config->lack);
+    return tt_fail(TUTTI_ERR_SYSTEM, "no NIC reaches other machines: %s", config->lack);
   if (config->rail_count < 1)
-    return tt_fail(TUTTI_ERR_SYSTEM, "no NIC to reach other machines by: none has a link and an address (`tutti topo` "
-                                     "lists them)");
+    return tt_fail(TUTTI_ERR_SYSTEM,
+                   "no NIC reaches other machines: none has a link and an address (`tutti topo` lists them)");
   if (config->rail_count > TT_TCP_RAILS)
-    return tt_fail(TUTTI_ERR_ARGUMENT, "rail_count is %" PRId64 ": at most %d rails are used", config->rail_count,
-                   TT_TCP_RAILS);
+    return tt_fail(TUTTI_ERR_ARGUMENT, "rail_count is %" PRId64 "; the limit is %d", config->rail_count, TT_TCP_RAILS);
   for (int64_t r = 0; r < config->rail_count; r++) {
     int family = config->rail[r].address.ss_family;
     if (family != AF_INET && family != AF_INET6)
-      return tt_fail(TUTTI_ERR_ARGUMENT, "rail[%" PRId64 "].address is of family %d: neither IPv4 nor IPv6", r, family);
+      return tt_fail(TUTTI_ERR_ARGUMENT, "rail[%" PRId64 "].address has family %d, which is neither IPv4 nor IPv6", r,
+                     family);
   }
   return sodium_init() < 0 ? tt_fail(TUTTI_ERR_SYSTEM, "no source of random bytes") : TUTTI_OK;
 }

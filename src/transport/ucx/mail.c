@@ -19,7 +19,7 @@
 enum { FLUSH_LOOK_MS = 5 };
 
 static tutti_status no_memory(int64_t rank) {
-  return tt_fail(TUTTI_ERR_MEMORY, "no memory for what goes to rank %" PRId64, rank);
+  return tt_fail(TUTTI_ERR_MEMORY, "no memory for data to rank %" PRId64, rank);
 }
 
 /* ---- letters that go ---- */
@@ -127,7 +127,7 @@ static ucs_status_t fetch(tt_ucx_rail *rail, tt_streams_letter *letter, void *da
     mail->requests++;
     return UCS_INPROGRESS;
   }
-  tt_log(TT_LOG_WARN, "ucx: a letter from rank %" PRId64 " can not be fetched: %s", letter->peer,
+  tt_log(TT_LOG_WARN, "ucx: a letter from rank %" PRId64 " cannot be fetched: %s", letter->peer,
          mail->ucp.text(UCS_PTR_STATUS(request)));
   tt_streams_pool_give(&mail->pool, letter);
   return UCS_PTR_STATUS(request);
@@ -149,7 +149,7 @@ ucs_status_t tt_ucx_mail_come(void *user, const void *header, size_t header_byte
   memcpy(&front, header, header_bytes < sizeof front ? header_bytes : sizeof front);
   int64_t from = find_sender(mail, &front, header_bytes);
   if (from < 0 || bytes < sizeof(tt_streams_head) || bytes - sizeof(tt_streams_head) > TT_STREAMS_LETTER_BYTES) {
-    tt_log(TT_LOG_INFO, "ucx: a message of %zu bytes is of no rank of this job; it is dropped", bytes);
+    tt_log(TT_LOG_INFO, "ucx: a message of %zu bytes does not come from a rank of this job; it is dropped", bytes);
     return UCS_OK;
   }
   tt_streams_letter *letter = tt_streams_pool_take(&mail->pool, bytes - sizeof letter->head);
@@ -188,7 +188,7 @@ static tutti_status take_numbered(tt_ucx_mail *mail, tt_ucx_peer *peer, tt_strea
   if (!wrong && head->bytes != letter->bytes)
     wrong = "the letter's length";
   if (!wrong && tt_streams_numbers_has(&peer->had, head->letter))
-    wrong = "the letter's number, which has come before,";
+    wrong = "the letter's number, which was used before,";
   tutti_status status = wrong ? tt_fail(TUTTI_ERR_SYSTEM, "%s from rank %" PRId64 " is wrong", wrong, peer->rank)
                               : tt_streams_numbers_add(&peer->had, head->letter, head->letter);
   if (status == TUTTI_OK && head->kind != TT_STREAMS_BYE)

@@ -83,7 +83,7 @@ tt_ucx_way *tt_ucx_peer_way(tt_ucx_peer *peer, size_t bytes) {
   if (status == UCS_OK && way->ep)
     return way;
   if (!way->ep)
-    tt_ucx_peer_lose(peer, rail, peer->had.all > 0 ? "died: it can not be reached" : "can not be reached", status);
+    tt_ucx_peer_lose(peer, rail, peer->had.all > 0 ? "died: it cannot be reached" : "cannot be reached", status);
   return NULL; /* or it is seen to when all that has come is used */
 }
 

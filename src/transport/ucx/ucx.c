@@ -73,7 +73,7 @@ static tutti_status hear(const told *all, int64_t count, size_t *stride) {
     if (status != TUTTI_OK)
       return tt_fail((tutti_status)status, "rank %" PRId64 ": %.*s", r, (int)sizeof all[r].text, all[r].text);
     if (bytes > ADDRESSES_BYTES)
-      return tt_fail(TUTTI_ERR_SYSTEM, "rank %" PRId64 " has addresses of %" PRIu32 " bytes in UCX: at most %d", r,
+      return tt_fail(TUTTI_ERR_SYSTEM, "rank %" PRId64 " has UCX addresses of %" PRIu32 " bytes; the limit is %d", r,
                      bytes, ADDRESSES_BYTES);
     *stride = bytes > *stride ? bytes : *stride;
   }
@@ -130,13 +130,12 @@ static tutti_status meet(tt_ucx *self, const tt_ucx_config *config, const tutti_
 
 static tutti_status check(const tt_ucx_config *config) {
   if (config->nic_count < 1 && config->lack && config->lack[0])
-    return tt_fail(TUTTI_ERR_SYSTEM, "no NIC to reach other machines by: %s", config->lack);
+    return tt_fail(TUTTI_ERR_SYSTEM, "no NIC reaches other machines: %s", config->lack);
   if (config->nic_count < 1)
-    return tt_fail(TUTTI_ERR_SYSTEM, "no NIC to reach other machines by: none has a link and an address (`tutti topo` "
-                                     "lists them)");
+    return tt_fail(TUTTI_ERR_SYSTEM,
+                   "no NIC reaches other machines: none has a link and an address (`tutti topo` lists them)");
   if (config->nic_count > TT_UCX_RAILS)
-    return tt_fail(TUTTI_ERR_ARGUMENT, "nic_count is %" PRId64 ": at most %d rails are used", config->nic_count,
-                   TT_UCX_RAILS);
+    return tt_fail(TUTTI_ERR_ARGUMENT, "nic_count is %" PRId64 "; the limit is %d", config->nic_count, TT_UCX_RAILS);
   return sodium_init() < 0 ? tt_fail(TUTTI_ERR_SYSTEM, "no source of random bytes") : TUTTI_OK;
 }
 

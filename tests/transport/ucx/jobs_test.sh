@@ -19,7 +19,7 @@ expect() {
   exit 1
 }
 
-expect 1 "TUTTI_FAR is 'rdma': tcp or ucx" TUTTI_FAR=rdma
+expect 1 "TUTTI_FAR is 'rdma'; it may be tcp or ucx" TUTTI_FAR=rdma
 "$tutti" run -n 1 env TUTTI_FAR=ucx "$tutti" bench barrier --seconds 0 >"$work/out" 2>&1 || {
   grep -q "built without UCX" "$work/out" || { cat "$work/out"; exit 1; }
   echo "skipped: tutti was built without UCX"
