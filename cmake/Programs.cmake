@@ -1,12 +1,13 @@
-# build/bin/tutti (tools/), build/bin/bench_* (bench/) and build/bin/examples/* (examples/, public headers only).
+# build/bin/tutti (tools/), build/bin/bench_* (bench/) and build/bin/examples/* (examples/, public headers only). Tools
+# are included by their path from the root: several of their folders have the name of one of src.
 file(GLOB_RECURSE tool_sources CONFIGURE_DEPENDS tools/*.c)
 list(FILTER tool_sources EXCLUDE REGEX "_test\\.c$")
 if(tool_sources)
   add_executable(tutti ${tool_sources})
-  target_include_directories(tutti PRIVATE tools)
+  target_include_directories(tutti PRIVATE ${CMAKE_SOURCE_DIR})
   target_link_libraries(tutti PRIVATE tutti_internals)
   file(RELATIVE_PATH libraries /${CMAKE_INSTALL_BINDIR} /${CMAKE_INSTALL_LIBDIR})
-  set_source_files_properties(tools/mpirun_find.c PROPERTIES COMPILE_DEFINITIONS "TUTTI_LIBRARIES=\"${libraries}\"")
+  set_source_files_properties(tools/mpirun/find.c PROPERTIES COMPILE_DEFINITIONS "TUTTI_LIBRARIES=\"${libraries}\"")
 endif()
 
 file(GLOB bench_sources CONFIGURE_DEPENDS bench/*.c)
@@ -34,9 +35,9 @@ foreach(source ${gen_sources})
 endforeach()
 
 # One of them shows what `tutti plan` does.
-file(GLOB plan_sources CONFIGURE_DEPENDS tools/plan_*.c)
+file(GLOB plan_sources CONFIGURE_DEPENDS tools/plan/*.c)
 target_sources(gen_algorithms PRIVATE ${plan_sources})
-target_include_directories(gen_algorithms PRIVATE tools)
+target_include_directories(gen_algorithms PRIVATE ${CMAKE_SOURCE_DIR})
 
 # Profiles stand beside lib/ in the build folder as they do where tutti is installed.
 file(GLOB profiles CONFIGURE_DEPENDS profiles/*.json)

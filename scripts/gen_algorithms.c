@@ -1,9 +1,9 @@
 /* scripts/gen_algorithms.c - writes FOLDER/algorithms.md and FOLDER/pictures/algorithms/: every collective with every
  * preset that makes a plan of it.
  *
- * Nothing is known here of any of them: rows of tables are compiled (tools/plan.h), counted, simulated and drawn.
+ * Nothing is known here of any of them: rows of tables are compiled (tools/plan/plan.h), counted, simulated and drawn.
  * Formulas are found: the first of a few that gives the counts of all rank counts tried. */
-#include "plan.h"
+#include "tools/plan/plan.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 /* tools/main.c - the `tutti` command: a table of subcommands. */
 #include "base/base.h"
-#include "tools.h"
+#include "tools/tools.h"
 
 #include <tutti/tutti.h>
 

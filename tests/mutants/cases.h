@@ -3,7 +3,7 @@
 #ifndef TEST_MUTANTS_CASES_H
 #define TEST_MUTANTS_CASES_H
 
-#include "../../tools/verify_random.h"
+#include "../../tools/verify/random.h"
 #include "lower/lower.h"
 #include "support/question.h"
 

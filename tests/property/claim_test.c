@@ -1,6 +1,6 @@
 /* tests/property/claim_test.c - what is compiled, printed as `tutti plan --text` prints it and read back, is the same
  * and proven: for every collective, form and preset. */
-#include "../../tools/verify_random.h"
+#include "../../tools/verify/random.h"
 #include "support/plans.h"
 
 #include <inttypes.h>

@@ -6,7 +6,7 @@
  * the collective. A failure prints its seed; EXECUTE_SEED=N runs that one alone. */
 #include "buffers.h"
 
-#include "../../tools/verify_random.h"
+#include "../../tools/verify/random.h"
 #include "lower/lower.h"
 #include "support/question.h"
 #include "support/sent.h"

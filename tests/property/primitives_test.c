@@ -1,6 +1,6 @@
 /* tests/property/primitives_test.c - the meaning that is derived from a composition's primitives is the one that the
  * definition of the collective gives, for every collective, form, root, and number of ranks. */
-#include "../../tools/verify_random.h"
+#include "../../tools/verify/random.h"
 #include "support/question.h"
 
 #include <setjmp.h>

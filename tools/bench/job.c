@@ -1,0 +1,188 @@
+/* tools/bench/job.c - a run of the benchmark: its cores, its signals, the socket that ranks connect to, and its groups.
+ *
+ * Signals are read from a descriptor in the same poll as the answers, so nothing happens behind the back of the code.
+ * The socket is in the abstract namespace (nothing to unlink) and takes ranks of the same user only. */
+#include "job.h"
+
+#include "bench/flags.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/pidfd.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define START_NS (60 * INT64_C(1000000000))
+#define FLAGS_SECONDS 0.2
+
+int bench_job_watch(bench_job *job) {
+  sigset_t set;
+  prctl(PR_SET_CHILD_SUBREAPER, 1); /* ranks that their launcher leaves behind become this process's */
+  sigemptyset(&set);
+  sigaddset(&set, SIGINT);
+  sigaddset(&set, SIGTERM);
+  sigaddset(&set, SIGHUP);
+  sigaddset(&set, SIGCHLD);
+  sigprocmask(SIG_BLOCK, &set, NULL);
+  job->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+  return job->signals >= 0 ? 0 : bench_fail("signalfd: %s", strerror(errno));
+}
+
+/* The kernel chooses a free name. */
+static int open_listener(bench_job *job) {
+  struct sockaddr_un name = {.sun_family = AF_UNIX};
+  socklen_t size = sizeof name;
+  job->listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+  if (job->listener < 0 || bind(job->listener, (struct sockaddr *)&name, sizeof name.sun_family) != 0 ||
+      listen(job->listener, 1024) != 0 || getsockname(job->listener, (struct sockaddr *)&name, &size) != 0)
+    return bench_fail("socket for the ranks: %s", strerror(errno));
+  size_t length = size - offsetof(struct sockaddr_un, sun_path) - 1;
+  snprintf(job->address, sizeof job->address, "%.*s", (int)length, name.sun_path + 1);
+  return 0;
+}
+
+static int launcher_ended(bench_group *group, int status) {
+  group->pid = 0;
+  if (WIFSIGNALED(status))
+    bench_fail("%s: its launcher was ended by %s", group->launcher->name, strsignal(WTERMSIG(status)));
+  else
+    bench_fail("%s: its launcher ended with exit code %d", group->launcher->name, WEXITSTATUS(status));
+  return bench_job_show_output(group);
+}
+
+static int reap(bench_job *job) {
+  int status;
+  for (int g = 0; g < job->group_count; g++)
+    if (job->group[g].pid > 0 && waitpid(job->group[g].pid, &status, WNOHANG) > 0)
+      return launcher_ended(&job->group[g], status);
+  return 0;
+}
+
+int bench_job_signals(bench_job *job) {
+  struct signalfd_siginfo signal;
+  while (read(job->signals, &signal, sizeof signal) == (ssize_t)sizeof signal) {
+    job->interrupted = signal.ssi_signo != SIGCHLD;
+    if (job->interrupted)
+      return bench_fail("interrupted (%s), ending all ranks", strsignal((int)signal.ssi_signo));
+    if (reap(job) != 0)
+      return -1;
+  }
+  return 0;
+}
+
+/* Whether the other end is a process of this user; opens it. */
+static bool same_user(int link, int *pidfd) {
+  struct ucred peer;
+  socklen_t size = sizeof peer;
+  if (getsockopt(link, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 || peer.uid != geteuid())
+    return false;
+  *pidfd = pidfd_open(peer.pid, 0);
+  return *pidfd >= 0;
+}
+
+static bool fits(const bench_job *job, const bench_hello *hello) {
+  return hello->magic == BENCH_MAGIC && hello->group >= 0 && hello->group < job->group_count && hello->rank >= 0 &&
+         hello->rank < job->group[hello->group].rank_count && job->group[hello->group].rank[hello->rank].link < 0;
+}
+
+/* Takes one connection; returns how many ranks that makes, 0 for a stranger's. */
+static int admit(bench_job *job) {
+  struct timeval limit = {.tv_sec = 5};
+  bench_hello hello = {0};
+  int pidfd = -1;
+  int link = accept4(job->listener, NULL, NULL, SOCK_CLOEXEC);
+  setsockopt(link, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+  if (!same_user(link, &pidfd) || recv(link, &hello, sizeof hello, 0) != (ssize_t)sizeof hello || !fits(job, &hello)) {
+    close(link);
+    close(pidfd);
+    return 0;
+  }
+  bench_welcome welcome = {job->core[hello.rank % job->core_count]};
+  job->group[hello.group].rank[hello.rank] = (bench_rank){link, pidfd};
+  send(link, &welcome, sizeof welcome, MSG_NOSIGNAL);
+  return 1;
+}
+
+static int nobody_came(const bench_job *job) {
+  for (int g = 0; g < job->group_count; g++)
+    for (int64_t r = 0; r < job->group[g].rank_count; r++)
+      if (job->group[g].rank[r].link < 0) {
+        bench_fail("%s: rank %lld did not start within 60 s", job->group[g].launcher->name, (long long)r);
+        return bench_job_show_output(&job->group[g]);
+      }
+  return -1;
+}
+
+static int admit_all(bench_job *job) {
+  int64_t missing = job->group_count * job->options->rank_count;
+  int64_t deadline_ns = tt_clock_ns() + START_NS;
+  while (missing > 0) {
+    struct pollfd events[2] = {{.fd = job->listener, .events = POLLIN}, {.fd = job->signals, .events = POLLIN}};
+    int64_t left_ns = deadline_ns - tt_clock_ns();
+    if (left_ns <= 0)
+      return nobody_came(job);
+    bench_progress("starting: %lld ranks are missing", (long long)missing);
+    if (poll(events, 2, (int)(left_ns / 1000000) + 1) < 0)
+      continue;
+    if (events[1].revents != 0 && bench_job_signals(job) != 0)
+      return -1;
+    if (events[0].revents != 0)
+      missing -= admit(job);
+  }
+  return 0;
+}
+
+static int await_ready(bench_job *job, bench_group *group) {
+  bench_answer answer;
+  if (bench_group_collect(job, group, group->rank_count, &answer) != 0)
+    return -1;
+  memcpy(group->version, answer.text, sizeof group->version);
+  return 0;
+}
+
+static int launch_all(bench_job *job) {
+  for (int i = 0; i < job->options->library_count; i++) {
+    bench_group *group = &job->group[job->group_count];
+    *group = (bench_group){
+        .launcher = job->options->library[i], .number = job->group_count, .rank_count = job->options->rank_count};
+    int result = bench_launch(job, group);
+    job->group_count += result <= 0;
+    if (result < 0 || (result > 0 && i == 0))
+      return -1;
+  }
+  return 0;
+}
+
+int bench_job_open(const bench_options *options, bench_job *job) {
+  *job = (bench_job){.options = options, .listener = -1, .signals = -1};
+  job->core_count = bench_cores(job->core, (int)TT_COUNT(job->core));
+  if (options->core_count > 0 && options->core_count < job->core_count)
+    job->core_count = options->core_count;
+  if (job->core_count == 0 || bench_job_watch(job) != 0 || open_listener(job) != 0 || launch_all(job) != 0 ||
+      admit_all(job) != 0)
+    return -1;
+  for (int g = 0; g < job->group_count; g++)
+    if (await_ready(job, &job->group[g]) != 0)
+      return -1;
+  int ranks = (int)options->rank_count;
+  job->flags_ns = bench_flags_measure(job->core, job->core_count, ranks, true, FLAGS_SECONDS).round_ns;
+  return 0;
+}
+
+void bench_job_close(bench_job *job, bool success) {
+  for (int g = 0; g < job->group_count; g++)
+    bench_group_end(&job->group[g], success);
+  while (waitpid(-1, NULL, WNOHANG) > 0)
+    ;
+  if (job->listener >= 0)
+    close(job->listener);
+  if (job->signals >= 0)
+    close(job->signals);
+}

@@ -1,0 +1,248 @@
+/* tools/bench/launch.c - starts and ends the ranks of a library through its own launcher.
+ *
+ * A launcher is a process group of its own, so that Ctrl-C reaches only the driver, which then ends everything in
+ * order. It gets SIGTERM should the driver die. Ranks are known by pidfd, which cannot name another process by mistake.
+ */
+#include "job.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/pidfd.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define ARGUMENTS 64
+#define POLITE_MS 10000
+#define FORCED_MS 3000
+#define ENDING_MS 1000
+
+typedef struct command_line {
+  int count;
+  char *argument[ARGUMENTS + 1]; /* ends with NULL */
+  char text[4096];               /* where they live */
+  size_t used;
+} command_line;
+
+static void add(command_line *line, const char *argument) {
+  size_t size = strlen(argument) + 1;
+  if (line->count == ARGUMENTS || line->used + size > sizeof line->text)
+    return;
+  memcpy(line->text + line->used, argument, size);
+  line->argument[line->count++] = line->text + line->used;
+  line->used += size;
+}
+
+static void add_words(command_line *line, const char *words) {
+  char copy[512], *rest = NULL;
+  snprintf(copy, sizeof copy, "%s", words);
+  for (char *word = strtok_r(copy, " ", &rest); word; word = strtok_r(NULL, " ", &rest))
+    add(line, word);
+}
+
+static int own_path(char *path, size_t size) {
+  ssize_t length = readlink("/proc/self/exe", path, size - 1);
+  if (length < 0)
+    return bench_fail("/proc/self/exe: %s", strerror(errno));
+  path[length] = '\0';
+  return 0;
+}
+
+static bool in_path(const char *program) {
+  const char *path = getenv("PATH");
+  char copy[4096], file[4200], *rest = NULL;
+  snprintf(copy, sizeof copy, "%s", path ? path : "/usr/bin:/bin");
+  for (char *folder = strtok_r(copy, ":", &rest); folder; folder = strtok_r(NULL, ":", &rest)) {
+    snprintf(file, sizeof file, "%s/%s", folder, program);
+    if (access(file, X_OK) == 0)
+      return true;
+  }
+  return false;
+}
+
+static int add_launcher(command_line *line, const bench_launcher *launcher, const char *self) {
+  if (!launcher->program[0])
+    return add(line, self), 0;
+  for (size_t i = 0; i < TT_COUNT(launcher->program) && launcher->program[i]; i++)
+    if (in_path(launcher->program[i]))
+      return add(line, launcher->program[i]), 0;
+  fprintf(stderr, "tutti bench: %s is left out, because %s is not in PATH\n", launcher->name, launcher->program[0]);
+  return 1;
+}
+
+/* Workers of others are in libexec/tutti beside bin/. */
+int bench_launch_worker(const bench_launcher *launcher, char *path, size_t size) {
+  char self[2048];
+  if (own_path(self, sizeof self) != 0)
+    return -1;
+  if (!launcher->worker)
+    return snprintf(path, size, "%s", self), 0;
+  *strrchr(self, '/') = '\0';
+  snprintf(path, size, "%s/../libexec/tutti/%s", self, launcher->worker);
+  if (access(path, X_OK) == 0)
+    return 0;
+  fprintf(stderr,
+          "tutti bench: %s is left out, because there is no %s (its compiler was missing when tutti was built)\n",
+          launcher->name, path);
+  return 1;
+}
+
+static int add_worker(command_line *line, const bench_launcher *launcher) {
+  char path[4096];
+  int result = bench_launch_worker(launcher, path, sizeof path);
+  if (result == 0)
+    add(line, path);
+  if (result == 0 && !launcher->worker)
+    add(line, "bench-worker");
+  return result;
+}
+
+static int make_command(const bench_job *job, bench_group *group, command_line *line) {
+  const bench_launcher *launcher = group->launcher;
+  char self[2048], number[24];
+  int result;
+  if (own_path(self, sizeof self) != 0 || (result = add_launcher(line, launcher, self)) < 0)
+    return -1;
+  if (result > 0)
+    return result;
+  add_words(line, launcher->arguments);
+  if (group->rank_count > job->core_count)
+    add_words(line, launcher->yielding);
+  add(line, "-n");
+  snprintf(number, sizeof number, "%lld", (long long)group->rank_count);
+  add(line, number);
+  if (launcher->more)
+    add_words(line, launcher->more);
+  for (int i = 0; i < line->count; i++)
+    snprintf(group->command + strlen(group->command), sizeof group->command - strlen(group->command), "%s%s",
+             i ? " " : "", line->argument[i]);
+  if ((result = add_worker(line, launcher)) != 0)
+    return result;
+  add(line, job->address);
+  snprintf(number, sizeof number, "%d", group->number);
+  add(line, number);
+  add(line, launcher->rank_variable);
+  return 0;
+}
+
+static void become(char *const *argument, int output, int errors) {
+  sigset_t none;
+  sigemptyset(&none);
+  setpgid(0, 0);
+  prctl(PR_SET_PDEATHSIG, SIGTERM);
+  sigprocmask(SIG_SETMASK, &none, NULL);
+  int nothing = open("/dev/null", O_RDONLY);
+  dup2(nothing, STDIN_FILENO);
+  dup2(output, STDOUT_FILENO);
+  dup2(errors, STDERR_FILENO);
+  execvp(argument[0], argument);
+  dprintf(STDERR_FILENO, "%s: %s\n", argument[0], strerror(errno));
+  _exit(127);
+}
+
+int bench_launch_start(bench_group *group, char *const *argument, int output) {
+  group->output = memfd_create("tutti-bench-output", MFD_CLOEXEC);
+  if (group->output < 0)
+    return bench_fail("memfd_create: %s", strerror(errno));
+  group->pid = fork();
+  if (group->pid < 0)
+    return bench_fail("fork: %s", strerror(errno));
+  if (group->pid == 0)
+    become(argument, output >= 0 ? output : group->output, group->output);
+  setpgid(group->pid, group->pid);
+  return 0;
+}
+
+static int make_ranks(bench_group *group) {
+  group->rank = calloc((size_t)group->rank_count, sizeof *group->rank);
+  if (!group->rank)
+    return bench_fail("no memory for %lld ranks", (long long)group->rank_count);
+  for (int64_t r = 0; r < group->rank_count; r++)
+    group->rank[r] = (bench_rank){-1, -1};
+  return 0;
+}
+
+int bench_launch(bench_job *job, bench_group *group) {
+  command_line line = {0};
+  int result = make_command(job, group, &line);
+  if (result != 0 || make_ranks(group) != 0)
+    return result != 0 ? result : -1;
+  return bench_launch_start(group, line.argument, -1);
+}
+
+int bench_job_show_output(const bench_group *group) {
+  char text[2049];
+  off_t end = lseek(group->output, 0, SEEK_END);
+  off_t start = end > 2048 ? end - 2048 : 0;
+  ssize_t length = pread(group->output, text, sizeof text - 1, start);
+  if (length > 0)
+    fprintf(stderr, "its last output:\n%.*s%s", (int)length, text, text[length - 1] == '\n' ? "" : "\n");
+  return -1;
+}
+
+/* Whether the process has ended within the time. */
+static bool ended(int pidfd, int timeout_ms) {
+  struct pollfd one = {.fd = pidfd, .events = POLLIN};
+  return pidfd < 0 || poll(&one, 1, timeout_ms) > 0;
+}
+
+const char *bench_launch_ending(bench_group *group, char text[64]) {
+  int status, pidfd = group->pid > 0 ? pidfd_open(group->pid, 0) : -1;
+  snprintf(text, 64, "its output is closed");
+  if (pidfd >= 0 && ended(pidfd, ENDING_MS) && waitpid(group->pid, &status, WNOHANG) == group->pid) {
+    group->pid = 0;
+    if (WIFSIGNALED(status))
+      snprintf(text, 64, "%s", strsignal(WTERMSIG(status)));
+    else
+      snprintf(text, 64, "exit code %d", WEXITSTATUS(status));
+  }
+  if (pidfd >= 0)
+    close(pidfd);
+  return text;
+}
+
+bool bench_launch_end(bench_group *group, bool success) {
+  bool ended_itself = false;
+  int pidfd = group->pid > 0 ? pidfd_open(group->pid, 0) : -1;
+  if (pidfd < 0)
+    return true;
+  ended_itself = ended(pidfd, success ? POLITE_MS : 0);
+  if (!ended_itself) {
+    kill(-group->pid, SIGTERM);
+    if (!ended(pidfd, FORCED_MS))
+      kill(-group->pid, SIGKILL);
+  }
+  waitpid(group->pid, NULL, 0);
+  close(pidfd);
+  group->pid = 0;
+  return ended_itself;
+}
+
+static void end_rank(bench_rank *rank) {
+  if (rank->link >= 0)
+    close(rank->link);
+  if (rank->pidfd < 0)
+    return;
+  if (!ended(rank->pidfd, 100))
+    pidfd_send_signal(rank->pidfd, SIGKILL, NULL, 0);
+  close(rank->pidfd);
+}
+
+void bench_group_end(bench_group *group, bool success) {
+  static const bench_command stop = {.verb = BENCH_STOP};
+  for (int64_t r = 0; success && r < group->rank_count; r++)
+    send(group->rank[r].link, &stop, sizeof stop, MSG_NOSIGNAL);
+  bench_launch_end(group, success);
+  for (int64_t r = 0; group->rank && r < group->rank_count; r++)
+    end_rank(&group->rank[r]);
+  if (group->output > 0)
+    close(group->output);
+  free(group->rank);
+}

@@ -1,0 +1,168 @@
+/* tools/mpirun/find.c - which MPI a program or a launcher belongs to, and where its launcher and library are.
+ *
+ * A program says by the libraries it needs: the system's loader lists them without running it. A launcher says by its
+ * --version. */
+#include "mpirun.h"
+
+#include "base/base.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+const mpirun_kind mpirun_kinds[2] = {
+    {.name = "openmpi",
+     .about = "Open MPI",
+     .libraries = {"libmpi.so.40 "},
+     .version = "Open",
+     .launchers = {"mpirun", "mpiexec", "mpirun.openmpi", "mpiexec.openmpi"},
+     .sets_each = true},
+    {.name = "mpich",
+     .about = "MPICH",
+     .libraries = {"libmpich.so.12 ", "libmpi.so.12 "},
+     .version = "HYDRA",
+     .launchers = {"mpirun", "mpiexec", "mpiexec.mpich", "mpiexec.hydra"}},
+};
+
+const mpirun_kind *mpirun_kind_named(const char *name) {
+  for (size_t k = 0; k < TT_COUNT(mpirun_kinds); k++)
+    if (strcmp(mpirun_kinds[k].name, name) == 0)
+      return &mpirun_kinds[k];
+  return NULL;
+}
+
+static bool is_program(const char *path) {
+  struct stat about;
+  return stat(path, &about) == 0 && S_ISREG(about.st_mode) && access(path, X_OK) == 0;
+}
+
+bool mpirun_find_in_path(const char *program, char *text) {
+  const char *path = getenv("PATH");
+  char copy[MPIRUN_PATH], *rest = NULL;
+  if (strchr(program, '/'))
+    return snprintf(text, MPIRUN_PATH, "%s", program) < MPIRUN_PATH && is_program(text);
+  snprintf(copy, sizeof copy, "%s", path ? path : "/usr/bin:/bin");
+  for (char *folder = strtok_r(copy, ":", &rest); folder; folder = strtok_r(NULL, ":", &rest))
+    if (snprintf(text, MPIRUN_PATH, "%s/%s", folder, program) < MPIRUN_PATH && is_program(text))
+      return true;
+  return false;
+}
+
+/* ---- what others say ---- */
+
+static size_t read_all(int from, char *text, size_t size) {
+  size_t used = 0;
+  for (ssize_t got; used + 1 < size && (got = read(from, text + used, size - 1 - used)) > 0;)
+    used += (size_t)got;
+  text[used] = '\0';
+  return used;
+}
+
+bool mpirun_output_of(char *const *command, char *text, size_t size) {
+  int ends[2], status;
+  pid_t child;
+  if (pipe2(ends, O_CLOEXEC) != 0)
+    return false;
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO);
+  int failed = posix_spawnp(&child, command[0], &actions, NULL, command, environ);
+  posix_spawn_file_actions_destroy(&actions);
+  close(ends[1]);
+  if (failed == 0)
+    read_all(ends[0], text, size);
+  close(ends[0]);
+  return failed == 0 && waitpid(child, &status, 0) == child;
+}
+
+/* The loader that a dynamic program names; none: a script, or linked statically. */
+static bool loader_of(const char *program, char *text) {
+  Elf64_Ehdr header;
+  Elf64_Phdr part = {.p_type = PT_NULL};
+  int file = open(program, O_RDONLY | O_CLOEXEC);
+  bool good = file >= 0 && pread(file, &header, sizeof header, 0) == sizeof header &&
+              memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 && header.e_ident[EI_CLASS] == ELFCLASS64;
+  for (int p = 0; good && part.p_type != PT_INTERP && p < header.e_phnum; p++)
+    good = pread(file, &part, sizeof part, (off_t)header.e_phoff + p * header.e_phentsize) == sizeof part;
+  good = good && part.p_type == PT_INTERP && part.p_filesz < MPIRUN_PATH &&
+         pread(file, text, part.p_filesz, (off_t)part.p_offset) == (ssize_t)part.p_filesz;
+  if (file >= 0)
+    close(file);
+  return good;
+}
+
+static bool needs(const mpirun_kind *kind, const char *libraries) {
+  for (size_t l = 0; l < TT_COUNT(kind->libraries) && kind->libraries[l]; l++)
+    if (strstr(libraries, kind->libraries[l]))
+      return true;
+  return false;
+}
+
+static const mpirun_kind *kind_of_program(char *program) {
+  char loader[MPIRUN_PATH], libraries[1 << 16];
+  if (!loader_of(program, loader) ||
+      !mpirun_output_of((char *const[]){loader, "--list", program, NULL}, libraries, sizeof libraries))
+    return NULL;
+  for (size_t k = 0; k < TT_COUNT(mpirun_kinds); k++)
+    if (needs(&mpirun_kinds[k], libraries))
+      return &mpirun_kinds[k];
+  return NULL;
+}
+
+const mpirun_kind *mpirun_kind_of_programs(char **arguments, const char **program) {
+  char path[MPIRUN_PATH];
+  for (; *arguments; arguments++) {
+    const mpirun_kind *kind =
+        **arguments != '-' && mpirun_find_in_path(*arguments, path) ? kind_of_program(path) : NULL;
+    if (kind)
+      return *program = *arguments, kind;
+  }
+  return NULL;
+}
+
+const mpirun_kind *mpirun_kind_of_launcher(const char *launcher) {
+  char path[MPIRUN_PATH], about[MPIRUN_PATH];
+  if (!mpirun_find_in_path(launcher, path) ||
+      !mpirun_output_of((char *const[]){path, "--version", NULL}, about, sizeof about))
+    return NULL;
+  for (size_t k = 0; k < TT_COUNT(mpirun_kinds); k++)
+    if (strstr(about, mpirun_kinds[k].version))
+      return &mpirun_kinds[k];
+  return NULL;
+}
+
+bool mpirun_find_launcher(const mpirun_kind *kind, char *text) {
+  for (size_t l = 0; l < TT_COUNT(kind->launchers); l++)
+    if (mpirun_kind_of_launcher(kind->launchers[l]) == kind)
+      return mpirun_find_in_path(kind->launchers[l], text);
+  return false;
+}
+
+/* From the command's folder: where it is installed, and in the build folder. */
+bool mpirun_find_library(const mpirun_kind *kind, char *text) {
+  static const char *const folders[] = {TUTTI_LIBRARIES, "../lib"};
+  char self[MPIRUN_PATH], near[MPIRUN_PATH + 64], path[PATH_MAX];
+  ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+  self[length > 0 ? length : 0] = '\0';
+  char *slash = strrchr(self, '/');
+  if (slash)
+    *slash = '\0';
+  for (size_t f = 0; f < TT_COUNT(folders); f++) {
+    snprintf(near, sizeof near, "%s/%s/libtutti-%s.so", self, folders[f], kind->name);
+    if (realpath(near, path))
+      return snprintf(text, MPIRUN_PATH, "%s", path) < MPIRUN_PATH;
+  }
+  snprintf(text, MPIRUN_PATH, "%.4000s", near);
+  return false;
+}

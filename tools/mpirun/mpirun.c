@@ -1,0 +1,261 @@
+/* tools/mpirun/mpirun.c - `tutti mpirun`: an MPI program, unchanged, with its collectives on tutti.
+ *
+ * Replaces itself by the MPI's own launcher, told to preload libtutti-openmpi.so or libtutti-mpich.so into the ranks
+ * (docs/mpi.md). Everything but its own options is passed on. */
+#include "mpirun.h"
+#include "tools/tools.h"
+
+#include "base/base.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define USAGE 2
+#define NOT_FOUND 127
+
+static const char help[] =
+    "usage: tutti mpirun [OPTIONS] ARGUMENTS OF MPIRUN\n"
+    "\n"
+    "Runs an unchanged MPI program through its MPI's own mpirun, with its collectives on tutti.\n"
+    "\n"
+    "      --mpi openmpi|mpich   the MPI of the program (default: the MPI that the program needs; if it does not say,\n"
+    "                            as with scripts, the MPI of the mpirun in PATH)\n"
+    "      --mpirun PATH         the launcher to use (default: TUTTI_MPIRUN, else the MPI's mpirun in PATH)\n"
+    "      --stats               report at the end what ran on tutti and what passed through: TUTTI_STATS=1\n"
+    "      --only LIST           run only these collectives on tutti, such as allreduce,bcast: TUTTI_MPI_ONLY\n"
+    "      --off                 pass everything through to MPI, to compare with: TUTTI_MPI=off\n"
+    "      --show                print the command instead of running it\n"
+    "  -h, --help                print this text\n"
+    "\n"
+    "Options come first; everything after them goes to the launcher, whose exit code `tutti mpirun` returns.\n"
+    "Variables with names that begin with TUTTI_ reach all ranks, and so does ASAN_OPTIONS, which programs with the\n"
+    "address sanitizer need. The libraries in LD_PRELOAD are loaded before tutti's.\n"
+    "\n"
+    "  tutti mpirun -n 8 ./app\n"
+    "  tutti mpirun --stats -n 8 --hostfile nodes python3 train.py\n";
+
+typedef struct mpirun_options {
+  const mpirun_kind *kind; /* NULL: to be found out */
+  const char *launcher;    /* NULL: the same */
+  bool show;
+  char **rest;
+} mpirun_options;
+
+static int usage_error(const char *format, const char *value) {
+  fputs("tutti mpirun: ", stderr);
+  fprintf(stderr, format, value);
+  fputs("; see `tutti mpirun --help`\n", stderr);
+  return USAGE;
+}
+
+/* ---- options ---- */
+
+/* The value of --NAME VALUE or --NAME=VALUE; NULL: another argument, or no value. */
+static const char *value_of(const char *name, char ***argument) {
+  size_t length = strlen(name);
+  const char *word = **argument;
+  if (strncmp(word, name, length) != 0 || (word[length] != '=' && word[length] != '\0'))
+    return NULL;
+  return word[length] == '=' ? word + length + 1 : (*argument)[1] ? *++*argument : NULL;
+}
+
+static int set_kind(const char *name, mpirun_options *options) {
+  options->kind = mpirun_kind_named(name);
+  return options->kind ? 0 : usage_error("--mpi '%s' is neither openmpi nor mpich", name);
+}
+
+/* 0: taken; an exit code; -1: help; -2: not one of ours. */
+static int parse_one(char ***argument, mpirun_options *options) {
+  static const struct {
+    const char *word, *name, *value;
+  } variables[] = {{"--stats", "TUTTI_STATS", "1"}, {"--off", "TUTTI_MPI", "off"}};
+  const char *word = **argument, *value;
+  for (size_t v = 0; v < TT_COUNT(variables); v++)
+    if (strcmp(word, variables[v].word) == 0)
+      return setenv(variables[v].name, variables[v].value, 1) != 0;
+  if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
+    return -1;
+  if (strcmp(word, "--show") == 0)
+    return options->show = true, 0;
+  if ((value = value_of("--mpi", argument)))
+    return set_kind(value, options);
+  if ((value = value_of("--mpirun", argument)))
+    return options->launcher = value, 0;
+  if ((value = value_of("--only", argument)))
+    return setenv("TUTTI_MPI_ONLY", value, 1) != 0;
+  return -2;
+}
+
+static int parse(char **argument, mpirun_options *options) {
+  int code = 0;
+  for (; *argument && (code = parse_one(&argument, options)) == 0; argument++)
+    ;
+  options->rest = argument;
+  if (code == -2)
+    code = 0;
+  return code == 0 && !*argument ? usage_error("%s", "the program is missing") : code;
+}
+
+/* ---- which MPI, which launcher ---- */
+
+static int refuse(const char *format, ...) TT_PRINTF(1, 2);
+static int refuse(const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  fputs("tutti mpirun: ", stderr);
+  vfprintf(stderr, format, arguments);
+  fputc('\n', stderr);
+  va_end(arguments);
+  return NOT_FOUND;
+}
+
+/* A launcher that was named must be there, and of the program's MPI. */
+static int check_named(mpirun_options *options, const char *program, char *launcher) {
+  if (!mpirun_find_in_path(options->launcher, launcher))
+    return refuse("launcher '%s' not found", options->launcher);
+  const mpirun_kind *kind = mpirun_kind_of_launcher(options->launcher);
+  if (kind && options->kind && kind != options->kind)
+    return refuse("%s is a program of %s, but %s is the launcher of %s", program, options->kind->about,
+                  options->launcher, kind->about);
+  if (!kind && !options->kind)
+    return refuse("cannot tell which MPI the launcher %s belongs to; add --mpi openmpi or --mpi mpich",
+                  options->launcher);
+  options->kind = options->kind ? options->kind : kind;
+  return 0;
+}
+
+static int choose(mpirun_options *options, char *launcher) {
+  const char *program = "this";
+  if (!options->kind)
+    options->kind = mpirun_kind_of_programs(options->rest, &program);
+  if (options->launcher)
+    return check_named(options, program, launcher);
+  if (!options->kind)
+    options->kind = mpirun_kind_of_launcher("mpirun");
+  if (!options->kind)
+    return refuse("cannot tell which MPI the program needs, and there is no mpirun of Open MPI or MPICH in PATH; add "
+                  "--mpi and --mpirun");
+  if (!mpirun_find_launcher(options->kind, launcher))
+    return refuse("there is no launcher of %s in PATH; name one with --mpirun", options->kind->about);
+  return 0;
+}
+
+/* ---- the command ---- */
+
+typedef struct word_list {
+  char **word; /* ends with NULL */
+  size_t count, room;
+} word_list;
+
+static void add(word_list *list, const char *word) {
+  if (list->count + 2 > list->room) {
+    list->room = 2 * list->room + 64;
+    list->word = realloc(list->word, list->room * sizeof *list->word);
+  }
+  char *copy = list->word ? strdup(word) : NULL;
+  if (copy == NULL) {
+    fputs("tutti mpirun: no memory\n", stderr);
+    exit(1);
+  }
+  list->word[list->count++] = copy;
+  list->word[list->count] = NULL;
+}
+
+static void add_variable(word_list *list, const mpirun_kind *kind, const char *name, const char *value) {
+  char both[3 * MPIRUN_PATH];
+  if (kind->sets_each) {
+    snprintf(both, sizeof both, "%s=%s", name, value);
+    add(list, "-x");
+    add(list, both);
+  } else {
+    add(list, "-genv");
+    add(list, name);
+    add(list, value);
+  }
+}
+
+/* A variable that is a list: what it is so far, and `last`. */
+static void add_longer(word_list *list, const mpirun_kind *kind, const char *name, const char *last) {
+  const char *before = getenv(name);
+  char value[2 * MPIRUN_PATH];
+  bool alone = !before || !*before;
+  snprintf(value, sizeof value, "%.4000s%s%s", alone ? "" : before, alone ? "" : ":", last);
+  add_variable(list, kind, name, value);
+}
+
+/* What every rank gets. Programs with the address sanitizer would end at once, as its own library is no longer the
+ * first of all. It may be the second here: none of its names is in ours. */
+static void add_variables(word_list *list, const mpirun_kind *kind, const char *library) {
+  extern char **environ;
+  char name[256];
+  add_longer(list, kind, "LD_PRELOAD", library);
+  add_longer(list, kind, "ASAN_OPTIONS", "verify_asan_link_order=0");
+  for (char **variable = environ; *variable; variable++) {
+    size_t length = strcspn(*variable, "=");
+    if (strncmp(*variable, "TUTTI_", 6) != 0 || length >= sizeof name)
+      continue;
+    snprintf(name, sizeof name, "%.*s", (int)length, *variable);
+    add_variable(list, kind, name, *variable + length + 1);
+  }
+}
+
+static void build(const mpirun_options *options, const char *launcher, const char *library, word_list *list) {
+  add(list, launcher);
+  add_variables(list, options->kind, library);
+  for (char **argument = options->rest; *argument; argument++) {
+    add(list, *argument);
+    if (options->kind->sets_each && strcmp(*argument, ":") == 0)
+      add_variables(list, options->kind, library);
+  }
+}
+
+static int show(const word_list *list) {
+  for (size_t w = 0; w < list->count; w++)
+    printf("%s%s", list->word[w], w + 1 < list->count ? " " : "\n");
+  return 0;
+}
+
+/* Open MPI's says it at length, but not where the option goes here. Versions read other variables. */
+static bool is_root_allowed(const mpirun_options *options) {
+  static const char *const variables[] = {"OMPI_ALLOW_RUN_AS_ROOT", "PRTE_ALLOW_RUN_AS_ROOT"};
+  for (size_t n = 0; n < sizeof variables / sizeof *variables; n++)
+    if (getenv(variables[n]))
+      return true;
+  for (char **argument = options->rest; *argument; argument++)
+    if (strcmp(*argument, "--allow-run-as-root") == 0)
+      return true;
+  return false;
+}
+
+static void say_root(const mpirun_options *options) {
+  if (geteuid() == 0 && strcmp(options->kind->name, "openmpi") == 0 && !is_root_allowed(options))
+    fputs(
+        "tutti mpirun: Open MPI does not start programs as root unless you allow it: tutti mpirun --allow-run-as-root "
+        "..., or OMPI_ALLOW_RUN_AS_ROOT=1 and OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 in the environment\n",
+        stderr);
+}
+
+int tt_tool_mpirun(int argc, char **argv) {
+  (void)argc;
+  mpirun_options options = {.launcher = getenv("TUTTI_MPIRUN")};
+  char launcher[MPIRUN_PATH], library[MPIRUN_PATH];
+  word_list list = {0};
+  int code = parse(argv + 1, &options);
+  if (code < 0)
+    return fputs(help, stdout), 0;
+  if (code == 0)
+    code = choose(&options, launcher);
+  if (code != 0)
+    return code;
+  if (!mpirun_find_library(options.kind, library))
+    return refuse("there is no %s (%s was missing when tutti was built)", library, options.kind->about);
+  build(&options, launcher, library, &list);
+  if (options.show)
+    return show(&list);
+  say_root(&options);
+  execv(launcher, list.word);
+  return refuse("%s: %s", launcher, strerror(errno));
+}

@@ -1,0 +1,100 @@
+/* tools/plan/picture.c - the files that `tutti plan` writes: the picture and the dependency graph. */
+#include "plan.h"
+
+#include "draw/draw.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#define TEXT 160
+
+/* Adds a stage's way of using a level: "core: chain", or "core: chain (scatter), star (allgather)". */
+static void add_use(char *text, const char *stage, const tt_level_params *level, bool one_way) {
+  char shape[64];
+  size_t used = strlen(text);
+  plan_level_text(level, shape, sizeof shape);
+  bool first = strchr(text, ':') == NULL;
+  snprintf(text + used, TEXT - used, one_way ? "%s%s" : "%s%s (%s)", first ? ": " : "; ", shape, stage);
+}
+
+static bool same_use(const tt_level_params *a, const tt_level_params *b) {
+  char x[64], y[64];
+  plan_level_text(a, x, sizeof x);
+  plan_level_text(b, y, sizeof y);
+  return strcmp(x, y) == 0;
+}
+
+/* The legend of plan level `number`. */
+static void describe_level(const plan_work *work, int number, char *text) {
+  tt_level_info use[TT_STAGES];
+  const char *stage[TT_STAGES];
+  int count = 0;
+  bool one_way = true;
+  for (int s = 0; s < work->composition.stage_count; s++)
+    for (int n = 0; n < tt_lowering_level_count(work->lowering, s); n++) {
+      tt_level_info level = tt_lowering_level(work->lowering, s, n);
+      if (level.plan_level != number)
+        continue;
+      use[count] = level;
+      stage[count] = work->composition.stage[s].name;
+      one_way = one_way && same_use(&use[0].params, &use[count].params);
+      count++;
+    }
+  snprintf(text, TEXT, "%s", work->plan[0]->level[number]);
+  for (int n = 0; n < (one_way ? 1 : count); n++)
+    add_use(text, stage[n], &use[n].params, one_way);
+}
+
+static tutti_status write_file(const tt_draw_picture *picture, const char *path,
+                               tutti_status (*draw)(const tt_draw_picture *, FILE *)) {
+  bool to_stdout = strcmp(path, "-") == 0;
+  FILE *file = to_stdout ? stdout : fopen(path, "w");
+  if (!file)
+    return tt_fail(TUTTI_ERR_SYSTEM, "cannot write '%s': %s", path, strerror(errno));
+  tutti_status status = draw(picture, file);
+  bool written = fflush(file) == 0 && !ferror(file);
+  if (!to_stdout)
+    written = fclose(file) == 0 && written;
+  if (status == TUTTI_OK && !written)
+    return tt_fail(TUTTI_ERR_SYSTEM, "cannot write all of '%s': %s", path, strerror(errno));
+  return status;
+}
+
+static bool is_ordered(const tt_composition *composition) {
+  for (int s = 0; s < composition->stage_count; s++)
+    for (int n = 0; n < composition->stage[s].family_count; n++)
+      if (tt_ir_family(&composition->stage[s], n)->ordered)
+        return true;
+  return false;
+}
+
+tutti_status plan_picture_write(const plan_work *work) {
+  const plan_options *options = work->options;
+  char title[TEXT], params[512], levels[TT_PLAN_LEVELS][TEXT];
+  tt_draw_stage stages[TT_STAGES];
+  if (!options->svg && !options->dot)
+    return TUTTI_OK;
+  if (!plan_work_is_whole(work))
+    return tt_fail(TUTTI_ERR_UNSUPPORTED, "a picture of %lld ranks is too large to draw; the limit is %d",
+                   (long long)work->composition.rank_count, TT_DRAW_RANKS);
+  plan_title(work, title, sizeof title);
+  tt_params_print(&work->params, params, sizeof params);
+  tt_draw_picture picture = {.plan = (const tt_plan *const *)work->plan,
+                             .topo = work->topo,
+                             .unit_blocks = plan_unit_blocks(work),
+                             .unit_text = plan_unit_text(work),
+                             .ordered = is_ordered(&work->composition),
+                             .title = title,
+                             .note = params,
+                             .stage = stages,
+                             .stage_count = work->composition.stage_count};
+  for (int n = 0; n < (int)work->plan[0]->level_count; n++) {
+    describe_level(work, n, levels[n]);
+    picture.level_text[n] = levels[n];
+  }
+  for (int s = 0; s < picture.stage_count; s++)
+    stages[s] = (tt_draw_stage){work->composition.stage[s].name, tt_lowering_round(work->lowering, s)};
+  tutti_status status = options->svg ? write_file(&picture, options->svg, tt_draw_svg) : TUTTI_OK;
+  return status == TUTTI_OK && options->dot ? write_file(&picture, options->dot, tt_draw_dot) : status;
+}

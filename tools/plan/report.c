@@ -1,0 +1,212 @@
+/* tools/plan/report.c - what `tutti plan` prints: composition, resolved levels, what each rank sends, and
+ * modelled times where they are asked for. */
+#include "plan.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- small texts ---- */
+
+static void shape_text(const tt_level_params *level, char text[static 32]) {
+  if (tt_shape_has_k(level->shape))
+    snprintf(text, 32, "%d-%s", level->k, tt_shape_name(level->shape));
+  else
+    snprintf(text, 32, "%s", tt_shape_name(level->shape));
+}
+
+static const char *order_text(const tt_level_params *level) {
+  return level->shape == TT_KNOMIAL ? tt_order_name(level->order) : "-";
+}
+
+void plan_level_text(const tt_level_params *level, char *text, size_t size) {
+  char shape[32];
+  bool ordered = level->shape == TT_KNOMIAL, labelled = level->labelling != TT_ROTATE;
+  shape_text(level, shape);
+  snprintf(text, size, "%s%s%s%s%s", shape, labelled ? ", " : "", labelled ? tt_labelling_name(level->labelling) : "",
+           ordered ? ", " : "", ordered ? order_text(level) : "");
+}
+
+void plan_title(const plan_work *work, char *text, size_t size) {
+  const tt_problem *problem = &work->options->problem;
+  tt_collective_info info = tt_compose_info(problem->collective);
+  int used = snprintf(text, size, "%s of %" PRId64 " rank%s", info.name, problem->rank_count,
+                      problem->rank_count == 1 ? "" : "s");
+  if (work->topo->level_count > 1)
+    used += snprintf(text + used, size - (size_t)used, " on %" PRId64 " nodes", work->topo->level[0].group_count);
+  if (info.has_root)
+    used += snprintf(text + used, size - (size_t)used, ", root %" PRId64, problem->root);
+  if (info.has_graph)
+    used += snprintf(text + used, size - (size_t)used, ", %" PRId64 " edges", problem->graph->edge_count);
+  snprintf(text + used, size - (size_t)used, "%s", problem->in_place ? ", in place" : "");
+}
+
+void plan_format_time(double time_ns, char text[static 32]) {
+  static const char *const unit[] = {"ns", "us", "ms", "s"};
+  size_t n = 0;
+  for (; n + 1 < TT_COUNT(unit) && time_ns >= 999.5; n++)
+    time_ns /= 1000;
+  snprintf(text, 32, time_ns < 99.95 ? "%.3g %s" : "%.0f %s", time_ns, unit[n]);
+}
+
+static void format_range(int64_t low, int64_t high, char text[static 48]) {
+  if (low == high)
+    snprintf(text, 48, "%" PRId64, low);
+  else
+    snprintf(text, 48, "%" PRId64 " .. %" PRId64, low, high);
+}
+
+/* ---- composition ---- */
+
+static void print_indented(const char *text) {
+  for (const char *line = text; line && *line;) {
+    size_t length = strcspn(line, "\n");
+    printf("  %.*s\n", (int)length, line);
+    line += length + (line[length] == '\n');
+  }
+}
+
+static void print_composition(const plan_work *work) {
+  tt_arena scratch;
+  tt_arena_init(&scratch);
+  printf("\ncomposition, form %s\n", tt_compose_form(work->options->problem.collective, work->params.form));
+  print_indented(tt_ir_print(&work->composition, &scratch));
+  tt_arena_finish(&scratch);
+}
+
+/* ---- levels ---- */
+
+static void print_level(const tt_level_info *level, const char *stage_name) {
+  char shape[32], trees[48];
+  shape_text(&level->params, shape);
+  format_range(level->fewest, level->most, trees);
+  printf("  %-15s %-11s %6" PRId64 "  %-9s %-9s %-9s %-5s %6" PRId64 "%s%s%s\n", stage_name, level->name,
+         level->group_count, trees, shape, tt_labelling_name(level->params.labelling), order_text(&level->params),
+         level->rounds, level->fold ? "  folded to a power of two" : "", level->striped ? "  striped" : "",
+         level->publish && level->params.shape == TT_STAR ? "  may publish" : "");
+}
+
+static void print_levels(const plan_work *work) {
+  int stages = work->composition.stage_count;
+  printf("\n  %-15s %-11s %6s  %-9s %-9s %-9s %-5s %6s\n", "stage", "level", "groups", "in a tree", "shape",
+         "labelling", "order", "rounds");
+  for (int s = 0; s < stages; s++)
+    for (int n = 0; n < tt_lowering_level_count(work->lowering, s); n++) {
+      tt_level_info level = tt_lowering_level(work->lowering, s, n);
+      print_level(&level, n ? "" : work->composition.stage[s].name);
+    }
+  printf("  rounds in total: %u\n", tt_lowering_round(work->lowering, stages));
+}
+
+/* ---- counts ---- */
+
+typedef struct counts {
+  tt_plan_counts low, high, sum;
+} counts;
+
+static counts count_level(const plan_work *work, int level) {
+  counts all = {{INT64_MAX, INT64_MAX}, {0, 0}, {0, 0}};
+  for (int64_t n = 0; n < work->plan_count; n++) {
+    tt_plan_counts sent = tt_plan_sent(work->plan[n], level);
+    all.low.messages = sent.messages < all.low.messages ? sent.messages : all.low.messages;
+    all.low.blocks = sent.blocks < all.low.blocks ? sent.blocks : all.low.blocks;
+    all.high.messages = sent.messages > all.high.messages ? sent.messages : all.high.messages;
+    all.high.blocks = sent.blocks > all.high.blocks ? sent.blocks : all.high.blocks;
+    all.sum.messages += sent.messages;
+    all.sum.blocks += sent.blocks;
+  }
+  return all;
+}
+
+static void format_bytes(const plan_work *work, int64_t low, int64_t high, char text[static 72]) {
+  char from[32], to[32];
+  plan_unit_format(work, low, from);
+  plan_unit_format(work, high, to);
+  if (low == high)
+    snprintf(text, 72, "%s n", to);
+  else
+    snprintf(text, 72, "%s .. %s n", from, to);
+}
+
+static void print_counts(const plan_work *work, const char *name, int level) {
+  counts sent = count_level(work, level);
+  char messages[48], blocks[48], bytes[72], total[72];
+  format_range(sent.low.messages, sent.high.messages, messages);
+  format_range(sent.low.blocks, sent.high.blocks, blocks);
+  format_bytes(work, sent.low.blocks, sent.high.blocks, bytes);
+  format_bytes(work, sent.sum.blocks, sent.sum.blocks, total);
+  printf("  %-15s %12s %14s %18s", name, messages, blocks, bytes);
+  if (plan_work_is_whole(work))
+    printf(" %17" PRId64 " %11s", sent.sum.messages, total);
+  putchar('\n');
+}
+
+static bool publishes(const plan_work *work) {
+  for (int64_t n = 0; n < work->plan_count; n++)
+    for (uint32_t lane = 0; lane < work->plan[n]->lane_count; lane++)
+      if (work->plan[n]->lane[lane].published)
+        return true;
+  return false;
+}
+
+static void print_notes(const plan_work *work) {
+  const tt_plan *plan = work->plan[0];
+  int64_t blocks = plan_unit_blocks(work);
+  printf("\n  n: %s, cut into %" PRId64 " block%s\n", plan_unit_text(work), blocks, blocks == 1 ? "" : "s");
+  if (publishes(work))
+    puts("  a published message counts once, however many ranks read it");
+  if (!plan_work_is_whole(work))
+    printf("  of %" PRId64 " ranks, only %" PRId64 " evenly spaced ones were compiled\n", work->composition.rank_count,
+           work->plan_count);
+  printf("  rank 0's plan: steps %u, lanes %u, cells of tmp %u, bytes of memory %zu\n", plan->step_count,
+         plan->lane_count, plan->tmp_count, tt_plan_bytes(plan));
+}
+
+static void print_table(const plan_work *work) {
+  const tt_plan *plan = work->plan[0];
+  bool all = plan_work_is_whole(work);
+  printf("\n  %-15s %12s %14s %18s%s\n", "each rank sends", "messages", "blocks", "bytes",
+         all ? "  in all: messages       bytes" : "");
+  for (uint32_t n = 0; n < plan->level_count; n++)
+    print_counts(work, plan->level[n], (int)n);
+  if (plan->level_count > 1)
+    print_counts(work, "all levels", -1);
+}
+
+/* ---- modelled times ---- */
+
+static tutti_status print_times(const plan_work *work) {
+  static const int64_t usual[] = {8, 64 << 10, 16 << 20};
+  const plan_options *options = work->options;
+  const int64_t *size = options->size_count ? options->size : usual;
+  int count = options->size_count ? options->size_count : (int)TT_COUNT(usual);
+  char text[PLAN_MODEL], time[32], bytes[16];
+  tutti_status status = TUTTI_OK;
+  tt_sim_model_print(&work->model, text, sizeof text);
+  printf("\n  modelled time, %s\n", text);
+  for (int n = 0; n < count && status == TUTTI_OK; n++) {
+    double time_ns;
+    status = plan_work_cost(work, size[n], &time_ns);
+    if (status != TUTTI_OK)
+      break;
+    plan_format_time(time_ns, time);
+    tt_format_bytes(size[n], bytes);
+    printf("  n = %-11s %12s\n", bytes, time);
+  }
+  return status;
+}
+
+tutti_status plan_report_print(const plan_work *work) {
+  char title[160], params[512];
+  plan_title(work, title, sizeof title);
+  tt_params_print(&work->params, params, sizeof params);
+  printf("%s\nparameters: %s\n", title, params);
+  print_composition(work);
+  print_levels(work);
+  print_table(work);
+  print_notes(work);
+  tutti_status status = TUTTI_OK;
+  for (int n = 0; n < work->options->size_count && status == TUTTI_OK; n++)
+    status = plan_media_print(work, work->options->size[n]);
+  return status == TUTTI_OK && work->options->models ? print_times(work) : status;
+}

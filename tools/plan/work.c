@@ -1,0 +1,202 @@
+/* tools/plan/work.c - from a request to plans and their modelled cost, as the library would compile them.
+ *
+ * Nothing runs: a composition, a topology from the command line and parameters give each rank's plan (lower/lower.h);
+ * all ranks' plans and rates give a time (sim/sim.h). Of many ranks only a sample is compiled. */
+#include "plan.h"
+
+#include "api/api.h"
+
+#include <string.h>
+
+#define SAMPLE 16
+#define STEPS_MOST 8000000 /* of all compiled plans; more takes too long to wait for */
+#define PACKETS_MOST 16000000
+
+/* ---- topology ---- */
+
+/* Node of each rank: `node_count` runs of ranks, the first ones longer by one where it does not divide. */
+static void even_nodes(int64_t rank_count, int64_t node_count, int64_t *map) {
+  int64_t rest = rank_count % node_count, size = rank_count / node_count;
+  for (int64_t r = 0; r < rank_count; r++)
+    map[r] = r < rest * (size + 1) ? r / (size + 1) : rest + (r - rest * (size + 1)) / size;
+}
+
+static tutti_status add_nodes(plan_work *work) {
+  const plan_options *options = work->options;
+  int64_t ranks = options->problem.rank_count;
+  int64_t *map = tt_arena_alloc(&work->arena, (size_t)ranks, sizeof *map);
+  if (!map)
+    return tt_fail(TUTTI_ERR_MEMORY, "no memory for %lld ranks", (long long)ranks);
+  tutti_status status = options->map ? tt_topo_parse_map(options->map, ranks, map) : TUTTI_OK;
+  if (options->node_count)
+    even_nodes(ranks, options->node_count, map);
+  int32_t *reach_of = tt_arena_alloc(&work->arena, (size_t)ranks, sizeof *reach_of);
+  if (!reach_of)
+    return tt_fail(TUTTI_ERR_MEMORY, "no memory for %lld ranks", (long long)ranks);
+  for (int64_t r = 0; r < ranks && status == TUTTI_OK; r++)
+    reach_of[r] = (int32_t)map[r];
+  work->topo->reach_of = reach_of;
+  return status == TUTTI_OK ? tt_topo_add(work->topo, &work->arena, "node", map) : status;
+}
+
+static tutti_status make_topo(plan_work *work) {
+  const plan_options *options = work->options;
+  work->topo = tt_topo_flat(&work->arena, options->problem.rank_count);
+  if (!work->topo)
+    return tt_fail(TUTTI_ERR_MEMORY, "no memory for a topology");
+  tt_medium medium = TT_MEDIUM_COUNT;
+  tutti_status status = tt_medium_read(&medium);
+  if (status != TUTTI_OK)
+    return status;
+  work->topo->level[0].publish = options->publish && tt_medium_publishes(medium);
+  return options->map || options->node_count ? add_nodes(work) : TUTTI_OK;
+}
+
+static tutti_status make_model(plan_work *work) {
+  tt_sim_model_init(&work->model, work->topo);
+  return tt_sim_model_parse(work->options->model, &work->model);
+}
+
+/* ---- plans ---- */
+
+static tutti_status compose(plan_work *work) {
+  tt_problem problem = work->options->problem;
+  const tt_topo_level *level = tt_lower_outermost(&work->params, work->topo);
+  tutti_status status = TUTTI_OK;
+  if (work->params.even && level && level->group_of) {
+    status = tt_compose_owners(level->group_of, level->group_count, problem.rank_count, &work->arena, &work->owners);
+    problem.owners = &work->owners;
+  }
+  return status == TUTTI_OK ? tt_compose(&problem, work->params.form, &work->composition) : status;
+}
+
+tutti_status plan_work_open(const plan_options *options, const char *params, plan_work *work) {
+  *work = (plan_work){.options = options};
+  tt_arena_init(&work->arena);
+  tutti_status status = make_topo(work);
+  if (status == TUTTI_OK)
+    status = make_model(work);
+  if (status == TUTTI_OK)
+    status = tt_params_parse(params, &work->params);
+  if (status == TUTTI_OK)
+    status = compose(work);
+  if (status == TUTTI_OK)
+    status = tt_lowering_create(&work->composition, work->topo, &work->params, &work->lowering);
+  return status;
+}
+
+/* How many ranks to compile, from the steps of rank 0's plan. */
+static int64_t sample_size(const plan_work *work, int64_t most_ranks) {
+  int64_t ranks = work->composition.rank_count, steps = work->plan[0]->step_count + 1;
+  if (ranks <= most_ranks && ranks * steps <= STEPS_MOST)
+    return ranks;
+  int64_t few = STEPS_MOST / 4 / steps;
+  return few < 2 ? 2 : few < SAMPLE ? few : SAMPLE;
+}
+
+tutti_status plan_work_lower(plan_work *work, int64_t most_ranks) {
+  int64_t ranks = work->composition.rank_count, room = ranks < most_ranks ? ranks : most_ranks;
+  work->plan = tt_arena_alloc(&work->arena, (size_t)(room < SAMPLE ? SAMPLE : room), sizeof *work->plan);
+  if (!work->plan)
+    return tt_fail(TUTTI_ERR_MEMORY, "no memory for %lld plans", (long long)room);
+  tutti_status status = tt_lower_rank(work->lowering, 0, &work->plan[0]);
+  if (status != TUTTI_OK)
+    return status;
+  work->plan_count = 1;
+  int64_t count = sample_size(work, most_ranks);
+  for (int64_t n = 1; n < count && n < ranks && status == TUTTI_OK; n++) {
+    int64_t rank = ranks > count ? n * (ranks - 1) / (count - 1) : n;
+    status = tt_lower_rank(work->lowering, rank, &work->plan[n]);
+    work->plan_count += status == TUTTI_OK;
+  }
+  return status;
+}
+
+bool plan_work_is_whole(const plan_work *work) { return work->plan_count == work->composition.rank_count; }
+
+void plan_work_close(plan_work *work) {
+  for (int64_t n = 0; n < work->plan_count; n++)
+    tt_plan_destroy(work->plan[n]);
+  tt_lowering_destroy(work->lowering);
+  tt_arena_finish(&work->arena);
+}
+
+/* ---- what n is ---- */
+
+int64_t plan_unit_blocks(const plan_work *work) {
+  int64_t blocks = work->composition.block_count, ranks = work->composition.rank_count;
+  int64_t parts = work->plan_count > 0 ? work->plan[0]->part_count : 1;
+  switch (work->composition.layout[TT_IN]) {
+  case TT_LAYOUT_ROW:
+    return blocks / ranks * parts;
+  case TT_LAYOUT_TOUCHED:
+    return parts;
+  default:
+    return blocks * parts;
+  }
+}
+
+const char *plan_unit_text(const plan_work *work) {
+  switch (work->composition.layout[TT_IN]) {
+  case TT_LAYOUT_ROW:
+    return "what one rank has for all";
+  case TT_LAYOUT_TOUCHED:
+    return "what goes over one edge";
+  default:
+    return "the whole vector";
+  }
+}
+
+void plan_unit_format(const plan_work *work, int64_t blocks, char text[static 32]) {
+  snprintf(text, 32, "%.4g", (double)blocks / (double)plan_unit_blocks(work));
+}
+
+/* ---- cost ---- */
+
+/* About how many packets there are: every block sent is as many as it has slices. */
+static double packets(const plan_work *work, double total_bytes) {
+  double blocks = 0, slice = (double)work->plan[0]->slice_bytes;
+  for (int64_t n = 0; n < work->plan_count; n++)
+    blocks += (double)tt_plan_sent(work->plan[n], -1).blocks;
+  double slices = slice > 0 ? total_bytes / (double)work->plan[0]->block_count / slice : 0;
+  return blocks * (slices > 1 ? slices : 1);
+}
+
+tutti_status plan_work_cost(const plan_work *work, int64_t bytes, double *time_ns) {
+  tt_sim_result result;
+  int64_t units = (int64_t)work->plan[0]->block_count / plan_unit_blocks(work);
+  tt_sim_lengths lengths = {.total_bytes = bytes * units};
+  if (!plan_work_is_whole(work) || packets(work, (double)lengths.total_bytes) > PACKETS_MOST)
+    return tt_fail(TUTTI_ERR_UNSUPPORTED, "too many steps to simulate");
+  tutti_status status = tt_sim_run(&work->model, (const tt_plan *const *)work->plan, &lengths, false, &result);
+  *time_ns = result.time_ps / 1000;
+  tt_sim_finish(&result);
+  return status;
+}
+
+/* ---- counts ---- */
+
+static tt_plan_counts received(const tt_plan *plan) {
+  tt_plan_counts counts = {0, 0};
+  for (uint32_t n = 0; n < plan->step_count; n++) {
+    const tt_step *step = &plan->step[n];
+    bool receives = step->kind == TT_STEP_RECV || step->kind == TT_STEP_RECV_REDUCE;
+    counts.blocks += receives;
+    counts.messages += receives && (step->flags & TT_STEP_LAST) != 0;
+  }
+  return counts;
+}
+
+static void raise_to(tt_plan_counts *most, tt_plan_counts other) {
+  most->messages = other.messages > most->messages ? other.messages : most->messages;
+  most->blocks = other.blocks > most->blocks ? other.blocks : most->blocks;
+}
+
+tt_plan_counts plan_busiest(const plan_work *work) {
+  tt_plan_counts most = {0, 0};
+  for (int64_t n = 0; n < work->plan_count; n++) {
+    raise_to(&most, tt_plan_sent(work->plan[n], -1));
+    raise_to(&most, received(work->plan[n]));
+  }
+  return most;
+}

@@ -1,0 +1,190 @@
+/* tools/run/loop.c - watching over the ranks: their output, their ends, signals, and the end of the job.
+ *
+ *     a rank fails -> the others have `grace` to end by themselves -> SIGTERM -> 2 s -> SIGKILL
+ *
+ * No part of a turn of the loop goes on for as long as a rank likes, or whoever reads the output. */
+#include "run.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define FORCE_NS 2000000000
+
+enum { TIMED_OUT = 124 };
+
+int run_describe(int status, char *text, size_t size) {
+  if (WIFSIGNALED(status)) {
+    int number = WTERMSIG(status);
+    snprintf(text, size, "was ended by signal %d (%s)", number, strsignal(number));
+    return RUN_BY_SIGNAL + number;
+  }
+  snprintf(text, size, "exited with code %d", WEXITSTATUS(status));
+  return WEXITSTATUS(status);
+}
+
+static void signal_all(const run_job *job, int number) {
+  for (int64_t r = 0; r < job->options->rank_count; r++)
+    if (job->rank[r].pid > 0)
+      kill(job->rank[r].pid, number);
+}
+
+/* ---- output ---- */
+
+static void pass_rank(run_job *job, int64_t rank) {
+  for (int s = 0; s < 2; s++) {
+    int error = run_stream_pass(&job->rank[rank].stream[s]);
+    job->lost = job->lost != 0 ? job->lost : error;
+  }
+}
+
+/* ---- ends ---- */
+
+static void first_failure(run_job *job, int64_t rank, const char *how, int code) {
+  if (job->code != 0)
+    return;
+  job->code = code;
+  job->first = rank;
+  if (job->running > 0) {
+    char grace[32];
+    snprintf(grace, sizeof grace, "%g s", (double)job->options->grace_ns / 1e9);
+    fprintf(stderr, "tutti run: rank %lld %s; the others have %s to end\n", (long long)rank, how, grace);
+    job->term_ns = tt_clock_ns() + job->options->grace_ns;
+  } else {
+    fprintf(stderr, "tutti run: rank %lld %s\n", (long long)rank, how);
+  }
+}
+
+static void rank_ended(run_job *job, int64_t rank, int status) {
+  char how[96];
+  int code = run_describe(status, how, sizeof how);
+  job->rank[rank].pid = 0;
+  job->rank[rank].failed = code != 0 && !job->stopped;
+  job->running--;
+  pass_rank(job, rank);
+  tt_boot_server_lose(job->server, rank, how);
+  if (code != 0)
+    first_failure(job, rank, how, code);
+}
+
+static void reap(run_job *job) {
+  int status;
+  pid_t pid;
+  while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+    run_forget_other(job, pid);
+    for (int64_t r = 0; r < job->options->rank_count; r++)
+      if (job->rank[r].pid == pid)
+        rank_ended(job, r, status);
+  }
+}
+
+/* ---- signals ---- */
+
+/* What the terminal sends goes to the ranks without our help: they are in the same process group. */
+static void take_signals(run_job *job) {
+  struct signalfd_siginfo info;
+  while (read(job->signals, &info, sizeof info) == sizeof info) {
+    int number = (int)info.ssi_signo;
+    if (number == SIGCHLD || number == SIGPIPE)
+      continue;
+    if (info.ssi_code != SI_KERNEL)
+      signal_all(job, number);
+    if (number != SIGUSR1 && number != SIGUSR2 && job->ending++ > 0)
+      signal_all(job, SIGKILL);
+  }
+  reap(job);
+}
+
+/* ---- time ---- */
+
+static void say_running(const run_job *job) {
+  fprintf(stderr, "tutti run: not finished after %g s; still running:", (double)job->options->timeout_ns / 1e9);
+  for (int64_t r = 0; r < job->options->rank_count; r++)
+    if (job->rank[r].pid > 0)
+      fprintf(stderr, " rank %lld", (long long)r);
+  fputc('\n', stderr);
+}
+
+static bool is_due(int64_t *at_ns, int64_t now_ns) {
+  bool due = *at_ns != 0 && now_ns >= *at_ns;
+  if (due)
+    *at_ns = 0;
+  return due;
+}
+
+static void check_time(run_job *job) {
+  int64_t now_ns = tt_clock_ns();
+  if (is_due(&job->timeout_ns, now_ns)) {
+    say_running(job);
+    job->code = job->code != 0 ? job->code : TIMED_OUT;
+    job->term_ns = now_ns;
+  }
+  if (is_due(&job->term_ns, now_ns)) {
+    job->stopped = true;
+    signal_all(job, SIGTERM);
+    signal_all(job, SIGCONT); /* a stopped one could not end */
+    job->kill_ns = now_ns + FORCE_NS;
+  }
+  if (is_due(&job->kill_ns, now_ns))
+    signal_all(job, SIGKILL);
+}
+
+static int64_t sooner(int64_t a_ns, int64_t b_ns) { return a_ns == 0 || (b_ns != 0 && b_ns < a_ns) ? b_ns : a_ns; }
+
+static int wait_ms(const run_job *job) {
+  int64_t next_ns = sooner(sooner(job->timeout_ns, job->term_ns), job->kill_ns);
+  if (next_ns == 0)
+    return -1;
+  int64_t left_ms = (next_ns - tt_clock_ns()) / 1000000 + 1;
+  return left_ms < 0 ? 0 : left_ms > 1000000 ? 1000000 : (int)left_ms;
+}
+
+/* ---- the loop ---- */
+
+static nfds_t collect(const run_job *job, struct pollfd *fds) {
+  nfds_t count = 2;
+  fds[0] = (struct pollfd){.fd = job->signals, .events = POLLIN};
+  fds[1] = (struct pollfd){.fd = tt_boot_server_fd(job->server), .events = POLLIN};
+  for (int64_t r = 0; r < job->options->rank_count; r++)
+    for (int s = 0; s < 2; s++) {
+      const run_stream *stream = &job->rank[r].stream[s];
+      if (stream->from >= 0)
+        fds[count++] = stream->waits ? (struct pollfd){.fd = stream->to, .events = POLLOUT}
+                                     : (struct pollfd){.fd = stream->from, .events = POLLIN};
+    }
+  return count;
+}
+
+/* In turn: where there is little room, the first has it all. */
+static void pass_output(run_job *job) {
+  int64_t count = job->options->rank_count;
+  for (int64_t r = 0; r < count; r++)
+    pass_rank(job, (job->turn + r) % count);
+  job->turn = (job->turn + 1) % count;
+}
+
+void run_watch(run_job *job) {
+  struct pollfd *fds = calloc(2 + 2 * (size_t)job->options->rank_count, sizeof *fds);
+  if (fds == NULL) {
+    signal_all(job, SIGKILL);
+    return;
+  }
+  while (job->running > 0) {
+    nfds_t count = collect(job, fds);
+    if (poll(fds, count, wait_ms(job)) > 0) {
+      if (fds[1].revents)
+        tt_boot_server_serve(job->server);
+      if (count > 2)
+        pass_output(job);
+      if (fds[0].revents)
+        take_signals(job);
+    }
+    check_time(job);
+  }
+  free(fds);
+}
