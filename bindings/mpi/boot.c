@@ -1,6 +1,8 @@
 /* bindings/mpi/boot.c - a job of tutti from MPI's: its ranks, and an allgather. */
 #include "boot.h"
 
+#include "state.h"
+
 #include <inttypes.h>
 #include <limits.h>
 #include <sched.h>

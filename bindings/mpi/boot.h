@@ -2,7 +2,9 @@
 #ifndef TT_MPI_BOOT_H
 #define TT_MPI_BOOT_H
 
-#include "interpose.h"
+#include <tutti/boot.h>
+
+#include <mpi.h>
 
 /* Over tt_mpi.world. */
 tutti_boot tt_mpi_boot(void);

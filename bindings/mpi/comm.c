@@ -3,35 +3,27 @@
  *
  * It has a number that no other one with one of its ranks ever has. Its parent has some for its children, from its
  * rank 0 by a small broadcast; the parts of one split share one. Where not all ranks of the parent are in the call it
- * comes from rank 0 of what is made; with MPI_Comm_idup that goes beside the making, and is there when it is done.
+ * comes from rank 0 of what is made; with MPI_Comm_idup (idup.c) that goes beside the making, and is there when it is
+ * done.
  *
  * An attribute tells when MPI frees a communicator. MPI may do so wherever it moves on, even inside a call of tutti
  * that waits: then it is only put on a list, and destroyed when the next one is made. Entries are used again, but never
  * given back before the end, so that a thread may look into the one that was used last without a lock. */
-#include "handles.h"
+#include "comm.h"
+
+#include "error.h"
+#include "lock.h"
+#include "state.h"
 
 #include <pthread.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* A communicator of MPI_Comm_idup that is being made. */
-typedef struct late {
-  struct late *next;
-  MPI_Request request;
-  MPI_Comm made;
-  const char *why;  /* it will not be served */
-  int topology;     /* its parent's */
-  MPI_Request told; /* brings the number */
-  int64_t number;
-} late;
-
-static pthread_mutex_t guard = PTHREAD_MUTEX_INITIALIZER; /* of the four lists; no call of MPI or tutti under it */
+static pthread_mutex_t guard = PTHREAD_MUTEX_INITIALIZER; /* of the lists; no call of MPI or tutti under it */
 static tt_mpi_comm *dead;                                 /* to be destroyed */
 static tt_mpi_comm *unused;                               /* entries */
-static late *lates;
 
 enum { CHILDREN = 64 }; /* numbers that a parent gets at a time, at most */
 
@@ -46,6 +38,9 @@ static int keyval = MPI_KEYVAL_INVALID;
 
 static uintptr_t key_of(MPI_Comm comm) { return (uintptr_t)comm; }
 
+/* What the handle is the first member of; NULL: none. */
+static tt_mpi_comm *of_handle(tt_mpi_handle *handle) { return (tt_mpi_comm *)(void *)handle; }
+
 /* A session's may be older than tutti's beginning. */
 static tt_mpi_comm *stranger(MPI_Comm comm) {
   int size = 0, inter = 1;
@@ -58,7 +53,7 @@ static tt_mpi_comm *find(MPI_Comm comm) {
   if (!tt_mpi.context || comm == MPI_COMM_NULL)
     return NULL;
   pthread_mutex_lock(&guard);
-  tt_mpi_comm *found = tt_mpi_handles_find(key_of(comm));
+  tt_mpi_comm *found = of_handle(tt_mpi_handles_find(key_of(comm)));
   if (found)
     __atomic_store_n(&last_used, found, __ATOMIC_RELEASE); /* pairs with tt_mpi_comm_of */
   pthread_mutex_unlock(&guard);
@@ -67,13 +62,13 @@ static tt_mpi_comm *find(MPI_Comm comm) {
 
 tt_mpi_comm *tt_mpi_comm_of(MPI_Comm comm) {
   tt_mpi_comm *last = __atomic_load_n(&last_used, __ATOMIC_ACQUIRE); /* pairs with find */
-  return __atomic_load_n(&last->key, __ATOMIC_RELAXED) == key_of(comm) ? last : find(comm);
+  return __atomic_load_n(&last->handle.key, __ATOMIC_RELAXED) == key_of(comm) ? last : find(comm);
 }
 
 static void publish(tt_mpi_comm *made, MPI_Comm comm) {
   pthread_mutex_lock(&guard);
-  __atomic_store_n(&made->key, key_of(comm), __ATOMIC_RELAXED);
-  bool fits = tt_mpi_handles_insert(made);
+  __atomic_store_n(&made->handle.key, key_of(comm), __ATOMIC_RELAXED);
+  bool fits = tt_mpi_handles_insert(&made->handle);
   pthread_mutex_unlock(&guard);
   if (!fits)
     tt_mpi_out_of_memory();
@@ -108,8 +103,8 @@ static int forget(MPI_Comm comm, int key, void *value, void *extra) {
   (void)comm, (void)key, (void)extra;
   tt_mpi_comm *gone = value;
   pthread_mutex_lock(&guard);
-  tt_mpi_handles_remove(gone);
-  __atomic_store_n(&gone->key, 0, __ATOMIC_RELAXED); /* no handle */
+  tt_mpi_handles_remove(&gone->handle);
+  __atomic_store_n(&gone->handle.key, 0, __ATOMIC_RELAXED); /* no handle */
   gone->mpi = MPI_COMM_NULL;
   pthread_mutex_unlock(&guard);
   tt_mpi_comm_release(gone);
@@ -118,10 +113,9 @@ static int forget(MPI_Comm comm, int key, void *value, void *extra) {
 
 static void destroy(tt_mpi_comm *comm) {
   tt_mpi_lock();
-  tutti_graph_destroy(comm->graph);
+  tt_mpi_neighbors_finish(&comm->neighbors);
   tutti_comm_destroy(comm->comm);
   tt_mpi_unlock();
-  free((void *)comm->in_slot);
   pthread_mutex_lock(&guard);
   comm->next = unused;
   unused = comm;
@@ -155,13 +149,13 @@ static tt_mpi_comm *take_entry(void) {
   return entry;
 }
 
-static void refuse(tt_mpi_comm *made, const char *why) { made->why = made->why_not = why; }
+static void refuse(tt_mpi_comm *made, const char *why) { made->why = made->neighbors.why_not = why; }
 
 static tt_mpi_comm *describe(MPI_Comm comm, int topology) {
   tt_mpi_comm *made = take_entry();
   int inter = 0;
   made->mpi = comm;
-  made->why_not = "communicator without a topology";
+  made->neighbors.why_not = "communicator without a topology";
   PMPI_Comm_rank(comm, &made->rank);
   PMPI_Comm_size(comm, &made->size);
   PMPI_Comm_test_inter(comm, &inter);
@@ -199,7 +193,7 @@ static int64_t *job_ranks(MPI_Comm comm, int size) {
 
 /* The first of some numbers that no other communicators have or get: each rank of the job has its own to give, which
  * lie apart by the number of ranks. 0: there are no more. */
-static int64_t new_numbers(int64_t count) {
+int64_t tt_mpi_comm_new_numbers(int64_t count) {
   static _Atomic int64_t given;
   int64_t ranks = tutti_context_size(tt_mpi.context), rank = tutti_context_rank(tt_mpi.context);
   int64_t first = atomic_fetch_add_explicit(&given, count, memory_order_relaxed);
@@ -219,7 +213,7 @@ static void open_comm(tt_mpi_comm *made, int64_t number, const int64_t *ranks) {
 }
 
 static int64_t agree_numbers(const tt_mpi_comm *over, int64_t count) {
-  int64_t first = over->rank == 0 ? new_numbers(count) : 0;
+  int64_t first = over->rank == 0 ? tt_mpi_comm_new_numbers(count) : 0;
   PMPI_Bcast(&first, 1, MPI_INT64_T, 0, over->mpi);
   return first;
 }
@@ -227,14 +221,14 @@ static int64_t agree_numbers(const tt_mpi_comm *over, int64_t count) {
 /* The next of a parent's, all of whose ranks make children in one order. It gets more of them at a time the more it
  * needs. */
 static int64_t child_number(tt_mpi_comm *parent) {
-  if (parent->children == parent->children_known) {
-    int64_t count = parent->children == 0 ? 1 : parent->children < CHILDREN ? parent->children : CHILDREN;
-    parent->child = agree_numbers(parent, count);
-    parent->children_known += count;
+  if (parent->children.count == parent->children.known) {
+    int64_t made = parent->children.count, count = made == 0 ? 1 : made < CHILDREN ? made : CHILDREN;
+    parent->children.next = agree_numbers(parent, count);
+    parent->children.known += count;
   }
-  int64_t number = parent->child;
-  parent->children++;
-  parent->child += number > 0 ? tutti_context_size(tt_mpi.context) : 0;
+  int64_t number = parent->children.next;
+  parent->children.count++;
+  parent->children.next += number > 0 ? tutti_context_size(tt_mpi.context) : 0;
   return number;
 }
 
@@ -273,79 +267,28 @@ void tt_mpi_comm_made(MPI_Comm parent, MPI_Comm comm, int topology) {
   if (ranks)
     open_comm(made, has_number ? number : agree_numbers(made, 1), ranks);
   free(ranks);
-  if (made->comm)
-    tt_mpi_neighbors_make(made);
+  if (made->comm && made->topology != MPI_UNDEFINED)
+    tt_mpi_neighbors_make(made->mpi, made->topology, made->comm, &made->neighbors);
   publish(made, comm);
 }
 
-/* ---- MPI_Comm_idup ---- */
-
-void tt_mpi_comm_idup_posted(MPI_Comm parent, MPI_Comm made, MPI_Request request) {
-  tt_mpi_comm *kept = tt_mpi_comm_of(parent);
-  if (!kept)
-    return;
-  late *posted = calloc(1, sizeof *posted);
-  if (!posted)
-    tt_mpi_out_of_memory();
-  *posted = (late){.request = request, .made = made, .why = kept->why, .told = MPI_REQUEST_NULL};
-  posted->topology = kept->topology;
-  if (kept->comm) {
-    posted->number = kept->rank == 0 ? new_numbers(1) : 0;
-    PMPI_Ibcast(&posted->number, 1, MPI_INT64_T, 0, parent, &posted->told);
-  }
-  tt_mpi.idups++;
-  tt_mpi.outstanding++;
-  pthread_mutex_lock(&guard);
-  posted->next = lates;
-  lates = posted;
-  pthread_mutex_unlock(&guard);
-}
-
-static late *take_late(MPI_Request request) {
-  pthread_mutex_lock(&guard);
-  late **at = &lates;
-  while (*at && (*at)->request != request)
-    at = &(*at)->next;
-  late *found = *at;
-  if (found)
-    *at = found->next;
-  pthread_mutex_unlock(&guard);
-  return found;
-}
-
-/* Everyone has posted it, since everyone has posted the making, which is complete. */
-static void await_number(late *posted) {
-  for (int done = 0; PMPI_Test(&posted->told, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && !done; sched_yield())
-    tt_mpi_progress();
-}
-
-static void finish_late(late *posted) {
-  await_number(posted);
-  tt_mpi_comm *made = describe(posted->made, posted->topology);
-  made->why = posted->why;
-  made->why_not = "communicator of MPI_Comm_idup"; /* a graph would need the others */
+void tt_mpi_comm_made_late(MPI_Comm comm, int topology, int64_t number, const char *why) {
+  tt_mpi_comm *made = describe(comm, topology);
+  made->why = why;
+  made->neighbors.why_not = "communicator of MPI_Comm_idup"; /* a graph would need the others */
   if (!made->why) {
     int64_t *ranks = job_ranks(made->mpi, made->size);
-    open_comm(made, posted->number, ranks);
+    open_comm(made, number, ranks);
     free(ranks);
   }
   publish(made, made->mpi);
-  free(posted);
-  tt_mpi.outstanding--;
-  tt_mpi.idups--;
-}
-
-/* Requests that were complete when they were made may share one handle. */
-void tt_mpi_comm_idup_done(MPI_Request request) {
-  for (late *posted; (posted = take_late(request));)
-    finish_late(posted);
 }
 
 /* ---- begin and end ---- */
 
 void tt_mpi_comm_begin(void) {
   PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &keyval, NULL);
-  alone.why = alone.why_not = tt_mpi_one_rank;
+  alone.why = alone.neighbors.why_not = tt_mpi_one_rank;
   if (tt_mpi.session)
     return;
   tt_mpi_comm_made(MPI_COMM_NULL, MPI_COMM_WORLD, MPI_UNDEFINED);
@@ -354,16 +297,12 @@ void tt_mpi_comm_begin(void) {
 
 void tt_mpi_comm_end(void) {
   __atomic_store_n(&last_used, &nobody, __ATOMIC_RELEASE);
-  for (tt_mpi_comm *comm; (comm = tt_mpi_handles_any());)
+  for (tt_mpi_comm *comm; (comm = of_handle(tt_mpi_handles_any()));)
     PMPI_Comm_delete_attr(comm->mpi, keyval);
   destroy_dead();
   for (tt_mpi_comm *next; unused; unused = next) {
     next = unused->next;
     free(unused);
-  }
-  for (late *next; lates; lates = next) {
-    next = lates->next;
-    free(lates);
   }
   PMPI_Comm_free_keyval(&keyval);
 }

@@ -1,6 +1,7 @@
 /* bindings/mpi/contents.c - a derived type is taken apart as it was made. */
 #include "contents.h"
-#include "serve.h"
+
+#include "predefined.h"
 
 #include <stdlib.h>
 

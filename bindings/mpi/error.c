@@ -3,7 +3,9 @@
  * MPI knows errors by codes, which have a class and a text. tutti adds a class and a code in it, when an error first
  * needs them; the code's text is that of the last error. (A code in one of MPI's own classes would keep MPICH from
  * finding the text.) What does not fit into MPI's text is in stderr. */
-#include "interpose.h"
+#include "error.h"
+
+#include "state.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -55,11 +57,11 @@ static void call_handler(MPI_Comm comm, int code) {
   PMPI_Comm_call_errhandler(comm, code);
 }
 
-int tt_mpi_fail(const tt_mpi_comm *comm, tutti_status status, const char *text) {
-  MPI_Comm whose = comm->mpi == MPI_COMM_NULL ? MPI_COMM_WORLD : comm->mpi;
-  fprintf(stderr, "tutti: %s: rank %d: %s\n", tutti_status_name(status), comm->rank, text);
+int tt_mpi_fail(MPI_Comm comm, int rank, tutti_status status, const char *text) {
+  MPI_Comm whose = comm == MPI_COMM_NULL ? MPI_COMM_WORLD : comm;
+  fprintf(stderr, "tutti: %s: rank %d: %s\n", tutti_status_name(status), rank, text);
   int code = code_for(text);
-  if (comm->mpi == MPI_COMM_NULL && tt_mpi.session) /* who has only sessions has no MPI_COMM_WORLD */
+  if (comm == MPI_COMM_NULL && tt_mpi.session) /* who has only sessions has no MPI_COMM_WORLD */
     return code;
   if (status == TUTTI_ERR_PEER)
     let_launcher_end_it(whose);
@@ -67,10 +69,10 @@ int tt_mpi_fail(const tt_mpi_comm *comm, tutti_status status, const char *text) 
   return code;
 }
 
-int tt_mpi_fail_class(const tt_mpi_comm *comm, int class, const char *text) {
-  if (!has_handler(comm->mpi, MPI_ERRORS_RETURN))
-    fprintf(stderr, "tutti: rank %d: %s\n", comm->rank, text);
-  call_handler(comm->mpi, class);
+int tt_mpi_fail_class(MPI_Comm comm, int rank, int class, const char *text) {
+  if (!has_handler(comm, MPI_ERRORS_RETURN))
+    fprintf(stderr, "tutti: rank %d: %s\n", rank, text);
+  call_handler(comm, class);
   return class;
 }
 

@@ -9,8 +9,11 @@
 #ifndef TT_MPI_FORTRAN_H
 #define TT_MPI_FORTRAN_H
 
+#include "comm.h"
 #include "fortran_names.h"
-#include "interpose.h"
+#include "idup.h"
+#include "progress.h"
+#include "session.h"
 
 #include <stdlib.h>
 

@@ -20,7 +20,12 @@ FIELDS = {"sendbuf": "in.buffer", "recvbuf": "out.buffer", "buffer": "out.buffer
 LISTS = {"sendcounts", "recvcounts", "sdispls", "rdispls", "displs"}
 
 HEAD = """/* Made by gen_wrappers.py from the header of this MPI. */
-#include "interpose.h"
+#include "comm.h"
+#include "idup.h"
+#include "progress.h"
+#include "serve.h"
+#include "session.h"
+#include "wait.h"
 
 #ifdef OPEN_MPI
 #include <mpi-ext.h>

@@ -1,4 +1,4 @@
-/* bindings/mpi/handles.c - communicators by MPI's handle.
+/* bindings/mpi/handles.c - what is kept by MPI's handles.
  *
  * Linear probing; removal closes the gap, so that a program that makes and frees communicators in a loop leaves no
  * marks behind that would have to be cleaned up. */
@@ -9,7 +9,7 @@
 enum { FIRST_SLOTS = 64 };
 
 static struct {
-  tt_mpi_comm **slot;
+  tt_mpi_handle **slot;
   size_t slot_count, count; /* slot_count: a power of two, or 0 */
 } table;
 
@@ -26,7 +26,7 @@ static size_t seek(uintptr_t key) {
 
 static bool grow(void) {
   size_t old_count = table.slot_count;
-  tt_mpi_comm **old = table.slot, **slot = calloc(old_count ? 2 * old_count : FIRST_SLOTS, sizeof(tt_mpi_comm *));
+  tt_mpi_handle **old = table.slot, **slot = calloc(old_count ? 2 * old_count : FIRST_SLOTS, sizeof(tt_mpi_handle *));
   if (!slot)
     return false;
   table.slot = slot;
@@ -38,15 +38,15 @@ static bool grow(void) {
   return true;
 }
 
-bool tt_mpi_handles_insert(tt_mpi_comm *comm) {
+bool tt_mpi_handles_insert(tt_mpi_handle *kept) {
   if (2 * table.count >= table.slot_count && !grow())
     return false;
-  table.slot[seek(comm->key)] = comm;
+  table.slot[seek(kept->key)] = kept;
   table.count++;
   return true;
 }
 
-tt_mpi_comm *tt_mpi_handles_find(uintptr_t key) { return table.slot ? table.slot[seek(key)] : NULL; }
+tt_mpi_handle *tt_mpi_handles_find(uintptr_t key) { return table.slot ? table.slot[seek(key)] : NULL; }
 
 /* Whoever stands behind the gap and may stand in it comes forward. */
 static void close_gap(size_t gap) {
@@ -61,15 +61,15 @@ static void close_gap(size_t gap) {
   table.slot[gap] = NULL;
 }
 
-void tt_mpi_handles_remove(const tt_mpi_comm *comm) {
-  size_t at = table.slot ? seek(comm->key) : 0;
-  if (!table.slot || table.slot[at] != comm)
+void tt_mpi_handles_remove(const tt_mpi_handle *kept) {
+  size_t at = table.slot ? seek(kept->key) : 0;
+  if (!table.slot || table.slot[at] != kept)
     return;
   close_gap(at);
   table.count--;
 }
 
-tt_mpi_comm *tt_mpi_handles_any(void) {
+tt_mpi_handle *tt_mpi_handles_any(void) {
   for (size_t at = 0; at < table.slot_count; at++)
     if (table.slot[at])
       return table.slot[at];

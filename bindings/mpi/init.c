@@ -2,7 +2,10 @@
  *
  * tutti's transport between machines may need a higher thread level than the program wants. The program never hears of
  * it: it is told at most what it asked for, so it does not begin to use threads that tutti does not reckon with. */
-#include "interpose.h"
+#include "comm.h"
+#include "job.h"
+#include "session.h"
+#include "state.h"
 
 #include <linux/membarrier.h>
 #include <sys/syscall.h>
@@ -14,6 +17,15 @@ static int level = MPI_THREAD_MULTIPLE; /* as the program knows it; without MPI_
  * waits for all cores, 10 to 20 ms, if there are other threads already, and MPI starts some. */
 static void register_barriers(void) { syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0); }
 
+/* MPI_Init of a program that has sessions already, for which tutti has joined. */
+static void begin_joined(void) {
+#ifdef TT_MPI_SESSIONS
+  tt_mpi_session_comm_made(MPI_COMM_WORLD);
+#endif
+  if (tt_mpi.context)
+    tt_mpi_comm_made(MPI_COMM_NULL, MPI_COMM_SELF, MPI_UNDEFINED);
+}
+
 static int begin(int *argc, char ***argv, int required) {
   register_barriers();
   int asked = tt_mpi_thread_level(required), provided = MPI_THREAD_SINGLE;
@@ -21,7 +33,8 @@ static int begin(int *argc, char ***argv, int required) {
   if (result != MPI_SUCCESS)
     return result;
   level = asked > required && provided > required ? required : provided;
-  tt_mpi_begin(MPI_COMM_WORLD, level, provided);
+  if (!tt_mpi_begin(MPI_COMM_WORLD, level, provided))
+    begin_joined();
   return MPI_SUCCESS;
 }
 

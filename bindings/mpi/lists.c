@@ -2,7 +2,9 @@
  *
  * What is moved is bytes. Dense blocks stay where they are: counts and displacements become bytes. If any block has
  * gaps, all of that side are packed, one after the other. */
-#include "serve.h"
+#include "lists.h"
+
+#include "types.h"
 
 /* ---- blocks of the program's ---- */
 

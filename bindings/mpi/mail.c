@@ -7,8 +7,6 @@
  * cancelled at the end, and a long message goes from MPI straight to where it is used. */
 #include "mail.h"
 
-#include "interpose.h"
-
 #include <assert.h>
 #include <limits.h>
 #include <sched.h>

@@ -2,10 +2,21 @@
  *
  * All ranks get everyone's edges, once, when the communicator is made; then each makes the graph by itself. A border of
  * a Cartesian grid (MPI_PROC_NULL) has a block in the program's buffers, but no edge. */
-#include "interpose.h"
+#include "neighbors.h"
+
+#include "error.h"
+#include "lock.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+/* Of which communicator, and what is made. */
+typedef struct making {
+  MPI_Comm mpi;
+  int rank, size, topology;
+  tutti_comm *comm;
+  tt_mpi_neighbors *made;
+} making;
 
 /* This rank's neighbors in MPI's order. */
 typedef struct neighbors {
@@ -24,7 +35,7 @@ static bool allocate(neighbors *own, int in_count, int out_count) {
 }
 
 /* What Open MPI 4.1 makes of a part of a grid by MPI_Comm_create_group says that it is one, but is not whole. */
-static bool is_whole(const tt_mpi_comm *comm, int dimensions) {
+static bool is_whole(const making *comm, int dimensions) {
   int *lengths = calloc(3 * (size_t)dimensions + 1, sizeof *lengths);
   if (!lengths)
     tt_mpi_out_of_memory();
@@ -37,7 +48,7 @@ static bool is_whole(const tt_mpi_comm *comm, int dimensions) {
 }
 
 /* In each dimension the one below, the one above. */
-static bool ask_grid(const tt_mpi_comm *comm, neighbors *own) {
+static bool ask_grid(const making *comm, neighbors *own) {
   int dimensions = 0;
   PMPI_Cartdim_get(comm->mpi, &dimensions);
   if (!is_whole(comm, dimensions))
@@ -50,7 +61,7 @@ static bool ask_grid(const tt_mpi_comm *comm, neighbors *own) {
   return true;
 }
 
-static bool ask_graph(const tt_mpi_comm *comm, neighbors *own) {
+static bool ask_graph(const making *comm, neighbors *own) {
   int count = 0;
   PMPI_Graph_neighbors_count(comm->mpi, comm->rank, &count);
   if (!allocate(own, count, count))
@@ -60,7 +71,7 @@ static bool ask_graph(const tt_mpi_comm *comm, neighbors *own) {
   return true;
 }
 
-static bool ask_distributed(const tt_mpi_comm *comm, neighbors *own) {
+static bool ask_distributed(const making *comm, neighbors *own) {
   int in_count = 0, out_count = 0, weighted = 0;
   PMPI_Dist_graph_neighbors_count(comm->mpi, &in_count, &out_count, &weighted);
   int *weights = malloc(((size_t)in_count + (size_t)out_count + 1) * sizeof *weights);
@@ -72,7 +83,7 @@ static bool ask_distributed(const tt_mpi_comm *comm, neighbors *own) {
   return fits;
 }
 
-static bool ask(const tt_mpi_comm *comm, neighbors *own) {
+static bool ask(const making *comm, neighbors *own) {
   return comm->topology == MPI_CART    ? ask_grid(comm, own)
          : comm->topology == MPI_GRAPH ? ask_graph(comm, own)
                                        : ask_distributed(comm, own);
@@ -91,21 +102,21 @@ static int keep_edges(int *ranks, int count, int *slot) {
 }
 
 /* Returns how many borders there were. */
-static int drop_borders(tt_mpi_comm *comm, neighbors *own) {
+static int drop_borders(const making *comm, neighbors *own) {
   int *slot = malloc(((size_t)own->in_count + (size_t)own->out_count + 1) * sizeof *slot);
   if (!slot)
     tt_mpi_out_of_memory();
-  comm->in_slot = slot;
-  comm->in_count = keep_edges(own->sources, own->in_count, slot);
-  comm->out_slot = slot + comm->in_count;
-  comm->out_count = keep_edges(own->destinations, own->out_count, slot + comm->in_count);
-  return own->in_count + own->out_count - comm->in_count - comm->out_count;
+  comm->made->in_slot = slot;
+  comm->made->in_count = keep_edges(own->sources, own->in_count, slot);
+  comm->made->out_slot = slot + comm->made->in_count;
+  comm->made->out_count = keep_edges(own->destinations, own->out_count, slot + comm->made->in_count);
+  return own->in_count + own->out_count - comm->made->in_count - comm->made->out_count;
 }
 
 /* Where no rank has a border. */
-static void drop_slots(tt_mpi_comm *comm) {
-  free((void *)comm->in_slot);
-  comm->in_slot = comm->out_slot = NULL;
+static void drop_slots(const making *comm) {
+  free((void *)comm->made->in_slot);
+  comm->made->in_slot = comm->made->out_slot = NULL;
 }
 
 /* ---- of all ranks ---- */
@@ -128,8 +139,8 @@ static void *take(int64_t count, size_t size) {
   return memory;
 }
 
-static void gather_heads(const tt_mpi_comm *comm, int borders, edges *all) {
-  const head mine = {comm->in_count, comm->out_count, borders};
+static void gather_heads(const making *comm, int borders, edges *all) {
+  const head mine = {comm->made->in_count, comm->made->out_count, borders};
   all->of = take(comm->size, sizeof *all->of);
   all->in_counts = take(comm->size, sizeof(int64_t));
   all->out_counts = take(comm->size, sizeof(int64_t));
@@ -140,13 +151,13 @@ static void gather_heads(const tt_mpi_comm *comm, int borders, edges *all) {
   }
 }
 
-static void gather_lists(const tt_mpi_comm *comm, const neighbors *own, edges *all) {
+static void gather_lists(const making *comm, const neighbors *own, edges *all) {
   int *counts = take(2 * (int64_t)comm->size, sizeof *counts), *offsets = counts + comm->size, total = 0;
-  int64_t *mine = take(comm->in_count + comm->out_count, sizeof *mine);
-  for (int n = 0; n < comm->in_count; n++)
+  int64_t *mine = take(comm->made->in_count + comm->made->out_count, sizeof *mine);
+  for (int n = 0; n < comm->made->in_count; n++)
     mine[n] = own->sources[n];
-  for (int n = 0; n < comm->out_count; n++)
-    mine[comm->in_count + n] = own->destinations[n];
+  for (int n = 0; n < comm->made->out_count; n++)
+    mine[comm->made->in_count + n] = own->destinations[n];
   for (int r = 0; r < comm->size; r++) {
     offsets[r] = total;
     counts[r] = all->of[r].in_count + all->of[r].out_count;
@@ -158,7 +169,7 @@ static void gather_lists(const tt_mpi_comm *comm, const neighbors *own, edges *a
   free(counts);
 }
 
-static bool any_border(const tt_mpi_comm *comm, const edges *all) {
+static bool any_border(const making *comm, const edges *all) {
   for (int r = 0; r < comm->size; r++)
     if (all->of[r].borders > 0)
       return true;
@@ -167,7 +178,7 @@ static bool any_border(const tt_mpi_comm *comm, const edges *all) {
 
 /* What Open MPI 4.1 makes of a part of a graph by MPI_Comm_create_group has that graph's edges, to ranks that it lacks.
  */
-static bool names_strangers(const tt_mpi_comm *comm, const edges *all) {
+static bool names_strangers(const making *comm, const edges *all) {
   const int64_t *list = all->list;
   for (int r = 0; r < comm->size; list += all->of[r].in_count + all->of[r].out_count, r++)
     for (int n = 0; n < all->of[r].in_count + all->of[r].out_count; n++)
@@ -177,7 +188,7 @@ static bool names_strangers(const tt_mpi_comm *comm, const edges *all) {
 }
 
 /* Somebody is twice among a rank's sources. */
-static bool any_repeat(const tt_mpi_comm *comm, const edges *all) {
+static bool any_repeat(const making *comm, const edges *all) {
   int *seen_by = take(comm->size, sizeof *seen_by);
   const int64_t *list = all->list;
   bool found = false;
@@ -190,33 +201,40 @@ static bool any_repeat(const tt_mpi_comm *comm, const edges *all) {
   return found;
 }
 
-static void make_graph(tt_mpi_comm *comm, const edges *all) {
+static void make_graph(const making *comm, const edges *all) {
   if (names_strangers(comm, all)) {
-    comm->why_not = "edges to ranks that the communicator does not have";
+    comm->made->why_not = "edges to ranks that the communicator does not have";
     return;
   }
-  comm->repeats = any_repeat(comm, all);
+  comm->made->repeats = any_repeat(comm, all);
   tt_mpi_lock();
-  tutti_status status = tutti_graph_create_known(comm->comm, all->in_counts, all->out_counts, all->list, &comm->graph);
+  tutti_status status =
+      tutti_graph_create_known(comm->comm, all->in_counts, all->out_counts, all->list, &comm->made->graph);
   tt_mpi_unlock();
-  comm->why_not = status == TUTTI_OK ? NULL : "edges that only one of their ranks knows";
+  comm->made->why_not = status == TUTTI_OK ? NULL : "edges that only one of their ranks knows";
 }
 
-void tt_mpi_neighbors_make(tt_mpi_comm *comm) {
-  if (comm->topology == MPI_UNDEFINED)
-    return;
+void tt_mpi_neighbors_make(MPI_Comm mpi, int topology, tutti_comm *comm, tt_mpi_neighbors *made) {
+  making of = {.mpi = mpi, .topology = topology, .comm = comm, .made = made};
   neighbors own;
   edges all;
-  if (!ask(comm, &own))
+  PMPI_Comm_rank(mpi, &of.rank);
+  PMPI_Comm_size(mpi, &of.size);
+  if (!ask(&of, &own))
     tt_mpi_out_of_memory();
-  gather_heads(comm, drop_borders(comm, &own), &all);
-  gather_lists(comm, &own, &all);
-  if (!any_border(comm, &all))
-    drop_slots(comm);
-  make_graph(comm, &all);
+  gather_heads(&of, drop_borders(&of, &own), &all);
+  gather_lists(&of, &own, &all);
+  if (!any_border(&of, &all))
+    drop_slots(&of);
+  make_graph(&of, &all);
   free(own.sources);
   free(all.of);
   free(all.in_counts);
   free(all.out_counts);
   free(all.list);
+}
+
+void tt_mpi_neighbors_finish(tt_mpi_neighbors *of) {
+  tutti_graph_destroy(of->graph);
+  free((void *)of->in_slot);
 }

@@ -4,7 +4,12 @@
  * MPI_Reduce_local, which knows how to call them, in C and Fortran: a tutti operator for each (operator, type) that
  * meets. Ranks compare of those the bytes of an element and whether they commute, so that one that is no longer used
  * may serve another like it, and none is ever destroyed. */
-#include "serve.h"
+#include "ops.h"
+
+#include "call.h"
+#include "lock.h"
+#include "state.h"
+#include "types.h"
 
 #include <limits.h>
 #include <pthread.h>
@@ -47,12 +52,6 @@ static const struct row *row_of(MPI_Op op) {
   return NULL;
 }
 
-/* MPIs check this before they communicate, and have nothing to combine here. */
-bool tt_mpi_op_takes(MPI_Op op, MPI_Datatype type) {
-  _Alignas(64) char in[64] = {0}, out[64];
-  return PMPI_Allreduce(in, out, 1, type, op, tt_mpi.self) == MPI_SUCCESS;
-}
-
 #define ASKED (UINT32_C(1) << 31)
 
 /* MPIs differ in it, and their versions do. Asked once for a type, when it is first reduced; threads may do so at once.
@@ -62,7 +61,7 @@ static bool is_taken(const tt_mpi_type *known, const struct row *by) {
   if (taken == 0) {
     taken = ASKED;
     for (size_t n = 0; n < sizeof rows / sizeof *rows; n++)
-      taken |= (uint32_t)(rows[n].families && tt_mpi_op_takes(rows[n].mpi, known->type)) << n;
+      taken |= (uint32_t)(rows[n].families && tt_mpi_type_takes(known->type, rows[n].mpi)) << n;
     __atomic_store_n(kept, taken, __ATOMIC_RELAXED);
   }
   return taken >> (by - rows) & 1;
@@ -174,11 +173,21 @@ static bool lay_out(MPI_Datatype type, tt_mpi_shape *shape, const char **why) {
   return !*why;
 }
 
+/* The type is no more. Works hold their types: none uses it. */
+static void forget(MPI_Datatype type) {
+  pthread_mutex_lock(&lock);
+  for (tt_mpi_applied *at = all; at; at = at->next)
+    if (at->op != MPI_OP_NULL && at->type == type)
+      at->op = MPI_OP_NULL;
+  pthread_mutex_unlock(&lock);
+}
+
 /* tt_mpi_lock is taken with `lock` not held: whoever holds it may free types. */
 static tt_mpi_applied *make(MPI_Op op, MPI_Datatype type, const tt_mpi_shape *shape) {
   int commutes;
   if (PMPI_Op_commutative(op, &commutes) != MPI_SUCCESS)
     return NULL;
+  tt_mpi_types_tell(forget);
   pthread_mutex_lock(&lock);
   tt_mpi_applied *made = find_idle(shape->extent, commutes);
   tutti_type element = type_of(shape->extent);
@@ -283,13 +292,4 @@ int MPI_Op_free(MPI_Op *op) {
     return PMPI_Op_free(op);
   *op = MPI_OP_NULL;
   return MPI_SUCCESS;
-}
-
-/* Works hold their types: none uses it. */
-void tt_mpi_applied_forget(MPI_Datatype type) {
-  pthread_mutex_lock(&lock);
-  for (tt_mpi_applied *at = all; at; at = at->next)
-    if (at->op != MPI_OP_NULL && at->type == type)
-      at->op = MPI_OP_NULL;
-  pthread_mutex_unlock(&lock);
 }

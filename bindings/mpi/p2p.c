@@ -4,7 +4,9 @@
  * MPI_Bsend never waits, so there is none here. MPI_Sendrecv_replace has no non-blocking form: the helper thread.
  * MPICH's MPI_Irecv from MPI_PROC_NULL tells a wrong status, so that there MPI_Recv, which does not wait then, tells
  * it. */
-#include "request.h"
+#include "progress.h"
+#include "state.h"
+#include "wait.h"
 
 /* ---- with counts of both sizes ---- */
 

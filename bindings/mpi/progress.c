@@ -1,70 +1,35 @@
-/* bindings/mpi/progress.c - who moves works on, and the lock around tutti.
+/* bindings/mpi/progress.c - who moves works on.
  *
  * Mostly it is the program's own thread, in whatever MPI function it waits. Where such a function blocks inside MPI
  * (tt_mpi_pass_begin) a helper thread does it: started at the first need, asleep otherwise. Where MPI does not allow
  * calls from several threads the helper only moves tutti; the requests are completed by the program's next MPI call. */
-#include "request.h"
+#include "progress.h"
+
+#include "lock.h"
+#include "queue.h"
+#include "state.h"
 
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <sys/prctl.h>
 #include <time.h>
 
 #define HELPER_YIELDS 200
 #define HELPER_NAP_NS 20000
 
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-static bool held; /* by tt_mpi_lock; guarded by the mutex where there are several threads */
-/* Threads that wait in tt_mpi_lock. Who only looks stands back: looks follow each other closely, and tutti leaves the
- * core while it holds the lock, so that others would hardly ever find it free. */
-static _Atomic int waiting;
-
 static struct {
   pthread_t thread;
   bool exists, may_call_mpi;
   bool ends, at_work; /* under the mutex */
   pthread_cond_t wanted, parked;
-  _Atomic int passes; /* threads of the program that are inside MPI, with works that run. Under the mutex, or before the
-                         helper is there */
 } helper = {.wanted = PTHREAD_COND_INITIALIZER, .parked = PTHREAD_COND_INITIALIZER};
 
 static _Thread_local int depth; /* of passes: MPI calls back */
 static _Thread_local bool in_helper;
 
-static int passes(void) { return atomic_load_explicit(&helper.passes, memory_order_seq_cst); }
-
-/* ---- the lock ---- */
-
-bool tt_mpi_shared(void) { return tt_mpi.threads || passes() > 0; }
-
-void tt_mpi_lock(void) {
-  if (!tt_mpi_shared())
-    return;
-  if (pthread_mutex_trylock(&mutex) != 0) {
-    atomic_fetch_add_explicit(&waiting, 1, memory_order_relaxed);
-    pthread_mutex_lock(&mutex);
-    atomic_fetch_sub_explicit(&waiting, 1, memory_order_relaxed);
-  }
-  held = true;
-}
-
-bool tt_mpi_trylock(void) {
-  if (!tt_mpi_shared())
-    return true;
-  if (atomic_load_explicit(&waiting, memory_order_relaxed) > 0 || pthread_mutex_trylock(&mutex) != 0)
-    return false;
-  held = true;
-  return true;
-}
-
-/* Not by tt_mpi_shared(): while the helper waited for the lock the last pass may have ended. */
-void tt_mpi_unlock(void) {
-  if (!held)
-    return;
-  held = false;
-  pthread_mutex_unlock(&mutex);
-}
+static int passes(void) { return atomic_load_explicit(&tt_mpi_passes, memory_order_seq_cst); }
 
 /* ---- the program's thread ---- */
 
@@ -75,9 +40,9 @@ void tt_mpi_progress(void) {
     sched_yield();
     return;
   }
-  tt_mpi_request_look();
+  tt_mpi_queue_look();
   tt_mpi_unlock();
-  tt_mpi_request_complete();
+  tt_mpi_queue_complete();
 }
 
 /* The helper may not call MPI, and need not: it is there because another thread is in MPI. MPICH does not move on when
@@ -104,16 +69,16 @@ static void nap(int64_t looks) {
 /* Holds the mutex, gives it up for what may take longer. */
 static void help_once(int64_t looks) {
   helper.at_work = true;
-  tt_mpi_request_look();
-  pthread_mutex_unlock(&mutex);
+  tt_mpi_queue_look();
+  pthread_mutex_unlock(&tt_mpi_mutex);
   if (helper.may_call_mpi)
-    tt_mpi_request_complete();
-  pthread_mutex_lock(&mutex);
+    tt_mpi_queue_complete();
+  pthread_mutex_lock(&tt_mpi_mutex);
   helper.at_work = false;
   pthread_cond_broadcast(&helper.parked);
-  pthread_mutex_unlock(&mutex);
+  pthread_mutex_unlock(&tt_mpi_mutex);
   nap(looks);
-  pthread_mutex_lock(&mutex);
+  pthread_mutex_lock(&tt_mpi_mutex);
 }
 
 static void *help(void *unused) {
@@ -121,16 +86,16 @@ static void *help(void *unused) {
   in_helper = true;
   prctl(PR_SET_TIMERSLACK, 1000UL, 0UL, 0UL, 0UL);
   int64_t looks = 0;
-  pthread_mutex_lock(&mutex);
+  pthread_mutex_lock(&tt_mpi_mutex);
   while (!helper.ends) {
-    if (passes() > 0 && tt_mpi_request_running() > 0) {
+    if (passes() > 0 && tt_mpi_queue_running() > 0) {
       help_once(++looks);
     } else {
       looks = 0;
-      pthread_cond_wait(&helper.wanted, &mutex);
+      pthread_cond_wait(&helper.wanted, &tt_mpi_mutex);
     }
   }
-  pthread_mutex_unlock(&mutex);
+  pthread_mutex_unlock(&tt_mpi_mutex);
   return NULL;
 }
 
@@ -157,10 +122,10 @@ void tt_mpi_helper_post(void) {
 void tt_mpi_helper_end(void) {
   if (!helper.exists)
     return;
-  pthread_mutex_lock(&mutex);
+  pthread_mutex_lock(&tt_mpi_mutex);
   helper.ends = true;
   pthread_cond_signal(&helper.wanted);
-  pthread_mutex_unlock(&mutex);
+  pthread_mutex_unlock(&tt_mpi_mutex);
   pthread_join(helper.thread, NULL);
   helper.exists = helper.ends = false;
 }
@@ -170,17 +135,17 @@ void tt_mpi_helper_end(void) {
 /* Another thread may start a work later, which then posts: so passes count without works too where there are threads.
  */
 void tt_mpi_pass_begin(void) {
-  if (depth > 0 || tt_mpi.threads || tt_mpi_request_running() > 0)
+  if (depth > 0 || tt_mpi.threads || tt_mpi_queue_running() > 0)
     depth++;
   if (depth != 1)
     return;
   tt_mpi_progress();
-  atomic_fetch_add_explicit(&helper.passes, 1, memory_order_seq_cst); /* pairs with tt_mpi_request_queue */
-  if (tt_mpi_request_running() == 0)
+  atomic_fetch_add_explicit(&tt_mpi_passes, 1, memory_order_seq_cst); /* pairs with tt_mpi_queue_add */
+  if (tt_mpi_queue_running() == 0)
     return;
-  pthread_mutex_lock(&mutex);
+  pthread_mutex_lock(&tt_mpi_mutex);
   tt_mpi_helper_post();
-  pthread_mutex_unlock(&mutex);
+  pthread_mutex_unlock(&tt_mpi_mutex);
 }
 
 /* Where this was the only thread it must be the only one again. */
@@ -188,13 +153,13 @@ void tt_mpi_pass_end(void) {
   if (depth == 0 || --depth > 0)
     return;
   if (tt_mpi.threads) {
-    atomic_fetch_sub_explicit(&helper.passes, 1, memory_order_relaxed);
+    atomic_fetch_sub_explicit(&tt_mpi_passes, 1, memory_order_relaxed);
   } else {
-    pthread_mutex_lock(&mutex);
-    atomic_fetch_sub_explicit(&helper.passes, 1, memory_order_relaxed);
+    pthread_mutex_lock(&tt_mpi_mutex);
+    atomic_fetch_sub_explicit(&tt_mpi_passes, 1, memory_order_relaxed);
     while (helper.at_work)
-      pthread_cond_wait(&helper.parked, &mutex);
-    pthread_mutex_unlock(&mutex);
+      pthread_cond_wait(&helper.parked, &tt_mpi_mutex);
+    pthread_mutex_unlock(&tt_mpi_mutex);
   }
   tt_mpi_progress();
 }

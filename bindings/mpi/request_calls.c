@@ -1,6 +1,14 @@
 /* bindings/mpi/request_calls.c - MPI_Start, MPI_Startall, MPI_Request_free, MPI_Cancel: for works, and else MPI's own.
  */
-#include "request.h"
+#include "error.h"
+#include "lock.h"
+#include "progress.h"
+#include "queue.h"
+#include "request_table.h"
+#include "request_tag.h"
+#include "state.h"
+#include "stats.h"
+#include "wait.h"
 
 /* NULL: none of ours. */
 static tt_mpi_work *work_of(MPI_Request request) {
@@ -20,10 +28,11 @@ static int start_both(tt_mpi_work *work, MPI_Request *request) {
   tutti_status status = tutti_request_start(work->request);
   tt_mpi_unlock();
   if (status != TUTTI_OK)
-    return tt_mpi_fail(work->comm, status, tutti_last_error());
+    return tt_mpi_fail(work->comm->mpi, work->comm->rank, status, tutti_last_error());
   int result = PMPI_Start(request);
   tt_mpi_lock();
-  tt_mpi_request_queue(work);
+  tt_mpi_queue_add(work);
+  tt_mpi_helper_post();
   tt_mpi_unlock();
   return result;
 }

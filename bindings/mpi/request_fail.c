@@ -2,7 +2,12 @@
  *
  * To MPI their requests are complete without an error. The wrappers remember the handles of what they wait for and ask
  * here. There are few if any, so a list does. */
-#include "request.h"
+#include "request_fail.h"
+
+#include "lock.h"
+#include "state.h"
+
+#include <stdatomic.h>
 
 static tt_mpi_work *failed;
 static _Atomic int64_t count;
@@ -17,7 +22,7 @@ void tt_mpi_fail_keep(tt_mpi_work *work) {
 
 int64_t tt_mpi_fail_count(void) { return atomic_load_explicit(&count, memory_order_relaxed); }
 
-static tt_mpi_work *take(MPI_Request request) {
+tt_mpi_work *tt_mpi_fail_take(MPI_Request request) {
   tt_mpi_lock();
   tt_mpi_work **at = &failed;
   while (*at && (*at)->mpi != request)
@@ -32,21 +37,9 @@ static tt_mpi_work *take(MPI_Request request) {
   return work;
 }
 
-int tt_mpi_request_told(MPI_Request request, int result) {
-  if (atomic_load_explicit(&tt_mpi.idups, memory_order_relaxed) > 0)
-    tt_mpi_comm_idup_done(request);
-  tt_mpi_work *work = tt_mpi_fail_count() > 0 ? take(request) : NULL;
-  if (!work)
-    return result;
-  int code = tt_mpi_fail(work->comm, work->status, work->text);
-  if (!work->persistent)
-    tt_mpi_work_destroy(work);
-  return code;
-}
-
 void tt_mpi_fail_clear(void) {
   while (failed) {
-    tt_mpi_work *work = take(failed->mpi);
+    tt_mpi_work *work = tt_mpi_fail_take(failed->mpi);
     if (!work->persistent)
       tt_mpi_work_destroy(work);
   }

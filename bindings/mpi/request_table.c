@@ -1,7 +1,9 @@
 /* bindings/mpi/request_table.c - works by the handle of their MPI_Request: a hash table with chains through the works.
  *
  * It never fails: where there is no memory to grow, chains become longer. */
-#include "request.h"
+#include "request_table.h"
+
+#include <stdatomic.h>
 
 #include <stdlib.h>
 #include <string.h>

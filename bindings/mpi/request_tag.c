@@ -1,7 +1,9 @@
 /* bindings/mpi/request_tag.c - tags of the messages that complete requests: each request has one of its own.
  *
  * The message of a completed request comes before that of the next with its tag, so tags may be used again at once. */
-#include "request.h"
+#include "request_tag.h"
+
+#include "state.h"
 
 #include <stdlib.h>
 

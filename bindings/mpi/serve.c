@@ -4,7 +4,15 @@
  * argument is wrong: that is an error on this rank, and the others, which wait for it, are told.
  * The fast path is meant to stay short: a call with predefined types allocates nothing and calls nothing of MPI. */
 #include "serve.h"
+
+#include "error.h"
+#include "lock.h"
+#include "request.h"
+#include "serve_move.h"
+#include "serve_reduce.h"
 #include "settings.h"
+#include "state.h"
+#include "stats.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,8 +21,6 @@
 
 /* With nobody to communicate with MPI's own copy is the fastest. (Not for requests: MPICH 4.0 misplaces data of
  * non-blocking calls of one rank, and waits for ever for persistent ones that are inactive.) */
-const char *const tt_mpi_one_rank = "communicator of one rank";
-
 static const char *why_not(const tt_mpi_call *call, const tt_mpi_comm *comm, tt_mpi_form form) {
   const tt_mpi_row *row = &tt_mpi_rows[call->collective];
   if (!comm)
@@ -25,9 +31,9 @@ static const char *why_not(const tt_mpi_call *call, const tt_mpi_comm *comm, tt_
     return tt_mpi_one_rank;
   if (!(tt_mpi.only >> call->collective & 1))
     return "not in TUTTI_MPI_ONLY";
-  if (row->graph && !comm->graph)
-    return comm->why_not ? comm->why_not : "no topology";
-  if (row->graph && comm->repeats && row->in.unit != TT_MPI_ONE)
+  if (row->graph && !comm->neighbors.graph)
+    return comm->neighbors.why_not ? comm->neighbors.why_not : "no topology";
+  if (row->graph && comm->neighbors.repeats && row->in.unit != TT_MPI_ONE)
     return "a rank that is a neighbor twice";
   return NULL;
 }
@@ -44,7 +50,7 @@ static tt_mpi_verdict prepare(const tt_mpi_call *call, const tt_mpi_comm *comm, 
     return TT_MPI_WRONG;
   }
   args->comm = comm->comm;
-  args->graph = comm->graph;
+  args->graph = comm->neighbors.graph;
   args->root = call->root;
   if (tt_mpi_rows[call->collective].reduces)
     return tt_mpi_prepare_reduction(call, comm, args, stage);
@@ -72,14 +78,15 @@ static int fail(const tt_mpi_comm *comm, tt_mpi_form form, tutti_status status, 
   snprintf(kept, sizeof kept, "%s", text); /* tutti's next call ends its text */
   if (status == TUTTI_ERR_ARGUMENT)
     tell_others(comm, form, kept);
-  return tt_mpi_fail(comm, status, kept);
+  return tt_mpi_fail(comm->mpi, comm->rank, status, kept);
 }
 
 static int fail_wrong(const tt_mpi_call *call, const tt_mpi_comm *comm, tt_mpi_form form, const tt_mpi_args *args) {
   char text[256];
   snprintf(text, sizeof text, "%s: %s", tt_mpi_collective_name(call->collective), args->text);
   tell_others(comm, form, text);
-  return args->error ? tt_mpi_fail_class(comm, args->error, text) : tt_mpi_fail(comm, TUTTI_ERR_ARGUMENT, text);
+  return args->error ? tt_mpi_fail_class(comm->mpi, comm->rank, args->error, text)
+                     : tt_mpi_fail(comm->mpi, comm->rank, TUTTI_ERR_ARGUMENT, text);
 }
 
 /* What is not served: MPI's, or wrong. */

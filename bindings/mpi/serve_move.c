@@ -2,7 +2,9 @@
  *
  * Each side is measured, packed if it has gaps, and then the two are brought together: MPI_IN_PLACE becomes tutti's in
  * place position. In the stage that is the same: own data is packed to where tutti looks for it. */
-#include "serve.h"
+#include "serve_move.h"
+
+#include "predefined.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -29,12 +31,12 @@ static void count_blocks(tt_mpi_blocks *blocks, tt_mpi_unit unit, const tt_mpi_c
     blocks->own = comm->rank;
     break;
   case TT_MPI_SOURCES:
-    blocks->count = comm->in_count;
-    blocks->slot = comm->in_slot;
+    blocks->count = comm->neighbors.in_count;
+    blocks->slot = comm->neighbors.in_slot;
     break;
   case TT_MPI_DESTINATIONS:
-    blocks->count = comm->out_count;
-    blocks->slot = comm->out_slot;
+    blocks->count = comm->neighbors.out_count;
+    blocks->slot = comm->neighbors.out_slot;
     break;
   default:
     blocks->count = 1;

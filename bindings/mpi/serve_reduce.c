@@ -2,7 +2,9 @@
  *
  * Elements stay where they are, but for derived types with gaps: those are copied to the stage and back with all their
  * extent, so that an operator finds them as MPI would give them, and gaps of the result keep what they hold. */
-#include "serve.h"
+#include "serve_reduce.h"
+
+#include "types.h"
 
 #include <inttypes.h>
 #include <stdio.h>

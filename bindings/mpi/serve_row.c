@@ -1,5 +1,5 @@
 /* bindings/mpi/serve_row.c - the table of collectives: what each one's sides are, and tutti's functions for it. */
-#include "serve.h"
+#include "serve_row.h"
 
 /* run_NAME: tutti_NAME in its three forms, of arguments that are made from `a`. */
 #define FORMS(name, ...)                                                                                               \

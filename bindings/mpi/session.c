@@ -5,7 +5,12 @@
  * on none of them so far; those whose ranks are not all of it pass through. It belongs to a session of tutti's own,
  * since the program's may end sooner. Nobody knows which end of a session is the last, so tutti's comes with the
  * process. */
-#include "interpose.h"
+#include "session.h"
+
+#include "comm.h"
+#include "error.h"
+#include "job.h"
+#include "state.h"
 
 #ifdef TT_MPI_SESSIONS
 
@@ -54,7 +59,7 @@ static void begin(MPI_Comm comm) {
   process = getpid();
   tt_mpi.session = true;
   PMPI_Query_thread(&level);
-  tt_mpi_begin(tt_mpi.world, level, level);
+  (void)tt_mpi_begin(tt_mpi.world, level, level);
   atexit(end);
 }
 

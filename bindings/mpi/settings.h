@@ -2,7 +2,7 @@
 #ifndef TT_MPI_SETTINGS_H
 #define TT_MPI_SETTINGS_H
 
-#include "interpose.h"
+#include "call.h"
 
 typedef struct tt_mpi_settings {
   bool off;               /* TUTTI_MPI=off */

@@ -7,8 +7,6 @@
  * Programs that work stay legal, even where MPI has another opinion: integers of one length are alike, complex numbers
  * are two real ones, and single bytes (of whatever type), MPI_PACKED and what tutti does not know go with anything. */
 #include "signature.h"
-#include "contents.h"
-#include "serve.h"
 
 #define BASE UINT64_C(0x9e3779b97f4a7c15)
 #define MIXED INT32_MAX
@@ -48,19 +46,19 @@ static tt_mpi_signature one(int32_t meaning) {
 
 /* ---- of sequences ---- */
 
-static tt_mpi_signature join(tt_mpi_signature a, tt_mpi_signature b) {
+tt_mpi_signature tt_mpi_signature_join(tt_mpi_signature a, tt_mpi_signature b) {
   if (a.meaning == ANY || b.meaning == ANY)
     return any;
   int32_t meaning = a.meaning == EMPTY ? b.meaning : b.meaning == EMPTY || a.meaning == b.meaning ? a.meaning : MIXED;
   return (tt_mpi_signature){.meaning = meaning, .hash = a.hash + a.step * b.hash, .step = a.step * b.step};
 }
 
-static tt_mpi_signature repeat(tt_mpi_signature of, int64_t count) {
+tt_mpi_signature tt_mpi_signature_repeat(tt_mpi_signature of, int64_t count) {
   tt_mpi_signature all = empty;
   for (; count > 0; count >>= 1) {
     if (count & 1)
-      all = join(all, of);
-    of = join(of, of);
+      all = tt_mpi_signature_join(all, of);
+    of = tt_mpi_signature_join(of, of);
   }
   return all;
 }
@@ -69,45 +67,14 @@ tt_mpi_signature tt_mpi_signature_basic(tutti_type element) {
   const int32_t *part = element < TUTTI_TYPE_COUNT ? parts[element] : parts[TUTTI_BYTE];
   if (part[0] == ANY)
     return any;
-  return part[1] == ANY ? one(part[0]) : join(one(part[0]), one(part[1]));
+  return part[1] == ANY ? one(part[0]) : tt_mpi_signature_join(one(part[0]), one(part[1]));
 }
 
-/* ---- of derived types ---- */
+tt_mpi_signature tt_mpi_signature_empty(void) { return empty; }
 
-static tt_mpi_signature of_struct(const tt_mpi_contents *of) {
-  tt_mpi_signature all = empty;
-  for (int n = 0; n < of->integer[0] && all.meaning != ANY; n++)
-    if (of->integer[1 + n] > 0)
-      all = join(all, repeat(tt_mpi_signature_of(of->type[n]), of->integer[1 + n]));
-  return all;
-}
+tt_mpi_signature tt_mpi_signature_any(void) { return any; }
 
-/* All others have elements of one type, so many as there are bytes for. */
-static tt_mpi_signature of_array(MPI_Datatype type, MPI_Datatype element) {
-  tt_mpi_shape all, each;
-  if (!tt_mpi_type_measure(type, &all) || !tt_mpi_type_measure(element, &each))
-    return any;
-  return each.size == 0 ? empty : repeat(tt_mpi_signature_of(element), all.size / each.size);
-}
-
-static tt_mpi_signature of_contents(MPI_Datatype type, const tt_mpi_contents *of) {
-  tt_mpi_shape shape;
-  if (of->combiner == MPI_COMBINER_STRUCT)
-    return of_struct(of);
-  if (of->type_count == 1)
-    return of_array(type, of->type[0]);
-  return tt_mpi_type_measure(type, &shape) && shape.size == 0 ? empty : any; /* a mark, or unknown */
-}
-
-tt_mpi_signature tt_mpi_signature_of(MPI_Datatype type) {
-  const tt_mpi_type *known = tt_mpi_type_find(type);
-  tt_mpi_contents of;
-  if (known)
-    return known->shape.signature;
-  tt_mpi_signature found = tt_mpi_contents_open(type, &of) ? of_contents(type, &of) : any;
-  tt_mpi_contents_close(&of);
-  return found;
-}
+bool tt_mpi_signature_is_any(const tt_mpi_signature *of) { return of->meaning == ANY; }
 
 /* ---- as tutti is told ---- */
 
@@ -118,7 +85,7 @@ tutti_type tt_mpi_signature_type(const tt_mpi_signature *of, int64_t count) {
     return TUTTI_BYTE;
   if (of->meaning != MIXED)
     return tutti_type_of_bytes(of->meaning);
-  uint64_t hash = repeat(*of, count).hash * BASE >> 32;
+  uint64_t hash = tt_mpi_signature_repeat(*of, count).hash * BASE >> 32;
   return tutti_type_of_bytes(OF(TUTTI_TYPE_COUNT) + (int32_t)(hash % (UINT16_MAX - TUTTI_TYPE_COUNT)));
 }
 

@@ -4,7 +4,6 @@
 
 #include <tutti/tutti.h>
 
-#include <mpi.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -15,8 +14,13 @@ typedef struct tt_mpi_signature {
 
 /* Of a predefined type whose elements are those of tutti's; TUTTI_TYPE_COUNT: of none. */
 tt_mpi_signature tt_mpi_signature_basic(tutti_type element);
-/* Of any type; takes it apart, so that the result is worth keeping. */
-tt_mpi_signature tt_mpi_signature_of(MPI_Datatype type);
+/* Of one sequence after another; of none and of what may be anything; of `count` times the same. */
+tt_mpi_signature tt_mpi_signature_join(tt_mpi_signature a, tt_mpi_signature b);
+tt_mpi_signature tt_mpi_signature_empty(void);
+tt_mpi_signature tt_mpi_signature_any(void);
+tt_mpi_signature tt_mpi_signature_repeat(tt_mpi_signature of, int64_t count);
+/* Whether it goes with anything. */
+bool tt_mpi_signature_is_any(const tt_mpi_signature *of);
 
 /* The type of bytes that says so to other ranks, for `count` elements of the type. */
 tutti_type tt_mpi_signature_type(const tt_mpi_signature *of, int64_t count);

@@ -2,8 +2,14 @@
  *
  * A stage is made with a call and filled before each start: a blocking call has it on the stack, others in their work.
  * Packing is MPI's own, in portions since its counts are ints. */
-#include "request.h"
-#include "serve.h"
+#include "stage.h"
+
+#include "call.h"
+#include "error.h"
+#include "lock.h"
+#include "request_tag.h"
+#include "state.h"
+#include "types.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -146,7 +152,7 @@ static void hold_types(tt_mpi_stage *stage, const tt_mpi_moves *moves) {
   }
 }
 
-static void hold(tt_mpi_stage *stage) {
+void tt_mpi_stage_hold(tt_mpi_stage *stage) {
   int64_t most = stage->pack.count + stage->unpack.count + 1;
   stage->held = malloc((size_t)most * sizeof *stage->held);
   if (!stage->held)
@@ -169,38 +175,4 @@ void tt_mpi_stage_finish(tt_mpi_stage *stage) {
   free(stage->unpack.move);
   for (int n = 0; n < 3; n++)
     free(stage->memory[n]);
-}
-
-/* ---- works ---- */
-
-static void pack_work(tt_mpi_work *work) { tt_mpi_stage_pack(work->stage); }
-
-static void unpack_work(tt_mpi_work *work) { tt_mpi_stage_unpack(work->stage); }
-
-tt_mpi_work *tt_mpi_work_create(tt_mpi_comm *comm, tt_mpi_collective collective, const tt_mpi_stage *stage) {
-  tt_mpi_work *work = calloc(1, sizeof *work);
-  tt_mpi_stage *kept = malloc(sizeof *kept);
-  if (!work || !kept)
-    tt_mpi_out_of_memory();
-  *kept = *stage;
-  hold(kept);
-  work->comm = tt_mpi_comm_keep(comm);
-  work->collective = collective;
-  work->stage = kept;
-  work->pack = kept->pack.count > 0 ? pack_work : NULL;
-  work->unpack = kept->unpack.count > 0 ? unpack_work : NULL;
-  return work;
-}
-
-void tt_mpi_work_destroy(tt_mpi_work *work) {
-  if (!work)
-    return;
-  tt_mpi_lock();
-  tutti_request_destroy(work->request);
-  tt_mpi_unlock();
-  tt_mpi_stage_finish(work->stage);
-  free(work->stage);
-  tt_mpi_comm_release(work->comm);
-  free(work->text);
-  free(work);
 }

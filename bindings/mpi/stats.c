@@ -3,7 +3,11 @@
  * Each rank counts lines; at MPI_Finalize rank 0 gets them all, adds up those that are alike, and prints a table, or
  * JSON into a file that is named so. */
 #include "stats.h"
+
+#include "error.h"
 #include "settings.h"
+#include "state.h"
+#include "stats_print.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -1,35 +1,17 @@
-/* bindings/mpi/stats.h - lines of the statistics, between counting (stats.c), gathering (stats.c) and printing. */
+/* bindings/mpi/stats.h - TUTTI_STATS: which calls ran on tutti, and which did not. */
 #ifndef TT_MPI_STATS_H
 #define TT_MPI_STATS_H
 
-#include "interpose.h"
+#include "call.h"
 
-#include <stdio.h>
-
-/* Calls of one collective that ran with the same parameters, or passed through for the same reason. */
-typedef struct tt_mpi_line {
-  int64_t calls, bytes;
-  int64_t ns; /* this rank's; of all ranks: not used */
-  int32_t collective, passed;
-  char text[224];
-  char media[64]; /* by which ranks sent, as in tutti_comm_last_media */
-} tt_mpi_line;
-
-/* Of one collective, over all ranks. */
-typedef struct tt_mpi_total {
-  int64_t served, passed, bytes;
-  int64_t alone; /* passed through, since there was one rank: not a matter of the share */
-  int64_t ns;    /* of the rank that spent most in it */
-} tt_mpi_total;
-
-typedef struct tt_mpi_report {
-  int ranks;
-  tt_mpi_total of[TT_MPI_COLLECTIVE_COUNT], all; /* all.ns: not used */
-  const tt_mpi_line *line;                       /* by collective; served before passed; the most calls first */
-  int64_t line_count;
-} tt_mpi_report;
-
-void tt_mpi_stats_table(const tt_mpi_report *report, FILE *to);
-void tt_mpi_stats_json(const tt_mpi_report *report, FILE *to);
+/* A served call: bytes that this rank contributes or gets, whichever is more. params: tutti_comm_last_params, or NULL
+ * where nothing ran. Cheap; does nothing without TUTTI_STATS. */
+void tt_mpi_count_served(tt_mpi_collective collective, int64_t bytes, int64_t ns, const char *params,
+                         const char *media);
+/* A call that passed through, and why (static storage). */
+void tt_mpi_count_passed(tt_mpi_collective collective, const char *why);
+/* At MPI_Finalize: gathers over all ranks by PMPI_, rank 0 prints. */
+void tt_mpi_stats_print(void);
+int64_t tt_mpi_clock_ns(void); /* 0 without TUTTI_STATS */
 
 #endif

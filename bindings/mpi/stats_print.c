@@ -1,6 +1,8 @@
 /* bindings/mpi/stats_print.c - the statistics as a table for people, and as JSON. */
+#include "stats_print.h"
+
 #include "settings.h"
-#include "stats.h"
+#include "state.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -7,7 +7,8 @@
  *
  * A stream has WINDOW slots: the writer has a credit for each slot that the reader holds or will get. What has come
  * waits in its stream's queue, whether that end has been opened or not, so that nothing has to be read in order. */
-#include "interpose.h"
+#include "transport.h"
+
 #include "mail.h"
 
 #include <limits.h>

@@ -2,23 +2,10 @@
  *
  * As many bytes of data as the range from the first to the last one is not enough: they may lie in another order than
  * that of the type map, in which MPI sends them, or twice. So the type is taken apart again, as it was made. */
-#include "contents.h"
-#include "serve.h"
+#include "types_whole.h"
 
-bool tt_mpi_type_measure(MPI_Datatype type, tt_mpi_shape *shape) {
-  MPI_Count size, lower, extent, true_lower, true_extent;
-  if (PMPI_Type_size_x(type, &size) != MPI_SUCCESS || size == MPI_UNDEFINED ||
-      PMPI_Type_get_extent_x(type, &lower, &extent) != MPI_SUCCESS ||
-      PMPI_Type_get_true_extent_x(type, &true_lower, &true_extent) != MPI_SUCCESS)
-    return false;
-  *shape = (tt_mpi_shape){.size = size,
-                          .extent = extent,
-                          .lower = true_lower,
-                          .within = extent > 0 && true_lower >= lower && true_lower + true_extent <= lower + extent,
-                          .bound = lower,
-                          .whole = size == true_extent};
-  return true;
-}
+#include "contents.h"
+#include "predefined.h"
 
 /* Pieces of data, each of which should begin where the one before has ended. */
 typedef struct run {

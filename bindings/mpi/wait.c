@@ -3,12 +3,38 @@
  * To wait for a request is: for one of a work, to wait for the work; for another, to ask MPI and move works on in turn,
  * as long as there are any. Then MPI's own function completes it. The rest is what the errors of works need: handles
  * are remembered, since completing a request clears them. */
+#include "wait.h"
+
+#include "error.h"
+#include "idup.h"
+#include "progress.h"
 #include "request.h"
+#include "request_fail.h"
+#include "state.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define FEW 64
+
+/* ---- what the program is told ---- */
+
+/* Whether some request's handle must be remembered for tt_mpi_request_told, as completing it clears the handle. */
+static bool matters(void) {
+  return tt_mpi.threads || tt_mpi_fail_count() > 0 || atomic_load_explicit(&tt_mpi.idups, memory_order_relaxed) > 0;
+}
+
+int tt_mpi_request_told(MPI_Request request, int result) {
+  if (atomic_load_explicit(&tt_mpi.idups, memory_order_relaxed) > 0)
+    tt_mpi_comm_idup_done(request);
+  tt_mpi_work *work = tt_mpi_fail_count() > 0 ? tt_mpi_fail_take(request) : NULL;
+  if (!work)
+    return result;
+  int code = tt_mpi_fail(work->comm->mpi, work->comm->rank, work->status, work->text);
+  if (!work->persistent)
+    tt_mpi_work_destroy(work);
+  return code;
+}
 
 /* ---- one request ---- */
 
@@ -60,7 +86,7 @@ int MPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status) {
   return result;
 }
 
-/* The same of several; which of them are complete, MPI says again. Where works do not run any more, nothing of tutti
+/* Which of them are complete, MPI says again. Where works do not run any more, nothing of tutti
  * moves MPI on, and MPICH 4.2 does not by itself when it is asked of several: its messages would never come. */
 void tt_mpi_request_asked(int count, const MPI_Request *requests) {
   if (tt_mpi.context)
@@ -81,7 +107,7 @@ typedef struct remembered {
 
 static void remember(remembered *handles, int count, const MPI_Request *requests) {
   handles->all = NULL;
-  if (count <= 0 || !requests || !tt_mpi_request_matters())
+  if (count <= 0 || !requests || !matters())
     return;
   handles->all = count <= FEW ? handles->few : malloc((size_t)count * sizeof *requests);
   if (handles->all)

@@ -6,7 +6,7 @@
  * ranks share, to check barriers. NODES: 0: all ranks reach each other by messages; else rank r pretends to be on node
  * r % NODES, and shares memory with the ranks there. Then broadcasts, after which nobody calls MPI until all have
  * returned. */
-#include "bindings/mpi/interpose.h"
+#include "bindings/mpi/transport.h"
 #include "conformance/program.h"
 
 #include <fcntl.h>

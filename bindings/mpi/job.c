@@ -1,0 +1,252 @@
+/* bindings/mpi/job.c - MPI_Init and MPI_Finalize, or the beginning and end of a program that has only sessions
+ * (session.c): tutti's context, made through MPI.
+ *
+ * All that decides whether calls are served is agreed on here: what the environment says on any rank, and whether tutti
+ * could start on all of them. If it could not, the program runs on MPI's own collectives and rank 0 says why. */
+#include "job.h"
+
+#include "boot.h"
+#include "comm.h"
+#include "error.h"
+#include "idup.h"
+#include "machine.h"
+#include "progress.h"
+#include "request.h"
+#include "settings.h"
+#include "state.h"
+#include "stats.h"
+#include "transport.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static tutti_boot boot;
+
+/* ---- what the ranks want ---- */
+
+static int rank_in(MPI_Comm comm) {
+  int rank = 0;
+  PMPI_Comm_rank(comm, &rank);
+  return rank;
+}
+
+/* What each rank tells all others first. */
+typedef struct hello {
+  uint64_t off, statistics, threads, without, tcp, joined;
+  tt_mpi_machine machine;
+} hello;
+
+static hello own_hello(MPI_Comm over, bool threads) {
+  const tt_mpi_settings settings = tt_mpi_settings_read(rank_in(over) == 0);
+  hello own;
+  memset(&own, 0, sizeof own);
+  own.off = settings.off;
+  own.statistics = settings.statistics != NULL;
+  own.threads = threads;
+  own.without = ~settings.only;
+  own.tcp = settings.tcp;
+  own.joined = tt_mpi.context != NULL;
+  own.machine = tt_mpi_machine_own();
+  return own;
+}
+
+static hello *gather_hellos(MPI_Comm over, bool threads, int size) {
+  hello own = own_hello(over, threads), *all = calloc((size_t)size, sizeof *all);
+  MPI_Request request;
+  if (!all)
+    tt_mpi_out_of_memory();
+  PMPI_Iallgather(&own, sizeof own, MPI_BYTE, all, sizeof own, MPI_BYTE, over, &request);
+  tt_mpi_boot_wait(&request);
+  return all;
+}
+
+static bool same_machine(const hello *a, const hello *b) {
+  return memcmp(&a->machine, &b->machine, sizeof a->machine) == 0;
+}
+
+/* What all ranks come to: what one of them wants, all get. */
+typedef struct agreement {
+  hello some;
+  bool nodes;
+  int64_t node; /* this rank's machine, by the lowest rank that is on it */
+} agreement;
+
+static agreement agree_hellos(MPI_Comm over, bool threads) {
+  int rank = rank_in(over), size;
+  PMPI_Comm_size(over, &size);
+  hello *all = gather_hellos(over, threads, size);
+  agreement met = {.some = all[0]};
+  for (int r = 1; r < size; r++) {
+    met.some.off |= all[r].off;
+    met.some.statistics |= all[r].statistics;
+    met.some.threads |= all[r].threads;
+    met.some.without |= all[r].without;
+    met.some.tcp |= all[r].tcp;
+    met.some.joined |= all[r].joined;
+    met.nodes |= !same_machine(&all[r], &all[0]);
+  }
+  while (!same_machine(&all[met.node], &all[rank]))
+    met.node++;
+  free(all);
+  return met;
+}
+
+static void apply(const agreement *met) {
+  tt_mpi.statistics = met->some.statistics != 0;
+  tt_mpi.threads = met->some.threads != 0;
+  tt_mpi.only = ~met->some.without;
+  tt_mpi.tcp = met->some.tcp != 0;
+  tt_mpi.nodes = met->nodes;
+}
+
+/* 0: not said. */
+static long number_of(const char *name) {
+  const char *value = getenv(name);
+  return value ? strtol(value, NULL, 10) : 0;
+}
+
+/* As the launchers of Open MPI, MPICH and Slurm tell each rank. */
+static bool seems_to_span_machines(void) {
+  static const char *const pairs[][2] = {{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE"},
+                                         {"PMI_SIZE", "MPI_LOCALNRANKS"}};
+  for (size_t n = 0; n < sizeof pairs / sizeof pairs[0]; n++)
+    if (number_of(pairs[n][1]) > 0 && number_of(pairs[n][0]) > number_of(pairs[n][1]))
+      return true;
+  return number_of("SLURM_STEP_NUM_NODES") > 1;
+}
+
+int tt_mpi_thread_level(int required) {
+  const tt_mpi_settings settings = tt_mpi_settings_read(false);
+  return !settings.off && !settings.tcp && seems_to_span_machines() ? MPI_THREAD_MULTIPLE : required;
+}
+
+/* ---- MPI_Init ---- */
+
+static void open_private(void) {
+  MPI_Request request;
+  if (tt_mpi.session) {
+    PMPI_Comm_split(tt_mpi.world, rank_in(tt_mpi.world), 0, &tt_mpi.self);
+  } else {
+    PMPI_Comm_idup(MPI_COMM_WORLD, &tt_mpi.world, &request);
+    PMPI_Comm_dup(MPI_COMM_SELF, &tt_mpi.self);
+    tt_mpi_boot_wait(&request);
+  }
+  PMPI_Comm_set_errhandler(tt_mpi.world, MPI_ERRORS_RETURN);
+  PMPI_Comm_set_errhandler(tt_mpi.self, MPI_ERRORS_RETURN);
+  PMPI_Comm_group(tt_mpi.world, &tt_mpi.world_group);
+}
+
+static void close_private(void) {
+  if (tt_mpi.self != MPI_COMM_NULL) {
+    PMPI_Group_free(&tt_mpi.world_group);
+    PMPI_Comm_free(&tt_mpi.self);
+  }
+  PMPI_Comm_free(&tt_mpi.world);
+}
+
+static tutti_status create_context(int64_t node, tutti_context **context) {
+  tutti_context_options options;
+  tutti_context_options_init(&options);
+  boot = tt_mpi_boot();
+  boot.user = &boot;
+  options.boot = &boot;
+  bool messages = tt_mpi.nodes && !tt_mpi.tcp;
+  options.idle = messages ? NULL : tt_mpi_idle; /* that transport moves MPI on as well */
+  if (messages) {
+    options.transport = tt_mpi_transport();
+    options.transport_config = &tt_mpi.world;
+    options.node = node;
+  }
+  return tutti_context_create(&options, context);
+}
+
+/* Ranks that failed have not begun every allgather of the others on tt_mpi.world. A session has no other communicator:
+ * there a blocking call, which MPIs keep apart from those that are started. */
+static int lowest(int mine, MPI_Comm over) {
+  int first;
+  MPI_Request request;
+  if (tt_mpi.session) {
+    PMPI_Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, over);
+    return first;
+  }
+  PMPI_Iallreduce(&mine, &first, 1, MPI_INT, MPI_MIN, over, &request);
+  tt_mpi_boot_wait(&request);
+  return first;
+}
+
+/* Whether all ranks have come so far; if not, rank 0 says what kept the first that has not. */
+static bool agree_status(MPI_Comm over, tutti_status status) {
+  char why[400] = "";
+  int rank = (int)boot.rank, size = (int)boot.rank_count, first = lowest(status == TUTTI_OK ? size : rank, over);
+  if (first == size)
+    return true;
+  if (first == rank)
+    snprintf(why, sizeof why, "%s", tutti_last_error());
+  PMPI_Bcast(why, sizeof why, MPI_CHAR, first, over);
+  if (rank == 0)
+    fprintf(stderr, "tutti: MPI's own collectives run: %s\n", why);
+  return false;
+}
+
+bool tt_mpi_begin(MPI_Comm over, int required, int provided) {
+  agreement met = agree_hellos(over, required == MPI_THREAD_MULTIPLE && provided == MPI_THREAD_MULTIPLE);
+  if (met.some.joined)
+    return false;
+  apply(&met);
+  if (met.some.off) {
+    tt_mpi.off = "TUTTI_MPI=off";
+    return true;
+  }
+  tutti_context *context = NULL;
+  open_private();
+  if (!agree_status(over, create_context(met.node, &context))) {
+    tutti_context_destroy(context);
+    tt_mpi.off = "tutti could not start";
+    return true;
+  }
+  tt_mpi.context = context;
+  tt_mpi.off = NULL;
+  tt_mpi_comm_begin();
+  return true;
+}
+
+/* ---- MPI_Finalize ---- */
+
+/* What others wait for may still have to be sent on; and who makes a communicator of a session finds all its ranks with
+ * tutti, or all without. */
+#ifdef TT_MPI_SESSIONS
+enum { SESSIONS = 1 };
+#else
+enum { SESSIONS = 0 };
+#endif
+
+static void leave_together(void) {
+  MPI_Request request;
+  if (tt_mpi.nodes) { /* without naps: MPICH over UCX's TCP may hang where ranks end at different times */
+    PMPI_Barrier(tt_mpi.world);
+    return;
+  }
+  PMPI_Ibarrier(tt_mpi.world, &request);
+  tt_mpi_boot_wait(&request);
+}
+
+void tt_mpi_end(void) {
+  if (tt_mpi.context)
+    tt_mpi_request_end();
+  if (tt_mpi.statistics)
+    tt_mpi_stats_print();
+  if (tt_mpi.context) {
+    if (tt_mpi.nodes || SESSIONS)
+      leave_together();
+    tt_mpi_comm_end();
+    tt_mpi_comm_idup_end();
+    tutti_context_destroy(tt_mpi.context);
+  }
+  if (tt_mpi.world != MPI_COMM_NULL)
+    close_private();
+  tt_mpi.context = NULL;
+  tt_mpi.off = "before MPI_Init or after MPI_Finalize";
+  tt_mpi.statistics = false;
+  tt_mpi.ended = true;
+}
