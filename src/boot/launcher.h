@@ -26,7 +26,4 @@ typedef struct tt_boot_shared {
 
 tutti_status tt_boot_share(const tt_boot_shared *launcher, int64_t timeout_ns, tt_boot **boot); /* share.c */
 
-/* Writes a whole number >= minimum, the value of environment variable `name`; an error names both. */
-tutti_status tt_boot_number(const char *name, int64_t minimum, int64_t *number);
-
 #endif

@@ -3,7 +3,6 @@
  * Some launchers start processes and tell them nothing: then each would be a job of one, and a warning says so. */
 #include "boot/launcher.h"
 
-#include <errno.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -85,17 +84,4 @@ const tutti_boot *tt_boot_get(const tt_boot *boot) { return &boot->boot; }
 void tt_boot_close(tt_boot *boot) {
   if (boot != NULL)
     boot->close(boot);
-}
-
-tutti_status tt_boot_number(const char *name, int64_t minimum, int64_t *number) {
-  const char *text = getenv(name);
-  if (text == NULL)
-    return tt_fail(TUTTI_ERR_ARGUMENT, "%s is not in the environment", name);
-  char *end;
-  errno = 0;
-  long long value = strtoll(text, &end, 10);
-  if (errno != 0 || end == text || *end != '\0' || value < minimum)
-    return tt_fail(TUTTI_ERR_ARGUMENT, "%s is '%s'; expected an integer >= %lld", name, text, (long long)minimum);
-  *number = value;
-  return TUTTI_OK;
 }

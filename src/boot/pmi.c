@@ -8,6 +8,7 @@
 #include "boot/wire.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -181,12 +182,26 @@ static void end(void) {
     job.dialect->finish(&job, tt_clock_ns() + FINISH_NS);
 }
 
+/* A whole number >= minimum, the value of environment variable `name`; an error names both. */
+static tutti_status read_number(const char *name, int64_t minimum, int64_t *number) {
+  const char *text = getenv(name);
+  if (text == NULL)
+    return tt_fail(TUTTI_ERR_ARGUMENT, "%s is not in the environment", name);
+  char *end;
+  errno = 0;
+  long long value = strtoll(text, &end, 10);
+  if (errno != 0 || end == text || *end != '\0' || value < minimum)
+    return tt_fail(TUTTI_ERR_ARGUMENT, "%s is '%s': expected an integer >= %lld", name, text, (long long)minimum);
+  *number = value;
+  return TUTTI_OK;
+}
+
 static tutti_status read_environment(int64_t *fd, int64_t *rank, int64_t *rank_count) {
-  tutti_status status = tt_boot_number("PMI_FD", 0, fd);
+  tutti_status status = read_number("PMI_FD", 0, fd);
   if (status == TUTTI_OK)
-    status = tt_boot_number("PMI_RANK", 0, rank);
+    status = read_number("PMI_RANK", 0, rank);
   if (status == TUTTI_OK)
-    status = tt_boot_number("PMI_SIZE", 1, rank_count);
+    status = read_number("PMI_SIZE", 1, rank_count);
   if (status == TUTTI_OK && *fd > INT32_MAX)
     return tt_fail(TUTTI_ERR_ARGUMENT, "PMI_FD is %lld, which is not a descriptor", (long long)*fd);
   if (status == TUTTI_OK && *rank >= *rank_count)

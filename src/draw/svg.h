@@ -1,4 +1,5 @@
-/* draw/svg.h - what the files of the SVG picture share: svg.c lays it out, svg_marks.c draws what there is much of. */
+/* draw/svg.h - what the files of the SVG picture share: svg.c lays it out, svg_marks.c draws what there is
+ * much of, svg_text.c text and lines. */
 #ifndef TT_DRAW_SVG_H
 #define TT_DRAW_SVG_H
 
@@ -11,7 +12,7 @@ typedef struct tt_svg {
   double width, height;
 } tt_svg;
 
-/* svg.c */
+/* svg_text.c */
 double tt_svg_tenth(double value); /* a coordinate, in tenths of a pixel */
 void tt_svg_text(const tt_svg *to, double x, double y, const char *attributes, const char *text);
 void tt_svg_line(const tt_svg *to, const char *class_name, double x1, double y1, double x2, double y2);

@@ -70,17 +70,6 @@ void tt_nics_judge(tt_nic *nic, int64_t count) {
       strcpy(nic[n].unfit, "has less than a quarter of the fastest rail's speed");
 }
 
-tutti_status tt_nics_find(const char *folder, tt_nic *nic, int64_t room, int64_t *count) {
-  char path[4096];
-  if ((size_t)snprintf(path, sizeof path, "%s/nics.txt", folder) >= sizeof path)
-    return tt_fail(TUTTI_ERR_ARGUMENT, "the name of folder '%.64s...' is too long", folder);
-  tutti_status status =
-      folder[0] ? tt_nics_read_file(path, nic, room, count) : tt_nics_read_system("/sys/class/net", nic, room, count);
-  if (status == TUTTI_OK)
-    tt_nics_judge(nic, *count);
-  return status;
-}
-
 /* ---- choosing ---- */
 
 static void list_names(const tt_nic *nic, int64_t count, char *text, size_t size) {

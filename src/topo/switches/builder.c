@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 void tt_switches_fail(tt_switches_builder *b, const char *format, ...) {
   char text[384];
@@ -180,51 +179,4 @@ char *tt_switches_next_line(tt_switches_builder *b, char **text, bool joined) {
       return line;
   }
   return NULL;
-}
-
-/* ---- the whole ---- */
-
-static bool is_slurm(const char *text) {
-  while (*text) {
-    const char *line = text + strspn(text, " \t\r");
-    if (*line && *line != '#' && *line != '\n')
-      return strncasecmp(line, "SwitchName", 10) == 0 || strncasecmp(line, "BlockName", 9) == 0;
-    text = line + strcspn(line, "\n");
-    text += *text == '\n';
-  }
-  return false;
-}
-
-static void check_depth(tt_switches_builder *b) {
-  for (int64_t n = 0; n < b->out->count && b->status == TUTTI_OK; n++) {
-    int depth = 1;
-    for (int32_t at = b->out->at[n].above; at >= 0 && depth <= TT_TOPO_SWITCHES; at = b->out->at[at].above)
-      depth++;
-    b->line = b->line_of[n];
-    if (depth > TT_TOPO_SWITCHES)
-      tt_switches_fail(b, "switch '%s' has %d or more switches above it, or is above itself", b->out->at[n].name,
-                       TT_TOPO_SWITCHES);
-  }
-}
-
-tutti_status tt_switches_parse(const char *text, size_t size, const char *path, tt_arena *arena,
-                               tt_switches **switches) {
-  char *copy = tt_arena_alloc(arena, size + 1, 1);
-  tt_switches *out = tt_arena_alloc(arena, 1, sizeof *out);
-  if (!copy || !out)
-    return tt_fail(TUTTI_ERR_MEMORY, "no memory for the content of '%s'", path);
-  if (memchr(text, '\0', size))
-    return tt_fail(TUTTI_ERR_ARGUMENT, "%s: not a text file", path);
-  memcpy(copy, text, size);
-  out->path = tt_arena_format(arena, "%s", path);
-  if (!out->path)
-    return tt_fail(TUTTI_ERR_MEMORY, "no memory for the content of '%s'", path);
-  tt_switches_builder b = {.arena = arena, .out = out};
-  (is_slurm(copy) ? tt_switches_read_slurm : tt_switches_read_plain)(&b, copy);
-  check_depth(&b);
-  if (b.status == TUTTI_OK && out->node_count == 0)
-    b.status = tt_fail(TUTTI_ERR_ARGUMENT, "%s: no node is listed", path);
-  if (b.status == TUTTI_OK)
-    *switches = out;
-  return b.status;
 }
