@@ -433,6 +433,9 @@ static void test_publisher_does_not_overtake_its_readers(void **state) {
     start(&of, 0, (uint64_t)++ahead, 1);
   } while (step(&of, 0));
   assert_in_range(ahead, 3, 1000); /* some calls ahead, and then it waits */
+  assert_false(tt_executor_awaits_neighbour(of.direct[0]));
+  tt_link_set_neighbour(of.job.link[0], 1, true); /* the reader that keeps it from publishing */
+  assert_true(tt_executor_awaits_neighbour(of.direct[0]));
   for (int n = 1; n <= ahead; n++) {
     start(&of, 1, (uint64_t)n, 1);
     if (n == ahead)
