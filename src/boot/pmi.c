@@ -191,7 +191,7 @@ static tutti_status read_number(const char *name, int64_t minimum, int64_t *numb
   errno = 0;
   long long value = strtoll(text, &end, 10);
   if (errno != 0 || end == text || *end != '\0' || value < minimum)
-    return tt_fail(TUTTI_ERR_ARGUMENT, "%s is '%s': expected an integer >= %lld", name, text, (long long)minimum);
+    return tt_fail(TUTTI_ERR_ARGUMENT, "%s is '%s'; expected an integer >= %lld", name, text, (long long)minimum);
   *number = value;
   return TUTTI_OK;
 }
