@@ -217,6 +217,12 @@ static void describe_foreign(tt_boot_server *server, const tt_boot_request *requ
            tt_boot_version_text(&request->version, theirs), tt_boot_version_text(tt_boot_version_own(), ours));
 }
 
+/* What this rank says ends the round for all. */
+static void refuse_for_all(tt_boot_server *server, tt_boot_link *link) {
+  refuse(server, link, TUTTI_ERR_MISMATCH);
+  tt_boot_round_fail(server, TUTTI_ERR_MISMATCH);
+}
+
 void tt_boot_round_contribute(tt_boot_server *server, tt_boot_link *link) {
   const tt_boot_request *request = &link->request;
   uint32_t rank = request->rank;
@@ -229,14 +235,12 @@ void tt_boot_round_contribute(tt_boot_server *server, tt_boot_link *link) {
   }
   if (own->came) {
     snprintf(server->text, sizeof server->text, "rank %u joined twice", rank);
-    refuse(server, link, TUTTI_ERR_MISMATCH);
-    tt_boot_round_fail(server, TUTTI_ERR_MISMATCH);
+    refuse_for_all(server, link);
     return;
   }
   if (link->foreign) {
     describe_foreign(server, request);
-    refuse(server, link, TUTTI_ERR_MISMATCH);
-    tt_boot_round_fail(server, TUTTI_ERR_MISMATCH);
+    refuse_for_all(server, link);
     own->missed = false;
     return;
   }
