@@ -35,7 +35,7 @@ foreach(source ${gen_sources})
 endforeach()
 
 # One of them shows what `tutti plan` does.
-file(GLOB plan_sources CONFIGURE_DEPENDS tools/plan/*.c)
+file(GLOB plan_sources CONFIGURE_DEPENDS tools/plan/*.c tools/shared/*.c)
 target_sources(gen_algorithms PRIVATE ${plan_sources})
 target_include_directories(gen_algorithms PRIVATE ${CMAKE_SOURCE_DIR})
 

@@ -6,8 +6,8 @@
 #include "tools/plan/plan.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

@@ -1,6 +1,12 @@
 /* tools/main.c - the `tutti` command: a table of subcommands. */
 #include "base/base.h"
-#include "tools/tools.h"
+#include "tools/bench/bench.h"
+#include "tools/info/info.h"
+#include "tools/mpirun/mpirun.h"
+#include "tools/plan/plan.h"
+#include "tools/run/run.h"
+#include "tools/topo/topo.h"
+#include "tools/verify/verify.h"
 
 #include <tutti/tutti.h>
 

@@ -4,12 +4,23 @@
  * What is timed is one loop for all libraries (bench/loop.h). Who runs it, and who starts whom:
  *
  *     tutti bench                     the driver starts ranks of each library on this machine and tells them, point by
- *                                     point, what to run, one library at a time (job.c)
+ *                                     point, what to run, one library at a time (start.c)
  *     mpirun -n 16 tutti bench        this process is one of the ranks: they measure by themselves (joined.c)
  *     tutti bench --launch 'mpirun -n 16'   the driver starts such jobs of each library in turn, and pairs their times
  *                                     (rounds.c) */
 #include "bench.h"
-#include "tools/tools.h"
+#include "header.h"
+#include "joined.h"
+#include "json.h"
+#include "libraries.h"
+#include "overlap.h"
+#include "point.h"
+#include "rounds.h"
+#include "say.h"
+#include "start.h"
+#include "summary.h"
+
+#include "tools/shared/shared.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -17,7 +28,7 @@
 #include <string.h>
 
 static int measure_row(bench_job *job, bench_rows *rows, bench_row *row) {
-  if ((job->options->overlap ? bench_overlap_run(job, row) : bench_point_run(job, row)) != 0)
+  if ((job->options->call.overlap ? bench_overlap_run(job, row) : bench_point_run(job, row)) != 0)
     return -1;
   return bench_rows_done(job, rows, row);
 }
@@ -34,8 +45,9 @@ static int run_job(bench_job *job, bench_rows *rows, FILE *json) {
 
 /* What is said of jobs on several machines. */
 static int check_here(const bench_options *options) {
-  if (options->rate > 0 || options->nics)
-    return bench_fail("%s: all of these ranks are on this machine; see --launch", options->nics ? "--nics" : "--rate");
+  if (options->launch.rate > 0 || options->launch.nics)
+    return bench_fail("%s: all of these ranks are on this machine; see --launch",
+                      options->launch.nics ? "--nics" : "--rate");
   return 0;
 }
 
@@ -43,10 +55,10 @@ static int run_here(const bench_options *options, bench_rows *rows, FILE *json) 
   static bench_job job;
   if (check_here(options) != 0)
     return -1;
-  int result = bench_job_open(options, &job);
+  int result = bench_start(options, &job);
   if (result == 0)
     result = run_job(&job, rows, json);
-  bench_job_close(&job, result == 0);
+  bench_start_end(&job, result == 0);
   return result;
 }
 
@@ -55,7 +67,7 @@ static int run_driver(bench_options *options, bench_rows *rows) {
   FILE *json = NULL;
   if (options->json && !(json = fopen(options->json, "we")))
     return bench_fail("--json: %s: %s", options->json, strerror(errno));
-  int result = options->launched ? bench_rounds_run(options, rows, json) : run_here(options, rows, json);
+  int result = options->launch.given ? bench_rounds_run(options, rows, json) : run_here(options, rows, json);
   if (json && fclose(json) != 0)
     result = bench_fail("--json: %s: %s", options->json, strerror(errno));
   return result;
@@ -78,7 +90,9 @@ int tt_tool_bench(int argc, char **argv) {
   if (rank > 0)
     bench_be_quiet();
   int result = bench_options_parse(argc, argv, &options);
+  if (result == TOOL_GO_ON)
+    result = bench_libraries_find(&options);
   if (result < 0 && rank > 0) /* rank 0's may be others, and right */
     fprintf(stderr, "tutti bench: rank %lld does not understand its arguments\n", (long long)rank);
-  return result == 0 ? bench(&options, is_rank) : result > 0 ? EXIT_SUCCESS : 2;
+  return result == TOOL_GO_ON ? bench(&options, is_rank) : result == TOOL_HELPED ? EXIT_SUCCESS : TOOL_MISUSED;
 }

@@ -1,6 +1,6 @@
 /* tools/bench/flow.c - --nics: below a row, what each NIC has sent and received in a call, and the shares of what is
  * needed. */
-#include "bench.h"
+#include "flow.h"
 
 #include <stdio.h>
 #include <string.h>

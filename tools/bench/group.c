@@ -2,8 +2,10 @@
  *
  * A rank that fails may leave the others waiting inside their library for ever, so after the first failure the others
  * have a few seconds only. */
-#include "bench.h"
-#include "job.h"
+#include "group.h"
+#include "launch.h"
+#include "say.h"
+#include "signals.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -19,7 +21,7 @@ static int rank_lost(bench_group *group, int64_t rank, const bench_answer *answe
   if (answer->result == BENCH_FAILED)
     return bench_fail("%s: %s", group->launcher->name, answer->text);
   bench_fail("%s: rank %lld ended unexpectedly", group->launcher->name, (long long)rank);
-  return bench_job_show_output(group);
+  return bench_launch_show_output(group);
 }
 
 static int no_answer(const bench_group *group, const struct pollfd *waiting, int64_t rank_count,
@@ -61,7 +63,7 @@ static int collect(bench_job *job, bench_group *group, struct pollfd *waiting, i
     if (poll(waiting, (nfds_t)rank_count + 1, (int)(left_ns / 1000000) + 1) < 0 && errno != EINTR)
       return bench_fail("poll: %s", strerror(errno));
     int taken = take_answers(group, waiting, rank_count, answer);
-    if (taken < 0 || (waiting[rank_count].revents != 0 && bench_job_signals(job) != 0))
+    if (taken < 0 || (waiting[rank_count].revents != 0 && bench_signals_take(job) != 0))
       return -1;
     left -= taken;
     if (answer->result == BENCH_FAILED && deadline_ns > tt_clock_ns() + GRACE_NS)

@@ -1,5 +1,7 @@
 /* tools/bench/header.c - the comment lines above the table: what is measured, in which units, against which limits. */
-#include "bench.h"
+#include "header.h"
+#include "columns.h"
+#include "say.h"
 
 #include "bench/bound.h"
 
@@ -18,25 +20,26 @@ static bool has_root(const bench_form *form) { return form->from_root || form->t
 static bool sums(const bench_form *form) { return form->sum != BENCH_NO_SUM; }
 
 static bool any(const bench_options *options, property has) {
-  for (int c = 0; c < options->collective_count; c++)
-    if (has(&bench_forms[options->collective[c]]))
+  for (int c = 0; c < options->rows.collective_count; c++)
+    if (has(&bench_forms[options->rows.collective[c]]))
       return true;
   return false;
 }
 
 static bool any_sparse(const bench_options *options) {
-  for (int c = 0; c < options->collective_count; c++)
-    if (options->sparse && (options->collective[c] == TT_ALL_TO_ALLV || options->collective[c] == TT_ALL_TO_ALLW))
+  for (int c = 0; c < options->rows.collective_count; c++)
+    if (options->call.sparse &&
+        (options->rows.collective[c] == TT_ALL_TO_ALLV || options->rows.collective[c] == TT_ALL_TO_ALLW))
       return true;
   return false;
 }
 
 static int64_t busy_cores(const bench_job *job) {
-  return job->core_count < job->options->rank_count ? job->core_count : job->options->rank_count;
+  return job->core_count < job->options->ranks.count ? job->core_count : job->options->ranks.count;
 }
 
 static void print_where(const bench_job *job) {
-  int64_t ranks = job->options->rank_count, cores = busy_cores(job);
+  int64_t ranks = job->options->ranks.count, cores = busy_cores(job);
   printf("# %lld rank%s on ", (long long)ranks, ranks == 1 ? "" : "s");
   if (job->map)
     printf("%d machine%s", job->map->machines, job->map->machines == 1 ? "" : "s");
@@ -48,25 +51,26 @@ static void print_setting(const bench_job *job) {
   const bench_options *options = job->options;
   bool combines = any(options, sums);
   print_where(job);
-  printf(", %s%s%s, roots rotate%s%s%s\n", tutti_type_name(options->type), combines ? ", " : "",
-         combines ? tutti_op_name(options->op) : "", options->mode == BENCH_PERSISTENT ? ", persistent calls" : "",
-         options->apart ? ", a barrier before each call" : "", options->shared_memory ? ", tutti_alloc" : "");
-  if (options->delay > 0)
-    printf("# calls of %s are delayed by %g %%\n", job->group[0].launcher->name, options->delay * 100);
+  printf(", %s%s%s, roots rotate%s%s%s\n", tutti_type_name(options->call.type), combines ? ", " : "",
+         combines ? tutti_op_name(options->call.op) : "",
+         options->call.mode == BENCH_PERSISTENT ? ", persistent calls" : "",
+         options->call.apart ? ", a barrier before each call" : "", options->call.alloc ? ", tutti_alloc" : "");
+  if (options->call.delay > 0)
+    printf("# calls of %s are delayed by %g %%\n", job->group[0].launcher->name, options->call.delay * 100);
   const char *progress = getenv("TUTTI_PROGRESS");
-  if (options->overlap && progress)
+  if (options->call.overlap && progress)
     printf("# TUTTI_PROGRESS=%s\n", progress);
 }
 
 /* What a size is of, and how it is cut. */
 static void print_sizes(const bench_options *options) {
-  int32_t ranks = (int32_t)options->rank_count, rows = bench_grid_rows(ranks), neighbor[4];
-  if (options->per_pair)
+  int32_t ranks = (int32_t)options->ranks.count, rows = bench_grid_rows(ranks), neighbor[4];
+  if (options->rows.per_pair)
     puts("# size     bytes of one block, such as one rank has for another; bytes of the vector if it is not cut");
   else
     puts("# size     bytes of the whole vector, as in nccl-tests: all ranks' parts together in allgather, gather, "
          "scatter, ...");
-  if (any(options, is_by_pair) && !options->per_pair)
+  if (any(options, is_by_pair) && !options->rows.per_pair)
     puts("#          all-to-all: of each rank's vector, its blocks for all ranks together");
   if (any(options, is_neighbor))
     printf("# neighbor a grid of %d x %d ranks, closed around: %d neighbor%s each\n", rows, ranks / rows,
@@ -115,7 +119,7 @@ static void print_machines(const bench_job *job) {
       putchar(':');
     printf(" %d rank%s, %d core%s,", machine->ranks, machine->ranks == 1 ? "" : "s", machine->cores,
            machine->cores == 1 ? "" : "s");
-    print_nics(machine, job->options->rate);
+    print_nics(machine, job->options->launch.rate);
   }
 }
 
@@ -123,7 +127,7 @@ static void print_bound(const bench_job *job) {
   const bench_map *map = job->map;
   bool known = true;
   for (int32_t m = 0; m < map->machines; m++)
-    known = known && bench_machine_rate(map, m, job->options->rate) > 0;
+    known = known && bench_machine_rate(map, m, job->options->launch.rate) > 0;
   if (!known) {
     puts("# bound    unknown: the system does not report the rate of the NICs; give it, for example --rate 100M");
     return;
@@ -131,7 +135,7 @@ static void print_bound(const bench_job *job) {
   puts("# bound us the link bound: the time in which all that must leave or enter the busiest machine crosses its "
        "NICs\n#          (the best possible with TCP is 1.05)");
   if (any(job->options, has_root))
-    puts(job->options->apart
+    puts(job->options->call.apart
              ? "#          median of the roots' bounds"
              : "#          of a whole turn of roots, whose calls overlap; with --apart of single calls");
   if (map->hosts < map->machines)
@@ -142,14 +146,14 @@ static void print_launched_columns(const bench_job *job) {
   const char *name = job->group[0].launcher->name;
   printf("# us       a call of %s, slowest rank: median and 99th percentile over batches%s\n"
          "# GB/s     size / time; bus: times nccl-tests' factor\n",
-         name, job->options->launched ? " of a job; of these, medians over jobs" : "");
+         name, job->options->launch.given ? " of a job; of these, medians over jobs" : "");
   if (job->map->machines > 1)
     print_bound(job);
   if (job->group_count > 1)
     printf("# x        time of the other library / time of %s, in pairs of jobs that ran one after the other: mean and "
            "95 %% interval\n#          (geometric; Student's t)\n",
            name);
-  if (job->options->nics)
+  if (job->options->launch.nics)
     puts("# nics     bytes a call that each NIC has sent and received, including headers and all other traffic, as\n#  "
          "        shares of what the busiest machine must move");
 }
@@ -157,9 +161,9 @@ static void print_launched_columns(const bench_job *job) {
 /* What is set for those that poll: without it, crowded ranks need a time slice for each message. */
 static void print_yielding(const bench_job *job) {
   for (int g = 0; g < job->group_count && job->map && bench_map_is_crowded(job->map); g++)
-    if (job->group[g].launcher->yields)
+    if (job->group[g].launcher->kind->yields)
       printf("# ranks of %s share cores: they run with %s\n", job->group[g].launcher->name,
-             job->group[g].launcher->yields);
+             job->group[g].launcher->kind->yields);
 }
 
 /* ---- all ---- */
@@ -201,7 +205,7 @@ static void print_levels(void) {
 static void print_legend(const bench_job *job) {
   print_setting(job);
   print_sizes(job->options);
-  if (job->options->overlap)
+  if (job->options->call.overlap)
     print_overlap_columns();
   else if (job->map)
     print_launched_columns(job);
@@ -217,15 +221,8 @@ static void print_legend(const bench_job *job) {
     printf("# %-*s %s: %s\n", width, job->group[g].launcher->name, job->group[g].version, job->group[g].command);
   if (job->map)
     print_machines(job);
-  if (job->options->launched)
+  if (job->options->launch.given)
     print_yielding(job);
-}
-
-bool bench_has_bound(const bench_job *job) { return job->map && job->map->machines > 1; }
-
-int bench_column_width(const bench_group *group) {
-  size_t width = strlen(group->launcher->name);
-  return width > 9 ? (int)width : 9;
 }
 
 void bench_print_header(const bench_job *job) {
@@ -238,17 +235,17 @@ void bench_print_header(const bench_job *job) {
     printf(" %-*s", width, "params");
   if (bench_has_media(job))
     printf(" %-*s", BENCH_BY, "by");
-  if (options->overlap)
+  if (options->call.overlap)
     printf(" %-12s %5s %9s %9s %9s %7s", "library", "tests", "call us", "comp. us", "both us", "hidden");
   else
     printf(" %9s %9s %7s %7s", "us", "p99 us", "GB/s", "bus");
   if (bench_has_bound(job))
     printf(" %9s %8s", "bound us", "of bound");
-  else if (!job->map && !options->overlap)
+  else if (!job->map && !options->call.overlap)
     printf(" %9s %6s", "copy us", "share");
-  for (int g = 1; g < job->group_count && !options->overlap; g++)
+  for (int g = 1; g < job->group_count && !options->call.overlap; g++)
     printf(" %*s %7s%*s", bench_column_width(&job->group[g]), job->group[g].launcher->name, "x",
-           options->launched ? BENCH_INTERVAL : 0, options->launched ? "95 %" : "");
-  puts(options->check ? "  data" : "");
+           options->launch.given ? BENCH_INTERVAL : 0, options->launch.given ? "95 %" : "");
+  puts(options->call.check ? "  data" : "");
   fflush(stdout);
 }

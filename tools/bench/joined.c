@@ -1,9 +1,14 @@
 /* tools/bench/joined.c - `tutti bench` as one of the ranks that a launcher has started: mpirun -n 16 tutti bench ...
  *
  * All ranks go through the same rows (bench/ranks.h); rank 0 prints and writes. */
+#include "joined.h"
+#include "call.h"
+#include "header.h"
+#include "json.h"
+#include "levels.h"
 #include "own.h"
-
-#include "bench/ranks.h"
+#include "say.h"
+#include "summary.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -31,18 +36,18 @@ bool bench_joined(int64_t *rank) {
 
 static int check_options(const bench_options *options) {
   const char *advice = "; start it without a launcher: tutti bench --launch 'mpirun -n 16'";
-  if (options->launched)
+  if (options->launch.given)
     return bench_fail("--launch: a launcher started this process as a rank; start it without a launcher");
-  if (options->library_count > 1)
+  if (options->library.count > 1)
     return bench_fail("--against: a launcher started these ranks, and they run only tutti%s --against %s", advice,
-                      options->library[1]->name);
-  if (strcmp(options->library[0]->name, "tutti") != 0)
+                      options->library.at[1]->name);
+  if (strcmp(options->library.at[0]->name, "tutti") != 0)
     return bench_fail("--library %s: a launcher started these ranks, and they run only tutti%s --library %s",
-                      options->library[0]->name, advice, options->library[0]->name);
-  if (options->overlap)
+                      options->library.at[0]->name, advice, options->library.at[0]->name);
+  if (options->call.overlap)
     return bench_fail("--overlap needs ranks that `tutti bench` starts itself; start it without a launcher");
-  if (options->core_count > 0)
-    return bench_fail("--cores %d: the launcher chooses the cores of these ranks", options->core_count);
+  if (options->ranks.core_count > 0)
+    return bench_fail("--cores %d: the launcher chooses the cores of these ranks", options->ranks.core_count);
   return 0;
 }
 
@@ -55,20 +60,11 @@ typedef struct ranks_job {
 } ranks_job;
 
 static bench_task task_of(const bench_options *options, const bench_ranks *ranks, const bench_row *row) {
-  bench_task task = {.command = {.collective = (int32_t)row->collective,
-                                 .type = (int32_t)options->type,
-                                 .op = (int32_t)options->op,
-                                 .sparse = options->sparse,
-                                 .mode = (int32_t)options->mode,
-                                 .apart = options->apart,
-                                 .shared = options->shared_memory,
-                                 .sharing = bench_map_sharing(&ranks->map, ranks->point.rank),
-                                 .delay = options->delay,
-                                 .bytes = row->bytes},
-                     .seconds = options->seconds,
-                     .check = options->check,
-                     .nics = options->nics,
-                     .levels = options->levels};
+  bench_task task = bench_call_task(options);
+  task.command.collective = (int32_t)row->collective;
+  task.command.bytes = row->bytes;
+  task.command.sharing = bench_map_sharing(&ranks->map, ranks->point.rank);
+  task.command.delay = options->call.delay;
   snprintf(task.command.params, sizeof task.command.params, "%s", row->params);
   return task;
 }
@@ -141,9 +137,9 @@ static int check_alone(int32_t ranks) {
 static int check_count(const bench_options *options, int32_t ranks) {
   if (check_alone(ranks) != 0)
     return -1;
-  if (!options->ranks_given || options->rank_count == ranks)
+  if (!options->ranks.given || options->ranks.count == ranks)
     return 0;
-  return bench_fail("-n %lld: the launcher started %d rank%s", (long long)options->rank_count, ranks,
+  return bench_fail("-n %lld: the launcher started %d rank%s", (long long)options->ranks.count, ranks,
                     ranks == 1 ? "" : "s");
 }
 
@@ -151,9 +147,9 @@ static int run_all(ranks_job *all, bench_options *options, bench_rows *rows) {
   bench_job *job = &all->job;
   bench_group *group = &job->group[0];
   int result = agree(all, open_output(all, options));
-  options->rank_count = all->ranks.point.size;
+  options->ranks.count = all->ranks.point.size;
   *job = (bench_job){.options = options, .group_count = 1, .map = &all->ranks.map};
-  *group = (bench_group){.launcher = options->library[0], .rank_count = options->rank_count};
+  *group = (bench_group){.launcher = options->library.at[0], .rank_count = options->ranks.count};
   memcpy(group->version, all->ranks.version, sizeof group->version);
   snprintf(group->command, sizeof group->command, "started by the launcher");
   if (result == 0)

@@ -1,5 +1,7 @@
 /* tools/bench/json.c - the rows of `tutti bench` as JSON, for scripts and for fitting models. Times are nanoseconds. */
-#include "bench.h"
+#include "json.h"
+#include "columns.h"
+#include "say.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -105,7 +107,7 @@ static json_t *row_json(const bench_job *job, const bench_row *row) {
   if (!object || row->result != BENCH_OK)
     return object;
   json_object_set_new(object, "rounds", json_integer(row->round_count));
-  if (!job->options->overlap) {
+  if (!job->options->call.overlap) {
     if (!job->map)
       json_object_set_new(object, "copy_ns", json_real(row->copy_ns));
     if (row->bound_ns > 0)
@@ -113,7 +115,7 @@ static json_t *row_json(const bench_job *job, const bench_row *row) {
     if (row->bound_bytes > 0)
       json_object_set_new(object, "bound_bytes", json_real(row->bound_bytes));
     json_object_set_new(object, "algorithm_gb_s", json_real(bench_algorithm_bandwidth(row)));
-    json_object_set_new(object, "bus_gb_s", json_real(bench_bus_bandwidth(row, job->options->rank_count)));
+    json_object_set_new(object, "bus_gb_s", json_real(bench_bus_bandwidth(row, job->options->ranks.count)));
   }
   json_object_set_new(object, "times", times_json(job, row));
   return object;
@@ -121,11 +123,14 @@ static json_t *row_json(const bench_job *job, const bench_row *row) {
 
 static json_t *settings_json(const bench_job *job) {
   const bench_options *options = job->options;
-  const char *mode = options->overlap ? "overlap" : options->mode == BENCH_PERSISTENT ? "persistent" : "blocking";
-  return json_pack("{si sI si ss ss ss sb sb sb sf sf}", "tutti_bench", 2, "ranks", (json_int_t)options->rank_count,
-                   "cores", job->core_count, "type", tutti_type_name(options->type), "op", tutti_op_name(options->op),
-                   "mode", mode, "tutti_alloc", options->shared_memory, "sparse", options->sparse, "apart",
-                   options->apart, "flags_ns", job->flags_ns, "delay", options->delay);
+  const char *mode = options->call.overlap                    ? "overlap"
+                     : options->call.mode == BENCH_PERSISTENT ? "persistent"
+                                                              : "blocking";
+  return json_pack("{si sI si ss ss ss sb sb sb sf sf}", "tutti_bench", 2, "ranks", (json_int_t)options->ranks.count,
+                   "cores", job->core_count, "type", tutti_type_name(options->call.type), "op",
+                   tutti_op_name(options->call.op), "mode", mode, "tutti_alloc", options->call.alloc, "sparse",
+                   options->call.sparse, "apart", options->call.apart, "flags_ns", job->flags_ns, "delay",
+                   options->call.delay);
 }
 
 static json_t *machine_json(const bench_machine *machine) {
@@ -145,7 +150,7 @@ static void add_map(const bench_job *job, json_t *all) {
     json_array_append_new(ranks, json_integer(job->map->machine_of[rank]));
   json_object_set_new(all, "machines", machines);
   json_object_set_new(all, "machine_of_rank", ranks);
-  json_object_set_new(all, "rate_bits_per_second", json_integer(job->options->rate));
+  json_object_set_new(all, "rate_bits_per_second", json_integer(job->options->launch.rate));
 }
 
 int bench_json_write(const bench_job *job, const bench_row *row, int row_count, FILE *file) {

@@ -3,7 +3,8 @@
  * A launcher is a process group of its own, so that Ctrl-C reaches only the driver, which then ends everything in
  * order. It gets SIGTERM should the driver die. Ranks are known by pidfd, which cannot name another process by mistake.
  */
-#include "job.h"
+#include "launch.h"
+#include "say.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,73 +20,35 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define ARGUMENTS 64
 #define POLITE_MS 10000
 #define FORCED_MS 3000
 #define ENDING_MS 1000
 
-typedef struct command_line {
-  int count;
-  char *argument[ARGUMENTS + 1]; /* ends with NULL */
-  char text[4096];               /* where they live */
-  size_t used;
-} command_line;
-
-static void add(command_line *line, const char *argument) {
-  size_t size = strlen(argument) + 1;
-  if (line->count == ARGUMENTS || line->used + size > sizeof line->text)
-    return;
-  memcpy(line->text + line->used, argument, size);
-  line->argument[line->count++] = line->text + line->used;
-  line->used += size;
-}
-
-static void add_words(command_line *line, const char *words) {
-  char copy[512], *rest = NULL;
-  snprintf(copy, sizeof copy, "%s", words);
-  for (char *word = strtok_r(copy, " ", &rest); word; word = strtok_r(NULL, " ", &rest))
-    add(line, word);
-}
-
-static int own_path(char *path, size_t size) {
-  ssize_t length = readlink("/proc/self/exe", path, size - 1);
-  if (length < 0)
-    return bench_fail("/proc/self/exe: %s", strerror(errno));
-  path[length] = '\0';
-  return 0;
-}
-
-static bool in_path(const char *program) {
-  const char *path = getenv("PATH");
-  char copy[4096], file[4200], *rest = NULL;
-  snprintf(copy, sizeof copy, "%s", path ? path : "/usr/bin:/bin");
-  for (char *folder = strtok_r(copy, ":", &rest); folder; folder = strtok_r(NULL, ":", &rest)) {
-    snprintf(file, sizeof file, "%s/%s", folder, program);
-    if (access(file, X_OK) == 0)
-      return true;
-  }
-  return false;
-}
-
-static int add_launcher(command_line *line, const bench_launcher *launcher, const char *self) {
+static int add_launcher(tool_words *line, const bench_launcher *launcher, const char *self) {
+  char path[TOOL_PATH];
   if (!launcher->program[0])
-    return add(line, self), 0;
+    return tool_words_add(line, self), 0;
   for (size_t i = 0; i < TT_COUNT(launcher->program) && launcher->program[i]; i++)
-    if (in_path(launcher->program[i]))
-      return add(line, launcher->program[i]), 0;
+    if (tool_find_program(launcher->program[i], path))
+      return tool_words_add(line, launcher->program[i]), 0;
   fprintf(stderr, "tutti bench: %s is left out, because %s is not in PATH\n", launcher->name, launcher->program[0]);
   return 1;
 }
 
+static int find_self(char path[static TOOL_PATH]) {
+  tool_own_path(path);
+  return path[0] ? 0 : bench_fail("/proc/self/exe: %s", strerror(errno));
+}
+
 /* Workers of others are in libexec/tutti beside bin/. */
-int bench_launch_worker(const bench_launcher *launcher, char *path, size_t size) {
-  char self[2048];
-  if (own_path(self, sizeof self) != 0)
+static int find_worker(const bench_launcher *launcher, char path[static 2 * TOOL_PATH]) {
+  char self[TOOL_PATH];
+  if (find_self(self) != 0)
     return -1;
-  if (!launcher->worker)
-    return snprintf(path, size, "%s", self), 0;
+  if (!launcher->kind->worker)
+    return snprintf(path, 2 * TOOL_PATH, "%s", self), 0;
   *strrchr(self, '/') = '\0';
-  snprintf(path, size, "%s/../libexec/tutti/%s", self, launcher->worker);
+  snprintf(path, 2 * TOOL_PATH, "%s/../libexec/tutti/%s", self, launcher->kind->worker);
   if (access(path, X_OK) == 0)
     return 0;
   fprintf(stderr,
@@ -94,42 +57,44 @@ int bench_launch_worker(const bench_launcher *launcher, char *path, size_t size)
   return 1;
 }
 
-static int add_worker(command_line *line, const bench_launcher *launcher) {
-  char path[4096];
-  int result = bench_launch_worker(launcher, path, sizeof path);
+int bench_launch_add_worker(tool_words *line, const bench_launcher *launcher) {
+  char path[2 * TOOL_PATH];
+  int result = find_worker(launcher, path);
   if (result == 0)
-    add(line, path);
-  if (result == 0 && !launcher->worker)
-    add(line, "bench-worker");
+    tool_words_add(line, path);
+  if (result == 0 && !launcher->kind->worker)
+    tool_words_add(line, "bench-worker");
   return result;
 }
 
-static int make_command(const bench_job *job, bench_group *group, command_line *line) {
+static void print_command(const tool_words *line, char *text, size_t size) {
+  size_t used = 0;
+  for (size_t i = 0; i < line->count && used < size; i++)
+    used += (size_t)snprintf(text + used, size - used, "%s%s", i ? " " : "", line->word[i]);
+}
+
+static int make_command(const bench_job *job, bench_group *group, tool_words *line) {
   const bench_launcher *launcher = group->launcher;
-  char self[2048], number[24];
-  int result;
-  if (own_path(self, sizeof self) != 0 || (result = add_launcher(line, launcher, self)) < 0)
-    return -1;
-  if (result > 0)
+  char self[TOOL_PATH];
+  int result = find_self(self);
+  if (result == 0)
+    result = add_launcher(line, launcher, self);
+  if (result != 0)
     return result;
-  add_words(line, launcher->arguments);
+  tool_words_add_all(line, launcher->arguments);
   if (group->rank_count > job->core_count)
-    add_words(line, launcher->yielding);
-  add(line, "-n");
-  snprintf(number, sizeof number, "%lld", (long long)group->rank_count);
-  add(line, number);
+    tool_words_add_all(line, launcher->kind->yielding);
+  tool_words_add(line, "-n");
+  tool_words_add_number(line, group->rank_count);
   if (launcher->more)
-    add_words(line, launcher->more);
-  for (int i = 0; i < line->count; i++)
-    snprintf(group->command + strlen(group->command), sizeof group->command - strlen(group->command), "%s%s",
-             i ? " " : "", line->argument[i]);
-  if ((result = add_worker(line, launcher)) != 0)
+    tool_words_add_all(line, launcher->more);
+  print_command(line, group->command, sizeof group->command);
+  if ((result = bench_launch_add_worker(line, launcher)) != 0)
     return result;
-  add(line, job->address);
-  snprintf(number, sizeof number, "%d", group->number);
-  add(line, number);
-  add(line, launcher->rank_variable);
-  return 0;
+  tool_words_add(line, job->address);
+  tool_words_add_number(line, group->number);
+  tool_words_add(line, launcher->kind->rank_variable);
+  return line->failed ? bench_fail("no memory for a command line") : 0;
 }
 
 static void become(char *const *argument, int output, int errors) {
@@ -170,14 +135,17 @@ static int make_ranks(bench_group *group) {
 }
 
 int bench_launch(bench_job *job, bench_group *group) {
-  command_line line = {0};
+  tool_words line = {NULL};
   int result = make_command(job, group, &line);
-  if (result != 0 || make_ranks(group) != 0)
-    return result != 0 ? result : -1;
-  return bench_launch_start(group, line.argument, -1);
+  if (result == 0)
+    result = make_ranks(group);
+  if (result == 0)
+    result = bench_launch_start(group, line.word, -1);
+  tool_words_finish(&line);
+  return result;
 }
 
-int bench_job_show_output(const bench_group *group) {
+int bench_launch_show_output(const bench_group *group) {
   char text[2049];
   off_t end = lseek(group->output, 0, SEEK_END);
   off_t start = end > 2048 ? end - 2048 : 0;
@@ -235,7 +203,7 @@ static void end_rank(bench_rank *rank) {
   close(rank->pidfd);
 }
 
-void bench_group_end(bench_group *group, bool success) {
+void bench_launch_end_group(bench_group *group, bool success) {
   static const bench_command stop = {.verb = BENCH_STOP};
   for (int64_t r = 0; success && r < group->rank_count; r++)
     send(group->rank[r].link, &stop, sizeof stop, MSG_NOSIGNAL);

@@ -6,7 +6,8 @@
  *     #   other               ...
  *
  * Each column adds up to the whole. */
-#include "bench.h"
+#include "levels.h"
+#include "columns.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,10 +25,9 @@ void bench_stats_set_levels(bench_stats *stats, const bench_levels *levels) {
 /* "node, far": what is far stands first, what is no level's last. */
 static int place_of(const bench_level *level) { return level->far ? 0 : strcmp(level->name, "own") == 0 ? 2 : 1; }
 
-/* Three digits or more, as in the table. */
 static void print_us(double time_ns) {
-  double us = time_ns / 1000;
-  printf(" %8.*f us", us < 1 ? 3 : us < 10 ? 2 : us < 100 ? 1 : 0, us);
+  bench_print_time(8, time_ns);
+  fputs(" us", stdout);
 }
 
 static void print_part(const char *what, double part_ns, double call_ns) {

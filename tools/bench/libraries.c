@@ -1,66 +1,18 @@
-/* tools/bench/libraries.c - the libraries that can be measured: a table, variants that the user names, and the
- * launchers of his that start them. */
-#include "bench.h"
+/* tools/bench/libraries.c - the libraries that the user names, variants of them, and the launchers of his that start
+ * them. */
+#include "libraries.h"
+#include "say.h"
 
 #include <stdio.h>
 #include <string.h>
 
-static const bench_launcher table[] = {
-    {.name = "tutti", .arguments = "run", .yielding = "", .rank_variable = "TUTTI_RANK", .launch = BENCH_LAUNCH},
-    {.name = "openmpi",
-     .program = {"mpirun.openmpi"},
-     .arguments = "--allow-run-as-root --bind-to none",
-     .yielding = "--oversubscribe --mca mpi_yield_when_idle 1",
-     .worker = "peer-openmpi",
-     .yields = "OMPI_MCA_mpi_yield_when_idle=1",
-     .rank_variable = "OMPI_COMM_WORLD_RANK",
-     .launch = BENCH_LAUNCH_OPENMPI},
-    {.name = "mpich",
-     .program = {"mpiexec.mpich", "mpiexec.hydra"},
-     .arguments = "-bind-to none",
-     .yielding = "-genv BENCH_YIELD 1",
-     .worker = "peer-mpich",
-     .yields = "BENCH_YIELD=1",
-     .rank_variable = "PMI_RANK",
-     .launch = BENCH_LAUNCH_MPICH},
-    {.name = "openmpi+tutti",
-     .arguments = "mpirun --mpi openmpi --allow-run-as-root --bind-to none",
-     .yielding = "--oversubscribe --mca mpi_yield_when_idle 1",
-     .worker = "peer-openmpi",
-     .yields = "OMPI_MCA_mpi_yield_when_idle=1",
-     .rank_variable = "OMPI_COMM_WORLD_RANK",
-     .launch = BENCH_LAUNCHES},
-    {.name = "mpich+tutti",
-     .arguments = "mpirun --mpi mpich -bind-to none",
-     .yielding = "-genv BENCH_YIELD 1",
-     .worker = "peer-mpich",
-     .yields = "BENCH_YIELD=1",
-     .rank_variable = "PMI_RANK",
-     .launch = BENCH_LAUNCHES},
-    {.name = "reproducible",
-     .arguments = "run",
-     .yielding = "",
-     .rank_variable = "TUTTI_RANK",
-     .params = "reproducible",
-     .launch = BENCH_LAUNCH},
-};
-
-const bench_launcher *bench_launcher_find(const char *name) {
-  for (size_t i = 0; i < TT_COUNT(table); i++)
-    if (strcmp(table[i].name, name) == 0)
-      return &table[i];
-  return NULL;
-}
-
-/* ---- of the options ---- */
-
 static int add(bench_options *options, const bench_launcher *launcher) {
-  for (int i = 0; i < options->library_count; i++)
-    if (strcmp(options->library[i]->name, launcher->name) == 0)
+  for (int i = 0; i < options->library.count; i++)
+    if (strcmp(options->library.at[i]->name, launcher->name) == 0)
       return bench_fail("library '%s' is given twice", launcher->name);
-  if (options->library_count == BENCH_GROUPS)
+  if (options->library.count == BENCH_GROUPS)
     return bench_fail("more than %d libraries", BENCH_GROUPS);
-  options->library[options->library_count++] = launcher;
+  options->library.at[options->library.count++] = launcher;
   return 0;
 }
 
@@ -83,8 +35,8 @@ static int add_list(bench_options *options, const char *list) {
 /* "openmpi:han=--mca coll_han_priority 100": that library, with more arguments for its launcher. */
 static int add_variant(bench_options *options, const char *text) {
   size_t base = strcspn(text, ":"), name = strcspn(text, "=");
-  bench_variant *variant = &options->variant[options->variant_count];
-  if (options->variant_count == BENCH_GROUPS)
+  bench_variant *variant = &options->library.variant[options->library.variant_count];
+  if (options->library.variant_count == BENCH_GROUPS)
     return bench_fail("more than %d libraries", BENCH_GROUPS);
   if (text[name] != '=' || name <= base + 1 || name >= sizeof variant->name)
     return bench_fail("--against: '%s' is not LIBRARY:NAME=ARGUMENTS", text);
@@ -96,44 +48,52 @@ static int add_variant(bench_options *options, const char *text) {
   variant->launcher = *of;
   variant->launcher.name = variant->name;
   variant->launcher.more = text + name + 1;
-  options->variant_count++;
+  options->library.variant_count++;
   return add(options, &variant->launcher);
 }
 
 static bool is_variant(const char *text) { return text[strcspn(text, ":,=")] == ':'; }
 
-int bench_libraries_add(bench_options *options, const char *text) {
-  return is_variant(text) ? add_variant(options, text) : add_list(options, text);
+static int add_all(bench_options *options) {
+  const bench_library_options *named = &options->library;
+  if (add_list(options, named->measured) != 0)
+    return -1;
+  for (int i = 0; i < named->against_count; i++)
+    if ((is_variant(named->against[i]) ? add_variant : add_list)(options, named->against[i]) != 0)
+      return -1;
+  return named->reproducible ? add_list(options, "reproducible") : 0;
 }
 
 /* ---- launchers of the user's ---- */
 
 const char *bench_libraries_launch(const bench_options *options, const bench_launcher *launcher) {
-  const char *own = launcher->launch < BENCH_LAUNCHES ? options->launch[launcher->launch] : NULL;
-  return own ? own : launcher->launch < BENCH_LAUNCHES ? options->launch[BENCH_LAUNCH] : NULL;
+  const char *own = launcher->launch < BENCH_LAUNCHES ? options->launch.command[launcher->launch] : NULL;
+  return own ? own : launcher->launch < BENCH_LAUNCHES ? options->launch.command[BENCH_LAUNCH] : NULL;
 }
 
 static int check_levels(const bench_options *options) {
-  if (options->levels && options->overlap)
+  if (options->levels && options->call.overlap)
     return bench_fail("--levels: it does not apply to calls beside computation; leave out --overlap");
-  if (options->levels && options->library[0]->worker)
-    return bench_fail("--levels: it works only for tutti, not for --library %s", options->library[0]->name);
+  if (options->levels && options->library.at[0]->kind->worker)
+    return bench_fail("--levels: it works only for tutti, not for --library %s", options->library.at[0]->name);
   return 0;
 }
 
-int bench_libraries_check(const bench_options *options) {
+static int check(const bench_options *options) {
   if (check_levels(options) != 0)
     return -1;
-  if (!options->launched)
+  if (!options->launch.given)
     return 0;
-  if (options->overlap)
+  if (options->call.overlap)
     return bench_fail("--overlap does not work with --launch");
-  if (options->ranks_given)
-    return bench_fail("-n %lld: --launch gives the number of ranks; leave out -n", (long long)options->rank_count);
-  if (options->core_count > 0)
-    return bench_fail("--cores %d: --launch places the ranks; leave out --cores", options->core_count);
-  for (int i = 0; i < options->library_count; i++)
-    if (!bench_libraries_launch(options, options->library[i]))
-      return bench_fail("%s: it has no launcher; add for example --launch 'mpirun -n 8'", options->library[i]->name);
+  if (options->ranks.given)
+    return bench_fail("-n %lld: --launch gives the number of ranks; leave out -n", (long long)options->ranks.count);
+  if (options->ranks.core_count > 0)
+    return bench_fail("--cores %d: --launch places the ranks; leave out --cores", options->ranks.core_count);
+  for (int i = 0; i < options->library.count; i++)
+    if (!bench_libraries_launch(options, options->library.at[i]))
+      return bench_fail("%s: it has no launcher; add for example --launch 'mpirun -n 8'", options->library.at[i]->name);
   return 0;
 }
+
+int bench_libraries_find(bench_options *options) { return add_all(options) == 0 ? check(options) : -1; }

@@ -5,7 +5,10 @@
  * The shell reads the launcher's command line as the user's own would. The job is reached through it only: what rank 0
  * prints is read from a pipe (bench/report.h), all else is kept to be shown if it fails. */
 #include "outside.h"
-#include "job.h"
+#include "launch.h"
+#include "libraries.h"
+#include "say.h"
+#include "signals.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,74 +19,63 @@
 #include <unistd.h>
 
 #define SILENCE_NS (180 * INT64_C(1000000000)) /* a job says that it is alive after each set of batches */
-#define WORDS 32                               /* beside points and environment */
 
 /* ---- the command line ---- */
 
-typedef struct words {
-  int count;
-  char **word; /* ends with NULL */
-  char shell[2048], worker[4096], settings[128], yields[64];
-} words;
-
-static void add(words *line, char *word) { line->word[line->count++] = word; }
-
-static int count_environment(void) {
-  int count = 0;
-  for (char **variable = environ; *variable; variable++)
-    count += strncmp(*variable, "TUTTI_", 6) == 0;
-  return count;
-}
+static bool is_own_variable(const char *variable) { return strncmp(variable, "TUTTI_", 6) == 0; }
 
 /* Not every launcher hands the environment on to other machines. */
-static void add_environment(words *line) {
-  if (count_environment() == 0)
-    return;
-  add(line, "env");
-  for (char **variable = environ; *variable; variable++)
-    if (strncmp(*variable, "TUTTI_", 6) == 0)
-      add(line, *variable);
+static void add_environment(tool_words *line) {
+  bool any = false;
+  for (char **variable = environ; *variable; variable++) {
+    if (!is_own_variable(*variable))
+      continue;
+    if (!any)
+      tool_words_add(line, "env");
+    tool_words_add(line, *variable);
+    any = true;
+  }
 }
 
 /* A library that polls while it waits would take the cores from ranks that it waits for, for whole time slices. */
-static void add_yielding(const bench_outside *outside, words *line) {
-  const bench_launcher *launcher = outside->group->launcher;
+static void add_yielding(const bench_outside *outside, tool_words *line) {
+  const char *yields = outside->group->launcher->kind->yields;
   const bench_map *map = outside->job->map;
-  if (!launcher->yields || !map || !bench_map_is_crowded(map))
+  if (!yields || !map || !bench_map_is_crowded(map))
     return;
-  add(line, "env");
-  snprintf(line->yields, sizeof line->yields, "%s", launcher->yields);
-  add(line, line->yields);
+  tool_words_add(line, "env");
+  tool_words_add(line, yields);
 }
 
-static int make_words(bench_outside *outside, words *line) {
+static void add_shell(const bench_outside *outside, tool_words *line) {
   bench_group *group = outside->group;
-  const bench_launcher *launcher = group->launcher;
-  int result = bench_launch_worker(launcher, line->worker, sizeof line->worker);
-  if (result != 0)
-    return result;
-  line->word = calloc((size_t)(WORDS + count_environment() + outside->point_count), sizeof *line->word);
-  if (!line->word)
-    return bench_fail("no memory for a list of %d points", outside->point_count);
-  snprintf(group->command, sizeof group->command, "%s%s%s", bench_libraries_launch(outside->job->options, launcher),
-           launcher->more ? " " : "", launcher->more ? launcher->more : "");
-  snprintf(line->shell, sizeof line->shell, "%s \"$@\"", group->command);
-  bench_task_print(&outside->task, line->settings, sizeof line->settings);
-  add(line, "sh");
-  add(line, "-c");
-  add(line, line->shell);
-  add(line, "sh");
-  if (!launcher->worker)
+  const char *more = group->launcher->more;
+  char shell[sizeof group->command + 8];
+  snprintf(group->command, sizeof group->command, "%s%s%s",
+           bench_libraries_launch(outside->job->options, group->launcher), more ? " " : "", more ? more : "");
+  snprintf(shell, sizeof shell, "%s \"$@\"", group->command);
+  tool_words_add(line, "sh");
+  tool_words_add(line, "-c");
+  tool_words_add(line, shell);
+  tool_words_add(line, "sh");
+}
+
+static int make_words(const bench_outside *outside, tool_words *line) {
+  const bench_launcher *launcher = outside->group->launcher;
+  char settings[128];
+  add_shell(outside, line);
+  if (!launcher->kind->worker)
     add_environment(line);
   add_yielding(outside, line);
-  add(line, line->worker);
-  if (!launcher->worker)
-    add(line, "bench-worker");
-  add(line, "ranks");
-  add(line, line->settings);
+  int result = bench_launch_add_worker(line, launcher);
+  if (result != 0)
+    return result;
+  bench_task_print(&outside->task, settings, sizeof settings);
+  tool_words_add(line, "ranks");
+  tool_words_add(line, settings);
   for (int n = 0; n < outside->point_count; n++)
-    add(line, outside->point[n]);
-  return 0;
+    tool_words_add(line, outside->point[n]);
+  return line->failed ? bench_fail("no memory for a list of %d points", outside->point_count) : 0;
 }
 
 /* ---- what it says ---- */
@@ -182,7 +174,7 @@ static int is_over(bench_group *group) {
   char ending[64];
   bench_fail("%s: its job ended before everything was measured: %s (%s)", group->launcher->name, group->command,
              bench_launch_ending(group, ending));
-  bench_job_show_output(group);
+  bench_launch_show_output(group);
   fprintf(stderr, "this command shows whether the launcher works: %s hostname\n", group->command);
   return -1;
 }
@@ -204,7 +196,7 @@ static int listen_once(ear *of) {
 static int is_silent(const bench_group *group) {
   bench_fail("%s: its job printed nothing for %d s: %s", group->launcher->name, (int)(SILENCE_NS / 1000000000),
              group->command);
-  return bench_job_show_output(group);
+  return bench_launch_show_output(group);
 }
 
 /* Until it has said "end". What it says goes before what signals tell: it may have ended since. */
@@ -223,7 +215,7 @@ static int listen_all(ear *of) {
       heard_ns = tt_clock_ns();
       result = listen_once(of);
     } else if (events[1].revents != 0) {
-      result = bench_job_signals(job);
+      result = bench_signals_take(job);
     }
   }
   return result;
@@ -253,10 +245,10 @@ static int run(bench_outside *outside, char *const *argument) {
 }
 
 int bench_outside_run(bench_outside *outside) {
-  words line = {0};
+  tool_words line = {NULL};
   int result = make_words(outside, &line);
   if (result == 0)
     result = run(outside, line.word);
-  free(line.word);
+  tool_words_finish(&line);
   return result;
 }

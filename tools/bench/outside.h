@@ -2,7 +2,7 @@
 #ifndef TUTTI_TOOLS_BENCH_OUTSIDE_H
 #define TUTTI_TOOLS_BENCH_OUTSIDE_H
 
-#include "bench.h"
+#include "job.h"
 
 #include "bench/report.h"
 

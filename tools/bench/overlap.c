@@ -6,6 +6,7 @@
  *
  * Each library runs these four in every round. Computation is arithmetic in registers, so it shares nothing with the
  * call but the core. */
+#include "overlap.h"
 #include "runner.h"
 
 enum { CALL, COMPUTE, BOTH, TESTED, KINDS };

@@ -3,8 +3,6 @@
  * Every call is a row of the switch in `issue`, in its three forms. Persistent mode makes one request for each root
  * before the clock runs; a call is then a start and a wait. */
 #include "own.h"
-#include "bench/worker.h"
-#include "tools/tools.h"
 
 #include "api/api.h"
 #include "base/base.h"
@@ -12,6 +10,10 @@
 #include "topo/topo.h"
 
 #include <tutti/tutti.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* In the w forms: a type for each block, counts of it, offsets in bytes. */
 typedef struct typed_blocks {
@@ -295,5 +297,3 @@ const bench_library *bench_own_library(void) {
                                         .place = worker_place};
   return &library;
 }
-
-int tt_tool_bench_worker(int argc, char **argv) { return bench_worker_main(bench_own_library(), argc, argv); }

@@ -2,10 +2,8 @@
 #ifndef TUTTI_TOOLS_BENCH_OWN_H
 #define TUTTI_TOOLS_BENCH_OWN_H
 
-#include "bench.h"
-
 #include "bench/loop.h"
 
-const bench_library *bench_own_library(void); /* own.c */
+const bench_library *bench_own_library(void);
 
 #endif

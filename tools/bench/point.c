@@ -1,19 +1,11 @@
 /* tools/bench/point.c - one row of calls: every library, and the copy of what has to move at least. */
+#include "point.h"
+#include "call.h"
+#include "levels.h"
 #include "runner.h"
 
 #include "bench/layout.h"
 #include "bench/pace.h"
-
-bench_problem bench_point_problem(const bench_options *options, tt_collective collective, int64_t bytes) {
-  return bench_problem_of(collective, (int32_t)options->rank_count, options->sparse,
-                          bytes / (int64_t)tutti_type_size(options->type));
-}
-
-int64_t bench_block_number(const bench_options *options, tt_collective collective, bool *even) {
-  bench_problem problem = bench_point_problem(options, collective, 0);
-  *even = !bench_forms[collective].uneven;
-  return bench_block_count(&problem);
-}
 
 /* Of the libraries that have type and operator; the copy comes last. */
 typedef struct runners {
@@ -90,7 +82,7 @@ static int measure(bench_job *job, bench_row *row, runners *with) {
 
 /* Whether anything has to come to any rank. */
 static bool moves(const bench_options *options, const bench_row *row) {
-  bench_problem problem = bench_point_problem(options, row->collective, row->bytes);
+  bench_problem problem = bench_call_problem(options, row->collective, row->bytes);
   int64_t moved = 0;
   for (int32_t rank = 0; rank < problem.ranks; rank++)
     moved += bench_moved(&problem, rank, 0);

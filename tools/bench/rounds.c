@@ -7,15 +7,23 @@
  *
  * Only one job is there at a time: the others take no cores, and a resource manager may permit no more. Times of a
  * round are a pair; a job's own luck (ports, buffers, what it finds on the machines) is a part of what is measured. */
+#include "rounds.h"
+#include "call.h"
+#include "header.h"
+#include "json.h"
+#include "levels.h"
 #include "outside.h"
+#include "say.h"
+#include "signals.h"
+#include "start.h"
+#include "summary.h"
 
-#include "job.h"
+#include "bench/stats.h"
 
-#include <math.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* Of one library, row and round; 0: not measured. */
 typedef struct sample {
@@ -36,7 +44,7 @@ typedef struct rounds {
 } rounds;
 
 static sample *sample_at(const rounds *all, int group, int row, int64_t round) {
-  const int64_t round_count = all->job.options->round_count;
+  const int64_t round_count = all->job.options->launch.round_count;
   return &all->sample[((int64_t)group * all->rows->count + row) * round_count + round];
 }
 
@@ -65,24 +73,11 @@ static int check_placement(const rounds *all, const bench_group *group, const be
                     rank, own->machine[own->machine_of[rank]].name, name, map->machine[map->machine_of[rank]].name);
 }
 
-static bench_task settings(const bench_options *options) {
-  return (bench_task){.command = {.type = (int32_t)options->type,
-                                  .op = (int32_t)options->op,
-                                  .sparse = options->sparse,
-                                  .mode = (int32_t)options->mode,
-                                  .apart = options->apart,
-                                  .shared = options->shared_memory},
-                      .seconds = options->seconds,
-                      .check = options->check,
-                      .nics = options->nics,
-                      .levels = options->levels};
-}
-
 /* TUTTI_NODES pretends machines to tutti alone: then only the number of ranks can be compared. */
 static bool is_pretended(const bench_map *map) { return map->hosts < map->machines; }
 
 static int look_at(rounds *all, bench_group *group) {
-  bench_outside outside = {.job = &all->job, .group = group, .task = settings(all->job.options)};
+  bench_outside outside = {.job = &all->job, .group = group, .task = bench_call_task(all->job.options)};
   bench_progress("%s: it did not report where its ranks are", group->launcher->name);
   int result = bench_outside_run(&outside);
   memcpy(group->version, outside.version, sizeof group->version);
@@ -99,9 +94,9 @@ static int look_at(rounds *all, bench_group *group) {
 
 static int look_at_all(rounds *all) {
   bench_job *job = &all->job;
-  for (int i = 0; i < job->options->library_count; i++) {
+  for (int i = 0; i < job->options->library.count; i++) {
     bench_group *group = &job->group[job->group_count];
-    *group = (bench_group){.launcher = job->options->library[i], .number = job->group_count};
+    *group = (bench_group){.launcher = job->options->library.at[i], .number = job->group_count};
     int result = look_at(all, group);
     if (result < 0 || (result > 0 && i == 0))
       return -1;
@@ -133,7 +128,7 @@ static int make_points(rounds *all, const bench_launcher *launcher) {
     if (!takes(launcher, row))
       continue;
     snprintf(all->point[count], BENCH_TEXT, "%d,%" PRId64 ",%s%s%s", (int)row->collective, row->bytes,
-             launcher->worker ? "" : row->params, *more && row->params[0] ? " " : "", more);
+             launcher->kind->worker ? "" : row->params, *more && row->params[0] ? " " : "", more);
     all->row_of[count++] = r;
   }
   return count;
@@ -143,12 +138,13 @@ static int make_room(rounds *all) {
   const bench_options *options = all->job.options;
   size_t rows = (size_t)all->rows->count;
   char *text = malloc(rows * BENCH_TEXT);
-  all->sample = calloc((size_t)all->job.group_count * rows * (size_t)options->round_count, sizeof *all->sample);
+  all->sample = calloc((size_t)all->job.group_count * rows * (size_t)options->launch.round_count, sizeof *all->sample);
   all->row_of = calloc(rows, sizeof *all->row_of);
   all->point = calloc(rows, sizeof *all->point);
   all->left_out = calloc(BENCH_GROUPS, sizeof *all->left_out);
   if (!text || !all->sample || !all->row_of || !all->point || !all->left_out)
-    return free(text), bench_fail("no memory for %zu rows of %lld rounds", rows, (long long)options->round_count);
+    return free(text),
+           bench_fail("no memory for %zu rows of %lld rounds", rows, (long long)options->launch.round_count);
   for (size_t r = 0; r < rows; r++)
     all->point[r] = text + r * BENCH_TEXT;
   return 0;
@@ -191,13 +187,13 @@ static void note_failure(rounds *all, bench_row *row, const bench_figures *figur
 
 static void say_progress(const rounds *all, const bench_row *row) {
   const bench_job *job = &all->job;
-  int64_t launches = job->group_count * job->options->round_count;
+  int64_t launches = job->group_count * job->options->launch.round_count;
   double left_s = all->done == 0 ? 0
                                  : (double)(tt_clock_ns() - all->start_ns) / 1e9 / (double)all->done *
                                        (double)(launches - all->done);
   char size[16];
   tt_format_bytes(row->bytes, size);
-  bench_progress("round %d of %lld: %s %s %s%s%.0f%s", all->round + 1, (long long)job->options->round_count,
+  bench_progress("round %d of %lld: %s %s %s%s%.0f%s", all->round + 1, (long long)job->options->launch.round_count,
                  job->group[all->group].launcher->name, tt_compose_info(row->collective).name, size,
                  all->done ? ", about " : "", all->done ? left_s : 0, all->done ? " s left" : "");
 }
@@ -221,7 +217,7 @@ static void hear_point(void *user, int number, const bench_figures *figures) {
 static int run_one(rounds *all, int group, int round) {
   bench_outside outside = {.job = &all->job,
                            .group = &all->job.group[group],
-                           .task = settings(all->job.options),
+                           .task = bench_call_task(all->job.options),
                            .point = all->point,
                            .listener = {all, hear_point}};
   all->group = group;
@@ -237,7 +233,7 @@ static int run_one(rounds *all, int group, int round) {
 static int run_rounds(rounds *all) {
   int count = all->job.group_count;
   all->start_ns = tt_clock_ns();
-  for (int round = 0; round < all->job.options->round_count; round++)
+  for (int round = 0; round < all->job.options->launch.round_count; round++)
     for (int i = 0; i < count; i++) {
       int group = (i + round) % count;
       if (all->left_out[group] || run_one(all, group, round) == 0)
@@ -261,7 +257,7 @@ typedef struct series {
 /* The rounds in which both have been measured. */
 static void find_pairs(const rounds *all, int group, int row, series *pairs) {
   pairs->count = 0;
-  for (int64_t round = 0; round < all->job.options->round_count; round++) {
+  for (int64_t round = 0; round < all->job.options->launch.round_count; round++) {
     const sample *own = sample_at(all, 0, row, round), *other = sample_at(all, group, row, round);
     if (own->median_ns <= 0 || other->median_ns <= 0)
       continue;
@@ -295,7 +291,7 @@ static void summarise(const rounds *all, int group, bench_row *row) {
 static void divide_flow(const rounds *all, int group, bench_row *row) {
   bench_stats *stats = &row->stats[group];
   int64_t count = 0;
-  for (int64_t round = 0; round < all->job.options->round_count; round++)
+  for (int64_t round = 0; round < all->job.options->launch.round_count; round++)
     count += sample_at(all, group, (int)(row - all->rows->row), round)->median_ns > 0;
   for (int host = 0; stats->flow && host < all->map.hosts; host++)
     for (int n = 0; n < BENCH_NICS; n++) {
@@ -325,10 +321,10 @@ static void print_stuck(const bench_job *job) {
 
 static int run_all(rounds *all, bench_options *options, FILE *json) {
   bench_job *job = &all->job;
-  if (bench_job_watch(job) != 0 || look_at_all(all) != 0)
+  if (bench_signals_open(job) != 0 || look_at_all(all) != 0)
     return -1;
   job->map = &all->map;
-  options->rank_count = all->map.ranks;
+  options->ranks.count = all->map.ranks;
   if (bench_rows_visit(job, all->rows, collect) != 0 || make_room(all) != 0)
     return -1;
   bench_print_header(job);
@@ -348,7 +344,7 @@ int bench_rounds_run(bench_options *options, bench_rows *rows, FILE *json) {
   static rounds all;
   all = (rounds){.job = {.options = options, .listener = -1, .signals = -1}, .rows = rows};
   int result = run_all(&all, options, json);
-  bench_job_close(&all.job, false);
+  bench_start_end(&all.job, false);
   finish(&all);
   return result;
 }

@@ -1,5 +1,8 @@
 /* tools/bench/runner.c - calibration, interleaved rounds and what is computed from them: see runner.h. */
 #include "runner.h"
+#include "call.h"
+#include "group.h"
+#include "say.h"
 
 #include "bench/layout.h"
 #include "bench/pace.h"
@@ -14,7 +17,7 @@
 #define ROUNDS_MIN 7
 
 int64_t bench_runner_target_ns(const bench_job *job) {
-  return job->options->rank_count > job->core_count ? BENCH_BATCH_SHARED_NS : BENCH_BATCH_NS;
+  return job->options->ranks.count > job->core_count ? BENCH_BATCH_SHARED_NS : BENCH_BATCH_NS;
 }
 
 /* ---- a runner ---- */
@@ -22,17 +25,12 @@ int64_t bench_runner_target_ns(const bench_job *job) {
 static bench_command command_of(const bench_job *job, const bench_row *row, const bench_group *group) {
   const bench_options *options = job->options;
   const char *more = group->launcher->params;
-  bench_command command = {.collective = (int32_t)row->collective,
-                           .type = (int32_t)options->type,
-                           .op = (int32_t)options->op,
-                           .sparse = options->sparse,
-                           .mode = (int32_t)options->mode,
-                           .apart = options->apart,
-                           .shared = options->shared_memory,
-                           .cores = job->core_count,
-                           .sharing = (int32_t)((options->rank_count - 1) / job->core_count + 1),
-                           .delay = group->number == 0 ? options->delay : 0,
-                           .bytes = row->bytes};
+  bench_command command = bench_call_command(options);
+  command.collective = (int32_t)row->collective;
+  command.bytes = row->bytes;
+  command.cores = job->core_count;
+  command.sharing = (int32_t)((options->ranks.count - 1) / job->core_count + 1);
+  command.delay = group->number == 0 ? options->call.delay : 0;
   snprintf(command.params, sizeof command.params, "%s%s%s", row->params, more && row->params[0] ? " " : "",
            more ? more : "");
   return command;
@@ -70,7 +68,7 @@ static void say_lack(bench_group *group, const bench_row *row, const bench_optio
   bool sums = bench_forms[row->collective].sum != BENCH_NO_SUM;
   char text[BENCH_TEXT];
   snprintf(text, sizeof text, "%s is not compared: it %.200s (%s%s%s)", group->launcher->name, what,
-           tutti_type_name(options->type), sums ? ", " : "", sums ? tutti_op_name(options->op) : "");
+           tutti_type_name(options->call.type), sums ? ", " : "", sums ? tutti_op_name(options->call.op) : "");
   if (strcmp(text, group->lack) != 0)
     bench_print_note("%s", text);
   memcpy(group->lack, text, sizeof text);
@@ -100,7 +98,7 @@ int bench_runner_prepare(bench_job *job, bench_row *row, bench_runner *who, bool
 int bench_runner_calibrate(bench_job *job, bench_row *row, bench_runner *who, int64_t target_ns, double *call_ns) {
   bench_answer answer;
   int64_t shortest_ns = 0;
-  bool checked = who->command.verb == BENCH_RUN && job->options->check && who->command.parts != BENCH_COMPUTE;
+  bool checked = who->command.verb == BENCH_RUN && job->options->call.check && who->command.parts != BENCH_COMPUTE;
   target_ns =
       who->command.apart && who->command.verb == BENCH_RUN ? 1 : target_ns; /* a batch is a call: bench/pace.h */
   who->command.calls = 0;
@@ -171,7 +169,7 @@ int bench_runner_check(bench_job *job, bench_row *row, bench_runner *who) {
   bench_answer answer;
   who->command.check = 1;
   who->command.batches = 1;
-  if (row->result != BENCH_OK || !job->options->check)
+  if (row->result != BENCH_OK || !job->options->call.check)
     return 0;
   if (ask(job, who, &answer) != 0)
     return -1;

@@ -7,7 +7,8 @@
 #ifndef TUTTI_TOOLS_BENCH_RUNNER_H
 #define TUTTI_TOOLS_BENCH_RUNNER_H
 
-#include "bench.h"
+#include "job.h"
+#include "row.h"
 
 #include "bench/stats.h"
 

@@ -1,5 +1,6 @@
 /* tools/bench/summary.c - geometric means below the table: over the rows of one collective with the same parameters. */
-#include "bench.h"
+#include "summary.h"
+#include "columns.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -39,7 +40,7 @@ static bool is_copy_bound(const bench_row *row) { return row->stats[0].median_ns
 static bool all_wait_for_all(const bench_job *job, tt_collective collective) {
   tt_collective_info info = tt_compose_info(collective);
   bool prefix = collective == TT_SCAN || collective == TT_EXSCAN;
-  bool sparse = job->options->sparse && (collective == TT_ALL_TO_ALLV || collective == TT_ALL_TO_ALLW);
+  bool sparse = job->options->call.sparse && (collective == TT_ALL_TO_ALLV || collective == TT_ALL_TO_ALLW);
   return !info.has_root && !info.has_graph && !prefix && !sparse;
 }
 
@@ -114,7 +115,7 @@ static bool is_first(const bench_row *row, int at) {
 }
 
 void bench_print_summary(const bench_job *job, const bench_row *row, int row_count) {
-  for (int i = 0; i < row_count && job->group_count > 1 && !job->options->overlap; i++)
+  for (int i = 0; i < row_count && job->group_count > 1 && !job->options->call.overlap; i++)
     if (is_first(row, i))
       print_means(job, &row[i], row_count - i);
 }

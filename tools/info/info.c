@@ -1,8 +1,9 @@
 /* tools/info/info.c - `tutti info`: what this tutti is, what machine it sees, and every option with its value. */
+#include "info.h"
+
 #include "base/base.h"
 #include "dtype/dtype.h"
 #include "lower/lower.h"
-#include "tools/tools.h"
 
 #include <tutti/tutti.h>
 

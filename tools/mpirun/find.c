@@ -2,9 +2,7 @@
  *
  * A program says by the libraries it needs: the system's loader lists them without running it. A launcher says by its
  * --version. */
-#include "mpirun.h"
-
-#include "base/base.h"
+#include "find.h"
 
 #include <elf.h>
 #include <fcntl.h>
@@ -17,9 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-extern char **environ;
-
-const mpirun_kind mpirun_kinds[2] = {
+static const mpirun_kind kinds[] = {
     {.name = "openmpi",
      .about = "Open MPI",
      .libraries = {"libmpi.so.40 "},
@@ -34,27 +30,10 @@ const mpirun_kind mpirun_kinds[2] = {
 };
 
 const mpirun_kind *mpirun_kind_named(const char *name) {
-  for (size_t k = 0; k < TT_COUNT(mpirun_kinds); k++)
-    if (strcmp(mpirun_kinds[k].name, name) == 0)
-      return &mpirun_kinds[k];
+  for (size_t k = 0; k < TT_COUNT(kinds); k++)
+    if (strcmp(kinds[k].name, name) == 0)
+      return &kinds[k];
   return NULL;
-}
-
-static bool is_program(const char *path) {
-  struct stat about;
-  return stat(path, &about) == 0 && S_ISREG(about.st_mode) && access(path, X_OK) == 0;
-}
-
-bool mpirun_find_in_path(const char *program, char *text) {
-  const char *path = getenv("PATH");
-  char copy[MPIRUN_PATH], *rest = NULL;
-  if (strchr(program, '/'))
-    return snprintf(text, MPIRUN_PATH, "%s", program) < MPIRUN_PATH && is_program(text);
-  snprintf(copy, sizeof copy, "%s", path ? path : "/usr/bin:/bin");
-  for (char *folder = strtok_r(copy, ":", &rest); folder; folder = strtok_r(NULL, ":", &rest))
-    if (snprintf(text, MPIRUN_PATH, "%s/%s", folder, program) < MPIRUN_PATH && is_program(text))
-      return true;
-  return false;
 }
 
 /* ---- what others say ---- */
@@ -67,7 +46,8 @@ static size_t read_all(int from, char *text, size_t size) {
   return used;
 }
 
-bool mpirun_output_of(char *const *command, char *text, size_t size) {
+/* Of both streams; false where the command could not be run. */
+static bool output_of(char *const *command, char *text, size_t size) {
   int ends[2], status;
   pid_t child;
   if (pipe2(ends, O_CLOEXEC) != 0)
@@ -95,7 +75,7 @@ static bool loader_of(const char *program, char *text) {
               memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 && header.e_ident[EI_CLASS] == ELFCLASS64;
   for (int p = 0; good && part.p_type != PT_INTERP && p < header.e_phnum; p++)
     good = pread(file, &part, sizeof part, (off_t)header.e_phoff + p * header.e_phentsize) == sizeof part;
-  good = good && part.p_type == PT_INTERP && part.p_filesz < MPIRUN_PATH &&
+  good = good && part.p_type == PT_INTERP && part.p_filesz < TOOL_PATH &&
          pread(file, text, part.p_filesz, (off_t)part.p_offset) == (ssize_t)part.p_filesz;
   if (file >= 0)
     close(file);
@@ -110,21 +90,20 @@ static bool needs(const mpirun_kind *kind, const char *libraries) {
 }
 
 static const mpirun_kind *kind_of_program(char *program) {
-  char loader[MPIRUN_PATH], libraries[1 << 16];
+  char loader[TOOL_PATH], libraries[1 << 16];
   if (!loader_of(program, loader) ||
-      !mpirun_output_of((char *const[]){loader, "--list", program, NULL}, libraries, sizeof libraries))
+      !output_of((char *const[]){loader, "--list", program, NULL}, libraries, sizeof libraries))
     return NULL;
-  for (size_t k = 0; k < TT_COUNT(mpirun_kinds); k++)
-    if (needs(&mpirun_kinds[k], libraries))
-      return &mpirun_kinds[k];
+  for (size_t k = 0; k < TT_COUNT(kinds); k++)
+    if (needs(&kinds[k], libraries))
+      return &kinds[k];
   return NULL;
 }
 
 const mpirun_kind *mpirun_kind_of_programs(char **arguments, const char **program) {
-  char path[MPIRUN_PATH];
+  char path[TOOL_PATH];
   for (; *arguments; arguments++) {
-    const mpirun_kind *kind =
-        **arguments != '-' && mpirun_find_in_path(*arguments, path) ? kind_of_program(path) : NULL;
+    const mpirun_kind *kind = **arguments != '-' && tool_find_program(*arguments, path) ? kind_of_program(path) : NULL;
     if (kind)
       return *program = *arguments, kind;
   }
@@ -132,37 +111,35 @@ const mpirun_kind *mpirun_kind_of_programs(char **arguments, const char **progra
 }
 
 const mpirun_kind *mpirun_kind_of_launcher(const char *launcher) {
-  char path[MPIRUN_PATH], about[MPIRUN_PATH];
-  if (!mpirun_find_in_path(launcher, path) ||
-      !mpirun_output_of((char *const[]){path, "--version", NULL}, about, sizeof about))
+  char path[TOOL_PATH], about[TOOL_PATH];
+  if (!tool_find_program(launcher, path) || !output_of((char *const[]){path, "--version", NULL}, about, sizeof about))
     return NULL;
-  for (size_t k = 0; k < TT_COUNT(mpirun_kinds); k++)
-    if (strstr(about, mpirun_kinds[k].version))
-      return &mpirun_kinds[k];
+  for (size_t k = 0; k < TT_COUNT(kinds); k++)
+    if (strstr(about, kinds[k].version))
+      return &kinds[k];
   return NULL;
 }
 
-bool mpirun_find_launcher(const mpirun_kind *kind, char *text) {
+bool mpirun_find_launcher(const mpirun_kind *kind, char path[static TOOL_PATH]) {
   for (size_t l = 0; l < TT_COUNT(kind->launchers); l++)
     if (mpirun_kind_of_launcher(kind->launchers[l]) == kind)
-      return mpirun_find_in_path(kind->launchers[l], text);
+      return tool_find_program(kind->launchers[l], path);
   return false;
 }
 
 /* From the command's folder: where it is installed, and in the build folder. */
-bool mpirun_find_library(const mpirun_kind *kind, char *text) {
+bool mpirun_find_library(const mpirun_kind *kind, char path[static TOOL_PATH]) {
   static const char *const folders[] = {TUTTI_LIBRARIES, "../lib"};
-  char self[MPIRUN_PATH], near[MPIRUN_PATH + 64], path[PATH_MAX];
-  ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
-  self[length > 0 ? length : 0] = '\0';
+  char self[TOOL_PATH], near[TOOL_PATH + 64], real[PATH_MAX];
+  tool_own_path(self);
   char *slash = strrchr(self, '/');
   if (slash)
     *slash = '\0';
   for (size_t f = 0; f < TT_COUNT(folders); f++) {
     snprintf(near, sizeof near, "%s/%s/libtutti-%s.so", self, folders[f], kind->name);
-    if (realpath(near, path))
-      return snprintf(text, MPIRUN_PATH, "%s", path) < MPIRUN_PATH;
+    if (realpath(near, real))
+      return snprintf(path, TOOL_PATH, "%s", real) < TOOL_PATH;
   }
-  snprintf(text, MPIRUN_PATH, "%.4000s", near);
+  snprintf(path, TOOL_PATH, "%.4000s", near);
   return false;
 }

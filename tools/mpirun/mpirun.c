@@ -3,9 +3,7 @@
  * Replaces itself by the MPI's own launcher, told to preload libtutti-openmpi.so or libtutti-mpich.so into the ranks
  * (docs/mpi.md). Everything but its own options is passed on. */
 #include "mpirun.h"
-#include "tools/tools.h"
-
-#include "base/base.h"
+#include "find.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -13,7 +11,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define USAGE 2
 #define NOT_FOUND 127
 
 static const char help[] =
@@ -44,13 +41,6 @@ typedef struct mpirun_options {
   char **rest;
 } mpirun_options;
 
-static int usage_error(const char *format, const char *value) {
-  fputs("tutti mpirun: ", stderr);
-  fprintf(stderr, format, value);
-  fputs("; see `tutti mpirun --help`\n", stderr);
-  return USAGE;
-}
-
 /* ---- options ---- */
 
 /* The value of --NAME VALUE or --NAME=VALUE; NULL: another argument, or no value. */
@@ -64,7 +54,7 @@ static const char *value_of(const char *name, char ***argument) {
 
 static int set_kind(const char *name, mpirun_options *options) {
   options->kind = mpirun_kind_named(name);
-  return options->kind ? 0 : usage_error("--mpi '%s' is neither openmpi nor mpich", name);
+  return options->kind ? 0 : tool_misused("mpirun", "--mpi '%s' is neither openmpi nor mpich", name);
 }
 
 /* 0: taken; an exit code; -1: help; -2: not one of ours. */
@@ -96,33 +86,23 @@ static int parse(char **argument, mpirun_options *options) {
   options->rest = argument;
   if (code == -2)
     code = 0;
-  return code == 0 && !*argument ? usage_error("%s", "the program is missing") : code;
+  return code == 0 && !*argument ? tool_misused("mpirun", "the program is missing") : code;
 }
 
 /* ---- which MPI, which launcher ---- */
 
-static int refuse(const char *format, ...) TT_PRINTF(1, 2);
-static int refuse(const char *format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  fputs("tutti mpirun: ", stderr);
-  vfprintf(stderr, format, arguments);
-  fputc('\n', stderr);
-  va_end(arguments);
-  return NOT_FOUND;
-}
-
 /* A launcher that was named must be there, and of the program's MPI. */
 static int check_named(mpirun_options *options, const char *program, char *launcher) {
-  if (!mpirun_find_in_path(options->launcher, launcher))
-    return refuse("launcher '%s' not found", options->launcher);
+  if (!tool_find_program(options->launcher, launcher))
+    return tool_fail("mpirun", NOT_FOUND, "launcher '%s' not found", options->launcher);
   const mpirun_kind *kind = mpirun_kind_of_launcher(options->launcher);
   if (kind && options->kind && kind != options->kind)
-    return refuse("%s is a program of %s, but %s is the launcher of %s", program, options->kind->about,
-                  options->launcher, kind->about);
+    return tool_fail("mpirun", NOT_FOUND, "%s is a program of %s, but %s is the launcher of %s", program,
+                     options->kind->about, options->launcher, kind->about);
   if (!kind && !options->kind)
-    return refuse("cannot tell which MPI the launcher %s belongs to; add --mpi openmpi or --mpi mpich",
-                  options->launcher);
+    return tool_fail("mpirun", NOT_FOUND,
+                     "cannot tell which MPI the launcher %s belongs to; add --mpi openmpi or --mpi mpich",
+                     options->launcher);
   options->kind = options->kind ? options->kind : kind;
   return 0;
 }
@@ -136,51 +116,34 @@ static int choose(mpirun_options *options, char *launcher) {
   if (!options->kind)
     options->kind = mpirun_kind_of_launcher("mpirun");
   if (!options->kind)
-    return refuse("cannot tell which MPI the program needs, and there is no mpirun of Open MPI or MPICH in PATH; add "
-                  "--mpi and --mpirun");
+    return tool_fail(
+        "mpirun", NOT_FOUND,
+        "the program does not say which MPI it needs, and there is no mpirun of Open MPI or MPICH in PATH");
   if (!mpirun_find_launcher(options->kind, launcher))
-    return refuse("there is no launcher of %s in PATH; name one with --mpirun", options->kind->about);
+    return tool_fail("mpirun", NOT_FOUND, "there is no launcher of %s in PATH; name one with --mpirun",
+                     options->kind->about);
   return 0;
 }
 
 /* ---- the command ---- */
 
-typedef struct word_list {
-  char **word; /* ends with NULL */
-  size_t count, room;
-} word_list;
-
-static void add(word_list *list, const char *word) {
-  if (list->count + 2 > list->room) {
-    list->room = 2 * list->room + 64;
-    list->word = realloc(list->word, list->room * sizeof *list->word);
-  }
-  char *copy = list->word ? strdup(word) : NULL;
-  if (copy == NULL) {
-    fputs("tutti mpirun: no memory\n", stderr);
-    exit(1);
-  }
-  list->word[list->count++] = copy;
-  list->word[list->count] = NULL;
-}
-
-static void add_variable(word_list *list, const mpirun_kind *kind, const char *name, const char *value) {
-  char both[3 * MPIRUN_PATH];
+static void add_variable(tool_words *list, const mpirun_kind *kind, const char *name, const char *value) {
+  char both[3 * TOOL_PATH];
   if (kind->sets_each) {
     snprintf(both, sizeof both, "%s=%s", name, value);
-    add(list, "-x");
-    add(list, both);
+    tool_words_add(list, "-x");
+    tool_words_add(list, both);
   } else {
-    add(list, "-genv");
-    add(list, name);
-    add(list, value);
+    tool_words_add(list, "-genv");
+    tool_words_add(list, name);
+    tool_words_add(list, value);
   }
 }
 
 /* A variable that is a list: what it is so far, and `last`. */
-static void add_longer(word_list *list, const mpirun_kind *kind, const char *name, const char *last) {
+static void add_longer(tool_words *list, const mpirun_kind *kind, const char *name, const char *last) {
   const char *before = getenv(name);
-  char value[2 * MPIRUN_PATH];
+  char value[2 * TOOL_PATH];
   bool alone = !before || !*before;
   snprintf(value, sizeof value, "%.4000s%s%s", alone ? "" : before, alone ? "" : ":", last);
   add_variable(list, kind, name, value);
@@ -188,7 +151,7 @@ static void add_longer(word_list *list, const mpirun_kind *kind, const char *nam
 
 /* What every rank gets. Programs with the address sanitizer would end at once, as its own library is no longer the
  * first of all. It may be the second here: none of its names is in ours. */
-static void add_variables(word_list *list, const mpirun_kind *kind, const char *library) {
+static void add_variables(tool_words *list, const mpirun_kind *kind, const char *library) {
   extern char **environ;
   char name[256];
   add_longer(list, kind, "LD_PRELOAD", library);
@@ -202,17 +165,17 @@ static void add_variables(word_list *list, const mpirun_kind *kind, const char *
   }
 }
 
-static void build(const mpirun_options *options, const char *launcher, const char *library, word_list *list) {
-  add(list, launcher);
+static void build(const mpirun_options *options, const char *launcher, const char *library, tool_words *list) {
+  tool_words_add(list, launcher);
   add_variables(list, options->kind, library);
   for (char **argument = options->rest; *argument; argument++) {
-    add(list, *argument);
+    tool_words_add(list, *argument);
     if (options->kind->sets_each && strcmp(*argument, ":") == 0)
       add_variables(list, options->kind, library);
   }
 }
 
-static int show(const word_list *list) {
+static int show(const tool_words *list) {
   for (size_t w = 0; w < list->count; w++)
     printf("%s%s", list->word[w], w + 1 < list->count ? " " : "\n");
   return 0;
@@ -221,7 +184,7 @@ static int show(const word_list *list) {
 /* Open MPI's says it at length, but not where the option goes here. Versions read other variables. */
 static bool is_root_allowed(const mpirun_options *options) {
   static const char *const variables[] = {"OMPI_ALLOW_RUN_AS_ROOT", "PRTE_ALLOW_RUN_AS_ROOT"};
-  for (size_t n = 0; n < sizeof variables / sizeof *variables; n++)
+  for (size_t n = 0; n < TT_COUNT(variables); n++)
     if (getenv(variables[n]))
       return true;
   for (char **argument = options->rest; *argument; argument++)
@@ -238,11 +201,22 @@ static void say_root(const mpirun_options *options) {
         stderr);
 }
 
+/* Only where it fails, it returns. */
+static int become(const mpirun_options *options, const char *launcher, const tool_words *list) {
+  if (list->failed)
+    return tool_fail("mpirun", EXIT_FAILURE, "no memory");
+  if (options->show)
+    return show(list);
+  say_root(options);
+  execv(launcher, list->word);
+  return tool_fail("mpirun", NOT_FOUND, "%s: %s", launcher, strerror(errno));
+}
+
 int tt_tool_mpirun(int argc, char **argv) {
   (void)argc;
   mpirun_options options = {.launcher = getenv("TUTTI_MPIRUN")};
-  char launcher[MPIRUN_PATH], library[MPIRUN_PATH];
-  word_list list = {0};
+  char launcher[TOOL_PATH], library[TOOL_PATH];
+  tool_words list = {NULL};
   int code = parse(argv + 1, &options);
   if (code < 0)
     return fputs(help, stdout), 0;
@@ -251,11 +225,10 @@ int tt_tool_mpirun(int argc, char **argv) {
   if (code != 0)
     return code;
   if (!mpirun_find_library(options.kind, library))
-    return refuse("there is no %s (%s was missing when tutti was built)", library, options.kind->about);
+    return tool_fail("mpirun", NOT_FOUND, "there is no %s (%s was missing when tutti was built)", library,
+                     options.kind->about);
   build(&options, launcher, library, &list);
-  if (options.show)
-    return show(&list);
-  say_root(&options);
-  execv(launcher, list.word);
-  return refuse("%s: %s", launcher, strerror(errno));
+  code = become(&options, launcher, &list);
+  tool_words_finish(&list);
+  return code;
 }

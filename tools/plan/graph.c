@@ -1,8 +1,9 @@
 /* tools/plan/graph.c - graphs of neighbor collectives from the command line: periodic grids, or files of edges. */
-#include "plan.h"
+#include "graph.h"
 
 #include <ctype.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

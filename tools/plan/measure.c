@@ -3,11 +3,12 @@
  * Both ranks send each other 8 bytes, then 4 MiB (an allgather of two): a line through both times has alpha and beta.
  * Then they exchange and combine 4 MiB (an allreduce of two); what that takes longer is gamma. Of many batches the
  * fastest counts: it is the one that the rest of the machine disturbed least. */
-#include "plan.h"
+#include "measure.h"
 
 #include <tutti/tutti.h>
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>

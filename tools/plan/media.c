@@ -2,7 +2,7 @@
  *
  * Each rank's plan is bound as the library would for a call of so many bytes, and the run foreseen (exec/exec.h).
  * Blocks are equally long, also where ranks may have others. */
-#include "plan.h"
+#include "media.h"
 
 #include "api/api.h"
 #include "bind/bind.h"

@@ -1,9 +1,10 @@
 /* tools/plan/picture.c - the files that `tutti plan` writes: the picture and the dependency graph. */
-#include "plan.h"
+#include "picture.h"
+#include "text.h"
 
 #include "draw/draw.h"
+#include "tools/shared/shared.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -46,20 +47,8 @@ static void describe_level(const plan_work *work, int number, char *text) {
     add_use(text, stage[n], &use[n].params, one_way);
 }
 
-static tutti_status write_file(const tt_draw_picture *picture, const char *path,
-                               tutti_status (*draw)(const tt_draw_picture *, FILE *)) {
-  bool to_stdout = strcmp(path, "-") == 0;
-  FILE *file = to_stdout ? stdout : fopen(path, "w");
-  if (!file)
-    return tt_fail(TUTTI_ERR_SYSTEM, "cannot write '%s': %s", path, strerror(errno));
-  tutti_status status = draw(picture, file);
-  bool written = fflush(file) == 0 && !ferror(file);
-  if (!to_stdout)
-    written = fclose(file) == 0 && written;
-  if (status == TUTTI_OK && !written)
-    return tt_fail(TUTTI_ERR_SYSTEM, "cannot write all of '%s': %s", path, strerror(errno));
-  return status;
-}
+static tutti_status draw_svg(void *picture, FILE *file) { return tt_draw_svg(picture, file); }
+static tutti_status draw_dot(void *picture, FILE *file) { return tt_draw_dot(picture, file); }
 
 static bool is_ordered(const tt_composition *composition) {
   for (int s = 0; s < composition->stage_count; s++)
@@ -95,6 +84,6 @@ tutti_status plan_picture_write(const plan_work *work) {
   }
   for (int s = 0; s < picture.stage_count; s++)
     stages[s] = (tt_draw_stage){work->composition.stage[s].name, tt_lowering_round(work->lowering, s)};
-  tutti_status status = options->svg ? write_file(&picture, options->svg, tt_draw_svg) : TUTTI_OK;
-  return status == TUTTI_OK && options->dot ? write_file(&picture, options->dot, tt_draw_dot) : status;
+  tutti_status status = options->svg ? tool_write_file(options->svg, draw_svg, &picture) : TUTTI_OK;
+  return status == TUTTI_OK && options->dot ? tool_write_file(options->dot, draw_dot, &picture) : status;
 }

@@ -1,6 +1,9 @@
 /* tools/plan/plan.c - `tutti plan`: compiles a collective as the library would, and shows what came out. */
 #include "plan.h"
-#include "tools/tools.h"
+#include "measure.h"
+#include "report.h"
+
+#include "tools/shared/shared.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -89,7 +92,7 @@ static tutti_status show_one(const plan_options *options) {
   if (status == TUTTI_OK)
     status = show(&work);
   if (status != TUTTI_OK)
-    fprintf(stderr, "tutti plan: %s\n", tutti_last_error());
+    tool_fail("plan", -1, "%s", tutti_last_error());
   if (status == TUTTI_ERR_PLAN)
     print_names(&work);
   plan_work_close(&work);
@@ -109,19 +112,18 @@ static tutti_status measure(plan_options *options) {
 }
 
 static tutti_status show_all(const plan_options *options) {
-  tutti_status status = plan_rank_print(options);
+  tutti_status status = plan_ranking_print(options);
   if (status != TUTTI_OK)
-    fprintf(stderr, "tutti plan: %s\n", tutti_last_error());
+    tool_fail("plan", -1, "%s", tutti_last_error());
   return status;
 }
 
 int tt_tool_plan(int argc, char **argv) {
   plan_options options;
   int parsed = plan_options_parse(argc, argv, &options);
-  int code = parsed < 0 ? 2 : EXIT_SUCCESS;
+  int code = parsed < 0 ? TOOL_MISUSED : EXIT_SUCCESS;
   if (parsed == 0 && options.measure && measure(&options) != TUTTI_OK) {
-    fprintf(stderr, "tutti plan: %s\n", tutti_last_error());
-    code = EXIT_FAILURE;
+    code = tool_fail("plan", EXIT_FAILURE, "%s", tutti_last_error());
   } else if (parsed == 0) {
     bool all = strcmp(options.params, "all") == 0;
     code = (all ? show_all(&options) : show_one(&options)) == TUTTI_OK ? EXIT_SUCCESS : EXIT_FAILURE;

@@ -2,12 +2,14 @@
  *
  * The time comes from sim, for each of a few sizes; rounds, messages and bytes beside it are its reasons. Presets are
  * ordered by how many times the best time they take, in the geometric mean over the sizes. */
-#include "plan.h"
+#include "ranking.h"
+#include "text.h"
+#include "work.h"
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* ---- rows ---- */
 
@@ -137,7 +139,7 @@ static void print_table(const plan_ranking *all) {
       printf("  %-22s %s\n", all->row[n].preset->name, all->row[n].reason);
 }
 
-tutti_status plan_rank_print(const plan_options *options) {
+tutti_status plan_ranking_print(const plan_options *options) {
   plan_ranking all;
   tutti_status status = plan_ranking_make(options, &all);
   if (status == TUTTI_OK)

@@ -1,53 +1,14 @@
 /* tools/plan/report.c - what `tutti plan` prints: composition, resolved levels, what each rank sends, and
  * modelled times where they are asked for. */
-#include "plan.h"
+#include "report.h"
+#include "media.h"
+#include "text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-/* ---- small texts ---- */
-
-static void shape_text(const tt_level_params *level, char text[static 32]) {
-  if (tt_shape_has_k(level->shape))
-    snprintf(text, 32, "%d-%s", level->k, tt_shape_name(level->shape));
-  else
-    snprintf(text, 32, "%s", tt_shape_name(level->shape));
-}
-
-static const char *order_text(const tt_level_params *level) {
-  return level->shape == TT_KNOMIAL ? tt_order_name(level->order) : "-";
-}
-
-void plan_level_text(const tt_level_params *level, char *text, size_t size) {
-  char shape[32];
-  bool ordered = level->shape == TT_KNOMIAL, labelled = level->labelling != TT_ROTATE;
-  shape_text(level, shape);
-  snprintf(text, size, "%s%s%s%s%s", shape, labelled ? ", " : "", labelled ? tt_labelling_name(level->labelling) : "",
-           ordered ? ", " : "", ordered ? order_text(level) : "");
-}
-
-void plan_title(const plan_work *work, char *text, size_t size) {
-  const tt_problem *problem = &work->options->problem;
-  tt_collective_info info = tt_compose_info(problem->collective);
-  int used = snprintf(text, size, "%s of %" PRId64 " rank%s", info.name, problem->rank_count,
-                      problem->rank_count == 1 ? "" : "s");
-  if (work->topo->level_count > 1)
-    used += snprintf(text + used, size - (size_t)used, " on %" PRId64 " nodes", work->topo->level[0].group_count);
-  if (info.has_root)
-    used += snprintf(text + used, size - (size_t)used, ", root %" PRId64, problem->root);
-  if (info.has_graph)
-    used += snprintf(text + used, size - (size_t)used, ", %" PRId64 " edges", problem->graph->edge_count);
-  snprintf(text + used, size - (size_t)used, "%s", problem->in_place ? ", in place" : "");
-}
-
-void plan_format_time(double time_ns, char text[static 32]) {
-  static const char *const unit[] = {"ns", "us", "ms", "s"};
-  size_t n = 0;
-  for (; n + 1 < TT_COUNT(unit) && time_ns >= 999.5; n++)
-    time_ns /= 1000;
-  snprintf(text, 32, time_ns < 99.95 ? "%.3g %s" : "%.0f %s", time_ns, unit[n]);
-}
+/* ---- ranges ---- */
 
 static void format_range(int64_t low, int64_t high, char text[static 48]) {
   if (low == high)
@@ -78,10 +39,10 @@ static void print_composition(const plan_work *work) {
 
 static void print_level(const tt_level_info *level, const char *stage_name) {
   char shape[32], trees[48];
-  shape_text(&level->params, shape);
+  plan_shape_text(&level->params, shape);
   format_range(level->fewest, level->most, trees);
   printf("  %-15s %-11s %6" PRId64 "  %-9s %-9s %-9s %-5s %6" PRId64 "%s%s%s\n", stage_name, level->name,
-         level->group_count, trees, shape, tt_labelling_name(level->params.labelling), order_text(&level->params),
+         level->group_count, trees, shape, tt_labelling_name(level->params.labelling), plan_order_text(&level->params),
          level->rounds, level->fold ? "  folded to a power of two" : "", level->striped ? "  striped" : "",
          level->publish && level->params.shape == TT_STAR ? "  may publish" : "");
 }

@@ -2,11 +2,11 @@
  *
  * Nothing runs: a composition, a topology from the command line and parameters give each rank's plan (lower/lower.h);
  * all ranks' plans and rates give a time (sim/sim.h). Of many ranks only a sample is compiled. */
-#include "plan.h"
+#include "work.h"
 
 #include "api/api.h"
 
-#include <string.h>
+#include <stdio.h>
 
 #define SAMPLE 16
 #define STEPS_MOST 8000000 /* of all compiled plans; more takes too long to wait for */

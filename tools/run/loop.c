@@ -3,9 +3,9 @@
  *     a rank fails -> the others have `grace` to end by themselves -> SIGTERM -> 2 s -> SIGKILL
  *
  * No part of a turn of the loop goes on for as long as a rank likes, or whoever reads the output. */
-#include "run.h"
+#include "loop.h"
+#include "sweep.h"
 
-#include <errno.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +18,8 @@
 
 enum { TIMED_OUT = 124 };
 
-int run_describe(int status, char *text, size_t size) {
+/* "was ended by signal 9 (Killed)"; returns the exit code. */
+static int describe(int status, char *text, size_t size) {
   if (WIFSIGNALED(status)) {
     int number = WTERMSIG(status);
     snprintf(text, size, "was ended by signal %d (%s)", number, strsignal(number));
@@ -62,7 +63,7 @@ static void first_failure(run_job *job, int64_t rank, const char *how, int code)
 
 static void rank_ended(run_job *job, int64_t rank, int status) {
   char how[96];
-  int code = run_describe(status, how, sizeof how);
+  int code = describe(status, how, sizeof how);
   job->rank[rank].pid = 0;
   job->rank[rank].failed = code != 0 && !job->stopped;
   job->running--;

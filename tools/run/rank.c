@@ -1,5 +1,5 @@
 /* tools/run/rank.c - starting one rank: environment, core, input and output, and an end with the launcher's. */
-#include "run.h"
+#include "rank.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,7 +3,7 @@
  * The launcher is the reaper of whatever ranks leave behind: processes that they have started and not waited for are
  * its children by then. It may have had children before, of the program that has become the launcher: `server & exec
  * tutti run ...`. */
-#include "run.h"
+#include "sweep.h"
 
 #include <ctype.h>
 #include <dirent.h>

@@ -1,9 +1,11 @@
 /* tools/topo/machine.c - `tutti topo` of a machine: cores by what they share, memory, NICs, devices. */
-#include "topo.h"
+#include "machine.h"
+#include "text.h"
 
 #include "transport/transport.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

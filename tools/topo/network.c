@@ -1,7 +1,9 @@
 /* tools/topo/network.c - `tutti topo` of a network: the tree of switches, and which nodes hang on each. */
-#include "topo.h"
+#include "network.h"
+#include "text.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 

@@ -1,8 +1,9 @@
 /* tools/topo/ranks.c - `tutti topo --ranks`: where the ranks of a map lie, and the levels that lowering would see. */
-#include "topo.h"
+#include "ranks.h"
+#include "network.h"
+#include "text.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { GROUPS = 100 }; /* characters of a list of groups; a longer one is cut */

@@ -2,10 +2,7 @@
 #include "svg.h"
 
 #include "draw/draw.h"
-
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
+#include "tools/shared/shared.h"
 
 static const char style[] = "text{font-family:'DejaVu Sans',Verdana,'Segoe UI',sans-serif;font-size:12px;fill:#24292f}"
                             ".title{font-weight:600}.dim{fill:#5d6670}.middle{text-anchor:middle;font-size:11px}"
@@ -42,7 +39,8 @@ static tutti_status draw(topo_subject *subject, FILE *out, topo_svg_size *size) 
   return TUTTI_OK;
 }
 
-static tutti_status write_all(topo_subject *subject, FILE *out) {
+static tutti_status write_all(void *user, FILE *out) {
+  topo_subject *subject = user;
   topo_svg_size size;
   tutti_status status = draw(subject, NULL, &size);
   if (status != TUTTI_OK)
@@ -58,15 +56,5 @@ static tutti_status write_all(topo_subject *subject, FILE *out) {
 }
 
 tutti_status topo_write_svg(topo_subject *subject, const char *path) {
-  bool to_stdout = strcmp(path, "-") == 0;
-  FILE *out = to_stdout ? stdout : fopen(path, "w");
-  if (!out)
-    return tt_fail(TUTTI_ERR_SYSTEM, "cannot write '%s': %s", path, strerror(errno));
-  tutti_status status = write_all(subject, out);
-  bool written = fflush(out) == 0 && !ferror(out);
-  if (!to_stdout)
-    written = fclose(out) == 0 && written;
-  if (status == TUTTI_OK && !written)
-    return tt_fail(TUTTI_ERR_SYSTEM, "cannot write all of '%s': %s", path, strerror(errno));
-  return status;
+  return tool_write_file(path, write_all, subject);
 }

@@ -1,9 +1,16 @@
 /* tools/topo/svg.h - pictures of `tutti topo`: a machine as boxes in boxes, a network as a tree. They follow the
  * reader's light or dark theme and have a background of their own. */
-#ifndef TOOLS_TOPO_SVG_H
-#define TOOLS_TOPO_SVG_H
+#ifndef TUTTI_TOOLS_TOPO_SVG_H
+#define TUTTI_TOOLS_TOPO_SVG_H
 
-#include "topo.h"
+#include "subject.h"
+
+#include <stdio.h>
+
+/* Writes all of it to a file, "-": standard output. */
+tutti_status topo_write_svg(topo_subject *subject, const char *path);
+
+/* ---- for what is drawn ---- */
 
 /* NULL: nothing is drawn, only measured. */
 void topo_svg_text(FILE *out, int x, int y, const char *class, const char *text);

@@ -3,10 +3,9 @@
  *
  * One walk both measures and draws: it gives the height of what it went through, and draws where there is a file. */
 #include "svg.h"
+#include "text.h"
 
 #include "transport/transport.h"
-
-#include <string.h>
 
 enum { CORE = 30, LINE_CORES = 8, PAD = 8, HEAD = 18, LEVELS = 3, MARGIN = 16 };
 enum { LINE = LINE_CORES * CORE, PACKAGE_WIDTH = LINE + 6 * PAD };

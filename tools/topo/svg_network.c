@@ -1,5 +1,7 @@
 /* tools/topo/svg_network.c - a network as a tree that grows to the right: switches, and the nodes on each. */
+#include "network.h"
 #include "svg.h"
+#include "text.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -1,8 +1,9 @@
 /* tools/topo/text.c - tables and short texts of `tutti topo`. */
-#include "topo.h"
+#include "text.h"
 
 #include <ctype.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

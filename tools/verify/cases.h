@@ -4,8 +4,8 @@
  *     verify_grid.c   cases on a grid: every value of every axis with every other
  *     verify_draw.c   random cases
  *     verify_prove.c  case -> plans of all ranks -> proof */
-#ifndef TT_TOOLS_VERIFY_CASES_H
-#define TT_TOOLS_VERIFY_CASES_H
+#ifndef TUTTI_TOOLS_VERIFY_CASES_H
+#define TUTTI_TOOLS_VERIFY_CASES_H
 
 #include "compose/compose.h"
 #include "lower/lower.h"

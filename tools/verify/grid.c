@@ -1,7 +1,6 @@
 /* tools/verify/grid.c - the grid of cases: axes, their values, and the walk over them. */
 #include "cases.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 

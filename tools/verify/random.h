@@ -1,7 +1,7 @@
 /* tools/verify/random.h - random graphs, and random compositions that mean something: multicasts and reductions over
  * any sets, in up to six stages, through in, out and mid. */
-#ifndef TT_TOOLS_VERIFY_RANDOM_H
-#define TT_TOOLS_VERIFY_RANDOM_H
+#ifndef TUTTI_TOOLS_VERIFY_RANDOM_H
+#define TUTTI_TOOLS_VERIFY_RANDOM_H
 
 #include "compose/compose.h"
 #include "verify/verify.h"

@@ -1,7 +1,6 @@
 /* tools/verify/verify.c - `tutti verify`: proves a grid of cases, and random ones, with the verifier that knows nothing
  * of how plans are made; or the plans in a file. */
-#include "tools/tools.h"
-
+#include "verify.h"
 #include "cases.h"
 #include "plan.h"
 

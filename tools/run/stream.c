@@ -1,12 +1,13 @@
-/* tools/run/output.c - output of a rank under --label: "[rank] " before each line, and lines never cut by another's.
+/* tools/run/stream.c - output of a rank under --label: "[rank] " before each line, and lines never cut by another's.
  *
  * A line is begun only where there is room for output, which for a pipe means PIPE_BUF bytes: lines wait in the
  * launcher, not the launcher for its reader. Only a longer line may hold it up. */
-#include "run.h"
+#include "stream.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

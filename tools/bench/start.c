@@ -1,19 +1,21 @@
-/* tools/bench/job.c - a run of the benchmark: its cores, its signals, the socket that ranks connect to, and its groups.
+/* tools/bench/start.c - starts the ranks of every library on this machine: the cores, the socket that ranks connect to,
+ * and the groups.
  *
- * Signals are read from a descriptor in the same poll as the answers, so nothing happens behind the back of the code.
  * The socket is in the abstract namespace (nothing to unlink) and takes ranks of the same user only. */
-#include "job.h"
+#include "start.h"
+#include "group.h"
+#include "launch.h"
+#include "say.h"
+#include "signals.h"
 
+#include "bench/cores.h"
 #include "bench/flags.h"
 
 #include <errno.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/pidfd.h>
-#include <sys/prctl.h>
-#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
@@ -21,19 +23,6 @@
 
 #define START_NS (60 * INT64_C(1000000000))
 #define FLAGS_SECONDS 0.2
-
-int bench_job_watch(bench_job *job) {
-  sigset_t set;
-  prctl(PR_SET_CHILD_SUBREAPER, 1); /* ranks that their launcher leaves behind become this process's */
-  sigemptyset(&set);
-  sigaddset(&set, SIGINT);
-  sigaddset(&set, SIGTERM);
-  sigaddset(&set, SIGHUP);
-  sigaddset(&set, SIGCHLD);
-  sigprocmask(SIG_BLOCK, &set, NULL);
-  job->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-  return job->signals >= 0 ? 0 : bench_fail("signalfd: %s", strerror(errno));
-}
 
 /* The kernel chooses a free name. */
 static int open_listener(bench_job *job) {
@@ -45,35 +34,6 @@ static int open_listener(bench_job *job) {
     return bench_fail("socket for the ranks: %s", strerror(errno));
   size_t length = size - offsetof(struct sockaddr_un, sun_path) - 1;
   snprintf(job->address, sizeof job->address, "%.*s", (int)length, name.sun_path + 1);
-  return 0;
-}
-
-static int launcher_ended(bench_group *group, int status) {
-  group->pid = 0;
-  if (WIFSIGNALED(status))
-    bench_fail("%s: its launcher was ended by %s", group->launcher->name, strsignal(WTERMSIG(status)));
-  else
-    bench_fail("%s: its launcher ended with exit code %d", group->launcher->name, WEXITSTATUS(status));
-  return bench_job_show_output(group);
-}
-
-static int reap(bench_job *job) {
-  int status;
-  for (int g = 0; g < job->group_count; g++)
-    if (job->group[g].pid > 0 && waitpid(job->group[g].pid, &status, WNOHANG) > 0)
-      return launcher_ended(&job->group[g], status);
-  return 0;
-}
-
-int bench_job_signals(bench_job *job) {
-  struct signalfd_siginfo signal;
-  while (read(job->signals, &signal, sizeof signal) == (ssize_t)sizeof signal) {
-    job->interrupted = signal.ssi_signo != SIGCHLD;
-    if (job->interrupted)
-      return bench_fail("interrupted (%s), ending all ranks", strsignal((int)signal.ssi_signo));
-    if (reap(job) != 0)
-      return -1;
-  }
   return 0;
 }
 
@@ -115,13 +75,13 @@ static int nobody_came(const bench_job *job) {
     for (int64_t r = 0; r < job->group[g].rank_count; r++)
       if (job->group[g].rank[r].link < 0) {
         bench_fail("%s: rank %lld did not start within 60 s", job->group[g].launcher->name, (long long)r);
-        return bench_job_show_output(&job->group[g]);
+        return bench_launch_show_output(&job->group[g]);
       }
   return -1;
 }
 
 static int admit_all(bench_job *job) {
-  int64_t missing = job->group_count * job->options->rank_count;
+  int64_t missing = job->group_count * job->options->ranks.count;
   int64_t deadline_ns = tt_clock_ns() + START_NS;
   while (missing > 0) {
     struct pollfd events[2] = {{.fd = job->listener, .events = POLLIN}, {.fd = job->signals, .events = POLLIN}};
@@ -131,7 +91,7 @@ static int admit_all(bench_job *job) {
     bench_progress("starting: %lld ranks are missing", (long long)missing);
     if (poll(events, 2, (int)(left_ns / 1000000) + 1) < 0)
       continue;
-    if (events[1].revents != 0 && bench_job_signals(job) != 0)
+    if (events[1].revents != 0 && bench_signals_take(job) != 0)
       return -1;
     if (events[0].revents != 0)
       missing -= admit(job);
@@ -148,10 +108,10 @@ static int await_ready(bench_job *job, bench_group *group) {
 }
 
 static int launch_all(bench_job *job) {
-  for (int i = 0; i < job->options->library_count; i++) {
+  for (int i = 0; i < job->options->library.count; i++) {
     bench_group *group = &job->group[job->group_count];
     *group = (bench_group){
-        .launcher = job->options->library[i], .number = job->group_count, .rank_count = job->options->rank_count};
+        .launcher = job->options->library.at[i], .number = job->group_count, .rank_count = job->options->ranks.count};
     int result = bench_launch(job, group);
     job->group_count += result <= 0;
     if (result < 0 || (result > 0 && i == 0))
@@ -160,25 +120,25 @@ static int launch_all(bench_job *job) {
   return 0;
 }
 
-int bench_job_open(const bench_options *options, bench_job *job) {
+int bench_start(const bench_options *options, bench_job *job) {
   *job = (bench_job){.options = options, .listener = -1, .signals = -1};
   job->core_count = bench_cores(job->core, (int)TT_COUNT(job->core));
-  if (options->core_count > 0 && options->core_count < job->core_count)
-    job->core_count = options->core_count;
-  if (job->core_count == 0 || bench_job_watch(job) != 0 || open_listener(job) != 0 || launch_all(job) != 0 ||
+  if (options->ranks.core_count > 0 && options->ranks.core_count < job->core_count)
+    job->core_count = options->ranks.core_count;
+  if (job->core_count == 0 || bench_signals_open(job) != 0 || open_listener(job) != 0 || launch_all(job) != 0 ||
       admit_all(job) != 0)
     return -1;
   for (int g = 0; g < job->group_count; g++)
     if (await_ready(job, &job->group[g]) != 0)
       return -1;
-  int ranks = (int)options->rank_count;
+  int ranks = (int)options->ranks.count;
   job->flags_ns = bench_flags_measure(job->core, job->core_count, ranks, true, FLAGS_SECONDS).round_ns;
   return 0;
 }
 
-void bench_job_close(bench_job *job, bool success) {
+void bench_start_end(bench_job *job, bool success) {
   for (int g = 0; g < job->group_count; g++)
-    bench_group_end(&job->group[g], success);
+    bench_launch_end_group(&job->group[g], success);
   while (waitpid(-1, NULL, WNOHANG) > 0)
     ;
   if (job->listener >= 0)

@@ -1,0 +1,12 @@
+/* tools/bench/json.h - the rows as JSON. */
+#ifndef TUTTI_TOOLS_BENCH_JSON_H
+#define TUTTI_TOOLS_BENCH_JSON_H
+
+#include "job.h"
+#include "row.h"
+
+#include <stdio.h>
+
+int bench_json_write(const bench_job *job, const bench_row *row, int row_count, FILE *file);
+
+#endif

@@ -1,0 +1,9 @@
+/* tools/plan/picture.h - the files that `tutti plan` writes. */
+#ifndef TUTTI_TOOLS_PLAN_PICTURE_H
+#define TUTTI_TOOLS_PLAN_PICTURE_H
+
+#include "work.h"
+
+tutti_status plan_picture_write(const plan_work *work);
+
+#endif

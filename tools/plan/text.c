@@ -1,0 +1,46 @@
+/* tools/plan/text.c - short texts of `tutti plan`. */
+#include "text.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+void plan_shape_text(const tt_level_params *level, char text[static 32]) {
+  if (tt_shape_has_k(level->shape))
+    snprintf(text, 32, "%d-%s", level->k, tt_shape_name(level->shape));
+  else
+    snprintf(text, 32, "%s", tt_shape_name(level->shape));
+}
+
+const char *plan_order_text(const tt_level_params *level) {
+  return level->shape == TT_KNOMIAL ? tt_order_name(level->order) : "-";
+}
+
+void plan_level_text(const tt_level_params *level, char *text, size_t size) {
+  char shape[32];
+  bool ordered = level->shape == TT_KNOMIAL, labelled = level->labelling != TT_ROTATE;
+  plan_shape_text(level, shape);
+  snprintf(text, size, "%s%s%s%s%s", shape, labelled ? ", " : "", labelled ? tt_labelling_name(level->labelling) : "",
+           ordered ? ", " : "", ordered ? plan_order_text(level) : "");
+}
+
+void plan_title(const plan_work *work, char *text, size_t size) {
+  const tt_problem *problem = &work->options->problem;
+  tt_collective_info info = tt_compose_info(problem->collective);
+  int used = snprintf(text, size, "%s of %" PRId64 " rank%s", info.name, problem->rank_count,
+                      problem->rank_count == 1 ? "" : "s");
+  if (work->topo->level_count > 1)
+    used += snprintf(text + used, size - (size_t)used, " on %" PRId64 " nodes", work->topo->level[0].group_count);
+  if (info.has_root)
+    used += snprintf(text + used, size - (size_t)used, ", root %" PRId64, problem->root);
+  if (info.has_graph)
+    used += snprintf(text + used, size - (size_t)used, ", %" PRId64 " edges", problem->graph->edge_count);
+  snprintf(text + used, size - (size_t)used, "%s", problem->in_place ? ", in place" : "");
+}
+
+void plan_format_time(double time_ns, char text[static 32]) {
+  static const char *const unit[] = {"ns", "us", "ms", "s"};
+  size_t n = 0;
+  for (; n + 1 < TT_COUNT(unit) && time_ns >= 999.5; n++)
+    time_ns /= 1000;
+  snprintf(text, 32, time_ns < 99.95 ? "%.3g %s" : "%.0f %s", time_ns, unit[n]);
+}

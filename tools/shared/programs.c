@@ -1,0 +1,80 @@
+/* tools/shared/programs.c - programs that commands start: where they are, and their command lines. */
+#include "shared.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- where they are ---- */
+
+void tool_own_path(char path[static TOOL_PATH]) {
+  ssize_t length = readlink("/proc/self/exe", path, TOOL_PATH - 1);
+  path[length > 0 ? length : 0] = '\0';
+}
+
+static bool is_program(const char *path) {
+  struct stat about;
+  return stat(path, &about) == 0 && S_ISREG(about.st_mode) && access(path, X_OK) == 0;
+}
+
+bool tool_find_program(const char *program, char path[static TOOL_PATH]) {
+  const char *folders = getenv("PATH");
+  char copy[TOOL_PATH], *rest = NULL;
+  if (strchr(program, '/'))
+    return snprintf(path, TOOL_PATH, "%s", program) < TOOL_PATH && is_program(path);
+  snprintf(copy, sizeof copy, "%s", folders ? folders : "/usr/bin:/bin");
+  for (char *folder = strtok_r(copy, ":", &rest); folder; folder = strtok_r(NULL, ":", &rest))
+    if (snprintf(path, TOOL_PATH, "%s/%s", folder, program) < TOOL_PATH && is_program(path))
+      return true;
+  return false;
+}
+
+/* ---- command lines ---- */
+
+/* Room for one more word, and NULL behind it. */
+static bool make_room(tool_words *list) {
+  if (list->count + 2 <= list->room)
+    return true;
+  size_t room = 2 * list->room + 64;
+  char **word = realloc(list->word, room * sizeof *word);
+  if (word) {
+    list->word = word;
+    list->room = room;
+  }
+  return word != NULL;
+}
+
+void tool_words_add(tool_words *list, const char *word) {
+  char *copy = make_room(list) ? strdup(word) : NULL;
+  list->failed = list->failed || !copy;
+  if (!copy)
+    return;
+  list->word[list->count++] = copy;
+  list->word[list->count] = NULL;
+}
+
+void tool_words_add_all(tool_words *list, const char *words) {
+  for (size_t length; words += strspn(words, " "), *words; words += length) {
+    length = strcspn(words, " ");
+    char *word = strndup(words, length);
+    list->failed = list->failed || !word;
+    if (word)
+      tool_words_add(list, word);
+    free(word);
+  }
+}
+
+void tool_words_add_number(tool_words *list, int64_t number) {
+  char text[24];
+  snprintf(text, sizeof text, "%" PRId64, number);
+  tool_words_add(list, text);
+}
+
+void tool_words_finish(tool_words *list) {
+  for (size_t n = 0; n < list->count; n++)
+    free(list->word[n]);
+  free(list->word);
+  *list = (tool_words){NULL};
+}

@@ -1,0 +1,81 @@
+/* tools/shared/shared.h - what commands have in common: how they refuse arguments, which programs they find and start,
+ * and files that they write.
+ *
+ * `command` is the name of the command: "plan". */
+#ifndef TUTTI_TOOLS_SHARED_H
+#define TUTTI_TOOLS_SHARED_H
+
+#include "base/base.h"
+
+#include <stddef.h> /* offsetof, for rows of options */
+#include <stdio.h>
+
+/* ---- arguments.c ---- */
+
+#define TOOL_MISUSED 2 /* exit code of a command that does not understand its arguments */
+
+/* Prints "tutti COMMAND: ..." to stderr. Returns `code`. */
+int tool_fail(const char *command, int code, const char *format, ...) TT_PRINTF(3, 4);
+/* The same, and where help is. Returns TOOL_MISUSED. */
+int tool_misused(const char *command, const char *format, ...) TT_PRINTF(2, 3);
+/* false: the text is no whole number from `least` to `most`. */
+bool tool_read_number(const char *text, int64_t least, int64_t most, int64_t *number);
+
+/* ---- options.c ---- */
+
+/* What reading options comes to; besides, whatever else a command's `take` returns. */
+enum {
+  TOOL_GO_ON,       /* all were read; `optind` is what comes behind them */
+  TOOL_HELPED,      /* help was printed */
+  TOOL_WRONG = -1,  /* an error was printed */
+  TOOL_UNKNOWN = -2 /* getopt has printed one: there is no such option, or its value is missing */
+};
+
+typedef enum tool_kind {
+  TOOL_SET,   /* a bool becomes true */
+  TOOL_CLEAR, /* false */
+  TOOL_TEXT,  /* a const char * becomes the value */
+  TOOL_TAKE,  /* `take` gets the value */
+  TOOL_DO     /* `take` is called; there is no value */
+} tool_kind;
+
+/* An option: a row of its command's table. */
+typedef struct tool_option {
+  const char *name; /* behind "--"; NULL: it has a letter only */
+  int letter;       /* behind "-"; 0: none */
+  tool_kind kind;
+  size_t at; /* of a member of the command's options */
+  int (*take)(void *options, const char *value);
+} tool_option;
+
+/* Reads the arguments into the command's options, up to the first that is wrong. `order`: "": in any order; "+": up to
+ * the first that is no option, "-": those that are none go to the row with letter 1. */
+int tool_options_read(int argc, char **argv, const char *order, const tool_option *row, size_t count, void *options);
+
+/* ---- programs.c ---- */
+
+enum { TOOL_PATH = 4096 }; /* bytes of a path; a longer one counts as not there */
+
+/* Of the process's own executable; "" where the system does not say it. */
+void tool_own_path(char path[static TOOL_PATH]);
+/* A program in PATH, or at a path of its own. */
+bool tool_find_program(const char *program, char path[static TOOL_PATH]);
+
+/* A command line. */
+typedef struct tool_words {
+  char **word; /* ends with NULL; of the heap, as the words are */
+  size_t count, room;
+  bool failed; /* no memory: some are missing */
+} tool_words;
+
+void tool_words_add(tool_words *list, const char *word);      /* a copy */
+void tool_words_add_all(tool_words *list, const char *words); /* that blanks separate */
+void tool_words_add_number(tool_words *list, int64_t number);
+void tool_words_finish(tool_words *list);
+
+/* ---- output.c ---- */
+
+/* Writes a file, "-": standard output, which stays open. */
+tutti_status tool_write_file(const char *path, tutti_status (*write)(void *user, FILE *file), void *user);
+
+#endif
