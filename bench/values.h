@@ -8,9 +8,8 @@
 #ifndef BENCH_VALUES_H
 #define BENCH_VALUES_H
 
-#include <tutti/types.h>
+#include "dtype/dtype.h"
 
-#include <complex.h>
 #include <float.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,66 +23,53 @@ typedef struct bench_range {
   size_t at, bytes;
 } bench_range;
 
-/* Bytes of an element that have a meaning (not its padding), and how large whole numbers may become in it. */
+/* A row of dtype/types.inc. */
 typedef struct bench_type {
   size_t size;
-  int64_t most;
-  bench_range range[2];
+  tt_kind kind;
+  tutti_type part;
+  int digits;
 } bench_type;
 
-#define BENCH_LARGE 1000000
-#define BENCH_LONG_DOUBLE (LDBL_MANT_DIG == 64 ? 10 : sizeof(long double)) /* x87's has padding */
-#define BENCH_PLAIN(type, most)                                                                                        \
-  {                                                                                                                    \
-    sizeof(type), most, { {0, sizeof(type)}, {0, 0} }                                                                  \
-  }
-#define BENCH_PAIR(name, type)                                                                                         \
-  typedef struct bench_##name##_index {                                                                                \
-    type value;                                                                                                        \
-    int32_t index;                                                                                                     \
-  } bench_##name##_index;
-#define BENCH_PAIRED(name, bytes)                                                                                      \
-  {                                                                                                                    \
-    sizeof(bench_##name##_index), 30000, {                                                                             \
-      {0, bytes}, { offsetof(bench_##name##_index, index), sizeof(int32_t) }                                           \
-    }                                                                                                                  \
-  }
-
-BENCH_PAIR(float32, float)
-BENCH_PAIR(float64, double)
-BENCH_PAIR(int16, int16_t)
-BENCH_PAIR(int32, int32_t)
-BENCH_PAIR(int64, int64_t)
-BENCH_PAIR(long_double, long double)
-
+#define TT_TYPE(id, name, kind, element, part, digits, mpi, about)                                                     \
+  [TUTTI_##id] = {sizeof(element), TT_KIND_##kind, TUTTI_##part, digits},
 static const bench_type bench_types[TUTTI_TYPE_COUNT] = {
-    [TUTTI_FLOAT32] = BENCH_PLAIN(float, BENCH_LARGE),
-    [TUTTI_FLOAT64] = BENCH_PLAIN(double, BENCH_LARGE),
-    [TUTTI_INT32] = BENCH_PLAIN(int32_t, BENCH_LARGE),
-    [TUTTI_INT64] = BENCH_PLAIN(int64_t, BENCH_LARGE),
-    [TUTTI_FLOAT16] = BENCH_PLAIN(uint16_t, 2048),
-    [TUTTI_BFLOAT16] = BENCH_PLAIN(uint16_t, 256),
-    [TUTTI_INT8] = BENCH_PLAIN(int8_t, 127),
-    [TUTTI_UINT8] = BENCH_PLAIN(uint8_t, 255),
-    [TUTTI_INT16] = BENCH_PLAIN(int16_t, 32767),
-    [TUTTI_UINT16] = BENCH_PLAIN(uint16_t, 65535),
-    [TUTTI_UINT32] = BENCH_PLAIN(uint32_t, BENCH_LARGE),
-    [TUTTI_UINT64] = BENCH_PLAIN(uint64_t, BENCH_LARGE),
-    [TUTTI_LONG_DOUBLE] = {sizeof(long double), BENCH_LARGE, {{0, BENCH_LONG_DOUBLE}, {0, 0}}},
-    [TUTTI_COMPLEX64] = BENCH_PLAIN(float complex, BENCH_LARGE),
-    [TUTTI_COMPLEX128] = BENCH_PLAIN(double complex, BENCH_LARGE),
-    [TUTTI_LONG_DOUBLE_COMPLEX] = {sizeof(long double complex),
-                                   BENCH_LARGE,
-                                   {{0, BENCH_LONG_DOUBLE}, {sizeof(long double), BENCH_LONG_DOUBLE}}},
-    [TUTTI_BOOL] = BENCH_PLAIN(uint8_t, 1),
-    [TUTTI_BYTE] = BENCH_PLAIN(uint8_t, 255),
-    [TUTTI_FLOAT32_INT32] = BENCH_PAIRED(float32, sizeof(float)),
-    [TUTTI_FLOAT64_INT32] = BENCH_PAIRED(float64, sizeof(double)),
-    [TUTTI_INT16_INT32] = BENCH_PAIRED(int16, sizeof(int16_t)),
-    [TUTTI_INT32_INT32] = BENCH_PAIRED(int32, sizeof(int32_t)),
-    [TUTTI_INT64_INT32] = BENCH_PAIRED(int64, sizeof(int64_t)),
-    [TUTTI_LONG_DOUBLE_INT32] = BENCH_PAIRED(long_double, BENCH_LONG_DOUBLE),
+#include "dtype/types.inc"
 };
+
+#define BENCH_LARGE 1000000
+#define BENCH_LARGE_OF_PAIRS 30000
+#define BENCH_LONG_DOUBLE (LDBL_MANT_DIG == 64 ? 10 : sizeof(long double)) /* x87's has padding */
+
+static inline const bench_type *bench_part_of(tutti_type type) { return &bench_types[bench_types[type].part]; }
+
+static inline bool bench_is_pair(tutti_type type) { return bench_types[type].kind == TT_KIND_PAIR; }
+
+static inline bool bench_is_complex(tutti_type type) { return bench_types[type].kind == TT_KIND_COMPLEX; }
+
+/* How large whole numbers may become. */
+static inline int64_t bench_most(tutti_type type) {
+  const bench_type *part = bench_part_of(type);
+  int64_t large = bench_is_pair(type) ? BENCH_LARGE_OF_PAIRS : BENCH_LARGE;
+  int64_t most = ((int64_t)1 << (part->digits < 40 ? part->digits : 40)) - (part->kind != TT_KIND_FLOAT);
+  return most < large ? most : large;
+}
+
+/* Bytes that have a meaning: all but padding. */
+static inline bench_range bench_value_range(tutti_type type) {
+  const bench_type *part = bench_part_of(type);
+  bool is_long = part->kind == TT_KIND_FLOAT && part->digits == LDBL_MANT_DIG;
+  return (bench_range){0, is_long ? BENCH_LONG_DOUBLE : part->size};
+}
+
+/* Of the imaginary part or the index; of no bytes where there is none. */
+static inline bench_range bench_second_range(tutti_type type) {
+  size_t at = bench_part_of(type)->size;
+  if (bench_is_complex(type))
+    return (bench_range){at, bench_value_range(type).bytes};
+  at = at < sizeof(int32_t) ? sizeof(int32_t) : at;
+  return bench_is_pair(type) ? (bench_range){at, sizeof(int32_t)} : (bench_range){0, 0};
+}
 
 /* ---- numbers ---- */
 
@@ -101,17 +87,11 @@ typedef struct bench_arithmetic {
   int32_t ranks;
 } bench_arithmetic;
 
-static inline bool bench_is_pair(tutti_type type) { return type >= TUTTI_FLOAT32_INT32; }
-
-static inline bool bench_is_complex(tutti_type type) {
-  return type >= TUTTI_COMPLEX64 && type <= TUTTI_LONG_DOUBLE_COMPLEX;
-}
-
 /* 1 or 0; true for about one rank at half of the indices. */
 static inline int32_t bench_seldom(int64_t raw, int32_t ranks) { return raw % (2 * ranks) == 0; }
 
 static inline int32_t bench_value(const bench_arithmetic *with, int64_t rank, int64_t raw) {
-  int64_t most = bench_types[with->type].most, bits = most < 127 ? most : 127;
+  int64_t most = bench_most(with->type), bits = most < 127 ? most : 127;
   switch (with->op) {
   case TUTTI_SUM:
   case TUTTI_AVERAGE:
@@ -187,18 +167,12 @@ static inline bench_number bench_combine(const bench_arithmetic *with, bench_num
 
 /* A sum divided as an average of that type is. */
 static inline long double bench_quotient(tutti_type type, long double sum, int32_t by) {
-  switch (type) {
-  case TUTTI_FLOAT64:
-    return (double)sum / (double)by;
-  case TUTTI_LONG_DOUBLE:
-    return sum / (long double)by;
-  case TUTTI_FLOAT32:
-  case TUTTI_FLOAT16:
-  case TUTTI_BFLOAT16:
-    return (float)sum / (float)by;
-  default:
+  const bench_type *is = &bench_types[type];
+  if (is->kind != TT_KIND_FLOAT)
     return (long double)((int64_t)sum / by);
-  }
+  if (is->digits <= FLT_MANT_DIG)
+    return (float)sum / (float)by;
+  return is->digits == DBL_MANT_DIG ? (double)sum / (double)by : sum / (long double)by;
 }
 
 /* What the elements of ranks first..last at `index` come to. */
@@ -226,51 +200,45 @@ static inline uint16_t bench_half(float value, int bits) {
   {                                                                                                                    \
     type put = (type)(number);                                                                                         \
     memcpy(to, &put, sizeof put);                                                                                      \
-  }                                                                                                                    \
-  break
-
-static inline void bench_put_value(tutti_type type, long double value, void *to) {
-  switch (type) {
-  case TUTTI_FLOAT32:
-  case TUTTI_COMPLEX64:
-  case TUTTI_FLOAT32_INT32:
-    BENCH_PUT(float, value);
-  case TUTTI_FLOAT64:
-  case TUTTI_COMPLEX128:
-  case TUTTI_FLOAT64_INT32:
-    BENCH_PUT(double, value);
-  case TUTTI_LONG_DOUBLE:
-  case TUTTI_LONG_DOUBLE_COMPLEX:
-  case TUTTI_LONG_DOUBLE_INT32:
-    BENCH_PUT(long double, value);
-  case TUTTI_FLOAT16:
-    BENCH_PUT(uint16_t, bench_half((float)value, 13));
-  case TUTTI_BFLOAT16:
-    BENCH_PUT(uint16_t, bench_half((float)value, 16));
-  case TUTTI_INT64:
-  case TUTTI_UINT64:
-  case TUTTI_INT64_INT32:
-    BENCH_PUT(int64_t, value);
-  case TUTTI_INT32:
-  case TUTTI_UINT32:
-  case TUTTI_INT32_INT32:
-    BENCH_PUT(int32_t, value);
-  case TUTTI_INT16:
-  case TUTTI_UINT16:
-  case TUTTI_INT16_INT32:
-    BENCH_PUT(uint16_t, value);
-  default:
-    BENCH_PUT(uint8_t, value);
   }
+
+static inline void bench_put_float(int digits, long double value, void *to) {
+  if (digits < FLT_MANT_DIG)
+    BENCH_PUT(uint16_t, bench_half((float)value, FLT_MANT_DIG - digits))
+  else if (digits == FLT_MANT_DIG)
+    BENCH_PUT(float, value)
+  else if (digits == DBL_MANT_DIG)
+    BENCH_PUT(double, value)
+  else
+    BENCH_PUT(long double, value)
+}
+
+static inline void bench_put_whole(size_t size, long double value, void *to) {
+  if (size == sizeof(int64_t))
+    BENCH_PUT(int64_t, value)
+  else if (size == sizeof(int32_t))
+    BENCH_PUT(int32_t, value)
+  else if (size == sizeof(int16_t))
+    BENCH_PUT(uint16_t, value)
+  else
+    BENCH_PUT(uint8_t, value)
+}
+
+static inline void bench_put_part(const bench_type *part, long double value, void *to) {
+  if (part->kind == TT_KIND_FLOAT)
+    bench_put_float(part->digits, value, to);
+  else
+    bench_put_whole(part->size, value, to);
 }
 
 static inline void bench_put(tutti_type type, bench_number number, unsigned char *to) {
+  unsigned char *second = to + bench_second_range(type).at;
   memset(to, 0, bench_types[type].size);
-  bench_put_value(type, number.value, to);
+  bench_put_part(bench_part_of(type), number.value, to);
   if (bench_is_pair(type))
-    memcpy(to + bench_types[type].range[1].at, &number.second, sizeof number.second);
+    memcpy(second, &number.second, sizeof number.second);
   if (bench_is_complex(type))
-    bench_put_value(type, number.second, to + bench_types[type].size / 2);
+    bench_put_part(bench_part_of(type), number.second, second);
 }
 
 /* ---- vectors ---- */
@@ -300,20 +268,19 @@ static inline void bench_fill(void *data, int64_t count, const bench_period *per
   }
 }
 
-static inline bool bench_equal(tutti_type type, const unsigned char *a, const unsigned char *b) {
-  const bench_range *range = bench_types[type].range;
-  return memcmp(a + range[0].at, b + range[0].at, range[0].bytes) == 0 &&
-         memcmp(a + range[1].at, b + range[1].at, range[1].bytes) == 0;
+static inline bool bench_equal(const bench_range *range, const unsigned char *a, const unsigned char *b) {
+  return memcmp(a + range->at, b + range->at, range->bytes) == 0;
 }
 
 /* The first of `count` elements that differs from element `first`.. of the vector, or -1. */
 static inline int64_t bench_compare(const void *data, int64_t first, int64_t count, const bench_period *period) {
   size_t size = bench_types[period->type].size;
+  const bench_range value = bench_value_range(period->type), second = bench_second_range(period->type);
   const unsigned char *at = data, *expected = period->data + (size_t)(first % BENCH_PERIOD) * size;
   for (int64_t i = 0; i < count; i++, at += size, expected += size) {
     if (expected == period->data + period->bytes)
       expected = period->data;
-    if (!bench_equal(period->type, at, expected))
+    if (!bench_equal(&value, at, expected) || !bench_equal(&second, at, expected))
       return i;
   }
   return -1;

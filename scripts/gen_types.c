@@ -31,9 +31,8 @@ static void print_op(tutti_op op) {
 int main(void) {
   puts("# Types and operators\n"
        "\n"
-       "`make docs` writes this page from the tables of `src/dtype/types.c`. The first column is the name in commands "
-       "and\n"
-       "messages. `tutti_type_create` and `tutti_op_create` make your own types and operators.\n"
+       "`make docs` writes this page from the tables of `src/dtype/types.inc` and `types.c`. The first column is the\n"
+       "name in commands and messages. `tutti_type_create` and `tutti_op_create` make your own types and operators.\n"
        "\n"
        "## Types\n"
        "\n"

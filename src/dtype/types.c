@@ -1,39 +1,13 @@
-/* dtype/types.c - what the types and operators are: one row for each, which tests, benchmarks and docs/types.md go
- * through. Kernels for a new row: kernels_set.inc or plain.c. */
+/* dtype/types.c - what the types (types.inc) and operators are: one row for each, which tests, benchmarks and
+ * docs/types.md go through. */
 #include "dtype/dtype.h"
 
-#include <complex.h>
 #include <string.h>
 
-#define ROW(name, type, kind, about) {name, sizeof(type), _Alignof(type), TT_KIND_##kind, about}
-#define PAIR(name, value, about) ROW(name, TT_DTYPE_PAIR(value), PAIR, about)
-
+#define TT_TYPE(id, name, kind, element, part, digits, mpi, about)                                                     \
+  [TUTTI_##id] = {name, sizeof(element), _Alignof(element), TT_KIND_##kind, about},
 static const tt_type_row types[] = {
-    [TUTTI_FLOAT32] = ROW("float32", float, FLOAT, "IEEE 754 binary32"),
-    [TUTTI_FLOAT64] = ROW("float64", double, FLOAT, "IEEE 754 binary64"),
-    [TUTTI_INT32] = ROW("int32", int32_t, SIGNED, "`int32_t`"),
-    [TUTTI_INT64] = ROW("int64", int64_t, SIGNED, "`int64_t`"),
-    [TUTTI_FLOAT16] = ROW("float16", uint16_t, FLOAT, "IEEE 754 binary16; combined in float32"),
-    [TUTTI_BFLOAT16] = ROW("bfloat16", uint16_t, FLOAT, "upper half of float32; combined in float32"),
-    [TUTTI_INT8] = ROW("int8", int8_t, SIGNED, "`int8_t`"),
-    [TUTTI_UINT8] = ROW("uint8", uint8_t, UNSIGNED, "`uint8_t`"),
-    [TUTTI_INT16] = ROW("int16", int16_t, SIGNED, "`int16_t`"),
-    [TUTTI_UINT16] = ROW("uint16", uint16_t, UNSIGNED, "`uint16_t`"),
-    [TUTTI_UINT32] = ROW("uint32", uint32_t, UNSIGNED, "`uint32_t`"),
-    [TUTTI_UINT64] = ROW("uint64", uint64_t, UNSIGNED, "`uint64_t`"),
-    [TUTTI_LONG_DOUBLE] = ROW("long-double", long double, FLOAT, "`long double` of this machine"),
-    [TUTTI_COMPLEX64] = ROW("complex64", float complex, COMPLEX, "two float32: real, imaginary"),
-    [TUTTI_COMPLEX128] = ROW("complex128", double complex, COMPLEX, "two float64"),
-    [TUTTI_LONG_DOUBLE_COMPLEX] = ROW("long-double-complex", long double complex, COMPLEX, "two long double"),
-    [TUTTI_BOOL] = ROW("bool", uint8_t, BOOL, "0 is false, all else true; results are 0 or 1"),
-    [TUTTI_BYTE] = ROW("byte", uint8_t, BYTE, "bits without a value"),
-    [TUTTI_FLOAT32_INT32] = PAIR("float32-int32", float, "`struct { float value; int32_t index; }`"),
-    [TUTTI_FLOAT64_INT32] = PAIR("float64-int32", double, "`struct { double value; int32_t index; }`"),
-    [TUTTI_INT16_INT32] = PAIR("int16-int32", int16_t, "`struct { int16_t value; int32_t index; }`"),
-    [TUTTI_INT32_INT32] = PAIR("int32-int32", int32_t, "`struct { int32_t value; int32_t index; }`"),
-    [TUTTI_INT64_INT32] = PAIR("int64-int32", int64_t, "`struct { int64_t value; int32_t index; }`"),
-    [TUTTI_LONG_DOUBLE_INT32] =
-        PAIR("long-double-int32", long double, "`struct { long double value; int32_t index; }`"),
+#include "dtype/types.inc"
 };
 _Static_assert(TT_COUNT(types) == TUTTI_TYPE_COUNT, "a row for each type");
 

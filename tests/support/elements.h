@@ -6,7 +6,7 @@
 #ifndef TEST_SUPPORT_ELEMENTS_H
 #define TEST_SUPPORT_ELEMENTS_H
 
-#include <tutti/types.h>
+#include "dtype/dtype.h"
 
 #include <float.h>
 #include <stdbool.h>
@@ -38,38 +38,39 @@ typedef struct element_layout {
 
 enum { ELEMENT_LONG_BYTES = LDBL_MANT_DIG == 64 ? 10 : sizeof(long double) };
 
-/* In a struct, after a value. */
-#define ELEMENT_INDEX_AT(value_type)                                                                                   \
-  ((sizeof(value_type) + _Alignof(int32_t) - 1) / _Alignof(int32_t) * _Alignof(int32_t))
+static inline element_kind element_kind_of(tt_kind kind, int digits) {
+  switch (kind) {
+  case TT_KIND_FLOAT:
+    return digits == 11 ? ELEMENT_HALF : digits == 8 ? ELEMENT_BRIEF : ELEMENT_FLOAT;
+  case TT_KIND_SIGNED:
+    return ELEMENT_SIGNED;
+  case TT_KIND_BOOL:
+    return ELEMENT_TRUTH;
+  default:
+    return ELEMENT_UNSIGNED;
+  }
+}
 
 static inline element_layout element_layout_of(tutti_type type) {
-  static const element_layout layouts[TUTTI_TYPE_COUNT] = {
-      [TUTTI_FLOAT32] = {ELEMENT_FLOAT, 4, 0, 0},
-      [TUTTI_FLOAT64] = {ELEMENT_FLOAT, 8, 0, 0},
-      [TUTTI_INT32] = {ELEMENT_SIGNED, 4, 0, 0},
-      [TUTTI_INT64] = {ELEMENT_SIGNED, 8, 0, 0},
-      [TUTTI_FLOAT16] = {ELEMENT_HALF, 2, 0, 0},
-      [TUTTI_BFLOAT16] = {ELEMENT_BRIEF, 2, 0, 0},
-      [TUTTI_INT8] = {ELEMENT_SIGNED, 1, 0, 0},
-      [TUTTI_UINT8] = {ELEMENT_UNSIGNED, 1, 0, 0},
-      [TUTTI_INT16] = {ELEMENT_SIGNED, 2, 0, 0},
-      [TUTTI_UINT16] = {ELEMENT_UNSIGNED, 2, 0, 0},
-      [TUTTI_UINT32] = {ELEMENT_UNSIGNED, 4, 0, 0},
-      [TUTTI_UINT64] = {ELEMENT_UNSIGNED, 8, 0, 0},
-      [TUTTI_LONG_DOUBLE] = {ELEMENT_FLOAT, ELEMENT_LONG_BYTES, 0, 0},
-      [TUTTI_COMPLEX64] = {ELEMENT_FLOAT, 4, 0, 4},
-      [TUTTI_COMPLEX128] = {ELEMENT_FLOAT, 8, 0, 8},
-      [TUTTI_LONG_DOUBLE_COMPLEX] = {ELEMENT_FLOAT, ELEMENT_LONG_BYTES, 0, sizeof(long double)},
-      [TUTTI_BOOL] = {ELEMENT_TRUTH, 1, 0, 0},
-      [TUTTI_BYTE] = {ELEMENT_UNSIGNED, 1, 0, 0},
-      [TUTTI_FLOAT32_INT32] = {ELEMENT_FLOAT, 4, ELEMENT_INDEX_AT(float), 0},
-      [TUTTI_FLOAT64_INT32] = {ELEMENT_FLOAT, 8, ELEMENT_INDEX_AT(double), 0},
-      [TUTTI_INT16_INT32] = {ELEMENT_SIGNED, 2, ELEMENT_INDEX_AT(int16_t), 0},
-      [TUTTI_INT32_INT32] = {ELEMENT_SIGNED, 4, ELEMENT_INDEX_AT(int32_t), 0},
-      [TUTTI_INT64_INT32] = {ELEMENT_SIGNED, 8, ELEMENT_INDEX_AT(int64_t), 0},
-      [TUTTI_LONG_DOUBLE_INT32] = {ELEMENT_FLOAT, ELEMENT_LONG_BYTES, ELEMENT_INDEX_AT(long double), 0},
+#define TT_TYPE(id, name, kind, element, part, digits, mpi, about)                                                     \
+  [TUTTI_##id] = {TT_KIND_##kind, TUTTI_##part, digits, sizeof(element)},
+  static const struct {
+    tt_kind kind;
+    tutti_type part;
+    int digits;
+    size_t bytes;
+  } types[TUTTI_TYPE_COUNT] = {
+#include "dtype/types.inc"
   };
-  return layouts[type];
+  tutti_type part = types[type].part;
+  size_t bytes = types[part].bytes;
+  bool is_long = types[part].kind == TT_KIND_FLOAT && types[part].digits == LDBL_MANT_DIG;
+  return (element_layout){.kind = element_kind_of(types[part].kind, types[part].digits),
+                          .value_bytes = is_long ? ELEMENT_LONG_BYTES : bytes,
+                          .index_at = types[type].kind != TT_KIND_PAIR ? 0
+                                      : bytes < sizeof(int32_t)        ? sizeof(int32_t)
+                                                                       : bytes,
+                          .second_at = types[type].kind == TT_KIND_COMPLEX ? bytes : 0};
 }
 
 /* Whether that byte of an element says nothing. */

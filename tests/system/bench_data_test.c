@@ -147,7 +147,7 @@ static void test_every_wrong_byte_is_found(void **state) {
   (void)state;
   for (int t = 0; t < TUTTI_TYPE_COUNT; t++) {
     bench_arithmetic with = {(tutti_type)t, BENCH_MOVED, 2};
-    const bench_range *range = bench_types[t].range;
+    const bench_range range[2] = {bench_value_range((tutti_type)t), bench_second_range((tutti_type)t)};
     bench_period_make(&with, 0, 0, &period);
     static unsigned char data[sizeof period.data];
     memcpy(data, period.data, sizeof data);
