@@ -246,10 +246,14 @@ bool tt_refuse_settle(tutti_comm *comm, uint64_t ended) {
   return true;
 }
 
-/* As all ranks will: the refuser is through with it. Between machines what the call sends may still be lent. */
+/* As all ranks will: the refuser is through with it. Between machines what the call sends may still be lent. And who
+ * has refused the first call of the epoch is through with just that one there: it waits for the epoch in which this one
+ * is. */
 bool tt_refuse_leave(tutti_comm *comm, uint64_t number) {
-  if (comm->apart || !comm->refused.stops || own_stop(comm)->ended > 0 ||
-      tt_stops_reason_from(comm, number).number != number)
+  if (comm->apart || !comm->refused.stops || tt_stops_reason_from(comm, number).number != number)
+    return false;
+  const tt_stop *own = own_stop(comm);
+  if (own->ended > 0 || tt_stop_refuses(own, own->over + 1))
     return false;
   stop(comm, number);
   __atomic_thread_fence(__ATOMIC_SEQ_CST); /* what the program does to its buffers comes after those words */

@@ -417,6 +417,76 @@ static void test_a_request_keeps_who_refused_it(void **state) {
   run_across(3, nodes, collect_late, NULL, expect_three);
 }
 
+/* ---- in a call that another rank refuses, behind one's own refusals ---- */
+
+static tutti_request *start_sum(int32_t *data, tutti_comm *comm) {
+  tutti_request *request = NULL;
+  CHECK(tutti_allreduce_start(&data[0], &data[1], 1, TUTTI_INT32, TUTTI_SUM, comm, &request) == TUTTI_OK);
+  return request;
+}
+
+static void send_from_1(tutti_comm *comm) {
+  int32_t word = 0;
+  CHECK(tutti_broadcast(&word, &word, 1, TUTTI_INT32, 1, comm) == TUTTI_OK);
+}
+
+/* Calls 1 and 2; it makes 3, and looks at it when the others are through with 1. Then it goes elsewhere. */
+static void refuse_two_make_one(const tutti_boot *boot, tutti_comm *comm) {
+  int32_t data[2] = {0, 0};
+  int done = 0;
+  tutti_comm_refuse(comm, "of rank 0");
+  tutti_comm_refuse(comm, "of rank 0");
+  go_on(boot);
+  await(2, 1);
+  tutti_request *request = start_sum(data, comm);
+  go_on(boot);
+  await(1, 1);
+  tutti_status status = tutti_test(&request, &done);
+  go_on(boot);
+  check_refused(done ? status : tutti_wait(&request), "rank 2 refused call 3");
+  await(1, 2);
+  await(2, 2);
+}
+
+static void make_two_refuse_one(const tutti_boot *boot, tutti_comm *comm) {
+  int32_t data[2][2] = {{0, 0}, {0, 0}};
+  await(0, 1);
+  tutti_request *first = start_sum(data[0], comm), *second = start_sum(data[1], comm);
+  tutti_comm_refuse(comm, "of rank 2");
+  go_on(boot);
+  await(0, 3);
+  check_refused(tutti_wait(&first), "rank 0 refused call 1");
+  check_refused(tutti_wait(&second), "rank 0 refused call 2");
+}
+
+static void make_three(const tutti_boot *boot, tutti_comm *comm) {
+  int32_t data[2] = {0, 0};
+  await(0, 2);
+  tutti_request *request = start_sum(data, comm);
+  go_on(boot);
+  await(0, 3);
+  check_refused(tutti_wait(&request), "rank 0 refused call 1");
+  check_refused(tutti_barrier(comm), "rank 0 refused call 2");
+  check_refused(tutti_barrier(comm), "rank 2 refused call 3");
+}
+
+static void refuse_around_a_call(const tutti_boot *boot, void *argument) {
+  (void)argument;
+  tutti_context *context;
+  tutti_comm *comm = join_all(boot, &context);
+  (boot->rank == 0 ? refuse_two_make_one : boot->rank == 1 ? make_three : make_two_refuse_one)(boot, comm);
+  send_from_1(comm);
+  go_on(boot);
+  report(boot, tutti_barrier(comm));
+  leave_all(context, comm);
+}
+
+static void test_who_leaves_a_call_behind_own_refusals_is_not_waited_for(void **state) {
+  (void)state;
+  static const char *const nodes[] = {NULL};
+  run_across(3, nodes, refuse_around_a_call, NULL, expect_three);
+}
+
 #define NODES_TEST(name) cmocka_unit_test_setup_teardown(name, NULL, forget_nodes)
 
 int main(void) {
@@ -431,6 +501,7 @@ int main(void) {
       NODES_TEST(test_who_comes_when_all_others_have_left_is_told),
       NODES_TEST(test_who_leaves_without_a_call_is_not_waited_for),
       NODES_TEST(test_a_request_keeps_who_refused_it),
+      NODES_TEST(test_who_leaves_a_call_behind_own_refusals_is_not_waited_for),
   };
   return cmocka_run_group_tests(tests, fault_setup, NULL);
 }
