@@ -10,6 +10,7 @@
 #include "conformance/program.h"
 
 #include <fcntl.h>
+#include <mpi.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
 #include <time.h>
