@@ -318,25 +318,20 @@ static void print_section(FILE *out, const section *at, const char *folder) {
 }
 
 static void print_all(FILE *out, const char *folder) {
-  fputs("# Algorithms\n"
-        "\n"
+  fputs("# Algorithms\n\n"
         "`make docs` writes this page from the tables: every collective with every preset that makes a plan of it, for "
-        "8 ranks.\n"
-        "\n"
+        "8 ranks.\n\n"
         "Rounds, messages and bytes are the most that a rank has, sends or receives. Formulas hold for p ranks; those "
         "with a\n"
         "star hold only for powers of two. log is the logarithm to base 2, rounded up. Times are modelled\n"
-        "([plan.md](plan.md)), with the best in bold, for messages that cost\n"
-        "\n",
+        "([plan.md](plan.md)), with the best in bold, for messages that cost\n\n",
         out);
   fprintf(out, "    %s     between equal ranks\n    %s     on two nodes\n", sections[0].ranking[0].model,
           sections[0].ranking[1].model);
   fputs("\n"
         "Presets are ordered by their times / the best time (geometric mean over the sizes).\n"
-        "`tutti plan COLLECTIVE -n N --params all` shows the same for other ranks, sizes and rates.\n"
-        "\n"
-        "## Presets\n"
-        "\n",
+        "`tutti plan COLLECTIVE -n N --params all` shows the same for other ranks, sizes and rates.\n\n"
+        "## Presets\n\n",
         out);
   print_presets(out);
   for (int c = 0; c < TT_COLLECTIVE_COUNT; c++)

@@ -15,14 +15,12 @@ static void print_row(const tt_option *option) {
 }
 
 int main(void) {
-  puts("# Environment variables\n"
-       "\n"
+  puts("# Environment variables\n\n"
        "`make docs` writes this page from the options table. A size is `64`, `8K`, `1M` or `2G` (powers of 1024). A "
        "time is\n"
        "`500us`, `20ms`, `3s`, or a number of seconds. Each process reads its environment once. tutti reports a value "
        "that it\n"
-       "cannot parse, and uses the default.\n"
-       "\n"
+       "cannot parse, and uses the default.\n\n"
        "| variable | value | default | meaning |\n"
        "|---|---|---|---|");
   size_t count;

@@ -247,8 +247,7 @@ void tt_boot_round_contribute(tt_boot_server *server, tt_boot_link *link) {
   own->link = link;
   own->came = true;
   if (server->waiting++ > 0 && request->bytes != server->bytes) {
-    snprintf(server->text, sizeof server->text, "rank %u contributes another number of bytes than the other ranks",
-             rank);
+    snprintf(server->text, sizeof server->text, "rank %u contributes another number of bytes than the others", rank);
     tt_boot_round_fail(server, TUTTI_ERR_MISMATCH);
     return;
   }

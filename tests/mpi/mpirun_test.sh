@@ -53,8 +53,8 @@ case $mpis in
 esac
 expect 2 "neither openmpi nor mpich" --mpi lam -n 1 true
 expect 2 "the program is missing" --stats
-expect 127 "no launcher '/none'" --mpirun /none -n 1 true
-expect 127 "cannot be told" --mpirun true -n 1 true
+expect 127 "launcher '/none' not found" --mpirun /none -n 1 true
+expect 127 "cannot tell which MPI" --mpirun true -n 1 true
 expect 0 "^usage: tutti mpirun" --help
 case $mpis in
 *openmpi*mpich*) expect 127 "is a program of MPICH, but mpirun.openmpi is the launcher of Open MPI" \

@@ -28,10 +28,8 @@ static void print_help(void) {
   size_t count;
   const tt_preset *preset = tt_preset_table(&count);
   fputs(
-      "usage: tutti plan COLLECTIVE -n N [options]\n"
-      "\n"
-      "Compiles a collective and prints its composition, its levels, and what each rank sends.\n"
-      "\n"
+      "usage: tutti plan COLLECTIVE -n N [options]\n\n"
+      "Compiles a collective and prints its composition, its levels, and what each rank sends.\n\n"
       "  -n N               number of ranks (not needed if --groups gives it)\n"
       "  --nodes N          place the ranks on N nodes, in rank order\n"
       "  --groups MAP       place each rank on a node: 4x8, 7,8,3,1 (sizes), cyclic:4, or 0,0,1,0: (the map itself)\n"
@@ -47,19 +45,16 @@ static void print_help(void) {
       "  --text             print only the claim and the plans of all ranks, for tutti verify --plan\n"
       "  --rank R           print only rank R's plan\n"
       "  --svg FILE         write a picture: rounds across, ranks down (- is standard output)\n"
-      "  --dot FILE         write the dependency graph of all steps\n"
-      "\n"
+      "  --dot FILE         write the dependency graph of all steps\n\n"
       "--sizes shows the media of each message (docs/plan.md) and modelled times. `--params all` and the options of "
       "the\n"
-      "model show times too:\n"
-      "\n"
+      "model show times too:\n\n"
       "  --sizes LIST       bytes: 8,64K,16M\n"
       "  --alpha TIME       time of a message between two ranks, at all levels: 500ns, 2us\n"
       "  --beta RATE        ns a byte\n"
       "  --gamma RATE       ns a byte combined\n"
       "  --model TEXT       the whole model: core:alpha=0.5us,beta=0.1;node:alpha=2us,beta=0.1,links=1;gamma=0.05\n"
-      "  --measure          measure alpha, beta and gamma between two ranks of this machine\n"
-      "\n"
+      "  --measure          measure alpha, beta and gamma between two ranks of this machine\n\n"
       "collectives: ",
       stdout);
   print_collectives(stdout);
