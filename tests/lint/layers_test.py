@@ -124,7 +124,7 @@ def folder_problems(folder, tops):
 
 
 def circle_problems():
-    tops = [ROOT / "src", ROOT / "tools", ROOT / "bench"]
+    tops = [ROOT / "src", ROOT]
     for top in ("src", "bindings", "bench", "tools", "examples"):
         for folder in sorted([ROOT / top, *(path for path in (ROOT / top).rglob("*") if path.is_dir())]):
             name = str(folder.relative_to(ROOT))
