@@ -1,5 +1,5 @@
-/* scripts/gen_algorithms.c - writes FOLDER/algorithms.md and FOLDER/pictures/algorithms/: every collective with every
- * preset that makes a plan of it.
+/* scripts/gen_algorithms.c - writes FOLDER/algorithms.md and FOLDER/pictures/algorithms/: presets and shapes, and every
+ * collective with every preset that makes a plan of it.
  *
  * Nothing is known here of any of them: rows of tables are compiled (tools/plan/plan.h), counted, simulated and drawn.
  * Formulas are found: the first of a few that gives the counts of all rank counts tried. */
@@ -217,6 +217,39 @@ static void print_presets(FILE *out) {
     fprintf(out, "| `%s` | `%s` | %s |\n", presets[n].name, presets[n].text, presets[n].help);
 }
 
+static void print_k(FILE *out, const tt_shape_info *info) {
+  if (info->k_most)
+    fprintf(out, "%d to %d", info->k_least, info->k_most);
+}
+
+static void print_labellings(FILE *out, const tt_shape_info *info) {
+  const char *before = "";
+  for (int n = 0; n < TT_LABELLING_COUNT; n++)
+    if (info->labellings >> n & 1) {
+      fprintf(out, "%s%s", before, tt_labelling_name((tt_labelling)n));
+      before = ", ";
+    }
+}
+
+static void print_shapes(FILE *out) {
+  size_t count;
+  const tt_shape *const *shapes = tt_shape_table(&count);
+  fputs(
+      "\n## Shapes\n\n"
+      "A tree joins f groups by their labels, 0 to f-1; the root has label 0. [plan.md](plan.md) says what labelling\n"
+      "and order are.\n\n"
+      "| shape | K | tree | rounds | labelling | order |\n|---|---|---|---|---|---|\n",
+      out);
+  for (size_t n = 0; n < count; n++) {
+    const tt_shape_info *info = tt_shape_about(shapes[n]);
+    fprintf(out, "| `%s%s` | ", info->k_most ? "K-" : "", info->name);
+    print_k(out, info);
+    fprintf(out, " | %s | %s | ", info->tree, info->rounds);
+    print_labellings(out, info);
+    fprintf(out, " | %s |\n", info->has_order ? "near, far" : "");
+  }
+}
+
 static void print_cell(FILE *out, double value, const char *formula) { fprintf(out, " %.4g%s |", value, formula); }
 
 static void print_times(FILE *out, const plan_ranking *ranking, const plan_row *row) {
@@ -334,6 +367,7 @@ static void print_all(FILE *out, const char *folder) {
         "## Presets\n\n",
         out);
   print_presets(out);
+  print_shapes(out);
   for (int c = 0; c < TT_COLLECTIVE_COUNT; c++)
     print_section(out, &sections[c], folder);
 }

@@ -88,7 +88,7 @@ static void drop_holder(const tt_walk *walk, const tt_visit *at, int64_t sub, tt
  * beside the chain and not behind it; other shapes need few rounds, and blocks that come in any of them go on together.
  * Rounds after the tree's beginning. */
 static int64_t comes(const tt_lower_level *level, const tt_tree *tree, int64_t v) {
-  if (level->params.shape != TT_CHAIN)
+  if (!level->params.shape->line)
     return level->rounds;
   return v > 0 ? tt_shape_round(tree, v) + 1 : 0;
 }
@@ -96,7 +96,7 @@ static int64_t comes(const tt_lower_level *level, const tt_tree *tree, int64_t v
 /* The same backwards: inside, a partial result is made when the chain comes for it. Where rank order matters, what is
  * inside comes before all else. */
 static int64_t is_due(const tt_walk *walk, const tt_visit *at, const tt_tree *tree, int64_t v) {
-  if (tree->level->shape != TT_CHAIN || walk->shared || walk->ordered || tree->f < 2)
+  if (!tree->level->shape->line || walk->shared || walk->ordered || tree->f < 2)
     return 0;
   return tt_visit_rounds(walk, at, tree) - 1 - (v < tree->f - 1 ? v : v - 1);
 }

@@ -7,18 +7,16 @@
 #include "lower/levels.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 
 /* ---- rank order ---- */
 
 static tutti_status not_in_order(const tt_stage *stage, const tt_lower_level *level) {
   const tt_level_params *params = &level->params;
-  char k[16] = "";
-  if (tt_shape_has_k(params->shape))
-    snprintf(k, sizeof k, "%d-", params->k);
-  return tt_fail(TUTTI_ERR_PLAN, "stage '%s', level '%s': %s%s,%s%s does not keep rank order", stage->name, level->name,
-                 k, tt_shape_name(params->shape), tt_labelling_name(params->labelling),
-                 params->shape == TT_KNOMIAL && params->order == TT_FAR ? ",far" : "");
+  char shape[TT_SHAPE_TEXT];
+  tt_shape_print(params, shape);
+  bool far = params->shape->info.has_order && params->order == TT_FAR;
+  return tt_fail(TUTTI_ERR_PLAN, "stage '%s', level '%s': %s,%s%s does not keep rank order", stage->name, level->name,
+                 shape, tt_labelling_name(params->labelling), far ? ",far" : "");
 }
 
 /* The outermost level whose groups are no runs. */
@@ -128,7 +126,7 @@ static bool is_one_hop(const tt_lower_stage *levels) {
       most = level->first[g + 1] - level->first[g] > most ? level->first[g + 1] - level->first[g] : most;
     joining += most > 1;
     bool detour = level->striped && largest_group(level) > 1;
-    if (detour || (most > 2 && level->params.shape != TT_STAR))
+    if (detour || (most > 2 && !level->params.shape->direct))
       return false;
   }
   return joining <= 1;

@@ -134,7 +134,7 @@ static bool fold(tt_lower_stage *out, int number, tt_arena *arena) {
   out->level[number].fold = true;
   out->level[number].publish = false;
   out->level[number + 1] = unfolded;
-  out->level[number + 1].params.shape = TT_STAR;
+  out->level[number + 1].params.shape = &tt_shape_star;
   out->level[number + 1].params.labelling = TT_ROTATE;
   add_suffix(&out->level[number + 1], ".pair");
   return fill_level(out, number, key, arena) && fill_level(out, number + 1, unfolded.group_at, arena);
@@ -176,7 +176,7 @@ static tutti_status check_levels(const tt_stage_params *stage, const tt_topo *to
   return TUTTI_OK;
 }
 
-static const tt_stage_params flat = {.level_count = 1, .level = {{.name = "core", .shape = TT_STAR, .k = 2}}};
+static const tt_stage_params flat = {.level_count = 1, .level = {{.name = "core", .shape = &tt_shape_star, .k = 2}}};
 
 static const tt_stage_params *find_stage(const tt_params *params, const char *name) {
   const tt_stage_params *found = &flat;
@@ -253,7 +253,7 @@ static tutti_status add_outermost(tt_lower_stage *out, const tt_stage_params *st
                    groups, level.name);
   if (params->ring > 0) {
     tt_level_params chain = level;
-    chain.shape = TT_CHAIN;
+    chain.shape = &tt_shape_chain;
     chain.labelling = TT_ROTATE;
     if (params->ring == groups)
       level = chain;

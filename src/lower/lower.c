@@ -155,7 +155,7 @@ tt_level_info tt_lowering_level(const tt_lowering *lowering, int stage, int numb
                         .rounds = level->rounds,
                         .fold = level->fold,
                         .striped = level->striped,
-                        .publish = level->publish};
+                        .publish = level->publish && level->params.shape->direct};
   memcpy(info.name, level->name, sizeof info.name);
   for (int64_t g = 0; g < (number ? level[-1].group_count : 1); g++) {
     int64_t joined = level->first[g + 1] - level->first[g];
@@ -172,7 +172,7 @@ uint32_t tt_lowering_round(const tt_lowering *lowering, int stage) { return lowe
 static bool is_direct(const tt_lowering *lowering) {
   const tt_lower_stage *stage = &lowering->stage[0];
   return lowering->composition->stage_count == 1 && stage->level_count == 1 && lowering->part_count == 1 &&
-         stage->level[0].params.shape == TT_STAR && stage->rank_count == lowering->composition->rank_count;
+         stage->level[0].params.shape->direct && stage->rank_count == lowering->composition->rank_count;
 }
 
 static void head_of(const tt_lowering *lowering, int64_t rank, tt_plan *plan) {

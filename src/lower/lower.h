@@ -9,16 +9,16 @@
 #include "plan/plan.h"
 #include "topo/topo.h"
 
-typedef enum tt_shape { TT_STAR, TT_CHAIN, TT_KNOMIAL, TT_KARY, TT_PLANTED, TT_EXCHANGE, TT_SHAPE_COUNT } tt_shape;
+typedef struct tt_shape tt_shape; /* a row of the table of shapes (lower/shape.h) */
 typedef enum tt_labelling { TT_ROTATE, TT_XOR, TT_REFLECT, TT_LABELLING_COUNT } tt_labelling;
 typedef enum tt_order { TT_NEAR, TT_FAR, TT_ORDER_COUNT } tt_order;
 
 typedef struct tt_level_params {
   char name[TT_TOPO_NAME]; /* a level of the topology */
-  tt_shape shape;
-  int k; /* of shapes that have one: tt_shape_has_k */
-  tt_labelling labelling;
-  tt_order order;
+  const tt_shape *shape;
+  int k;                       /* of shapes that have one, else 2 */
+  tt_labelling labelling : 16; /* narrow, since lowering goes from level to level all the time */
+  tt_order order : 16;
 } tt_level_params;
 
 typedef struct tt_stage_params {
@@ -27,8 +27,21 @@ typedef struct tt_stage_params {
   tt_level_params level[TT_TOPO_LEVELS];
 } tt_stage_params;
 
-const char *tt_shape_name(tt_shape shape); /* "2-nomial" is k, '-', "nomial" */
-bool tt_shape_has_k(tt_shape shape);
+/* What a row says of its shape. */
+typedef struct tt_shape_info {
+  const char *name;    /* in parameters, where a shape with k is written k, '-', name: "2-nomial" */
+  const char *tree;    /* for people: the tree over labels 0 .. f-1 */
+  const char *rounds;  /* for people: how many over f groups */
+  int k_least, k_most; /* 0: it has no k */
+  unsigned labellings; /* a bit 1 << labelling for each that it can have */
+  bool has_order;      /* near and far are different trees */
+} tt_shape_info;
+
+const tt_shape *const *tt_shape_table(size_t *count);
+const tt_shape_info *tt_shape_about(const tt_shape *shape);
+
+enum { TT_SHAPE_TEXT = 32 };
+void tt_shape_print(const tt_level_params *level, char text[static TT_SHAPE_TEXT]); /* "star", "2-nomial" */
 const char *tt_labelling_name(tt_labelling labelling);
 const char *tt_order_name(tt_order order);
 
@@ -83,7 +96,7 @@ typedef struct tt_level_info {
   int64_t group_count;
   int64_t fewest, most; /* groups that a tree of this level joins */
   int64_t rounds;
-  bool fold, striped, publish;
+  bool fold, striped, publish; /* publish: a tree's root may */
 } tt_level_info;
 
 int tt_lowering_level_count(const tt_lowering *lowering, int stage);

@@ -1,5 +1,6 @@
 /* lower/lower_test.c - what lowering promises beside right results: pure, bounded, silent for ranks that take no part,
  * and clear about parameters that do not fit. */
+#include "lower/shape.h"
 #include "support/plans.h"
 
 #include <setjmp.h>
@@ -224,10 +225,10 @@ static void test_reproducible_leaves_other_stages_as_they_are(void **state) {
   tt_lowering *lowering;
   assert_int_equal(tt_lowering_create(&all.composition, all.topo, &all.params, &lowering), TUTTI_OK);
   assert_int_equal(tt_lowering_level_count(lowering, 0), 1);
-  assert_int_equal(tt_lowering_level(lowering, 0, 0).params.shape, TT_STAR);
+  assert_ptr_equal(tt_lowering_level(lowering, 0, 0).params.shape, &tt_shape_star);
   assert_false(tt_lowering_level(lowering, 0, 0).striped);
   assert_int_equal(tt_lowering_level_count(lowering, 1), 2);
-  assert_int_equal(tt_lowering_level(lowering, 1, 0).params.shape, TT_CHAIN);
+  assert_ptr_equal(tt_lowering_level(lowering, 1, 0).params.shape, &tt_shape_chain);
   assert_true(tt_lowering_level(lowering, 1, 0).striped);
   tt_lowering_destroy(lowering);
   plans_close(&all);
@@ -524,19 +525,19 @@ static void test_levels_are_described_after_the_passes(void **state) {
   assert_int_equal(tt_lowering_create(&all.composition, all.topo, &all.params, &lowering), TUTTI_OK);
   static const struct {
     const char *name;
-    tt_shape shape;
+    const tt_shape *shape;
     int64_t groups, fewest, most;
     bool fold;
   } levels[] = {
-      {"node.ring", TT_CHAIN, 2, 2, 2, false},
-      {"node", TT_KNOMIAL, 3, 1, 2, false},
-      {"core", TT_STAR, 11, 1, 6, false},
+      {"node.ring", &tt_shape_chain, 2, 2, 2, false},
+      {"node", &tt_shape_nomial, 3, 1, 2, false},
+      {"core", &tt_shape_star, 11, 1, 6, false},
   };
   assert_int_equal(tt_lowering_level_count(lowering, 0), TT_COUNT(levels));
   for (int n = 0; n < (int)TT_COUNT(levels); n++) {
     tt_level_info info = tt_lowering_level(lowering, 0, n);
     assert_string_equal(info.name, levels[n].name);
-    assert_int_equal(info.params.shape, levels[n].shape);
+    assert_ptr_equal(info.params.shape, levels[n].shape);
     assert_int_equal(info.group_count, levels[n].groups);
     assert_int_equal(info.fewest, levels[n].fewest);
     assert_int_equal(info.most, levels[n].most);
@@ -559,7 +560,7 @@ static void test_groups_that_are_no_power_of_two_fold_into_pairs(void **state) {
   tt_level_info folded = tt_lowering_level(lowering, 0, 0), pair = tt_lowering_level(lowering, 0, 1);
   assert_true(folded.fold && folded.group_count == 4 && !pair.fold);
   assert_string_equal(pair.name, "core.pair");
-  assert_true(pair.group_count == 7 && pair.fewest == 1 && pair.most == 2 && pair.params.shape == TT_STAR);
+  assert_true(pair.group_count == 7 && pair.fewest == 1 && pair.most == 2 && pair.params.shape == &tt_shape_star);
   tt_lowering_destroy(lowering);
   plans_close(&all);
 }

@@ -5,7 +5,7 @@
  *          | "stripe=all" | "even" | "acc=" ( "own" | "f32" ) | "reproducible" | "single-copy"
  *   stage  = [ name ] "[" level { "/" level } "]"
  *   level  = name ":" shape { "," ( "rotate" | "xor" | "reflect" | "near" | "far" ) }
- *   shape  = "star" | "chain" | "exchange" | k "-nomial" | k "-ary" | k "-planted"
+ *   shape  = name | k "-" name                a row of the table of shapes; with k where it has one
  */
 #include "lower/shape.h"
 
@@ -34,26 +34,42 @@ static bool copy_name(char *to, size_t size, const char *from, size_t length) {
 
 /* ---- levels ---- */
 
-static bool parse_k(const char *text, const char *name, int *k) {
+static bool parse_k(const char *text, const tt_shape_info *shape, int *k) {
   char *rest;
   long number = strtol(text, &rest, 10);
-  if (rest == text || number < 2 || number > NUMBER_LIMIT || *rest != '-' || strcmp(rest + 1, name) != 0)
+  if (rest == text || number < shape->k_least || number > shape->k_most || *rest != '-' ||
+      strcmp(rest + 1, shape->name) != 0)
     return false;
   *k = (int)number;
   return true;
 }
 
+static tutti_status no_shape(const char *text) {
+  char why[256] = "is not a shape; shapes are";
+  size_t count, used = strlen(why);
+  const tt_shape *const *shapes = tt_shape_table(&count);
+  for (size_t n = 0; n < count && used < sizeof why; n++) {
+    const tt_shape_info *info = tt_shape_about(shapes[n]);
+    used +=
+        (size_t)snprintf(why + used, sizeof why - used, "%s %s%s", n ? "," : "", info->k_most ? "K-" : "", info->name);
+    if (info->k_most && used < sizeof why)
+      used += (size_t)snprintf(why + used, sizeof why - used, " (K %d to %d)", info->k_least, info->k_most);
+  }
+  return bad(text, why);
+}
+
 /* A shape's name, behind its k and a dash where it has one. */
 static tutti_status parse_shape(const char *text, tt_level_params *level) {
-  for (int shape = 0; shape < TT_SHAPE_COUNT; shape++) {
-    const char *name = tt_shape_name((tt_shape)shape);
-    bool has_k = tt_shape_has_k((tt_shape)shape);
+  size_t count;
+  const tt_shape *const *shapes = tt_shape_table(&count);
+  for (size_t n = 0; n < count; n++) {
+    const tt_shape_info *info = tt_shape_about(shapes[n]);
     level->k = 2;
-    level->shape = (tt_shape)shape;
-    if (has_k ? parse_k(text, name, &level->k) : strcmp(text, name) == 0)
+    level->shape = shapes[n];
+    if (info->k_most ? parse_k(text, info, &level->k) : strcmp(text, info->name) == 0)
       return TUTTI_OK;
   }
-  return bad(text, "is not a shape; shapes are star, chain, exchange, K-nomial, K-ary, K-planted (K from 2)");
+  return no_shape(text);
 }
 
 static tutti_status parse_attribute(const char *text, tt_level_params *level) {
@@ -228,10 +244,9 @@ static void put(printer *to, const char *format, ...) {
 }
 
 static void put_level(printer *to, const tt_level_params *level) {
-  put(to, "%s:", level->name);
-  if (tt_shape_has_k(level->shape))
-    put(to, "%d-", level->k);
-  put(to, "%s", tt_shape_name(level->shape));
+  char shape[TT_SHAPE_TEXT];
+  tt_shape_print(level, shape);
+  put(to, "%s:%s", level->name, shape);
   if (level->labelling != TT_ROTATE)
     put(to, ",%s", tt_labelling_name(level->labelling));
   if (level->order != TT_NEAR)

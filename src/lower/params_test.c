@@ -188,12 +188,15 @@ static int64_t below(tt_random *random, uint64_t limit) { return (int64_t)tt_ran
 
 static void random_stage(tt_random *random, tt_stage_params *stage) {
   static const char *const names[TT_TOPO_LEVELS] = {"cluster", "switch", "rack", "node", "socket", "numa", "core"};
+  size_t count;
+  const tt_shape *const *shapes = tt_shape_table(&count);
   stage->level_count = 1 + (int)below(random, TT_TOPO_LEVELS);
   for (int n = 0; n < stage->level_count; n++) {
     tt_level_params *level = &stage->level[n];
     strcpy(level->name, names[TT_TOPO_LEVELS - stage->level_count + n]);
-    level->shape = (tt_shape)below(random, TT_SHAPE_COUNT);
-    level->k = tt_shape_has_k(level->shape) ? 2 + (int)below(random, 4095) : 2;
+    level->shape = shapes[below(random, count)];
+    const tt_shape_info *info = tt_shape_about(level->shape);
+    level->k = info->k_most ? info->k_least + (int)below(random, (uint64_t)(info->k_most - info->k_least + 1)) : 2;
     level->labelling = (tt_labelling)below(random, TT_LABELLING_COUNT);
     level->order = (tt_order)below(random, TT_ORDER_COUNT);
   }

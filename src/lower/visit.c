@@ -96,7 +96,7 @@ static tt_payload payload_of(const tt_walk *walk, const tt_visit *at, const tt_t
 
 static bool may_publish(const tt_walk *walk, const tt_visit *at, const tt_tree *tree) {
   const tt_lower_level *level = &walk->stage->level[at->level];
-  return walk->publish && level->publish && level->params.shape == TT_STAR && tree->f > 2 && at->ends.every &&
+  return walk->publish && level->publish && level->params.shape->direct && tree->f > 2 && at->ends.every &&
          at->ends.except < 0 && at->kind != TT_PAYLOAD_COMPLETE;
 }
 
@@ -115,7 +115,7 @@ static uint32_t tie_of(const tt_walk *walk, int64_t me, const tt_edge *edge) {
 /* Along a chain each member's share has lanes of its own: where a group has fewer members, one rank carries several
  * shares, and all have to move at once, lest the last ones begin when the first are through. */
 static int64_t way_of(const tt_walk *walk, const tt_visit *at, const tt_tree *tree, int64_t v) {
-  if (tree->level->shape == TT_CHAIN)
+  if (tree->level->shape->line)
     return tt_lower_place_of(walk->stage, at->level, at->root, walk->part);
   return tt_shape_way(tree, v);
 }

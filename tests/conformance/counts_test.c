@@ -4,6 +4,7 @@
  * each stage and way of laying trees (formulas.h). A block is n / block_count bytes of the vector of n, so that blocks
  * are bytes. A published message counts once. */
 #include "conformance/formulas.h"
+#include "lower/shape.h"
 #include "support/plans.h"
 
 #include <setjmp.h>
@@ -20,24 +21,8 @@ static formula find_formula(const char *stage, way laid) {
   return NULL;
 }
 
-/* How a stage's trees are laid; WAYS where no column has it. */
-static way way_of(const tt_params *params, const tt_level_info *outer) {
-  const tt_level_params *level = &outer->params;
-  bool two_level = strcmp(outer->name, "node") == 0, is_far = level->order == TT_FAR;
-  switch (level->shape) {
-  case TT_STAR:
-    return !two_level ? STAR : params->stripe == 1 ? NODE_AWARE : WAYS;
-  case TT_CHAIN:
-    return two_level ? TWO_LEVEL_RING : level->labelling == TT_REFLECT ? REFLECT_CHAIN : CHAIN;
-  case TT_EXCHANGE:
-    return EXCHANGE;
-  case TT_KARY:
-    return ARY;
-  case TT_PLANTED:
-    return params->channels == 2 ? TWO_TREE : WAYS;
-  default:
-    break;
-  }
+static way way_of_nomial(const tt_level_params *level, bool two_level) {
+  bool is_far = level->order == TT_FAR;
   if (two_level)
     return level->labelling == TT_XOR && !is_far ? TWO_LEVEL_HALVING : WAYS;
   if (level->labelling == TT_XOR)
@@ -45,6 +30,23 @@ static way way_of(const tt_params *params, const tt_level_info *outer) {
   if (level->labelling == TT_REFLECT)
     return is_far ? REFLECT_FAR : WAYS;
   return level->k > 2 ? K_NOMIAL : is_far ? FAR : NEAR;
+}
+
+/* How a stage's trees are laid; WAYS where no column has it. */
+static way way_of(const tt_params *params, const tt_level_info *outer) {
+  const tt_level_params *level = &outer->params;
+  bool two_level = strcmp(outer->name, "node") == 0;
+  if (level->shape == &tt_shape_star)
+    return !two_level ? STAR : params->stripe == 1 ? NODE_AWARE : WAYS;
+  if (level->shape == &tt_shape_chain)
+    return two_level ? TWO_LEVEL_RING : level->labelling == TT_REFLECT ? REFLECT_CHAIN : CHAIN;
+  if (level->shape == &tt_shape_nomial)
+    return way_of_nomial(level, two_level);
+  if (level->shape == &tt_shape_ary)
+    return ARY;
+  if (level->shape == &tt_shape_planted)
+    return params->channels == 2 ? TWO_TREE : WAYS;
+  return level->shape == &tt_shape_exchange ? EXCHANGE : WAYS;
 }
 
 /* Reflect counts ranks in the other direction; scans have formulas of their own. */

@@ -39,15 +39,18 @@ static uint64_t below(property *at, uint64_t limit) { return tt_random_below(&at
 /* ---- a random case ---- */
 
 static void add_level(property *at, const char *name) {
-  static const char *const labelling[] = {"", ",xor", ",reflect"}, *const order[] = {"", ",far"};
-  size_t used = strlen(at->params);
-  tt_shape shape = (tt_shape)below(at, TT_SHAPE_COUNT);
-  char k[16] = "";
-  if (tt_shape_has_k(shape))
-    snprintf(k, sizeof k, "%d-", 2 + (int)below(at, 2));
-  snprintf(at->params + used, sizeof at->params - used, "%s%s:%s%s%s%s", at->params[used - 1] == '[' ? "" : "/", name,
-           k, tt_shape_name(shape), labelling[shape == TT_EXCHANGE ? 0 : below(at, TT_COUNT(labelling))],
-           order[below(at, TT_COUNT(order))]);
+  size_t used = strlen(at->params), count;
+  const tt_shape *const *shapes = tt_shape_table(&count);
+  tt_level_params level = {.shape = shapes[below(at, count)]};
+  const tt_shape_info *info = tt_shape_about(level.shape);
+  char shape[TT_SHAPE_TEXT];
+  level.k = info->k_most ? info->k_least + (int)below(at, 2) : 2;
+  do
+    level.labelling = (tt_labelling)below(at, TT_LABELLING_COUNT);
+  while (!(info->labellings >> level.labelling & 1));
+  tt_shape_print(&level, shape);
+  snprintf(at->params + used, sizeof at->params - used, "%s%s:%s,%s%s", at->params[used - 1] == '[' ? "" : "/", name,
+           shape, tt_labelling_name(level.labelling), below(at, 2) ? ",far" : "");
 }
 
 static void random_params(property *at, bool nodes) {

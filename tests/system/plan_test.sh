@@ -124,7 +124,7 @@ current two-level-2x4 allreduce --groups 2x4 --params two-level-ring
 "$tutti" plan --help | sed -n '/^presets:/,$ s/^  \([a-z][a-z-]*\) *\([[f].*\)/| `\1` | `\2` |/p' > "$folder/presets"
 [ -s "$folder/presets" ] || { echo "tutti plan --help lists no presets"; failed=1; }
 while read -r row; do
-  grep -qF -e "$row" "$TUTTI_SOURCE/docs/plan.md" || { echo "docs/plan.md lacks $row"; failed=1; }
+  grep -qF -e "$row" "$TUTTI_SOURCE/docs/algorithms.md" || { echo "docs/algorithms.md lacks $row"; failed=1; }
 done < "$folder/presets"
 
 "$tutti" plan allreduce -n 8 --params rabenseifner | grep -v 'bytes of memory' > "$folder/shown"

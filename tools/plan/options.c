@@ -24,6 +24,15 @@ static void print_collectives(FILE *out) {
   fputc('\n', out);
 }
 
+static void print_shapes(void) {
+  size_t count;
+  const tt_shape *const *shapes = tt_shape_table(&count);
+  for (size_t n = 0; n < count; n++) {
+    const tt_shape_info *info = tt_shape_about(shapes[n]);
+    printf("  %s%-*s %s\n", info->k_most ? "K-" : "", info->k_most ? 16 : 18, info->name, info->tree);
+  }
+}
+
 static void print_help(void) {
   size_t count;
   const tt_preset *preset = tt_preset_table(&count);
@@ -58,6 +67,8 @@ static void print_help(void) {
       "collectives: ",
       stdout);
   print_collectives(stdout);
+  puts("\nshapes, as trees over labels from 0, the root:");
+  print_shapes();
   puts("\npresets:");
   for (size_t n = 0; n < count; n++)
     printf("  %-18s %s\n  %18s %s\n", preset[n].name, preset[n].text, "", preset[n].help);

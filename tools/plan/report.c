@@ -38,13 +38,13 @@ static void print_composition(const plan_work *work) {
 /* ---- levels ---- */
 
 static void print_level(const tt_level_info *level, const char *stage_name) {
-  char shape[32], trees[48];
-  plan_shape_text(&level->params, shape);
+  char shape[TT_SHAPE_TEXT], trees[48];
+  tt_shape_print(&level->params, shape);
   format_range(level->fewest, level->most, trees);
   printf("  %-15s %-11s %6" PRId64 "  %-9s %-9s %-9s %-5s %6" PRId64 "%s%s%s\n", stage_name, level->name,
          level->group_count, trees, shape, tt_labelling_name(level->params.labelling), plan_order_text(&level->params),
          level->rounds, level->fold ? "  folded to a power of two" : "", level->striped ? "  striped" : "",
-         level->publish && level->params.shape == TT_STAR ? "  may publish" : "");
+         level->publish ? "  may publish" : "");
 }
 
 static void print_levels(const plan_work *work) {

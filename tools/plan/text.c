@@ -4,21 +4,14 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-void plan_shape_text(const tt_level_params *level, char text[static 32]) {
-  if (tt_shape_has_k(level->shape))
-    snprintf(text, 32, "%d-%s", level->k, tt_shape_name(level->shape));
-  else
-    snprintf(text, 32, "%s", tt_shape_name(level->shape));
-}
-
 const char *plan_order_text(const tt_level_params *level) {
-  return level->shape == TT_KNOMIAL ? tt_order_name(level->order) : "-";
+  return tt_shape_about(level->shape)->has_order ? tt_order_name(level->order) : "-";
 }
 
 void plan_level_text(const tt_level_params *level, char *text, size_t size) {
-  char shape[32];
-  bool ordered = level->shape == TT_KNOMIAL, labelled = level->labelling != TT_ROTATE;
-  plan_shape_text(level, shape);
+  char shape[TT_SHAPE_TEXT];
+  bool ordered = tt_shape_about(level->shape)->has_order, labelled = level->labelling != TT_ROTATE;
+  tt_shape_print(level, shape);
   snprintf(text, size, "%s%s%s%s%s", shape, labelled ? ", " : "", labelled ? tt_labelling_name(level->labelling) : "",
            ordered ? ", " : "", ordered ? plan_order_text(level) : "");
 }

@@ -5,7 +5,6 @@
 #include "work.h"
 
 /* "2-nomial"; "chain". */
-void plan_shape_text(const tt_level_params *level, char text[static 32]);
 /* "far"; "-" where it does not matter. */
 const char *plan_order_text(const tt_level_params *level);
 /* "2-nomial, xor, far" */

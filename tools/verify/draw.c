@@ -6,10 +6,14 @@
 static void draw_level(tt_level_params *level, const char *name, tt_random *random) {
   memset(level, 0, sizeof *level);
   strcpy(level->name, name);
-  level->shape = (tt_shape)tt_random_below(random, TT_SHAPE_COUNT);
-  level->k = 2 + (int)tt_random_below(random, 4);
-  if (level->shape != TT_EXCHANGE) /* it has one of its own */
+  size_t count;
+  const tt_shape *const *shapes = tt_shape_table(&count);
+  level->shape = shapes[tt_random_below(random, count)];
+  const tt_shape_info *info = tt_shape_about(level->shape);
+  level->k = (info->k_most ? info->k_least : 2) + (int)tt_random_below(random, 4);
+  do
     level->labelling = (tt_labelling)tt_random_below(random, TT_LABELLING_COUNT);
+  while (!(info->labellings >> level->labelling & 1));
   level->order = (tt_order)tt_random_below(random, TT_ORDER_COUNT);
 }
 
