@@ -21,6 +21,7 @@ const tt_preset *tt_preset_table(size_t *count) {
       {"two-tree", "[core:2-planted] channels=2 slice=64K",
        "half the data goes down one binary tree, half down its mirror image: inner ranks of one are leaves of the "
        "other"},
+      {"postal", "[core:3-postal]", "postal tree: best where a message takes as long as three sends"},
       {"scan", "[core:2-nomial,reflect,far]", "scan: a value from distance 1, 2, 4, ... in rank order"},
       {"pipelined-scan", "[core:chain,reflect] slice=64K", "scan along a line of ranks, pipelined"},
       {"two-level-ring", "form=split [node:chain/core:star]", "ring over nodes by all ranks, star inside nodes"},

@@ -9,7 +9,7 @@
 #include "lower/lower.h"
 
 /* The table. Parameters, proofs, pictures and documentation go through it in this order. */
-#define TT_SHAPES(row) row(star) row(chain) row(nomial) row(ary) row(planted) row(exchange)
+#define TT_SHAPES(row) row(star) row(chain) row(nomial) row(ary) row(planted) row(exchange) row(postal)
 
 /* One level's tree over f groups. */
 typedef struct tt_tree {
