@@ -14,7 +14,7 @@ import time
 import xml.etree.ElementTree as xml
 
 ROOT = pathlib.Path(__file__).parents[1]
-ONCE = "^mpi/(comm|conform|fortran|mpirun|names|programs|stats|traps|transport)|^system/media"  # long: once is enough
+ONCE = "^mpi/(comm|conform|fortran|mpirun|names|programs|stats|traps|transport|wrap)|^system/media"  # long: once is enough
 STAGES = [  # preset, what it is, ctest's choice of tests (None: only build)
     ("release", "release", ["-LE", "lint"]),
     ("release", "lint", ["-L", "lint"]),
@@ -31,7 +31,7 @@ NOT_EMULATED = [  # tests, and why they do not run in an emulator of another pro
     ("^transport/shm/process$", "looks at descriptors and threads of its processes, of which the emulator has some, too"),
     ("^(golden|cluster)/|^transport/ucx/jobs$", STARTS_PROGRAMS),
     ("^system/(bench(_comms|_launch|_levels)?|compositions|digits|join|launch|machines|many|media|pairs|plan|run|unknown|user_transport"
-     "|verify_plan|version)$",
+     "|verify_plan|version|wrap)$",
      STARTS_PROGRAMS),
 ]
 ARM64 = [("arm64", "64-bit ARM, emulated", ["-E", "|".join(pattern for pattern, _ in NOT_EMULATED)])]

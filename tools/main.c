@@ -7,6 +7,7 @@
 #include "tools/run/run.h"
 #include "tools/topo/topo.h"
 #include "tools/verify/verify.h"
+#include "tools/wrap/wrap.h"
 
 #include <tutti/tutti.h>
 
@@ -23,6 +24,7 @@ typedef struct command {
 static const command table[] = {
     {"run", tt_tool_run, "start a program as a job of several ranks on this machine"},
     {"mpirun", tt_tool_mpirun, "run an MPI program, unchanged, with its collectives on tutti"},
+    {"wrap", tt_tool_wrap, "start some ranks under another program, such as gdb, perf or valgrind"},
     {"bench", tt_tool_bench, "measure collectives, and compare them with other libraries"},
     {"plan", tt_tool_plan, "show what a collective does: levels, rounds, messages; as text or picture"},
     {"verify", tt_tool_verify, "prove the plans of every collective, form and preset, or those in a file"},

@@ -4,6 +4,9 @@
  * (docs/mpi.md). Everything but its own options is passed on. */
 #include "mpirun.h"
 #include "find.h"
+#include "program.h"
+
+#include "tools/wrap/wrap.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -24,6 +27,8 @@ static const char help[] =
     "      --stats               report at the end what ran on tutti and what passed through: TUTTI_STATS=1\n"
     "      --only LIST           run only these collectives on tutti, such as allreduce,bcast: TUTTI_MPI_ONLY\n"
     "      --off                 pass everything through to MPI, to compare with: TUTTI_MPI=off\n"
+    "      --wrap RULE           start ranks under another program: '0,4-7:gdb --args', 'all:valgrind -q';\n"
+    "                            can be given several times (see `tutti wrap --help`)\n"
     "      --show                print the command instead of running it\n"
     "  -h, --help                print this text\n"
     "\n"
@@ -32,11 +37,13 @@ static const char help[] =
     "address sanitizer need. The libraries in LD_PRELOAD are loaded before tutti's.\n"
     "\n"
     "  tutti mpirun -n 8 ./app\n"
-    "  tutti mpirun --stats -n 8 --hostfile nodes python3 train.py\n";
+    "  tutti mpirun --stats -n 8 --hostfile nodes python3 train.py\n"
+    "  tutti mpirun --wrap '0,3:valgrind -q' -n 4 ./app\n";
 
 typedef struct mpirun_options {
   const mpirun_kind *kind; /* NULL: to be found out */
   const char *launcher;    /* NULL: the same */
+  wrap_list wraps;         /* ranks that start under another program */
   bool show;
   char **rest;
 } mpirun_options;
@@ -57,6 +64,10 @@ static int set_kind(const char *name, mpirun_options *options) {
   return options->kind ? 0 : tool_misused("mpirun", "--mpi '%s' is neither openmpi nor mpich", name);
 }
 
+static int add_wrap(const char *rule, mpirun_options *options) {
+  return wrap_add(&options->wraps, rule) == TUTTI_OK ? 0 : tool_misused("mpirun", "--wrap %s", tutti_last_error());
+}
+
 /* 0: taken; an exit code; -1: help; -2: not one of ours. */
 static int parse_one(char ***argument, mpirun_options *options) {
   static const struct {
@@ -74,6 +85,8 @@ static int parse_one(char ***argument, mpirun_options *options) {
     return set_kind(value, options);
   if ((value = value_of("--mpirun", argument)))
     return options->launcher = value, 0;
+  if ((value = value_of("--wrap", argument)))
+    return add_wrap(value, options);
   if ((value = value_of("--only", argument)))
     return setenv("TUTTI_MPI_ONLY", value, 1) != 0;
   return -2;
@@ -125,6 +138,22 @@ static int choose(mpirun_options *options, char *launcher) {
   return 0;
 }
 
+/* Every part of the launcher's arguments must have a program, as far as --wrap has to find it. */
+static int check_wraps(const mpirun_options *options) {
+  char **part = options->wraps.count > 0 ? options->rest : NULL;
+  while (part) {
+    if (!mpirun_program_of(part))
+      return tool_fail(
+          "mpirun", NOT_FOUND,
+          "--wrap: none of the launcher's arguments is a program here; write `tutti wrap '%s' --` before yours",
+          options->wraps.rule[0]);
+    while (*part && strcmp(*part, ":") != 0)
+      part++;
+    part = *part ? part + 1 : NULL;
+  }
+  return 0;
+}
+
 /* ---- the command ---- */
 
 static void add_variable(tool_words *list, const mpirun_kind *kind, const char *name, const char *value) {
@@ -165,19 +194,42 @@ static void add_variables(tool_words *list, const mpirun_kind *kind, const char 
   }
 }
 
+/* Before a program: `tutti wrap`, which decides on each rank. */
+static void add_wraps(tool_words *list, const wrap_list *wraps) {
+  char self[TOOL_PATH];
+  tool_own_path(self);
+  tool_words_add(list, *self ? self : "tutti");
+  tool_words_add(list, "wrap");
+  for (size_t r = 0; r < wraps->count; r++)
+    tool_words_add(list, wraps->rule[r]);
+  tool_words_add(list, "--");
+}
+
+static char **program_to_wrap(const mpirun_options *options, char **arguments) {
+  return options->wraps.count > 0 ? mpirun_program_of(arguments) : NULL;
+}
+
 static void build(const mpirun_options *options, const char *launcher, const char *library, tool_words *list) {
+  char **program = program_to_wrap(options, options->rest);
   tool_words_add(list, launcher);
   add_variables(list, options->kind, library);
   for (char **argument = options->rest; *argument; argument++) {
+    if (argument == program)
+      add_wraps(list, &options->wraps);
     tool_words_add(list, *argument);
-    if (options->kind->sets_each && strcmp(*argument, ":") == 0)
+    if (strcmp(*argument, ":") != 0)
+      continue;
+    program = program_to_wrap(options, argument + 1);
+    if (options->kind->sets_each)
       add_variables(list, options->kind, library);
   }
 }
 
 static int show(const tool_words *list) {
-  for (size_t w = 0; w < list->count; w++)
-    printf("%s%s", list->word[w], w + 1 < list->count ? " " : "\n");
+  for (size_t w = 0; w < list->count; w++) {
+    const char *quote = list->word[w][strcspn(list->word[w], " \t\n\"\\;&|$")] != '\0' ? "'" : "";
+    printf("%s%s%s%s", quote, list->word[w], quote, w + 1 < list->count ? " " : "\n");
+  }
   return 0;
 }
 
@@ -212,23 +264,31 @@ static int become(const mpirun_options *options, const char *launcher, const too
   return tool_fail("mpirun", NOT_FOUND, "%s: %s", launcher, strerror(errno));
 }
 
+static int run(mpirun_options *options) {
+  char launcher[TOOL_PATH], library[TOOL_PATH];
+  tool_words list = {NULL};
+  int code = choose(options, launcher);
+  if (code == 0)
+    code = check_wraps(options);
+  if (code != 0)
+    return code;
+  if (!mpirun_find_library(options->kind, library))
+    return tool_fail("mpirun", NOT_FOUND, "there is no %s (%s was missing when tutti was built)", library,
+                     options->kind->about);
+  build(options, launcher, library, &list);
+  code = become(options, launcher, &list);
+  tool_words_finish(&list);
+  return code;
+}
+
 int tt_tool_mpirun(int argc, char **argv) {
   (void)argc;
   mpirun_options options = {.launcher = getenv("TUTTI_MPIRUN")};
-  char launcher[TOOL_PATH], library[TOOL_PATH];
-  tool_words list = {NULL};
   int code = parse(argv + 1, &options);
-  if (code < 0)
-    return fputs(help, stdout), 0;
   if (code == 0)
-    code = choose(&options, launcher);
-  if (code != 0)
-    return code;
-  if (!mpirun_find_library(options.kind, library))
-    return tool_fail("mpirun", NOT_FOUND, "there is no %s (%s was missing when tutti was built)", library,
-                     options.kind->about);
-  build(&options, launcher, library, &list);
-  code = become(&options, launcher, &list);
-  tool_words_finish(&list);
-  return code;
+    code = run(&options);
+  else if (code < 0)
+    fputs(help, stdout);
+  wrap_finish(&options.wraps);
+  return code < 0 ? 0 : code;
 }

@@ -34,6 +34,7 @@ typedef struct run_job {
   int code;                             /* of the first failure */
   int64_t first;                        /* rank of it, -1: none */
   int lost;                             /* errno: labelled output could not be written; 0: all of it was */
+  bool apart;                           /* rank 0 has the terminal, and its SIGINT, for itself: it may be gdb */
   bool stopped;                         /* SIGTERM was sent: what fails from now on is our doing */
   int ending;                           /* signals that ended it so far */
   int64_t term_ns, kill_ns, timeout_ns; /* when to do it; 0: not */

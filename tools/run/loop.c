@@ -86,14 +86,23 @@ static void reap(run_job *job) {
 
 /* ---- signals ---- */
 
-/* What the terminal sends goes to the ranks without our help: they are in the same process group. */
+/* What the terminal sends goes to the ranks without our help: they are in the same process group. Or only rank 0 is,
+ * and as long as it runs, SIGINT is a word to its debugger: no other rank shall end by it. */
+static bool is_passed_on(const run_job *job, const struct signalfd_siginfo *info) {
+  return info->ssi_code != SI_KERNEL || job->apart;
+}
+
+static bool is_for_debugger(const run_job *job, const struct signalfd_siginfo *info) {
+  return job->apart && job->rank[0].pid > 0 && info->ssi_code == SI_KERNEL && info->ssi_signo == SIGINT;
+}
+
 static void take_signals(run_job *job) {
   struct signalfd_siginfo info;
   while (read(job->signals, &info, sizeof info) == sizeof info) {
     int number = (int)info.ssi_signo;
-    if (number == SIGCHLD || number == SIGPIPE)
+    if (number == SIGCHLD || number == SIGPIPE || is_for_debugger(job, &info))
       continue;
-    if (info.ssi_code != SI_KERNEL)
+    if (is_passed_on(job, &info))
       signal_all(job, number);
     if (number != SIGUSR1 && number != SIGUSR2 && job->ending++ > 0)
       signal_all(job, SIGKILL);

@@ -3,6 +3,7 @@
 #define TUTTI_TOOLS_RUN_OPTIONS_H
 
 #include "base/base.h"
+#include "tools/wrap/wrap.h"
 
 typedef enum run_bind { RUN_BIND_AUTO, RUN_BIND_CORE, RUN_BIND_NONE } run_bind;
 
@@ -12,6 +13,7 @@ typedef struct run_options {
   run_bind bind;
   int64_t timeout_ns; /* 0: none */
   int64_t grace_ns;   /* what the others have after a rank failed */
+  wrap_list wraps;    /* ranks that start under another program; the caller's to finish */
   char **program;     /* with arguments, ends with NULL */
 } run_options;
 

@@ -48,10 +48,12 @@ static void set_input(void) {
 }
 
 /* The child's part; tells errno through `report` if it fails. */
-static void become(const run_job *job, int64_t rank, pid_t launcher, const int *output, int report) {
+static void become(const run_job *job, int64_t rank, char **program, pid_t launcher, const int *output, int report) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != launcher) /* it died before it could matter */
     _exit(1);
+  if (job->apart && rank != 0)
+    setpgid(0, 0);
   setenv("TUTTI_BOOT", tt_boot_server_address(job->server), 1);
   set_number("TUTTI_RANK", rank);
   set_number("TUTTI_SIZE", job->options->rank_count);
@@ -64,7 +66,7 @@ static void become(const run_job *job, int64_t rank, pid_t launcher, const int *
       dup2(output[s], STDOUT_FILENO + s);
   sigprocmask(SIG_SETMASK, &job->signals_mask, NULL);
   setrlimit(RLIMIT_NOFILE, &job->descriptors);
-  execvp(job->options->program[0], job->options->program);
+  execvp(program[0], program);
   int error = errno;
   _exit(write(report, &error, sizeof error) == sizeof error ? CANNOT_START : NOT_FOUND);
 }
@@ -84,7 +86,7 @@ static int await_start(int report, const char *program) {
   return count == sizeof error ? say_error(program, error) : 0;
 }
 
-static int start_with(run_job *job, int64_t rank, const int *output) {
+static int start_with(run_job *job, int64_t rank, char **program, const int *output) {
   int report[2];
   pid_t launcher = getpid();
   if (pipe2(report, O_CLOEXEC) != 0)
@@ -92,14 +94,24 @@ static int start_with(run_job *job, int64_t rank, const int *output) {
   pid_t pid = fork();
   int error = errno;
   if (pid == 0)
-    become(job, rank, launcher, output, report[1]);
+    become(job, rank, program, launcher, output, report[1]);
   close(report[1]);
-  int code = pid < 0 ? say_error("fork", error) : await_start(report[0], job->options->program[0]);
+  int code = pid < 0 ? say_error("fork", error) : await_start(report[0], program[0]);
   close(report[0]);
   if (pid > 0 && code == 0) {
     job->rank[rank].pid = pid;
     job->running++;
   }
+  return code;
+}
+
+/* Its program, or another that runs it. */
+static int start_wrapped(run_job *job, int64_t rank, const int *output) {
+  tt_arena arena;
+  tt_arena_init(&arena);
+  char **program = wrap_command(&job->options->wraps, rank, job->options->program, &arena);
+  int code = program != NULL ? start_with(job, rank, program, output) : say_error("--wrap", ENOMEM);
+  tt_arena_finish(&arena);
   return code;
 }
 
@@ -111,7 +123,7 @@ int run_start(run_job *job, int64_t rank) {
       code = say_error("pipe2", errno);
   }
   if (code == 0)
-    code = start_with(job, rank, output);
+    code = start_wrapped(job, rank, output);
   for (int s = 0; s < 2; s++)
     if (output[s] >= 0)
       close(output[s]);

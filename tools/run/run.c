@@ -100,7 +100,8 @@ static int check_output(const run_job *job, int code) {
 }
 
 static int run_job_of(const run_options *options) {
-  run_job job = {.options = options, .first = -1};
+  bool apart = wrap_of(&options->wraps, 0) != NULL && isatty(STDIN_FILENO);
+  run_job job = {.options = options, .first = -1, .apart = apart};
   if (!find_room(&job))
     return 1;
   job.rank = calloc((size_t)options->rank_count, sizeof *job.rank);
@@ -128,5 +129,8 @@ static int run_job_of(const run_options *options) {
 int tt_tool_run(int argc, char **argv) {
   run_options options;
   int result = run_options_parse(argc, argv, &options);
-  return result == TOOL_GO_ON ? run_job_of(&options) : result == TOOL_HELPED ? EXIT_SUCCESS : result;
+  if (result != TOOL_MISUSED)
+    result = result == TOOL_GO_ON ? run_job_of(&options) : EXIT_SUCCESS;
+  wrap_finish(&options.wraps);
+  return result;
 }
