@@ -2,6 +2,8 @@
 #
 #   make            the command build/bin/tutti, the libraries build/lib, the examples build/bin/examples
 #   make run        the main job: installs missing Debian packages, trains a network on 4 ranks, compares with MPI
+#   make check      builds, and runs the tests that are quick: what to run between two edits. make check WHAT=shm: all tests
+#                   of src/transport/shm; WHAT is a folder, or a regular expression of tests' names
 #   make test       all tests, also under sanitizers and with clang; closes with "N passed, N failed, N skipped"
 #   make test-long  the same with more cases
 #   make test-cluster    those of several nodes (docs/cluster.md) with more cases
@@ -12,7 +14,7 @@
 #   make format docs clean abi
 
 PREFIX ?= /usr/local
-.PHONY: all run test test-long test-cluster test-arm64 bench install deb test-packages abi format docs deps clean
+.PHONY: all run check test test-long test-cluster test-arm64 bench install deb test-packages abi format docs deps clean
 
 all: build/build.ninja
 	@cmake --build build
@@ -25,6 +27,9 @@ deps:
 
 run: deps
 	@scripts/run.sh
+
+check: build/build.ninja
+	@python3 scripts/test.py --check '$(value WHAT)'
 
 test: deps
 	@python3 scripts/test.py

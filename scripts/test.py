@@ -3,7 +3,9 @@
 
 A C test counts each of its cases, a script counts as one. The last line is "N passed, N failed, N skipped". With --long
 the tests see TUTTI_TEST_LONG=1 and do more. With --arm64 there is one stage, for 64-bit ARM in an emulator: the last
-line also counts the tests that cannot run there, and those before it name them with the reason.
+line also counts the tests that cannot run there, and those before it name them with the reason. With --check [WHAT...]
+it is what a person runs between two edits: build/ alone, and there the quick tests, or all that WHAT names: a folder such
+as shm or fault, or a regular expression of tests' names.
 """
 import os
 import pathlib
@@ -35,6 +37,11 @@ NOT_EMULATED = [  # tests, and why they do not run in an emulator of another pro
      STARTS_PROGRAMS),
 ]
 ARM64 = [("arm64", "64-bit ARM, emulated", ["-E", "|".join(pattern for pattern, _ in NOT_EMULATED)])]
+LONG = [  # tests that --check leaves out where nothing names them: each takes as long as dozens of others
+    "^(cluster|mpi)/", "^conformance/(bits|counts|large|outstanding|twin)$", "^fault/(kill|mismatch|refusal|refuse|stop)$",
+    "^mutants/(bound|mutants)$", "^property/(execute|pairs)$", "^system/(bench|launch|media|nodes|pairs)$",
+    "^transport/(tcp|ucx)/fault$", "^tune/bound$",
+]
 CASES = re.compile(r"\[  (PASSED|FAILED|SKIPPED) *\] (\d+) test\(s\)")
 LISTED = re.compile(r"^ *Test +#\d+: (\S+)$", re.MULTILINE)
 SKIPPED_CASE = re.compile(r"^\[  SKIPPED \] (\w+)$", re.MULTILINE)
@@ -76,29 +83,40 @@ class Totals:
     def leave_out(self, folder, table):
         """The tests of that build which ctest was told to leave out, with the reasons."""
         for pattern, reason in table:
-            listed = subprocess.run(["ctest", "--test-dir", folder, "-N", "-R", pattern], capture_output=True, text=True)
-            self.left_out += [(name, reason) for name in LISTED.findall(listed.stdout)]
+            self.left_out += [(name, reason) for name in tests_in(folder, "-R", pattern)]
 
     def print(self):
         print("cases that passed:")
         self.print_groups()
         for name, reason in self.left_out:
             print(f"left out {name}: {reason}")
+        print(self.result() + (f", {len(self.left_out)} tests left out" if self.left_out else ""))
+
+    def result(self):
+        """Names what was skipped and what has failed; returns the last line."""
         for name in self.skipped:
             print(f"skipped  {name}")
         for name in self.failed:
             print(f"FAILED   {name}")
-        print(f"{self.passed} passed, {len(self.failed)} failed, {len(self.skipped)} skipped"
-              + (f", {len(self.left_out)} tests left out" if self.left_out else ""))
+        return f"{self.passed} passed, {len(self.failed)} failed, {len(self.skipped)} skipped"
 
 
 def folder_of(preset):
     return ROOT / "build" if preset == "release" else ROOT / "build" / preset
 
 
-def build(preset):
-    configured = subprocess.run(["cmake", "--preset", preset], cwd=ROOT, stdout=subprocess.DEVNULL)
-    return configured.returncode == 0 and subprocess.run(["cmake", "--build", folder_of(preset)]).returncode == 0
+def tests_in(folder, *choice):
+    listed = subprocess.run(["ctest", "--test-dir", folder, "-N", *choice], capture_output=True, text=True)
+    return LISTED.findall(listed.stdout)
+
+
+def configure(preset):
+    return subprocess.run(["cmake", "--preset", preset], cwd=ROOT, stdout=subprocess.DEVNULL).returncode == 0
+
+
+def build(preset, *targets):
+    chosen = ["--target", *targets] if targets else []
+    return subprocess.run(["cmake", "--build", folder_of(preset), *chosen]).returncode == 0
 
 
 def fixed_addresses(preset):
@@ -123,7 +141,7 @@ def run_tests(stage, preset, choice, totals):
 def run_stage(preset, stage, choice, totals):
     print(f"== {stage}", flush=True)
     started = time.monotonic()
-    if not build(preset):
+    if not (configure(preset) and build(preset)):
         totals.failed.append(f"{stage}: build")
     elif choice is None:
         totals.passed += 1
@@ -132,7 +150,67 @@ def run_stage(preset, stage, choice, totals):
     print(f"== {stage}: {time.monotonic() - started:.0f} s", flush=True)
 
 
+def pattern_of(what, names):
+    """Of the tests in that folder, where there is such a folder."""
+    folder = f"(^|/){re.escape(what)}/"
+    return folder if any(re.search(folder, name) for name in names) else what
+
+
+def folders_of(names):
+    return sorted({os.path.dirname(name) for name in names})
+
+
+def choose(whats, names):
+    """Those that are named, or all that are quick."""
+    if not whats:
+        return [name for name in names if not any(re.search(pattern, name) for pattern in LONG)]
+    patterns = [pattern_of(what, names) for what in whats]
+    return [name for name in names if any(re.search(pattern, name) for pattern in patterns)]
+
+
+def programs_of(names):
+    """What has to be built: a test beside the code is one program; any other may need all of them."""
+    beside = all((ROOT / "src" / f"{name}_test.c").exists() for name in names)
+    return ["test_" + name.replace("/", "_") for name in names] if beside else []
+
+
+def prepare():
+    """The names of all tests, of new ones too."""
+    folder = folder_of("release")
+    ready = (folder / "build.ninja").exists() or configure("release")
+    return tests_in(folder) if ready and build("release", "build.ninja") else []
+
+
+def check(whats):
+    """Returns the exit code."""
+    started, totals = time.monotonic(), Totals()
+    names = prepare()
+    try:
+        chosen = choose(whats, names)
+    except re.error as error:
+        print(f"WHAT is no folder and no regular expression: {error}: {error.pattern}")
+        return 2
+    if names and not chosen:
+        print(f"no test is named {' or '.join(whats)}; folders are {' '.join(folders_of(names))}")
+        return 2
+    if not names or not build("release", *programs_of(chosen)):
+        totals.failed.append("check: build")
+    else:
+        run_tests("check", "release", ["--no-label-summary", "-R", f"^({'|'.join(chosen)})$"], totals)
+    print(f"{totals.result()} in {time.monotonic() - started:.0f} s")
+    if not whats and names:
+        say_left_out(sorted(set(names) - set(chosen)))
+    return int(bool(totals.failed))
+
+
+def say_left_out(names):
+    print(f"{len(names)} long tests were left out, of {', '.join(folders_of(names))}: make check WHAT=FOLDER runs those of "
+          "a folder, make test all")
+
+
 def main():
+    if "--check" in sys.argv:
+        return check(" ".join(word for word in sys.argv[1:] if word != "--check").split())
     os.environ.setdefault("UBSAN_OPTIONS", "print_stacktrace=1")
     if "--long" in sys.argv:
         os.environ["TUTTI_TEST_LONG"] = "1"
@@ -146,4 +224,5 @@ def main():
     return bool(totals.failed)
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())
