@@ -175,7 +175,7 @@ int main(int count, char **arguments) {
   tutti_context *context;
   must(tutti_context_create(NULL, &context));
   if (context->ops != tt_shm_ops()) {
-    fprintf(stderr, "bench_comms: all ranks have to be on one machine: what is counted is its shared memory\n");
+    fprintf(stderr, "bench_comms: all ranks must be on one machine, because the program counts its shared memory\n");
     return 1;
   }
   must(tutti_comm_create(context, &comm));

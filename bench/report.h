@@ -216,7 +216,7 @@ static inline int bench_report_points(bench_ranks *all, bench_task *task, int co
   static bench_figures figures;
   for (int n = 0; n < count; n++) {
     if (!bench_point_parse(point[n], &task->command))
-      return fprintf(stderr, "tutti bench worker: '%s' is no point\n", point[n]), BENCH_FAILED;
+      return fprintf(stderr, "tutti bench worker: '%s' is not a point\n", point[n]), BENCH_FAILED;
     bench_ranks_measure(all, task, &figures);
     if (all->point.rank == 0)
       bench_report_point(all, n, &figures);

@@ -23,10 +23,10 @@ endforeach()
 execute_process(COMMAND id -u OUTPUT_VARIABLE user OUTPUT_STRIP_TRAILING_WHITESPACE)
 
 if(NOT is_known)
-  message(STATUS "${libraries} is none of the loader's folders: programs find libtutti.so there with "
-                 "LD_LIBRARY_PATH=${libraries}, or linked with -Wl,-rpath,${libraries}")
+  message(STATUS "The loader does not search ${libraries}. To run programs, set LD_LIBRARY_PATH=${libraries} or link them "
+                 "with -Wl,-rpath,${libraries}; to compile them, set PKG_CONFIG_PATH=${libraries}/pkgconfig")
 elseif(NOT user STREQUAL "0")
-  message(STATUS "so that programs find libtutti.so in ${libraries}, root has to run ldconfig")
+  message(STATUS "Run ldconfig as root, so that programs find libtutti.so in ${libraries}")
 else()
   execute_process(COMMAND ${LDCONFIG} RESULT_VARIABLE failed)
   if(NOT failed EQUAL 0)

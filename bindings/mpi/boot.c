@@ -57,7 +57,7 @@ static tutti_status allgather(void *user, const void *mine, void *all, size_t by
   PMPI_Iallgather(copy, (int)bytes, MPI_BYTE, copy + bytes, (int)bytes, MPI_BYTE, tt_mpi.world, &request);
   if (!complete_within(&request, timeout_ns)) {
     if (missing)
-      snprintf(missing, missing_size, "other ranks in MPI_Init (MPI does not say which)");
+      snprintf(missing, missing_size, "unknown, in MPI_Init (MPI does not say which)");
     return TUTTI_ERR_TIMEOUT;
   }
   memcpy(all, copy + bytes, total);

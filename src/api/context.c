@@ -125,7 +125,8 @@ static tutti_status fail_boot(const tutti_context *context, tutti_status status,
   char why[400];
   snprintf(why, sizeof why, "%s", tutti_last_error());
   if (*missing)
-    return tt_fail(status, "tutti_context_create: rank %" PRId64 " waited in vain for: %s", context->rank, missing);
+    return tt_fail(status, "tutti_context_create: rank %" PRId64 " gave up waiting for ranks: %s", context->rank,
+                   missing);
   return tt_fail(status, "tutti_context_create: rank %" PRId64 ": %s", context->rank,
                  *why ? why : "the boot's allgather failed");
 }

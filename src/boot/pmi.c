@@ -227,7 +227,7 @@ static tutti_status allgather(const void *mine, void *all, size_t bytes, int64_t
                               size_t missing_size) {
   tutti_status status = tt_pmi_allgather(&job, mine, all, bytes, timeout_ns);
   if (status == TUTTI_ERR_TIMEOUT && missing_size > 0)
-    snprintf(missing, missing_size, "a rank (PMI does not say which)");
+    snprintf(missing, missing_size, "unknown (PMI does not say which)");
   return status;
 }
 

@@ -37,7 +37,7 @@ static tutti_status get(tt_pmi *pmi, const char *key, int64_t until_ns) {
   char code[16] = "";
   tutti_status status = tt_pmi_ask(pmi, until_ns, "get_result", "cmd=get kvsname=%s key=%s\n", pmi->store, key);
   if (status == TUTTI_OK && (!tt_pmi_field(pmi, "rc", code, sizeof code) || strcmp(code, "0") != 0))
-    return tt_fail(TUTTI_ERR_PEER, "there is no '%s'", key);
+    return tt_fail(TUTTI_ERR_PEER, "'%s' is missing", key);
   return status;
 }
 

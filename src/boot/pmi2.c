@@ -33,7 +33,7 @@ static tutti_status get(tt_pmi *pmi, const char *key, int64_t until_ns) {
   tutti_status status =
       tt_pmi_ask(pmi, until_ns, "kvs-get-response", "cmd=kvs-get;jobid=%s;srcid=-1;key=%s;", pmi->store, key);
   if (status == TUTTI_OK && (!tt_pmi_field(pmi, "found", found, sizeof found) || strcmp(found, "TRUE") != 0))
-    return tt_fail(TUTTI_ERR_PEER, "there is no '%s'", key);
+    return tt_fail(TUTTI_ERR_PEER, "'%s' is missing", key);
   return status;
 }
 

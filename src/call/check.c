@@ -218,9 +218,10 @@ tutti_status tt_call_check_op(const tutti_comm *comm, const char *name, int32_t 
 
 static tutti_status check_kind(const tutti_comm *comm, const tt_call *call) {
   if (call->root < 0 || call->root >= comm->size)
-    return bad_call(call, "root", call->root);
+    return tt_call_fail(name_of(call), "root is %" PRId64 "; expected a rank below %" PRId64, call->root, comm->size);
   if (!tt_compose_side(call->collective, TT_IN).typed && tt_context_type_bytes(comm->context, call->type) == 0)
-    return bad_call(call, "type", call->type);
+    return tt_call_fail(name_of(call), "type is %" PRId32 ", which is neither built in nor from tutti_type_create",
+                        call->type);
   return tt_compose_info(call->collective).reduces ? tt_call_check_op(comm, name_of(call), call->type, call->op)
                                                    : TUTTI_OK;
 }

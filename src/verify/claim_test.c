@@ -114,7 +114,7 @@ static const struct wrong {
     /* another claim */
     {ring, "allreduce ranks 3 blocks 3 in-place", "allreduce ranks 3 blocks 3", TUTTI_ERR_PLAN, "in place"},
     {ring, "blocks 3 in-place", "blocks 1 in-place", TUTTI_ERR_PLAN, "plan of rank 0: its block count differs"},
-    {ring, "in-place\n", "in-place ordered\n", TUTTI_ERR_PLAN, "that is not rank order"},
+    {ring, "in-place\n", "in-place ordered\n", TUTTI_ERR_PLAN, "which is not rank order"},
     {ring, "in-place\n", "in-place reproducible\n", TUTTI_ERR_PLAN, "one rank after the other"},
     {ring, "claim allreduce", "claim reduce-scatter", TUTTI_ERR_PLAN, "reduce-scatter: rank 0 lane"},
     {ring, "claim allreduce", "claim scan", TUTTI_ERR_PLAN, "rank 0 out.0 combines inputs of several ranks"},

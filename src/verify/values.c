@@ -72,7 +72,7 @@ static tutti_status check_operands(const tt_machine *machine, uint32_t step, uin
     return tt_verify_fail(proof, step, "the input of %s is combined twice", tt_verify_member(proof, twice).text);
   const tt_content *a = &machine->content[left], *b = &machine->content[right];
   if (proof->meaning->ordered && a->high > b->low)
-    return tt_verify_fail(proof, step, "%s stands left of %s: that is not rank order",
+    return tt_verify_fail(proof, step, "%s is left of %s, which is not rank order",
                           tt_verify_member(proof, a->high).text, tt_verify_member(proof, b->low).text);
   if (proof->meaning->reproducible && (b->size > 1 || a->high > b->low))
     return tt_verify_fail(proof, step, "it does not combine one rank after the other: %u on the left, %u on the right",

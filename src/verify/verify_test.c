@@ -224,7 +224,7 @@ static void test_what_combines_in_rank_order_serves_operators_that_do_not_commut
     tt_facts facts;
     assert_int_equal(read_plans(&examples[n], -1, NULL, "", &made), TUTTI_OK);
     if (!examples[n].ordered)
-      expect_refused(&examples[n], &made, "rank 1 stands left of rank 0: that is not rank order");
+      expect_refused(&examples[n], &made, "rank 1 is left of rank 0, which is not rank order");
     else if (prove(&examples[n], true, &made, &facts) != TUTTI_OK)
       fail_msg("example %d: %s", n, tutti_last_error());
     drop(&made);
@@ -237,9 +237,9 @@ static void test_operands_the_wrong_way_round_are_refused_where_order_counts(voi
     int of, rank;
     const char *reason;
   } turned[] = {
-      {EXCHANGE, 1, "rank 1 lane 1 step 0 (reduce <-0 b0): rank 1 stands left of rank 0"},
-      {REDUCE, 1, "rank 1 lane 0 step 0 (reduce <-0 b0): rank 1 stands left of rank 0"},
-      {SCAN, 2, "rank 2 lane 0 step 0 (reduce <-1 b0): rank 2 stands left of rank 0"},
+      {EXCHANGE, 1, "rank 1 lane 1 step 0 (reduce <-0 b0): rank 1 is left of rank 0"},
+      {REDUCE, 1, "rank 1 lane 0 step 0 (reduce <-0 b0): rank 1 is left of rank 0"},
+      {SCAN, 2, "rank 2 lane 0 step 0 (reduce <-1 b0): rank 2 is left of rank 0"},
   };
   for (size_t n = 0; n < TT_COUNT(turned); n++) {
     const example *of = &examples[turned[n].of];
@@ -269,7 +269,7 @@ static void test_a_rank_between_two_others_cannot_come_later(void **state) {
                               "  1 t1 copy b0 in.0 => out.0 onto finish 3\n",
                               &made),
                    TUTTI_OK);
-  expect_refused(of, &made, "rank 1 lane 1 step 1 (copy b0): rank 2 stands left of rank 1");
+  expect_refused(of, &made, "rank 1 lane 1 step 1 (copy b0): rank 2 is left of rank 1");
   assert_int_equal(prove(of, false, &made, &facts), TUTTI_OK);
   drop(&made);
 }

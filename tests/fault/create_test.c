@@ -83,8 +83,8 @@ static void come_never(const tutti_boot *own, void *argument) {
 static void test_rank_that_never_comes_is_named(void **state) {
   (void)state;
   run_launched(3, (int[]){0, 1, 2}, come_never);
-  assert_outcome(0, TUTTI_ERR_TIMEOUT, "rank 0 waited in vain for: 2");
-  assert_outcome(1, TUTTI_ERR_TIMEOUT, "rank 1 waited in vain for: 2");
+  assert_outcome(0, TUTTI_ERR_TIMEOUT, "rank 0 gave up waiting for ranks: 2");
+  assert_outcome(1, TUTTI_ERR_TIMEOUT, "rank 1 gave up waiting for ranks: 2");
 }
 
 static void die_early(const tutti_boot *own, void *argument) {
@@ -116,7 +116,7 @@ static void leave_rank_2_out(const tutti_boot *boot, void *argument) {
 static void test_boot_that_fails_is_told(void **state) {
   (void)state;
   run_job(3, leave_rank_2_out, NULL);
-  assert_outcome(0, TUTTI_ERR_PEER, "rank 0 waited in vain for: 2");
+  assert_outcome(0, TUTTI_ERR_PEER, "rank 0 gave up waiting for ranks: 2");
 }
 
 static void die_joined(const tutti_boot *boot, void *argument) {

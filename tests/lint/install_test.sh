@@ -57,7 +57,7 @@ again "$library"
 if [ "$(id -u)" = 0 ]; then
   [ -e "$work/run" ] || wrong "root does not run ldconfig"
 else
-  grep -q 'root has to run ldconfig' "$work/said" || wrong "ldconfig is not asked for"
+  grep -q 'Run ldconfig as root' "$work/said" || wrong "ldconfig is not asked for"
 fi
 DESTDIR=$work/stage again "$library"
 [ -d "$work/stage$library" ] && [ ! -e "$work/run" ] || wrong "DESTDIR"

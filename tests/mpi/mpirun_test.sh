@@ -45,9 +45,9 @@ case $mpis in
 *openmpi*)
   if [ "$(id -u)" = 0 ]; then # the launcher's error, and where its option goes
     unset OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM
-    expect 1 "tutti mpirun --allow-run-as-root \.\.\." -n 1 "$work/mpirun-openmpi"
+    expect 1 "Add --allow-run-as-root after" -n 1 "$work/mpirun-openmpi"
     expect 0 "^1 ranks, 1 with tutti" --allow-run-as-root -n 1 "$work/mpirun-openmpi"
-    if grep -q "unless it is told" "$work/said"; then fail "it is said though root is allowed"; fi
+    if grep -q "unless you allow it" "$work/said"; then fail "it is said though root is allowed"; fi
   fi
   ;;
 esac

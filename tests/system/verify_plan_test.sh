@@ -62,7 +62,7 @@ changed 1 "refused: allreduce: rank 2 lane 0 step 3 (send ->0 b1): rank 0 never 
 changed 1 "refused: allreduce: rank 1 lane 1 step 3 (recv <-0 b2): rank 0 sends nothing (more) in lane id 0" '9d'
 changed 1 "refused: rank 0 lane 1 step 3: it waits for an invalid step" '14s/wait 0.0/wait 0.9/'
 changed 1 "refused: scan: " '2s/allreduce/scan/'
-changed 1 "that is not rank order" '2s/$/ ordered/'
+changed 1 "which is not rank order" '2s/$/ ordered/'
 
 # no such text: the line; ranks that are missing; nothing to prove
 changed 2 "line 6: expected 'send, recv, reduce or copy' at 'sing ->2" '6s/send/sing/'

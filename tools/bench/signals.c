@@ -30,7 +30,7 @@ static int launcher_ended(bench_group *group, int status) {
   if (WIFSIGNALED(status))
     bench_fail("%s: its launcher was ended by %s", group->launcher->name, strsignal(WTERMSIG(status)));
   else
-    bench_fail("%s: its launcher has ended with exit code %d", group->launcher->name, WEXITSTATUS(status));
+    bench_fail("%s: its launcher ended with exit code %d", group->launcher->name, WEXITSTATUS(status));
   return bench_launch_show_output(group);
 }
 

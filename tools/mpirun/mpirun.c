@@ -129,9 +129,9 @@ static int choose(mpirun_options *options, char *launcher) {
   if (!options->kind)
     options->kind = mpirun_kind_of_launcher("mpirun");
   if (!options->kind)
-    return tool_fail(
-        "mpirun", NOT_FOUND,
-        "the program does not say which MPI it needs, and there is no mpirun of Open MPI or MPICH in PATH");
+    return tool_fail("mpirun", NOT_FOUND,
+                     "cannot tell which MPI the program needs, and there is no mpirun of Open MPI or MPICH in PATH; "
+                     "add --mpi and --mpirun");
   if (!mpirun_find_launcher(options->kind, launcher))
     return tool_fail("mpirun", NOT_FOUND, "there is no launcher of %s in PATH; name one with --mpirun",
                      options->kind->about);
@@ -247,10 +247,9 @@ static bool is_root_allowed(const mpirun_options *options) {
 
 static void say_root(const mpirun_options *options) {
   if (geteuid() == 0 && strcmp(options->kind->name, "openmpi") == 0 && !is_root_allowed(options))
-    fputs(
-        "tutti mpirun: Open MPI does not start programs as root unless you allow it: tutti mpirun --allow-run-as-root "
-        "..., or OMPI_ALLOW_RUN_AS_ROOT=1 and OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 in the environment\n",
-        stderr);
+    fputs("tutti mpirun: Open MPI does not start programs as root unless you allow it. Add --allow-run-as-root after "
+          "the options of tutti mpirun, or set OMPI_ALLOW_RUN_AS_ROOT=1 and OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1\n",
+          stderr);
 }
 
 /* Only where it fails, it returns. */

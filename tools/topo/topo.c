@@ -63,7 +63,7 @@ static int parse(int argc, char **argv, options *out) {
   if (result != TOOL_GO_ON)
     return result;
   if (optind < argc)
-    return tool_fail("topo", TOOL_WRONG, "'%s' is no option; a file is given with --file", argv[optind]);
+    return tool_fail("topo", TOOL_WRONG, "'%s' is not an option; name a file with --file", argv[optind]);
   if (out->record && out->file[0])
     return tool_fail("topo", TOOL_WRONG, "--record writes this machine; --file %s is another", out->file);
   if (out->rank_count && !out->ranks)
