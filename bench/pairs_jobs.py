@@ -11,8 +11,8 @@ from typing import NamedTuple
 ROWS_MOST = 12  # of a job, about: the jobs of a pair should not lie far apart
 SIZE_OF_NOTHING = 8  # a barrier has no bytes, but --sizes asks for some
 TAKEN = {"-n": "ranks", "--sizes": "sizes", "--seconds": "seconds"}  # options that mean something here
-REFUSED = {"--json": "is given to pairs itself", "--launch": "has rounds of its own", "--against": "has rounds of its own",
-           "--overlap": "has no time of a call", "--delay": "is what the control uses"}
+REFUSED = {"--json": "belongs before --", "--launch": "brings its own rounds", "--against": "brings its own rounds",
+           "--overlap": "does not give the time of a call", "--delay": "is used by the control"}
 
 
 class Failure(Exception):
@@ -56,12 +56,12 @@ def value_of(words, name):
 def parse_bench(words):
     words = list(words)
     if not words or words.pop(0) != "bench":
-        raise Failure("behind -- comes what both commands are to run: bench COLLECTIVE... [options of tutti bench]")
+        raise Failure("after --, write what both commands run: bench COLLECTIVE... [options of tutti bench]")
     collectives, taken, params, rest = [], {}, [], []
     while words and not words[0].startswith("-"):
         collectives.append(words.pop(0))
     if not collectives:
-        raise Failure("behind -- bench come collectives first, then options")
+        raise Failure("after -- bench, write collectives first, then options")
     while words:
         word = words.pop(0)
         name = word.partition("=")[0] if word.startswith("--") else word[:2]

@@ -160,17 +160,17 @@ class Pairs(unittest.TestCase):
     def test_bad_use_is_said(self):
         both = ["--a", TUTTI, "--b", TUTTI]
         self.refused("the following arguments are required: --b", "--a", TUTTI)
-        self.refused("--least, --repeats: at least 1", *both, "--pairs", "0")
+        self.refused("--least, --repeats must be at least 1", *both, "--pairs", "0")
         self.refused("--goal, --width", *both, "--goal", "nan")
-        self.refused("behind -- comes", *both, bench=[])
+        self.refused("after --, write", *both, bench=[])
         self.refused("collectives first", *both, bench=["bench", "-n", "2", "scan"])
         self.refused("name reduce before the options", *both, bench=["bench", "scan", *POINTS[2:], "reduce"])
-        self.refused("--json is given to pairs itself", *both, bench=["bench", "scan", "--json", "x"])
+        self.refused("--json belongs before --", *both, bench=["bench", "scan", "--json", "x"])
         self.refused("unknown collective 'nonsense'", *both, bench=["bench", "nonsense"])
         self.refused("No such file", *both, "--json", "/no/folder")
         self.refused("not found", "--a", "/no/tutti", "--b", TUTTI)
         other = self.script("other", f'case "$*" in *--help*) exec {TUTTI} "$@";; esac; exec {TUTTI} "$@" --sizes 64')
-        self.refused("a and b have not the same points", "--a", TUTTI, "--b", other, bench=POINT)
+        self.refused("a and b have different points", "--a", TUTTI, "--b", other, bench=POINT)
 
     def test_help(self):
         done = subprocess.run([PAIRS, "--help"], text=True, stdout=subprocess.PIPE, timeout=DEADLINE_S, check=True)
