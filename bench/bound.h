@@ -87,13 +87,13 @@ static inline void bench_need_owned(const bench_problem *of, const bench_map *ma
 }
 
 static inline void bench_need_whole(const bench_problem *of, const bench_map *map, int32_t root, bench_need *need) {
-  const bench_form *form = &bench_forms[of->collective];
-  bool rooted = form->from_root || form->to_root;
+  const bench_form form = bench_form_of(of->collective);
+  bool rooted = form.from_root || form.to_root;
   double elements = (double)of->elements;
   for (int32_t m = 0; m < map->machines; m++) {
     bool is_root = m == map->machine_of[root];
-    need->out[m] = !rooted || is_root == form->from_root ? elements : 0;
-    need->in[m] = !rooted || is_root == form->to_root ? elements : 0;
+    need->out[m] = !rooted || is_root == form.from_root ? elements : 0;
+    need->in[m] = !rooted || is_root == form.to_root ? elements : 0;
   }
   need->all = (rooted ? 1 : 2) * (map->machines - 1) * elements;
 }
@@ -106,7 +106,7 @@ static inline void bench_need_runs(const bench_problem *of, const bench_map *map
 
 /* gather and scatter. */
 static inline void bench_need_rooted(const bench_problem *of, const bench_map *map, int32_t root, bench_need *need) {
-  bool gathers = bench_forms[of->collective].to_root;
+  bool gathers = bench_form_of(of->collective).to_root;
   for (int32_t rank = 0; rank < of->ranks; rank++) {
     int32_t from = gathers ? rank : root, to = gathers ? root : rank;
     bench_need_move(need, map->machine_of[from], map->machine_of[to], (double)bench_block(of, from, to));
@@ -114,20 +114,20 @@ static inline void bench_need_rooted(const bench_problem *of, const bench_map *m
 }
 
 static inline void bench_need_of(const bench_problem *of, const bench_map *map, int32_t root, bench_need *need) {
-  const bench_form *form = &bench_forms[of->collective];
+  const bench_form form = bench_form_of(of->collective);
   if (map->machines == 1)
     return;
-  if (form->sum == BENCH_UP_TO || form->sum == BENCH_BELOW)
+  if (form.sum == TT_OPERANDS_UP_TO || form.sum == TT_OPERANDS_BELOW)
     bench_need_runs(of, map, need);
-  else if (form->cut == BENCH_WHOLE)
+  else if (form.cut == BENCH_WHOLE)
     bench_need_whole(of, map, root, need);
-  else if (form->from_root || form->to_root)
+  else if (form.from_root || form.to_root)
     bench_need_rooted(of, map, root, need);
-  else if (form->cut != BENCH_BY_PAIR && !form->neighbor)
-    bench_need_owned(of, map, form->sum == BENCH_OF_ALL, need);
+  else if (form.cut != BENCH_BY_PAIR && !form.neighbor)
+    bench_need_owned(of, map, form.sum == TT_OPERANDS_ALL, need);
   else
     for (int32_t from = 0; from < of->ranks; from++)
-      (form->cut == BENCH_BY_PAIR ? bench_need_pairs : bench_need_shared)(of, map, from, need);
+      (form.cut == BENCH_BY_PAIR ? bench_need_pairs : bench_need_shared)(of, map, from, need);
 }
 
 /* Elements over the rates, which are in elements a unit of time; 0 where a rate is. */
@@ -144,7 +144,7 @@ static inline double bench_need_time(const bench_need *need, const double *rate,
 }
 
 static inline bool bench_is_rooted(tt_collective collective) {
-  return bench_forms[collective].from_root || bench_forms[collective].to_root;
+  return bench_form_of(collective).from_root || bench_form_of(collective).to_root;
 }
 
 /* Of calls that overlap: the needs of all roots together. All roots of a machine are alike. -1: no memory. */

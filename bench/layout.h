@@ -21,40 +21,41 @@
 /* Which blocks there are: one for all; those that a rank gives to everyone, gets from everyone, gives to each. */
 typedef enum bench_cut { BENCH_WHOLE, BENCH_BY_SOURCE, BENCH_BY_TARGET, BENCH_BY_PAIR } bench_cut;
 
-/* Whose elements are combined: none's; all ranks'; those up to, or below, the one that gets the result. */
-typedef enum bench_sum { BENCH_NO_SUM, BENCH_OF_ALL, BENCH_UP_TO, BENCH_BELOW } bench_sum;
-
 typedef struct bench_form {
   bench_cut cut;
-  bench_sum sum;
+  tt_operands sum;
   bool from_root, to_root, neighbor;
   bool uneven, typed; /* v; w */
 } bench_form;
 
-static const bench_form bench_forms[TT_COLLECTIVE_COUNT] = {
-    [TT_ALLREDUCE] = {.sum = BENCH_OF_ALL},
-    [TT_BROADCAST] = {.from_root = true},
-    [TT_ALLGATHER] = {.cut = BENCH_BY_SOURCE},
-    [TT_REDUCE_SCATTER] = {.cut = BENCH_BY_TARGET, .sum = BENCH_OF_ALL},
-    [TT_BARRIER] = {.cut = BENCH_WHOLE},
-    [TT_REDUCE] = {.sum = BENCH_OF_ALL, .to_root = true},
-    [TT_GATHER] = {.cut = BENCH_BY_SOURCE, .to_root = true},
-    [TT_SCATTER] = {.cut = BENCH_BY_TARGET, .from_root = true},
-    [TT_ALL_TO_ALL] = {.cut = BENCH_BY_PAIR},
-    [TT_SCAN] = {.sum = BENCH_UP_TO},
-    [TT_EXSCAN] = {.sum = BENCH_BELOW},
-    [TT_ALLGATHERV] = {.cut = BENCH_BY_SOURCE, .uneven = true},
-    [TT_REDUCE_SCATTERV] = {.cut = BENCH_BY_TARGET, .sum = BENCH_OF_ALL, .uneven = true},
-    [TT_GATHERV] = {.cut = BENCH_BY_SOURCE, .to_root = true, .uneven = true},
-    [TT_SCATTERV] = {.cut = BENCH_BY_TARGET, .from_root = true, .uneven = true},
-    [TT_ALL_TO_ALLV] = {.cut = BENCH_BY_PAIR, .uneven = true},
-    [TT_ALL_TO_ALLW] = {.cut = BENCH_BY_PAIR, .uneven = true, .typed = true},
-    [TT_NEIGHBOR_ALLGATHER] = {.cut = BENCH_BY_SOURCE, .neighbor = true},
-    [TT_NEIGHBOR_ALLGATHERV] = {.cut = BENCH_BY_SOURCE, .neighbor = true, .uneven = true},
-    [TT_NEIGHBOR_ALL_TO_ALL] = {.cut = BENCH_BY_PAIR, .neighbor = true},
-    [TT_NEIGHBOR_ALL_TO_ALLV] = {.cut = BENCH_BY_PAIR, .neighbor = true, .uneven = true},
-    [TT_NEIGHBOR_ALL_TO_ALLW] = {.cut = BENCH_BY_PAIR, .neighbor = true, .uneven = true, .typed = true},
-};
+/* From the rows of compose/collectives.inc, which workers of other libraries have too. */
+static inline bench_form bench_form_of(int64_t collective) {
+#define TT_COLLECTIVE(id, function, name, kind, lengths, in, out, operands, ...)                                       \
+  [TT_##id] = {{in, out}, TT_OPERANDS_##operands},
+  static const struct {
+    tt_side side[2];
+    tt_operands operands;
+  } rows[TT_COLLECTIVE_COUNT] = {
+#include "compose/collectives.inc"
+  };
+  const tt_side *in = &rows[collective].side[TT_IN], *out = &rows[collective].side[TT_OUT];
+  bool gives_each = in->unit != TT_ONE_BLOCK, gets_each = out->unit != TT_ONE_BLOCK;
+  return (bench_form){.cut = gives_each  ? gets_each ? BENCH_BY_PAIR : BENCH_BY_TARGET
+                             : gets_each ? BENCH_BY_SOURCE
+                                         : BENCH_WHOLE,
+                      .sum = rows[collective].operands,
+                      .from_root = in->of_root,
+                      .to_root = out->of_root,
+                      .neighbor = out->unit == TT_EACH_SOURCE,
+                      .uneven = in->length != TT_BY_COUNT || out->length != TT_BY_COUNT,
+                      .typed = in->typed};
+}
+
+/* Those of which most blocks may be empty: each rank has a block for each rank, all of their own length. */
+static inline bool bench_may_be_sparse(int64_t collective) {
+  bench_form form = bench_form_of(collective);
+  return form.cut == BENCH_BY_PAIR && form.uneven && !form.neighbor;
+}
 
 typedef struct bench_problem {
   tt_collective collective;
@@ -64,8 +65,7 @@ typedef struct bench_problem {
 } bench_problem;
 
 static inline bench_problem bench_problem_of(tt_collective collective, int32_t ranks, bool sparse, int64_t elements) {
-  bool may_be = collective == TT_ALL_TO_ALLV || collective == TT_ALL_TO_ALLW;
-  return (bench_problem){collective, ranks, sparse && may_be, elements};
+  return (bench_problem){collective, ranks, sparse && bench_may_be_sparse(collective), elements};
 }
 
 /* ---- the grid ---- */
@@ -97,12 +97,12 @@ static inline int32_t bench_neighbors(int32_t ranks, int32_t rank, int32_t neigh
 
 static inline int32_t bench_peer_count(const bench_problem *of) {
   int32_t neighbor[4];
-  return bench_forms[of->collective].neighbor ? bench_neighbors(of->ranks, 0, neighbor) : of->ranks;
+  return bench_form_of(of->collective).neighbor ? bench_neighbors(of->ranks, 0, neighbor) : of->ranks;
 }
 
 static inline int32_t bench_peer(const bench_problem *of, int32_t rank, int32_t number) {
   int32_t neighbor[4];
-  if (!bench_forms[of->collective].neighbor)
+  if (!bench_form_of(of->collective).neighbor)
     return number;
   bench_neighbors(of->ranks, rank, neighbor);
   return neighbor[number];
@@ -117,7 +117,7 @@ static inline int32_t bench_peer_number(const bench_problem *of, int32_t rank, i
 
 /* Blocks that the stated size is cut into. */
 static inline int32_t bench_block_count(const bench_problem *of) {
-  if (bench_forms[of->collective].cut == BENCH_WHOLE)
+  if (bench_form_of(of->collective).cut == BENCH_WHOLE)
     return 1;
   if (of->sparse)
     return of->ranks > 2 ? 2 : 1;
@@ -142,23 +142,23 @@ static inline int64_t bench_sparse(const bench_problem *of, int32_t from, int32_
 
 /* What goes from one rank to another, or to everyone, or from everyone. */
 static inline int64_t bench_block(const bench_problem *of, int32_t from, int32_t to) {
-  const bench_form *form = &bench_forms[of->collective];
+  const bench_form form = bench_form_of(of->collective);
   int32_t blocks = bench_block_count(of);
-  if (form->cut == BENCH_WHOLE || !form->uneven)
+  if (form.cut == BENCH_WHOLE || !form.uneven)
     return of->elements / blocks;
   if (of->sparse)
     return bench_sparse(of, from, to);
-  if (form->cut == BENCH_BY_PAIR)
-    return bench_uneven(of->elements, blocks, form->neighbor ? bench_peer_number(of, from, to) : (from + to) % blocks);
-  if (form->neighbor)
+  if (form.cut == BENCH_BY_PAIR)
+    return bench_uneven(of->elements, blocks, form.neighbor ? bench_peer_number(of, from, to) : (from + to) % blocks);
+  if (form.neighbor)
     return of->elements / blocks * 2 * (from + 1) / (of->ranks + 1);
-  return bench_uneven(of->elements, blocks, form->cut == BENCH_BY_SOURCE ? from : to);
+  return bench_uneven(of->elements, blocks, form.cut == BENCH_BY_SOURCE ? from : to);
 }
 
 /* Where the block for `to` begins in the vector of `from`. */
 static inline int64_t bench_block_begin(const bench_problem *of, int32_t from, int32_t to) {
   int64_t begin = 0;
-  if (bench_forms[of->collective].cut == BENCH_BY_TARGET || bench_forms[of->collective].cut == BENCH_BY_PAIR)
+  if (bench_form_of(of->collective).cut == BENCH_BY_TARGET || bench_form_of(of->collective).cut == BENCH_BY_PAIR)
     for (int32_t n = 0; bench_peer(of, from, n) != to; n++)
       begin += bench_block(of, from, bench_peer(of, from, n));
   return begin;
@@ -179,13 +179,13 @@ typedef struct bench_layout {
 static inline void bench_layout_finish(bench_layout *layout) { free(layout->in_count); }
 
 static inline bool bench_layout_init(const bench_problem *of, int32_t rank, bench_layout *layout) {
-  bench_cut cut = bench_forms[of->collective].cut;
+  bench_cut cut = bench_form_of(of->collective).cut;
   int32_t peers = bench_peer_count(of);
   int64_t *table = calloc(4 * (size_t)peers, sizeof *table), given = 0, taken = 0;
   *layout = (bench_layout){.peers = peers, .in_count = table};
   if (!table)
     return false;
-  layout->count = bench_forms[of->collective].uneven ? 0 : bench_block(of, 0, 0);
+  layout->count = bench_form_of(of->collective).uneven ? 0 : bench_block(of, 0, 0);
   layout->in_offset = table + peers;
   layout->out_count = table + 2 * peers;
   layout->out_offset = table + 3 * peers;
@@ -206,17 +206,17 @@ static inline bool bench_layout_init(const bench_problem *of, int32_t rank, benc
 /* Elements that have to come to a rank at the least: blocks that it did not have in its `out`, operands that it did not
  * have and has to combine. Allreduce is a reduce-scatter and an allgather; reduce's operands are shared among all. */
 static inline int64_t bench_moved(const bench_problem *of, int32_t rank, int32_t root) {
-  const bench_form *form = &bench_forms[of->collective];
+  const bench_form form = bench_form_of(of->collective);
   int64_t moved = 0, others = of->ranks - 1;
-  if ((form->from_root && form->cut == BENCH_WHOLE && rank == root) || (form->sum == BENCH_BELOW && rank == 0))
+  if ((form.from_root && form.cut == BENCH_WHOLE && rank == root) || (form.sum == TT_OPERANDS_BELOW && rank == 0))
     return 0;
-  if (form->sum == BENCH_OF_ALL && form->cut == BENCH_WHOLE)
-    return (form->to_root ? 1 : 2) * of->elements * others / of->ranks;
-  if (form->cut == BENCH_WHOLE)
+  if (form.sum == TT_OPERANDS_ALL && form.cut == BENCH_WHOLE)
+    return (form.to_root ? 1 : 2) * of->elements * others / of->ranks;
+  if (form.cut == BENCH_WHOLE)
     return of->elements;
-  if (form->cut == BENCH_BY_TARGET)
-    return bench_block(of, root, rank) * (form->sum == BENCH_OF_ALL ? others : 1);
-  for (int32_t n = 0; n < bench_peer_count(of) && (!form->to_root || rank == root); n++)
+  if (form.cut == BENCH_BY_TARGET)
+    return bench_block(of, root, rank) * (form.sum == TT_OPERANDS_ALL ? others : 1);
+  for (int32_t n = 0; n < bench_peer_count(of) && (!form.to_root || rank == root); n++)
     moved += bench_block(of, bench_peer(of, rank, n), rank);
   return moved;
 }

@@ -88,7 +88,7 @@ static inline void bench_release_all(const bench_library *library, bench_point *
 }
 
 static inline bench_arithmetic bench_arithmetic_of(const bench_point *point) {
-  bool sums = bench_forms[point->command->collective].sum != BENCH_NO_SUM;
+  bool sums = bench_form_of(point->command->collective).sum != TT_OPERANDS_NONE;
   return (bench_arithmetic){(tutti_type)point->command->type, sums ? point->command->op : BENCH_MOVED, point->size};
 }
 
@@ -148,11 +148,11 @@ static inline int bench_check_block(const bench_point *point, int64_t at, int64_
 
 /* The block or vector that all ranks, one of them, or the first of them have made. */
 static inline int bench_check_one(const bench_point *point, int32_t root, char *text) {
-  const bench_form *form = &bench_forms[point->command->collective];
-  int32_t first = form->from_root ? root : 0, last = form->from_root ? root : point->size - 1;
-  if (form->sum == BENCH_UP_TO || form->sum == BENCH_BELOW)
-    last = point->rank - (form->sum == BENCH_BELOW);
-  bool passes = form->from_root && form->cut == BENCH_WHOLE && point->rank == root; /* its `in` is all it has */
+  const bench_form form = bench_form_of(point->command->collective);
+  int32_t first = form.from_root ? root : 0, last = form.from_root ? root : point->size - 1;
+  if (form.sum == TT_OPERANDS_UP_TO || form.sum == TT_OPERANDS_BELOW)
+    last = point->rank - (form.sum == TT_OPERANDS_BELOW);
+  bool passes = form.from_root && form.cut == BENCH_WHOLE && point->rank == root; /* its `in` is all it has */
   if (last < 0 || passes || point->layout.out_elements == 0)
     return BENCH_OK;
   return bench_check_block(point, 0, point->layout.out_elements, first, last,
@@ -172,11 +172,11 @@ static inline int bench_check_peers(const bench_point *point, char *text) {
 }
 
 static inline int bench_check(const bench_point *point, char *text) {
-  const bench_form *form = &bench_forms[point->command->collective];
+  const bench_form form = bench_form_of(point->command->collective);
   int32_t last_root = (int32_t)((point->next_root - 1) % (uint64_t)point->size);
-  if (form->to_root && point->rank != last_root)
+  if (form.to_root && point->rank != last_root)
     return BENCH_OK;
-  if (form->cut == BENCH_WHOLE || form->cut == BENCH_BY_TARGET)
+  if (form.cut == BENCH_WHOLE || form.cut == BENCH_BY_TARGET)
     return bench_check_one(point, last_root, text);
   return bench_check_peers(point, text);
 }

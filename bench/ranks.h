@@ -186,9 +186,9 @@ static inline int bench_ranks_calibrate(bench_ranks *all, const bench_task *task
 /* Where all roots can have their turn within a set, each batch is whole turns: all libraries are timed with the same
  * roots. Batches of calibration were not. */
 static inline void bench_ranks_turn(bench_ranks *all, const bench_task *task, bench_command *command) {
-  const bench_form *form = &bench_forms[command->collective];
+  const bench_form form = bench_form_of(command->collective);
   int64_t size = all->point.size, calls = (command->calls + size - 1) / size * size;
-  bool rooted = form->from_root || form->to_root;
+  bool rooted = form.from_root || form.to_root;
   if (!rooted || command->apart || all->call_ns * (double)calls > task->seconds * 1e9 / BENCH_SETS)
     return;
   command->calls = calls;

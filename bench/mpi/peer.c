@@ -1,7 +1,7 @@
 /* bench/mpi/peer.c - the worker of `tutti bench --against openmpi,mpich`: the loop of bench/loop.h on MPI.
  *
  * One source, compiled by each MPI's own wrapper compiler into libexec/tutti/peer-openmpi and peer-mpich, so tutti
- * itself links with neither. Every call is a row of the switch in `issue`, blocking or not. */
+ * itself links with neither. Every call is a row of calls.inc, blocking or not. */
 #include "../worker.h"
 
 #include <mpi.h>
@@ -65,12 +65,22 @@ static bool combines(void) {
   return MPI_Reduce_local(left, right, 1, self.type, self.op) == MPI_SUCCESS;
 }
 
+static bool has(int32_t collective) {
+#define PEER_CALL(collective, ...) [TT_##collective] = true,
+  static const bool calls[TT_COLLECTIVE_COUNT] = {
+#include "calls.inc"
+  };
+  return calls[collective];
+}
+
 static int choose_arithmetic(const bench_command *command, char *text) {
+  if (!has(command->collective))
+    return lacks("has no such collective", text);
   self.type = peer_type((tutti_type)command->type);
   self.op = peer_op((tutti_op)command->op);
   if (self.type == MPI_DATATYPE_NULL)
     return lacks("has no such type", text);
-  if (bench_forms[command->collective].sum == BENCH_NO_SUM)
+  if (bench_form_of(command->collective).sum == TT_OPERANDS_NONE)
     return BENCH_OK;
   if (self.op == MPI_OP_NULL)
     return lacks("has no such operator", text);
@@ -90,7 +100,7 @@ static int make_grid(const bench_point *point, char *text) {
 
 static int peer_prepare(const bench_point *point, char *text) {
   int result = choose_arithmetic(point->command, text);
-  if (result == BENCH_OK && bench_forms[point->command->collective].neighbor)
+  if (result == BENCH_OK && bench_form_of(point->command->collective).neighbor)
     result = make_grid(point, text);
   if (result == BENCH_OK && !peer_arrays_init(point, self.type, &self.arrays))
     return snprintf(text, BENCH_TEXT, "MPI counts end at 2147483647"), BENCH_FAILED;
@@ -101,7 +111,9 @@ static void peer_release(void) { peer_arrays_finish(&self.arrays); }
 
 /* ---- calls ---- */
 
-#define CALL(blocking, nonblocking, ...) return request ? nonblocking(__VA_ARGS__, request) : blocking(__VA_ARGS__)
+#define PEER_CALL(collective, blocking, nonblocking, ...)                                                              \
+  case TT_##collective:                                                                                                \
+    return request ? nonblocking(__VA_ARGS__, request) : blocking(__VA_ARGS__);
 
 static int issue(const bench_point *point, int root, MPI_Request *request) {
   const peer_arrays *a = &self.arrays;
@@ -111,54 +123,9 @@ static int issue(const bench_point *point, int root, MPI_Request *request) {
   MPI_Op op = self.op;
   MPI_Comm world = MPI_COMM_WORLD, grid = self.grid;
   switch (point->command->collective) {
-  case TT_ALLREDUCE:
-    CALL(MPI_Allreduce, MPI_Iallreduce, in, out, a->count, type, op, world);
-  case TT_BROADCAST:
-    CALL(MPI_Bcast, MPI_Ibcast, both, a->count, type, root, world);
-  case TT_ALLGATHER:
-    CALL(MPI_Allgather, MPI_Iallgather, in, a->count, type, out, a->count, type, world);
-  case TT_REDUCE_SCATTER:
-    CALL(MPI_Reduce_scatter_block, MPI_Ireduce_scatter_block, in, out, a->count, type, op, world);
-  case TT_REDUCE:
-    CALL(MPI_Reduce, MPI_Ireduce, in, out, a->count, type, op, root, world);
-  case TT_GATHER:
-    CALL(MPI_Gather, MPI_Igather, in, a->count, type, out, a->count, type, root, world);
-  case TT_SCATTER:
-    CALL(MPI_Scatter, MPI_Iscatter, in, a->count, type, out, a->count, type, root, world);
-  case TT_ALL_TO_ALL:
-    CALL(MPI_Alltoall, MPI_Ialltoall, in, a->count, type, out, a->count, type, world);
-  case TT_SCAN:
-    CALL(MPI_Scan, MPI_Iscan, in, out, a->count, type, op, world);
-  case TT_EXSCAN:
-    CALL(MPI_Exscan, MPI_Iexscan, in, out, a->count, type, op, world);
-  case TT_ALLGATHERV:
-    CALL(MPI_Allgatherv, MPI_Iallgatherv, in, a->in_all, type, out, a->out_count, a->out_at, type, world);
-  case TT_REDUCE_SCATTERV:
-    CALL(MPI_Reduce_scatter, MPI_Ireduce_scatter, in, out, a->in_count, type, op, world);
-  case TT_GATHERV:
-    CALL(MPI_Gatherv, MPI_Igatherv, in, a->in_all, type, out, a->out_count, a->out_at, type, root, world);
-  case TT_SCATTERV:
-    CALL(MPI_Scatterv, MPI_Iscatterv, in, a->in_count, a->in_at, type, out, a->out_all, type, root, world);
-  case TT_ALL_TO_ALLV:
-    CALL(MPI_Alltoallv, MPI_Ialltoallv, in, a->in_count, a->in_at, type, out, a->out_count, a->out_at, type, world);
-  case TT_ALL_TO_ALLW:
-    CALL(MPI_Alltoallw, MPI_Ialltoallw, in, a->in_count, a->in_at, a->in_type, out, a->out_count, a->out_at,
-         a->out_type, world);
-  case TT_NEIGHBOR_ALLGATHER:
-    CALL(MPI_Neighbor_allgather, MPI_Ineighbor_allgather, in, a->count, type, out, a->count, type, grid);
-  case TT_NEIGHBOR_ALLGATHERV:
-    CALL(MPI_Neighbor_allgatherv, MPI_Ineighbor_allgatherv, in, a->in_all, type, out, a->out_count, a->out_at, type,
-         grid);
-  case TT_NEIGHBOR_ALL_TO_ALL:
-    CALL(MPI_Neighbor_alltoall, MPI_Ineighbor_alltoall, in, a->count, type, out, a->count, type, grid);
-  case TT_NEIGHBOR_ALL_TO_ALLV:
-    CALL(MPI_Neighbor_alltoallv, MPI_Ineighbor_alltoallv, in, a->in_count, a->in_at, type, out, a->out_count, a->out_at,
-         type, grid);
-  case TT_NEIGHBOR_ALL_TO_ALLW:
-    CALL(MPI_Neighbor_alltoallw, MPI_Ineighbor_alltoallw, in, a->in_count, a->in_bytes, a->in_type, out, a->out_count,
-         a->out_bytes, a->out_type, grid);
+#include "calls.inc"
   default:
-    return request ? MPI_Ibarrier(world, request) : MPI_Barrier(world);
+    return MPI_ERR_UNKNOWN;
   }
 }
 

@@ -98,55 +98,19 @@ static const struct kind exscan = {.reduces = true, .form = {{"one", WHOLE, 1, {
 static const struct kind neighbor = {
     .has_graph = true, .in = TT_LAYOUT_TOUCHED, .out = TT_LAYOUT_TOUCHED, .form = {{"one", WHOLE, 0, {{0}}}}};
 
-/* What a call's buffers hold. */
-#define ONE {.unit = TT_ONE_BLOCK}
-#define ONE_OF_ROOT {.unit = TT_ONE_BLOCK, .of_root = true}
-#define EVERY {.unit = TT_EACH_RANK}
-#define EVERY_OF_ROOT {.unit = TT_EACH_RANK, .of_root = true}
-#define OWN {TT_ONE_BLOCK, TT_BY_OWN, false, false}
-#define OWN_OF_LIST {TT_ONE_BLOCK, TT_BY_RANK, false, false}
-#define LISTED(unit) {unit, TT_BY_LIST, false, false}
-#define LISTED_OF_ROOT {TT_EACH_RANK, TT_BY_LIST, true, false}
-#define TYPED(unit) {unit, TT_BY_LIST, false, true}
-
+#define TT_COLLECTIVE(id, function, name, kind, lengths, in, out, operands, ...)                                       \
+  [TT_##id] = {name, &kind, TT_LENGTHS_##lengths, {in, out}, TT_OPERANDS_##operands},
 static const struct row {
   const char *name;
   const struct kind *kind;
   tt_lengths lengths;
   tt_side side[2]; /* TT_IN, TT_OUT */
+  tt_operands operands;
 } collectives[TT_COLLECTIVE_COUNT] = {
-    [TT_ALLREDUCE] = {"allreduce", &allreduce, TT_LENGTHS_ALL, {ONE, ONE}},
-    [TT_BROADCAST] = {"broadcast", &broadcast, TT_LENGTHS_ALL, {ONE_OF_ROOT, ONE}},
-    [TT_ALLGATHER] = {"allgather", &allgather, TT_LENGTHS_ALL, {ONE, EVERY}},
-    [TT_REDUCE_SCATTER] = {"reduce-scatter", &reduce_scatter, TT_LENGTHS_ALL, {EVERY, ONE}},
-    [TT_BARRIER] = {"barrier", &barrier, TT_LENGTHS_ALL, {ONE, ONE}},
-    [TT_REDUCE] = {"reduce", &reduce, TT_LENGTHS_ALL, {ONE, ONE_OF_ROOT}},
-    [TT_GATHER] = {"gather", &gather, TT_LENGTHS_ALL, {ONE, EVERY_OF_ROOT}},
-    [TT_SCATTER] = {"scatter", &scatter, TT_LENGTHS_ALL, {EVERY_OF_ROOT, ONE}},
-    [TT_ALL_TO_ALL] = {"all-to-all", &all_to_all, TT_LENGTHS_ALL, {EVERY, EVERY}},
-    [TT_SCAN] = {"scan", &scan, TT_LENGTHS_ALL, {ONE, ONE}},
-    [TT_EXSCAN] = {"exscan", &exscan, TT_LENGTHS_ALL, {ONE, ONE}},
-    [TT_ALLGATHERV] = {"allgatherv", &allgather, TT_LENGTHS_ALL, {OWN_OF_LIST, LISTED(TT_EACH_RANK)}},
-    [TT_REDUCE_SCATTERV] = {"reduce-scatterv", &reduce_scatter, TT_LENGTHS_ALL, {LISTED(TT_EACH_RANK), OWN_OF_LIST}},
-    [TT_GATHERV] = {"gatherv", &gather, TT_LENGTHS_ROOT, {OWN, LISTED_OF_ROOT}},
-    [TT_SCATTERV] = {"scatterv", &scatter, TT_LENGTHS_ROOT, {LISTED_OF_ROOT, OWN}},
-    [TT_ALL_TO_ALLV] = {"all-to-allv", &all_to_all, TT_LENGTHS_ENDS, {LISTED(TT_EACH_RANK), LISTED(TT_EACH_RANK)}},
-    [TT_ALL_TO_ALLW] = {"all-to-allw", &all_to_all, TT_LENGTHS_ENDS, {TYPED(TT_EACH_RANK), TYPED(TT_EACH_RANK)}},
-    [TT_NEIGHBOR_ALLGATHER] = {"neighbor-allgather", &neighbor, TT_LENGTHS_ALL, {ONE, {.unit = TT_EACH_SOURCE}}},
-    [TT_NEIGHBOR_ALLGATHERV] = {"neighbor-allgatherv", &neighbor, TT_LENGTHS_ENDS, {OWN, LISTED(TT_EACH_SOURCE)}},
-    [TT_NEIGHBOR_ALL_TO_ALL] = {"neighbor-all-to-all",
-                                &neighbor,
-                                TT_LENGTHS_ALL,
-                                {{.unit = TT_EACH_DESTINATION}, {.unit = TT_EACH_SOURCE}}},
-    [TT_NEIGHBOR_ALL_TO_ALLV] = {"neighbor-all-to-allv",
-                                 &neighbor,
-                                 TT_LENGTHS_ENDS,
-                                 {LISTED(TT_EACH_DESTINATION), LISTED(TT_EACH_SOURCE)}},
-    [TT_NEIGHBOR_ALL_TO_ALLW] = {"neighbor-all-to-allw",
-                                 &neighbor,
-                                 TT_LENGTHS_ENDS,
-                                 {TYPED(TT_EACH_DESTINATION), TYPED(TT_EACH_SOURCE)}},
+#include "compose/collectives.inc"
 };
+
+tt_operands tt_compose_operands(tt_collective collective) { return collectives[collective].operands; }
 
 tt_side tt_compose_side(tt_collective collective, tt_buffer side) { return collectives[collective].side[side]; }
 

@@ -4,29 +4,10 @@
 
 #include "ir/ir.h"
 
+/* TT_ALLREDUCE ...: the rows of collectives.inc. */
+#define TT_COLLECTIVE(id, ...) TT_##id,
 typedef enum tt_collective {
-  TT_ALLREDUCE,
-  TT_BROADCAST,
-  TT_ALLGATHER,
-  TT_REDUCE_SCATTER,
-  TT_BARRIER,
-  TT_REDUCE,
-  TT_GATHER,
-  TT_SCATTER,
-  TT_ALL_TO_ALL,
-  TT_SCAN,
-  TT_EXSCAN,
-  TT_ALLGATHERV,
-  TT_REDUCE_SCATTERV,
-  TT_GATHERV,
-  TT_SCATTERV,
-  TT_ALL_TO_ALLV,
-  TT_ALL_TO_ALLW,
-  TT_NEIGHBOR_ALLGATHER,
-  TT_NEIGHBOR_ALLGATHERV,
-  TT_NEIGHBOR_ALL_TO_ALL,
-  TT_NEIGHBOR_ALL_TO_ALLV,
-  TT_NEIGHBOR_ALL_TO_ALLW,
+#include "compose/collectives.inc"
   TT_COLLECTIVE_COUNT
 } tt_collective;
 
@@ -36,6 +17,9 @@ typedef enum tt_lengths {
   TT_LENGTHS_ENDS, /* the rank that has it and those that get it */
   TT_LENGTHS_ROOT  /* the root, and the rank that has it or gets it */
 } tt_lengths;
+
+/* Whose elements are combined to what a rank gets: nobody's; all ranks'; those of the ranks up to it, or below it. */
+typedef enum tt_operands { TT_OPERANDS_NONE, TT_OPERANDS_ALL, TT_OPERANDS_UP_TO, TT_OPERANDS_BELOW } tt_operands;
 
 /* Of which blocks a buffer consists. */
 typedef enum tt_unit { TT_ONE_BLOCK, TT_EACH_RANK, TT_EACH_SOURCE, TT_EACH_DESTINATION } tt_unit;
@@ -90,8 +74,9 @@ typedef struct tt_collective_info {
   const char *form[4]; /* names: "one" for the one-step form, else "allgather.reduce-scatter", last stage first */
 } tt_collective_info;
 
-tt_collective_info tt_compose_info(tt_collective collective);      /* name NULL where there is none */
-tt_collective tt_compose_find(const char *name);                   /* TT_COLLECTIVE_COUNT where there is none */
+tt_collective_info tt_compose_info(tt_collective collective); /* name NULL where there is none */
+tt_collective tt_compose_find(const char *name);              /* TT_COLLECTIVE_COUNT where there is none */
+tt_operands tt_compose_operands(tt_collective collective);
 tt_side tt_compose_side(tt_collective collective, tt_buffer side); /* of TT_IN or TT_OUT */
 /* The form that a name stands for: NULL or "" for the first, "split" for the first that cuts the vector into one block
  * a rank (the first where none does); NULL where there is none. */

@@ -1,5 +1,5 @@
 /* tests/conformance/definition.h - what each collective does, from its definition: which blocks a rank's buffers hold,
- * how long they are, and what must be in them at the end. Shares nothing with the library but names.
+ * how long they are, and what must be in them at the end. Of the library it knows the rows of collectives.
  *
  * Lengths of blocks that differ, types of blocks and graphs are drawn from the call's seed, so that every rank knows
  * those of all others. */
@@ -55,31 +55,17 @@ typedef struct call_row {
 } call_row;
 
 static inline call_row call_row_of(tt_collective collective) {
-  static const call_row rows[TT_COLLECTIVE_COUNT] = {
-      [TT_ALLREDUCE] = {CALL_ONE, CALL_ONE, 0, 0, 0, 0},
-      [TT_BROADCAST] = {CALL_ONE, CALL_ONE, true, 0, 0, 0},
-      [TT_ALLGATHER] = {CALL_ONE, CALL_RANK, 0, 0, 0, 0},
-      [TT_REDUCE_SCATTER] = {CALL_RANK, CALL_ONE, 0, 0, 0, 0},
-      [TT_BARRIER] = {CALL_ONE, CALL_ONE, 0, 0, 0, 0},
-      [TT_REDUCE] = {CALL_ONE, CALL_ONE, 0, true, 0, 0},
-      [TT_GATHER] = {CALL_ONE, CALL_RANK, 0, true, 0, 0},
-      [TT_SCATTER] = {CALL_RANK, CALL_ONE, true, 0, 0, 0},
-      [TT_ALL_TO_ALL] = {CALL_RANK, CALL_RANK, 0, 0, 0, 0},
-      [TT_SCAN] = {CALL_ONE, CALL_ONE, 0, 0, 0, 0},
-      [TT_EXSCAN] = {CALL_ONE, CALL_ONE, 0, 0, 0, 0},
-      [TT_ALLGATHERV] = {CALL_ONE, CALL_RANK, 0, 0, true, 0},
-      [TT_REDUCE_SCATTERV] = {CALL_RANK, CALL_ONE, 0, 0, true, 0},
-      [TT_GATHERV] = {CALL_ONE, CALL_RANK, 0, true, true, 0},
-      [TT_SCATTERV] = {CALL_RANK, CALL_ONE, true, 0, true, 0},
-      [TT_ALL_TO_ALLV] = {CALL_RANK, CALL_RANK, 0, 0, true, 0},
-      [TT_ALL_TO_ALLW] = {CALL_RANK, CALL_RANK, 0, 0, true, true},
-      [TT_NEIGHBOR_ALLGATHER] = {CALL_ONE, CALL_FROM, 0, 0, 0, 0},
-      [TT_NEIGHBOR_ALLGATHERV] = {CALL_ONE, CALL_FROM, 0, 0, true, 0},
-      [TT_NEIGHBOR_ALL_TO_ALL] = {CALL_TO, CALL_FROM, 0, 0, 0, 0},
-      [TT_NEIGHBOR_ALL_TO_ALLV] = {CALL_TO, CALL_FROM, 0, 0, true, 0},
-      [TT_NEIGHBOR_ALL_TO_ALLW] = {CALL_TO, CALL_FROM, 0, 0, true, true},
-  };
-  return rows[collective];
+  static const call_unit units[] = {[TT_ONE_BLOCK] = CALL_ONE,
+                                    [TT_EACH_RANK] = CALL_RANK,
+                                    [TT_EACH_DESTINATION] = CALL_TO,
+                                    [TT_EACH_SOURCE] = CALL_FROM};
+  tt_side in = tt_compose_side(collective, TT_IN), out = tt_compose_side(collective, TT_OUT);
+  return (call_row){.in = units[in.unit],
+                    .out = units[out.unit],
+                    .in_root = in.of_root,
+                    .out_root = out.of_root,
+                    .lists = in.length != TT_BY_COUNT || out.length != TT_BY_COUNT,
+                    .types = in.typed};
 }
 
 static inline bool call_reduces(tt_collective collective) { return tt_compose_info(collective).reduces; }
@@ -214,7 +200,8 @@ static inline call_block call_out_block(const call *of, int64_t size, int64_t ra
     return call_in_block(of, size, from.rank[k], place);
   }
   if (call_reduces(of->collective)) {
-    int64_t last = of->collective == TT_SCAN ? rank : of->collective == TT_EXSCAN ? rank - 1 : size - 1;
+    tt_operands operands = tt_compose_operands(of->collective);
+    int64_t last = operands == TT_OPERANDS_UP_TO ? rank : operands == TT_OPERANDS_BELOW ? rank - 1 : size - 1;
     return call_summed(call_in_block(of, size, rank, row.in == CALL_RANK ? rank : 0), last);
   }
   if (row.out == CALL_RANK)
@@ -235,7 +222,8 @@ static inline bool call_op_fits(tutti_op op, tutti_type type) {
 }
 
 static inline bool call_is_ordered(const call *of) {
-  return of->op == CALL_PRODUCT || of->collective == TT_SCAN || of->collective == TT_EXSCAN;
+  tt_operands operands = tt_compose_operands(of->collective);
+  return of->op == CALL_PRODUCT || operands == TT_OPERANDS_UP_TO || operands == TT_OPERANDS_BELOW;
 }
 
 /* Element `index` of rank's input. */

@@ -1,5 +1,6 @@
 /* A rank is killed at a random moment while all loop over collectives of random kind and size: every other rank gets an
  * error that names it. How long that took is printed; it fails above 30 s, which is no matter of the machine's load. */
+#include "conformance/invoke.h"
 #include "fault/fault.h"
 
 #define BOUND_NS 30000000000
@@ -29,7 +30,8 @@ static void die_in(int64_t ns) {
 }
 
 typedef struct choice {
-  int collective, mode;
+  tt_collective collective; /* one without lists */
+  int mode;                 /* blocking; started and waited for, or tested */
   int64_t count, root;
   tutti_comm *comm;
 } choice;
@@ -37,67 +39,24 @@ typedef struct choice {
 /* The same on all ranks, since all have the same seed. */
 static choice choose(worker *self) {
   static const int64_t counts[] = {0, 1, 7, 200, 900, 5000, LONGEST};
-  choice made = {.collective = (int)random_below(&self->random, 11), .mode = (int)random_below(&self->random, 3)};
+  choice made = {.collective = (tt_collective)random_below(&self->random, TT_EXSCAN + 1),
+                 .mode = (int)random_below(&self->random, 3)};
   made.count = counts[random_below(&self->random, 7)];
   made.comm = self->comm[random_below(&self->random, 4) == 0];
   made.root = random_below(&self->random, 1000);
   return made;
 }
 
-static tutti_status call(worker *self, const choice *of) {
-  int64_t root = of->root % tutti_comm_size(of->comm);
-  switch (of->collective) {
-  case 0:
-    return tutti_allreduce(self->in, self->out, of->count, TUTTI_INT32, TUTTI_SUM, of->comm);
-  case 1:
-    return tutti_broadcast(self->in, self->out, of->count, TUTTI_INT32, root, of->comm);
-  case 2:
-    return tutti_allgather(self->in, self->out, of->count, TUTTI_INT32, of->comm);
-  case 3:
-    return tutti_reduce_scatter(self->in, self->out, of->count, TUTTI_INT32, TUTTI_SUM, of->comm);
-  case 4:
-    return tutti_reduce(self->in, self->out, of->count, TUTTI_INT32, TUTTI_SUM, root, of->comm);
-  case 5:
-    return tutti_gather(self->in, self->out, of->count, TUTTI_INT32, root, of->comm);
-  case 6:
-    return tutti_scatter(self->in, self->out, of->count, TUTTI_INT32, root, of->comm);
-  case 7:
-    return tutti_all_to_all(self->in, self->out, of->count, TUTTI_INT32, of->comm);
-  case 8:
-    return tutti_scan(self->in, self->out, of->count, TUTTI_INT32, TUTTI_SUM, of->comm);
-  case 9:
-    return tutti_exscan(self->in, self->out, of->count, TUTTI_INT32, TUTTI_SUM, of->comm);
-  default:
-    return tutti_barrier(of->comm);
-  }
-}
-
-static tutti_status start(worker *self, const choice *of, tutti_request **request) {
-  int64_t root = of->root % tutti_comm_size(of->comm);
-  switch (of->collective) {
-  case 0:
-    return tutti_allreduce_start(self->in, self->out, of->count, TUTTI_INT32, TUTTI_SUM, of->comm, request);
-  case 1:
-    return tutti_broadcast_start(self->in, self->out, of->count, TUTTI_INT32, root, of->comm, request);
-  case 2:
-    return tutti_allgather_start(self->in, self->out, of->count, TUTTI_INT32, of->comm, request);
-  case 3:
-    return tutti_reduce_scatter_start(self->in, self->out, of->count, TUTTI_INT32, TUTTI_SUM, of->comm, request);
-  case 4:
-    return tutti_reduce_start(self->in, self->out, of->count, TUTTI_INT32, TUTTI_SUM, root, of->comm, request);
-  case 5:
-    return tutti_gather_start(self->in, self->out, of->count, TUTTI_INT32, root, of->comm, request);
-  case 6:
-    return tutti_scatter_start(self->in, self->out, of->count, TUTTI_INT32, root, of->comm, request);
-  case 7:
-    return tutti_all_to_all_start(self->in, self->out, of->count, TUTTI_INT32, of->comm, request);
-  case 8:
-    return tutti_scan_start(self->in, self->out, of->count, TUTTI_INT32, TUTTI_SUM, of->comm, request);
-  case 9:
-    return tutti_exscan_start(self->in, self->out, of->count, TUTTI_INT32, TUTTI_SUM, of->comm, request);
-  default:
-    return tutti_barrier_start(of->comm, request);
-  }
+/* A blocking call, or one that is started. */
+static tutti_status begin(worker *self, const choice *of, tutti_request **request) {
+  const call_arguments arguments = {.in = self->in,
+                                    .out = self->out,
+                                    .count = of->count,
+                                    .type = TUTTI_INT32,
+                                    .op = TUTTI_SUM,
+                                    .root = of->root % tutti_comm_size(of->comm),
+                                    .comm = of->comm};
+  return call_invoke(of->collective, of->mode == 0 ? CALL_BLOCK : CALL_START, &arguments, request);
 }
 
 static tutti_status complete(tutti_request **request, bool polls) {
@@ -112,11 +71,9 @@ static tutti_status complete(tutti_request **request, bool polls) {
 
 static tutti_status one_call(worker *self) {
   choice of = choose(self);
-  if (of.mode == 0)
-    return call(self, &of);
   tutti_request *request = NULL;
-  tutti_status status = start(self, &of, &request);
-  return status == TUTTI_OK ? complete(&request, of.mode == 2) : status;
+  tutti_status status = begin(self, &of, &request);
+  return status == TUTTI_OK && request ? complete(&request, of.mode == 2) : status;
 }
 
 static void work(const tutti_boot *boot, void *argument) {

@@ -25,7 +25,7 @@ static void check_rank(const bench_problem *problem, int32_t rank, int64_t *give
     assert_int_equal(layout.out_count[n], bench_block(problem, peer, rank));
     assert_int_equal(layout.in_offset[n], in);
     assert_int_equal(layout.out_offset[n], out);
-    if (bench_forms[problem->collective].cut >= BENCH_BY_TARGET)
+    if (bench_form_of(problem->collective).cut >= BENCH_BY_TARGET)
       assert_int_equal(bench_block_begin(problem, rank, peer), in);
     in += layout.in_count[n];
     out += layout.out_count[n];
@@ -36,22 +36,22 @@ static void check_rank(const bench_problem *problem, int32_t rank, int64_t *give
 }
 
 static void check_problem(const bench_problem *problem) {
-  const bench_form *form = &bench_forms[problem->collective];
+  const bench_form form = bench_form_of(problem->collective);
   int64_t given = 0, taken = 0, in, out, size = problem->elements;
   for (int32_t rank = 0; rank < problem->ranks; rank++) {
     check_rank(problem, rank, &in, &out);
     given += in;
     taken += out;
-    if (form->cut == BENCH_WHOLE || form->cut >= BENCH_BY_TARGET)
+    if (form.cut == BENCH_WHOLE || form.cut >= BENCH_BY_TARGET)
       assert_int_equal(in, size);
-    if (form->cut == BENCH_WHOLE || (form->cut == BENCH_BY_SOURCE && !form->neighbor))
+    if (form.cut == BENCH_WHOLE || (form.cut == BENCH_BY_SOURCE && !form.neighbor))
       assert_int_equal(out, size);
   }
-  if (form->cut == BENCH_BY_SOURCE && !form->neighbor)
+  if (form.cut == BENCH_BY_SOURCE && !form.neighbor)
     assert_int_equal(given, size);
-  if (form->cut == BENCH_BY_TARGET)
+  if (form.cut == BENCH_BY_TARGET)
     assert_int_equal(taken, size);
-  if (form->cut == BENCH_BY_PAIR)
+  if (form.cut == BENCH_BY_PAIR)
     assert_int_equal(taken, size * problem->ranks);
 }
 
@@ -62,7 +62,7 @@ static void test_blocks_make_up_the_stated_size(void **state) {
       for (int sparse = 0; sparse < 2; sparse++) {
         bench_problem problem = bench_problem_of((tt_collective)c, ranks, sparse, 2520);
         check_problem(&problem);
-        problem.elements = bench_forms[c].uneven ? 5 : 0;
+        problem.elements = bench_form_of(c).uneven ? 5 : 0;
         check_problem(&problem);
       }
 }

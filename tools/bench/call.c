@@ -8,7 +8,7 @@ bench_problem bench_call_problem(const bench_options *options, tt_collective col
 
 int64_t bench_call_blocks(const bench_options *options, tt_collective collective, bool *even) {
   bench_problem problem = bench_call_problem(options, collective, 0);
-  *even = !bench_forms[collective].uneven;
+  *even = !bench_form_of(collective).uneven;
   return bench_block_count(&problem);
 }
 

@@ -45,11 +45,9 @@ double bench_algorithm_bandwidth(const bench_row *row) { return (double)row->byt
 
 /* Allreduce brings everything twice, all that has a block a rank brings the others' blocks. */
 double bench_bus_bandwidth(const bench_row *row, int64_t rank_count) {
-  const bench_form *form = &bench_forms[row->collective];
+  const bench_form form = bench_form_of(row->collective);
   double others = (double)(rank_count - 1) / (double)rank_count;
-  double factor = row->collective == TT_ALLREDUCE               ? 2 * others
-                  : form->cut != BENCH_WHOLE && !form->neighbor ? others
-                                                                : 1;
+  double factor = row->collective == TT_ALLREDUCE ? 2 * others : form.cut != BENCH_WHOLE && !form.neighbor ? others : 1;
   return factor * bench_algorithm_bandwidth(row);
 }
 

@@ -17,19 +17,20 @@ static bool is_typed(const bench_form *form) { return form->typed; }
 static bool is_by_pair(const bench_form *form) { return form->cut == BENCH_BY_PAIR; }
 static bool is_neighbor(const bench_form *form) { return form->neighbor; }
 static bool has_root(const bench_form *form) { return form->from_root || form->to_root; }
-static bool sums(const bench_form *form) { return form->sum != BENCH_NO_SUM; }
+static bool sums(const bench_form *form) { return form->sum != TT_OPERANDS_NONE; }
 
 static bool any(const bench_options *options, property has) {
-  for (int c = 0; c < options->rows.collective_count; c++)
-    if (has(&bench_forms[options->rows.collective[c]]))
+  for (int c = 0; c < options->rows.collective_count; c++) {
+    bench_form form = bench_form_of(options->rows.collective[c]);
+    if (has(&form))
       return true;
+  }
   return false;
 }
 
 static bool any_sparse(const bench_options *options) {
   for (int c = 0; c < options->rows.collective_count; c++)
-    if (options->call.sparse &&
-        (options->rows.collective[c] == TT_ALL_TO_ALLV || options->rows.collective[c] == TT_ALL_TO_ALLW))
+    if (options->call.sparse && bench_may_be_sparse(options->rows.collective[c]))
       return true;
   return false;
 }

@@ -21,11 +21,27 @@ typedef struct typed_blocks {
   tutti_type *in_type, *out_type;
 } typed_blocks;
 
+/* Of a call: what the functions of compose/collectives.inc take. */
+typedef struct arguments {
+  const void *in;
+  void *out;
+  int64_t count, in_count, out_count;
+  const int64_t *in_counts, *in_offsets, *out_counts, *out_offsets;
+  const tutti_type *in_types, *out_types;
+  tutti_type type;
+  tutti_op op;
+  int64_t root;
+  tutti_comm *comm;
+  tutti_graph *graph;
+  bool root_keeps; /* the root's `in` is its `out`, others have none */
+} arguments;
+
 static struct {
   tutti_context *context;
   tutti_comm *comm;
-  tutti_comm *words;       /* for what ranks tell each other: parameters are set on the other one */
-  tutti_graph *graph;      /* neighbors; made at the first point that needs them */
+  tutti_comm *words;  /* for what ranks tell each other: parameters are set on the other one */
+  tutti_graph *graph; /* neighbors; made at the first point that needs them */
+  arguments call;
   tutti_request **request; /* persistent mode: one for each root, or one */
   int request_count;
   tutti_request *posted; /* the outstanding non-blocking call */
@@ -62,66 +78,24 @@ static int worker_open(int32_t *rank, int32_t *size, char *text) {
 
 typedef enum how { NOW, START, INIT } how;
 
-#define CALL(name, ...)                                                                                                \
-  return way == NOW     ? tutti_##name(__VA_ARGS__)                                                                    \
-         : way == START ? tutti_##name##_start(__VA_ARGS__, request)                                                   \
-                        : tutti_##name##_init(__VA_ARGS__, request)
+#define A(name) with->name
+#define TT_COLLECTIVE(id, function, name, kind, lengths, in, out, operands, ...)                                       \
+  case TT_##id:                                                                                                        \
+    return way == NOW     ? tutti_##function(__VA_ARGS__)                                                              \
+           : way == START ? tutti_##function##_start(__VA_ARGS__, request)                                             \
+                          : tutti_##function##_init(__VA_ARGS__, request);
 
 static tutti_status issue(const bench_point *point, int root, how way, tutti_request **request) {
-  const bench_layout *l = &point->layout;
-  const typed_blocks *w = &self.typed;
-  const void *in = point->in;
-  void *out = point->out, *both = point->rank == root ? point->in : point->out;
-  tutti_type type = (tutti_type)point->command->type;
-  tutti_op op = (tutti_op)point->command->op;
-  tutti_comm *comm = self.comm;
-  tutti_graph *graph = self.graph;
+  arguments *with = &self.call;
+  with->root = root;
+  if (with->root_keeps) {
+    with->in = point->rank == root ? point->in : NULL;
+    with->out = point->rank == root ? point->in : point->out;
+  }
   switch (point->command->collective) {
-  case TT_ALLREDUCE:
-    CALL(allreduce, in, out, l->count, type, op, comm);
-  case TT_BROADCAST:
-    CALL(broadcast, point->rank == root ? in : NULL, both, l->count, type, root, comm);
-  case TT_ALLGATHER:
-    CALL(allgather, in, out, l->count, type, comm);
-  case TT_REDUCE_SCATTER:
-    CALL(reduce_scatter, in, out, l->count, type, op, comm);
-  case TT_REDUCE:
-    CALL(reduce, in, out, l->count, type, op, root, comm);
-  case TT_GATHER:
-    CALL(gather, in, out, l->count, type, root, comm);
-  case TT_SCATTER:
-    CALL(scatter, in, out, l->count, type, root, comm);
-  case TT_ALL_TO_ALL:
-    CALL(all_to_all, in, out, l->count, type, comm);
-  case TT_SCAN:
-    CALL(scan, in, out, l->count, type, op, comm);
-  case TT_EXSCAN:
-    CALL(exscan, in, out, l->count, type, op, comm);
-  case TT_ALLGATHERV:
-    CALL(allgatherv, in, out, l->out_count, l->out_offset, type, comm);
-  case TT_REDUCE_SCATTERV:
-    CALL(reduce_scatterv, in, out, l->in_count, type, op, comm);
-  case TT_GATHERV:
-    CALL(gatherv, in, l->in_elements, out, l->out_count, l->out_offset, type, root, comm);
-  case TT_SCATTERV:
-    CALL(scatterv, in, l->in_count, l->in_offset, out, l->out_elements, type, root, comm);
-  case TT_ALL_TO_ALLV:
-    CALL(all_to_allv, in, l->in_count, l->in_offset, out, l->out_count, l->out_offset, type, comm);
-  case TT_ALL_TO_ALLW:
-    CALL(all_to_allw, in, w->in_count, w->in_offset, w->in_type, out, w->out_count, w->out_offset, w->out_type, comm);
-  case TT_NEIGHBOR_ALLGATHER:
-    CALL(neighbor_allgather, in, out, l->count, type, graph);
-  case TT_NEIGHBOR_ALLGATHERV:
-    CALL(neighbor_allgatherv, in, l->in_elements, out, l->out_count, l->out_offset, type, graph);
-  case TT_NEIGHBOR_ALL_TO_ALL:
-    CALL(neighbor_all_to_all, in, out, l->count, type, graph);
-  case TT_NEIGHBOR_ALL_TO_ALLV:
-    CALL(neighbor_all_to_allv, in, l->in_count, l->in_offset, out, l->out_count, l->out_offset, type, graph);
-  case TT_NEIGHBOR_ALL_TO_ALLW:
-    CALL(neighbor_all_to_allw, in, w->in_count, w->in_offset, w->in_type, out, w->out_count, w->out_offset, w->out_type,
-         graph);
+#include "compose/collectives.inc"
   default:
-    CALL(barrier, comm);
+    return TUTTI_ERR_UNSUPPORTED;
   }
 }
 
@@ -163,8 +137,8 @@ static void worker_release(void) {
 }
 
 static tutti_status init_requests(const bench_point *point) {
-  const bench_form *form = &bench_forms[point->command->collective];
-  int count = form->from_root || form->to_root ? point->size : 1;
+  const bench_form form = bench_form_of(point->command->collective);
+  int count = form.from_root || form.to_root ? point->size : 1;
   self.request = calloc((size_t)count, sizeof *self.request);
   tutti_status status = self.request ? TUTTI_OK : TUTTI_ERR_MEMORY;
   for (int root = 0; root < count && status == TUTTI_OK; root++)
@@ -201,15 +175,39 @@ static tutti_status make_typed(const bench_point *point) {
   return TUTTI_OK;
 }
 
+/* All but what the root's turn decides. */
+static arguments arguments_of(const bench_point *point) {
+  const bench_form form = bench_form_of(point->command->collective);
+  const bench_layout *l = &point->layout;
+  const typed_blocks *w = &self.typed;
+  return (arguments){.in = point->in,
+                     .out = point->out,
+                     .count = l->count,
+                     .in_count = l->in_elements,
+                     .out_count = l->out_elements,
+                     .in_counts = form.typed ? w->in_count : l->in_count,
+                     .in_offsets = form.typed ? w->in_offset : l->in_offset,
+                     .out_counts = form.typed ? w->out_count : l->out_count,
+                     .out_offsets = form.typed ? w->out_offset : l->out_offset,
+                     .in_types = w->in_type,
+                     .out_types = w->out_type,
+                     .type = (tutti_type)point->command->type,
+                     .op = (tutti_op)point->command->op,
+                     .comm = self.comm,
+                     .graph = self.graph,
+                     .root_keeps = form.from_root && form.cut == BENCH_WHOLE};
+}
+
 static int worker_prepare(const bench_point *point, char *text) {
-  const bench_form *form = &bench_forms[point->command->collective];
+  const bench_form form = bench_form_of(point->command->collective);
   const char *params = point->command->params[0] != '\0' ? point->command->params : NULL;
   const char *name = tt_compose_info((tt_collective)point->command->collective).name;
   tutti_status status = tutti_comm_set_params(self.comm, name, params);
-  if (status == TUTTI_OK && form->neighbor && !self.graph)
+  if (status == TUTTI_OK && form.neighbor && !self.graph)
     status = make_graph(point);
-  if (status == TUTTI_OK && form->typed)
+  if (status == TUTTI_OK && form.typed)
     status = make_typed(point);
+  self.call = arguments_of(point);
   if (status == TUTTI_OK && point->command->mode == BENCH_PERSISTENT)
     status = init_requests(point);
   return result_of(status, text);

@@ -2,6 +2,8 @@
 #include "summary.h"
 #include "columns.h"
 
+#include "bench/layout.h"
+
 #include <math.h>
 #include <stdio.h>
 
@@ -38,10 +40,10 @@ static void print_mean(const mean *all, const char *name) {
 static bool is_copy_bound(const bench_row *row) { return row->stats[0].median_ns <= COPY_BOUND * row->copy_ns; }
 
 static bool all_wait_for_all(const bench_job *job, tt_collective collective) {
-  tt_collective_info info = tt_compose_info(collective);
-  bool prefix = collective == TT_SCAN || collective == TT_EXSCAN;
-  bool sparse = job->options->call.sparse && (collective == TT_ALL_TO_ALLV || collective == TT_ALL_TO_ALLW);
-  return !info.has_root && !info.has_graph && !prefix && !sparse;
+  bench_form form = bench_form_of(collective);
+  bool prefix = form.sum == TT_OPERANDS_UP_TO || form.sum == TT_OPERANDS_BELOW;
+  bool sparse = job->options->call.sparse && bench_may_be_sparse(collective);
+  return !form.from_root && !form.to_root && !form.neighbor && !prefix && !sparse;
 }
 
 /* A floor as far as it can be measured, or 0: the larger of an exchange of flags and of the copies. Of other
