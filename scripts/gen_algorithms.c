@@ -1,9 +1,12 @@
 /* scripts/gen_algorithms.c - writes FOLDER/algorithms.md and FOLDER/pictures/algorithms/: presets and shapes, and every
  * collective with every preset that makes a plan of it.
  *
- * Nothing is known here of any of them: rows of tables are compiled (tools/plan/plan.h), counted, simulated and drawn.
+ * Nothing is known here of any of them: rows of tables are compiled (tools/plan), counted, simulated and drawn.
  * Formulas are found: the first of a few that gives the counts of all rank counts tried. */
-#include "tools/plan/plan.h"
+#include "tools/plan/graph.h"
+#include "tools/plan/picture.h"
+#include "tools/plan/ranking.h"
+#include "tools/plan/text.h"
 
 #include <errno.h>
 #include <math.h>

@@ -14,6 +14,41 @@
 #define RANKS_ALL_MOST (1 << 16) /* with all presets, some of which have as many steps */
 #define SIZE_MOST ((int64_t)1 << 40)
 
+static const char help[] =
+    "usage: tutti plan COLLECTIVE -n N [options]\n"
+    "\n"
+    "Compiles a collective and prints its composition, its levels, and what each rank sends.\n"
+    "\n"
+    "  -n N               number of ranks (not needed if --groups gives it)\n"
+    "  --nodes N          place the ranks on N nodes, in rank order\n"
+    "  --groups MAP       place each rank on a node: 4x8, 7,8,3,1 (sizes), cyclic:4, or 0,0,1,0: (the map itself)\n"
+    "  --params TEXT      parameters or a preset (docs/plan.md), default [core:star]; all: a row for each preset\n"
+    "  --root R           root, for collectives that have one\n"
+    "  --graph GRAPH      for neighbor collectives: 4x4, a periodic grid; or a file with a line for each edge: 0 1\n"
+    "  --in-place         in and out are the same memory\n"
+    "  --ordered          the operator does not commute\n"
+    "  --no-publish       give streams one reader each, also inside a node, where shared memory allows more\n"
+    "  --alloc            with --sizes: use buffers of tutti_alloc\n"
+    "  --by-rank          with --sizes: show the media of each rank\n"
+    "  --composition      print only the composition\n"
+    "  --text             print only the claim and the plans of all ranks, for tutti verify --plan\n"
+    "  --rank R           print only rank R's plan\n"
+    "  --svg FILE         write a picture: rounds across, ranks down (- is standard output)\n"
+    "  --dot FILE         write the dependency graph of all steps\n"
+    "\n"
+    "--sizes shows the media of each message (docs/plan.md) and modelled times. `--params all` and the options of "
+    "the\n"
+    "model show times too:\n"
+    "\n"
+    "  --sizes LIST       bytes: 8,64K,16M\n"
+    "  --alpha TIME       time of a message between two ranks, at all levels: 500ns, 2us\n"
+    "  --beta RATE        ns a byte\n"
+    "  --gamma RATE       ns a byte combined\n"
+    "  --model TEXT       the whole model: core:alpha=0.5us,beta=0.1;node:alpha=2us,beta=0.1,links=1;gamma=0.05\n"
+    "  --measure          measure alpha, beta and gamma between two ranks of this machine\n"
+    "\n"
+    "collectives: ";
+
 static void print_collectives(FILE *out) {
   for (int c = 0, width = 13; c < TT_COLLECTIVE_COUNT; c++) {
     const char *name = tt_compose_info((tt_collective)c).name;
@@ -36,36 +71,7 @@ static void print_shapes(void) {
 static void print_help(void) {
   size_t count;
   const tt_preset *preset = tt_preset_table(&count);
-  fputs(
-      "usage: tutti plan COLLECTIVE -n N [options]\n\n"
-      "Compiles a collective and prints its composition, its levels, and what each rank sends.\n\n"
-      "  -n N               number of ranks (not needed if --groups gives it)\n"
-      "  --nodes N          place the ranks on N nodes, in rank order\n"
-      "  --groups MAP       place each rank on a node: 4x8, 7,8,3,1 (sizes), cyclic:4, or 0,0,1,0: (the map itself)\n"
-      "  --params TEXT      parameters or a preset (docs/plan.md), default [core:star]; all: a row for each preset\n"
-      "  --root R           root, for collectives that have one\n"
-      "  --graph GRAPH      for neighbor collectives: 4x4, a periodic grid; or a file with a line for each edge: 0 1\n"
-      "  --in-place         in and out are the same memory\n"
-      "  --ordered          the operator does not commute\n"
-      "  --no-publish       give streams one reader each, also inside a node, where shared memory allows more\n"
-      "  --alloc            with --sizes: use buffers of tutti_alloc\n"
-      "  --by-rank          with --sizes: show the media of each rank\n"
-      "  --composition      print only the composition\n"
-      "  --text             print only the claim and the plans of all ranks, for tutti verify --plan\n"
-      "  --rank R           print only rank R's plan\n"
-      "  --svg FILE         write a picture: rounds across, ranks down (- is standard output)\n"
-      "  --dot FILE         write the dependency graph of all steps\n\n"
-      "--sizes shows the media of each message (docs/plan.md) and modelled times. `--params all` and the options of "
-      "the\n"
-      "model show times too:\n\n"
-      "  --sizes LIST       bytes: 8,64K,16M\n"
-      "  --alpha TIME       time of a message between two ranks, at all levels: 500ns, 2us\n"
-      "  --beta RATE        ns a byte\n"
-      "  --gamma RATE       ns a byte combined\n"
-      "  --model TEXT       the whole model: core:alpha=0.5us,beta=0.1;node:alpha=2us,beta=0.1,links=1;gamma=0.05\n"
-      "  --measure          measure alpha, beta and gamma between two ranks of this machine\n\n"
-      "collectives: ",
-      stdout);
+  fputs(help, stdout);
   print_collectives(stdout);
   puts("\nshapes, as trees over labels from 0, the root:");
   print_shapes();

@@ -1,6 +1,8 @@
 /* tools/plan/plan.c - `tutti plan`: compiles a collective as the library would, and shows what came out. */
 #include "plan.h"
 #include "measure.h"
+#include "picture.h"
+#include "ranking.h"
 #include "report.h"
 
 #include "tools/shared/shared.h"

@@ -1,4 +1,4 @@
-/* tools/plan/plan.h - `tutti plan`, and what gen_algorithms takes of it.
+/* tools/plan/plan.h - `tutti plan`.
  *
  *     options   what the user asked for; graph: the neighbors that go with it
  *     work      composition, topology, lowering and ranks' plans of one request, and what they would cost
@@ -10,11 +10,6 @@
  *     text      short texts */
 #ifndef TUTTI_TOOLS_PLAN_H
 #define TUTTI_TOOLS_PLAN_H
-
-#include "graph.h"
-#include "picture.h"
-#include "ranking.h"
-#include "text.h"
 
 /* The arguments from the command's own name on. Returns the exit code. */
 int tt_tool_plan(int argc, char **argv);
