@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 import unittest
 
@@ -139,7 +140,7 @@ class Terminal(unittest.TestCase):
     """Rank 0 starts under what could be a debugger: it says where SIGINT came, reads lines, and ends by `quit`."""
 
     DEBUGGER = ("import os, signal, sys\n"
-                "signal.signal(signal.SIGINT, lambda *_: print('interrupted', flush=True))\n"
+                "signal.signal(signal.SIGINT, lambda *_: os.write(1, b'interrupted\\n'))\n"
                 "print('(debugger)', flush=True)\n"
                 "for line in iter(sys.stdin.readline, 'quit\\n'):\n"
                 "    print('has read', line, end='', flush=True)\n"
@@ -156,6 +157,9 @@ class Terminal(unittest.TestCase):
         self.addCleanup(os.close, terminal)
         self.addCleanup(self.end, pid)
         self.pid, self.terminal, self.text = pid, terminal, ""
+        settings = termios.tcgetattr(terminal)
+        settings[3] |= termios.NOFLSH # else Ctrl-C also drops what is on its way, either way
+        termios.tcsetattr(terminal, termios.TCSANOW, settings)
 
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
@@ -168,16 +172,16 @@ class Terminal(unittest.TestCase):
         except (ProcessLookupError, ChildProcessError):
             pass
 
-    def await_text(self, *texts):
+    def await_text(self, *texts, lines=0):
         until = time.monotonic() + DEADLINE_S
-        while not all(text in self.text for text in texts):
+        while not all(text in self.text for text in texts) or self.text.count("\n") < lines:
             ready = select.select([self.terminal], [], [], max(0, until - time.monotonic()))[0]
             self.assertTrue(ready, f"no {texts} in {self.text!r}")
             self.text += os.read(self.terminal, 1000).decode()
 
     def test_interrupt_is_for_the_debugger_alone(self):
         self.start()
-        self.await_text("(debugger)", "other")
+        self.await_text("(debugger)", "other", lines=2) # of two processes, so they may mix
         for times in 1, 2, 3:
             self.text = ""
             os.write(self.terminal, b"\x03")
@@ -188,7 +192,7 @@ class Terminal(unittest.TestCase):
 
     def test_interrupt_reaches_the_others_when_the_debugger_has_ended(self):
         self.start()
-        self.await_text("(debugger)", "other")
+        self.await_text("(debugger)", "other", lines=2) # of two processes, so they may mix
         os.write(self.terminal, b"quit\n")
         self.await_text("ends")
         until = time.monotonic() + DEADLINE_S
