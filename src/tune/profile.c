@@ -1,10 +1,12 @@
 /* tune/profile.c - reads a profile: a JSON file with one rule for each region.
  *
  *   {"name": "...", "rules": [{"collective": "allreduce", "ranks": [2, 8], "nodes": [2], "bytes": "8K",
- *                              "params": "linear"}, ...]}
+ *                              "params": "linear"},
+ *                             {"collective": ["scan", "exscan"], "params": "linear"}, ...]}
  *
- * "bytes" is the largest vector that the rule is for; "ranks", "nodes", "ranks_per_node" (of the largest node) and
- * "nics" are [least, most], or [least]; what a rule leaves out holds for any. The first rule that fits is taken. */
+ * A rule for several collectives becomes one of each. "bytes" is the largest vector that the rule is for; "ranks",
+ * "nodes", "ranks_per_node" (of the largest node) and "nics" are [least, most], or [least]; what a rule leaves out
+ * holds for any. The first rule that fits is taken. */
 #include "tune/tune.h"
 
 #include <errno.h>
@@ -74,14 +76,14 @@ static tutti_status parse_params(const char *text, int64_t number, tt_rule *rule
   return status == TUTTI_OK ? TUTTI_OK : bad_rule(number, "params", why);
 }
 
-static tutti_status read_rule(json_t *from, int64_t number, tt_rule *rule) {
-  const char *collective = json_string_value(json_object_get(from, "collective"));
+static tutti_status read_rule(json_t *from, const json_t *collective, int64_t number, tt_rule *rule) {
+  const char *name = json_string_value(collective);
   const char *params = json_string_value(json_object_get(from, "params"));
   tutti_status status = check_members(from, number);
   if (status != TUTTI_OK)
     return status;
   rule->line = number;
-  rule->collective = collective ? tt_compose_find(collective) : TT_COLLECTIVE_COUNT;
+  rule->collective = name ? tt_compose_find(name) : TT_COLLECTIVE_COUNT;
   if (rule->collective == TT_COLLECTIVE_COUNT)
     return bad_rule(number, "collective", "does not name a collective");
   if (!params)
@@ -112,18 +114,40 @@ static tutti_status check_top(json_t *root) {
   return TUTTI_OK;
 }
 
+/* How many collectives the rule is for; 1 where it names none, which read_rule finds. */
+static size_t collectives_of(const json_t *rule) {
+  const json_t *list = json_object_get(rule, "collective");
+  return json_array_size(list) > 0 ? json_array_size(list) : 1;
+}
+
+static const json_t *collective_of(const json_t *rule, size_t n) {
+  const json_t *named = json_object_get(rule, "collective");
+  return json_is_array(named) ? json_array_get(named, n) : named;
+}
+
+static bool make_room(const json_t *rules, tt_profile *profile) {
+  size_t count = 0;
+  for (size_t n = 0; n < json_array_size(rules); n++)
+    count += collectives_of(json_array_get(rules, n));
+  profile->rule = calloc(count + 1, sizeof *profile->rule);
+  return profile->rule != NULL;
+}
+
 static tutti_status read_rules(json_t *root, tt_profile *profile) {
   json_t *rules = json_object_get(root, "rules");
   if (!json_is_array(rules))
     return tt_fail(TUTTI_ERR_ARGUMENT, "it has no \"rules\" array");
-  profile->rule = calloc(json_array_size(rules) + 1, sizeof *profile->rule);
-  if (!profile->rule)
+  if (!make_room(rules, profile))
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for a profile");
   for (size_t n = 0; n < json_array_size(rules); n++) {
-    tutti_status status = read_rule(json_array_get(rules, n), (int64_t)n + 1, &profile->rule[n]);
-    if (status != TUTTI_OK)
-      return status;
-    profile->rule_count++;
+    json_t *from = json_array_get(rules, n);
+    for (size_t c = 0; c < collectives_of(from); c++) {
+      tutti_status status =
+          read_rule(from, collective_of(from, c), (int64_t)n + 1, &profile->rule[profile->rule_count]);
+      if (status != TUTTI_OK)
+        return status;
+      profile->rule_count++;
+    }
   }
   return TUTTI_OK;
 }

@@ -41,6 +41,10 @@ static void test_mistakes_are_named(void **state) {
        "rule 1, \"collective\": does not name a collective"},
       {"{\"rules\": [{\"collective\": 1, \"params\": \"ring\"}]}",
        "rule 1, \"collective\": does not name a collective"},
+      {"{\"rules\": [{\"collective\": [], \"params\": \"ring\"}]}",
+       "rule 1, \"collective\": does not name a collective"},
+      {"{\"rules\": [{\"collective\": [\"scan\", \"sing\"], \"params\": \"linear\"}]}",
+       "rule 1, \"collective\": does not name a collective"},
       {"{\"rules\": [{\"collective\": \"barrier\"}]}", "rule 1, \"params\": is missing"},
       {"{\"rules\": [{\"collective\": \"barrier\", \"params\": [1]}]}", "rule 1, \"params\": is missing"},
       {"{\"rules\": [{\"collective\": \"barrier\", \"params\": \"linear\"}, {\"collective\": \"barrier\", \"params\": "
@@ -92,7 +96,8 @@ static void test_the_first_rule_that_fits_is_taken(void **state) {
       "{\"name\": \"test\", \"rules\": ["
       "{\"collective\": \"allreduce\", \"ranks\": [2, 4], \"bytes\": \"1K\", \"params\": \"linear\"},"
       "{\"collective\": \"allreduce\", \"nodes\": [2, 9], \"params\": \"two-level-ring\"},"
-      "{\"collective\": \"allreduce\", \"params\": \"ring\"}]}";
+      "{\"collective\": \"allreduce\", \"params\": \"ring\"},"
+      "{\"collective\": [\"scan\", \"exscan\"], \"params\": \"linear\"}]}";
   static const struct {
     tt_region region;
     const char *params;
@@ -103,12 +108,14 @@ static void test_the_first_rule_that_fits_is_taken(void **state) {
       {{TT_ALLREDUCE, 0, 5, 9, 1, 0}, "two-level-ring"},
       {{TT_ALLREDUCE, 0, 1, 1, 1, 0}, "ring"},
       {{TT_ALLREDUCE, INT64_MAX, 99, 10, 1, 0}, "ring"},
+      {{TT_SCAN, 8, 2, 1, 1, 0}, "linear"},
+      {{TT_EXSCAN, 8, 2, 1, 1, 0}, "linear"},
       {{TT_BROADCAST, 8, 2, 1, 1, 0}, NULL},
   };
   tt_profile *profile;
   assert_int_equal(open_text(text, &profile), TUTTI_OK);
   assert_string_equal(profile->name, "test");
-  assert_int_equal(profile->rule_count, 3);
+  assert_int_equal(profile->rule_count, 5); /* one for each collective */
   for (size_t n = 0; n < TT_COUNT(calls); n++) {
     const tt_rule *rule = tt_profile_find(profile, &calls[n].region);
     assert_int_equal(rule == NULL, calls[n].params == NULL);
@@ -116,6 +123,7 @@ static void test_the_first_rule_that_fits_is_taken(void **state) {
       assert_string_equal(rule->text, calls[n].params);
   }
   assert_int_equal(tt_profile_find(profile, &calls[4].region)->line, 3);
+  assert_int_equal(tt_profile_find(profile, &calls[7].region)->line, 4);
   tt_profile_close(profile);
 }
 
