@@ -93,7 +93,7 @@ static inline void bench_spinner_set(bench_spinner *spin, double ns) {
  * one before it, says little: so 0 and 2 are the least and the most that count. */
 static inline void bench_spinner_learn(bench_spinner *spin, double seen) {
   double lacks = 1 - (seen < 0 ? 0 : seen > 2 ? 2 : seen);
-  int64_t over = ++spin->batches < BENCH_GAIN_BATCHES ? spin->batches : BENCH_GAIN_BATCHES;
+  int64_t over = ++spin->batches < BENCH_GAIN_BATCHES ? spin->batches + 1 : BENCH_GAIN_BATCHES;
   double gain = spin->gain * (1 + lacks / (double)over);
   spin->gain = gain < 1.0 / BENCH_GAIN_MOST ? 1.0 / BENCH_GAIN_MOST : gain > BENCH_GAIN_MOST ? BENCH_GAIN_MOST : gain;
 }
