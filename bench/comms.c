@@ -9,6 +9,8 @@
 #include "transport/shm/self.h"
 #include "transport/transport.h"
 
+#include "stats.h"
+
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,11 +36,6 @@ static void *get_memory(size_t bytes) {
 }
 
 /* ---- time ---- */
-
-static int by_value(const void *a, const void *b) {
-  int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-  return (x > y) - (x < y);
-}
 
 static void split(void) {
   tutti_comm *part;
@@ -66,19 +63,17 @@ static void split_and_use(void) {
 }
 
 static void measure(const char *name, void (*call)(void), int count) {
-  int64_t *took = get_memory((size_t)count * sizeof *took);
+  double *took_us = get_memory((size_t)count * sizeof *took_us), all_us = 0;
   for (int n = 0; n < count; n++) {
     int64_t began = tt_clock_ns();
     call();
-    took[n] = tt_clock_ns() - began;
+    took_us[n] = (double)(tt_clock_ns() - began) * 1e-3;
+    all_us += took_us[n];
   }
-  int64_t all = 0;
-  for (int n = 0; n < count; n++)
-    all += took[n];
-  qsort(took, (size_t)count, sizeof *took, by_value);
+  double median_us = bench_median(took_us, count);
   if (tutti_comm_rank(comm) == 0)
-    printf("%-22s %10.2f %10.2f\n", name, (double)took[count / 2] * 1e-3, (double)all / count * 1e-3);
-  free(took);
+    printf("%-22s %10.2f %10.2f\n", name, median_us, all_us / count);
+  free(took_us);
 }
 
 /* ---- memory ---- */

@@ -9,6 +9,7 @@
 
 #include "base/base.h"
 #include "cores.h"
+#include "stats.h"
 
 #include <signal.h>
 #include <stdatomic.h>
@@ -91,11 +92,6 @@ static inline void bench_flags_become(bench_flags *of, int rank) {
   _exit(0);
 }
 
-static inline int bench_flags_by_time(const void *left, const void *right) {
-  double a = *(const double *)left, b = *(const double *)right;
-  return (a > b) - (a < b);
-}
-
 typedef struct bench_flags_result {
   double round_ns; /* median; 0: could not be measured */
   double yields;   /* of rank 0, a round */
@@ -114,7 +110,7 @@ static inline bench_flags_result bench_flags_lead(bench_flags *of, int64_t for_n
   double rounds = (double)bench_flags_play(of, for_ns);
   while (wait(NULL) > 0)
     continue;
-  qsort(of->look_ns, (size_t)of->looks, sizeof of->look_ns[0], bench_flags_by_time);
+  qsort(of->look_ns, (size_t)of->looks, sizeof of->look_ns[0], bench_by_value);
   return (bench_flags_result){of->look_ns[of->looks / 2], (double)of->yields / rounds};
 }
 

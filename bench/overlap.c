@@ -7,12 +7,13 @@
  *     tutti run -n 2 --bind none bench_overlap [BYTES ...]    default 1M 4M 16M */
 #include "base/base.h"
 #include "cores.h"
+#include "spin.h"
+#include "stats.h"
 
 #include <tutti/tutti.h>
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { ROUNDS = 61, TIMES = 3 };
 
@@ -30,16 +31,6 @@ static void must(tutti_status status) {
   exit(1);
 }
 
-/* One after the other; nothing of it can be left out. */
-static void compute(int64_t turns) {
-  static volatile double result;
-  double value = 1;
-  for (int64_t n = 0; n < turns; n++)
-    value = value * 1.0000001 + 1e-9;
-  result = value;
-  (void)result;
-}
-
 /* us of the call, posted where `in` is not NULL, with rank 0's computation before the wait. */
 static double once(const float *in, float *out, int64_t count, int64_t turns) {
   tutti_request *request = NULL;
@@ -48,19 +39,9 @@ static double once(const float *in, float *out, int64_t count, int64_t turns) {
   if (in)
     must(tutti_allreduce_start(in, out, count, TUTTI_FLOAT32, TUTTI_SUM, comm, &request));
   if (rank == 0)
-    compute(turns);
+    bench_compute(turns);
   must(tutti_wait(&request));
   return (double)(tt_clock_ns() - begin_ns) * 1e-3;
-}
-
-static int ascending(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
-static double median(double *us) {
-  qsort(us, ROUNDS, sizeof *us, ascending);
-  return us[ROUNDS / 2];
 }
 
 static medians measure(const float *in, float *out, int64_t count, int64_t turns) {
@@ -70,7 +51,7 @@ static medians measure(const float *in, float *out, int64_t count, int64_t turns
     computation[n] = once(NULL, NULL, 0, turns);
     both[n] = once(in, out, count, turns);
   }
-  return (medians){median(call), median(computation), median(both)};
+  return (medians){bench_median(call, ROUNDS), bench_median(computation, ROUNDS), bench_median(both, ROUNDS)};
 }
 
 static void measure_size(int64_t bytes) {

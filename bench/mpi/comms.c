@@ -2,6 +2,8 @@
  * end; and calls of 8 bytes by their number on a communicator. scripts/bench_comms.py runs it with tutti and without.
  *
  *     comms-openmpi [COUNT]    medians of COUNT communicators, default 300 */
+#include "../stats.h"
+
 #include <mpi.h>
 
 #include <stdio.h>
@@ -13,15 +15,10 @@ static int rank;
 
 static double now(void) { return MPI_Wtime() * 1e6; }
 
-static int by_value(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
 static void print(const char *name, double *took, int count) {
-  qsort(took, (size_t)count, sizeof *took, by_value);
+  double median = bench_median(took, count);
   if (rank == 0)
-    printf("%s %.2f\n", name, took[count / 2]);
+    printf("%s %.2f\n", name, median);
 }
 
 static MPI_Comm split(void) {

@@ -91,17 +91,6 @@ static void test_every_form_means_what_its_collective_is(void **state) {
 
 /* ---- by hand ---- */
 
-static tt_family family_of(tt_primitive primitive, int64_t root, const int64_t *list, int64_t count, tt_buffer from,
-                           tt_buffer to) {
-  return (tt_family){.primitive = primitive,
-                     .count_i = 1,
-                     .count_j = 1,
-                     .root = {root, 0, 0},
-                     .ends = {.kind = TT_ENDS_LIST, .list = list, .list_count = count},
-                     .from = from,
-                     .to = to};
-}
-
 static const int64_t low[] = {0, 1}, high[] = {2, 3}, roots[] = {1, 2}, all[] = {0, 1, 2, 3};
 
 /* Four ranks, one block, a family a stage. */
@@ -116,9 +105,10 @@ static tt_composition composition_of(const tt_family *family, int count) {
 
 static void test_a_sum_of_sums_has_these_as_members(void **state) {
   (void)state;
-  const tt_family families[] = {
-      family_of(TT_REDUCTION, 1, low, 2, TT_IN, TT_MID), family_of(TT_REDUCTION, 2, high, 2, TT_IN, TT_MID),
-      family_of(TT_REDUCTION, 3, roots, 2, TT_MID, TT_MID), family_of(TT_MULTICAST, 3, low, 2, TT_MID, TT_OUT)};
+  const tt_family families[] = {family_of_list(TT_REDUCTION, 1, low, 2, TT_IN, TT_MID),
+                                family_of_list(TT_REDUCTION, 2, high, 2, TT_IN, TT_MID),
+                                family_of_list(TT_REDUCTION, 3, roots, 2, TT_MID, TT_MID),
+                                family_of_list(TT_MULTICAST, 3, low, 2, TT_MID, TT_OUT)};
   tt_composition composition = composition_of(families, 4);
   tt_meaning meaning;
   tt_arena arena;
@@ -140,8 +130,8 @@ static void test_a_sum_of_sums_has_these_as_members(void **state) {
 static void test_in_place_a_later_stage_takes_what_an_earlier_one_has_brought(void **state) {
   (void)state;
   static const int64_t one[] = {1}, two[] = {2};
-  const tt_family families[] = {family_of(TT_MULTICAST, 0, one, 1, TT_IN, TT_OUT),
-                                family_of(TT_MULTICAST, 1, two, 1, TT_IN, TT_OUT)};
+  const tt_family families[] = {family_of_list(TT_MULTICAST, 0, one, 1, TT_IN, TT_OUT),
+                                family_of_list(TT_MULTICAST, 1, two, 1, TT_IN, TT_OUT)};
   tt_composition composition = composition_of(families, 2);
   for (int in_place = 0; in_place < 2; in_place++) {
     tt_meaning meaning;
@@ -156,16 +146,16 @@ static void test_in_place_a_later_stage_takes_what_an_earlier_one_has_brought(vo
 
 static void test_compositions_without_a_meaning_are_refused(void **state) {
   (void)state;
-  tt_family ordered[] = {family_of(TT_MULTICAST, 0, high, 2, TT_IN, TT_MID),
-                         family_of(TT_MULTICAST, 3, low, 2, TT_IN, TT_MID),
-                         family_of(TT_REDUCTION, 0, roots, 2, TT_MID, TT_OUT)};
+  tt_family ordered[] = {family_of_list(TT_MULTICAST, 0, high, 2, TT_IN, TT_MID),
+                         family_of_list(TT_MULTICAST, 3, low, 2, TT_IN, TT_MID),
+                         family_of_list(TT_REDUCTION, 0, roots, 2, TT_MID, TT_OUT)};
   ordered[2].ordered = true;
-  const tt_family absent[] = {family_of(TT_MULTICAST, 0, low, 2, TT_MID, TT_OUT)};
-  const tt_family twice[] = {family_of(TT_MULTICAST, 0, all, 4, TT_IN, TT_MID),
-                             family_of(TT_REDUCTION, 0, low, 2, TT_MID, TT_OUT)};
-  const tt_family sums[] = {family_of(TT_REDUCTION, 1, low, 2, TT_IN, TT_MID),
-                            family_of(TT_MULTICAST, 1, high, 2, TT_MID, TT_MID),
-                            family_of(TT_REDUCTION, 0, high, 2, TT_MID, TT_OUT)};
+  const tt_family absent[] = {family_of_list(TT_MULTICAST, 0, low, 2, TT_MID, TT_OUT)};
+  const tt_family twice[] = {family_of_list(TT_MULTICAST, 0, all, 4, TT_IN, TT_MID),
+                             family_of_list(TT_REDUCTION, 0, low, 2, TT_MID, TT_OUT)};
+  const tt_family sums[] = {family_of_list(TT_REDUCTION, 1, low, 2, TT_IN, TT_MID),
+                            family_of_list(TT_MULTICAST, 1, high, 2, TT_MID, TT_MID),
+                            family_of_list(TT_REDUCTION, 0, high, 2, TT_MID, TT_OUT)};
   const struct {
     tt_composition composition;
     const char *reason;
@@ -187,13 +177,13 @@ static void test_compositions_without_a_meaning_are_refused(void **state) {
 
 static void test_two_primitives_do_not_bring_to_one_place(void **state) {
   (void)state;
-  const tt_family families[] = {family_of(TT_MULTICAST, 0, low, 2, TT_IN, TT_OUT)};
+  const tt_family families[] = {family_of_list(TT_MULTICAST, 0, low, 2, TT_IN, TT_OUT)};
   tt_composition composition = composition_of(families, 1);
   tt_meaning meaning;
   tt_arena arena;
   tt_arena_init(&arena);
   composition.stage[0].family_count = 2;
-  composition.stage[0].family[1] = family_of(TT_REDUCTION, 1, high, 2, TT_IN, TT_OUT);
+  composition.stage[0].family[1] = family_of_list(TT_REDUCTION, 1, high, 2, TT_IN, TT_OUT);
   assert_int_equal(tt_verify_primitives(&composition, &arena, &meaning), TUTTI_ERR_PLAN);
   assert_non_null(strstr(tutti_last_error(), "two primitives write to one place (rank 1, out 0)"));
   composition.layout[TT_OUT] = TT_LAYOUT_OWN;

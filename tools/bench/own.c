@@ -1,11 +1,12 @@
 /* tools/bench/own.c - one rank of tutti under `tutti bench`: the loop of bench/loop.h on the public API.
  *
- * Every call is a row of the switch in `issue`, in its three forms. Persistent mode makes one request for each root
+ * Calls are those of bench/invoke.h, in their three forms. Persistent mode makes one request for each root
  * before the clock runs; a call is then a start and a wait. */
 #include "own.h"
 
 #include "api/api.h"
 #include "base/base.h"
+#include "bench/invoke.h"
 #include "topo/nics/nics.h"
 #include "topo/topo.h"
 
@@ -21,27 +22,13 @@ typedef struct typed_blocks {
   tutti_type *in_type, *out_type;
 } typed_blocks;
 
-/* Of a call: what the functions of compose/collectives.inc take. */
-typedef struct arguments {
-  const void *in;
-  void *out;
-  int64_t count, in_count, out_count;
-  const int64_t *in_counts, *in_offsets, *out_counts, *out_offsets;
-  const tutti_type *in_types, *out_types;
-  tutti_type type;
-  tutti_op op;
-  int64_t root;
-  tutti_comm *comm;
-  tutti_graph *graph;
-  bool root_keeps; /* the root's `in` is its `out`, others have none */
-} arguments;
-
 static struct {
   tutti_context *context;
   tutti_comm *comm;
   tutti_comm *words;  /* for what ranks tell each other: parameters are set on the other one */
   tutti_graph *graph; /* neighbors; made at the first point that needs them */
-  arguments call;
+  bench_arguments call;
+  bool root_keeps;         /* the root's `in` is its `out`, the others have none */
   tutti_request **request; /* persistent mode: one for each root, or one */
   int request_count;
   tutti_request *posted; /* the outstanding non-blocking call */
@@ -76,27 +63,13 @@ static int worker_open(int32_t *rank, int32_t *size, char *text) {
 
 /* ---- calls ---- */
 
-typedef enum how { NOW, START, INIT } how;
-
-#define A(name) with->name
-#define TT_COLLECTIVE(id, function, name, kind, lengths, in, out, operands, ...)                                       \
-  case TT_##id:                                                                                                        \
-    return way == NOW     ? tutti_##function(__VA_ARGS__)                                                              \
-           : way == START ? tutti_##function##_start(__VA_ARGS__, request)                                             \
-                          : tutti_##function##_init(__VA_ARGS__, request);
-
-static tutti_status issue(const bench_point *point, int root, how way, tutti_request **request) {
-  arguments *with = &self.call;
-  with->root = root;
-  if (with->root_keeps) {
-    with->in = point->rank == root ? point->in : NULL;
-    with->out = point->rank == root ? point->in : point->out;
+static tutti_status issue(const bench_point *point, int root, bench_way way, tutti_request **request) {
+  self.call.root = root;
+  if (self.root_keeps) {
+    self.call.in = point->rank == root ? point->in : NULL;
+    self.call.out = point->rank == root ? point->in : point->out;
   }
-  switch (point->command->collective) {
-#include "compose/collectives.inc"
-  default:
-    return TUTTI_ERR_UNSUPPORTED;
-  }
+  return bench_invoke(point->command->collective, way, &self.call, request);
 }
 
 static tutti_status call_persistent(int root) {
@@ -107,11 +80,11 @@ static tutti_status call_persistent(int root) {
 
 static int worker_call(const bench_point *point, int root, char *text) {
   bool persistent = point->command->mode == BENCH_PERSISTENT;
-  return result_of(persistent ? call_persistent(root) : issue(point, root, NOW, NULL), text);
+  return result_of(persistent ? call_persistent(root) : issue(point, root, BENCH_NOW, NULL), text);
 }
 
 static int worker_post(const bench_point *point, int root, char *text) {
-  return result_of(issue(point, root, START, &self.posted), text);
+  return result_of(issue(point, root, BENCH_START, &self.posted), text);
 }
 
 static int worker_test(char *text) {
@@ -142,7 +115,7 @@ static tutti_status init_requests(const bench_point *point) {
   self.request = calloc((size_t)count, sizeof *self.request);
   tutti_status status = self.request ? TUTTI_OK : TUTTI_ERR_MEMORY;
   for (int root = 0; root < count && status == TUTTI_OK; root++)
-    if ((status = issue(point, root, INIT, &self.request[root])) == TUTTI_OK)
+    if ((status = issue(point, root, BENCH_INIT, &self.request[root])) == TUTTI_OK)
       self.request_count++;
   return status;
 }
@@ -176,26 +149,26 @@ static tutti_status make_typed(const bench_point *point) {
 }
 
 /* All but what the root's turn decides. */
-static arguments arguments_of(const bench_point *point) {
+static void set_arguments(const bench_point *point) {
   const bench_form form = bench_form_of(point->command->collective);
   const bench_layout *l = &point->layout;
   const typed_blocks *w = &self.typed;
-  return (arguments){.in = point->in,
-                     .out = point->out,
-                     .count = l->count,
-                     .in_count = l->in_elements,
-                     .out_count = l->out_elements,
-                     .in_counts = form.typed ? w->in_count : l->in_count,
-                     .in_offsets = form.typed ? w->in_offset : l->in_offset,
-                     .out_counts = form.typed ? w->out_count : l->out_count,
-                     .out_offsets = form.typed ? w->out_offset : l->out_offset,
-                     .in_types = w->in_type,
-                     .out_types = w->out_type,
-                     .type = (tutti_type)point->command->type,
-                     .op = (tutti_op)point->command->op,
-                     .comm = self.comm,
-                     .graph = self.graph,
-                     .root_keeps = form.from_root && form.cut == BENCH_WHOLE};
+  self.root_keeps = form.from_root && form.cut == BENCH_WHOLE;
+  self.call = (bench_arguments){.in = point->in,
+                                .out = point->out,
+                                .count = l->count,
+                                .in_count = l->in_elements,
+                                .out_count = l->out_elements,
+                                .in_counts = form.typed ? w->in_count : l->in_count,
+                                .in_offsets = form.typed ? w->in_offset : l->in_offset,
+                                .out_counts = form.typed ? w->out_count : l->out_count,
+                                .out_offsets = form.typed ? w->out_offset : l->out_offset,
+                                .in_types = w->in_type,
+                                .out_types = w->out_type,
+                                .type = (tutti_type)point->command->type,
+                                .op = (tutti_op)point->command->op,
+                                .comm = self.comm,
+                                .graph = self.graph};
 }
 
 static int worker_prepare(const bench_point *point, char *text) {
@@ -207,7 +180,7 @@ static int worker_prepare(const bench_point *point, char *text) {
     status = make_graph(point);
   if (status == TUTTI_OK && form.typed)
     status = make_typed(point);
-  self.call = arguments_of(point);
+  set_arguments(point);
   if (status == TUTTI_OK && point->command->mode == BENCH_PERSISTENT)
     status = init_requests(point);
   return result_of(status, text);

@@ -81,8 +81,9 @@ static inline tt_stage *add_stage(tt_composition *composition) {
   return stage;
 }
 
-static inline tt_family reduce_list(const int64_t *list, int64_t count, int64_t root, tt_buffer from, tt_buffer to) {
-  return (tt_family){.primitive = TT_REDUCTION,
+static inline tt_family family_of_list(tt_primitive primitive, int64_t root, const int64_t *list, int64_t count,
+                                       tt_buffer from, tt_buffer to) {
+  return (tt_family){.primitive = primitive,
                      .count_i = 1,
                      .count_j = 1,
                      .root = {root, 0, 0},
@@ -104,10 +105,12 @@ static inline void add_groups(tt_random *random, tt_composition *composition, bo
   for (int64_t g = 0, root = 0; g < groups && root < ranks; g++, root++)
     if (count[g] > 0) {
       roots[first->family_count] = root += random_number(random, ranks - root) / (groups - g);
-      first->family[first->family_count++] = reduce_list(list + g * ranks, count[g], root, TT_IN, TT_MID);
+      first->family[first->family_count++] =
+          family_of_list(TT_REDUCTION, root, list + g * ranks, count[g], TT_IN, TT_MID);
     }
   second->family_count = 1;
-  second->family[0] = reduce_list(roots, first->family_count, random_number(random, ranks), TT_MID, TT_OUT);
+  second->family[0] =
+      family_of_list(TT_REDUCTION, random_number(random, ranks), roots, first->family_count, TT_MID, TT_OUT);
   for (int n = 0; n < first->family_count; n++)
     first->family[n].ordered = ordered;
   second->family[0].ordered = ordered;
