@@ -135,7 +135,7 @@ static int make_ranks(bench_group *group) {
 }
 
 int bench_launch(bench_job *job, bench_group *group) {
-  tool_words line = {NULL};
+  tool_words line = {.count = 0};
   int result = make_command(job, group, &line);
   if (result == 0)
     result = make_ranks(group);

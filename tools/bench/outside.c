@@ -245,7 +245,7 @@ static int run(bench_outside *outside, char *const *argument) {
 }
 
 int bench_outside_run(bench_outside *outside) {
-  tool_words line = {NULL};
+  tool_words line = {.count = 0};
   int result = make_words(outside, &line);
   if (result == 0)
     result = run(outside, line.word);

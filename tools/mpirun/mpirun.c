@@ -265,7 +265,7 @@ static int become(const mpirun_options *options, const char *launcher, const too
 
 static int run(mpirun_options *options) {
   char launcher[TOOL_PATH], library[TOOL_PATH];
-  tool_words list = {NULL};
+  tool_words list = {.count = 0};
   int code = choose(options, launcher);
   if (code == 0)
     code = check_wraps(options);

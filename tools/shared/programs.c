@@ -76,5 +76,5 @@ void tool_words_finish(tool_words *list) {
   for (size_t n = 0; n < list->count; n++)
     free(list->word[n]);
   free(list->word);
-  *list = (tool_words){NULL};
+  *list = (tool_words){.count = 0};
 }
