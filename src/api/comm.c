@@ -78,27 +78,27 @@ void tutti_comm_destroy(tutti_comm *comm) {
   free(comm);
 }
 
+/* For functions that give nothing back: whether there is a communicator, and this process is the one that has joined.
+ */
+static bool is_ours(const tutti_comm *comm, const char *function) {
+  if (!comm || !tt_context_is_copy(comm->context))
+    return comm != NULL;
+  tt_fork_refuse(comm->context, function);
+  tt_log(TT_LOG_ERROR, "%s", tutti_last_error());
+  return false;
+}
+
 void tutti_comm_refuse(tutti_comm *comm, const char *reason) {
-  if (!comm)
+  if (!is_ours(comm, "tutti_comm_refuse"))
     return;
-  if (tt_context_is_copy(comm->context)) {
-    tt_fork_refuse(comm->context, "tutti_comm_refuse");
-    tt_log(TT_LOG_ERROR, "%s", tutti_last_error());
-    return;
-  }
   TT_HOLD(comm->context);
   if (tt_agree_prepare(comm) == TUTTI_OK) /* else it is broken on all ranks */
     tt_refuse_next(comm, reason ? reason : "no reason given");
 }
 
 void tutti_comm_abort(tutti_comm *comm, const char *reason) {
-  if (!comm)
+  if (!is_ours(comm, "tutti_comm_abort"))
     return;
-  if (tt_context_is_copy(comm->context)) {
-    tt_fork_refuse(comm->context, "tutti_comm_abort");
-    tt_log(TT_LOG_ERROR, "%s", tutti_last_error());
-    return;
-  }
   TT_HOLD(comm->context);
   if (tt_agree_prepare(comm) == TUTTI_OK) /* else it is broken by that */
     tt_agree_break(comm, TUTTI_ERR_ABORTED, "rank %" PRId64 " aborted: %s", comm->rank,
