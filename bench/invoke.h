@@ -23,12 +23,12 @@ typedef struct bench_arguments {
 /* Blocking; started; as a persistent request. */
 typedef enum bench_way { BENCH_NOW, BENCH_START, BENCH_INIT } bench_way;
 
-#define A(name) with->name
-#define TT_COLLECTIVE(id, function, name, kind, lengths, in, out, operands, ...)                                       \
+#define BENCH_WITH(name) with->name
+#define TT_COLLECTIVE(id, function, name, kind, lengths, in, out, operands, arguments)                                 \
   case TT_##id:                                                                                                        \
-    return way == BENCH_NOW     ? tutti_##function(__VA_ARGS__)                                                        \
-           : way == BENCH_START ? tutti_##function##_start(__VA_ARGS__, request)                                       \
-                                : tutti_##function##_init(__VA_ARGS__, request);
+    return way == BENCH_NOW     ? tutti_##function(arguments(BENCH_WITH))                                              \
+           : way == BENCH_START ? tutti_##function##_start(arguments(BENCH_WITH), request)                             \
+                                : tutti_##function##_init(arguments(BENCH_WITH), request);
 
 static inline tutti_status bench_invoke(int64_t collective, bench_way way, const bench_arguments *with,
                                         tutti_request **request) {
@@ -38,7 +38,5 @@ static inline tutti_status bench_invoke(int64_t collective, bench_way way, const
     return TUTTI_ERR_ARGUMENT;
   }
 }
-
-#undef A
 
 #endif

@@ -39,136 +39,74 @@ static tutti_status enter(tutti_comm *comm, tt_call call, enum mode mode, tutti_
   return tt_request_post(comm, &call, &places, mode == INIT, request);
 }
 
-/* ---- calls from arguments ---- */
+/* ---- calls from arguments: each as a parameter, its name, and where it goes ---- */
 
-static inline tt_call plain(tt_collective collective, const void *in, void *out, int64_t count, tutti_type type,
-                            tutti_op op, int64_t root) {
-  return (tt_call){.in = in,
-                   .out = out,
-                   .count = count,
-                   .root = root,
-                   .collective = collective,
-                   .type = (int32_t)type,
-                   .op = (int32_t)op};
-}
+#define DECLARE(name) DECLARE_##name
+#define DECLARE_in const void *in
+#define DECLARE_out void *out
+#define DECLARE_count int64_t count
+#define DECLARE_in_count int64_t in_count
+#define DECLARE_out_count int64_t out_count
+#define DECLARE_in_counts const int64_t *in_counts
+#define DECLARE_out_counts const int64_t *out_counts
+#define DECLARE_in_offsets const int64_t *in_offsets
+#define DECLARE_out_offsets const int64_t *out_offsets
+#define DECLARE_in_types const tutti_type *in_types
+#define DECLARE_out_types const tutti_type *out_types
+#define DECLARE_type tutti_type type
+#define DECLARE_op tutti_op op
+#define DECLARE_root int64_t root
+#define DECLARE_comm tutti_comm *comm
+#define DECLARE_graph tutti_graph *graph
 
-static inline tt_call moved(tt_collective collective, const void *in, void *out, int64_t count, tutti_type type) {
-  return plain(collective, in, out, count, type, TUTTI_SUM, 0);
-}
+#define NAME(name) name
 
-static inline tt_call listed(tt_call call, const tt_lists *lists) {
-  call.lists = lists;
-  return call;
-}
+#define PUT(name) PUT_##name
+#define PUT_in call.in = in
+#define PUT_out call.out = out
+#define PUT_count call.count = count
+#define PUT_in_count PUT_LIST(TT_IN, own, in_count)
+#define PUT_out_count PUT_LIST(TT_OUT, own, out_count)
+#define PUT_in_counts PUT_LIST(TT_IN, count, in_counts)
+#define PUT_out_counts PUT_LIST(TT_OUT, count, out_counts)
+#define PUT_in_offsets PUT_LIST(TT_IN, offset, in_offsets)
+#define PUT_out_offsets PUT_LIST(TT_OUT, offset, out_offsets)
+#define PUT_in_types PUT_LIST(TT_IN, type, in_types)
+#define PUT_out_types PUT_LIST(TT_OUT, type, out_types)
+#define PUT_type call.type = (int32_t)type
+#define PUT_op call.op = (int32_t)op
+#define PUT_root call.root = root
+#define PUT_comm on = comm
+#define PUT_graph call.lists = &lists, lists.graph = graph, on = graph ? graph->comm : NULL
+#define PUT_LIST(buffer, member, value) call.lists = &lists, lists.side[buffer].member = value
 
-static inline tutti_comm *comm_of(const tutti_graph *graph) { return graph ? graph->comm : NULL; }
-
-static inline tt_call barrier(tutti_comm *comm) {
-  return moved(TT_BARRIER, comm ? &comm->calls.token[0] : NULL, comm ? &comm->calls.token[1] : NULL, 1, TUTTI_INT32);
+/* What a barrier combines: a token of the communicator's own. */
+static inline void take_token(tutti_comm *comm, tt_call *call) {
+  call->in = comm ? &comm->calls.token[0] : NULL;
+  call->out = comm ? &comm->calls.token[1] : NULL;
+  call->count = 1;
+  call->type = TUTTI_INT32;
 }
 
 /* ---- public: each in its three forms ---- */
 
-/* tutti_NAME, tutti_NAME_start and tutti_NAME_init of the parameters that follow. `call` is made of them, for `on`. */
-#define FORMS(name, on, call, ...)                                                                                     \
-  tutti_status tutti_##name(__VA_ARGS__) { return enter(on, call, BLOCK, NULL); }                                      \
-  tutti_status tutti_##name##_start(__VA_ARGS__, tutti_request **request) { return enter(on, call, START, request); }  \
-  tutti_status tutti_##name##_init(__VA_ARGS__, tutti_request **request) { return enter(on, call, INIT, request); }
+#define TT_COLLECTIVE(id, function, name, kind, lengths, in_side, out_side, operands, arguments)                       \
+  static inline tutti_status enter_##function(enum mode mode, tutti_request **request, arguments(DECLARE)) {           \
+    tutti_comm *on;                                                                                                    \
+    tt_lists lists = {.graph = NULL};                                                                                  \
+    tt_call call = {.collective = TT_##id, .type = TUTTI_BYTE, .op = TUTTI_SUM};                                       \
+    (void)lists;                                                                                                       \
+    (void)(arguments(PUT));                                                                                            \
+    if (TT_##id == TT_BARRIER)                                                                                         \
+      take_token(on, &call);                                                                                           \
+    return enter(on, call, mode, request);                                                                             \
+  }                                                                                                                    \
+  tutti_status tutti_##function(arguments(DECLARE)) { return enter_##function(BLOCK, NULL, arguments(NAME)); }         \
+  tutti_status tutti_##function##_start(arguments(DECLARE), tutti_request **request) {                                 \
+    return enter_##function(START, request, arguments(NAME));                                                          \
+  }                                                                                                                    \
+  tutti_status tutti_##function##_init(arguments(DECLARE), tutti_request **request) {                                  \
+    return enter_##function(INIT, request, arguments(NAME));                                                           \
+  }
 
-FORMS(allreduce, comm, plain(TT_ALLREDUCE, in, out, count, type, op, 0), const void *in, void *out, int64_t count,
-      tutti_type type, tutti_op op, tutti_comm *comm)
-
-FORMS(reduce, comm, plain(TT_REDUCE, in, out, count, type, op, root), const void *in, void *out, int64_t count,
-      tutti_type type, tutti_op op, int64_t root, tutti_comm *comm)
-
-FORMS(reduce_scatter, comm, plain(TT_REDUCE_SCATTER, in, out, count, type, op, 0), const void *in, void *out,
-      int64_t count, tutti_type type, tutti_op op, tutti_comm *comm)
-
-FORMS(reduce_scatterv, comm,
-      listed(plain(TT_REDUCE_SCATTERV, in, out, 0, type, op, 0), &(tt_lists){.side = {{.count = counts}}}),
-      const void *in, void *out, const int64_t *counts, tutti_type type, tutti_op op, tutti_comm *comm)
-
-FORMS(scan, comm, plain(TT_SCAN, in, out, count, type, op, 0), const void *in, void *out, int64_t count,
-      tutti_type type, tutti_op op, tutti_comm *comm)
-
-FORMS(exscan, comm, plain(TT_EXSCAN, in, out, count, type, op, 0), const void *in, void *out, int64_t count,
-      tutti_type type, tutti_op op, tutti_comm *comm)
-
-FORMS(broadcast, comm, plain(TT_BROADCAST, in, out, count, type, TUTTI_SUM, root), const void *in, void *out,
-      int64_t count, tutti_type type, int64_t root, tutti_comm *comm)
-
-FORMS(gather, comm, plain(TT_GATHER, in, out, count, type, TUTTI_SUM, root), const void *in, void *out, int64_t count,
-      tutti_type type, int64_t root, tutti_comm *comm)
-
-FORMS(gatherv, comm,
-      listed(plain(TT_GATHERV, in, out, 0, type, TUTTI_SUM, root),
-             &(tt_lists){.side = {{.own = in_count}, {.count = counts, .offset = offsets}}}),
-      const void *in, int64_t in_count, void *out, const int64_t *counts, const int64_t *offsets, tutti_type type,
-      int64_t root, tutti_comm *comm)
-
-FORMS(scatter, comm, plain(TT_SCATTER, in, out, count, type, TUTTI_SUM, root), const void *in, void *out, int64_t count,
-      tutti_type type, int64_t root, tutti_comm *comm)
-
-FORMS(scatterv, comm,
-      listed(plain(TT_SCATTERV, in, out, 0, type, TUTTI_SUM, root),
-             &(tt_lists){.side = {{.count = counts, .offset = offsets}, {.own = out_count}}}),
-      const void *in, const int64_t *counts, const int64_t *offsets, void *out, int64_t out_count, tutti_type type,
-      int64_t root, tutti_comm *comm)
-
-FORMS(allgather, comm, moved(TT_ALLGATHER, in, out, count, type), const void *in, void *out, int64_t count,
-      tutti_type type, tutti_comm *comm)
-
-FORMS(allgatherv, comm,
-      listed(moved(TT_ALLGATHERV, in, out, 0, type), &(tt_lists){.side = {{0}, {.count = counts, .offset = offsets}}}),
-      const void *in, void *out, const int64_t *counts, const int64_t *offsets, tutti_type type, tutti_comm *comm)
-
-FORMS(all_to_all, comm, moved(TT_ALL_TO_ALL, in, out, count, type), const void *in, void *out, int64_t count,
-      tutti_type type, tutti_comm *comm)
-
-FORMS(all_to_allv, comm,
-      listed(moved(TT_ALL_TO_ALLV, in, out, 0, type),
-             &(tt_lists){
-                 .side = {{.count = in_counts, .offset = in_offsets}, {.count = out_counts, .offset = out_offsets}}}),
-      const void *in, const int64_t *in_counts, const int64_t *in_offsets, void *out, const int64_t *out_counts,
-      const int64_t *out_offsets, tutti_type type, tutti_comm *comm)
-
-FORMS(all_to_allw, comm,
-      listed(moved(TT_ALL_TO_ALLW, in, out, 0, TUTTI_BYTE),
-             &(tt_lists){.side = {{.count = in_counts, .offset = in_bytes_offsets, .type = in_types},
-                                  {.count = out_counts, .offset = out_bytes_offsets, .type = out_types}}}),
-      const void *in, const int64_t *in_counts, const int64_t *in_bytes_offsets, const tutti_type *in_types, void *out,
-      const int64_t *out_counts, const int64_t *out_bytes_offsets, const tutti_type *out_types, tutti_comm *comm)
-
-FORMS(barrier, comm, barrier(comm), tutti_comm *comm)
-
-/* ---- along a graph ---- */
-
-FORMS(neighbor_allgather, comm_of(graph),
-      listed(moved(TT_NEIGHBOR_ALLGATHER, in, out, count, type), &(tt_lists){.graph = graph}), const void *in,
-      void *out, int64_t count, tutti_type type, tutti_graph *graph)
-
-FORMS(neighbor_allgatherv, comm_of(graph),
-      listed(moved(TT_NEIGHBOR_ALLGATHERV, in, out, 0, type),
-             &(tt_lists){.side = {{.own = in_count}, {.count = counts, .offset = offsets}}, .graph = graph}),
-      const void *in, int64_t in_count, void *out, const int64_t *counts, const int64_t *offsets, tutti_type type,
-      tutti_graph *graph)
-
-FORMS(neighbor_all_to_all, comm_of(graph),
-      listed(moved(TT_NEIGHBOR_ALL_TO_ALL, in, out, count, type), &(tt_lists){.graph = graph}), const void *in,
-      void *out, int64_t count, tutti_type type, tutti_graph *graph)
-
-FORMS(neighbor_all_to_allv, comm_of(graph),
-      listed(moved(TT_NEIGHBOR_ALL_TO_ALLV, in, out, 0, type),
-             &(tt_lists){
-                 .side = {{.count = in_counts, .offset = in_offsets}, {.count = out_counts, .offset = out_offsets}},
-                 .graph = graph}),
-      const void *in, const int64_t *in_counts, const int64_t *in_offsets, void *out, const int64_t *out_counts,
-      const int64_t *out_offsets, tutti_type type, tutti_graph *graph)
-
-FORMS(neighbor_all_to_allw, comm_of(graph),
-      listed(moved(TT_NEIGHBOR_ALL_TO_ALLW, in, out, 0, TUTTI_BYTE),
-             &(tt_lists){.side = {{.count = in_counts, .offset = in_bytes_offsets, .type = in_types},
-                                  {.count = out_counts, .offset = out_bytes_offsets, .type = out_types}},
-                         .graph = graph}),
-      const void *in, const int64_t *in_counts, const int64_t *in_bytes_offsets, const tutti_type *in_types, void *out,
-      const int64_t *out_counts, const int64_t *out_bytes_offsets, const tutti_type *out_types, tutti_graph *graph)
+#include "compose/collectives.inc"

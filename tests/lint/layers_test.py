@@ -1,11 +1,12 @@
 """Includes keep to src/LAYERS: which folder may include which, and only the folder's own header x/x.h.
 
-A subfolder shows one header of the same kind (transport/shm/shm.h). Tests beside the code may include any folder. What
-is outside the library, bindings/ and examples/, includes <tutti/...> and files that stand beside it.
+A subfolder shows one header of the same kind (transport/shm/shm.h), and rows of a table, in a .inc that includes nothing.
+Tests beside the code may include any folder. What is outside the library, bindings/ and examples/, includes <tutti/...>
+and files that stand beside it.
 
 Inside a folder no includes go in a circle. A file there is its name without .c and .h: x.c and x.h are one. The folder's
-own header is a file of its own: it is for others, or it is used inside and then includes nothing of its folder. Rows of a
-table, in a .inc that includes nothing, are a part of who includes them.
+own header is a file of its own: it is for others, or it is used inside and then includes nothing of its folder. Rows are a
+part of who includes them.
 """
 import os
 import pathlib
@@ -27,10 +28,15 @@ def read_layers():
     return {folder: {"base", *allowed.split()} - {folder} for folder, allowed in rows}
 
 
+def is_rows(path):
+    """Of a table, for whoever goes through it."""
+    return path.suffix == ".inc" and not INCLUDE.search(path.read_text())
+
+
 def is_front_header(include):
-    """x/x.h, or x/y/y.h"""
+    """x/x.h, or x/y/y.h, or rows"""
     path = pathlib.PurePath(include)
-    return path.parent.name == path.stem
+    return path.parent.name == path.stem or is_rows(ROOT / "src" / include)
 
 
 def layer_problem(layers, folder, include):
@@ -81,10 +87,6 @@ def included_beside(path, include, tops):
     """The file of the same folder that the include names, or None."""
     found = next((top / include for top in (path.parent, *tops) if (top / include).is_file()), None)
     return found.resolve() if found and found.resolve().parent == path.parent.resolve() else None
-
-
-def is_rows(path):
-    return path.suffix == ".inc" and not INCLUDE.search(path.read_text())
 
 
 def graph_of(folder, tops):
