@@ -24,6 +24,7 @@ typedef enum bench_cut { BENCH_WHOLE, BENCH_BY_SOURCE, BENCH_BY_TARGET, BENCH_BY
 typedef struct bench_form {
   bench_cut cut;
   tt_operands sum;
+  bool sums; /* elements are combined */
   bool from_root, to_root, neighbor;
   bool uneven, typed; /* v; w */
 } bench_form;
@@ -44,6 +45,7 @@ static inline bench_form bench_form_of(int64_t collective) {
                              : gets_each ? BENCH_BY_SOURCE
                                          : BENCH_WHOLE,
                       .sum = rows[collective].operands,
+                      .sums = rows[collective].operands >= TT_OPERANDS_ALL,
                       .from_root = in->of_root,
                       .to_root = out->of_root,
                       .neighbor = out->unit == TT_EACH_SOURCE,

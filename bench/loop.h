@@ -88,7 +88,7 @@ static inline void bench_release_all(const bench_library *library, bench_point *
 }
 
 static inline bench_arithmetic bench_arithmetic_of(const bench_point *point) {
-  bool sums = bench_form_of(point->command->collective).sum != TT_OPERANDS_NONE;
+  bool sums = bench_form_of(point->command->collective).sums;
   return (bench_arithmetic){(tutti_type)point->command->type, sums ? point->command->op : BENCH_MOVED, point->size};
 }
 
@@ -149,13 +149,12 @@ static inline int bench_check_block(const bench_point *point, int64_t at, int64_
 /* The block or vector that all ranks, one of them, or the first of them have made. */
 static inline int bench_check_one(const bench_point *point, int32_t root, char *text) {
   const bench_form form = bench_form_of(point->command->collective);
-  int32_t first = form.from_root ? root : 0, last = form.from_root ? root : point->size - 1;
-  if (form.sum == TT_OPERANDS_UP_TO || form.sum == TT_OPERANDS_BELOW)
-    last = point->rank - (form.sum == TT_OPERANDS_BELOW);
+  tt_sources from = tt_compose_sources(form.sum, point->rank, point->size, root);
   bool passes = form.from_root && form.cut == BENCH_WHOLE && point->rank == root; /* its `in` is all it has */
-  if (last < 0 || passes || point->layout.out_elements == 0)
+  if (from.first > from.last || passes || point->layout.out_elements == 0)
     return BENCH_OK;
-  return bench_check_block(point, 0, point->layout.out_elements, first, last,
+  int32_t first = (int32_t)from.first;
+  return bench_check_block(point, 0, point->layout.out_elements, first, (int32_t)from.last,
                            bench_block_begin(&point->problem, first, point->rank), text);
 }
 

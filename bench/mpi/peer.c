@@ -80,7 +80,7 @@ static int choose_arithmetic(const bench_command *command, char *text) {
   self.op = peer_op((tutti_op)command->op);
   if (self.type == MPI_DATATYPE_NULL)
     return lacks("has no such type", text);
-  if (bench_form_of(command->collective).sum == TT_OPERANDS_NONE)
+  if (!bench_form_of(command->collective).sums)
     return BENCH_OK;
   if (self.op == MPI_OP_NULL)
     return lacks("has no such operator", text);

@@ -18,8 +18,29 @@ typedef enum tt_lengths {
   TT_LENGTHS_ROOT  /* the root, and the rank that has it or gets it */
 } tt_lengths;
 
-/* Whose elements are combined to what a rank gets: nobody's; all ranks'; those of the ranks up to it, or below it. */
+/* Whose elements are combined to what a rank gets: nobody's, they are copied; all ranks'; those of the ranks up to it,
+ * or below it. What copies stands before TT_OPERANDS_ALL. */
 typedef enum tt_operands { TT_OPERANDS_NONE, TT_OPERANDS_ALL, TT_OPERANDS_UP_TO, TT_OPERANDS_BELOW } tt_operands;
+
+/* The ranks first .. last, whose elements make up a block that a rank gets; none where first > last. */
+typedef struct tt_sources {
+  int64_t first, last;
+} tt_sources;
+
+/* `giver`: whose elements it gets where none are combined. Benchmarks and tests say by it what must come out; the
+ * library does not ask. */
+static inline tt_sources tt_compose_sources(tt_operands operands, int64_t rank, int64_t rank_count, int64_t giver) {
+  switch (operands) {
+  case TT_OPERANDS_ALL:
+    return (tt_sources){0, rank_count - 1};
+  case TT_OPERANDS_UP_TO:
+    return (tt_sources){0, rank};
+  case TT_OPERANDS_BELOW:
+    return (tt_sources){0, rank - 1};
+  default:
+    return (tt_sources){giver, giver};
+  }
+}
 
 /* Of which blocks a buffer consists. */
 typedef enum tt_unit { TT_ONE_BLOCK, TT_EACH_RANK, TT_EACH_SOURCE, TT_EACH_DESTINATION } tt_unit;

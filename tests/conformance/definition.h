@@ -199,14 +199,13 @@ static inline call_block call_out_block(const call *of, int64_t size, int64_t ra
     int64_t place = row.in == CALL_ONE ? 0 : call_place_of(&to, rank, call_before(&from, k));
     return call_in_block(of, size, from.rank[k], place);
   }
-  if (call_reduces(of->collective)) {
-    tt_operands operands = tt_compose_operands(of->collective);
-    int64_t last = operands == TT_OPERANDS_UP_TO ? rank : operands == TT_OPERANDS_BELOW ? rank - 1 : size - 1;
-    return call_summed(call_in_block(of, size, rank, row.in == CALL_RANK ? rank : 0), last);
-  }
   if (row.out == CALL_RANK)
     return call_in_block(of, size, k, row.in == CALL_RANK ? rank : 0);
-  return call_in_block(of, size, of->root, row.in == CALL_RANK ? rank : 0);
+  tt_sources from = tt_compose_sources(tt_compose_operands(of->collective), rank, size, of->root);
+  call_block block = call_in_block(of, size, from.first, row.in == CALL_RANK ? rank : 0);
+  if (from.first > from.last)
+    block.content = CALL_NOTHING;
+  return call_reduces(of->collective) ? call_summed(block, from.last) : block;
 }
 
 /* ---- elements ---- */

@@ -17,7 +17,7 @@ static bool is_typed(const bench_form *form) { return form->typed; }
 static bool is_by_pair(const bench_form *form) { return form->cut == BENCH_BY_PAIR; }
 static bool is_neighbor(const bench_form *form) { return form->neighbor; }
 static bool has_root(const bench_form *form) { return form->from_root || form->to_root; }
-static bool sums(const bench_form *form) { return form->sum != TT_OPERANDS_NONE; }
+static bool sums(const bench_form *form) { return form->sums; }
 
 static bool any(const bench_options *options, property has) {
   for (int c = 0; c < options->rows.collective_count; c++) {

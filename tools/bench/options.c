@@ -254,7 +254,7 @@ static const tool_option table[] = {
 static int check_arithmetic(const bench_options *options) {
   const bench_call_options *call = &options->call;
   for (int c = 0; c < options->rows.collective_count; c++)
-    if (bench_form_of(options->rows.collective[c]).sum != TT_OPERANDS_NONE && !tutti_op_fits(call->op, call->type))
+    if (bench_form_of(options->rows.collective[c]).sums && !tutti_op_fits(call->op, call->type))
       return bench_fail("%s: --op %s does not combine elements of --type %s",
                         tt_compose_info(options->rows.collective[c]).name, tutti_op_name(call->op),
                         tutti_type_name(call->type));

@@ -117,7 +117,7 @@ static int collect(bench_job *job, bench_rows *rows, bench_row *row) {
 /* Parameters of a row change nothing in a library that takes none; a library of more parameters takes part in what they
  * change. */
 static bool takes(const bench_launcher *launcher, const bench_row *row) {
-  return !launcher->params || bench_form_of(row->collective).sum != TT_OPERANDS_NONE;
+  return !launcher->params || bench_form_of(row->collective).sums;
 }
 
 static int make_points(rounds *all, const bench_launcher *launcher) {

@@ -65,7 +65,7 @@ static bool row_failed(bench_row *row, const bench_runner *who, const bench_answ
 
 /* Says so once, until it is something else that is lacking. */
 static void say_lack(bench_group *group, const bench_row *row, const bench_options *options, const char *what) {
-  bool sums = bench_form_of(row->collective).sum != TT_OPERANDS_NONE;
+  bool sums = bench_form_of(row->collective).sums;
   char text[BENCH_TEXT];
   snprintf(text, sizeof text, "%s is not compared: it %.200s (%s%s%s)", group->launcher->name, what,
            tutti_type_name(options->call.type), sums ? ", " : "", sums ? tutti_op_name(options->call.op) : "");
@@ -76,7 +76,7 @@ static void say_lack(bench_group *group, const bench_row *row, const bench_optio
 
 int bench_runner_prepare(bench_job *job, bench_row *row, bench_runner *who, bool *lacks) {
   bench_answer answer;
-  bool sums = bench_form_of(row->collective).sum != TT_OPERANDS_NONE;
+  bool sums = bench_form_of(row->collective).sums;
   *lacks = who->group->launcher->params && !sums; /* they would change nothing */
   if (*lacks)
     return 0;
