@@ -4,6 +4,7 @@
 #include "lower/levels.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- levels from group maps ---- */
@@ -142,6 +143,10 @@ static bool fold(tt_lower_stage *out, int number, tt_arena *arena) {
 
 /* ---- resolve ---- */
 
+/* Ranks of a group of a level that parameters make up: "4" is runs of four; 0: the level is the topology's. */
+static int64_t virtual_size(const char *name) { return *name >= '0' && *name <= '9' ? strtoll(name, NULL, 10) : 0; }
+
+/* -1: it has none of that name. */
 static int find_topo_level(const tt_topo *topo, const char *name) {
   for (int n = 0; n < topo->level_count; n++)
     if (strcmp(topo->level[n].name, name) == 0)
@@ -158,10 +163,24 @@ const tt_topo_level *tt_lower_outermost(const tt_params *params, const tt_topo *
   return outermost < topo->level_count ? &topo->level[outermost] : NULL;
 }
 
+static tutti_status check_virtual(const tt_stage_params *stage, int number) {
+  int64_t outer = number > 0 ? virtual_size(stage->level[number - 1].name) : 0;
+  if (outer && outer <= virtual_size(stage->level[number].name))
+    return tt_fail(TUTTI_ERR_PLAN, "level '%s' has no smaller groups than '%s' around it", stage->level[number].name,
+                   stage->level[number - 1].name);
+  return TUTTI_OK;
+}
+
 static tutti_status check_levels(const tt_stage_params *stage, const tt_topo *topo) {
   int last = -1;
   for (int n = 0; n < stage->level_count; n++) {
     int found = find_topo_level(topo, stage->level[n].name);
+    if (virtual_size(stage->level[n].name)) {
+      tutti_status status = check_virtual(stage, n);
+      if (status != TUTTI_OK)
+        return status;
+      continue;
+    }
     if (found < 0)
       return tt_fail(TUTTI_ERR_PLAN, "the topology has no level '%s'", stage->level[n].name);
     if (found <= last)
@@ -170,7 +189,7 @@ static tutti_status check_levels(const tt_stage_params *stage, const tt_topo *to
                      stage->level[n - 1].name, stage->level[n].name);
     last = found;
   }
-  if (last != topo->level_count - 1)
+  if (virtual_size(stage->level[stage->level_count - 1].name) || last != topo->level_count - 1)
     return tt_fail(TUTTI_ERR_PLAN, "the last level must be 'core', not '%s'",
                    stage->level[stage->level_count - 1].name);
   return TUTTI_OK;
@@ -203,7 +222,7 @@ static bool add_level(tt_lower_stage *out, const tt_level_params *params, const 
   out->level[number] = (tt_lower_level){.params = *params,
                                         .topo_level = found,
                                         .striped = striped,
-                                        .publish = topo->level[found].publish && found == topo->level_count - 1 &&
+                                        .publish = found == topo->level_count - 1 && topo->level[found].publish &&
                                                    stay_in_reach(out, number, topo->reach_of)};
   memcpy(out->level[number].name, params->name, sizeof params->name);
   if (!fill_level(out, number, key, arena))
@@ -214,8 +233,21 @@ static bool add_level(tt_lower_stage *out, const tt_level_params *params, const 
   return fold(out, number, arena);
 }
 
-/* Group number at each position at a topology level. */
-static void topo_groups(const tt_lower_stage *out, const tt_topo_level *level, int32_t *key) {
+/* Runs of `size` positions in each group of the level that was added last. */
+static void virtual_groups(const tt_lower_stage *out, int64_t size, int32_t *key) {
+  const tt_lower_level *outer = out->level_count ? &out->level[out->level_count - 1] : NULL;
+  for (int32_t at = 0; at < out->rank_count; at++)
+    key[at] = (int32_t)((at - (outer ? outer->start[outer->group_at[at]] : 0)) / size);
+}
+
+/* Group number at each position at the level of that name, inside those that there are. */
+static void level_groups(const tt_lower_stage *out, const tt_topo *topo, const char *name, int32_t *key) {
+  int64_t size = virtual_size(name);
+  if (size) {
+    virtual_groups(out, size, key);
+    return;
+  }
+  const tt_topo_level *level = &topo->level[find_topo_level(topo, name)];
   for (int64_t at = 0; at < out->rank_count; at++)
     key[at] = level->group_of ? level->group_of[out->perm[at]] : (int32_t)at;
 }
@@ -289,10 +321,10 @@ static tutti_status add_levels(tt_lower_stage *out, const tt_stage_params *chose
   int32_t *key = tt_arena_alloc(arena, ranks, sizeof *key), *ring_key = tt_arena_alloc(arena, ranks, sizeof *ring_key);
   if (arena->failed)
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for group tables of %" PRId64 " ranks", out->rank_count);
-  topo_groups(out, &topo->level[find_topo_level(topo, chosen->level[0].name)], key);
+  level_groups(out, topo, chosen->level[0].name, key);
   tutti_status status = add_outermost(out, chosen, topo, params, key, ring_key, arena);
   for (int n = 1; n < chosen->level_count && status == TUTTI_OK; n++) {
-    topo_groups(out, &topo->level[find_topo_level(topo, chosen->level[n].name)], key);
+    level_groups(out, topo, chosen->level[n].name, key);
     if (!add_level(out, &chosen->level[n], topo, false, key, arena))
       status = tt_fail(TUTTI_ERR_MEMORY, "no memory for group tables");
   }
@@ -311,6 +343,7 @@ tutti_status tt_lower_resolve(const tt_composition *composition, int stage_numbe
   const tt_stage *stage = &composition->stage[stage_number];
   const tt_stage_params *chosen = find_stage(params, stage->name);
   const tt_topo_level *level[TT_TOPO_LEVELS];
+  int level_count = 0;
   tt_params used = *params;
   tutti_status status = check_levels(chosen, topo);
   if (status != TUTTI_OK)
@@ -321,10 +354,11 @@ tutti_status tt_lower_resolve(const tt_composition *composition, int stage_numbe
     used.even = false;
   }
   for (int n = 0; n < chosen->level_count; n++)
-    level[n] = &topo->level[find_topo_level(topo, chosen->level[n].name)];
+    if (!virtual_size(chosen->level[n].name))
+      level[level_count++] = &topo->level[find_topo_level(topo, chosen->level[n].name)];
   memset(out, 0, sizeof *out);
   out->rank_total = composition->rank_count;
-  if (!tt_lower_members(stage, level, chosen->level_count, arena, out))
+  if (!tt_lower_members(stage, level, level_count, arena, out))
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for group tables of %" PRId64 " ranks", composition->rank_count);
   if (out->rank_count == 0) /* nothing happens here */
     return TUTTI_OK;

@@ -14,7 +14,7 @@ typedef enum tt_labelling { TT_ROTATE, TT_XOR, TT_REFLECT, TT_LABELLING_COUNT } 
 typedef enum tt_order { TT_NEAR, TT_FAR, TT_ORDER_COUNT } tt_order;
 
 typedef struct tt_level_params {
-  char name[TT_TOPO_NAME]; /* a level of the topology */
+  char name[TT_TOPO_NAME]; /* a level of the topology; a number: groups of as many neighbors inside the level before */
   const tt_shape *shape;
   int k;                       /* of shapes that have one, else 2 */
   tt_labelling labelling : 16; /* narrow, since lowering goes from level to level all the time */

@@ -27,6 +27,12 @@ static void test_parameters_that_do_not_fit_are_refused(void **state) {
       {"[node:star/node:star/core:star]", "level 'node' is inside 'node'"},
       {"[node:star]", "the last level must be 'core', not 'node'"},
       {"allreduce[node:star] [core:star]", "the last level must be 'core'"},
+      {"[node:star/4:star]", "the last level must be 'core', not '4'"},
+      {"[2:star/2:star/core:star]", "level '2' has no smaller groups than '2' around it"},
+      {"[2:star/4:star/core:star]", "level '4' has no smaller groups than '2' around it"},
+      {"[4:star/node:star]", "the last level must be 'core', not 'node'"},
+      {"[1:star/core:star]", "'1' is not a size of groups; write a number from 2 to 4096"},
+      {"[4x:star/core:star]", "'4x' is not a size of groups"},
       {"[core:star] ring=9", "ring=9 exceeds the 8 groups of level 'core'"},
       {"[node:chain/core:star] ring=4", "ring=4 exceeds the 3 groups of level 'node'"},
       {"[core:star] stripe=4096 channels=2", "stripe=4096 channels=2 cut 1 blocks into too many parts"},
@@ -550,6 +556,58 @@ static void test_levels_are_described_after_the_passes(void **state) {
   plans_close(&all);
 }
 
+/* The texts of all ranks' plans are equal but for the level's name. */
+static void expect_equal_plans(const plans *a, const plans *b, const char *name_a, const char *name_b) {
+  for (int64_t rank = 0; rank < a->composition.rank_count; rank++) {
+    for (uint32_t level = 0; level < a->plan[rank]->level_count; level++)
+      if (strncmp(a->plan[rank]->level[level], name_a, strlen(name_a)) == 0) {
+        assert_memory_equal(b->plan[rank]->level[level], name_b, strlen(name_b));
+        strcpy(a->plan[rank]->level[level], b->plan[rank]->level[level]);
+      }
+    assert_true(tt_plan_equal(a->plan[rank], b->plan[rank]));
+  }
+}
+
+static void test_a_level_of_a_size_is_as_one_of_the_topology(void **state) {
+  (void)state;
+  static const struct {
+    tt_collective collective;
+    int64_t ranks;
+    const char *map, *of_topology, *of_size;
+  } equal[] = {
+      {TT_ALLREDUCE, 8, "4x2", "[node:2-nomial,xor/core:chain]", "[2:2-nomial,xor/core:chain]"},
+      {TT_ALLREDUCE, 7, "3,3,1", "form=split [node:chain/core:star] stripe=2",
+       "form=split [3:chain/core:star] stripe=2"},
+      {TT_BROADCAST, 10, "4,4,2", "[node:2-nomial,far/core:2-nomial] ring=2", "[4:2-nomial,far/core:2-nomial] ring=2"},
+      {TT_ALLGATHER, 8, "2x4", "[node:chain/core:chain] channels=2", "[4:chain/core:chain] channels=2"},
+  };
+  for (size_t n = 0; n < TT_COUNT(equal); n++) {
+    plans a, b;
+    plans_case of_topology = case_of(equal[n].collective, equal[n].ranks, equal[n].map, equal[n].of_topology);
+    plans_case of_size = case_of(equal[n].collective, equal[n].ranks, NULL, equal[n].of_size);
+    assert_int_equal(plans_open(&of_topology, &a), TUTTI_OK);
+    assert_int_equal(plans_open(&of_size, &b), TUTTI_OK);
+    char size[2] = {strchr(equal[n].of_size, '[')[1], '\0'};
+    expect_equal_plans(&a, &b, "node", size);
+    plans_close(&a);
+    plans_close(&b);
+  }
+}
+
+static void test_groups_of_a_size_are_cut_inside_those_around_them(void **state) {
+  (void)state;
+  plans all;
+  plans_case of = case_of(TT_ALLGATHER, 12, "5,7", "[node:star/4:star/2:star/core:star]");
+  assert_int_equal(plans_open(&of, &all), TUTTI_OK);
+  tt_lowering *lowering = NULL;
+  assert_int_equal(tt_lowering_create(&all.composition, all.topo, &all.params, &lowering), TUTTI_OK);
+  assert_int_equal(tt_lowering_level_count(lowering, 0), 4);
+  assert_int_equal(tt_lowering_level(lowering, 0, 1).group_count, 4); /* 4 1 | 4 3 */
+  assert_int_equal(tt_lowering_level(lowering, 0, 2).group_count, 7); /* 2 2 | 1 | 2 2 | 2 1 */
+  tt_lowering_destroy(lowering);
+  plans_close(&all);
+}
+
 static void test_groups_that_are_no_power_of_two_fold_into_pairs(void **state) {
   (void)state;
   plans all;
@@ -582,6 +640,8 @@ int main(void) {
       cmocka_unit_test(test_ranks_that_take_no_part_are_silent),
       cmocka_unit_test(test_a_plan_of_4096_ranks_fits_8_MiB),
       cmocka_unit_test(test_levels_are_described_after_the_passes),
+      cmocka_unit_test(test_a_level_of_a_size_is_as_one_of_the_topology),
+      cmocka_unit_test(test_groups_of_a_size_are_cut_inside_those_around_them),
       cmocka_unit_test(test_groups_that_are_no_power_of_two_fold_into_pairs),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

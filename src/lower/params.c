@@ -4,7 +4,8 @@
  *   word   = preset | "form=" name | stage | "stripe=" n | "ring=" n | "channels=" n | "slice=" bytes
  *          | "stripe=all" | "even" | "acc=" ( "own" | "f32" ) | "reproducible" | "single-copy"
  *   stage  = [ name ] "[" level { "/" level } "]"
- *   level  = name ":" shape { "," ( "rotate" | "xor" | "reflect" | "near" | "far" ) }
+ *   level  = ( name | n ) ":" shape { "," ( "rotate" | "xor" | "reflect" | "near" | "far" ) }
+ *                                             n: groups of n neighbors inside the level before
  *   shape  = name | k "-" name                a row of the table of shapes; with k where it has one
  */
 #include "lower/shape.h"
@@ -86,12 +87,20 @@ static tutti_status parse_attribute(const char *text, tt_level_params *level) {
   return bad(text, "is not an attribute of a level; attributes are rotate, xor, reflect, near, far");
 }
 
-/* level = name ":" shape { "," attribute }; text is cut up. */
+static bool is_group_size(const char *text) {
+  char *rest;
+  long long size = strtoll(text, &rest, 10);
+  return !*rest && *text != '0' && size >= 2 && size <= NUMBER_LIMIT;
+}
+
+/* level = ( name | size ) ":" shape { "," attribute }; text is cut up. */
 static tutti_status parse_level(char *text, tt_level_params *level) {
   char *colon = strchr(text, ':'), *save = NULL;
   memset(level, 0, sizeof *level);
   if (!colon || !copy_name(level->name, sizeof level->name, text, (size_t)(colon - text)))
     return bad(text, "is not a level; write name:shape, for example core:chain");
+  if (*level->name >= '0' && *level->name <= '9' && !is_group_size(level->name))
+    return bad(level->name, "is not a size of groups; write a number from 2 to 4096, for example 4:chain/core:star");
   char *piece = strtok_r(colon + 1, ",", &save);
   tutti_status status = parse_shape(piece ? piece : "", level);
   while (status == TUTTI_OK && (piece = strtok_r(NULL, ",", &save)))

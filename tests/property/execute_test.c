@@ -56,8 +56,12 @@ static void add_level(property *at, const char *name) {
 static void random_params(property *at, bool nodes) {
   static const int slices[] = {0, 64, 192, 1024};
   strcpy(at->params, "[");
+  static const char *const sizes[] = {"4", "3", "2"};
   if (nodes && below(at, 3))
     add_level(at, "node");
+  for (size_t n = 0; n < TT_COUNT(sizes); n++)
+    if (below(at, 6) == 0)
+      add_level(at, sizes[n]);
   add_level(at, "core");
   size_t used = strlen(at->params);
   snprintf(at->params + used, sizeof at->params - used, "] stripe=%d channels=%d slice=%d%s", (int)below(at, 3),

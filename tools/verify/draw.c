@@ -18,13 +18,16 @@ static void draw_level(tt_level_params *level, const char *name, tt_random *rand
 }
 
 static void draw_stage(tt_case *one, const char *name, tt_random *random) {
-  static const char *const names[] = {"node", "socket"};
+  static const char *const names[] = {"node", "socket"}, *const sizes[] = {"4", "3", "2"};
   tt_stage_params *stage = &one->params.stage[one->params.stage_count++];
   memset(stage, 0, sizeof *stage);
   strcpy(stage->stage, name);
   for (int n = 0; n < one->level_count; n++)
     if (tt_random_below(random, 4))
       draw_level(&stage->level[stage->level_count++], names[n], random);
+  for (size_t n = 0; n < TT_COUNT(sizes); n++)
+    if (tt_random_below(random, 6) == 0)
+      draw_level(&stage->level[stage->level_count++], sizes[n], random);
   draw_level(&stage->level[stage->level_count++], "core", random);
 }
 
