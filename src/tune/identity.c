@@ -1,0 +1,132 @@
+/* tune/identity.c - what a candidate comes to: whether it makes a plan, and whether another one runs alike.
+ *
+ * Two texts run alike if all ranks have the same steps, waits and readers, and pieces of the same length. Names of
+ * levels and numbers of lanes do not matter. Of many ranks, a sample is compiled. */
+#include "tune/space.h"
+
+#include <string.h>
+
+#define SAMPLE 16
+#define ALL_RANKS 64 /* of more, a sample */
+
+/* ---- what runs ---- */
+
+static uint64_t hash_number(uint64_t hash, uint64_t number) { return tt_hash(hash, &number, sizeof number); }
+
+static uint64_t hash_step(uint64_t hash, const tt_plan *plan, const tt_step *step, bool rounds) {
+  const uint32_t facts[] = {step->kind,      step->flags,      (uint32_t)step->peer,   step->block,
+                            step->src.space, step->src.index,  step->dst.space,        step->dst.index,
+                            step->finish,    step->wait_count, rounds ? step->time : 0};
+  hash = tt_hash(hash, facts, sizeof facts);
+  return tt_hash(hash, &plan->wait[step->wait_first], step->wait_count * sizeof *plan->wait);
+}
+
+static uint64_t hash_plan(uint64_t hash, const tt_plan *plan, bool rounds) {
+  hash = hash_number(hash, plan->block_count);
+  for (uint32_t n = 0; n < plan->lane_count; n++) {
+    const tt_lane *lane = &plan->lane[n];
+    const uint32_t facts[] = {lane->role, lane->published, lane->step_count, lane->reader_count};
+    hash = tt_hash(hash, facts, sizeof facts);
+    hash = tt_hash(hash, &plan->reader[lane->first_reader], lane->reader_count * sizeof *plan->reader);
+    for (uint32_t s = 0; s < lane->step_count; s++)
+      hash = hash_step(hash, plan, &plan->step[lane->first_step + s], rounds);
+  }
+  return hash;
+}
+
+/* ---- compiling ---- */
+
+typedef struct compiling {
+  tt_arena arena;
+  tt_params params;
+  tt_owners owners;
+  tt_composition composition;
+  tt_lowering *lowering;
+} compiling;
+
+static tutti_status compose(const tt_task *task, compiling *of) {
+  tt_problem problem = task->problem;
+  const tt_topo_level *level = tt_lower_outermost(&of->params, task->topo);
+  tutti_status status = TUTTI_OK;
+  if (of->params.even && level && level->group_of) {
+    status = tt_compose_owners(level->group_of, level->group_count, problem.rank_count, &of->arena, &of->owners);
+    problem.owners = &of->owners;
+  }
+  return status == TUTTI_OK ? tt_compose(&problem, of->params.form, &of->composition) : status;
+}
+
+/* Where not all ranks know how long a block is, none may pass one on. */
+static tutti_status check_lengths(const tt_task *task, const compiling *of) {
+  if (tt_compose_info(task->problem.collective).lengths == TT_LENGTHS_ALL || !tt_lowering_relays(of->lowering))
+    return TUTTI_OK;
+  return tt_fail(TUTTI_ERR_PLAN, "ranks would pass on blocks whose length they do not know");
+}
+
+/* How many of the plan's blocks the vector of the task is. */
+static int64_t parts_of(const compiling *of, const tt_plan *plan) {
+  int64_t blocks = of->composition.block_count;
+  if (of->composition.layout[TT_IN] == TT_LAYOUT_ROW)
+    blocks /= of->composition.rank_count;
+  if (of->composition.layout[TT_IN] == TT_LAYOUT_TOUCHED)
+    blocks = 1;
+  return blocks * plan->part_count;
+}
+
+static tutti_status hash_ranks(const tt_task *task, const compiling *of, tt_structure *made) {
+  int64_t ranks = task->problem.rank_count, count = ranks <= ALL_RANKS ? ranks : SAMPLE;
+  for (int64_t n = 0; n < count; n++) {
+    tt_plan *plan;
+    tutti_status status = tt_lower_rank(of->lowering, ranks > count ? n * (ranks - 1) / (count - 1) : n, &plan);
+    if (status != TUTTI_OK)
+      return status;
+    made->hash = hash_plan(made->hash, plan, task->bytes <= task->cells_bytes);
+    made->parts = parts_of(of, plan);
+    tt_plan_destroy(plan);
+  }
+  return TUTTI_OK;
+}
+
+tutti_status tt_structure_make(const tt_task *task, const char *text, tt_structure *made) {
+  compiling of = {.lowering = NULL};
+  tt_arena_init(&of.arena);
+  *made = (tt_structure){.hash = 0};
+  tutti_status status = tt_params_parse(text, &of.params);
+  if (status == TUTTI_OK)
+    status = compose(task, &of);
+  if (status == TUTTI_OK)
+    status = tt_lowering_create(&of.composition, task->topo, &of.params, &of.lowering);
+  if (status == TUTTI_OK)
+    status = check_lengths(task, &of);
+  if (status == TUTTI_OK)
+    status = hash_ranks(task, &of, made);
+  made->hash = hash_number(made->hash, of.params.acc_float32);
+  tt_lowering_destroy(of.lowering);
+  tt_arena_finish(&of.arena);
+  return status;
+}
+
+/* ---- coordinates ---- */
+
+int64_t tt_structure_block(const tt_task *task, const tt_structure *of) {
+  return of->parts > 0 ? (task->bytes + of->parts - 1) / of->parts : 0;
+}
+
+uint64_t tt_structure_identity(const tt_task *task, const tt_structure *of, int64_t slice_bytes, bool single_copy) {
+  int64_t block = tt_structure_block(task, of);
+  int64_t slice = slice_bytes > 0 && slice_bytes < task->slot_bytes ? slice_bytes : task->slot_bytes;
+  if (task->bytes <= task->cells_bytes)
+    return of->hash;
+  bool reads = single_copy && task->read_bytes > 0 && block >= task->read_bytes;
+  return hash_number(hash_number(of->hash, reads), (uint64_t)(slice < block ? slice : block));
+}
+
+tutti_status tt_candidate_identify(const tt_task *task, const char *text, uint64_t *identity) {
+  tt_structure made;
+  tt_params params;
+  tutti_status status = tt_structure_make(task, text, &made);
+  if (status == TUTTI_OK)
+    status = tt_params_parse(text, &params);
+  if (status == TUTTI_OK)
+    *identity = tt_structure_identity(task, &made, params.slice_bytes, params.single_copy);
+  return status;
+}

@@ -1,0 +1,187 @@
+/* tune/space.c - all that a call could run with: subspaces times coordinates.
+ *
+ *     subspaces      form x the trees of each stage (trees.c) x stripe, even, ring
+ *     coordinates    channels x slice x single-copy
+ *
+ * and the presets. The compiler is the mask: what it refuses is counted and left out. Texts that run alike are one candidate. */
+#include "tune/space.h"
+#include "tune/trees.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define TEXT 512 /* of a candidate; trees have at most 95 letters */
+#define CHANNELS_MOST 2
+#define CHANNEL_BYTES 4096 /* of a block: what is shorter is not cut for channels */
+#define SLICE_LEAST 8192
+
+typedef struct maker {
+  const tt_task *task;
+  tt_candidates *space;
+  tt_trees trees;
+  tt_index found; /* identities */
+  int64_t room;
+} maker;
+
+/* ---- candidates ---- */
+
+static void add(maker *of, const char *text, uint64_t identity) {
+  tt_candidates *space = of->space;
+  uint64_t key = identity ? identity : 1;
+  if (space->arena.failed || tt_index_find(&of->found, key))
+    return;
+  if (space->count == of->room) {
+    int64_t room = 2 * of->room + 256;
+    tt_candidate *larger = tt_arena_alloc(&space->arena, (size_t)room, sizeof *larger);
+    if (!larger)
+      return;
+    if (space->count > 0)
+      memcpy(larger, space->candidate, (size_t)space->count * sizeof *larger);
+    space->candidate = larger;
+    of->room = room;
+  }
+  const char *kept = tt_arena_format(&space->arena, "%s", text);
+  if (!kept || !tt_index_set(&of->found, key, (void *)(uintptr_t)kept)) {
+    space->arena.failed = true;
+    return;
+  }
+  space->candidate[space->count++] = (tt_candidate){kept, identity};
+}
+
+/* ---- coordinates ---- */
+
+static void add_point(maker *of, const char *text, const tt_structure *structure, int64_t slice_bytes, bool reads) {
+  char full[TEXT + 64], slice[32] = "", size[16];
+  tt_format_bytes(slice_bytes, size);
+  if (slice_bytes > 0)
+    snprintf(slice, sizeof slice, " slice=%s", size);
+  snprintf(full, sizeof full, "%s%s%s", text, slice, reads ? " single-copy" : "");
+  of->space->tried++;
+  add(of, full, tt_structure_identity(of->task, structure, slice_bytes, reads));
+}
+
+/* Blocks that are read where they lie are not cut. */
+static void add_points(maker *of, const char *text, const tt_structure *structure, bool usual) {
+  add_point(of, text, structure, 0, false);
+  if (of->task->read_bytes > 0)
+    add_point(of, text, structure, 0, true);
+  for (int64_t slice = of->task->slot_bytes / 2; usual && slice >= SLICE_LEAST; slice /= 2)
+    add_point(of, text, structure, slice, false);
+}
+
+static bool is_memory(tutti_status status) { return status == TUTTI_ERR_MEMORY; }
+
+/* usual: worth all of the coordinates. */
+static tutti_status add_structure(maker *of, const char *text, bool usual) {
+  char full[TEXT];
+  for (int channels = 1; channels <= (usual ? CHANNELS_MOST : 1); channels *= 2) {
+    tt_structure structure;
+    snprintf(full, sizeof full, channels > 1 ? "%s channels=%d" : "%s", text, channels);
+    tutti_status status = tt_structure_make(of->task, full, &structure);
+    if (is_memory(status))
+      return status;
+    if (status != TUTTI_OK) {
+      of->space->tried++;
+      of->space->refused++;
+      return TUTTI_OK;
+    }
+    if (channels > 1 && tt_structure_block(of->task, &structure) < CHANNEL_BYTES)
+      break;
+    add_points(of, full, &structure, usual);
+  }
+  return TUTTI_OK;
+}
+
+/* ---- subspaces ---- */
+
+/* Who represents a group: its parts through one member, two, ... all of them; each block through a member of its own. */
+static tutti_status add_stripes(maker *of, const char *text, const tt_tree_text *tree) {
+  char full[TEXT];
+  tutti_status status = add_structure(of, text, tree->usual);
+  for (int64_t stripe = 1; stripe < tree->most && tree->level_count > 1 && status == TUTTI_OK; stripe *= 2) {
+    snprintf(full, sizeof full, "%s stripe=%d", text, (int)stripe);
+    status = add_structure(of, full, tree->usual);
+  }
+  static const char *const others[] = {"stripe=all", "even"};
+  for (size_t n = 0; n < TT_COUNT(others) && tree->level_count > 1 && status == TUTTI_OK; n++) {
+    snprintf(full, sizeof full, "%s %s", text, others[n]);
+    status = add_structure(of, full, tree->usual);
+  }
+  return status;
+}
+
+static tutti_status add_rings(maker *of, const char *text, const tt_tree_text *tree) {
+  char full[TEXT + 16];
+  tutti_status status = add_stripes(of, text, tree);
+  for (int ring = 2; ring < tree->groups && ring <= 4 && tree->level_count > 1 && !tree->of_size && status == TUTTI_OK;
+       ring *= 2) {
+    snprintf(full, sizeof full, "%s ring=%d", text, ring);
+    status = add_structure(of, full, tree->usual);
+  }
+  return status;
+}
+
+static tutti_status add_pair(maker *of, const tt_composition *composition, const char *form, int first, int second) {
+  char text[TEXT];
+  const tt_tree_text *tree = &of->trees.tree[first];
+  snprintf(text, sizeof text, "form=%s %s[%s] %s[%s]", form, composition->stage[0].name, tree->text,
+           composition->stage[1].name, of->trees.tree[second].text);
+  return add_stripes(of, text, tree);
+}
+
+/* Two stages: both with one tree, and the usual trees with each other. */
+static tutti_status add_pairs(maker *of, const tt_composition *composition, const char *form) {
+  tutti_status status = TUTTI_OK;
+  for (int a = 0; a < of->trees.count; a++)
+    for (int b = 0; b < of->trees.count && status == TUTTI_OK; b++) {
+      const tt_tree_text *first = &of->trees.tree[a], *second = &of->trees.tree[b];
+      if (a != b && first->usual && second->usual && !first->of_size && !second->of_size &&
+          first->level_count == second->level_count && first->groups == second->groups)
+        status = add_pair(of, composition, form, a, b);
+    }
+  return status;
+}
+
+static tutti_status add_form(maker *of, const char *form) {
+  tt_composition composition;
+  tt_problem problem = of->task->problem;
+  tutti_status status = tt_compose(&problem, form, &composition);
+  for (int n = 0; n < of->trees.count && status == TUTTI_OK; n++) {
+    char text[TEXT];
+    snprintf(text, sizeof text, "form=%s [%s]", form, of->trees.tree[n].text);
+    status = add_rings(of, text, &of->trees.tree[n]);
+  }
+  return status == TUTTI_OK && composition.stage_count == 2 ? add_pairs(of, &composition, form) : status;
+}
+
+/* By their names, and first: they say most to a person. */
+static tutti_status add_presets(maker *of) {
+  size_t count;
+  const tt_preset *presets = tt_preset_table(&count);
+  for (size_t n = 0; n < count; n++) {
+    uint64_t identity;
+    tutti_status status = tt_candidate_identify(of->task, presets[n].name, &identity);
+    if (is_memory(status))
+      return status;
+    of->space->tried++;
+    of->space->refused += status != TUTTI_OK;
+    if (status == TUTTI_OK)
+      add(of, presets[n].name, identity);
+  }
+  return TUTTI_OK;
+}
+
+tutti_status tt_candidates_make(const tt_task *task, tt_candidates *space) {
+  maker of = {.task = task, .space = space};
+  tt_collective_info info = tt_compose_info(task->problem.collective);
+  *space = (tt_candidates){.count = 0};
+  tt_arena_init(&space->arena);
+  tt_trees_make(task->topo, &space->arena, &of.trees);
+  tutti_status status = add_presets(&of);
+  for (int n = 0; n < info.form_count && status == TUTTI_OK; n++)
+    status = add_form(&of, info.form[n]);
+  tt_index_finish(&of.found);
+  return space->arena.failed || is_memory(status) ? tt_fail(TUTTI_ERR_MEMORY, "no memory for candidates") : status;
+}
+
+void tt_candidates_finish(tt_candidates *space) { tt_arena_finish(&space->arena); }
