@@ -74,6 +74,60 @@ void tt_candidates_finish(tt_candidates *space);
 /* The same for a text from elsewhere. TUTTI_ERR_PLAN, with the reason, where it makes no plan. */
 tutti_status tt_candidate_identify(const tt_task *task, const char *text, uint64_t *identity);
 
+/* ---- wisdom: what was measured to be fastest on this machine ---- */
+
+typedef struct tt_winner {
+  tt_region region; /* what was measured */
+  const char *text; /* parameters */
+  tt_params params;
+  int64_t time_ns;  /* of a call, */
+  int64_t rules_ns; /* and with what the profile chooses; 0: not measured */
+  int64_t number;   /* in its file, from 1 */
+} tt_winner;
+
+#define TT_MACHINE_TEXT 17 /* a machine's fingerprint: 16 hexadecimal digits */
+
+typedef struct tt_wisdom {
+  char machine[TT_MACHINE_TEXT];
+  char *about; /* for people: which machine, and when */
+  tt_winner *winner;
+  int64_t count;
+  tt_arena arena;
+} tt_wisdom;
+
+/* An empty one. Errors name the argument. */
+tutti_status tt_wisdom_create(const char *machine, const char *about, tt_wisdom **wisdom);
+void tt_wisdom_destroy(tt_wisdom *wisdom); /* accepts NULL */
+/* Takes the place of the one of an equal region. text is copied. TUTTI_ERR_PLAN where it does not parse. */
+tutti_status tt_wisdom_put(tt_wisdom *wisdom, const tt_winner *winner);
+/* Errors name the file, the number of the winner and what is wrong with it; nothing of a file with an error is used. */
+tutti_status tt_wisdom_read(const char *path, tt_wisdom **wisdom);
+/* Adds all winners to the file at that path. Folders are made. Others may do the same at the same time, and readers find
+ * the old file or the new one. A file that is no wisdom, or that of another machine or version, is left alone, with an
+ * error. */
+tutti_status tt_wisdom_write(const char *path, const tt_wisdom *wisdom);
+
+/* As numbers, to be sent to other ranks. *numbers: malloc'd. */
+tutti_status tt_wisdom_pack(const tt_wisdom *wisdom, int64_t **numbers, int64_t *count);
+tutti_status tt_wisdom_unpack(const int64_t *numbers, int64_t count, tt_wisdom **wisdom);
+
+#define TT_BUCKETS 128 /* of lengths: two for each power of two */
+
+/* Winners of the communicators of one shape, by collective and length. */
+typedef struct tt_dispatch {
+  int32_t winner[TT_COLLECTIVE_COUNT][TT_BUCKETS]; /* its number in the wisdom; -1: none was measured near it */
+} tt_dispatch;
+
+/* shape: of the communicator; collective and bytes are not read. A length takes the winner of the nearest length that was
+ * measured, up to four times shorter or longer. */
+void tt_dispatch_make(const tt_wisdom *wisdom, const tt_region *shape, tt_dispatch *dispatch);
+int tt_dispatch_bucket(int64_t bytes);
+static inline const tt_winner *tt_dispatch_find(const tt_dispatch *dispatch, const tt_wisdom *wisdom,
+                                                tt_collective collective, int64_t bytes) {
+  int32_t found = dispatch->winner[collective][tt_dispatch_bucket(bytes)];
+  return found < 0 ? NULL : &wisdom->winner[found];
+}
+
 /* The text of profiles/default.json, put into the library by the build. */
 extern const char tt_profile_shipped[];
 

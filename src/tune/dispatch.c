@@ -1,0 +1,41 @@
+/* tune/dispatch.c - from winners to a table of numbers in which a call is looked up: no text is compared, and nothing is
+ * computed with floating point, which differs between processors. */
+#include "tune/tune.h"
+
+#include <string.h>
+
+#define NEAR 4 /* buckets up to which a winner holds: four times shorter or longer */
+
+/* Two buckets for each power of two: 2, 3, 4, 6, 8, 12 ... begin one. */
+int tt_dispatch_bucket(int64_t bytes) {
+  if (bytes < 2)
+    return 0;
+  int power = 63 - __builtin_clzll((unsigned long long)bytes);
+  return 2 * power + (int)(bytes >> (power - 1) & 1);
+}
+
+static bool fits(const tt_region *measured, const tt_region *shape) {
+  bool one = shape->node_count == 1; /* no NIC is used */
+  return measured->rank_count == shape->rank_count && measured->node_count == shape->node_count &&
+         measured->ranks_per_node == shape->ranks_per_node && (one || measured->nic_count == shape->nic_count);
+}
+
+/* Each bucket takes the nearest; of two equally near ones the longer. */
+static void spread(const tt_wisdom *wisdom, int32_t number, int32_t *winner) {
+  int at = tt_dispatch_bucket(wisdom->winner[number].region.bytes);
+  int first = at < NEAR ? 0 : at - NEAR, last = at + NEAR < TT_BUCKETS ? at + NEAR : TT_BUCKETS - 1;
+  for (int b = first; b <= last; b++) {
+    int distance = b < at ? at - b : b - at;
+    int other = winner[b] < 0 ? -1 : tt_dispatch_bucket(wisdom->winner[winner[b]].region.bytes);
+    int other_distance = other < 0 ? TT_BUCKETS : other < b ? b - other : other - b;
+    if (distance < other_distance || (distance == other_distance && at > other))
+      winner[b] = number;
+  }
+}
+
+void tt_dispatch_make(const tt_wisdom *wisdom, const tt_region *shape, tt_dispatch *dispatch) {
+  memset(dispatch->winner, 0xff, sizeof dispatch->winner); /* -1 */
+  for (int64_t n = 0; n < wisdom->count; n++)
+    if (fits(&wisdom->winner[n].region, shape))
+      spread(wisdom, (int32_t)n, dispatch->winner[wisdom->winner[n].region.collective]);
+}

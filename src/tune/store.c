@@ -1,0 +1,122 @@
+/* tune/store.c - wisdom to a file: several jobs may add to it at once, and a reader never finds half of one.
+ *
+ *     lock      <path>.lock, for as long as this takes; where locks do not work, as on some file systems, without
+ *     merge     what stands in the file now, and over it what is new
+ *     replace   a new file beside it takes its name */
+#include "tune/tune.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define PATH 4096
+
+static tutti_status cannot(const char *what, const char *path) {
+  return tt_fail(TUTTI_ERR_ARGUMENT, "%s: cannot %s: %s", path, what, strerror(errno));
+}
+
+/* Folders above the file. */
+static void make_folders(const char *path) {
+  char folder[PATH];
+  snprintf(folder, sizeof folder, "%s", path);
+  for (char *at = strchr(folder + 1, '/'); at; at = strchr(at + 1, '/')) {
+    *at = '\0';
+    mkdir(folder, 0777);
+    *at = '/';
+  }
+}
+
+/* -1: without. */
+static int lock(const char *path) {
+  char name[PATH + 8];
+  snprintf(name, sizeof name, "%s.lock", path);
+  int fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  while (fd >= 0 && flock(fd, LOCK_EX) != 0 && errno == EINTR)
+    ;
+  return fd;
+}
+
+static json_t *json_of(const tt_winner *winner) {
+  const tt_region *region = &winner->region;
+  return json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:s, s:I, s:I}", "collective",
+                   tt_compose_info(region->collective).name, "ranks", (json_int_t)region->rank_count, "nodes",
+                   (json_int_t)region->node_count, "ranks_per_node", (json_int_t)region->ranks_per_node, "nics",
+                   (json_int_t)region->nic_count, "bytes", (json_int_t)region->bytes, "params", winner->text, "ns",
+                   (json_int_t)winner->time_ns, "rules_ns", (json_int_t)winner->rules_ns);
+}
+
+/* A winner a line, so that people and diff can read it. */
+static bool put_winners(FILE *file, const tt_wisdom *wisdom) {
+  bool good = true;
+  for (int64_t n = 0; n < wisdom->count && good; n++) {
+    json_t *json = json_of(&wisdom->winner[n]);
+    char *text = json ? json_dumps(json, JSON_PRESERVE_ORDER) : NULL;
+    good = text && fprintf(file, "%s\n  %s", n ? "," : "", text) > 0;
+    free(text);
+    json_decref(json);
+  }
+  return good;
+}
+
+static bool put_all(FILE *file, const tt_wisdom *wisdom) {
+  json_t *about = json_string(wisdom->about);
+  char *text = about ? json_dumps(about, JSON_ENCODE_ANY) : NULL;
+  bool good = text && fprintf(file, "{\"tutti-wisdom\": 1, \"machine\": \"%s\", \"about\": %s, \"winners\": [",
+                              wisdom->machine, text) > 0;
+  good = good && put_winners(file, wisdom) && fputs("\n]}\n", file) >= 0;
+  free(text);
+  json_decref(about);
+  return good;
+}
+
+static tutti_status replace(const char *path, const tt_wisdom *wisdom) {
+  char name[PATH + 16];
+  snprintf(name, sizeof name, "%s.XXXXXX", path);
+  int fd = mkostemp(name, O_CLOEXEC);
+  FILE *file = fd >= 0 ? fdopen(fd, "w") : NULL;
+  if (!file) {
+    if (fd >= 0)
+      close(fd);
+    return cannot("write a file beside it", path);
+  }
+  bool good = put_all(file, wisdom) && fflush(file) == 0 && fchmod(fd, 0644) == 0 && fsync(fd) == 0;
+  good = fclose(file) == 0 && good && rename(name, path) == 0;
+  if (good)
+    return TUTTI_OK;
+  tutti_status status = cannot("write it", path);
+  unlink(name);
+  return status;
+}
+
+/* What the file has, and the new winners over it. What is not this machine's wisdom is left alone. */
+static tutti_status merge(const char *path, const tt_wisdom *from, tt_wisdom **merged) {
+  tutti_status status =
+      access(path, F_OK) == 0 ? tt_wisdom_read(path, merged) : tt_wisdom_create(from->machine, from->about, merged);
+  if (status == TUTTI_OK && strcmp((*merged)->machine, from->machine) != 0)
+    status = tt_fail(TUTTI_ERR_UNSUPPORTED, "%s: it is of machine %s, and this is %s; it is left alone", path,
+                     (*merged)->machine, from->machine);
+  for (int64_t n = 0; n < from->count && status == TUTTI_OK; n++)
+    status = tt_wisdom_put(*merged, &from->winner[n]);
+  return status;
+}
+
+tutti_status tt_wisdom_write(const char *path, const tt_wisdom *wisdom) {
+  tt_wisdom *merged = NULL;
+  if (strlen(path) >= PATH)
+    return tt_fail(TUTTI_ERR_ARGUMENT, "a path of %zu letters is too long", strlen(path));
+  make_folders(path);
+  int fd = lock(path);
+  tutti_status status = merge(path, wisdom, &merged);
+  if (status == TUTTI_OK)
+    status = replace(path, merged);
+  tt_wisdom_destroy(merged);
+  if (fd >= 0)
+    close(fd);
+  return status;
+}

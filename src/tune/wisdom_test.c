@@ -1,0 +1,285 @@
+/* tune/wisdom_test.c - winners: files that come back as they were, files that are refused, jobs that write at once, and
+ * the table in which calls are looked up. */
+#include "tune/tune.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define MACHINE "0123456789abcdef"
+
+static char folder[] = "/tmp/tutti-wisdom-XXXXXX";
+static char path[128];
+
+static int make_folder(void **state) {
+  (void)state;
+  if (!mkdtemp(folder))
+    return -1;
+  snprintf(path, sizeof path, "%s/a/b/wisdom.json", folder);
+  return 0;
+}
+
+static int remove_folder(void **state) {
+  (void)state;
+  char command[160];
+  snprintf(command, sizeof command, "rm -rf '%s'", folder);
+  return system(command);
+}
+
+static tt_winner winner_of(tt_collective collective, int64_t ranks, int64_t bytes, const char *text) {
+  return (tt_winner){.region = {.collective = collective,
+                                .bytes = bytes,
+                                .rank_count = ranks,
+                                .node_count = 1,
+                                .ranks_per_node = ranks,
+                                .nic_count = 1},
+                     .text = text,
+                     .time_ns = 1000,
+                     .rules_ns = 1500};
+}
+
+static tt_wisdom *wisdom_of(const tt_winner *winner, int64_t count) {
+  tt_wisdom *made;
+  assert_int_equal(tt_wisdom_create(MACHINE, "a \"test\"", &made), TUTTI_OK);
+  for (int64_t n = 0; n < count; n++)
+    assert_int_equal(tt_wisdom_put(made, &winner[n]), TUTTI_OK);
+  return made;
+}
+
+static void expect_equal(const tt_wisdom *a, const tt_wisdom *b) {
+  assert_int_equal(a->count, b->count);
+  for (int64_t n = 0; n < a->count; n++) {
+    const tt_winner *x = &a->winner[n], *y = &b->winner[n];
+    assert_memory_equal(&x->region.bytes, &y->region.bytes, sizeof x->region - offsetof(tt_region, bytes));
+    assert_int_equal(x->region.collective, y->region.collective);
+    assert_string_equal(x->text, y->text);
+    assert_int_equal(x->time_ns, y->time_ns);
+    assert_int_equal(x->rules_ns, y->rules_ns);
+  }
+}
+
+/* ---- files ---- */
+
+static void test_what_is_written_comes_back(void **state) {
+  (void)state;
+  const tt_winner winners[] = {winner_of(TT_ALLREDUCE, 4, 1024, "linear"),
+                               winner_of(TT_BROADCAST, 4, INT64_MAX - 1, "[2:chain/core:star] slice=16K"),
+                               winner_of(TT_ALLREDUCE, 8, 0, "form=split [core:chain,reflect] channels=2")};
+  tt_wisdom *wisdom = wisdom_of(winners, 3), *back;
+  unlink(path);
+  assert_int_equal(tt_wisdom_write(path, wisdom), TUTTI_OK);
+  assert_int_equal(tt_wisdom_read(path, &back), TUTTI_OK);
+  assert_string_equal(back->machine, MACHINE);
+  assert_string_equal(back->about, "a \"test\"");
+  expect_equal(wisdom, back);
+  tt_wisdom_destroy(wisdom);
+  tt_wisdom_destroy(back);
+}
+
+static void test_writing_again_adds_and_replaces(void **state) {
+  (void)state;
+  const tt_winner first[] = {winner_of(TT_ALLREDUCE, 4, 1024, "linear"), winner_of(TT_SCAN, 4, 1024, "linear")};
+  const tt_winner second[] = {winner_of(TT_ALLREDUCE, 4, 1024, "ring"), winner_of(TT_SCAN, 8, 1024, "scan")};
+  const tt_winner both[] = {second[0], first[1], second[1]};
+  tt_wisdom *a = wisdom_of(first, 2), *b = wisdom_of(second, 2), *all = wisdom_of(both, 3), *back;
+  unlink(path);
+  assert_int_equal(tt_wisdom_write(path, a), TUTTI_OK);
+  assert_int_equal(tt_wisdom_write(path, b), TUTTI_OK);
+  assert_int_equal(tt_wisdom_read(path, &back), TUTTI_OK);
+  expect_equal(back, all);
+  tt_wisdom_destroy(a);
+  tt_wisdom_destroy(b);
+  tt_wisdom_destroy(all);
+  tt_wisdom_destroy(back);
+}
+
+static void test_jobs_that_write_at_once_lose_nothing(void **state) {
+  (void)state;
+  enum { JOBS = 8, EACH = 20 };
+  unlink(path);
+  for (int job = 0; job < JOBS; job++)
+    if (fork() == 0) {
+      for (int n = 0; n < EACH; n++) {
+        tt_winner one = winner_of(TT_ALLREDUCE, 1 + job, n, "linear");
+        tt_wisdom *wisdom = wisdom_of(&one, 1);
+        if (tt_wisdom_write(path, wisdom) != TUTTI_OK)
+          _exit(1);
+        tt_wisdom_destroy(wisdom);
+      }
+      _exit(0);
+    }
+  for (int job = 0; job < JOBS; job++) {
+    int status;
+    assert_true(wait(&status) > 0);
+    assert_int_equal(status, 0);
+  }
+  tt_wisdom *back;
+  assert_int_equal(tt_wisdom_read(path, &back), TUTTI_OK);
+  assert_int_equal(back->count, JOBS * EACH);
+  tt_wisdom_destroy(back);
+}
+
+static void put_file(const char *text) {
+  FILE *file = fopen(path, "we");
+  assert_non_null(file);
+  fputs(text, file);
+  fclose(file);
+}
+
+static void test_files_of_others_are_left_alone(void **state) {
+  (void)state;
+  static const char *const files[][2] = {
+      {"{\"tutti-wisdom\": 1, \"machine\": \"fedcba9876543210\", \"winners\": []}",
+       "it is of machine fedcba9876543210, and this is " MACHINE "; it is left alone"},
+      {"{\"tutti-wisdom\": 2, \"machine\": \"" MACHINE "\", \"winners\": []}",
+       "another version of tutti wrote the file"},
+      {"a diary", "line 1: "},
+  };
+  tt_winner one = winner_of(TT_ALLREDUCE, 4, 1024, "linear");
+  tt_wisdom *wisdom = wisdom_of(&one, 1);
+  for (size_t n = 0; n < TT_COUNT(files); n++) {
+    char text[256] = "";
+    put_file(files[n][0]);
+    assert_int_not_equal(tt_wisdom_write(path, wisdom), TUTTI_OK);
+    assert_non_null(strstr(tutti_last_error(), files[n][1]));
+    FILE *file = fopen(path, "re");
+    assert_non_null(fgets(text, sizeof text, file));
+    fclose(file);
+    assert_string_equal(text, files[n][0]);
+  }
+  tt_wisdom_destroy(wisdom);
+  unlink(path);
+}
+
+static void test_a_place_where_nothing_can_be_written_is_an_error(void **state) {
+  (void)state;
+  tt_winner one = winner_of(TT_ALLREDUCE, 4, 1024, "linear");
+  tt_wisdom *wisdom = wisdom_of(&one, 1);
+  assert_int_equal(tt_wisdom_write("/proc/wisdom.json", wisdom), TUTTI_ERR_ARGUMENT);
+  assert_non_null(strstr(tutti_last_error(), "/proc/wisdom.json: cannot write a file beside it: "));
+  tt_wisdom_destroy(wisdom);
+}
+
+#define ONE(more)                                                                                                      \
+  "{\"tutti-wisdom\": 1, \"machine\": \"" MACHINE "\", \"winners\": [{\"ranks\": 4, \"nodes\": 1, "                    \
+  "\"ranks_per_node\": 4, \"nics\": 1, \"ns\": 1, \"rules_ns\": 1, " more "}]}"
+
+static void test_wrong_files_are_refused_with_the_reason(void **state) {
+  (void)state;
+  static const char *const files[][2] = {
+      {"", "line 1: '[' or '{' expected"},
+      {"[]", "\"tutti-wisdom\" is not 1"},
+      {"{\"tutti-wisdom\": 1}", "it has no \"machine\""},
+      {"{\"tutti-wisdom\": 1, \"machine\": \"" MACHINE "\"}", "it has no \"winners\""},
+      {"{\"tutti-wisdom\": 1, \"machine\": \"../../etc/passwd\", \"winners\": []}", "is not a fingerprint"},
+      {"{\"tutti-wisdom\": 1, \"machine\": \"" MACHINE "\", \"winners\": [7]}", "winner 1 is not an object"},
+      {ONE("\"collective\": \"sort\", \"bytes\": 8, \"params\": \"linear\""),
+       "winner 1, \"collective\": does not name a collective"},
+      {ONE("\"collective\": \"scan\", \"bytes\": -1, \"params\": \"linear\""),
+       "winner 1, \"bytes\": is not a whole number from 0"},
+      {ONE("\"collective\": \"scan\", \"bytes\": 1e3, \"params\": \"linear\""), "winner 1, \"bytes\": "},
+      {ONE("\"collective\": \"scan\", \"bytes\": 8, \"params\": \"no-such\""),
+       "winner 1, \"params\": parameters: 'no-such' is neither a preset nor a parameter"},
+      {ONE("\"collective\": \"scan\", \"bytes\": 8, \"params\": 3"), "winner 1, \"params\": is not a text"},
+      {ONE("\"collective\": \"scan\", \"bytes\": 8, \"params\": \"scan\", \"x\": 1"), "winner 1, \"x\": is unknown"},
+  };
+  for (size_t n = 0; n < TT_COUNT(files); n++) {
+    tt_wisdom *wisdom = NULL;
+    put_file(files[n][0]);
+    assert_int_not_equal(tt_wisdom_read(path, &wisdom), TUTTI_OK);
+    assert_null(wisdom);
+    if (!strstr(tutti_last_error(), files[n][1]) || strncmp(tutti_last_error(), path, strlen(path)) != 0)
+      fail_msg("'%s': expected \"%s\" in \"%s\"", files[n][0], files[n][1], tutti_last_error());
+  }
+  unlink(path);
+}
+
+/* ---- as numbers ---- */
+
+static void test_numbers_come_back(void **state) {
+  (void)state;
+  const tt_winner winners[] = {winner_of(TT_ALLREDUCE, 4, 1024, "linear"), winner_of(TT_SCAN, 4, 8, "pipelined-scan"),
+                               winner_of(TT_REDUCE, 3, 99, "[core:4-nomial,far] slice=1M")};
+  tt_wisdom *wisdom = wisdom_of(winners, 3), *back = NULL, *cut = NULL;
+  int64_t *numbers, count;
+  assert_int_equal(tt_wisdom_pack(wisdom, &numbers, &count), TUTTI_OK);
+  assert_int_equal(tt_wisdom_unpack(numbers, count, &back), TUTTI_OK);
+  expect_equal(wisdom, back);
+  for (int64_t less = 1; less < count; less++) {
+    assert_int_equal(tt_wisdom_unpack(numbers, less, &cut), TUTTI_ERR_MISMATCH);
+    tt_wisdom_destroy(cut);
+  }
+  free(numbers);
+  tt_wisdom_destroy(wisdom);
+  tt_wisdom_destroy(back);
+}
+
+/* ---- looking up ---- */
+
+static void test_buckets_never_fall_and_have_two_for_a_power_of_two(void **state) {
+  (void)state;
+  int last = 0;
+  for (int64_t bytes = 0; bytes < 5000; bytes++) {
+    int bucket = tt_dispatch_bucket(bytes);
+    assert_true(bucket == last || bucket == last + 1 || bytes == 2);
+    last = bucket;
+  }
+  assert_int_equal(tt_dispatch_bucket(0), tt_dispatch_bucket(1));
+  assert_int_equal(tt_dispatch_bucket(4096), tt_dispatch_bucket(6143));
+  assert_int_equal(tt_dispatch_bucket(4096) + 1, tt_dispatch_bucket(6144));
+  assert_int_equal(tt_dispatch_bucket(8192), tt_dispatch_bucket(4096) + 2);
+  assert_true(tt_dispatch_bucket(INT64_MAX) < TT_BUCKETS);
+}
+
+static const char *found(const tt_wisdom *wisdom, const tt_region *shape, tt_collective collective, int64_t bytes) {
+  static tt_dispatch dispatch;
+  tt_dispatch_make(wisdom, shape, &dispatch);
+  const tt_winner *winner = tt_dispatch_find(&dispatch, wisdom, collective, bytes);
+  return winner ? winner->text : "";
+}
+
+static void test_a_call_takes_the_nearest_winner_of_its_shape(void **state) {
+  (void)state;
+  const tt_winner winners[] = {winner_of(TT_ALLREDUCE, 4, 64, "linear"), winner_of(TT_ALLREDUCE, 4, 512, "ring"),
+                               winner_of(TT_ALLREDUCE, 8, 512, "bruck"), winner_of(TT_SCAN, 4, 512, "scan")};
+  const tt_region shape = {.rank_count = 4, .node_count = 1, .ranks_per_node = 4, .nic_count = 3};
+  const tt_region nodes = {.rank_count = 4, .node_count = 2, .ranks_per_node = 2, .nic_count = 1};
+  tt_wisdom *wisdom = wisdom_of(winners, 4);
+  assert_string_equal(found(wisdom, &shape, TT_ALLREDUCE, 64), "linear");
+  assert_string_equal(found(wisdom, &shape, TT_ALLREDUCE, 128), "linear");
+  assert_string_equal(found(wisdom, &shape, TT_ALLREDUCE, 256), "ring");
+  assert_string_equal(found(wisdom, &shape, TT_ALLREDUCE, 512), "ring");
+  assert_string_equal(found(wisdom, &shape, TT_ALLREDUCE, 2048), "ring");
+  assert_string_equal(found(wisdom, &shape, TT_ALLREDUCE, 4096), "");
+  assert_string_equal(found(wisdom, &shape, TT_ALLREDUCE, 16), "linear");
+  assert_string_equal(found(wisdom, &shape, TT_ALLREDUCE, 8), "");
+  assert_string_equal(found(wisdom, &shape, TT_SCAN, 512), "scan");
+  assert_string_equal(found(wisdom, &shape, TT_REDUCE, 512), "");
+  assert_string_equal(found(wisdom, &nodes, TT_ALLREDUCE, 512), "");
+  assert_string_equal(found(wisdom, &shape, TT_ALLREDUCE, INT64_MAX), "");
+  tt_wisdom_destroy(wisdom);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_what_is_written_comes_back),
+      cmocka_unit_test(test_writing_again_adds_and_replaces),
+      cmocka_unit_test(test_jobs_that_write_at_once_lose_nothing),
+      cmocka_unit_test(test_files_of_others_are_left_alone),
+      cmocka_unit_test(test_a_place_where_nothing_can_be_written_is_an_error),
+      cmocka_unit_test(test_wrong_files_are_refused_with_the_reason),
+      cmocka_unit_test(test_numbers_come_back),
+      cmocka_unit_test(test_buckets_never_fall_and_have_two_for_a_power_of_two),
+      cmocka_unit_test(test_a_call_takes_the_nearest_winner_of_its_shape),
+  };
+  return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
