@@ -12,7 +12,7 @@ endfunction()
 
 # The leak check of gcc 12 takes what stands before a block of a library's TLS for a header of glibc 2.19, where the
 # block is 16 bytes behind a page's beginning, and crashes on the addresses there ("Tracer caught signal 11").
-set(options "TUTTI_BIN=${CMAKE_BINARY_DIR}/bin;TUTTI_SOURCE=${CMAKE_SOURCE_DIR}")
+set(options "TUTTI_BIN=${CMAKE_BINARY_DIR}/bin;TUTTI_SOURCE=${CMAKE_SOURCE_DIR};TUTTI_WISDOM=off")
 if(TUTTI_SANITIZE MATCHES address)
   list(APPEND options ASAN_OPTIONS=intercept_tls_get_addr=0)
 endif()

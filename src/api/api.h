@@ -14,6 +14,13 @@
 tutti_status tt_comm_open(tutti_context *context, uint64_t id, const int64_t *job_rank, int64_t size, int64_t rank,
                           tutti_comm **comm);
 
+/* ---- wisdom.c ---- */
+/* Rank 0's, as numbers: malloc'd; elsewhere, and where there is none, NULL and 0. */
+tutti_status tt_wisdom_begin(tutti_context *context, int64_t **numbers, int64_t *count);
+/* Gives it to all ranks, once there is the hidden communicator. numbers: rank 0's. count: the same on all ranks, not 0.
+ */
+tutti_status tt_wisdom_share(tutti_context *context, const int64_t *numbers, int64_t count);
+
 /* ---- graph.c ---- */
 void tt_comm_free_graphs(tutti_comm *comm); /* that the user has destroyed */
 

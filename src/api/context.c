@@ -28,7 +28,8 @@ typedef struct facts {
   uint64_t machine; /* from here on they may differ; equal for a user's transport that reaches all */
   uint64_t processes;
   int64_t process;
-  int64_t nics; /* that carry data between machines */
+  int64_t wisdom; /* numbers of it that rank 0 has for all */
+  int64_t nics;   /* that carry data between machines */
   tt_locality locality;
 } facts;
 
@@ -49,7 +50,7 @@ static facts own_facts(const tutti_context *context, const tutti_context_options
     snprintf(mine.text, sizeof mine.text, "%s", tutti_last_error());
   mine.nics = tt_machine_nics(given); /* what is wrong there leaves a text only */
   mine.profile = context->profile ? context->profile->hash : 0;
-  mine.params = text_hash(options->params);
+  mine.params = text_hash(options->choice.params);
   mine.groups = text_hash(options->groups);
   mine.nodes = text_hash(options->nodes);
   mine.far = text_hash(options->far);
@@ -138,20 +139,23 @@ static tutti_status compare_versions(const tutti_context *context, const tutti_b
   return status == TUTTI_OK ? TUTTI_OK : fail_boot(context, status, missing);
 }
 
-/* `status`: what this rank has come to so far. It takes part in any case, so that nobody waits for it. */
+/* `status`: what this rank has come to so far. It takes part in any case, so that nobody waits for it. *wisdom: this
+ * rank's numbers, then rank 0's. */
 static tutti_status compare_facts(tutti_context *context, const tutti_context_options *given, const tutti_boot *boot,
-                                  tutti_status status) {
+                                  tutti_status status, int64_t *wisdom) {
   int64_t timeout_ns = context->create_timeout_ns;
   facts mine = own_facts(context, given, status), *all = calloc((size_t)context->size, sizeof *all);
   char missing[256] = "";
   if (!all)
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for a job of %" PRId64 " ranks", context->size);
   tt_fail_clear();
+  mine.wisdom = *wisdom;
   tutti_status met = boot->allgather(boot->user, &mine, all, sizeof mine, timeout_ns, missing, sizeof missing);
   met = met == TUTTI_OK ? find_difference(context, all) : fail_boot(context, met, missing);
   if (met == TUTTI_OK)
     met = tt_machines_find(context, &all->machine, sizeof *all);
   context->machine.nic_count = fewest_nics(context, all);
+  *wisdom = all[0].wisdom;
   if (met == TUTTI_OK)
     met = find_processes(context, all);
   if (met == TUTTI_OK)
@@ -228,6 +232,27 @@ static int64_t choose_timeout(const tutti_context_options *options) {
   return timeout_ns > 0 && timeout_ns < TT_CLOCK_LONGEST ? timeout_ns : TT_CLOCK_LONGEST;
 }
 
+/* From here on the ranks know of each other. */
+static tutti_status open_job(tutti_context *context, const tutti_context_options *options, const tutti_boot *boot) {
+  int64_t *numbers = NULL, count = 0;
+  tutti_status status = read_groups(context);
+  if (status == TUTTI_OK)
+    status = tt_medium_read(&context->medium);
+  if (status == TUTTI_OK)
+    status = tt_profile_open(tt_options_get()->choice.profile, &context->profile);
+  if (status == TUTTI_OK)
+    status = tt_wisdom_begin(context, &numbers, &count);
+  status = compare_facts(context, options, boot, status, &count);
+  if (status == TUTTI_OK)
+    status = tt_machines_open(context, options, boot);
+  if (status == TUTTI_OK)
+    status = open_control(context);
+  if (status == TUTTI_OK && count > 0)
+    status = tt_wisdom_share(context, numbers, count);
+  free(numbers);
+  return status;
+}
+
 static tutti_status open_all(tutti_context *context, const tutti_context_options *options) {
   int64_t timeout_ns = choose_timeout(options);
   const tutti_boot *boot = options ? options->boot : NULL;
@@ -250,16 +275,7 @@ static tutti_status open_all(tutti_context *context, const tutti_context_options
     return status;
   if (context->rank == 0)
     tt_options_warn();
-  status = read_groups(context);
-  if (status == TUTTI_OK)
-    status = tt_medium_read(&context->medium);
-  if (status == TUTTI_OK)
-    status = tt_profile_open(tt_options_get()->profile, &context->profile);
-  status = compare_facts(context, options, boot, status);
-  if (status != TUTTI_OK)
-    return status;
-  status = tt_machines_open(context, options, boot);
-  return status == TUTTI_OK ? open_control(context) : status;
+  return open_job(context, options, boot);
 }
 
 tutti_status tutti_context_create(const tutti_context_options *options, tutti_context **context) {
@@ -309,6 +325,7 @@ void tutti_context_destroy(tutti_context *context) {
   if (context->transport)
     context->ops->close(context->transport);
   tt_profile_close(context->profile);
+  tt_wisdom_destroy(context->wisdom);
   tt_boot_close(context->boot);
   tt_context_forget_users(context);
   tt_contention_close(&context->contention);

@@ -95,9 +95,12 @@ typedef struct tt_options {
     int64_t combine;     /* the same to be combined: short enough for a cache */
     int64_t nontemporal; /* of all blocks: from here on results that nobody reads go past the cache */
   } bytes;
-  int64_t cma;           /* read long messages from other processes' memory */
-  const char *params;    /* parameters for every collective, instead of the profile's choice */
-  const char *profile;   /* path of a profile file; "" the shipped one */
+  int64_t cma; /* read long messages from other processes' memory */
+  struct {
+    const char *params;  /* parameters for every collective, instead of what wisdom and profile choose */
+    const char *profile; /* path of a profile file; "": the shipped one */
+    const char *wisdom;  /* path of a file of measured choices; "": the one of this machine; "off" */
+  } choice;
   const char *groups;    /* group map of level "node" */
   const char *nodes;     /* map of ranks to machines; "": found out */
   const char *nics;      /* that carry data between machines; "": all that are fit */

@@ -51,9 +51,12 @@ static const tt_option table[] = {
     ROW("TUTTI_CMA", TT_OPTION_FLAG, 1, "1", cma,
         "Test whether ranks may read each other's memory. If so, parameters with `single-copy` copy messages only "
         "once."),
-    ROW("TUTTI_PARAMS", TT_OPTION_TEXT, 0, "", params,
+    ROW("TUTTI_PARAMS", TT_OPTION_TEXT, 0, "", choice.params,
         "Parameters for every collective, instead of the profile's choice."),
-    ROW("TUTTI_PROFILE", TT_OPTION_TEXT, 0, "", profile, "Path of a profile file; empty: the one that ships."),
+    ROW("TUTTI_PROFILE", TT_OPTION_TEXT, 0, "", choice.profile, "Path of a profile file; empty: the one that ships."),
+    ROW("TUTTI_WISDOM", TT_OPTION_TEXT, 0, "", choice.wisdom,
+        "Path of the choices that `tutti tune` has measured; empty: those of this machine in the user's cache; off: "
+        "none."),
     ROW("TUTTI_GROUPS", TT_OPTION_TEXT, 0, "", groups,
         "Group map of level \"node\", to try hierarchical plans on one machine: 2x4, 5,3 or cyclic:2."),
     ROW("TUTTI_NODES", TT_OPTION_TEXT, 0, "", nodes,

@@ -26,7 +26,7 @@ static void test_good_values_are_taken(void **state) {
   assert_true(options->timeout_ns == 20000000);
   assert_true(options->slot_bytes == 65536);
   assert_true(options->set.rank == 3);
-  assert_string_equal(options->params, "ring channels=2");
+  assert_string_equal(options->choice.params, "ring channels=2");
 }
 
 static void test_bad_values_become_the_default_and_are_reported(void **state) {
@@ -47,7 +47,7 @@ static void test_unset_and_empty_values_are_the_default_without_a_word(void **st
   (void)state;
   assert_true(tt_options_get()->direct_bytes > 0);
   assert_true(tt_options_get()->set.size == -1);
-  assert_string_equal(tt_options_get()->profile, "");
+  assert_string_equal(tt_options_get()->choice.profile, "");
   assert_null(strstr(report, "TUTTI_DIRECT_BYTES"));
   assert_null(strstr(report, "TUTTI_SIZE"));
   assert_null(strstr(report, "TUTTI_LOG"));
@@ -56,7 +56,7 @@ static void test_unset_and_empty_values_are_the_default_without_a_word(void **st
 static void test_a_text_is_a_copy(void **state) {
   (void)state;
   setenv("TUTTI_PARAMS", "changed", 1);
-  assert_string_equal(tt_options_get()->params, "ring channels=2");
+  assert_string_equal(tt_options_get()->choice.params, "ring channels=2");
 }
 
 static void test_rows_are_documented_and_named_alike(void **state) {

@@ -193,6 +193,8 @@ tutti_status tt_comm_exchange(tutti_comm *comm, const int64_t *mine, int64_t *al
 tutti_status tt_comm_exchangev(tutti_comm *comm, const int64_t *mine, int64_t *all, const int64_t *counts);
 
 /* ---- entry.c ---- */
+/* What a choice for a call may depend on. bytes: of the whole vector. */
+tt_region tt_comm_region(const tutti_comm *comm, tt_collective collective, int64_t bytes);
 /* The plan for a call of that key, from those that there are or made now. bytes: of the whole vector. */
 tutti_status tt_entry_find(tutti_comm *comm, const tt_entry_key *key, int64_t bytes, tt_entry **entry);
 /* Hash of the parameters that a call runs with, also where they make no plan. */

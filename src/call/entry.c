@@ -18,26 +18,46 @@ static const tt_topo_level *nodes_of(const tutti_comm *comm) {
   return level;
 }
 
-/* The profile's rule, the same for all communicators of a team. */
-static const char *choose_rule(const tutti_comm *comm, tt_collective collective, int64_t bytes) {
-  tt_choice *last = &comm->team->last_choice;
-  if (last->text && last->collective == collective && last->bytes == bytes)
-    return last->text;
+tt_region tt_comm_region(const tutti_comm *comm, tt_collective collective, int64_t bytes) {
   const tt_topo_level *nodes = nodes_of(comm);
-  tt_region region = {.collective = collective,
-                      .bytes = bytes,
-                      .rank_count = comm->size,
-                      .node_count = nodes->group_count,
-                      .ranks_per_node = nodes->most,
-                      .nic_count = comm->context->machine.nic_count};
-  const tt_rule *rule = tt_profile_find(comm->context->profile, &region);
-  *last = (tt_choice){collective, bytes, rule ? rule->text : fallback};
+  return (tt_region){.collective = collective,
+                     .bytes = bytes,
+                     .rank_count = comm->size,
+                     .node_count = nodes->group_count,
+                     .ranks_per_node = nodes->most,
+                     .nic_count = comm->context->machine.nic_count};
+}
+
+/* Rank 0's wisdom, where something like it was measured. The operand order that a call needs was not asked for then. */
+static const char *choose_winner(const tutti_comm *comm, const tt_region *region, bool ordered) {
+  const tt_wisdom *wisdom = comm->context->wisdom;
+  if (!wisdom || ordered)
+    return NULL;
+  if (!comm->team->dispatch) {
+    comm->team->dispatch = tt_arena_alloc(&comm->team->arena, 1, sizeof *comm->team->dispatch);
+    if (!comm->team->dispatch)
+      return NULL;
+    tt_dispatch_make(wisdom, region, comm->team->dispatch);
+  }
+  const tt_winner *winner = tt_dispatch_find(comm->team->dispatch, wisdom, region->collective, region->bytes);
+  return winner ? winner->text : NULL;
+}
+
+/* What was measured, or the profile's rule: the same for all communicators of a team. */
+static const char *choose_shared(const tutti_comm *comm, tt_collective collective, int64_t bytes, bool ordered) {
+  tt_choice *last = &comm->team->last_choice;
+  if (last->text && last->collective == collective && last->bytes == bytes && last->ordered == ordered)
+    return last->text;
+  tt_region region = tt_comm_region(comm, collective, bytes);
+  const char *text = choose_winner(comm, &region, ordered);
+  const tt_rule *rule = text ? NULL : tt_profile_find(comm->context->profile, &region);
+  *last = (tt_choice){collective, bytes, ordered, text ? text : rule ? rule->text : fallback};
   return last->text;
 }
 
-/* Parameters of a call: what the user set for the communicator, TUTTI_PARAMS, the profile; else the star. The making of
- * communicators does not depend on what the user sets. Where not all ranks know how many bytes there are, only rules
- * for any number of bytes apply. *own: the user said so. */
+/* Parameters of a call: what the user set for the communicator, TUTTI_PARAMS, wisdom, the profile; else the star. The
+ * making of communicators does not depend on what the user sets. Where not all ranks know how many bytes there are,
+ * only rules for any number of bytes apply. *own: the user said so. */
 static const char *choose(const tutti_comm *comm, const tt_entry_key *key, int64_t bytes, bool *own) {
   *own = false;
   if (comm->calls.creates)
@@ -45,11 +65,11 @@ static const char *choose(const tutti_comm *comm, const tt_entry_key *key, int64
   *own = true;
   if (comm->calls.params[key->collective])
     return comm->calls.params[key->collective];
-  if (*tt_options_get()->params)
-    return tt_options_get()->params;
+  if (*tt_options_get()->choice.params)
+    return tt_options_get()->choice.params;
   *own = false;
   bool known = tt_compose_info(key->collective).lengths == TT_LENGTHS_ALL;
-  return choose_rule(comm, key->collective, known ? bytes : INT64_MAX);
+  return choose_shared(comm, key->collective, known ? bytes : INT64_MAX, key->ordered);
 }
 
 uint64_t tt_entry_hash(const tutti_comm *comm, const tt_entry_key *key, int64_t bytes) {

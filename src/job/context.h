@@ -43,6 +43,7 @@ struct tutti_context {
   const tutti_transport_ops *ops;
   void *transport;
   tt_profile *profile;
+  tt_wisdom *wisdom; /* rank 0's, the same on all ranks; NULL: none */
   struct {
     int64_t *head_of;      /* of each rank: the lowest one on its machine; NULL: all are on one, as far as is known */
     int64_t *first_rail;   /* to each rank: what is sent begins with that NIC; the transport between machines has it */

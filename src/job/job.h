@@ -4,6 +4,7 @@
  *     context.h   this process's part of the job
  *     comm.h      a communicator, and what of it is open
  *     medium.h    what TUTTI_MEDIUM admits
+ *     wisdom.h    what was measured on this machine
  *
  * These are data and what opens and closes them. What ranks agree on stands in agree, how they wait in wait, what they
  * call in call, and who makes and ends all of this in api. */
@@ -14,5 +15,6 @@
 #include "job/context.h"
 #include "job/medium.h"
 #include "job/team.h"
+#include "job/wisdom.h"
 
 #endif

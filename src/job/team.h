@@ -7,6 +7,7 @@
 #include "compose/compose.h"
 #include "exec/exec.h"
 #include "lower/lower.h"
+#include "tune/tune.h"
 
 #include <tutti/tutti.h>
 
@@ -37,7 +38,8 @@ typedef struct tt_compiled {
 typedef struct tt_choice {
   tt_collective collective;
   int64_t bytes;
-  const char *text; /* the profile's; NULL: none was made */
+  bool ordered;
+  const char *text; /* a winner's or the profile's; NULL: none was made */
 } tt_choice;
 
 typedef struct tt_team {
@@ -55,6 +57,7 @@ typedef struct tt_team {
   tt_owners owners[TT_TOPO_LEVELS]; /* of blocks dealt evenly to a level's groups; block_count 0: not made yet */
   tt_arena arena;
   tt_choice last_choice;
+  tt_dispatch *dispatch; /* winners of its shape; NULL: not made yet, or there is no wisdom */
   tt_compiled *compiled; /* the newest first */
   int64_t compiled_count;
   uint64_t hash;         /* of the list of ranks */

@@ -1,5 +1,5 @@
-/* tune/dispatch.c - from winners to a table of numbers in which a call is looked up: no text is compared, and nothing is
- * computed with floating point, which differs between processors. */
+/* tune/dispatch.c - from winners to a table of numbers in which a call is looked up: no text is compared, and nothing
+ * is computed with floating point, which differs between processors. */
 #include "tune/tune.h"
 
 #include <string.h>

@@ -3,7 +3,8 @@
  *     subspaces      form x the trees of each stage (trees.c) x stripe, even, ring
  *     coordinates    channels x slice x single-copy
  *
- * and the presets. The compiler is the mask: what it refuses is counted and left out. Texts that run alike are one candidate. */
+ * and the presets. The compiler is the mask: what it refuses is counted and left out. Texts that run alike are one
+ * candidate. */
 #include "tune/space.h"
 #include "tune/trees.h"
 
@@ -94,7 +95,8 @@ static tutti_status add_structure(maker *of, const char *text, bool usual) {
 
 /* ---- subspaces ---- */
 
-/* Who represents a group: its parts through one member, two, ... all of them; each block through a member of its own. */
+/* Who represents a group: its parts through one member, two, ... all of them; each block through a member of its own.
+ */
 static tutti_status add_stripes(maker *of, const char *text, const tt_tree_text *tree) {
   char full[TEXT];
   tutti_status status = add_structure(of, text, tree->usual);

@@ -67,8 +67,8 @@ typedef struct tt_candidates {
 } tt_candidates;
 
 /* Every text that the generator has and that the compiler takes, in a fixed order. The first of those that run alike is
- * kept. TUTTI_ERR_MEMORY only; tt_candidates_finish is called afterwards in any case. Cost: a compilation of all ranks' plans,
- * or of a sample of many ranks, for each text but those that differ in slice and medium alone. */
+ * kept. TUTTI_ERR_MEMORY only; tt_candidates_finish is called afterwards in any case. Cost: a compilation of all ranks'
+ * plans, or of a sample of many ranks, for each text but those that differ in slice and medium alone. */
 tutti_status tt_candidates_make(const tt_task *task, tt_candidates *space);
 void tt_candidates_finish(tt_candidates *space);
 /* The same for a text from elsewhere. TUTTI_ERR_PLAN, with the reason, where it makes no plan. */
@@ -102,9 +102,9 @@ void tt_wisdom_destroy(tt_wisdom *wisdom); /* accepts NULL */
 tutti_status tt_wisdom_put(tt_wisdom *wisdom, const tt_winner *winner);
 /* Errors name the file, the number of the winner and what is wrong with it; nothing of a file with an error is used. */
 tutti_status tt_wisdom_read(const char *path, tt_wisdom **wisdom);
-/* Adds all winners to the file at that path. Folders are made. Others may do the same at the same time, and readers find
- * the old file or the new one. A file that is no wisdom, or that of another machine or version, is left alone, with an
- * error. */
+/* Adds all winners to the file at that path. Folders are made. Others may do the same at the same time, and readers
+ * find the old file or the new one. A file that is no wisdom, or that of another machine or version, is left alone,
+ * with an error. */
 tutti_status tt_wisdom_write(const char *path, const tt_wisdom *wisdom);
 
 /* As numbers, to be sent to other ranks. *numbers: malloc'd. */
@@ -118,8 +118,8 @@ typedef struct tt_dispatch {
   int32_t winner[TT_COLLECTIVE_COUNT][TT_BUCKETS]; /* its number in the wisdom; -1: none was measured near it */
 } tt_dispatch;
 
-/* shape: of the communicator; collective and bytes are not read. A length takes the winner of the nearest length that was
- * measured, up to four times shorter or longer. */
+/* shape: of the communicator; collective and bytes are not read. A length takes the winner of the nearest length that
+ * was measured, up to four times shorter or longer. */
 void tt_dispatch_make(const tt_wisdom *wisdom, const tt_region *shape, tt_dispatch *dispatch);
 int tt_dispatch_bucket(int64_t bytes);
 static inline const tt_winner *tt_dispatch_find(const tt_dispatch *dispatch, const tt_wisdom *wisdom,

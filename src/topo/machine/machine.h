@@ -2,6 +2,7 @@
  *
  *     read.c       this machine, or a recorded one, as tables
  *     locality.c   where this process runs
+ *     fingerprint.c  which kind of machine it is
  *
  * Packages, NUMA nodes, L3s and cores are numbered from 0 as hwloc orders them. All processes of a machine see the same
  * numbers, since cores that a cgroup takes from some of them are counted too. */
@@ -54,5 +55,9 @@ void tt_machine_core_locality(const tt_machine *machine, int64_t core, tt_locali
 /* Where the calling thread may run: sets package, numa, l3 and core of `locality`, -1 where it is more than one. Reads
  * the machine, some ms: ask once. A system that does not say gives -1, no error. */
 tutti_status tt_machine_locality(tt_locality *locality);
+
+#define TT_FINGERPRINT_TEXT 17 /* 16 hexadecimal digits */
+/* Equal on machines of one kind. Reads the machine, 30 ms. */
+tutti_status tt_machine_fingerprint(char text[static TT_FINGERPRINT_TEXT]);
 
 #endif

@@ -1,0 +1,257 @@
+/* What was measured is what runs: all ranks use rank 0's wisdom, whoever can read the file; results stay right whatever
+ * it says; what cannot be used is left alone or named. */
+#include "fault/fault.h"
+
+#include "api/api.h"
+
+#include <fcntl.h>
+
+#define RANKS 4
+#define CALLS 1000
+
+static char folder[] = "/tmp/tutti-system-wisdom-XXXXXX";
+static char path[256], machine[TT_MACHINE_TEXT];
+
+static int make_folder(void **state) {
+  if (fault_setup(state) != 0 || !mkdtemp(folder) || setenv("XDG_CACHE_HOME", folder, 1) != 0)
+    return -1;
+  char found[TT_WISDOM_PATH];
+  return tt_wisdom_find("", true, found, machine) == TUTTI_OK && snprintf(path, sizeof path, "%s", found) < 256 ? 0
+                                                                                                                : -1;
+}
+
+static int remove_folder(void **state) {
+  (void)state;
+  char command[160];
+  snprintf(command, sizeof command, "rm -rf '%s'", folder);
+  return system(command);
+}
+
+/* ---- random wisdom ---- */
+
+static const tt_collective tuned[] = {TT_ALLREDUCE, TT_BROADCAST, TT_ALLGATHER, TT_REDUCE};
+static const int64_t sizes[] = {8, 512, 8192, 65536};
+
+/* Any candidate wins, be it good or not. */
+static const char *draw(tt_collective collective, int64_t ranks, int64_t bytes, tt_random *random, char text[512]) {
+  tt_arena arena;
+  tt_arena_init(&arena);
+  tt_candidates space;
+  tt_task task = {.problem = {.collective = collective, .rank_count = ranks},
+                  .topo = tt_topo_flat(&arena, ranks),
+                  .bytes = bytes,
+                  .slot_bytes = 65536,
+                  .read_bytes = 32768};
+  assert_int_equal(tt_candidates_make(&task, &space), TUTTI_OK);
+  snprintf(text, 512, "%s", space.candidate[tt_random_below(random, (uint64_t)space.count)].text);
+  tt_candidates_finish(&space);
+  tt_arena_finish(&arena);
+  return text;
+}
+
+static tt_wisdom *make_random(uint64_t seed) {
+  tt_random random;
+  tt_wisdom *wisdom;
+  char text[512];
+  tt_random_init(&random, seed);
+  assert_int_equal(tt_wisdom_create(machine, "random", &wisdom), TUTTI_OK);
+  for (int64_t ranks = 2; ranks <= RANKS; ranks++)
+    for (size_t n = 0; n < TT_COUNT(tuned) * TT_COUNT(sizes); n++) {
+      tt_winner winner = {.region = {.collective = tuned[n / TT_COUNT(sizes)],
+                                     .bytes = sizes[n % TT_COUNT(sizes)],
+                                     .rank_count = ranks,
+                                     .node_count = 1,
+                                     .ranks_per_node = ranks,
+                                     .nic_count = 1}};
+      winner.text = draw(winner.region.collective, ranks, winner.region.bytes, &random, text);
+      assert_int_equal(tt_wisdom_put(wisdom, &winner), TUTTI_OK);
+    }
+  return wisdom;
+}
+
+/* ---- a job ---- */
+
+static void set_wisdom(const char *value) {
+  if (value)
+    setenv("TUTTI_WISDOM", value, 1);
+  else
+    unsetenv("TUTTI_WISDOM");
+}
+
+/* One call of whole numbers, which every order of additions makes exact. */
+static void call_once(tutti_comm *comm, tt_collective collective, int64_t count, int64_t root) {
+  static float in[65536], out[65536 * RANKS];
+  int64_t rank = tutti_comm_rank(comm), ranks = tutti_comm_size(comm);
+  float sum = (float)(ranks * (ranks + 1) / 2);
+  for (int64_t n = 0; n < count; n++)
+    in[n] = (float)(rank + 1);
+  memset(out, 0, sizeof out);
+  if (collective == TT_ALLREDUCE)
+    CHECK(tutti_allreduce(in, out, count, TUTTI_FLOAT32, TUTTI_SUM, comm) == TUTTI_OK);
+  else if (collective == TT_REDUCE)
+    CHECK(tutti_reduce(in, out, count, TUTTI_FLOAT32, TUTTI_SUM, root, comm) == TUTTI_OK);
+  else if (collective == TT_BROADCAST)
+    CHECK(tutti_broadcast(in, out, count, TUTTI_FLOAT32, root, comm) == TUTTI_OK);
+  else
+    CHECK(tutti_allgather(in, out, count, TUTTI_FLOAT32, comm) == TUTTI_OK);
+  for (int64_t n = 0; n < count && (collective != TT_REDUCE || rank == root); n++) {
+    if (collective == TT_ALLGATHER)
+      for (int64_t r = 0; r < ranks; r++)
+        CHECK(out[r * count + n] == (float)(r + 1));
+    else
+      CHECK(out[n] == (collective == TT_BROADCAST ? (rank == root ? 0 : (float)(root + 1)) : sum) ||
+            (collective == TT_BROADCAST && rank == root));
+  }
+}
+
+/* The nearest that was measured, counted in half powers of two; up to four of them away. */
+static const char *expected(const tt_wisdom *wisdom, tt_collective collective, int64_t ranks, int64_t bytes) {
+  const tt_winner *best = NULL;
+  int nearest = 5;
+  for (int64_t n = 0; n < wisdom->count; n++) {
+    const tt_winner *at = &wisdom->winner[n];
+    int away = abs(tt_dispatch_bucket(at->region.bytes) - tt_dispatch_bucket(bytes));
+    if (at->region.collective != collective || at->region.rank_count != ranks)
+      continue;
+    if (away < nearest || (away == nearest && best && at->region.bytes > best->region.bytes)) {
+      nearest = away;
+      best = at;
+    }
+  }
+  return best ? best->text : NULL;
+}
+
+typedef struct trial {
+  const tt_wisdom *wisdom;
+  const char *option[RANKS]; /* TUTTI_WISDOM of each rank; NULL: none */
+  bool used;
+} trial;
+
+/* Random calls on communicators of 2, 3 and 4 ranks: what runs is what the wisdom says, and it is right. */
+static void run_calls(const tutti_boot *boot, void *argument) {
+  const trial *of = argument;
+  set_wisdom(of->option[boot->rank]);
+  tutti_context *context = join_job(boot);
+  tutti_comm *world, *comm[RANKS + 1] = {NULL};
+  tt_random random;
+  tt_random_init(&random, 7);
+  CHECK(tutti_comm_create(context, &world) == TUTTI_OK);
+  for (int64_t ranks = 2; ranks <= RANKS; ranks++)
+    CHECK(tutti_comm_split(world, boot->rank < ranks ? 0 : -1, boot->rank, &comm[ranks]) == TUTTI_OK);
+  for (int n = 0; n < CALLS; n++) {
+    int64_t ranks = 2 + (int64_t)tt_random_below(&random, RANKS - 1);
+    tt_collective collective = tuned[tt_random_below(&random, TT_COUNT(tuned))];
+    int64_t count = 1 + (int64_t)tt_random_below(&random, (uint64_t)1 << (1 + tt_random_below(&random, 15)));
+    int64_t root = (int64_t)tt_random_below(&random, (uint64_t)ranks);
+    if (boot->rank >= ranks)
+      continue;
+    call_once(comm[ranks], collective, count, root);
+    int64_t bytes = count * (int64_t)sizeof(float) * (collective == TT_ALLGATHER ? ranks : 1);
+    const char *text = expected(of->wisdom, collective, ranks, bytes), *ran = tutti_comm_last_params(comm[ranks]);
+    CHECK(!of->used || !text || strcmp(ran, text) == 0);
+  }
+  for (int64_t ranks = 2; ranks <= RANKS; ranks++)
+    tutti_comm_destroy(comm[ranks]);
+  leave_all(context, world);
+}
+
+static void run_random(uint64_t seed, trial of) {
+  tt_wisdom *wisdom = make_random(seed);
+  of.wisdom = wisdom;
+  unlink(path);
+  assert_int_equal(tt_wisdom_write(path, wisdom), TUTTI_OK);
+  run_job(RANKS, run_calls, &of);
+  tt_wisdom_destroy(wisdom);
+}
+
+static void test_what_was_measured_runs_and_is_right(void **state) {
+  (void)state;
+  for (uint64_t seed = 1; seed <= 3; seed++)
+    run_random(seed, (trial){.used = true});
+}
+
+static void test_rank_0_reads_for_all(void **state) {
+  (void)state;
+  run_random(4, (trial){.used = true, .option = {path, "off", "/no/such/file", NULL}});
+  run_random(5, (trial){.used = false, .option = {"off", path, path, path}});
+}
+
+/* ---- what cannot be used ---- */
+
+static void write_file(const char *text) {
+  FILE *file = fopen(path, "we");
+  assert_non_null(file);
+  fputs(text, file);
+  fclose(file);
+}
+
+static void run_one(const tutti_boot *boot, void *argument) {
+  const trial *of = argument;
+  set_wisdom(of->option[boot->rank]);
+  tutti_context *context = join_job(boot);
+  tutti_comm *comm;
+  CHECK(tutti_comm_create(context, &comm) == TUTTI_OK);
+  call_once(comm, TT_ALLREDUCE, 100, 0);
+  CHECK(strcmp(tutti_comm_last_params(comm), "linear") == 0);
+  leave_all(context, comm);
+}
+
+static void test_a_file_in_the_cache_that_is_wrong_or_foreign_is_left_alone(void **state) {
+  (void)state;
+  trial of = {.used = false};
+  write_file("{\"tutti-wisdom\": 1, \"machine\": \"0000000000000000\", \"winners\": [{\"collective\": \"allreduce\", "
+             "\"ranks\": 4, \"nodes\": 1, \"ranks_per_node\": 4, \"nics\": 1, \"bytes\": 400, \"params\": \"chain\", "
+             "\"ns\": 1, \"rules_ns\": 2}]}");
+  run_job(RANKS, run_one, &of);
+  write_file("not JSON");
+  run_job(RANKS, run_one, &of);
+  unlink(path);
+  run_job(RANKS, run_one, &of);
+}
+
+static void expect_refusal(const tutti_boot *boot, void *argument) {
+  tutti_context_options options;
+  tutti_context *context = NULL;
+  set_wisdom(path);
+  tutti_context_options_init(&options);
+  options.boot = boot;
+  CHECK(tutti_context_create(&options, &context) == TUTTI_ERR_ARGUMENT && !context);
+  CHECK(strstr(tutti_last_error(), argument));
+}
+
+static void test_a_named_file_that_is_wrong_is_an_error_on_all_ranks(void **state) {
+  (void)state;
+  char text[400];
+  write_file("{}\n}");
+  snprintf(text, sizeof text, "rank 0: %s: line 2: ", path);
+  run_job(RANKS, expect_refusal, text);
+  unlink(path);
+  snprintf(text, sizeof text, "rank 0: %s: ", path);
+  run_job(RANKS, expect_refusal, text);
+}
+
+/* A plan that this call cannot have: the user's own parameters would be an error, these are not. */
+static void test_a_winner_that_makes_no_plan_here_is_passed_over(void **state) {
+  (void)state;
+  trial of = {.used = false};
+  char text[512];
+  snprintf(text, sizeof text,
+           "{\"tutti-wisdom\": 1, \"machine\": \"%s\", \"winners\": [{\"collective\": \"allreduce\", \"ranks\": 4, "
+           "\"nodes\": 1, \"ranks_per_node\": 4, \"nics\": 1, \"bytes\": 400, \"params\": "
+           "\"[rack:chain/core:star]\", \"ns\": 1, \"rules_ns\": 2}]}",
+           machine);
+  write_file(text);
+  run_job(RANKS, run_one, &of);
+  unlink(path);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_what_was_measured_runs_and_is_right),
+      cmocka_unit_test(test_rank_0_reads_for_all),
+      cmocka_unit_test(test_a_file_in_the_cache_that_is_wrong_or_foreign_is_left_alone),
+      cmocka_unit_test(test_a_named_file_that_is_wrong_is_an_error_on_all_ranks),
+      cmocka_unit_test(test_a_winner_that_makes_no_plan_here_is_passed_over),
+  };
+  return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
