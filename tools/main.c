@@ -6,6 +6,7 @@
 #include "tools/plan/plan.h"
 #include "tools/run/run.h"
 #include "tools/topo/topo.h"
+#include "tools/tune/tune.h"
 #include "tools/verify/verify.h"
 #include "tools/wrap/wrap.h"
 
@@ -26,6 +27,7 @@ static const command table[] = {
     {"mpirun", tt_tool_mpirun, "run an MPI program, unchanged, with its collectives on tutti"},
     {"wrap", tt_tool_wrap, "start some ranks under another program, such as gdb, perf or valgrind"},
     {"bench", tt_tool_bench, "measure collectives, and compare them with other libraries"},
+    {"tune", tt_tool_tune, "measure which parameters are fastest on this machine, for later jobs"},
     {"plan", tt_tool_plan, "show what a collective does: levels, rounds, messages; as text or picture"},
     {"verify", tt_tool_verify, "prove the plans of every collective, form and preset, or those in a file"},
     {"topo", tt_tool_topo, "show the machine and its NICs, or a network of switches, and where ranks are"},

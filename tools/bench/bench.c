@@ -86,7 +86,7 @@ static int bench(bench_options *options, bool is_rank) {
 int tt_tool_bench(int argc, char **argv) {
   static bench_options options;
   int64_t rank = 0;
-  bool is_rank = bench_joined(&rank);
+  bool is_rank = tool_is_rank(&rank);
   if (rank > 0)
     bench_be_quiet();
   int result = bench_options_parse(argc, argv, &options);

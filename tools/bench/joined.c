@@ -10,29 +10,14 @@
 #include "say.h"
 #include "summary.h"
 
+#include "tools/shared/shared.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- is it one? ---- */
-
-static bool is_set(const char *variable) {
-  const char *text = getenv(variable);
-  return text && text[0] != '\0';
-}
-
-/* Launchers that the library finds by itself, and one that may have told it nothing. */
-bool bench_joined(int64_t *rank) {
-  static const char *const ranks[] = {"TUTTI_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"};
-  const char *tasks = getenv("SLURM_STEP_NUM_TASKS");
-  bool started = is_set("TUTTI_BOOT") || is_set("PMIX_RANK") || is_set("PMI_FD") || (tasks && atoi(tasks) > 1);
-  *rank = 0;
-  for (size_t i = 0; started && i < TT_COUNT(ranks); i++)
-    if (is_set(ranks[i]))
-      return *rank = atoll(getenv(ranks[i])), true;
-  return started;
-}
+/* ---- is it asked for what it can do? ---- */
 
 static int check_options(const bench_options *options) {
   const char *advice = "; start it without a launcher: tutti bench --launch 'mpirun -n 16'";
@@ -128,7 +113,7 @@ static int open_output(ranks_job *all, const bench_options *options) {
 /* Without PMI, srun's tasks do not know of each other. */
 static int check_alone(int32_t ranks) {
   const char *tasks = getenv("SLURM_STEP_NUM_TASKS");
-  if (ranks > 1 || is_set("TUTTI_BOOT") || !tasks || atoi(tasks) < 2)
+  if (ranks > 1 || tool_is_set("TUTTI_BOOT") || !tasks || atoi(tasks) < 2)
     return 0;
   return bench_fail("srun started %s tasks, and each is a job of its own; use --mpi=pmix or --mpi=pmi2 for one job",
                     tasks);

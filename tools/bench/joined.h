@@ -4,8 +4,6 @@
 
 #include "rows.h"
 
-/* Whether this process is a rank of a job that a launcher has started. `rank`: which one, as far as it has said. */
-bool bench_joined(int64_t *rank);
 /* Measures as one of them; only rank 0 prints. The exit code's: 0 or -1. */
 int bench_joined_run(bench_options *options, bench_rows *rows);
 

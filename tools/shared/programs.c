@@ -78,3 +78,23 @@ void tool_words_finish(tool_words *list) {
   free(list->word);
   *list = (tool_words){.count = 0};
 }
+
+/* ---- whether this process is one of a job ---- */
+
+bool tool_is_set(const char *variable) {
+  const char *text = getenv(variable);
+  return text && text[0] != '\0';
+}
+
+/* Launchers that the library finds by itself, and one that may have told it nothing. */
+bool tool_is_rank(int64_t *rank) {
+  static const char *const ranks[] = {"TUTTI_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"};
+  const char *tasks = getenv("SLURM_STEP_NUM_TASKS");
+  bool started =
+      tool_is_set("TUTTI_BOOT") || tool_is_set("PMIX_RANK") || tool_is_set("PMI_FD") || (tasks && atoi(tasks) > 1);
+  *rank = 0;
+  for (size_t i = 0; started && i < TT_COUNT(ranks); i++)
+    if (tool_is_set(ranks[i]))
+      return *rank = atoll(getenv(ranks[i])), true;
+  return started;
+}

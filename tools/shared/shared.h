@@ -73,6 +73,10 @@ void tool_words_add_all(tool_words *list, const char *words); /* that blanks sep
 void tool_words_add_number(tool_words *list, int64_t number);
 void tool_words_finish(tool_words *list);
 
+bool tool_is_set(const char *variable); /* and not empty */
+/* Whether this process is a rank of a job that a launcher has started. `rank`: which one, as far as it has said. */
+bool tool_is_rank(int64_t *rank);
+
 /* ---- output.c ---- */
 
 /* Writes a file, "-": standard output, which stays open. */

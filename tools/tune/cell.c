@@ -1,0 +1,272 @@
+/* tools/tune/cell.c - measurement decides:
+ *
+ *     screening   every candidate once, the most promising first, for at most half of the time
+ *     rounds      the best of them and what the profile chooses, in random order, again and again; the worse half of
+ *                 what is left goes after some rounds
+ *
+ * A candidate's time is told as a ratio to that of the profile's choice in the same round: the machine changes
+ * meanwhile. The profile's choice stays unless something is faster by more than chance. */
+#include "cell.h"
+
+#include "bench/pace.h"
+#include "bench/stats.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SURVIVORS 12
+#define SURVIVORS_LEAST 3
+#define ROUNDS_MOST 24
+#define ROUNDS_LEAST 5
+#define HALVED_AFTER 4   /* rounds */
+#define RENEWED_AFTER 48 /* tries on one communicator */
+#define REFERENCE_EVERY 12
+#define UNKNOWN 1.5 /* the guess for what nothing is known of */
+#define GAIN 0.98   /* what is not faster than that is left as the profile has it */
+#define BATCH_NS 200000
+
+typedef struct runner {
+  const char *params;
+  double ratio[ROUNDS_MOST + 1]; /* the first: of the screening */
+  int count;
+} runner;
+
+typedef struct cell {
+  tune_ranks *all;
+  tt_candidates space;
+  runner *runner; /* of each candidate */
+  int64_t *order; /* of candidates */
+  int64_t calls, tries, start_ns, budget_ns;
+  double rules_ns; /* the last */
+  tt_random random;
+} cell;
+
+static int64_t spent_ns(const cell *of) { return tt_clock_ns() - of->start_ns; }
+
+/* ---- one try ---- */
+
+static tutti_status run(cell *of, const char *params, int64_t batches, double *time_ns) {
+  double call_ns[TUNE_BATCHES];
+  if (of->tries++ % RENEWED_AFTER == RENEWED_AFTER - 1) {
+    tutti_status status = tune_lead_renew(of->all);
+    if (status != TUTTI_OK)
+      return status;
+  }
+  tutti_status status = tune_lead_try(of->all, params, of->calls, batches, call_ns);
+  if (status == TUTTI_OK)
+    *time_ns = bench_median(call_ns, batches);
+  return status;
+}
+
+static tutti_status run_rules(cell *of, int64_t batches) { return run(of, "", batches, &of->rules_ns); }
+
+/* How many calls make a batch. */
+static tutti_status calibrate(cell *of) {
+  tutti_status status = TUTTI_OK;
+  double batch_ns = 0;
+  for (of->calls = 0; status == TUTTI_OK && batch_ns < BATCH_NS; batch_ns = of->rules_ns * (double)of->calls) {
+    of->calls = bench_more_calls(of->calls, (int64_t)batch_ns, BATCH_NS);
+    status = run_rules(of, 3);
+  }
+  return status;
+}
+
+/* ---- screening ---- */
+
+static double guess_of(const tune_guesses *guesses, const char *params) {
+  for (int64_t n = 0; n < guesses->count; n++)
+    if (strcmp(guesses->guess[n].params, params) == 0)
+      return guesses->guess[n].ratio;
+  return UNKNOWN;
+}
+
+static cell *sorted_of; /* qsort has no argument for it */
+
+static double score(const runner *at) {
+  double copy[ROUNDS_MOST + 1];
+  if (at->count == 0)
+    return UNKNOWN * 100;
+  memcpy(copy, at->ratio, sizeof copy);
+  return bench_median(copy, at->count);
+}
+
+static int by_score(const void *a, const void *b) {
+  int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+  double left = score(&sorted_of->runner[x]), right = score(&sorted_of->runner[y]);
+  return left < right ? -1 : left > right ? 1 : x < y ? -1 : x > y;
+}
+
+static void sort(cell *of, int64_t count) {
+  sorted_of = of;
+  qsort(of->order, (size_t)count, sizeof *of->order, by_score);
+}
+
+/* The most promising first. */
+static void order_by_guess(cell *of, const tune_guesses *guesses) {
+  for (int64_t n = 0; n < of->space.count; n++) {
+    of->order[n] = n;
+    of->runner[n] = (runner){
+        .params = of->space.candidate[n].text, .ratio = {guess_of(guesses, of->space.candidate[n].text)}, .count = 1};
+  }
+  sort(of, of->space.count);
+  for (int64_t n = 0; n < of->space.count; n++)
+    of->runner[n].count = 0;
+}
+
+static tutti_status screen(cell *of, int64_t *tried) {
+  tutti_status status = TUTTI_OK;
+  int64_t n = 0;
+  for (; n < of->space.count && status == TUTTI_OK && (n < SURVIVORS_LEAST || spent_ns(of) < of->budget_ns / 2); n++) {
+    runner *at = &of->runner[of->order[n]];
+    double time_ns = 0;
+    status = n % REFERENCE_EVERY == 0 ? run_rules(of, 2) : TUTTI_OK;
+    if (status == TUTTI_OK)
+      status = run(of, at->params, 2, &time_ns);
+    if (status == TUTTI_OK)
+      at->ratio[at->count++] = time_ns / of->rules_ns;
+    if (status == TUTTI_ERR_PLAN)
+      status = TUTTI_OK;
+  }
+  *tried = n;
+  sort(of, n);
+  return status;
+}
+
+/* ---- rounds ---- */
+
+static void shuffle(cell *of, int64_t count) {
+  for (int64_t n = count - 1; n > 0; n--) {
+    int64_t other = (int64_t)tt_random_below(&of->random, (uint64_t)n + 1), kept = of->order[n];
+    of->order[n] = of->order[other];
+    of->order[other] = kept;
+  }
+}
+
+/* The reference stands before and behind what is compared with it. */
+static tutti_status run_round(cell *of, int64_t count, double *rules_ns) {
+  shuffle(of, count);
+  tutti_status status = run_rules(of, 4);
+  for (int64_t n = 0; n < count && status == TUTTI_OK; n++) {
+    runner *at = &of->runner[of->order[n]];
+    double before_ns = of->rules_ns, time_ns = 0;
+    status = run(of, at->params, 4, &time_ns);
+    if (status == TUTTI_OK)
+      status = run_rules(of, 4);
+    if (status == TUTTI_OK)
+      at->ratio[at->count++] = 2 * time_ns / (before_ns + of->rules_ns);
+  }
+  *rules_ns = of->rules_ns;
+  return status;
+}
+
+/* The first of each that stays has forgotten its screening: it was chosen for its luck there, too. */
+static tutti_status run_rounds(cell *of, int64_t count, tune_result *result) {
+  double rules_ns[ROUNDS_MOST];
+  int rounds = 0;
+  tutti_status status = TUTTI_OK;
+  for (int64_t n = 0; n < count; n++)
+    of->runner[of->order[n]].count = 0;
+  for (; rounds < ROUNDS_MOST && status == TUTTI_OK; rounds++) {
+    if (rounds >= ROUNDS_LEAST && spent_ns(of) > of->budget_ns)
+      break;
+    status = run_round(of, count, &rules_ns[rounds]);
+    if ((rounds + 1) % HALVED_AFTER == 0 && count > 3) {
+      sort(of, count);
+      count = (count + 1) / 2;
+    }
+  }
+  if (status != TUTTI_OK)
+    return status;
+  sort(of, count);
+  result->rules_ns = bench_median(rules_ns, rounds);
+  return TUTTI_OK;
+}
+
+/* Faster in three of four rounds, and by more than it takes to be worth a change. */
+static bool is_faster(const runner *best) {
+  int faster = 0;
+  for (int n = 0; n < best->count; n++)
+    faster += best->ratio[n] < 1;
+  return score(best) < GAIN && 4 * faster >= 3 * best->count;
+}
+
+static void decide(cell *of, tune_result *result) {
+  const runner *best = &of->runner[of->order[0]];
+  bool changes = result->tried > 0 && is_faster(best);
+  snprintf(result->params, sizeof result->params, "%s", changes ? best->params : result->rules);
+  result->time_ns = changes ? result->rules_ns * score(best) : result->rules_ns;
+}
+
+/* ---- what the next size begins with ---- */
+
+static tutti_status keep_guesses(const cell *of, tune_guesses *guesses) {
+  tt_arena_finish(&guesses->arena);
+  tt_arena_init(&guesses->arena);
+  guesses->count = 0;
+  guesses->guess = tt_arena_alloc(&guesses->arena, (size_t)of->space.count + 1, sizeof *guesses->guess);
+  for (int64_t n = 0; n < of->space.count && guesses->guess; n++)
+    if (of->runner[n].count > 0)
+      guesses->guess[guesses->count++] =
+          (tune_guess){tt_arena_format(&guesses->arena, "%s", of->runner[n].params), score(&of->runner[n])};
+  return guesses->arena.failed ? tt_fail(TUTTI_ERR_MEMORY, "no memory for what was measured") : TUTTI_OK;
+}
+
+/* ---- a cell ---- */
+
+/* As many as half of the time is enough for, in as many rounds as it takes to tell them apart. */
+static int64_t survivors_of(const cell *of, int64_t tried) {
+  int64_t try_ns = tried > 0 ? spent_ns(of) / tried : 1, most = tried < SURVIVORS ? tried : SURVIVORS;
+  int64_t affordable = of->budget_ns / 2 / (ROUNDS_LEAST * 4 * (try_ns > 0 ? try_ns : 1));
+  int64_t least = tried < SURVIVORS_LEAST ? tried : SURVIVORS_LEAST;
+  return affordable < least ? least : affordable > most ? most : affordable;
+}
+
+/* What runs as the profile's choice does is no candidate: it would win by chance. */
+static tutti_status find_rules(cell *of, const tt_task *task, tune_result *result) {
+  uint64_t identity;
+  snprintf(result->rules, sizeof result->rules, "%s", tutti_comm_last_params(of->all->target));
+  tutti_status status = tt_candidate_identify(task, result->rules, &identity);
+  for (int64_t n = 0; n < of->space.count && status == TUTTI_OK; n++)
+    if (of->space.candidate[n].identity == identity)
+      of->space.candidate[n] = of->space.candidate[--of->space.count];
+  return status;
+}
+
+static tutti_status measure(cell *of, const tt_task *task, tune_guesses *guesses, tune_result *result) {
+  tutti_status status = calibrate(of);
+  if (status == TUTTI_OK)
+    status = find_rules(of, task, result);
+  if (status != TUTTI_OK)
+    return status;
+  order_by_guess(of, guesses);
+  status = screen(of, &result->tried);
+  if (status == TUTTI_OK)
+    status = keep_guesses(of, guesses);
+  if (status == TUTTI_OK)
+    status = run_rounds(of, survivors_of(of, result->tried), result);
+  if (status == TUTTI_OK)
+    decide(of, result);
+  return status;
+}
+
+tutti_status tune_cell_run(tune_ranks *all, const tt_task *task, int64_t budget_ns, tune_guesses *guesses,
+                           tune_result *result) {
+  cell of = {.all = all, .start_ns = tt_clock_ns(), .budget_ns = budget_ns};
+  *result = (tune_result){.time_ns = 0};
+  tt_random_init(&of.random, 1);
+  tutti_status status = tt_candidates_make(task, &of.space);
+  result->candidates = of.space.count;
+  of.runner = calloc((size_t)of.space.count + 1, sizeof *of.runner);
+  of.order = calloc((size_t)of.space.count + 1, sizeof *of.order);
+  if (status == TUTTI_OK && (!of.runner || !of.order))
+    status = tt_fail(TUTTI_ERR_MEMORY, "no memory for candidates");
+  if (status == TUTTI_OK)
+    status = tune_lead_cell(all, task->problem.collective, task->bytes);
+  if (status == TUTTI_OK)
+    status = measure(&of, task, guesses, result);
+  free(of.runner);
+  free(of.order);
+  tt_candidates_finish(&of.space);
+  return status;
+}

@@ -1,0 +1,34 @@
+/* tools/tune/cell.h - one task: which of its candidates is fastest. */
+#ifndef TUTTI_TOOLS_TUNE_CELL_H
+#define TUTTI_TOOLS_TUNE_CELL_H
+
+#include "ranks.h"
+
+#include "tune/tune.h"
+
+/* How many times the reference's time a candidate took; where a longer vector is measured, the first guess. */
+typedef struct tune_guess {
+  const char *params;
+  double ratio;
+} tune_guess;
+
+typedef struct tune_guesses {
+  tune_guess *guess;
+  int64_t count;
+  tt_arena arena;
+} tune_guesses;
+
+typedef struct tune_result {
+  char params[TUNE_TEXT]; /* of the winner */
+  char rules[TUNE_TEXT];  /* what the profile chooses */
+  double time_ns, rules_ns;
+  int64_t candidates; /* that the space has */
+  int64_t tried;      /* at least once */
+} tune_result;
+
+/* Measures for about so long. guesses: of the last size of the same collective and ranks, or empty; replaced by those
+ * of this one. */
+tutti_status tune_cell_run(tune_ranks *all, const tt_task *task, int64_t budget_ns, tune_guesses *guesses,
+                           tune_result *result);
+
+#endif

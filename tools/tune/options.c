@@ -1,0 +1,135 @@
+/* tools/tune/options.c - the arguments of `tutti tune`. */
+#include "options.h"
+
+#include "tools/shared/shared.h"
+
+#include <getopt.h> /* optind */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char help[] =
+    "usage: tutti tune [COLLECTIVE...] [options]\n"
+    "\n"
+    "Measures which parameters are fastest on this machine, and writes them to a file that later jobs use: the wisdom "
+    "of\n"
+    "this machine, by default below ~/.cache/tutti (TUTTI_WISDOM names another file). It starts ranks on this machine. "
+    "If\n"
+    "a launcher starts it, as in `mpirun -n 16 tutti tune`, each process is a rank of the job. What has been measured "
+    "is\n"
+    "kept when it is interrupted, and is not measured again.\n"
+    "\n"
+    "  -n N               ranks (default: one a core, at least 2)\n"
+    "  --ranks LIST       sizes of communicators, such as 2,4,8 (default: powers of two, and all ranks; on several\n"
+    "                     machines all ranks)\n"
+    "  --sizes LIST       bytes of the whole vector (default 8,64,512,4K,32K,256K,2M,16M)\n"
+    "  --budget TIME      approximate time for everything, such as 90s (default 600s)\n"
+    "  --again            also measure what the file has already\n";
+
+static int fail(const char *format, const char *value, const char *why) {
+  return tool_fail("tune", TOOL_WRONG, format, value, why);
+}
+
+/* Calls `take` with every word between commas, up to `most` of them. */
+static int take_list(const char *text, int most, void *user, int (*take)(void *user, int number, const char *word)) {
+  char copy[512], *rest = NULL;
+  int count = 0;
+  snprintf(copy, sizeof copy, "%s", text);
+  for (char *word = strtok_r(copy, ",", &rest); word; word = strtok_r(NULL, ",", &rest), count++)
+    if (count == most || take(user, count, word) != 0)
+      return -1;
+  return count > 0 ? count : -1;
+}
+
+static int take_rank(void *user, int number, const char *word) {
+  tune_options *options = user;
+  return tool_read_number(word, 1, INT32_MAX, &options->ranks[number]) ? 0 : -1;
+}
+
+static int take_size(void *user, int number, const char *word) {
+  tune_options *options = user;
+  return tt_parse_bytes(word, &options->size[number]) == TUTTI_OK && options->size[number] <= INT64_MAX / 64 ? 0 : -1;
+}
+
+static int take_ranks(void *user, const char *value) {
+  tune_options *options = user;
+  options->rank_kinds = take_list(value, TUNE_RANKS, options, take_rank);
+  return options->rank_kinds > 0 ? 0 : fail("--ranks %s: %s", value, "numbers from 1 with commas are needed");
+}
+
+static int take_sizes(void *user, const char *value) {
+  tune_options *options = user;
+  options->size_count = take_list(value, TUNE_SIZES, options, take_size);
+  return options->size_count > 0 ? 0 : fail("--sizes %s: %s", value, "sizes such as 8,64K,1M are needed");
+}
+
+static int take_count(void *user, const char *value) {
+  tune_options *options = user;
+  return tool_read_number(value, 1, 4096, &options->rank_count)
+             ? 0
+             : fail("-n %s: %s", value, "a number from 1 to 4096 is needed");
+}
+
+static int take_budget(void *user, const char *value) {
+  tune_options *options = user;
+  if (tt_parse_time(value, &options->budget_ns) == TUTTI_OK && options->budget_ns > 0)
+    return 0;
+  return fail("--budget %s: %s", value, "a time such as 90s is needed");
+}
+
+static int take_help(void *user, const char *value) {
+  (void)user;
+  (void)value;
+  fputs(help, stdout);
+  return TOOL_HELPED;
+}
+
+static const tool_option rows[] = {
+    {NULL, 'n', TOOL_TAKE, 0, take_count},
+    {"ranks", 0, TOOL_TAKE, 0, take_ranks},
+    {"sizes", 0, TOOL_TAKE, 0, take_sizes},
+    {"budget", 0, TOOL_TAKE, 0, take_budget},
+    {"again", 0, TOOL_SET, offsetof(tune_options, again), NULL},
+    {"help", 0, TOOL_DO, 0, take_help},
+};
+
+/* All ranks know the lengths of its blocks, and these are even: what a choice by length can be made for. */
+static bool is_tuned(tt_collective collective) {
+  tt_collective_info info = tt_compose_info(collective);
+  return info.lengths == TT_LENGTHS_ALL && !info.has_graph &&
+         tt_compose_side(collective, TT_IN).length == TT_BY_COUNT &&
+         tt_compose_side(collective, TT_OUT).length == TT_BY_COUNT;
+}
+
+static int take_collective(tune_options *options, const char *name) {
+  tt_collective collective = tt_compose_find(name);
+  if (collective == TT_COLLECTIVE_COUNT)
+    return fail("%s: %s", name, "there is no such collective; see tutti bench --help");
+  if (!is_tuned(collective))
+    return fail("%s: %s", name, "its blocks have lengths of their own, so nothing can be chosen by length");
+  options->collective[options->collective_count++] = collective;
+  return 0;
+}
+
+static void add_all(tune_options *options) {
+  for (int c = 0; c < TT_COLLECTIVE_COUNT; c++)
+    if (is_tuned((tt_collective)c))
+      options->collective[options->collective_count++] = (tt_collective)c;
+}
+
+int tune_options_parse(int argc, char **argv, tune_options *options) {
+  static const int64_t usual[] = {8, 64, 512, 4096, 32 << 10, 256 << 10, 2 << 20, 16 << 20};
+  *options = (tune_options){.budget_ns = 600 * INT64_C(1000000000)};
+  int result = tool_options_read(argc, argv, "", rows, TT_COUNT(rows), options);
+  for (; result == TOOL_GO_ON && optind < argc; optind++)
+    if (options->collective_count == TT_COLLECTIVE_COUNT || take_collective(options, argv[optind]) != 0)
+      result = TOOL_WRONG;
+  if (options->collective_count == 0)
+    add_all(options);
+  if (options->size_count == 0) {
+    memcpy(options->size, usual, sizeof usual);
+    options->size_count = TT_COUNT(usual);
+  }
+  return result;
+}

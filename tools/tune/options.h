@@ -1,0 +1,24 @@
+/* tools/tune/options.h - what the user asked for. */
+#ifndef TUTTI_TOOLS_TUNE_OPTIONS_H
+#define TUTTI_TOOLS_TUNE_OPTIONS_H
+
+#include "compose/compose.h"
+
+enum { TUNE_SIZES = 64, TUNE_RANKS = 64 };
+
+typedef struct tune_options {
+  int64_t rank_count; /* of the job that this starts; 0: one a core, at least 2 */
+  int64_t ranks[TUNE_RANKS];
+  int rank_kinds; /* 0: chosen */
+  int64_t size[TUNE_SIZES];
+  int size_count;
+  tt_collective collective[TT_COLLECTIVE_COUNT];
+  int collective_count;
+  int64_t budget_ns;
+  bool again; /* measure also what the file has */
+} tune_options;
+
+/* As tool_options_read (tools/shared/shared.h). */
+int tune_options_parse(int argc, char **argv, tune_options *options);
+
+#endif

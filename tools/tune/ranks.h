@@ -1,0 +1,61 @@
+/* tools/tune/ranks.h - the ranks of `tutti tune`: rank 0 leads, the others do what it says.
+ *
+ *     all ranks      wait for GROUP r          sleep where they are not in it
+ *     ranks 0..r-1   wait for CELL, TRY, LEAVE
+ *
+ * What is said and what is measured go over communicators of their own. */
+#ifndef TUTTI_TOOLS_TUNE_RANKS_H
+#define TUTTI_TOOLS_TUNE_RANKS_H
+
+#include "bench/invoke.h"
+#include "bench/layout.h"
+
+#define TUNE_TEXT 512   /* of parameters */
+#define TUNE_BATCHES 16 /* of a try */
+
+typedef enum tune_verb { TUNE_GROUP, TUNE_CELL, TUNE_RENEW, TUNE_TRY, TUNE_LEAVE, TUNE_END } tune_verb;
+
+typedef struct tune_command {
+  int32_t verb;
+  int32_t collective;     /* CELL */
+  int64_t count;          /* GROUP: of ranks; CELL: bytes; TRY: calls of a batch */
+  int64_t batches;        /* TRY */
+  char params[TUNE_TEXT]; /* TRY; "": what the profile chooses */
+} tune_command;
+
+typedef struct tune_ranks {
+  tutti_context *context;
+  tutti_comm *world;  /* all ranks */
+  tutti_comm *words;  /* the group: what rank 0 says */
+  tutti_comm *target; /* the group: what is measured */
+  int64_t rank, size; /* of all */
+  int64_t group_size; /* 0: this rank is in no group */
+  tt_collective collective;
+  bench_layout layout;
+  void *in, *out;
+  bench_arguments call;
+  bool rooted;
+  bool root_keeps; /* the root's `in` is its `out`, the others have none */
+  int64_t calls;   /* so far: whose turn it is to be root */
+} tune_ranks;
+
+/* Of this process. tune_ranks_close is called afterwards in any case. */
+tutti_status tune_ranks_open(tune_ranks *all);
+void tune_ranks_close(tune_ranks *all);
+
+/* All ranks but 0: until rank 0 says that it is over. */
+tutti_status tune_ranks_serve(tune_ranks *all);
+
+/* ---- rank 0 ---- */
+tutti_status tune_lead_group(tune_ranks *all, int64_t count); /* from now on, ranks 0 .. count - 1 */
+tutti_status tune_lead_leave(tune_ranks *all);
+tutti_status tune_lead_end(tune_ranks *all);
+tutti_status tune_lead_cell(tune_ranks *all, tt_collective collective, int64_t bytes);
+/* Another communicator of the same ranks, without the plans and streams that the last one has gathered. */
+tutti_status tune_lead_renew(tune_ranks *all);
+/* Times of a call, in ns, of the slowest rank in each of so many batches. TUTTI_ERR_PLAN: the parameters make no plan
+ * here; any other error is the end. */
+tutti_status tune_lead_try(tune_ranks *all, const char *params, int64_t calls, int64_t batches,
+                           double call_ns[static TUNE_BATCHES]);
+
+#endif

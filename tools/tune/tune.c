@@ -1,0 +1,273 @@
+/* tools/tune/tune.c - `tutti tune`: rank 0 goes through all tasks, writes what it has found after each, and tells
+ * people.
+ *
+ *     tutti tune                 becomes `tutti run -n N tutti tune ...`
+ *     mpirun -n 16 tutti tune    this process is one of the ranks */
+#include "tune.h"
+#include "cell.h"
+#include "options.h"
+
+#include "call/call.h"
+#include "tools/shared/shared.h"
+#include "transport/shm/shm.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+typedef struct lead {
+  const tune_options *options;
+  tune_ranks *all;
+  char path[TT_WISDOM_PATH], machine[TT_MACHINE_TEXT];
+  tt_wisdom *known; /* what the file has; NULL: nothing */
+  int64_t cells, done, start_ns;
+  double gain; /* sum of logarithms */
+} lead;
+
+/* ---- tasks ---- */
+
+static tt_task task_of(const tutti_comm *comm, tt_collective collective, int64_t bytes) {
+  bool crowded = comm->size > sysconf(_SC_NPROCESSORS_ONLN);
+  return (tt_task){.problem = {.collective = collective, .rank_count = comm->size},
+                   .topo = comm->topo,
+                   .bytes = bytes,
+                   .slot_bytes = (int64_t)tt_comm_slot_bytes(comm->size, comm->apart),
+                   .cells_bytes = comm->apart ? 0 : 2048,
+                   .read_bytes = tt_options_get()->cma && !comm->apart ? tt_shm_read_bytes(crowded) : 0};
+}
+
+static bool is_known(const lead *of, const tt_region *region) {
+  for (int64_t n = 0; of->known && n < of->known->count && !of->options->again; n++) {
+    const tt_region *has = &of->known->winner[n].region;
+    if (has->collective == region->collective && has->bytes == region->bytes && has->rank_count == region->rank_count &&
+        has->node_count == region->node_count && has->ranks_per_node == region->ranks_per_node &&
+        has->nic_count == region->nic_count)
+      return true;
+  }
+  return false;
+}
+
+/* What is left is shared by what is left to do. */
+static int64_t share_of(const lead *of) {
+  int64_t left_ns = of->options->budget_ns - (tt_clock_ns() - of->start_ns), cells = of->cells - of->done;
+  return left_ns > 0 ? left_ns / (cells > 0 ? cells : 1) : 0;
+}
+
+/* ---- output ---- */
+
+static void format_time(double time_ns, char text[static 32]) {
+  if (time_ns < 1e4)
+    snprintf(text, 32, "%.0f ns", time_ns);
+  else if (time_ns < 1e7)
+    snprintf(text, 32, "%.1f us", time_ns / 1e3);
+  else
+    snprintf(text, 32, "%.2f ms", time_ns / 1e6);
+}
+
+static void print_head(const lead *of) {
+  printf("tutti tune: %" PRId64 " ranks, %" PRId64 " tasks, about %.0f s\n", of->all->size, of->cells,
+         (double)of->options->budget_ns / 1e9);
+  printf("wisdom of machine %s goes to %s\n\n", of->machine, of->path);
+  printf("  %-15s %5s %6s %12s %11s %11s %6s  %s\n", "collective", "ranks", "bytes", "tried", "the rules", "winner",
+         "gain", "parameters");
+}
+
+static void print_row(const tt_region *region, const tune_result *result) {
+  char bytes[16], rules[32], time[32], tried[32];
+  tt_format_bytes(region->bytes, bytes);
+  format_time(result->rules_ns, rules);
+  format_time(result->time_ns, time);
+  snprintf(tried, sizeof tried, "%" PRId64 "/%" PRId64, result->tried, result->candidates);
+  printf("  %-15s %5" PRId64 " %6s %12s %11s %11s %5.2fx  %s\n", tt_compose_info(region->collective).name,
+         region->rank_count, bytes, tried, rules, time, result->rules_ns / result->time_ns, result->params);
+  fflush(stdout);
+}
+
+static void say_progress(const lead *of, const tt_region *region) {
+  char bytes[16];
+  tt_format_bytes(region->bytes, bytes);
+  if (isatty(STDERR_FILENO))
+    fprintf(stderr, "\r\033[K%" PRId64 " of %" PRId64 ": %s, %" PRId64 " ranks, %s\r", of->done + 1, of->cells,
+            tt_compose_info(region->collective).name, region->rank_count, bytes);
+}
+
+/* ---- one after another ---- */
+
+static tutti_status keep(lead *of, const tt_region *region, const tune_result *result) {
+  tt_wisdom *one;
+  char about[200], day[32];
+  time_t now = time(NULL);
+  strftime(day, sizeof day, "%Y-%m-%d", localtime(&now));
+  snprintf(about, sizeof about, "tutti " TUTTI_VERSION ", %s", day);
+  tutti_status status = tt_wisdom_create(of->machine, about, &one);
+  if (status != TUTTI_OK)
+    return status;
+  status = tt_wisdom_put(one, &(tt_winner){.region = *region,
+                                           .text = result->params,
+                                           .time_ns = (int64_t)result->time_ns,
+                                           .rules_ns = (int64_t)result->rules_ns});
+  if (status == TUTTI_OK)
+    status = tt_wisdom_write(of->path, one);
+  tt_wisdom_destroy(one);
+  return status;
+}
+
+/* No block is empty. */
+static int64_t bytes_of(const tutti_comm *comm, tt_collective collective, int64_t bytes) {
+  int64_t blocks = bench_form_of(collective).cut == BENCH_WHOLE ? 1 : comm->size,
+          least = blocks * (int64_t)sizeof(float);
+  return collective == TT_BARRIER || bytes < least ? least : bytes;
+}
+
+static tutti_status run_cell(lead *of, tt_collective collective, int64_t bytes, tune_guesses *guesses) {
+  const tutti_comm *comm = of->all->target;
+  tt_region region = tt_comm_region(comm, collective, bytes_of(comm, collective, bytes));
+  tt_task task = task_of(comm, collective, region.bytes);
+  tune_result result;
+  if (is_known(of, &region)) {
+    of->cells--;
+    return TUTTI_OK;
+  }
+  say_progress(of, &region);
+  tutti_status status = tune_cell_run(of->all, &task, share_of(of), guesses, &result);
+  if (status == TUTTI_OK)
+    status = keep(of, &region, &result);
+  if (status != TUTTI_OK)
+    return status;
+  of->gain += log(result.rules_ns / result.time_ns);
+  of->done++;
+  print_row(&region, &result);
+  return TUTTI_OK;
+}
+
+static int sizes_of(const tune_options *options, tt_collective collective) {
+  return collective == TT_BARRIER ? 1 : options->size_count;
+}
+
+static tutti_status run_group(lead *of, int64_t ranks) {
+  const tune_options *options = of->options;
+  tutti_status status = tune_lead_group(of->all, ranks);
+  if (status == TUTTI_OK)
+    status = tt_comm_place(of->all->target);
+  for (int c = 0; c < options->collective_count && status == TUTTI_OK; c++) {
+    tune_guesses guesses = {.count = 0};
+    tt_arena_init(&guesses.arena);
+    for (int s = 0; s < sizes_of(options, options->collective[c]) && status == TUTTI_OK; s++)
+      status = run_cell(of, options->collective[c], options->size[s], &guesses);
+    tt_arena_finish(&guesses.arena);
+  }
+  return status == TUTTI_OK ? tune_lead_leave(of->all) : status;
+}
+
+/* ---- the whole ---- */
+
+/* Powers of two, and all; on several machines all. */
+static void choose_ranks(const tune_ranks *all, tune_options *options) {
+  if (options->rank_kinds > 0)
+    return;
+  for (int64_t ranks = 2; ranks < all->size && !all->world->apart && options->rank_kinds < TUNE_RANKS - 1; ranks *= 2)
+    options->ranks[options->rank_kinds++] = ranks;
+  options->ranks[options->rank_kinds++] = all->size;
+}
+
+static tutti_status check_ranks(const tune_ranks *all, const tune_options *options) {
+  for (int n = 0; n < options->rank_kinds; n++)
+    if (options->ranks[n] > all->size)
+      return tt_fail(TUTTI_ERR_ARGUMENT, "--ranks %" PRId64 ": the job has %" PRId64 " ranks; see -n",
+                     options->ranks[n], all->size);
+  return TUTTI_OK;
+}
+
+static tutti_status run_all(lead *of) {
+  const tune_options *options = of->options;
+  for (int c = 0; c < options->collective_count; c++)
+    of->cells += options->rank_kinds * sizes_of(options, options->collective[c]);
+  print_head(of);
+  of->start_ns = tt_clock_ns();
+  tutti_status status = TUTTI_OK;
+  for (int n = 0; n < options->rank_kinds && status == TUTTI_OK; n++)
+    status = run_group(of, options->ranks[n]);
+  if (status == TUTTI_OK && of->done == 0)
+    puts("  all of it was measured before; --again measures it again");
+  else if (status == TUTTI_OK)
+    printf("\n  %.2f times as fast as the rules (geometric mean), in %.0f s\n", exp(of->gain / (double)of->done),
+           (double)(tt_clock_ns() - of->start_ns) / 1e9);
+  return status;
+}
+
+/* name: what TUTTI_WISDOM says; "": nothing. */
+static tutti_status open_file(const char *name, lead *of) {
+  tutti_status status = tt_wisdom_find(name, true, of->path, of->machine);
+  if (status == TUTTI_OK && access(of->path, F_OK) == 0)
+    status = tt_wisdom_read(of->path, &of->known);
+  return status;
+}
+
+static tutti_status run_lead(tune_ranks *all, tune_options *options, const lead *file) {
+  lead of = *file;
+  of.options = options;
+  of.all = all;
+  tutti_status status = tt_comm_place(all->world);
+  choose_ranks(all, options);
+  if (status == TUTTI_OK)
+    status = check_ranks(all, options);
+  bool began = status == TUTTI_OK;
+  if (began)
+    status = run_all(&of);
+  if (status == TUTTI_OK || !began)
+    tune_lead_end(all);
+  return status;
+}
+
+static int run_rank(tune_options *options, int64_t rank) {
+  static tune_ranks all;
+  static lead file;
+  char name[TT_WISDOM_PATH];
+  const char *given = getenv("TUTTI_WISDOM");
+  snprintf(name, sizeof name, "%s", given ? given : "");
+  setenv("TUTTI_WISDOM", "off", 1); /* what is measured is compared with the rules; before any option is read */
+  tutti_status status = rank == 0 ? open_file(name, &file) : TUTTI_OK;
+  if (status == TUTTI_OK)
+    status = tune_ranks_open(&all);
+  if (status == TUTTI_OK)
+    status = all.rank == 0 ? run_lead(&all, options, &file) : tune_ranks_serve(&all);
+  if (status != TUTTI_OK)
+    tool_fail("tune", 0, "%s", tutti_last_error());
+  tune_ranks_close(&all);
+  tt_wisdom_destroy(file.known);
+  return status == TUTTI_OK ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+/* This program again, as the ranks of a job. */
+static int start_ranks(const tune_options *options, int argc, char **argv) {
+  static char self[TOOL_PATH];
+  tool_words line = {.count = 0};
+  int64_t cores = sysconf(_SC_NPROCESSORS_ONLN);
+  tool_own_path(self);
+  const char *const words[] = {self, "run", "-n"};
+  for (size_t n = 0; n < TT_COUNT(words); n++)
+    tool_words_add(&line, words[n]);
+  tool_words_add_number(&line, options->rank_count ? options->rank_count : cores < 2 ? 2 : cores);
+  tool_words_add(&line, self);
+  tool_words_add(&line, "tune");
+  for (int n = 1; n < argc; n++)
+    tool_words_add(&line, argv[n]);
+  if (!line.failed)
+    execv(self, line.word);
+  tool_words_finish(&line);
+  return tool_fail("tune", EXIT_FAILURE, "cannot start %s", self);
+}
+
+int tt_tool_tune(int argc, char **argv) {
+  static tune_options options;
+  int64_t rank;
+  bool is_rank = tool_is_rank(&rank);
+  int result = tune_options_parse(argc, argv, &options);
+  if (result != TOOL_GO_ON)
+    return result == TOOL_HELPED ? EXIT_SUCCESS : TOOL_MISUSED;
+  return is_rank ? run_rank(&options, rank) : start_ranks(&options, argc, argv);
+}
