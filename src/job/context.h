@@ -13,8 +13,7 @@
 
 typedef struct tt_progress tt_progress;
 
-/* Programs that are not the job's and compute on cores that its ranks wait on: wait/contention.c. */
-/* What the ranks of a machine know together. */
+/* What the ranks of a machine know together of programs that are not the job's: wait/contention.c. */
 typedef struct tt_contention_news {
   int64_t until_ns;            /* others are expected until then */
   int64_t for_ns;              /* for how long that was, when it was found last */

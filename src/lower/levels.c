@@ -220,7 +220,6 @@ static bool add_level(tt_lower_stage *out, const tt_level_params *params, const 
                       const int32_t *key, tt_arena *arena) {
   int number = out->level_count++, found = find_topo_level(topo, params->name);
   out->level[number] = (tt_lower_level){.params = *params,
-                                        .topo_level = found,
                                         .striped = striped,
                                         .publish = found == topo->level_count - 1 && topo->level[found].publish &&
                                                    stay_in_reach(out, number, topo->reach_of)};

@@ -15,7 +15,6 @@
 typedef struct tt_lower_level {
   char name[TT_TOPO_NAME]; /* of the topology's level; with ".ring" or ".pair" where a pass has added it */
   tt_level_params params;
-  int topo_level;
   bool fold;    /* groups of one or two; a group is represented in its first subgroup */
   bool striped; /* part t is represented by member t, in turn; else a primitive's root's own place */
   bool shares;  /* from here inwards, one partial result may serve several roots */
