@@ -32,7 +32,42 @@ const char *tt_order_name(tt_order order) { return order == TT_FAR ? "far" : "ne
 
 /* ---- trees ---- */
 
-int64_t tt_shape_rounds(const tt_tree *tree) { return tree->f < 2 ? 0 : tree->level->shape->rounds(tree); }
+static int64_t depth(const tt_tree *tree, int64_t v) {
+  int64_t steps = 0;
+  for (; v > 0; v = tt_shape_parent(tree, v))
+    steps++;
+  return steps;
+}
+
+int64_t tt_shape_round(const tt_tree *tree, int64_t v) {
+  const tt_shape *shape = tree->level->shape;
+  return shape->round ? shape->round(tree, v) : depth(tree, v) - 1;
+}
+
+int64_t tt_shape_rounds(const tt_tree *tree) {
+  const tt_shape *shape = tree->level->shape;
+  if (tree->f < 2)
+    return 0;
+  return shape->rounds ? shape->rounds(tree) : tt_shape_round(tree, tree->f - 1) + 1;
+}
+
+bool tt_shape_is_under(const tt_tree *tree, int64_t v, int64_t u) {
+  const tt_shape *shape = tree->level->shape;
+  if (shape->is_under)
+    return shape->is_under(tree, v, u);
+  while (u > v)
+    u = tt_shape_parent(tree, u);
+  return u == v;
+}
+
+int64_t tt_shape_toward(const tt_tree *tree, int64_t v, int64_t u) {
+  const tt_shape *shape = tree->level->shape;
+  if (shape->toward)
+    return shape->toward(tree, v, u);
+  for (int64_t up = tt_shape_parent(tree, u); up != v; up = tt_shape_parent(tree, u))
+    u = up;
+  return u;
+}
 
 int64_t tt_shape_way(const tt_tree *tree, int64_t v) {
   const tt_shape *shape = tree->level->shape;

@@ -30,19 +30,20 @@ typedef enum tt_order_kept {
   TT_KEPT_ANYWHERE  /* whatever group the root is in */
 } tt_order_kept;
 
-/* Labels are from 0 to f - 1. What may be NULL says what then holds. */
+/* Labels are from 0 to f - 1, and a parent's is lower. What may be NULL says what then holds. */
 struct tt_shape {
   tt_shape_info info;
   bool direct; /* the root sends to every other label itself, all in one round */
   bool line;   /* labels come one after the other: each sends to the next one only */
 
   int64_t (*parent)(const tt_tree *tree, int64_t v); /* v > 0 */
-  int64_t (*round)(const tt_tree *tree, int64_t v);  /* v > 0 */
-  int64_t (*rounds)(const tt_tree *tree);            /* all rounds are below it; f > 1 */
+  int64_t (*round)(const tt_tree *tree, int64_t v);  /* v > 0. NULL: one less than its depth */
+  int64_t (*rounds)(const tt_tree *tree);            /* all rounds are below it; f > 1. NULL: f - 1 has the last */
   /* Children of v: *child is -1 first; false when there are no more. Ascending labels. */
   bool (*next_child)(const tt_tree *tree, int64_t v, int64_t *child);
-  bool (*is_under)(const tt_tree *tree, int64_t v, int64_t u);  /* whether u is v or below it */
-  int64_t (*toward)(const tt_tree *tree, int64_t v, int64_t u); /* the child of v on the way down to u, u below v */
+  /* Whether u is v or below it; the child of v on the way down to u, u below v. NULL: found by going up from u. */
+  bool (*is_under)(const tt_tree *tree, int64_t v, int64_t u);
+  int64_t (*toward)(const tt_tree *tree, int64_t v, int64_t u);
 
   /* v and the labels below it, where they are a strided range for every v. NULL: they are not; next_row has them. */
   tt_subset (*below)(const tt_tree *tree, int64_t v);
@@ -73,18 +74,14 @@ TT_SHAPES(TT_SHAPE_DECLARE)
 /* ---- the tree (shape.c) ---- */
 
 static inline int64_t tt_shape_parent(const tt_tree *tree, int64_t v) { return tree->level->shape->parent(tree, v); }
-static inline int64_t tt_shape_round(const tt_tree *tree, int64_t v) { return tree->level->shape->round(tree, v); }
 static inline bool tt_shape_next_child(const tt_tree *tree, int64_t v, int64_t *child) {
   return tree->level->shape->next_child(tree, v, child);
 }
-static inline bool tt_shape_is_under(const tt_tree *tree, int64_t v, int64_t u) {
-  return tree->level->shape->is_under(tree, v, u);
-}
-static inline int64_t tt_shape_toward(const tt_tree *tree, int64_t v, int64_t u) {
-  return tree->level->shape->toward(tree, v, u);
-}
 
+int64_t tt_shape_round(const tt_tree *tree, int64_t v);
 int64_t tt_shape_rounds(const tt_tree *tree);
+bool tt_shape_is_under(const tt_tree *tree, int64_t v, int64_t u);
+int64_t tt_shape_toward(const tt_tree *tree, int64_t v, int64_t u);
 int64_t tt_shape_way(const tt_tree *tree, int64_t v);
 const char *tt_shape_misfit(const tt_tree *tree);
 /* v and those below it; stride 0 where they are no strided range. */
