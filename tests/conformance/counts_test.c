@@ -46,6 +46,8 @@ static way way_of(const tt_params *params, const tt_level_info *outer) {
     return ARY;
   if (level->shape == &tt_shape_planted)
     return params->channels == 2 ? TWO_TREE : WAYS;
+  if (level->shape == &tt_shape_postal)
+    return !two_level && level->labelling == TT_ROTATE ? POSTAL : WAYS;
   return level->shape == &tt_shape_exchange ? EXCHANGE : WAYS;
 }
 
@@ -291,6 +293,24 @@ static void test_neighbor_exchange_takes_half_as_many_rounds_as_ranks(void **sta
     expect_most(TT_ALLGATHER, "neighbor-exchange", p, 0, (counts){p / 2, p - 1}, p / 2);
 }
 
+/* Of f(n), the last k - 1 pass while the last messages are on their way. */
+static void test_postal_trees_take_as_many_rounds_as_the_postal_model_needs(void **state) {
+  (void)state;
+  cells = without = 0;
+  for (int64_t p = 2; p <= 64; p = p == 33 ? 64 : p + 1)
+    for (int k = 1; k <= 8; k++) {
+      int64_t rounds = postal_time(p, k) - k + 1;
+      char params[32];
+      snprintf(params, sizeof params, "[core:%d-postal]", k);
+      expect_most(TT_BROADCAST, params, p, p / 2, (counts){rounds, rounds}, rounds);
+      expect_most(TT_ALLGATHER, params, p, 0, (counts){rounds, p - 1}, rounds);
+      for (int c = 0; c < TT_ALLGATHERV; c++)
+        check_text(params, (tt_collective)c, (plans_case){.publish = false},
+                   (place){.p = p, .nodes = 1, .per_node = p});
+    }
+  print_cells(8000);
+}
+
 static void test_rings_take_one_round_a_rank(void **state) {
   (void)state;
   static const int64_t ranks[] = {3, 5, 7, 8, 12, 17};
@@ -312,6 +332,7 @@ int main(void) {
       cmocka_unit_test(test_neighbor_exchange_takes_half_as_many_rounds_as_ranks),
       cmocka_unit_test(test_powers_of_two_take_log2_rounds),
       cmocka_unit_test(test_k_nomial_trees_take_log_k_rounds),
+      cmocka_unit_test(test_postal_trees_take_as_many_rounds_as_the_postal_model_needs),
       cmocka_unit_test(test_rings_take_one_round_a_rank),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

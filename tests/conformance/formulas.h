@@ -8,6 +8,7 @@
  *   PCCL       Singh, Singh, Bhatele: The big send-off: high performance collectives on GPU-based supercomputers, 2025
  *   Chen       Chen et al.: Performance evaluation of allgather algorithms on terascale Linux cluster, 2005 (exchange)
  *   Sanders    Sanders, Speck, Traeff: Two-tree algorithms for full bandwidth broadcast, reduction and scan, 2009
+ *   Bar-Noy    Bar-Noy, Kipnis: Designing broadcasting algorithms in the postal model for message-passing systems, 1992
  *   Hillis     Hillis, Steele: Data parallel algorithms, 1986 (scan)
  *   Grama      Grama, Gupta, Karypis, Kumar: Introduction to parallel computing, 2003 (hypercube scan, ring all-to-all)
  *
@@ -372,6 +373,74 @@ static counts two_tree_reduce(const place *at) {
   return (counts){parents, parents * at->blocks};
 }
 
+/* ---- postal trees (Bar-Noy) ----
+ *
+ * A message takes k rounds, and whoever has it sends it in every round. So F(t) = F(t-1) + F(t-k) have it after t
+ * rounds, with F(t) = 1 for t < k: generalised Fibonacci numbers. n ranks need f(n) rounds, the least t where
+ * F(t) >= n, and no algorithm needs fewer. BCAST: who has it for a range of n keeps the first F(f(n) - 1) and sends it
+ * to the one behind these, for the rest. The last of the root's sends is there after f(n) rounds, so it sends
+ * f(n) - k + 1 times. */
+
+static int64_t postal_reached(int64_t t, int64_t k) {
+  return t < k ? 1 : postal_reached(t - 1, k) + postal_reached(t - k, k);
+}
+static int64_t postal_time(int64_t n, int64_t k) {
+  int64_t t = 0;
+  while (postal_reached(t, k) < n)
+    t++;
+  return t;
+}
+static int64_t postal_sends(int64_t n, int64_t k) { return n > 1 ? postal_time(n, k) - k + 1 : 0; }
+static int64_t postal_kept(int64_t n, int64_t k) { return postal_reached(postal_time(n, k) - 1, k); }
+
+/* The range of whom is at `distance` from the root of p. */
+static int64_t postal_range(int64_t distance, int64_t p, int64_t k) {
+  while (distance > 0) {
+    int64_t kept = postal_kept(p, k);
+    p = distance < kept ? kept : p - kept;
+    distance -= distance < kept ? 0 : kept;
+  }
+  return p;
+}
+static int64_t own_range(const place *at) { return postal_range(from_root(at), at->p, at->k); }
+
+static counts postal_broadcast(const place *at) {
+  return to_others(postal_sends(own_range(at), at->k), at->blocks, false);
+}
+static counts postal_scatter(const place *at) {
+  return (counts){postal_sends(own_range(at), at->k), own_range(at) - 1};
+}
+
+/* On the way over `distance`, ranks from which `left` is still to go, or all from which some is, where left is 0. */
+static int64_t postal_hops(int64_t distance, int64_t left, const place *at) {
+  int64_t hops = 0;
+  for (int64_t range = at->p; distance > 0;) {
+    int64_t kept = postal_kept(range, at->k);
+    if (distance >= kept) {
+      hops += left == 0 || distance == left;
+      distance -= kept;
+      range -= kept;
+    } else {
+      range = kept;
+    }
+  }
+  return hops;
+}
+static int64_t sum_of_hops(int64_t left, const place *at) {
+  int64_t sum = 0;
+  for (int64_t distance = 1; distance < at->p; distance++)
+    sum += postal_hops(distance, left, at);
+  return sum;
+}
+
+/* A tree for each rank: messages of equal distances go in one round, which makes them one. */
+static counts postal_all(const place *at) { return (counts){postal_sends(at->p, at->k), at->p - 1}; }
+static counts postal_all_to_all(const place *at) { return (counts){postal_sends(at->p, at->k), sum_of_hops(0, at)}; }
+static counts postal_gather(const place *at) {
+  int64_t left = to_root(at);
+  return left == 0 ? (counts){0, 0} : (counts){1, sum_of_hops(left, at)};
+}
+
 /* ---- scans: to ranks with higher numbers only ---- */
 
 static counts star_scan(const place *at) { return to_others(at->p - 1 - at->rank, 1, false); }
@@ -409,6 +478,7 @@ typedef enum way {
   EXCHANGE,
   ARY,
   TWO_TREE,
+  POSTAL,
   TWO_LEVEL_RING,
   TWO_LEVEL_HALVING,
   NODE_AWARE,
@@ -422,7 +492,7 @@ static const struct {
   formula of[WAYS];
 } formulas[] = {
     {"allgather",
-     "Thakur, Bruck, PCCL, Chen",
+     "Thakur, Bruck, PCCL, Chen, Bar-Noy",
      {[STAR] = star_all,
       [CHAIN] = chain_all,
       [NEAR] = nomial_all,
@@ -432,10 +502,11 @@ static const struct {
       [REFLECT_FAR] = nomial_all,
       [K_NOMIAL] = k_nomial_all,
       [EXCHANGE] = exchange_all,
+      [POSTAL] = postal_all,
       [TWO_LEVEL_RING] = ring_allgather,
       [TWO_LEVEL_HALVING] = halving_allgather}},
     {"reduce-scatter",
-     "Thakur, Patarasuk, PCCL, Chen backwards",
+     "Thakur, Patarasuk, PCCL, Chen backwards, Bar-Noy",
      {[STAR] = star_reduce_scatter,
       [CHAIN] = chain_all,
       [NEAR] = nomial_all,
@@ -445,10 +516,11 @@ static const struct {
       [REFLECT_FAR] = nomial_all,
       [K_NOMIAL] = k_nomial_all,
       [EXCHANGE] = exchange_all,
+      [POSTAL] = postal_all,
       [TWO_LEVEL_RING] = ring_reduce_scatter,
       [TWO_LEVEL_HALVING] = halving_reduce_scatter}},
     {"allreduce",
-     "Thakur, PCCL",
+     "Thakur, PCCL, Bar-Noy",
      {[STAR] = star_all,
       [CHAIN] = chain_all,
       [NEAR] = near_allreduce,
@@ -457,10 +529,11 @@ static const struct {
       [XOR_FAR] = xor_allreduce,
       [REFLECT_CHAIN] = chain_all,
       [REFLECT_FAR] = far_allreduce,
+      [POSTAL] = postal_all,
       [TWO_LEVEL_RING] = ring_allreduce,
       [TWO_LEVEL_HALVING] = halving_allreduce}},
     {"broadcast",
-     "Thakur, Chan, Sanders",
+     "Thakur, Chan, Sanders, Bar-Noy",
      {[STAR] = star_broadcast,
       [CHAIN] = chain_broadcast,
       [NEAR] = near_broadcast,
@@ -470,10 +543,11 @@ static const struct {
       [REFLECT_FAR] = far_broadcast,
       [ARY] = ary_broadcast,
       [TWO_TREE] = two_tree_broadcast,
+      [POSTAL] = postal_broadcast,
       [TWO_LEVEL_RING] = ring_broadcast,
       [TWO_LEVEL_HALVING] = halving_broadcast}},
     {"reduce",
-     "Thakur, Chan, Sanders",
+     "Thakur, Chan, Sanders, Bar-Noy",
      {[STAR] = star_reduce,
       [CHAIN] = chain_reduce,
       [NEAR] = nomial_reduce,
@@ -485,10 +559,11 @@ static const struct {
       [K_NOMIAL] = nomial_reduce,
       [ARY] = nomial_reduce,
       [TWO_TREE] = two_tree_reduce,
+      [POSTAL] = nomial_reduce,
       [TWO_LEVEL_RING] = ring_reduce,
       [TWO_LEVEL_HALVING] = halving_reduce}},
     {"scatter",
-     "Thakur, Chan",
+     "Thakur, Chan, Bar-Noy",
      {[STAR] = star_scatter,
       [CHAIN] = chain_scatter,
       [NEAR] = near_scatter,
@@ -496,10 +571,11 @@ static const struct {
       [XOR] = xor_scatter,
       [REFLECT_CHAIN] = chain_scatter,
       [REFLECT_FAR] = far_scatter,
+      [POSTAL] = postal_scatter,
       [TWO_LEVEL_RING] = ring_scatter,
       [TWO_LEVEL_HALVING] = halving_scatter}},
     {"gather",
-     "Thakur, Chan",
+     "Thakur, Chan, Bar-Noy",
      {[STAR] = star_gather,
       [CHAIN] = chain_gather,
       [NEAR] = near_gather,
@@ -507,10 +583,11 @@ static const struct {
       [XOR] = xor_gather,
       [REFLECT_CHAIN] = chain_gather,
       [REFLECT_FAR] = far_gather,
+      [POSTAL] = postal_gather,
       [TWO_LEVEL_RING] = ring_gather,
       [TWO_LEVEL_HALVING] = halving_gather}},
     {"all-to-all",
-     "Thakur, Bruck, Grama; node-aware is counted here",
+     "Thakur, Bruck, Grama, Bar-Noy; node-aware is counted here",
      {[STAR] = star_all_to_all,
       [CHAIN] = chain_all_to_all,
       [NEAR] = nomial_all_to_all,
@@ -520,6 +597,7 @@ static const struct {
       [REFLECT_CHAIN] = chain_all_to_all,
       [REFLECT_FAR] = nomial_all_to_all,
       [K_NOMIAL] = nomial_all_to_all,
+      [POSTAL] = postal_all_to_all,
       [NODE_AWARE] = node_aware_all_to_all}},
     {"scan",
      "Hillis, Grama",
