@@ -114,15 +114,15 @@ static bool has_fewer_cores(const tutti_context *context) {
 /* ---- transports ---- */
 
 /* The NICs that tcp and ucx take. A lack of them is told to all, by the transport's own opening. */
-static int64_t find_rails(tt_tcp_rail rail[TT_TCP_RAILS]) {
+static int64_t find_rails(tt_rail rail[TT_RAILS_MOST]) {
   tt_nic nic[TT_NICS_MOST];
   int64_t count = 0;
   if (tt_nics_find("", nic, TT_COUNT(nic), &count) != TUTTI_OK ||
       tt_nics_choose(tt_options_get()->nics, nic, &count) != TUTTI_OK)
     return 0;
-  count = count < TT_TCP_RAILS ? count : TT_TCP_RAILS;
+  count = count < TT_RAILS_MOST ? count : TT_RAILS_MOST;
   for (int64_t n = 0; n < count; n++) {
-    rail[n] = (tt_tcp_rail){
+    rail[n] = (tt_rail){
         .address = nic[n].address, .prefix_bits = nic[n].prefix_bits, .bits_per_second = nic[n].bits_per_second};
     memcpy(rail[n].name, nic[n].name, sizeof rail[n].name);
   }
@@ -130,7 +130,7 @@ static int64_t find_rails(tt_tcp_rail rail[TT_TCP_RAILS]) {
 }
 
 int64_t tt_machine_nics(const tutti_context_options *given) {
-  tt_tcp_rail rail[TT_TCP_RAILS];
+  tt_rail rail[TT_RAILS_MOST];
   return given && given->transport ? 0 : find_rails(rail);
 }
 
@@ -169,37 +169,19 @@ static tutti_status open_nodes(tutti_context *context, const tutti_transport_ops
   return status;
 }
 
-static tutti_status open_tcp(tutti_context *context, const tt_tcp_rail *rail, int64_t count, const char *lack,
-                             const tutti_boot *boot) {
-  const tt_tcp_config config = {.rail = rail,
-                                .rail_count = count,
-                                .lack = lack,
-                                .first_rail = context->machine.first_rail,
-                                .timeout_ns = context->create_timeout_ns};
-  return open_nodes(context, tt_tcp_ops(), &config, boot);
-}
-
-static tutti_status open_ucx(tutti_context *context, const tt_tcp_rail *rail, int64_t count, const char *lack,
-                             const tutti_boot *boot) {
-  const char *nic[TT_UCX_RAILS];
-  const tt_ucx_config config = {.nic = nic,
-                                .nic_count = count < TT_UCX_RAILS ? count : TT_UCX_RAILS,
-                                .lack = lack,
-                                .first_rail = context->machine.first_rail,
-                                .timeout_ns = context->create_timeout_ns};
-  for (int64_t n = 0; n < config.nic_count; n++)
-    nic[n] = rail[n].name;
-  return open_nodes(context, tt_ucx_ops(), &config, boot);
-}
-
 static tutti_status open_between(tutti_context *context, const tutti_boot *boot) {
-  tt_tcp_rail rail[TT_TCP_RAILS] = {{.prefix_bits = 0}};
+  tt_rail rail[TT_RAILS_MOST];
   char lack[256];
   tt_fail_clear();
   int64_t count = find_rails(rail);
   snprintf(lack, sizeof lack, "%s", tutti_last_error());
   tutti_status status = find_first_rails(context);
-  return status == TUTTI_OK ? (wants_ucx() ? open_ucx : open_tcp)(context, rail, count, lack, boot) : status;
+  const tt_between_config config = {.rail = rail,
+                                    .rail_count = count,
+                                    .lack = lack,
+                                    .first_rail = context->machine.first_rail,
+                                    .timeout_ns = context->create_timeout_ns};
+  return status == TUTTI_OK ? open_nodes(context, wants_ucx() ? tt_ucx_ops() : tt_tcp_ops(), &config, boot) : status;
 }
 
 static tutti_status open_alone(tutti_context *context, const tutti_transport_ops *ops, const void *config,

@@ -8,20 +8,20 @@
 #include <arpa/inet.h>
 
 /* 127.0.0.1, 127.0.0.2, ...: each a network of its own, so that rails belong together by place. */
-static inline tt_tcp_config loopback(tt_tcp_rail *rail, int64_t rail_count) {
+static inline tt_between_config loopback(tt_rail *rail, int64_t rail_count) {
   for (int64_t r = 0; r < rail_count; r++) {
-    rail[r] = (tt_tcp_rail){.prefix_bits = 32};
+    rail[r] = (tt_rail){.prefix_bits = 32};
     snprintf(rail[r].name, sizeof rail[r].name, "test%d", (int)r);
     struct sockaddr_in *address = (void *)&rail[r].address;
     address->sin_family = AF_INET;
     address->sin_addr.s_addr = htonl(INADDR_LOOPBACK + (uint32_t)r);
   }
-  return (tt_tcp_config){.rail = rail, .rail_count = rail_count, .timeout_ns = 60 * SECOND};
+  return (tt_between_config){.rail = rail, .rail_count = rail_count, .timeout_ns = 60 * SECOND};
 }
 
 static inline void *open_rank(const tutti_boot *boot, int64_t rail_count) {
-  tt_tcp_rail rail[TT_TCP_RAILS];
-  const tt_tcp_config config = loopback(rail, rail_count);
+  tt_rail rail[TT_RAILS_MOST];
+  const tt_between_config config = loopback(rail, rail_count);
   void *self = NULL;
   tested = tt_tcp_ops();
   CHECK(tested->open(&config, boot, &self) == TUTTI_OK);

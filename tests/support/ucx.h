@@ -6,13 +6,15 @@
 #include "support/streams.h"
 #include "transport/ucx/ucx.h"
 
-static inline tt_ucx_config loopback(int64_t rail_count) {
-  static const char *const nic[TT_UCX_RAILS] = {"lo", "lo", "lo", "lo", "lo", "lo", "lo", "lo"};
-  return (tt_ucx_config){.nic = nic, .nic_count = rail_count, .timeout_ns = 60 * SECOND};
+static inline tt_between_config loopback(tt_rail *rail, int64_t rail_count) {
+  for (int64_t r = 0; r < rail_count; r++)
+    rail[r] = (tt_rail){.name = "lo"};
+  return (tt_between_config){.rail = rail, .rail_count = rail_count, .timeout_ns = 60 * SECOND};
 }
 
 static inline void *open_rank(const tutti_boot *boot, int64_t rail_count) {
-  const tt_ucx_config config = loopback(rail_count);
+  tt_rail rail[TT_RAILS_MOST];
+  const tt_between_config config = loopback(rail, rail_count);
   void *self = NULL;
   tested = tt_ucx_ops();
   CHECK(tested->open(&config, boot, &self) == TUTTI_OK);

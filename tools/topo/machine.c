@@ -134,7 +134,7 @@ static tutti_status choose(const topo_subject *subject, tt_nic chosen[TT_NICS_MO
 static const char *rail_text(tt_arena *arena, const tt_nic *nic, const tt_nic *chosen, int64_t count) {
   for (int64_t n = 0; n < count; n++)
     if (strcmp(chosen[n].name, nic->name) == 0)
-      return n < TT_TCP_RAILS ? "yes" : tt_arena_format(arena, "no: at most %d are used", TT_TCP_RAILS);
+      return n < TT_RAILS_MOST ? "yes" : tt_arena_format(arena, "no: at most %d are used", TT_RAILS_MOST);
   return nic->unfit[0] ? tt_arena_format(arena, "no: it %s", nic->unfit) : "no: TUTTI_NICS does not name it";
 }
 

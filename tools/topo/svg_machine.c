@@ -77,7 +77,7 @@ static bool is_rail(const topo_subject *subject, int64_t at) {
   int64_t before = 0;
   for (int64_t n = 0; n < at; n++)
     before += !subject->nic[n].unfit[0];
-  return !subject->nic[at].unfit[0] && before < TT_TCP_RAILS;
+  return !subject->nic[at].unfit[0] && before < TT_RAILS_MOST;
 }
 
 /* numa -1: what is attached to none. */

@@ -48,7 +48,7 @@ static bool read_hello(const unsigned char *hello, int64_t rank, int64_t *from) 
   uint64_t caller = get(hello + FROM_AT, 8), rail = get(hello + RAIL_AT, 4);
   *from = (int64_t)caller;
   return memcmp(hello, mark, sizeof mark) == 0 && caller <= INT64_MAX && *from != rank &&
-         get(hello + TO_AT, 8) == (uint64_t)rank && rail < TT_TCP_RAILS && get(hello + RESERVED_AT, 4) == 0;
+         get(hello + TO_AT, 8) == (uint64_t)rank && rail < TT_RAILS_MOST && get(hello + RESERVED_AT, 4) == 0;
 }
 
 /* ---- proofs ---- */

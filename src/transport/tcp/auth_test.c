@@ -241,13 +241,13 @@ static void test_hello_must_be_to_this_rank_from_another_on_a_rail(void **state)
   (void)state;
   const int64_t large = INT64_C(1) << 40;
   assert_int_equal(hello_of(CALLER, LISTENER, 0), TT_TCP_WAITS);
-  assert_int_equal(hello_of(large, LISTENER, TT_TCP_RAILS - 1), TT_TCP_WAITS);
+  assert_int_equal(hello_of(large, LISTENER, TT_RAILS_MOST - 1), TT_TCP_WAITS);
   assert_int_equal(hello_of(CALLER, LISTENER + 1, 0), TT_TCP_WRONG);
   assert_int_equal(hello_of(CALLER, LISTENER + large, 0), TT_TCP_WRONG);
   assert_int_equal(hello_of(LISTENER, LISTENER, 0), TT_TCP_WRONG);
   assert_int_equal(hello_of(-1, LISTENER, 0), TT_TCP_WRONG);
   assert_int_equal(hello_of(INT64_MIN, LISTENER, 0), TT_TCP_WRONG);
-  assert_int_equal(hello_of(CALLER, LISTENER, TT_TCP_RAILS), TT_TCP_WRONG);
+  assert_int_equal(hello_of(CALLER, LISTENER, TT_RAILS_MOST), TT_TCP_WRONG);
   assert_int_equal(hello_of(CALLER, LISTENER, -1), TT_TCP_WRONG);
 }
 

@@ -9,7 +9,7 @@
 
 typedef struct tt_tcp_calls {
   tt_tcp_watcher *watcher; /* all three borrowed */
-  const tt_tcp_rail *rail;
+  const tt_rail *rail;
   const unsigned char *key;
   int64_t rank;
   struct tt_tcp_call *first;

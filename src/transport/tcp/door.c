@@ -33,8 +33,8 @@ typedef struct stranger {
 struct tt_tcp_door {
   tt_tcp_watcher watcher;
   int64_t rank, rail_count;
-  tt_tcp_rail rail[TT_TCP_RAILS];
-  tt_tcp_watch listener[TT_TCP_RAILS];
+  tt_rail rail[TT_RAILS_MOST];
+  tt_tcp_watch listener[TT_RAILS_MOST];
   int64_t rest_ns; /* until then listeners rest; INT64_MAX: they do not */
   stranger stranger[STRANGERS];
   tt_tcp_calls calls;
@@ -174,9 +174,9 @@ void tt_tcp_door_key(tt_tcp_door *door, const unsigned char key[TT_TCP_KEY_BYTES
   let_in(door, true);
 }
 
-static tutti_status check(const tt_tcp_rail *rail, int64_t rail_count) {
-  if (rail_count < 1 || rail_count > TT_TCP_RAILS)
-    return tt_fail(TUTTI_ERR_ARGUMENT, "%lld NICs are given; tcp takes 1 to %d", (long long)rail_count, TT_TCP_RAILS);
+static tutti_status check(const tt_rail *rail, int64_t rail_count) {
+  if (rail_count < 1 || rail_count > TT_RAILS_MOST)
+    return tt_fail(TUTTI_ERR_ARGUMENT, "%lld NICs are given; tcp takes 1 to %d", (long long)rail_count, TT_RAILS_MOST);
   for (int64_t n = 0; n < rail_count; n++)
     if (rail[n].address.ss_family != AF_INET && rail[n].address.ss_family != AF_INET6)
       return tt_fail(TUTTI_ERR_ARGUMENT, "the address of NIC '%.16s' is neither IPv4 nor IPv6 (family %d)",
@@ -191,7 +191,7 @@ static tutti_status open_rail(tt_tcp_door *door, int64_t n, in_port_t *port) {
   return status;
 }
 
-static tt_tcp_door *create(const tt_tcp_rail *rail, int64_t rail_count, int64_t rank) {
+static tt_tcp_door *create(const tt_rail *rail, int64_t rail_count, int64_t rank) {
   tt_tcp_door *door = calloc(1, sizeof *door);
   if (!door)
     return NULL;
@@ -200,16 +200,16 @@ static tt_tcp_door *create(const tt_tcp_rail *rail, int64_t rail_count, int64_t 
   door->rest_ns = INT64_MAX;
   memcpy(door->rail, rail, (size_t)rail_count * sizeof *rail);
   door->calls = (tt_tcp_calls){.watcher = &door->watcher, .rail = door->rail, .key = door->key, .rank = rank};
-  for (int n = 0; n < TT_TCP_RAILS; n++)
+  for (int n = 0; n < TT_RAILS_MOST; n++)
     door->listener[n] = (tt_tcp_watch){.kind = TT_TCP_LISTENER, .fd = -1};
   for (int n = 0; n < STRANGERS; n++)
     door->stranger[n].watch = (tt_tcp_watch){.kind = TT_TCP_STRANGER, .fd = -1};
   return door;
 }
 
-tutti_status tt_tcp_door_open(const tt_tcp_rail *rail, int64_t rail_count, int64_t rank, in_port_t *port,
+tutti_status tt_tcp_door_open(const tt_rail *rail, int64_t rail_count, int64_t rank, in_port_t *port,
                               tt_tcp_door **door) {
-  in_port_t chosen[TT_TCP_RAILS] = {0};
+  in_port_t chosen[TT_RAILS_MOST] = {0};
   tutti_status status = check(rail, rail_count);
   if (status != TUTTI_OK)
     return status;
@@ -237,7 +237,7 @@ void tt_tcp_door_close(tt_tcp_door *door) {
   for (stranger *who = door->stranger; who < door->stranger + STRANGERS; who++)
     if (who->watch.fd >= 0)
       throw_out(door, who);
-  for (int n = 0; n < TT_TCP_RAILS; n++)
+  for (int n = 0; n < TT_RAILS_MOST; n++)
     if (door->listener[n].fd >= 0)
       close(tt_tcp_watch_end(&door->watcher, &door->listener[n]));
   tt_tcp_watcher_close(&door->watcher);

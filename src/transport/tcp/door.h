@@ -21,7 +21,7 @@ typedef struct tt_tcp_door tt_tcp_door;
 
 /* Listens on each rail, on ports that the system chooses; port[n] gets that of rail n, in network order. The key is
  * given later, since it is agreed upon together with the ports: until then nobody is let in, and nobody called. */
-tutti_status tt_tcp_door_open(const tt_tcp_rail *rail, int64_t rail_count, int64_t rank, in_port_t *port,
+tutti_status tt_tcp_door_open(const tt_rail *rail, int64_t rail_count, int64_t rank, in_port_t *port,
                               tt_tcp_door **door);
 void tt_tcp_door_key(tt_tcp_door *door, const unsigned char key[TT_TCP_KEY_BYTES]);
 void tt_tcp_door_close(tt_tcp_door *door); /* accepts NULL */

@@ -91,7 +91,7 @@ static void test_two_ranks_connect_on_every_rail(void **state) {
 
 static void test_two_ranks_connect_over_ipv6(void **state) {
   (void)state;
-  const tt_tcp_rail rail = make_rail("::1");
+  const tt_rail rail = make_rail("::1");
   int fd = socket(AF_INET6, SOCK_STREAM, 0);
   bool there = fd >= 0 && bind(fd, (const struct sockaddr *)&rail.address, sizeof(struct sockaddr_in6)) == 0;
   close(fd);
@@ -381,7 +381,7 @@ static void test_a_call_without_descriptors_waits_for_one(void **state) {
 
 static void test_a_door_without_descriptors_says_so(void **state) {
   (void)state;
-  tt_tcp_rail rail = make_rail("127.0.0.1");
+  tt_rail rail = make_rail("127.0.0.1");
   tt_tcp_door *door = NULL;
   in_port_t port = 77;
   for (int left = 0; left < 3; left++) { /* of the three that it needs */
@@ -402,8 +402,8 @@ static void test_a_door_without_descriptors_says_so(void **state) {
 
 /* ---- bad arguments ---- */
 
-static void check_refused(const tt_tcp_rail *rail, int64_t count, tutti_status status, const char *text) {
-  in_port_t port[TT_TCP_RAILS];
+static void check_refused(const tt_rail *rail, int64_t count, tutti_status status, const char *text) {
+  in_port_t port[TT_RAILS_MOST];
   tt_tcp_door *door = NULL;
   assert_int_equal(tt_tcp_door_open(rail, count, 0, port, &door), status);
   assert_null(door);
@@ -413,10 +413,10 @@ static void check_refused(const tt_tcp_rail *rail, int64_t count, tutti_status s
 
 static void test_bad_rails_are_named(void **state) {
   (void)state;
-  tt_tcp_rail rail[2] = {make_rail("127.0.0.1"), make_rail("192.0.2.1")};
+  tt_rail rail[2] = {make_rail("127.0.0.1"), make_rail("192.0.2.1")};
   strcpy(rail[1].name, "eth7");
   check_refused(rail, 0, TUTTI_ERR_ARGUMENT, "0 NICs");
-  check_refused(rail, TT_TCP_RAILS + 1, TUTTI_ERR_ARGUMENT, "9 NICs");
+  check_refused(rail, TT_RAILS_MOST + 1, TUTTI_ERR_ARGUMENT, "9 NICs");
   check_refused(rail, 2, TUTTI_ERR_SYSTEM, "'eth7' (192.0.2.1:0)");
   memset(rail[1].name, 'x', sizeof rail[1].name);
   rail[1].address.ss_family = AF_UNIX;

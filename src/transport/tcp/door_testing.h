@@ -34,8 +34,8 @@ static const unsigned char other_key[TT_TCP_KEY_BYTES] = "the key of that job, 3
 
 typedef struct side {
   tt_tcp_door *door;
-  tt_tcp_rail rail[TT_TCP_RAILS];
-  in_port_t port[TT_TCP_RAILS];
+  tt_rail rail[TT_RAILS_MOST];
+  in_port_t port[TT_RAILS_MOST];
 } side;
 
 static inline struct sockaddr_storage parse_address(const char *text) {
@@ -57,8 +57,8 @@ static inline socklen_t address_bytes(const struct sockaddr_storage *address) {
   return address->ss_family == AF_INET6 ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in);
 }
 
-static inline tt_tcp_rail make_rail(const char *address) {
-  return (tt_tcp_rail){.name = "lo", .address = parse_address(address), .prefix_bits = 8};
+static inline tt_rail make_rail(const char *address) {
+  return (tt_rail){.name = "lo", .address = parse_address(address), .prefix_bits = 8};
 }
 
 /* A door on the first `count` of these addresses; no key: none is given yet. */

@@ -3,7 +3,7 @@
 #include "support/tcp.h"
 
 static bool has_all_rails(void *self) {
-  tt_tcp_counts counts[TT_TCP_RAILS];
+  tt_tcp_counts counts[TT_RAILS_MOST];
   uint64_t retired = 0;
   for (int64_t r = tt_tcp_count(self, counts) - 1; r >= 0; r--)
     retired += counts[r].retired;
@@ -48,7 +48,7 @@ static void cut_often(const tutti_boot *boot, void *argument) {
     move_on(self, put_one || took_one ? 0 : SECOND);
   }
   CHECK(cuts >= CUTS / 2);
-  tt_tcp_counts counts[TT_TCP_RAILS];
+  tt_tcp_counts counts[TT_RAILS_MOST];
   uint64_t retired = 0, resent = 0;
   for (int64_t r = tt_tcp_count(self, counts) - 1; r >= 0; r--) {
     retired += counts[r].retired;

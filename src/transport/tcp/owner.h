@@ -23,14 +23,14 @@ typedef struct tt_tcp_owner {
 
 /* What each rank has told in the allgather. */
 typedef struct tt_tcp_host {
-  tt_tcp_rail rail[TT_TCP_RAILS]; /* with ports */
+  tt_rail rail[TT_RAILS_MOST]; /* with ports */
   int64_t rail_count;
 } tt_tcp_host;
 
 typedef struct tt_tcp_pipes_spec {
   const tt_tcp_host *host; /* of each rank; borrowed until destroyed */
   int64_t rank, rank_count;
-  const int64_t *first_rail; /* as in tt_tcp_config */
+  const int64_t *first_rail; /* as in tt_between_config */
   tt_tcp_door *door;         /* borrowed */
   tt_tcp_owner owner;
 } tt_tcp_pipes_spec;

@@ -152,7 +152,7 @@ static tt_tcp_fate push(tt_tcp_pipes *pipes, tt_tcp_peer *peer, tt_tcp_link *lin
 
 /* Begun letters come first: the system has said that there is room again. */
 static void push_parts(tt_tcp_pipes *pipes, tt_tcp_peer *peer) {
-  for (int r = 0; r < TT_TCP_RAILS; r++) {
+  for (int r = 0; r < TT_RAILS_MOST; r++) {
     tt_tcp_link *link = peer->way[r].link;
     if (!is_free(link) || (link->part == 0 && !link->watched))
       continue;
@@ -175,7 +175,7 @@ void tt_tcp_peer_dispatch(tt_tcp_pipes *pipes, tt_tcp_peer *peer) {
     if (fate != TT_TCP_GOES)
       tt_tcp_peer_retire(pipes, peer, link, fate);
   }
-  for (int r = 0; peer->waiting.first && r < TT_TCP_RAILS; r++)
+  for (int r = 0; peer->waiting.first && r < TT_RAILS_MOST; r++)
     peer->bulk = peer->bulk || peer->way[r].link;
 }
 
@@ -195,7 +195,7 @@ tt_tcp_fate tt_tcp_peer_acknowledge(tt_tcp_pipes *pipes, tt_tcp_peer *peer, uint
     return TT_TCP_WRONG;
   if (tt_streams_numbers_add(&peer->acknowledged, first, last) != TUTTI_OK)
     return TT_TCP_LACKS;
-  for (int r = 0; r < TT_TCP_RAILS; r++)
+  for (int r = 0; r < TT_RAILS_MOST; r++)
     if (peer->way[r].link)
       forget_sent(pipes, peer, peer->way[r].link);
   return TT_TCP_GOES;
@@ -269,7 +269,7 @@ void tt_tcp_peer_drop(tt_tcp_pipes *pipes, tt_tcp_peer *peer, tt_tcp_state state
   bool dead = state == TT_TCP_DEAD;
   peer->state = state;
   peer->suspect = false;
-  for (int r = 0; r < TT_TCP_RAILS; r++)
+  for (int r = 0; r < TT_RAILS_MOST; r++)
     if (peer->way[r].link) {
       take_back(pipes, peer, peer->way[r].link);
       if (dead)
@@ -299,7 +299,7 @@ tt_tcp_peer *tt_tcp_peer_get(tt_tcp_pipes *pipes, int64_t rank) {
 void tt_tcp_peer_destroy(tt_tcp_pipes *pipes, tt_tcp_peer *peer) {
   if (!peer)
     return;
-  for (int r = 0; r < TT_TCP_RAILS; r++)
+  for (int r = 0; r < TT_RAILS_MOST; r++)
     if (peer->way[r].link)
       put_away(pipes, peer, peer->way[r].link, false);
   while (peer->in)

@@ -25,7 +25,7 @@ typedef struct tt_tcp_peer {
   int64_t rank;
   tt_tcp_state state;
   /* to the peer */
-  tt_tcp_way way[TT_TCP_RAILS];
+  tt_tcp_way way[TT_RAILS_MOST];
   tt_streams_queue waiting; /* ascending; those that go again come first */
   uint64_t last_letter;     /* number of the newest */
   uint64_t unacknowledged;
@@ -59,8 +59,8 @@ struct tt_tcp_pipes {
   int64_t deaths; /* not yet reported */
   tt_streams_pool pool;
   tt_tcp_link *closed; /* to be freed when nobody looks at them any more */
-  tt_tcp_counts counts[TT_TCP_RAILS];
-  bool down[TT_TCP_RAILS]; /* NICs of this machine, when they were looked at */
+  tt_tcp_counts counts[TT_RAILS_MOST];
+  bool down[TT_RAILS_MOST]; /* NICs of this machine, when they were looked at */
   int64_t looked_ns, nics_ns, links_ns;
   tt_random random;
   bool leaves;         /* goodbye has been said to all */

@@ -170,7 +170,7 @@ static bool is_done(const tt_tcp_peer *peer) {
     return true;
   if (peer->waiting.first)
     return false;
-  for (int r = 0; r < TT_TCP_RAILS; r++) {
+  for (int r = 0; r < TT_RAILS_MOST; r++) {
     const tt_tcp_link *link = peer->way[r].link;
     if (link && (link->part > 0 || (link->sent.first && tt_tcp_link_in_flight(link) > 0)))
       return false;
@@ -190,7 +190,7 @@ static bool all_done(const tt_tcp_pipes *pipes) {
 
 /* Of what is under way, some is for a machine that answers: its rank is there, and does not read yet. */
 static bool is_answered(const tt_tcp_peer *peer) {
-  for (int r = 0; r < TT_TCP_RAILS && peer->state == TT_TCP_ALIVE; r++) {
+  for (int r = 0; r < TT_RAILS_MOST && peer->state == TT_TCP_ALIVE; r++) {
     const tt_tcp_link *link = peer->way[r].link;
     if (link && tt_tcp_link_in_flight(link) > 0 && !tt_tcp_link_is_silent(link))
       return true;

@@ -33,7 +33,7 @@ int32_t tt_tcp_reach_rail(const tt_tcp_pipes *pipes, const tt_tcp_peer *peer, in
   return (int32_t)((first + n) % own_host(pipes)->rail_count);
 }
 
-static const unsigned char *bytes_of(const tt_tcp_rail *rail, int32_t *bits) {
+static const unsigned char *bytes_of(const tt_rail *rail, int32_t *bits) {
   bool six = rail->address.ss_family == AF_INET6;
   *bits = six ? 128 : 32;
   return six ? ((const struct sockaddr_in6 *)(const void *)&rail->address)->sin6_addr.s6_addr
@@ -41,7 +41,7 @@ static const unsigned char *bytes_of(const tt_tcp_rail *rail, int32_t *bits) {
 }
 
 /* A network of one address is none. */
-static bool same_network(const tt_tcp_rail *a, const tt_tcp_rail *b) {
+static bool same_network(const tt_rail *a, const tt_rail *b) {
   int32_t bits, prefix = a->prefix_bits;
   if (a->address.ss_family != b->address.ss_family || prefix != b->prefix_bits)
     return false;
@@ -53,9 +53,9 @@ static bool same_network(const tt_tcp_rail *a, const tt_tcp_rail *b) {
 }
 
 /* Which of the host's rails in that network, counted from the `place`-th on and round; NULL: none. */
-static const tt_tcp_rail *find_alike(const tt_tcp_host *host, const tt_tcp_rail *rail, int64_t place,
-                                     bool (*alike)(const tt_tcp_rail *a, const tt_tcp_rail *b)) {
-  const tt_tcp_rail *found[TT_TCP_RAILS];
+static const tt_rail *find_alike(const tt_tcp_host *host, const tt_rail *rail, int64_t place,
+                                 bool (*alike)(const tt_rail *a, const tt_rail *b)) {
+  const tt_rail *found[TT_RAILS_MOST];
   int64_t count = 0;
   for (int64_t n = 0; n < host->rail_count; n++)
     if (alike(rail, &host->rail[n]))
@@ -63,22 +63,20 @@ static const tt_tcp_rail *find_alike(const tt_tcp_host *host, const tt_tcp_rail 
   return count > 0 ? found[place % count] : NULL;
 }
 
-static bool same_family(const tt_tcp_rail *a, const tt_tcp_rail *b) {
-  return a->address.ss_family == b->address.ss_family;
-}
+static bool same_family(const tt_rail *a, const tt_rail *b) { return a->address.ss_family == b->address.ss_family; }
 
 /* How many of this rank's rails before it are in its network. */
-static int64_t place_in_network(const tt_tcp_host *host, const tt_tcp_rail *rail) {
+static int64_t place_in_network(const tt_tcp_host *host, const tt_rail *rail) {
   int64_t place = 0;
-  for (const tt_tcp_rail *other = host->rail; other != rail; other++)
+  for (const tt_rail *other = host->rail; other != rail; other++)
     place += same_network(rail, other);
   return place;
 }
 
-static const tt_tcp_rail *opposite(const tt_tcp_pipes *pipes, int64_t peer, int32_t rail) {
-  const tt_tcp_rail *own = &own_host(pipes)->rail[rail];
+static const tt_rail *opposite(const tt_tcp_pipes *pipes, int64_t peer, int32_t rail) {
+  const tt_rail *own = &own_host(pipes)->rail[rail];
   const tt_tcp_host *host = &pipes->spec.host[peer];
-  const tt_tcp_rail *found = find_alike(host, own, place_in_network(own_host(pipes), own), same_network);
+  const tt_rail *found = find_alike(host, own, place_in_network(own_host(pipes), own), same_network);
   return found ? found : find_alike(host, own, rail, same_family);
 }
 
@@ -90,7 +88,7 @@ static int64_t later(tt_tcp_pipes *pipes, int64_t now_ns) {
 
 static void call(tt_tcp_pipes *pipes, tt_tcp_peer *peer, int32_t rail, int64_t now_ns) {
   tt_tcp_way *way = &peer->way[rail];
-  const tt_tcp_rail *theirs = opposite(pipes, peer->rank, rail);
+  const tt_rail *theirs = opposite(pipes, peer->rank, rail);
   way->again_ns = later(pipes, now_ns);
   if (!theirs)
     return;
@@ -112,14 +110,14 @@ static bool all_down(const tt_tcp_pipes *pipes) {
 
 /* A first connection: one call at a time, unless it takes long. */
 static bool is_patient(const tt_tcp_peer *peer, int64_t now_ns) {
-  for (int r = 0; r < TT_TCP_RAILS; r++)
+  for (int r = 0; r < TT_RAILS_MOST; r++)
     if (peer->way[r].calling && now_ns - peer->way[r].called_ns < NEXT_NS)
       return true;
   return false;
 }
 
 static bool has_way(const tt_tcp_peer *peer) {
-  for (int r = 0; r < TT_TCP_RAILS; r++)
+  for (int r = 0; r < TT_RAILS_MOST; r++)
     if (peer->way[r].link)
       return true;
   return false;
@@ -196,7 +194,7 @@ static void refuse(tt_tcp_pipes *pipes, tt_tcp_peer *peer, tt_tcp_way *way, int6
 
 static void accept_life(tt_tcp_peer *peer) {
   peer->suspect = peer->ended = peer->refused = false;
-  for (int r = 0; r < TT_TCP_RAILS; r++) {
+  for (int r = 0; r < TT_RAILS_MOST; r++) {
     peer->way[r].refused = false;
     peer->way[r].taken = 0;
   }
@@ -204,7 +202,7 @@ static void accept_life(tt_tcp_peer *peer) {
 
 /* Its process was there at the last call, and one that waits longer for its answer has not ended. */
 static bool is_awaited(const tt_tcp_peer *peer) {
-  for (int r = 0; r < TT_TCP_RAILS; r++)
+  for (int r = 0; r < TT_RAILS_MOST; r++)
     if (peer->way[r].calling && peer->way[r].taken > 0)
       return true;
   return false;
@@ -212,7 +210,7 @@ static bool is_awaited(const tt_tcp_peer *peer) {
 
 /* A rail that does not refuse: the peer's system has taken a call there, or may take one. */
 static bool may_answer(const tt_tcp_peer *peer) {
-  for (int r = 0; r < TT_TCP_RAILS; r++)
+  for (int r = 0; r < TT_RAILS_MOST; r++)
     if (!peer->way[r].refused && (peer->way[r].calling || peer->way[r].taken > 0))
       return true;
   return false;
@@ -298,7 +296,7 @@ static void give_up_if(tt_tcp_pipes *pipes, tt_tcp_peer *peer, tt_tcp_link *link
 }
 
 static void look_at_peer(tt_tcp_pipes *pipes, tt_tcp_peer *peer, bool look_at_links, int64_t now_ns) {
-  for (int r = 0; r < TT_TCP_RAILS; r++)
+  for (int r = 0; r < TT_RAILS_MOST; r++)
     if (peer->way[r].link)
       give_up_if(pipes, peer, peer->way[r].link, look_at_links && peer->way[r].link->sent.first);
   for (tt_tcp_link *link = peer->in, *next; link; link = next) {

@@ -28,14 +28,14 @@ static in_port_t *port_of(struct sockaddr_storage *address) {
 }
 
 /* Its own, with any port. */
-static struct sockaddr_storage own_address(const tt_tcp_rail *rail) {
+static struct sockaddr_storage own_address(const tt_rail *rail) {
   struct sockaddr_storage address = rail->address;
   *port_of(&address) = 0;
   return address;
 }
 
 /* The number of a NIC in a link-local address means something on its own machine only. */
-static struct sockaddr_storage seen_from(const tt_tcp_rail *rail, const struct sockaddr_storage *address) {
+static struct sockaddr_storage seen_from(const tt_rail *rail, const struct sockaddr_storage *address) {
   struct sockaddr_storage seen = *address;
   struct sockaddr_in6 *there = (struct sockaddr_in6 *)(void *)&seen;
   const struct sockaddr_in6 *here = (const struct sockaddr_in6 *)(const void *)&rail->address;
@@ -62,7 +62,7 @@ void tt_tcp_socket_name(const struct sockaddr_storage *address, char text[static
 
 /* ---- listening ---- */
 
-static tutti_status fail_listen(const tt_tcp_rail *rail, const char *call) {
+static tutti_status fail_listen(const tt_rail *rail, const char *call) {
   int error = errno;
   char name[TT_TCP_NAME_BYTES];
   tt_tcp_socket_name(&rail->address, name);
@@ -70,7 +70,7 @@ static tutti_status fail_listen(const tt_tcp_rail *rail, const char *call) {
                  rail->name, name, strerror(error));
 }
 
-static tutti_status listen_on(int fd, const tt_tcp_rail *rail, in_port_t *port) {
+static tutti_status listen_on(int fd, const tt_rail *rail, in_port_t *port) {
   struct sockaddr_storage address = own_address(rail);
   socklen_t bytes = bytes_of(&address);
   if (bind(fd, (const struct sockaddr *)&address, bytes) != 0)
@@ -83,11 +83,11 @@ static tutti_status listen_on(int fd, const tt_tcp_rail *rail, in_port_t *port) 
   return TUTTI_OK;
 }
 
-static int make(const tt_tcp_rail *rail) {
+static int make(const tt_rail *rail) {
   return socket(rail->address.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, IPPROTO_TCP);
 }
 
-tutti_status tt_tcp_socket_listen(const tt_tcp_rail *rail, in_port_t *port, int *fd) {
+tutti_status tt_tcp_socket_listen(const tt_rail *rail, in_port_t *port, int *fd) {
   int made = make(rail);
   if (made < 0)
     return fail_listen(rail, "socket");
@@ -108,7 +108,7 @@ int tt_tcp_socket_accept(int listener) {
 
 /* ---- connecting ---- */
 
-static bool connect_from(int fd, const tt_tcp_rail *rail, const struct sockaddr_storage *address) {
+static bool connect_from(int fd, const tt_rail *rail, const struct sockaddr_storage *address) {
   struct sockaddr_storage own = own_address(rail), there = seen_from(rail, address);
   set(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1); /* connect chooses it: many peers may share one */
   set(fd, IPPROTO_TCP, TCP_NODELAY, 1);
@@ -117,7 +117,7 @@ static bool connect_from(int fd, const tt_tcp_rail *rail, const struct sockaddr_
           errno == EINTR);
 }
 
-int tt_tcp_socket_connect(const tt_tcp_rail *rail, const struct sockaddr_storage *address) {
+int tt_tcp_socket_connect(const tt_rail *rail, const struct sockaddr_storage *address) {
   int fd = make(rail);
   if (fd < 0 || connect_from(fd, rail, address))
     return fd;

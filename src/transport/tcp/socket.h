@@ -8,11 +8,11 @@
 #define TT_TCP_NAME_BYTES 80
 
 /* Listens at the rail's address on a port that the system chooses, which is told in network order. */
-tutti_status tt_tcp_socket_listen(const tt_tcp_rail *rail, in_port_t *port, int *fd);
+tutti_status tt_tcp_socket_listen(const tt_rail *rail, in_port_t *port, int *fd);
 /* The next one that waits at a listener; -1: none, errno says why. */
 int tt_tcp_socket_accept(int listener);
 /* Begins to connect from the rail's address; -1: it has failed at once, errno says why. */
-int tt_tcp_socket_connect(const tt_tcp_rail *rail, const struct sockaddr_storage *address);
+int tt_tcp_socket_connect(const tt_rail *rail, const struct sockaddr_storage *address);
 /* How a connect has ended; 0: it is established. */
 int tt_tcp_socket_error(int fd);
 /* Ends a connection so that nothing of it stays in the system. */

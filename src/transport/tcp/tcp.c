@@ -40,11 +40,11 @@ typedef struct told_rail {
 typedef struct told {
   uint32_t status, rail_count; /* little-endian */
   unsigned char share[TT_TCP_KEY_BYTES];
-  told_rail rail[TT_TCP_RAILS];
+  told_rail rail[TT_RAILS_MOST];
   char text[TEXT_BYTES];
 } told;
 
-static void tell_rail(const tt_tcp_rail *rail, in_port_t port, told_rail *to) {
+static void tell_rail(const tt_rail *rail, in_port_t port, told_rail *to) {
   const struct sockaddr_in *four = (const void *)&rail->address;
   const struct sockaddr_in6 *six = (const void *)&rail->address;
   to->six = rail->address.ss_family == AF_INET6;
@@ -56,10 +56,10 @@ static void tell_rail(const tt_tcp_rail *rail, in_port_t port, told_rail *to) {
     memcpy(to->address, &four->sin_addr, sizeof four->sin_addr);
 }
 
-static void hear_rail(const told_rail *from, tt_tcp_rail *rail) {
+static void hear_rail(const told_rail *from, tt_rail *rail) {
   struct sockaddr_in *four = (void *)&rail->address;
   struct sockaddr_in6 *six = (void *)&rail->address;
-  *rail = (tt_tcp_rail){.prefix_bits = from->prefix_bits};
+  *rail = (tt_rail){.prefix_bits = from->prefix_bits};
   rail->address.ss_family = from->six ? AF_INET6 : AF_INET;
   if (from->six) {
     memcpy(&six->sin6_addr, from->address, sizeof six->sin6_addr);
@@ -70,7 +70,7 @@ static void hear_rail(const told_rail *from, tt_tcp_rail *rail) {
   }
 }
 
-static void tell(const tt_tcp_config *config, tutti_status status, const in_port_t *port, told *own) {
+static void tell(const tt_between_config *config, tutti_status status, const in_port_t *port, told *own) {
   memset(own, 0, sizeof *own);
   own->status = htole32((uint32_t)status);
   if (status != TUTTI_OK) {
@@ -87,7 +87,7 @@ static tutti_status hear(const told *from, int64_t rank, tt_tcp_host *host) {
   uint32_t status = le32toh(from->status), count = le32toh(from->rail_count);
   if (status != TUTTI_OK)
     return tt_fail((tutti_status)status, "rank %" PRId64 ": %.*s", rank, (int)sizeof from->text, from->text);
-  if (count < 1 || count > TT_TCP_RAILS)
+  if (count < 1 || count > TT_RAILS_MOST)
     return tt_fail(TUTTI_ERR_SYSTEM, "rank %" PRId64 " reports %" PRIu32 " rails", rank, count);
   host->rail_count = count;
   for (uint32_t r = 0; r < count; r++)
@@ -106,7 +106,7 @@ static void make_key(const told *all, int64_t count, unsigned char key[TT_TCP_KE
 
 /* ---- opening ---- */
 
-static tutti_status hear_all(tt_tcp *self, const tt_tcp_config *config, const told *all) {
+static tutti_status hear_all(tt_tcp *self, const tt_between_config *config, const told *all) {
   tutti_status status = TUTTI_OK;
   for (int64_t r = 0; r < self->streams.rank_count && !status; r++)
     status = hear(&all[r], r, &self->host[r]);
@@ -138,7 +138,7 @@ static tt_tcp_owner owner_of(tt_tcp *self) {
                         .user = &self->streams};
 }
 
-static tutti_status open_pipes(tt_tcp *self, const tt_tcp_config *config) {
+static tutti_status open_pipes(tt_tcp *self, const tt_between_config *config) {
   const tt_tcp_pipes_spec spec = {.host = self->host,
                                   .rank = self->streams.rank,
                                   .rank_count = self->streams.rank_count,
@@ -158,7 +158,7 @@ static tutti_status open_pipes(tt_tcp *self, const tt_tcp_config *config) {
 }
 
 /* `status`: what has become of this rank so far. */
-static tutti_status meet(tt_tcp *self, const tt_tcp_config *config, const tutti_boot *boot, tutti_status status,
+static tutti_status meet(tt_tcp *self, const tt_between_config *config, const tutti_boot *boot, tutti_status status,
                          const in_port_t *port) {
   told own, *all = calloc((size_t)boot->rank_count, sizeof *all);
   unsigned char key[TT_TCP_KEY_BYTES];
@@ -180,21 +180,15 @@ static tutti_status meet(tt_tcp *self, const tt_tcp_config *config, const tutti_
   return status;
 }
 
-static tutti_status check(const tt_tcp_config *config) {
-  if (config->rail_count < 1 && config->lack && config->lack[0])
-    return tt_fail(TUTTI_ERR_SYSTEM, "no NIC reaches other machines: %s", config->lack);
-  if (config->rail_count < 1)
-    return tt_fail(TUTTI_ERR_SYSTEM,
-                   "no NIC reaches other machines: none has a link and an address (`tutti topo` lists them)");
-  if (config->rail_count > TT_TCP_RAILS)
-    return tt_fail(TUTTI_ERR_ARGUMENT, "rail_count is %" PRId64 "; the limit is %d", config->rail_count, TT_TCP_RAILS);
-  for (int64_t r = 0; r < config->rail_count; r++) {
+static tutti_status check(const tt_between_config *config) {
+  tutti_status status = tt_between_check(config);
+  for (int64_t r = 0; r < config->rail_count && !status; r++) {
     int family = config->rail[r].address.ss_family;
     if (family != AF_INET && family != AF_INET6)
-      return tt_fail(TUTTI_ERR_ARGUMENT, "rail[%" PRId64 "].address has family %d, which is neither IPv4 nor IPv6", r,
-                     family);
+      status = tt_fail(TUTTI_ERR_ARGUMENT, "rail[%" PRId64 "].address has family %d, which is neither IPv4 nor IPv6", r,
+                       family);
   }
-  return sodium_init() < 0 ? tt_fail(TUTTI_ERR_SYSTEM, "no source of random bytes") : TUTTI_OK;
+  return !status && sodium_init() < 0 ? tt_fail(TUTTI_ERR_SYSTEM, "no source of random bytes") : status;
 }
 
 static void close_tcp(void *given) {
@@ -212,8 +206,8 @@ static void close_tcp(void *given) {
 
 /* A rank that lacks something comes to the allgather all the same. */
 static tutti_status open_tcp(const void *given, const tutti_boot *boot, void **opened) {
-  const tt_tcp_config *config = given;
-  in_port_t port[TT_TCP_RAILS] = {0};
+  const tt_between_config *config = given;
+  in_port_t port[TT_RAILS_MOST] = {0};
   tt_tcp *self = calloc(1, sizeof *self);
   tt_tcp_host *host = calloc((size_t)boot->rank_count, sizeof *host);
   if (!self || !host) {

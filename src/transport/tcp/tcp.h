@@ -16,37 +16,15 @@
 #ifndef TT_TRANSPORT_TCP_TCP_H
 #define TT_TRANSPORT_TCP_TCP_H
 
-#include "base/base.h"
+#include "transport/between.h"
 
-#include <tutti/transport.h>
-
-#include <netinet/in.h>
-
-#define TT_TCP_RAILS 8
 #define TT_TCP_KEY_BYTES 32 /* of the job's key: made in opening, proven at every door */
 
-/* A NIC of this machine that is used. */
-typedef struct tt_tcp_rail {
-  char name[16];                   /* "eth0" */
-  struct sockaddr_storage address; /* its own; the port is ignored */
-  int32_t prefix_bits;     /* of its network: rails of two machines belong together where networks are equal, else
-                              by their place in the list */
-  int64_t bits_per_second; /* 0: unknown */
-} tt_tcp_rail;
-
-typedef struct tt_tcp_config {
-  const tt_tcp_rail *rail; /* of this rank; borrowed while opening */
-  int64_t rail_count;      /* 1 .. TT_TCP_RAILS */
-  const char *lack;        /* why there are none, where rail_count is 0; NULL or "": nobody knows */
-  /* Which rail what goes to each rank of the job begins with when all are free, modulo their number; borrowed until
-   * closed. NULL: the ranks' numbers. */
-  const int64_t *first_rail;
-  int64_t timeout_ns; /* for opening */
-} tt_tcp_config;
-
-/* Beside the vtable's promises: peer_dead says 1 for a process that has ended without a word and can not be reached any
+/* Rails of two machines belong together where their networks are equal, else by their place in the list.
+ *
+ * Beside the vtable's promises: peer_dead says 1 for a process that has ended without a word and can not be reached any
  * more, 2 for one that has closed; silence alone is neither. */
-const tutti_transport_ops *tt_tcp_ops(void); /* config: tt_tcp_config */
+const tutti_transport_ops *tt_tcp_ops(void); /* config: tt_between_config */
 
 /* What has gone over a rail so far; for benchmarks and tests. Names as in the config. */
 typedef struct tt_tcp_counts {
@@ -56,7 +34,7 @@ typedef struct tt_tcp_counts {
   uint64_t retired;                    /* how often a connection on it was given up */
 } tt_tcp_counts;
 
-/* counts: room for TT_TCP_RAILS; returns how many. */
+/* counts: room for TT_RAILS_MOST; returns how many. */
 int64_t tt_tcp_count(void *self, tt_tcp_counts *counts);
 
 #endif

@@ -260,7 +260,7 @@ int tt_ucx_mail_dead(void *user, int64_t rank) {
 /* ---- goodbye ---- */
 
 static bool has_failed(const tt_ucx_peer *peer) {
-  for (int r = 0; r < TT_UCX_RAILS; r++)
+  for (int r = 0; r < TT_RAILS_MOST; r++)
     if (peer->way[r].failed != UCS_OK)
       return true;
   return peer->state == TT_UCX_DEAD;

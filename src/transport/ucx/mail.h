@@ -49,7 +49,7 @@ typedef struct tt_ucx_peer {
   struct tt_ucx_mail *mail;
   int64_t rank;
   tt_ucx_state state;
-  tt_ucx_way way[TT_UCX_RAILS];
+  tt_ucx_way way[TT_RAILS_MOST];
   bool reached; /* there has been an endpoint to it */
   /* to the peer */
   uint64_t last_letter;
@@ -66,8 +66,8 @@ typedef struct tt_ucx_mail {
   tt_ucx_library ucp;
   tt_streams *streams;
   int64_t rank, rank_count, rail_count;
-  const int64_t *first_rail; /* as in tt_ucx_config */
-  tt_ucx_rail rail[TT_UCX_RAILS];
+  const int64_t *first_rail; /* as in tt_between_config */
+  tt_ucx_rail rail[TT_RAILS_MOST];
   tt_ucx_front front;
   const unsigned char *addresses; /* address_stride bytes of each rank: see ucx.c */
   size_t address_stride;
@@ -86,7 +86,7 @@ typedef struct tt_ucx_mail {
 
 /* ---- rail.c ---- */
 
-tutti_status tt_ucx_rails_open(tt_ucx_mail *mail, const tt_ucx_config *config);
+tutti_status tt_ucx_rails_open(tt_ucx_mail *mail, const tt_between_config *config);
 void tt_ucx_rails_close(tt_ucx_mail *mail);
 /* Whether UCX has done anything. */
 bool tt_ucx_rails_progress(tt_ucx_mail *mail);

@@ -20,7 +20,7 @@ tt_ucx_peer *tt_ucx_peer_get(tt_ucx_mail *mail, int64_t rank) {
     return peer;
   peer->mail = mail;
   peer->rank = rank;
-  for (int r = 0; r < TT_UCX_RAILS; r++)
+  for (int r = 0; r < TT_RAILS_MOST; r++)
     peer->way[r].peer = peer;
   mail->peer[rank] = peer;
   mail->met[mail->met_count++] = rank;
@@ -104,7 +104,7 @@ static void close_end(tt_ucx_way *way) {
 /* ---- who is dead ---- */
 
 static void close_ends(tt_ucx_peer *peer) {
-  for (int r = 0; r < TT_UCX_RAILS; r++)
+  for (int r = 0; r < TT_RAILS_MOST; r++)
     close_end(&peer->way[r]);
 }
 

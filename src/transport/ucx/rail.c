@@ -78,13 +78,13 @@ static tutti_status open_descriptors(tt_ucx_mail *mail) {
              : tt_fail(TUTTI_ERR_SYSTEM, "no descriptors to wait on for UCX: %s", strerror(errno));
 }
 
-tutti_status tt_ucx_rails_open(tt_ucx_mail *mail, const tt_ucx_config *config) {
+tutti_status tt_ucx_rails_open(tt_ucx_mail *mail, const tt_between_config *config) {
   tutti_status status = open_descriptors(mail);
-  for (int64_t r = 0; r < config->nic_count && !status; r++) {
+  for (int64_t r = 0; r < config->rail_count && !status; r++) {
     tt_ucx_rail *rail = &mail->rail[r];
     rail->mail = mail;
     mail->rail_count = r + 1;
-    snprintf(rail->nic, sizeof rail->nic, "%s", config->nic[r]);
+    snprintf(rail->nic, sizeof rail->nic, "%s", config->rail[r].name);
     status = open_context(mail, rail);
     if (status == TUTTI_OK)
       status = open_worker(mail, rail);

@@ -4,10 +4,10 @@
 #define WRONG_RAIL "NIC nosuch"
 
 static tutti_status open_lacking(const tutti_boot *boot, int64_t rail_count, void **self) {
-  static const char *const wrong[] = {"nosuch"};
-  tt_ucx_config config = loopback(rail_count);
+  tt_rail rail[TT_RAILS_MOST];
+  const tt_between_config config = loopback(rail, rail_count);
   if (boot->rank == 1) {
-    config.nic = wrong;
+    rail[0] = (tt_rail){.name = "nosuch"};
     setenv("UCX_TLS", "tcp", 1); /* else UCX goes on without a NIC */
   }
   return tt_ucx_ops()->open(&config, boot, self);

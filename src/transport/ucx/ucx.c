@@ -109,7 +109,7 @@ static tutti_status gather_addresses(tt_ucx *self, const tutti_boot *boot, int64
 }
 
 /* `status`: what has become of this rank so far. */
-static tutti_status meet(tt_ucx *self, const tt_ucx_config *config, const tutti_boot *boot, tutti_status status) {
+static tutti_status meet(tt_ucx *self, const tt_between_config *config, const tutti_boot *boot, tutti_status status) {
   told own, *all = calloc((size_t)boot->rank_count, sizeof *all);
   size_t stride = 0;
   if (!all)
@@ -128,18 +128,12 @@ static tutti_status meet(tt_ucx *self, const tt_ucx_config *config, const tutti_
   return status;
 }
 
-static tutti_status check(const tt_ucx_config *config) {
-  if (config->nic_count < 1 && config->lack && config->lack[0])
-    return tt_fail(TUTTI_ERR_SYSTEM, "no NIC reaches other machines: %s", config->lack);
-  if (config->nic_count < 1)
-    return tt_fail(TUTTI_ERR_SYSTEM,
-                   "no NIC reaches other machines: none has a link and an address (`tutti topo` lists them)");
-  if (config->nic_count > TT_UCX_RAILS)
-    return tt_fail(TUTTI_ERR_ARGUMENT, "nic_count is %" PRId64 "; the limit is %d", config->nic_count, TT_UCX_RAILS);
-  return sodium_init() < 0 ? tt_fail(TUTTI_ERR_SYSTEM, "no source of random bytes") : TUTTI_OK;
+static tutti_status check(const tt_between_config *config) {
+  tutti_status status = tt_between_check(config);
+  return !status && sodium_init() < 0 ? tt_fail(TUTTI_ERR_SYSTEM, "no source of random bytes") : status;
 }
 
-static tutti_status open_mail(tt_ucx *self, const tt_ucx_config *config, const tutti_boot *boot) {
+static tutti_status open_mail(tt_ucx *self, const tt_between_config *config, const tutti_boot *boot) {
   tt_ucx_mail *mail = &self->mail;
   mail->streams = &self->streams;
   mail->rank = boot->rank;
@@ -179,7 +173,7 @@ static void close_ucx(void *given) {
 
 /* A rank that lacks something comes to the allgather all the same. */
 static tutti_status open_ucx(const void *given, const tutti_boot *boot, void **opened) {
-  const tt_ucx_config *config = given;
+  const tt_between_config *config = given;
   tt_ucx *self = calloc(1, sizeof *self);
   if (!self)
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for a transport");

@@ -21,22 +21,10 @@
 #ifndef TT_TRANSPORT_UCX_UCX_H
 #define TT_TRANSPORT_UCX_UCX_H
 
-#include "base/base.h"
+#include "transport/between.h"
 
-#include <tutti/transport.h>
-
-#define TT_UCX_RAILS 8
-
-typedef struct tt_ucx_config {
-  const char *const *nic;    /* the system's names, "eth0": as in `tutti topo`; borrowed while opening */
-  int64_t nic_count;         /* 1 .. TT_UCX_RAILS; NICs belong together by their place in the list */
-  const char *lack;          /* why there are none, where nic_count is 0; NULL or "": nobody knows */
-  const int64_t *first_rail; /* as in tt_tcp_config */
-  int64_t timeout_ns;        /* for opening */
-} tt_ucx_config;
-
-/* NULL: tutti was built without UCX. peer_dead is as tcp's: 1 for a process whose endpoints have failed, 2 for one that
+/* NULL: tutti was built without UCX. Rails of two machines belong together by their place in the list. peer_dead is as tcp's: 1 for a process whose endpoints have failed, 2 for one that
  * has closed. */
-const tutti_transport_ops *tt_ucx_ops(void); /* config: tt_ucx_config */
+const tutti_transport_ops *tt_ucx_ops(void); /* config: tt_between_config */
 
 #endif
