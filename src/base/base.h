@@ -104,7 +104,7 @@ typedef struct tt_options {
   const char *groups;    /* group map of level "node" */
   const char *nodes;     /* map of ranks to machines; "": found out */
   const char *nics;      /* that carry data between machines; "": all that are fit */
-  const char *far;       /* transport between machines: "tcp", "ucx" */
+  const char *far;       /* transport between machines: its name in transport/transports.inc */
   struct {               /* between machines */
     int64_t slots;       /* of a stream */
     int64_t bulk_bytes;  /* from which a message may take another way beside busy ones */

@@ -101,7 +101,7 @@ tutti_status tt_machine_map(const char *option, const char *text, int64_t rank_c
  */
 tutti_status tt_machine_own(const tutti_context *context, const tutti_context_options *given, uint64_t *machine,
                             tt_locality *locality);
-/* How many NICs this machine has for tcp or ucx; 0: the transport is the user's. */
+/* How many NICs this machine has for a transport of tutti's; 0: the transport is the user's. */
 int64_t tt_machine_nics(const tutti_context_options *given);
 /* From every rank's number, `stride` bytes apart: context->machine.head_of. */
 tutti_status tt_machines_find(tutti_context *context, const uint64_t *machine, size_t stride);

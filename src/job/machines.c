@@ -1,5 +1,5 @@
 /* job/machines.c - which ranks share a machine, and the transport that follows from it: shared memory where all do;
- * between machines the user's transport, or tcp or ucx on every NIC that is fit. */
+ * between machines the user's transport, or that of TUTTI_FAR on every NIC that is fit. */
 #include "job/context.h"
 #include "job/medium.h"
 #include "topo/nics/nics.h"
@@ -41,18 +41,20 @@ static tutti_status pretend(const tutti_context *context, uint64_t *machine, cha
   return status;
 }
 
-static bool wants_ucx(void) { return strcmp(tt_options_get()->far, "ucx") == 0; }
+static const tt_transport *far_transport(void) { return tt_transport_find(TT_REACH_MACHINES, tt_options_get()->far); }
 
 /* Of TUTTI_FAR; on one machine, too, so that a wrong one is found early. */
 static tutti_status check_far(const tutti_context_options *given) {
-  const char *far = tt_options_get()->far;
+  const tt_transport *far = far_transport();
+  char names[128];
   if (given && given->transport)
     return TUTTI_OK;
-  if (!wants_ucx() && strcmp(far, "tcp") != 0)
-    return tt_fail(TUTTI_ERR_ARGUMENT, "TUTTI_FAR is '%s'; it may be tcp or ucx", far);
-  return wants_ucx() && !tt_ucx_ops()
-             ? tt_fail(TUTTI_ERR_UNSUPPORTED, "TUTTI_FAR is ucx, but this tutti was built without UCX")
-             : TUTTI_OK;
+  tt_transport_names(TT_REACH_MACHINES, names, sizeof names);
+  if (!far)
+    return tt_fail(TUTTI_ERR_ARGUMENT, "TUTTI_FAR is '%s'; it may be %s", tt_options_get()->far, names);
+  return far->ops() ? TUTTI_OK
+                    : tt_fail(TUTTI_ERR_UNSUPPORTED, "TUTTI_FAR is %s, but this tutti was built without %s", far->name,
+                              far->needs);
 }
 
 tutti_status tt_machine_own(const tutti_context *context, const tutti_context_options *given, uint64_t *machine,
@@ -113,7 +115,7 @@ static bool has_fewer_cores(const tutti_context *context) {
 
 /* ---- transports ---- */
 
-/* The NICs that tcp and ucx take. A lack of them is told to all, by the transport's own opening. */
+/* The NICs that transports between machines take. A lack of them is told to all, by the transport's own opening. */
 static int64_t find_rails(tt_rail rail[TT_RAILS_MOST]) {
   tt_nic nic[TT_NICS_MOST];
   int64_t count = 0;
@@ -181,7 +183,7 @@ static tutti_status open_between(tutti_context *context, const tutti_boot *boot)
                                     .lack = lack,
                                     .first_rail = context->machine.first_rail,
                                     .timeout_ns = context->create_timeout_ns};
-  return status == TUTTI_OK ? open_nodes(context, wants_ucx() ? tt_ucx_ops() : tt_tcp_ops(), &config, boot) : status;
+  return status == TUTTI_OK ? open_nodes(context, far_transport()->ops(), &config, boot) : status;
 }
 
 static tutti_status open_alone(tutti_context *context, const tutti_transport_ops *ops, const void *config,

@@ -4,9 +4,9 @@
 #ifndef TT_TRANSPORT_TRANSPORT_H
 #define TT_TRANSPORT_TRANSPORT_H
 
+#include "transport/between.h"
 #include "transport/nodes/nodes.h"
 #include "transport/shm/shm.h"
-#include "transport/tcp/tcp.h"
-#include "transport/ucx/ucx.h"
+#include "transport/table.h"
 
 #endif

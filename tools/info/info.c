@@ -4,6 +4,7 @@
 #include "base/base.h"
 #include "dtype/dtype.h"
 #include "lower/lower.h"
+#include "transport/transport.h"
 
 #include <tutti/tutti.h>
 
@@ -60,6 +61,16 @@ static void print_kernels(void) {
   for (size_t set = 0; set < tt_dtype_set_count(); set++)
     printf(" %s", tt_dtype_set_name(set));
   putchar('\n');
+}
+
+/* Those that connect a job's ranks. */
+static void print_transports(void) {
+  size_t count;
+  const tt_transport *transport = tt_transport_table(&count);
+  for (size_t t = 0; t < count; t++)
+    if (transport[t].reach == TT_REACH_MACHINE || transport[t].reach == TT_REACH_MACHINES)
+      printf("%-10s %s, %s%s%s\n", "transport", transport[t].name, transport[t].help,
+             transport[t].ops() ? "" : "; this tutti was built without ", transport[t].ops() ? "" : transport[t].needs);
 }
 
 /* ---- options ---- */
@@ -124,6 +135,7 @@ int tt_tool_info(int argc, char **argv) {
   print_cores();
   print_caches();
   print_kernels();
+  print_transports();
   print_options();
   print_presets();
   return 0;
