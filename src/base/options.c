@@ -65,7 +65,7 @@ static const tt_option table[] = {
     ROW("TUTTI_NICS", TT_OPTION_TEXT, 0, "", nics,
         "NICs that carry data between machines, in order: eth0,eth1; empty: all suitable ones."),
     ROW("TUTTI_FAR", TT_OPTION_TEXT, 0, "tcp", far,
-        "Transport between machines: tcp, or ucx for RDMA fabrics if tutti was built with UCX."),
+        "Transport between machines: tcp, or another that `tutti info` lists, such as ucx for RDMA fabrics."),
     ROW("TUTTI_FAR_SLOTS", TT_OPTION_INT, 1, "16", between.slots,
         "Number of slots of a stream between machines, over tcp and ucx; at most 1024."),
     ROW("TUTTI_FAR_BULK", TT_OPTION_BYTES, 1, "16K", between.bulk_bytes,
