@@ -84,6 +84,12 @@ typedef struct tt_ucx_mail {
   tutti_status status;   /* sticky: what could not be returned where it happened */
 } tt_ucx_mail;
 
+/* ---- arrival.c ---- */
+
+/* UCX's handler of messages; user: tt_ucx_rail. What comes is added to `came`. */
+ucs_status_t tt_ucx_arrive(void *user, const void *front, size_t front_bytes, void *data, size_t bytes,
+                           const ucp_am_recv_param_t *how);
+
 /* ---- rail.c ---- */
 
 tutti_status tt_ucx_rails_open(tt_ucx_mail *mail, const tt_between_config *config);
@@ -116,9 +122,6 @@ tutti_status tt_ucx_mail_send_take(void *mail, tt_streams_letter *letter);
 tutti_status tt_ucx_mail_credit(void *mail, int64_t peer, uint64_t stream, uint32_t count, bool now);
 uint64_t tt_ucx_mail_had(void *mail, int64_t peer);
 int tt_ucx_mail_dead(void *mail, int64_t peer);
-/* UCX's handler of messages; user: tt_ucx_rail. */
-ucs_status_t tt_ucx_mail_come(void *user, const void *front, size_t front_bytes, void *data, size_t bytes,
-                              const ucp_am_recv_param_t *how);
 /* TUTTI_ERR_PEER: *peer is dead; said once for each. */
 tutti_status tt_ucx_mail_progress(tt_ucx_mail *mail, int64_t *peer);
 /* Says goodbye to everyone it has met, and waits, at most timeout_ns, until all have had it. */

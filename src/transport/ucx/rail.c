@@ -47,7 +47,7 @@ static tutti_status open_worker(tt_ucx_mail *mail, tt_ucx_rail *rail) {
                                                         UCP_AM_HANDLER_PARAM_FIELD_FLAGS,
                                           .id = 0,
                                           .flags = UCP_AM_FLAG_WHOLE_MSG,
-                                          .cb = tt_ucx_mail_come,
+                                          .cb = tt_ucx_arrive,
                                           .arg = rail};
   ucs_status_t status = mail->ucp.worker_create(rail->context, &params, &rail->worker);
   if (status != UCS_OK)

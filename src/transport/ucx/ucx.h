@@ -6,6 +6,7 @@
  *     mail.c          letters to and from each rank; knows no stream
  *     peer.c          endpoints to each rank, and who is dead
  *     rail.c          one context and one worker for each NIC
+ *     arrival.c       messages that come, as letters
  *     device.c        UCX's names of a NIC
  *     library.c       libucp's functions; absent.c: in their place, where UCX was not there at build
  *
