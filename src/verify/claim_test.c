@@ -192,10 +192,35 @@ static void test_many_lanes_are_refused_before_they_take_memory(void **state) {
   free(text);
 }
 
+/* A copy that combines reads two places, so there can be more readers than steps. */
+static void test_lanes_that_all_combine_one_block_are_proven(void **state) {
+  (void)state;
+  char *text = NULL;
+  size_t size = 0;
+  FILE *out = open_memstream(&text, &size);
+  fprintf(out, "plans 1\nclaim allreduce ranks 2 blocks 1\n");
+  for (int rank = 0; rank < 2; rank++) {
+    fprintf(out, "plan rank %d of 2 blocks 1 parts 1 tmp 21 times 1 slice 0\nlevel 0 core\n", rank);
+    fprintf(out, "lane 0 id 0 send level 0 channel 0\n  0 t0 send ->%d b0 in.0 first last\n", 1 - rank);
+    fprintf(out, "lane 1 id 0 recv level 0 channel 0\n  0 t0 recv <-%d b0 => tmp.0 first last\n", 1 - rank);
+    for (int n = 0; n <= 20; n++) {
+      char into[16];
+      snprintf(into, sizeof into, n == 20 ? "out.0" : "tmp.%d", n + 1);
+      fprintf(out, "lane %d id 0 local level 0 channel 0\n  0 t0 copy b0 in.0 => %s\n", n + 2, into);
+      fprintf(out, "  1 t0 copy b0 tmp.0 => %s onto%s wait 1.0\n", into, n == 20 ? " finish 2" : "");
+    }
+  }
+  fclose(out);
+  if (prove(text) != TUTTI_OK)
+    fail_msg("%s", tutti_last_error());
+  free(text);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_what_does_as_it_claims_is_proven),
       cmocka_unit_test(test_each_wrong_text_is_refused_for_its_reason),
+      cmocka_unit_test(test_lanes_that_all_combine_one_block_are_proven),
       cmocka_unit_test(test_many_lanes_are_refused_before_they_take_memory),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,6 +11,8 @@
  * later is no order here. */
 #include "verify/races.h"
 
+#define READS 2 /* places that one step reads at most: a copy that combines, its own and the other */
+
 static uint32_t lanes_of(const tt_proof *proof, uint32_t rank) {
   return proof->first_lane[rank + 1] - proof->first_lane[rank];
 }
@@ -26,7 +28,7 @@ tutti_status tt_verify_races_init(tt_races *races, tt_proof *proof) {
   *races = (tt_races){.proof = proof};
   races->first_clock = tt_arena_alloc(&proof->arena, proof->rank_count, sizeof *races->first_clock);
   races->first_step = tt_arena_alloc(&proof->arena, proof->rank_count, sizeof *races->first_step);
-  races->reader = tt_arena_alloc(&proof->arena, proof->step_count, sizeof *races->reader);
+  races->reader = tt_arena_alloc(&proof->arena, READS * (size_t)proof->step_count, sizeof *races->reader);
   size_t total = 0;
   uint32_t step = 0;
   for (uint32_t rank = 0; rank < proof->rank_count && !proof->arena.failed; rank++) {
