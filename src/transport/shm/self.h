@@ -81,6 +81,7 @@ bool tt_shm_peer_has_died(const tt_shm *self, int64_t peer); /* asks the system 
 int tt_shm_peer_dead(void *self, int64_t peer);
 /* Its process is known to have ended: tells all ranks, unless it had left before. */
 void tt_shm_peer_mark_dead(tt_shm *self, int64_t peer);
+/* -1: none, although there were deaths: who was wrongly taken for dead has left since. */
 int64_t tt_shm_peer_first_dead(const tt_shm *self);
 /* The error of a rank that waits for `peer`, which has died or left. */
 tutti_status tt_shm_peer_fail(const tt_shm *self, int64_t peer);

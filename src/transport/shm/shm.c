@@ -195,8 +195,11 @@ static tutti_status progress(void *self, int64_t *peer) {
     tt_shm_peers_look(shm);
   if (__builtin_expect(atomic_load_explicit(&shm->segment->head->deaths, memory_order_acquire) == 0, 1))
     return TUTTI_OK;
-  *peer = tt_shm_peer_first_dead(shm);
-  return tt_shm_peer_fail(shm, *peer);
+  int64_t dead = tt_shm_peer_first_dead(shm);
+  if (dead < 0)
+    return TUTTI_OK;
+  *peer = dead;
+  return tt_shm_peer_fail(shm, dead);
 }
 
 static int64_t sleep_of(const tt_shm *self, int64_t timeout_ns) {

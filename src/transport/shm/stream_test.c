@@ -227,6 +227,19 @@ static void test_rank_that_left_is_an_error_once_its_data_is_used(void **state) 
   assert_non_null(strstr(tutti_last_error(), "rank 0"));
 }
 
+/* It lives, so nobody can say of it any more that it died. */
+static void test_rank_that_leaves_after_it_was_taken_for_dead_has_left(void **state) {
+  (void)state;
+  int64_t peer = -1;
+  tt_shm_peer_mark_dead(rank[0], 1);
+  assert_int_equal(ops->progress(rank[0], &peer), TUTTI_ERR_PEER);
+  assert_int_equal(peer, 1);
+  ops->close(rank[1]);
+  rank[1] = NULL;
+  assert_int_equal(ops->progress(rank[0], &peer), TUTTI_OK);
+  assert_int_equal(ops->peer_dead(rank[0], 1), 2);
+}
+
 static blkcnt_t memory_used(void) {
   struct stat status;
   assert_int_equal(fstat(((tt_shm *)rank[0])->segment->file.fd, &status), 0);
@@ -377,6 +390,7 @@ int main(void) {
       RANKS_TEST(test_misuse_is_an_argument_error),
       RANKS_TEST(test_larger_slots_than_the_ring_has_are_refused),
       RANKS_TEST(test_rank_that_left_is_an_error_once_its_data_is_used),
+      RANKS_TEST(test_rank_that_leaves_after_it_was_taken_for_dead_has_left),
       RANKS_TEST(test_what_is_closed_is_given_back),
       RANKS_TEST(test_what_one_rank_alone_has_opened_goes_with_its_group),
       RANKS_TEST(test_many_streams_take_little_memory),
