@@ -67,11 +67,13 @@ static inline void *own(interpreter *in, size_t count, size_t size) {
 
 static inline bool is_there(const interpreter *in, uint32_t rank, tt_ref at, bool write) {
   const tt_meaning *meaning = in->meaning;
-  uint32_t block = at.index / in->plan[0]->part_count;
+  uint32_t block = at.index / in->plan[0]->part_count; /* of in and out only: tmp's cells are other things */
+  if (at.space != TT_SPACE_IN && at.space != TT_SPACE_OUT)
+    return true;
   bool out_there = meaning->expect(meaning, rank, block).kind != TT_MEANING_NOTHING;
-  if (at.space == TT_SPACE_IN)
-    return meaning->has_in(meaning, rank, block) && (!write || (meaning->in_place && out_there));
-  return at.space != TT_SPACE_OUT || out_there;
+  if (at.space == TT_SPACE_OUT)
+    return out_there;
+  return meaning->has_in(meaning, rank, block) && (!write || (meaning->in_place && out_there));
 }
 
 static inline element *number_at(interpreter *in, uint32_t rank, tt_ref at, uint32_t slice) {
