@@ -5,6 +5,7 @@
  * after each allocation. Large chunks ask for huge pages, which makes first touching them about ten times cheaper. */
 #include "base/base.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,6 +64,7 @@ static void *alloc_alone(tt_arena *arena, size_t need) {
   tt_arena_chunk *chunk = add_chunk(arena, need);
   if (chunk == NULL)
     return NULL;
+  assert(need % ALIGNMENT == 0);
   chunk->next = arena->chunks->next;
   arena->chunks->next = chunk;
   return chunk->data;
@@ -99,6 +101,7 @@ void *tt_arena_alloc(tt_arena *arena, size_t count, size_t size) {
     return NULL;
   void *memory = arena->chunks->data + arena->used_bytes;
   arena->used_bytes += need;
+  assert(arena->used_bytes <= arena->chunks->capacity && (uintptr_t)memory % ALIGNMENT == 0);
   return memory;
 }
 

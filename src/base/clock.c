@@ -1,6 +1,7 @@
 /* base/clock.c - the monotonic clock, in nanoseconds. */
 #include "base/base.h"
 
+#include <assert.h>
 #include <time.h>
 
 int64_t tt_clock_ns(void) {
@@ -10,5 +11,6 @@ int64_t tt_clock_ns(void) {
 }
 
 int64_t tt_clock_until(int64_t timeout_ns) {
+  assert(timeout_ns >= 0);
   return tt_clock_ns() + (timeout_ns < TT_CLOCK_LONGEST ? timeout_ns : TT_CLOCK_LONGEST);
 }

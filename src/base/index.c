@@ -4,6 +4,7 @@
  * comes and goes stays as fast as a new one. */
 #include "base/base.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #define SIZE_MINIMUM 16
@@ -14,6 +15,8 @@ static size_t home_of(const tt_index *index, uint64_t key) {
 
 /* Where the key is or would be. size > 0. */
 static size_t place_of(const tt_index *index, uint64_t key) {
+  assert(index->size != 0 && (index->size & (index->size - 1)) == 0);
+  assert(index->used < index->size); /* a free slot ends each search */
   size_t n = home_of(index, key);
   while (index->slot[n].value != NULL && index->slot[n].key != key)
     n = (n + 1) & (index->size - 1);
@@ -38,6 +41,7 @@ static bool grow(tt_index *index) {
 }
 
 bool tt_index_set(tt_index *index, uint64_t key, void *value) {
+  assert(value != NULL); /* it would be a free slot */
   if (2 * index->used >= index->size && !grow(index))
     return false;
   tt_index_slot *slot = &index->slot[place_of(index, key)];
@@ -58,6 +62,7 @@ void tt_index_remove(tt_index *index, uint64_t key) {
     gap = n;
   }
   index->slot[gap].value = NULL;
+  assert(index->used > 0);
   index->used--;
 }
 

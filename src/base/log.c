@@ -3,6 +3,7 @@
  * A line is formatted first and handed over whole, so that lines of several ranks and threads do not mix. */
 #include "base/base.h"
 
+#include <assert.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,10 +17,12 @@ void tt_log_rank(int64_t rank) {
 static size_t write_prefix(char *line, size_t size) {
   int64_t rank = atomic_load_explicit(&log_rank, memory_order_relaxed);
   int length = rank < 0 ? snprintf(line, size, "tutti: ") : snprintf(line, size, "tutti[%lld]: ", (long long)rank);
+  assert(length > 0 && (size_t)length < size);
   return (size_t)length;
 }
 
 void tt_log(tt_log_level level, const char *format, ...) {
+  assert((size_t)level <= TT_LOG_DEBUG);
   if ((int64_t)level > tt_options_get()->log)
     return;
   char line[1024];

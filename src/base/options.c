@@ -4,6 +4,7 @@
  * reported on stderr and replaced by the default; an empty value is the default. */
 #include "base/base.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -111,6 +112,7 @@ static tutti_status parse_text(const char *text, const char *fallback, const cha
 }
 
 static tutti_status parse_row(const tt_option *row, const char *text, tt_options *options) {
+  assert(row->offset < sizeof *options);
   void *member = (char *)options + row->offset;
   switch (row->kind) {
   case TT_OPTION_FLAG:
@@ -124,6 +126,7 @@ static tutti_status parse_row(const tt_option *row, const char *text, tt_options
   case TT_OPTION_TEXT:
     return parse_text(text, row->fallback, member);
   }
+  assert(!"an option of no kind");
   return TUTTI_ERR_ARGUMENT;
 }
 
@@ -140,7 +143,9 @@ static void parse_environment(void) {
       fprintf(stderr, "tutti: %s: %s; using '%s'\n", row->name, tutti_last_error(), row->fallback);
       tt_fail_clear();
     }
-    parse_row(row, row->fallback, &options);
+    tutti_status status = parse_row(row, row->fallback, &options);
+    assert(status == TUTTI_OK || status == TUTTI_ERR_MEMORY); /* defaults parse */
+    (void)status;
   }
 }
 
@@ -151,5 +156,6 @@ const tt_options *tt_options_get(void) {
 
 int64_t tt_options_far_slots(void) {
   const int64_t slots = tt_options_get()->between.slots, most = 1024; /* who reads late walks over what has come */
+  assert(slots >= 1);
   return slots < most ? slots : most;
 }

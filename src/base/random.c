@@ -4,6 +4,7 @@
  * because keys of calls are hashed before each small message; its value depends on the byte order of the machine. */
 #include "base/base.h"
 
+#include <assert.h>
 #include <string.h>
 
 static uint64_t mix(uint64_t value) {
@@ -20,6 +21,7 @@ uint64_t tt_random_next(tt_random *random) {
 }
 
 uint64_t tt_random_below(tt_random *random, uint64_t limit) {
+  assert(limit > 0);
   uint64_t reject =
       (UINT64_MAX - limit + 1) % limit; /* 2^64 mod limit: refusing that many makes all results equally likely */
   uint64_t value = tt_random_next(random);

@@ -4,6 +4,7 @@
  * belongs to the thread, so that two contexts in two threads never mix theirs. */
 #include "base/base.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -31,6 +32,7 @@ const char *tutti_status_name(tutti_status status) {
 const char *tutti_last_error(void) { return last_error; }
 
 tutti_status tt_fail(tutti_status status, const char *format, ...) {
+  assert(status != TUTTI_OK);
   char text[sizeof last_error]; /* apart, since an argument may be tutti_last_error() itself */
   va_list arguments;
   va_start(arguments, format);

@@ -2,6 +2,7 @@
  * then something is not set that its user takes for set. */
 #include "base/base.h"
 
+#include <assert.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -13,6 +14,7 @@ static const char *const others[] = {"TUTTI_MPI*", "TUTTI_STATS", "TUTTI_TEST_*"
 
 static bool matches(const char *pattern, const char *name) {
   size_t length = strlen(pattern);
+  assert(length > 0);
   return pattern[length - 1] == '*' ? strncmp(pattern, name, length - 1) == 0 : strcmp(pattern, name) == 0;
 }
 
@@ -31,6 +33,7 @@ static bool is_known(const char *name) {
 /* How many letters to change, to add or to leave out: Levenshtein's distance, a row at a time. */
 static size_t distance(const char *a, const char *b) {
   size_t row[NAME_MAXIMUM + 1], length = strlen(b);
+  assert(length <= NAME_MAXIMUM);
   for (size_t n = 0; n <= length; n++)
     row[n] = n;
   for (; *a != '\0'; a++) {

@@ -12,6 +12,7 @@
  * Collectives whose counts differ from rank to rank have the same compositions: a block has no length here. */
 #include "compose/compose.h"
 
+#include <assert.h>
 #include <string.h>
 
 enum part { SCATTER, GATHER, ALLGATHER, BROADCAST, REDUCE_SCATTER, REDUCE, ALLREDUCE, ALL_TO_ALL, SCAN, EXSCAN };
@@ -36,6 +37,7 @@ static const struct {
     [EXSCAN] = {"exscan", TT_REDUCTION, NEXT, UP_TO},
 };
 
+_Static_assert(TT_COUNT(parts) == EXSCAN + 1, "a row for each part");
 struct step {
   enum part part;
   tt_buffer from, to;
@@ -110,9 +112,15 @@ static const struct row {
 #include "compose/collectives.inc"
 };
 
-tt_operands tt_compose_operands(tt_collective collective) { return collectives[collective].operands; }
+tt_operands tt_compose_operands(tt_collective collective) {
+  assert((size_t)collective < TT_COLLECTIVE_COUNT);
+  return collectives[collective].operands;
+}
 
-tt_side tt_compose_side(tt_collective collective, tt_buffer side) { return collectives[collective].side[side]; }
+tt_side tt_compose_side(tt_collective collective, tt_buffer side) {
+  assert((size_t)collective < TT_COLLECTIVE_COUNT && (side == TT_IN || side == TT_OUT));
+  return collectives[collective].side[side];
+}
 
 static int form_count(tt_collective collective) {
   int count = 0;
@@ -123,6 +131,7 @@ static int form_count(tt_collective collective) {
 
 tt_collective_info tt_compose_info(tt_collective collective) {
   tt_collective_info info = {.name = NULL};
+  _Static_assert(TT_COUNT(info.form) == FORMS, "room for the name of each form");
   if ((int)collective < 0 || collective >= TT_COLLECTIVE_COUNT)
     return info;
   const struct kind *kind = collectives[collective].kind;
@@ -172,10 +181,12 @@ static tt_affine block_of(enum cut cut, int64_t rank_count) {
 }
 
 static void add_stage(tt_composition *composition, const struct step *step, enum cut cut, const tt_problem *problem) {
+  assert(composition->stage_count < TT_STAGES);
   tt_stage *stage = &composition->stage[composition->stage_count++];
   enum who root = parts[step->part].root, ends = parts[step->part].ends;
   int64_t ranks = composition->rank_count;
   bool loops = cut != WHOLE || root != ROOT;
+  assert(strlen(parts[step->part].name) < sizeof stage->name);
   strcpy(stage->name, parts[step->part].name);
   stage->family[0] = (tt_family){
       .primitive = parts[step->part].primitive,
@@ -199,6 +210,7 @@ static bool has_owners(const tt_problem *problem, const struct form *form) {
 }
 
 static void take_owners(tt_composition *composition, const tt_owners *owners) {
+  assert(owners->rank_count == composition->rank_count && composition->stage_count == (int)TT_COUNT(owners->family));
   composition->block_count = owners->block_count;
   for (int n = 0; n < composition->stage_count; n++) {
     composition->stage[n].family_count = owners->family_count;
@@ -207,6 +219,8 @@ static void take_owners(tt_composition *composition, const tt_owners *owners) {
 }
 
 static void add_graph(tt_composition *composition, const tt_graph *graph) {
+  assert(graph->rank_count == composition->rank_count && graph->edge_count <= INT32_MAX);
+  assert(graph->family || graph->edge_count == 0); /* tt_compose_graph has made them */
   tt_stage *stage = &composition->stage[composition->stage_count++];
   strcpy(stage->name, "exchange");
   stage->family_count = (int)graph->edge_count;
@@ -268,6 +282,7 @@ tutti_status tt_compose(const tt_problem *problem, const char *form_name, tt_com
   if (collectives[collective].kind->has_graph != (problem->graph != NULL))
     return tt_fail(TUTTI_ERR_PLAN, "%s %s a graph", collectives[collective].name,
                    problem->graph ? "does not use" : "needs");
+  assert(!problem->owners || problem->owners->rank_count == problem->rank_count);
   memset(composition, 0, sizeof *composition);
   composition->rank_count = problem->rank_count;
   composition->block_count = block_count(problem, form);

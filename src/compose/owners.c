@@ -5,6 +5,8 @@
  * equal groups of neighbours take one, and interleaved ones a family each. */
 #include "compose/compose.h"
 
+#include <assert.h>
+
 enum { REDUCES, GATHERS };
 
 /* Members of each group, ascending: those of group g are member[first[g]] .. member[first[g + 1] - 1]. */
@@ -23,8 +25,10 @@ static bool find_members(const int32_t *group_of, int64_t group_count, int64_t r
     return false;
   int64_t *next =
       out->first + 1; /* where the next member of each group goes; in the end, where the next group begins */
-  for (int64_t r = 0; r < rank_count; r++)
+  for (int64_t r = 0; r < rank_count; r++) {
+    assert(group_of[r] >= 0 && group_of[r] < group_count);
     next[group_of[r] + 1]++;
+  }
   for (int64_t g = 0; g < group_count; g++) {
     out->most = next[g + 1] > out->most ? next[g + 1] : out->most;
     next[g + 1] += next[g];
@@ -36,6 +40,7 @@ static bool find_members(const int32_t *group_of, int64_t group_count, int64_t r
 
 static int64_t owner_of(const members *of, int64_t block) {
   int64_t group = block / of->most, count = of->first[group + 1] - of->first[group];
+  assert(count > 0); /* no group is empty */
   return of->member[of->first[group] + block % of->most % count];
 }
 
@@ -53,6 +58,7 @@ static tt_family family_of(int what, int64_t block, int64_t owner) {
 /* Adds a block to the last family, or begins another one. Returns how many there are. */
 static int take(tt_family *family, int count, const tt_family *one) {
   tt_family *last = count > 0 ? &family[count - 1] : NULL;
+  assert(!last || last->block.base + last->count_i == one->block.base); /* blocks come in turn */
   int64_t step = last ? one->root.base - tt_ir_at(last->root, last->count_i - 1, 0) : 0;
   if (last && (last->count_i == 1 || last->root.i == step)) {
     last->root.i = step;

@@ -52,11 +52,14 @@ static tt_combine find(const tt_dtype_set *set, tutti_type type, tutti_op op) {
     return NULL;
   size_t kernel = op == TUTTI_AVERAGE ? TUTTI_SUM : op;
   tt_combine own = set->combine[type][kernel];
-  return own ? own : tt_dtype_plain.combine[type][kernel];
+  tt_combine combine = own ? own : tt_dtype_plain.combine[type][kernel];
+  assert(combine); /* what fits has a kernel, in this set or in the plain one */
+  return combine;
 }
 
 static tt_divide find_divide(const tt_dtype_set *set, tutti_type type) {
   assert(tutti_op_fits(TUTTI_AVERAGE, type));
+  assert(set->divide[type] || tt_dtype_plain.divide[type]);
   return set->divide[type] ? set->divide[type] : tt_dtype_plain.divide[type];
 }
 
@@ -92,6 +95,7 @@ void tt_dtype_narrow(tutti_type type, void *to, const float *from, size_t count)
 }
 
 void tt_dtype_copy(void *to, const void *from, size_t bytes, bool nontemporal) {
+  assert((uintptr_t)to + bytes <= (uintptr_t)from || (uintptr_t)from + bytes <= (uintptr_t)to);
   if (nontemporal && bytes >= TT_DTYPE_COPY_MINIMUM)
     best()->copy(to, from, bytes);
   else if (bytes > 0)

@@ -1,12 +1,14 @@
 /* ir/ir.c - small questions about compositions, their check and their text form. */
 #include "ir/ir.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 const tt_family *tt_ir_family(const tt_stage *stage, int number) {
+  assert(number >= 0 && number < stage->family_count);
   return stage->list ? &stage->list[number] : &stage->family[number];
 }
 
@@ -35,6 +37,7 @@ bool tt_ir_has_end(const tt_family *family, int64_t i, int64_t j, int64_t rank) 
   case TT_ENDS_RANGE:
     return rank <= tt_ir_at(family->ends.one, i, j);
   }
+  assert(!"ends of no kind");
   return false;
 }
 
@@ -49,6 +52,7 @@ int64_t tt_ir_end_count(const tt_composition *composition, const tt_family *fami
   case TT_ENDS_RANGE:
     return tt_ir_at(family->ends.one, i, j) + 1;
   }
+  assert(!"ends of no kind");
   return 0;
 }
 
@@ -63,6 +67,7 @@ static bool value_in_range(tt_affine form, int64_t i, int64_t j, int64_t limit) 
 }
 
 static bool affine_in_range(tt_affine form, const tt_family *family, int64_t limit) {
+  assert(family->count_i > 0 && family->count_j > 0);
   int64_t last_i = family->count_i - 1, last_j = family->count_j - 1; /* extremes of an affine form are at corners */
   for (int corner = 0; corner < 4; corner++)
     if (!value_in_range(form, corner & 1 ? last_i : 0, corner & 2 ? last_j : 0, limit))
@@ -72,6 +77,7 @@ static bool affine_in_range(tt_affine form, const tt_family *family, int64_t lim
 
 /* No two primitives bring a block to one place, so there are no more of them than places. */
 static bool too_many(const tt_composition *composition, const tt_family *family) {
+  assert(composition->rank_count <= INT32_MAX && composition->block_count <= INT32_MAX); /* their product fits */
   int64_t primitives, places = composition->rank_count * composition->block_count;
   return __builtin_mul_overflow(family->count_i, family->count_j, &primitives) || primitives > places;
 }
@@ -165,6 +171,7 @@ static void affine_text(const tt_family *family, tt_affine form, char *text, siz
 }
 
 static void ends_text(const tt_family *family, char *text, size_t size) {
+  assert(family->ends.kind != TT_ENDS_LIST || family->ends.list_count > 0);
   const tt_ends *ends = &family->ends;
   char one[64];
   affine_text(family, ends->one, one, sizeof one);

@@ -5,6 +5,7 @@
  * with fewer groups stands outside. */
 #include "topo/topo.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,6 +44,7 @@ static int by_group(const void *a, const void *b) {
 
 /* Parts each group of `outer` by the ranks' numbers, which stand in work[rank].number. NULL: no memory. */
 static candidate divide(builder *b, const int64_t *outer, const char *name) {
+  assert(strlen(name) < TT_TOPO_NAME);
   candidate level = {.group_of = tt_arena_alloc(b->arena, (size_t)b->rank_count, sizeof *level.group_of)};
   strcpy(level.name, name);
   for (int64_t r = 0; r < b->rank_count; r++) {
@@ -86,6 +88,7 @@ static uint64_t switch_at(const tt_locality *locality, int depth) {
 
 /* A node is never parted: what its first rank says of switches holds. */
 static bool add_switches(builder *b) {
+  assert(b->count == 0); /* switches are outside all else */
   int depths = count_switches(b);
   for (int depth = 0; depth < depths; depth++) {
     char name[TT_TOPO_NAME] = "switch";
@@ -101,6 +104,7 @@ static bool add_switches(builder *b) {
 }
 
 static bool add_nodes(builder *b) {
+  assert(b->count <= TT_TOPO_SWITCHES);
   for (int64_t r = 0; r < b->rank_count; r++)
     b->work[r].number = b->locality[r].node;
   b->level[b->count] = divide(b, b->count ? b->level[b->count - 1].group_of : NULL, "node");
@@ -128,6 +132,7 @@ static candidate divide_inner(builder *b, const int64_t *outer, int kind) {
 }
 
 static bool add_inner(builder *b) {
+  assert(b->count > 0 && b->count <= MOST - INNER && strcmp(b->level[b->count - 1].name, "node") == 0);
   int order[INNER] = {0, 1, 2};
   int64_t groups[INNER];
   const int64_t *outer = b->level[b->count - 1].group_of;
@@ -152,6 +157,7 @@ static bool add_inner(builder *b) {
 static bool is_node(const candidate *level) { return strcmp(level->name, "node") == 0; }
 
 static void leave_out(builder *b, int number) {
+  assert(number >= 0 && number < b->count && !is_node(&b->level[number]));
   memmove(&b->level[number], &b->level[number + 1], (size_t)(b->count - number - 1) * sizeof *b->level);
   b->count--;
 }
@@ -184,6 +190,7 @@ static void keep_what_fits(builder *b) {
         least_ratio = ratio;
       }
     }
+    assert(least >= 0); /* the node is not alone */
     leave_out(b, least);
   }
 }
@@ -199,6 +206,7 @@ static tutti_status build(builder *b, tt_arena *arena, tt_topo **topo) {
     return no_memory(b->rank_count);
   keep_what_separates(b);
   keep_what_fits(b);
+  assert(b->count < TT_TOPO_LEVELS); /* with room for "core" */
   for (int n = 0; n < b->count; n++) {
     tutti_status status = tt_topo_add(built, arena, b->level[n].name, b->level[n].group_of);
     if (status != TUTTI_OK)
@@ -209,6 +217,7 @@ static tutti_status build(builder *b, tt_arena *arena, tt_topo **topo) {
 }
 
 tutti_status tt_topo_build(tt_arena *arena, const tt_locality *locality, int64_t rank_count, tt_topo **topo) {
+  assert(rank_count > 0);
   tt_arena scratch;
   tt_arena_init(&scratch);
   builder b = {.arena = &scratch, .locality = locality, .rank_count = rank_count};

@@ -1,6 +1,7 @@
 /* topo/topo.c - topologies from group maps, and group maps from text. */
 #include "topo/topo.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -8,6 +9,7 @@
 #include <string.h>
 
 tt_topo *tt_topo_flat(tt_arena *arena, int64_t rank_count) {
+  assert(rank_count > 0);
   tt_topo *topo = tt_arena_alloc(arena, 1, sizeof *topo);
   if (!topo)
     return NULL;
@@ -54,6 +56,15 @@ static int64_t number_groups(const int64_t *group_of, int64_t count, numbered *w
   return groups;
 }
 
+#ifndef NDEBUG
+/* Whether numbers begin with 0 and grow by one where they are new. */
+static bool is_numbered(const tt_topo_level *level, int64_t rank_count) {
+  int32_t next = 0;
+  for (int64_t r = 0; r < rank_count && level->group_of[r] <= next; r++)
+    next += level->group_of[r] == next;
+  return next == level->group_count;
+}
+#endif
 static tutti_status check_nesting(const tt_topo_level *outer, const tt_topo_level *inner, int64_t rank_count,
                                   int32_t *seen) {
   for (int64_t g = 0; g < inner->group_count; g++)
@@ -83,6 +94,7 @@ tutti_status tt_topo_add(tt_topo *topo, tt_arena *arena, const char *name, const
   if (topo->level_count == TT_TOPO_LEVELS || strlen(name) >= TT_TOPO_NAME)
     return tt_fail(TUTTI_ERR_ARGUMENT, "level '%s' exceeds the limit of %d levels, or its name is too long", name,
                    TT_TOPO_LEVELS);
+  assert(topo->level_count >= 1 && topo->level[topo->level_count - 1].group_of == NULL); /* "core" is the last */
   int core = topo->level_count - 1;
   tt_topo_level level = {.publish = topo->level[core].publish};
   strcpy(level.name, name);
@@ -92,10 +104,12 @@ tutti_status tt_topo_add(tt_topo *topo, tt_arena *arena, const char *name, const
   if (arena->failed)
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for level '%s' of %" PRId64 " ranks", name, topo->rank_count);
   level.group_count = number_groups(group_of, topo->rank_count, work, level.group_of);
+  assert(is_numbered(&level, topo->rank_count));
   level.most = largest(&level, topo->rank_count, seen);
   tutti_status status = core ? check_nesting(&topo->level[core - 1], &level, topo->rank_count, seen) : TUTTI_OK;
   if (status != TUTTI_OK)
     return status;
+  assert(core == 0 || topo->level[core - 1].group_count <= level.group_count); /* they nest */
   topo->level[core + 1] = topo->level[core];
   topo->level[core] = level;
   topo->level_count++;
@@ -164,6 +178,7 @@ static tutti_status parse_sizes(const char *text, int64_t rank_count, int64_t *m
   for (int64_t g = count - 1; g >= 0; g--) /* from the end: sizes lie in the map's own memory, none behind its group */
     for (int64_t left = map[g]; left > 0; left--)
       map[--rank] = g;
+  assert(rank == 0); /* each has its group */
   return TUTTI_OK;
 }
 

@@ -1,6 +1,7 @@
 /* topo/machine/read.c - hwloc's tree of a machine, as tables. */
 #include "topo/machine/holder.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -56,6 +57,7 @@ static bool read_core(hwloc_topology_t topology, hwloc_obj_t from, tt_arena *are
     return false;
   for (int at = -1; (at = hwloc_bitmap_next(from->cpuset, at)) >= 0;)
     core->thread[core->thread_count++] = at;
+  assert(core->thread_count == hwloc_bitmap_weight(from->cpuset));
   return true;
 }
 
@@ -79,8 +81,10 @@ static bool read_numa(hwloc_topology_t topology, tt_arena *arena, tt_machine *ma
                                          .memory_bytes = (int64_t)from->attr->numanode.local_memory};
   }
   for (int64_t n = 0; machine->numa && n < machine->core_count; n++)
-    if (machine->core[n].numa >= 0)
+    if (machine->core[n].numa >= 0) {
+      assert(machine->core[n].numa < machine->numa_count);
       machine->numa[machine->core[n].numa].core_count++;
+    }
   return machine->numa;
 }
 
@@ -156,6 +160,7 @@ static bool read_rest(hwloc_topology_t topology, tt_arena *arena, tt_machine *ma
   machine->package_count = count_objects(topology, HWLOC_OBJ_PACKAGE);
   machine->thread_count = hwloc_bitmap_weight(root->cpuset);
   machine->offline_count = hwloc_bitmap_weight(root->complete_cpuset) - machine->thread_count;
+  assert(machine->offline_count >= 0);
   if (usable)
     hwloc_bitmap_and(usable, usable, root->cpuset);
   machine->usable_count = usable ? hwloc_bitmap_weight(usable) : 0;
@@ -192,6 +197,7 @@ tutti_status tt_machine_record(const char *path) {
 }
 
 void tt_machine_core_locality(const tt_machine *machine, int64_t core, tt_locality *locality) {
+  assert(core >= 0 && core < machine->core_count);
   const tt_machine_core *of = &machine->core[core];
   locality->package = of->package;
   locality->numa = of->numa;

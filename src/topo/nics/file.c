@@ -5,6 +5,7 @@
 #include "topo/nics/nics.h"
 
 #include <arpa/inet.h>
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -122,6 +123,7 @@ tutti_status tt_nics_read_file(const char *path, tt_nic *nic, int64_t room, int6
 /* ---- writing ---- */
 
 void tt_nics_format_address(const tt_nic *nic, char text[static INET6_ADDRSTRLEN + 4]) {
+  assert(nic->address.ss_family == AF_INET || nic->address.ss_family == AF_INET6);
   const struct sockaddr_in *four = (const void *)&nic->address;
   const struct sockaddr_in6 *six = (const void *)&nic->address;
   bool old = nic->address.ss_family == AF_INET;

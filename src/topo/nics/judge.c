@@ -6,6 +6,7 @@
 #include "topo/nics/nics.h"
 
 #include <arpa/inet.h>
+#include <assert.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -30,6 +31,7 @@ static bool is_of_link_only(const tt_nic *nic) {
 }
 
 static const char *look_at(const tt_nic *nic) {
+  assert((size_t)nic->kind < TT_COUNT(kinds));
   if (nic->kind != TT_NIC_WIRE)
     return kinds[nic->kind].unfit;
   if (!nic->up)
@@ -41,6 +43,7 @@ static bool is_fit(const tt_nic *nic) { return !nic->unfit[0]; }
 
 /* The fit NIC that has the wire of that one: it is the wire, or comes before and is on it, too. */
 static const tt_nic *find_sharer(const tt_nic *nic, int64_t count, const tt_nic *of) {
+  assert(of->lower[0]); /* it stands on another one */
   for (int64_t n = 0; n < count; n++)
     if (is_fit(&nic[n]) &&
         (strcmp(nic[n].name, of->lower) == 0 || (&nic[n] < of && strcmp(nic[n].lower, of->lower) == 0)))
@@ -107,6 +110,7 @@ static tutti_status choose_wanted(const char *wanted, tt_nic *nic, int64_t *coun
     if (status != TUTTI_OK)
       return status;
     chosen++;
+    assert(chosen <= *count);
     name += length;
     if (!*name)
       break;

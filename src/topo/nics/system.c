@@ -4,6 +4,7 @@
  * nothing is known is taken for a wire. */
 #include "topo/nics/nics.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <ifaddrs.h>
@@ -201,6 +202,7 @@ tutti_status tt_nics_read_system(const char *sys, tt_nic *nic, int64_t room, int
       *(known = &nic[found++]) = make_nic(name, at->ifa_flags);
     take_address(known, at);
   }
+  assert(found <= room);
   freeifaddrs(all);
   for (int64_t n = 0; n < found; n++)
     tt_nics_read_facts(sys, &nic[n]);

@@ -1,6 +1,7 @@
 /* topo/switches/builder.c - builds the tree of switches: names, links, and that it is a tree. */
 #include "topo/switches/builder.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -67,6 +68,7 @@ static const char *name_of(const tt_switches *out, bool node, int32_t number) {
 
 /* Where the name is, or the free slot where it would be. */
 static int64_t find_slot(const tt_switches *out, const tt_switches_names *names, bool node, const char *name) {
+  assert(names->slot_count > 0);
   uint64_t at = tt_hash(0, name, strlen(name));
   for (;; at++) {
     int64_t slot = (int64_t)(at % (uint64_t)names->slot_count);
@@ -114,6 +116,7 @@ int32_t tt_switches_add(tt_switches_builder *b, const char *name) {
   const char *copy = b->status == TUTTI_OK ? copy_name(b, name) : NULL;
   if (!copy || !make_room(b) || !make_slots(b, &b->names, false, b->out->count))
     return -1;
+  assert(b->out->count < b->room && 2 * b->out->count < b->names.slot_count);
   int32_t number = (int32_t)b->out->count;
   b->names.slot[find_slot(b->out, &b->names, false, copy)] = number + 1;
   b->out->at[b->out->count++] = (tt_switch){.name = copy, .above = -1};
@@ -133,6 +136,7 @@ void tt_switches_add_node(tt_switches_builder *b, const char *name, int32_t leaf
   const char *copy = b->status == TUTTI_OK ? copy_name(b, name) : NULL;
   if (!copy || !make_node_room(b))
     return;
+  assert(leaf >= 0 && leaf < out->count && out->node_count < b->node_room);
   out->node[out->node_count] = (tt_switch_node){.name = copy, .leaf = leaf};
   b->node_names.slot[slot] = (int32_t)++out->node_count;
   out->at[leaf].node_count++;

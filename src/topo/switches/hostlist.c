@@ -4,6 +4,7 @@
  * are all their combinations, the last the fastest. */
 #include "topo/switches/builder.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -61,6 +62,7 @@ static void expand_range(expansion *e, size_t used, int64_t from, int64_t to, in
   char number[DIGITS + 2];
   for (int64_t n = from; n <= to && e->b->status == TUTTI_OK; n++) {
     int length = snprintf(number, sizeof number, "%0*" PRId64, digits, n);
+    assert(length > 0 && (size_t)length < sizeof number);
     if (add_text(e, used, number, (size_t)length))
       expand(e, behind, end, depth + 1);
   }

@@ -6,6 +6,7 @@
  *   node[16-31]  leaf1 spine0 */
 #include "topo/switches/builder.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -16,6 +17,7 @@ static void put_above(tt_switches_builder *b, int32_t below, int32_t above, bool
   tt_switch *at = b->out->at;
   if (b->status != TUTTI_OK)
     return;
+  assert(below >= 0 && below < b->out->count && above < b->out->count);
   if (is_new) {
     at[below].above = above;
     b->line_of[below] = b->line;

@@ -7,6 +7,7 @@
  * after the one that says what hangs on it. */
 #include "topo/switches/builder.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -97,6 +98,7 @@ static void read_line(tt_switches_builder *b, char *text) {
 static void join(tt_switches_builder *b, const tt_switches_link *link) {
   int32_t below = tt_switches_known(b, link->name);
   tt_switch *at = b->out->at;
+  assert(link->above >= 0 && link->above < b->out->count);
   b->line = link->line;
   if (below < 0)
     tt_switches_fail(b, "switch '%.64s' below '%.64s' has no line of its own", link->name, at[link->above].name);

@@ -1,6 +1,7 @@
 /* topo/switches/switches.c - opens a switch file and reads it; which switches stand above a node. */
 #include "topo/switches/builder.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -107,6 +108,7 @@ int tt_switches_above(const tt_switches *switches, int64_t node, int32_t above[s
   int count = 0;
   for (int32_t at = switches->node[node].leaf; at >= 0; at = switches->at[at].above)
     count++;
+  assert(count >= 1 && count <= TT_TOPO_SWITCHES); /* check_depth has seen all */
   int n = count;
   for (int32_t at = switches->node[node].leaf; at >= 0; at = switches->at[at].above)
     above[--n] = at;
