@@ -5,6 +5,8 @@
  * would have to wait), and nobody waits for a peer that may itself be waiting. */
 #include "bind/parts.h"
 
+#include <assert.h>
+
 typedef struct binding {
   const tt_plan *plan;
   const tt_bind_facts *facts;
@@ -20,6 +22,7 @@ static tutti_status no_memory(const tt_plan *plan) {
 
 /* Places of the plan's memory, numbered; an in-place plan has (in, b) and (out, b) at one place. */
 static size_t place_number(const tt_plan *plan, tt_ref ref) {
+  assert(ref.index < (ref.space == TT_SPACE_TMP ? plan->tmp_count : plan->block_count));
   uint32_t space = ref.space == TT_SPACE_IN && plan->in_place ? TT_SPACE_OUT : ref.space;
   return (size_t)space * plan->block_count + ref.index;
 }
@@ -65,6 +68,7 @@ static bool is_far(const binding *on, int32_t peer) {
 
 /* What a stream can carry; both of its ends say the same, but for what only the sender may do. */
 static tt_media stream_media(const binding *on, const tt_lane *lane, const tt_step *step) {
+  assert(step->kind != TT_STEP_COPY);
   if (is_far(on, step->peer))
     return TT_MEDIA(TT_MEDIUM_MESSAGE);
   tt_media lent = on->facts->able & TT_MEDIA_LENT;
@@ -123,7 +127,16 @@ static tutti_status bind_all(binding *on) {
   return status || !on->facts->wide ? status : tt_bind_images(on->plan, on->bound);
 }
 
+#ifndef NDEBUG
+/* What comes out is well formed, as far as there is memory to find out. */
+static bool is_sound(const tt_bound_plan *bound) {
+  tutti_status status = tt_bound_plan_check(bound);
+  return status == TUTTI_OK || status == TUTTI_ERR_MEMORY;
+}
+#endif
+
 tutti_status tt_bind(const tt_plan *plan, const tt_bind_facts *facts, tt_bound_plan **bound) {
+  assert(facts->blocks < TT_CLASS_COUNT && facts->able <= TT_MEDIA_ALL);
   tt_bound_plan *made;
   tutti_status status = tt_plan_check(plan);
   if (!status)
@@ -134,6 +147,7 @@ tutti_status tt_bind(const tt_plan *plan, const tt_bind_facts *facts, tt_bound_p
   binding on = {.plan = plan, .facts = facts, .bound = made};
   tt_arena_init(&on.arena);
   status = bind_all(&on);
+  assert(status != TUTTI_OK || is_sound(made));
   tt_arena_finish(&on.arena);
   if (status)
     tt_bound_plan_destroy(made);

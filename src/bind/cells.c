@@ -5,6 +5,7 @@
  * order of the rest that lanes and waits allow gives the same bits. */
 #include "bind/parts.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 static tutti_status bad_plan(const tt_plan *plan, uint32_t step, const char *what) {
@@ -93,6 +94,7 @@ tutti_status tt_bind_cells(const tt_plan *plan, tt_bound_plan *bound) {
   free(position);
   if (status)
     return status;
+  assert(bound->put_count + bound->order_count == steps && bound->take_count <= bound->released);
   qsort_r(bound->put, bound->put_count, sizeof *bound->put, compare_places, plan->step);
   qsort_r(bound->take, bound->take_count, sizeof *bound->take, compare_places, plan->step);
   return TUTTI_OK;

@@ -2,12 +2,15 @@
  * which of the output are rounded after them. In and out of a block count as one where they are one memory. */
 #include "bind/parts.h"
 
+#include <assert.h>
+
 static bool holds_input(const tt_plan *plan, tt_ref ref) {
   return ref.space == TT_SPACE_IN || (plan->in_place && ref.space == TT_SPACE_OUT);
 }
 
 /* Adds the block unless it is there. */
 static void add(bool *seen, tt_image_ref *list, uint32_t *count, tt_ref ref, uint32_t block) {
+  assert(ref.space <= TT_SPACE_OUT && ref.index == block);
   if (seen[ref.index])
     return;
   seen[ref.index] = true;

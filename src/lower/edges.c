@@ -11,6 +11,7 @@
 
 #include "lower/visit.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 static void walk_visit(tt_walk *walk, int64_t me, tt_visit at);
@@ -46,6 +47,7 @@ static tt_visit inside(const tt_visit *at, const tt_lower_level *level, int64_t 
   tt_visit inner = *at;
   inner.level++;
   inner.group = level->first[at->group] + index;
+  assert(index >= 0 && inner.group < level->first[at->group + 1]);
   inner.root = root;
   inner.base = base;
   if (at->ends.upto >= 0 && level->highest[inner.group] <= at->ends.upto) {
@@ -172,6 +174,7 @@ static void walk_visit(tt_walk *walk, int64_t me, tt_visit at) {
     return;
   int64_t home = tt_visit_home(walk, &at, at.root), mine = tt_visit_home(walk, &at, me);
   tt_tree tree = tree_of(walk, &at, home);
+  assert(home >= 0 && home < tree.f && mine >= 0); /* both are in the group that is visited */
   if (mine >= tree.f)
     return;
   if (one && stays_home(walk, &at, home))
@@ -209,6 +212,7 @@ static void sort_edges(tt_edge *edge, int64_t count) {
 }
 
 bool tt_walk_edges(tt_walk *walk, int64_t me) {
+  assert(walk->stage->position[me] >= 0 && walk->stage->position[walk->root] >= 0); /* both take part */
   tt_ends_kind kind = walk->family->ends.kind;
   tt_visit at = {.root = walk->root,
                  .ends = {.every = kind == TT_ENDS_ALL,

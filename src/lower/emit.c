@@ -7,11 +7,13 @@
 
 #include "lower/sequence.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* ---- steps ---- */
 
 static tt_step send_step(const tt_flow *flow, const tt_event *event) {
+  assert(event->sends && event->value >= 0 && flow->value[event->value].placed);
   const tt_value *value = &flow->value[event->value];
   return (tt_step){
       .kind = TT_STEP_SEND, .peer = event->peer, .block = value->block, .src = value->place, .time = event->time};
@@ -19,6 +21,7 @@ static tt_step send_step(const tt_flow *flow, const tt_event *event) {
 
 /* Averages divide what is made at its final place right there. */
 static tt_step receive_step(const tt_flow *flow, const tt_event *event) {
+  assert(!event->sends && event->value >= 0 && flow->value[event->value].placed);
   const tt_value *value = &flow->value[event->value];
   tt_step step = {.kind = TT_STEP_RECV,
                   .peer = event->peer,
@@ -115,6 +118,8 @@ static bool make_lanes(tt_plan *plan, const tt_sequence *in, uint32_t *lane_of) 
   }
   for (int64_t n = 1; n < found.count; n++)
     found.lane[n].first_step = found.lane[n - 1].first_step + found.lane[n - 1].step_count;
+  assert(in->count == 0 ||
+         found.lane[found.count - 1].first_step + found.lane[found.count - 1].step_count == (uint64_t)in->count);
   plan->lane = tt_lower_keep(&plan->arena, found.lane, found.count, sizeof *plan->lane);
   plan->lane_count = (uint32_t)found.count;
   return plan->lane != NULL;
@@ -160,6 +165,7 @@ static const tt_lower_stage *find_group(const tt_lowering *lowering, int64_t ran
 static void add_readers(const tt_lowering *lowering, tt_plan *plan, tt_lane *lane) {
   int64_t begin = 0, end = 0;
   const tt_lower_stage *stage = find_group(lowering, plan->rank, lane->level, &begin, &end);
+  assert(stage && end - begin > 1); /* the lane's level is some stage's, and there are others to read */
   lane->first_reader = plan->reader_count;
   for (int64_t at = begin; at < end; at++)
     if (stage->perm[at] != plan->rank)
@@ -189,6 +195,7 @@ static bool fill_steps(tt_plan *plan, const tt_sequence *in, const uint32_t *lan
     return false;
   for (int64_t n = 0; n < in->count; n++) {
     const tt_event *event = tt_sequence_event(in, in->number[n]);
+    assert(next[lane_of[n]] < plan->lane[lane_of[n]].step_count);
     uint32_t step = plan->lane[lane_of[n]].first_step + next[lane_of[n]]++;
     plan->step[step] = step_of(in, in->number[n]);
     tie[step] = event ? event->tie : 0;

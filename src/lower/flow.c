@@ -9,8 +9,12 @@
 #include "lower/edges.h"
 #include "lower/touch.h"
 
+#include <assert.h>
+
 /* ---- one primitive ---- */
 
+_Static_assert((int)TT_IN == TT_SPACE_IN && (int)TT_OUT == TT_SPACE_OUT && (int)TT_MID == TT_SPACE_MID,
+               "a buffer of a composition is the space of plans with its number");
 static bool keeps_own(const tt_walk *walk, int64_t rank) {
   return walk->family->primitive == TT_MULTICAST && walk->root == rank;
 }
@@ -23,6 +27,7 @@ static int32_t take_edge(tt_stage_flow *in, tt_walk *walk, int64_t number, uint1
   if (event < 0)
     return -1;
   if (edge->sends) {
+    assert(current >= 0);
     if (*is_new)
       in->flow->event[event].value = current;
     return current;
@@ -42,6 +47,7 @@ static bool stays_there(const tt_flow *flow, const tt_family *family) {
 
 /* `own`: the rank's own input of this primitive, or -1. */
 static void add_final(tt_stage_flow *in, const tt_walk *walk, int32_t value, int32_t own) {
+  assert(value >= 0 && walk->family->to != TT_IN);
   tt_flow *flow = in->flow;
   const tt_family *family = walk->family;
   if (value == own && stays_there(flow, family))
@@ -117,6 +123,7 @@ static bool flow_primitive(tt_stage_flow *in, tt_walk *walk, int64_t i, int64_t 
   uint32_t first_block = (uint32_t)block * parts;
   bool is_end = tt_ir_has_end(walk->family, i, j, in->flow->rank);
   walk->root = tt_ir_at(walk->family->root, i, j);
+  assert(walk->stage->position[walk->root] >= 0); /* whom a primitive names takes part */
   walk->one = tt_ir_at(walk->family->ends.one, i, j);
   walk->end_count = tt_ir_end_count(in->lowering->composition, walk->family, i, j);
   walk->owner = walk->first_owner + (int32_t)(i * walk->family->count_j + j);
@@ -178,6 +185,7 @@ static bool find_rivals(tt_stage_flow *in, int64_t first_final) {
   tt_flow *flow = in->flow;
   for (int64_t n = first_final; n < flow->final_count; n++) {
     tt_final *final = &flow->final[n];
+    assert(final->place.space == TT_SPACE_OUT || final->place.space == TT_SPACE_MID);
     final->rival[0] = tt_flow_find_own(in, (tt_buffer) final->place.space, final->place.index);
     final->rival[1] = -1;
     if (flow->in_place && final->place.space == TT_SPACE_OUT)

@@ -8,6 +8,8 @@
  */
 #include "lower/flow.h"
 
+#include <assert.h>
+
 static bool has_come(const tt_value *value) { return value->event >= 0 && value->left < 0; }
 
 static uint32_t later(uint32_t a, uint32_t b) { return a > b ? a : b; }
@@ -24,8 +26,10 @@ static bool count_readers(const tt_flow *flow, int32_t *readers) {
       readers[flow->value[n].right]++;
   }
   for (int64_t n = 0; n < flow->event_count; n++)
-    if (flow->event[n].sends)
+    if (flow->event[n].sends) {
+      assert(flow->event[n].value >= 0); /* what goes is there */
       readers[flow->event[n].value]++;
+    }
   for (int64_t n = 0; n < flow->final_count; n++)
     readers[flow->final[n].value]++;
   return true;
@@ -47,6 +51,7 @@ static void fuse(tt_flow *flow, int32_t number, const int32_t *readers) {
   value->right = -1;
   flow->value[received].placed = true;
   flow->value[received].event = -1;
+  assert(flow->event[value->event].value == received);
   flow->event[value->event].value = number;
 }
 

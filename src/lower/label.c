@@ -7,6 +7,8 @@
  * A shape may have one of its own instead. */
 #include "lower/shape.h"
 
+#include <assert.h>
+
 static bool is_power_of_two(int64_t n) { return (n & (n - 1)) == 0; }
 
 static bool has_own(const tt_tree *tree) { return tree->level->shape->label != NULL; }
@@ -14,6 +16,8 @@ static bool has_own(const tt_tree *tree) { return tree->level->shape->label != N
 static bool goes_back(const tt_tree *tree) { return tree->level->labelling == TT_REFLECT || tree->backward; }
 
 int64_t tt_shape_label(const tt_tree *tree, int64_t group, int64_t home) {
+  assert(group >= 0 && group < tree->f && home >= 0 && home < tree->f);
+  assert(tree->level->labelling != TT_XOR || is_power_of_two(tree->f)); /* others are folded */
   if (tree->level->labelling == TT_XOR)
     return group ^ home;
   if (has_own(tree))
@@ -23,6 +27,7 @@ int64_t tt_shape_label(const tt_tree *tree, int64_t group, int64_t home) {
 }
 
 int64_t tt_shape_group(const tt_tree *tree, int64_t v, int64_t home) {
+  assert(v >= 0 && v < tree->f && home >= 0 && home < tree->f);
   if (tree->level->labelling == TT_XOR)
     return v ^ home;
   if (has_own(tree))
@@ -81,6 +86,7 @@ static bool rows_meet(const tt_tree *tree, int64_t v, int64_t home, int64_t coun
 
 /* A strided set in ascending order: its smallest group is the first, or the first one after it goes around. */
 static bool set_meets(const tt_tree *tree, const tt_subset *set, int64_t count) {
+  assert(set->first >= 0 && set->first < tree->f && set->stride > 0);
   int64_t before = (tree->f - set->first + set->stride - 1) / set->stride;
   return set->first < count || (before < set->count && set->first + before * set->stride - tree->f < count);
 }

@@ -3,6 +3,7 @@
  * Each level is made from the group number of each rank along the line that members.c has made. */
 #include "lower/levels.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,6 +32,7 @@ static bool fill_level(tt_lower_stage *out, int number, const int32_t *key, tt_a
     int32_t before = new_outer ? 0 : level->highest[n > level->start[count - 1] ? count - 1 : count - 2];
     level->highest[count - 1] = out->perm[n] > before ? out->perm[n] : before;
   }
+  assert(count >= outer_count && count <= out->rank_count); /* no group is empty */
   level->start[count] = (int32_t)out->rank_count;
   level->first[outer_count] = count;
   level->group_count = count;
@@ -52,6 +54,7 @@ static const tt_lower_level *represented_in(const tt_lower_stage *stage, int lev
 
 int64_t tt_lower_place_of(const tt_lower_stage *stage, int number, int64_t root, int64_t part) {
   const tt_lower_level *in = represented_in(stage, number);
+  assert(stage->position[root] >= 0); /* it takes part */
   int64_t position = stage->position[root];
   return stage->level[number].striped ? part : position - in->start[in->group_at[position]];
 }
@@ -60,9 +63,11 @@ int64_t tt_lower_representative(const tt_lower_stage *stage, int number, int64_t
                                 int64_t index) {
   const tt_lower_level *level = &stage->level[number], *in = represented_in(stage, number);
   int64_t sub = level->first[outer] + index, place = tt_lower_place_of(stage, number, root, part);
+  assert(index >= 0 && sub < level->first[outer + 1]);
   if (level->fold)
     sub = in->first[sub];
   int64_t size = in->start[sub + 1] - in->start[sub];
+  assert(size > 0);
   return stage->perm[in->start[sub] + (place < size ? place : place % size)];
 }
 
@@ -74,6 +79,7 @@ static tutti_status look_at_trees(const char *stage, tt_lower_stage *out, int nu
   level->shares = number + 1 == out->level_count || level[1].shares;
   for (int64_t g = 0; g < outer_count; g++) {
     tt_tree tree = tt_lower_tree(out, number, g);
+    assert(tree.f > 0);
     const char *misfit = tt_shape_misfit(&tree);
     if (misfit)
       return tt_fail(TUTTI_ERR_PLAN, "stage '%s', level '%s': %s; it has %" PRId64 " groups", stage, level->name,
@@ -219,6 +225,8 @@ static bool stay_in_reach(const tt_lower_stage *out, int number, const int32_t *
 static bool add_level(tt_lower_stage *out, const tt_level_params *params, const tt_topo *topo, bool striped,
                       const int32_t *key, tt_arena *arena) {
   int number = out->level_count++, found = find_topo_level(topo, params->name);
+  _Static_assert(2 * (TT_TOPO_LEVELS + 1) <= TT_PLAN_LEVELS, "each level, and the ring's, may be folded");
+  assert(number < TT_PLAN_LEVELS && (found >= 0 || virtual_size(params->name))); /* check_levels has found it */
   out->level[number] = (tt_lower_level){.params = *params,
                                         .striped = striped,
                                         .publish = found == topo->level_count - 1 && topo->level[found].publish &&
@@ -310,6 +318,7 @@ static tutti_status count_time(const char *stage, tt_lower_stage *out) {
     if (status != TUTTI_OK)
       return status;
     out->time[n] = level->rounds + out->time[n + 1] * (level->fold || level->striped ? 2 : 1);
+    assert(out->time[n] >= out->time[n + 1]);
   }
   return TUTTI_OK;
 }

@@ -8,12 +8,14 @@
  * Nothing here knows which collective it compiles: a composition has no such field. */
 #include "lower/emit.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define PARTS 4096
 
+_Static_assert(PARTS <= UINT16_MAX + 1, "a part's channel has 16 bits");
 /* ---- levels of stages -> levels of the plan ---- */
 
 /* Whether level n of two stages is the same: same name, same groups around it. Streams of one plan level have one set
@@ -144,9 +146,13 @@ bool tt_lowering_relays(const tt_lowering *lowering) {
 
 /* ---- for people ---- */
 
-int tt_lowering_level_count(const tt_lowering *lowering, int stage) { return lowering->stage[stage].level_count; }
+int tt_lowering_level_count(const tt_lowering *lowering, int stage) {
+  assert(stage >= 0 && stage < lowering->composition->stage_count);
+  return lowering->stage[stage].level_count;
+}
 
 tt_level_info tt_lowering_level(const tt_lowering *lowering, int stage, int number) {
+  assert(number >= 0 && number < tt_lowering_level_count(lowering, stage));
   const tt_lower_level *level = &lowering->stage[stage].level[number];
   tt_level_info info = {.params = level->params,
                         .plan_level = lowering->level_number[stage][number],
@@ -165,7 +171,10 @@ tt_level_info tt_lowering_level(const tt_lowering *lowering, int stage, int numb
   return info;
 }
 
-uint32_t tt_lowering_round(const tt_lowering *lowering, int stage) { return lowering->stage_time[stage]; }
+uint32_t tt_lowering_round(const tt_lowering *lowering, int stage) {
+  assert(stage >= 0 && stage <= lowering->composition->stage_count);
+  return lowering->stage_time[stage];
+}
 
 /* ---- one rank ---- */
 
@@ -179,6 +188,7 @@ static void head_of(const tt_lowering *lowering, int64_t rank, tt_plan *plan) {
   const tt_composition *composition = lowering->composition;
   plan->rank = rank;
   plan->rank_count = composition->rank_count;
+  assert(composition->block_count <= INT32_MAX / lowering->part_count);
   plan->block_count = (uint32_t)composition->block_count * lowering->part_count;
   plan->part_count = lowering->part_count;
   uint32_t rounds = lowering->stage_time[composition->stage_count];
@@ -191,6 +201,7 @@ static void head_of(const tt_lowering *lowering, int64_t rank, tt_plan *plan) {
 }
 
 tutti_status tt_lower_rank(const tt_lowering *lowering, int64_t rank, tt_plan **plan) {
+  assert(rank >= 0 && rank < lowering->composition->rank_count);
   tt_plan *made;
   tutti_status status = tt_plan_create(&made);
   if (status != TUTTI_OK)
@@ -204,6 +215,7 @@ tutti_status tt_lower_rank(const tt_lowering *lowering, int64_t rank, tt_plan **
     status = tt_fail(TUTTI_ERR_MEMORY, "no memory to lower rank %" PRId64 " of %" PRId64, rank, made->rank_count);
   else
     status = tt_lower_emit(lowering, &flow, tmp_count, made);
+  assert(status != TUTTI_OK || tt_plan_check(made) == TUTTI_OK); /* what comes out is well formed */
   tt_arena_finish(&scratch);
   if (status != TUTTI_OK)
     tt_plan_destroy(made);

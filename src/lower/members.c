@@ -4,6 +4,7 @@
  * lowest ranks, so that a group's first member is its lowest one, and so is its first subgroup. */
 #include "lower/levels.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* ---- who takes part ---- */
@@ -64,6 +65,7 @@ static void number_groups(const tt_lower_stage *out, const tt_topo_level *level,
 static void sort_by_group(tt_lower_stage *out, const tt_topo_level *level, int32_t *number, int32_t *count,
                           int32_t *sorted) {
   number_groups(out, level, number);
+  assert(level->group_count <= out->rank_total);
   memset(count, 0, (size_t)(level->group_count + 1) * sizeof *count);
   for (int64_t n = 0; n < out->rank_count; n++)
     count[number[level->group_of[out->perm[n]]] + 1]++;
@@ -71,6 +73,7 @@ static void sort_by_group(tt_lower_stage *out, const tt_topo_level *level, int32
     count[g + 1] += count[g];
   for (int64_t n = 0; n < out->rank_count; n++)
     sorted[count[number[level->group_of[out->perm[n]]]]++] = out->perm[n];
+  assert(count[level->group_count - 1] == out->rank_count); /* each has its place */
   memcpy(out->perm, sorted, (size_t)out->rank_count * sizeof *sorted);
 }
 

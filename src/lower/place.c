@@ -6,6 +6,7 @@
  * send of its own round. */
 #include "lower/flow.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 /* Whether the value is only ever an operand of its heir, so that the heir may replace it. Combinations behind its own
@@ -36,6 +37,7 @@ bool tt_lower_same_place(const tt_flow *flow, tt_ref a, tt_ref b) {
 static void place_chain(tt_flow *flow, int32_t tail, tt_ref place) {
   int32_t head = chain_head(flow, tail);
   for (int32_t n = tail;; n = flow->value[n].left) {
+    assert(!flow->value[n].placed);
     flow->value[n].place = place;
     flow->value[n].placed = true;
     if (n == head)
@@ -136,6 +138,7 @@ static uint32_t assign_cells(tt_flow *flow, const span *spans, int64_t count, bu
   int64_t cells = 0;
   for (int64_t n = 0; n < count; n++) {
     uint32_t cell = (uint32_t)cells;
+    assert(n == 0 || spans[n - 1].begin <= spans[n].begin);
     if (cells > 0 && heap[0].end < spans[n].begin) {
       cell = heap[0].cell;
       heap[0].end = spans[n].end;
@@ -149,6 +152,14 @@ static uint32_t assign_cells(tt_flow *flow, const span *spans, int64_t count, bu
   return (uint32_t)cells;
 }
 
+#ifndef NDEBUG
+static bool all_are_placed(const tt_flow *flow) {
+  for (int64_t n = 0; n < flow->value_count; n++)
+    if (!flow->value[n].placed)
+      return false;
+  return true;
+}
+#endif
 bool tt_lower_place(tt_flow *flow, uint32_t *tmp_count) {
   place_finals(flow);
   span *spans = tt_arena_alloc(flow->arena, (size_t)flow->value_count + 1, sizeof *spans);
@@ -161,5 +172,6 @@ bool tt_lower_place(tt_flow *flow, uint32_t *tmp_count) {
       spans[count++] = (span){flow->value[chain_head(flow, n)].made, flow->value[n].last_use, n};
   qsort(spans, (size_t)count, sizeof *spans, by_begin);
   *tmp_count = assign_cells(flow, spans, count, heap);
+  assert(all_are_placed(flow));
   return true;
 }

@@ -4,6 +4,7 @@
  * stays in the order of primitives. Costs a few passes over the steps, whatever their number. */
 #include "lower/sequence.h"
 
+#include <assert.h>
 #include <string.h>
 
 #define WAYS 64
@@ -36,10 +37,12 @@ const tt_event *tt_sequence_event(const tt_sequence *in, uint32_t number) {
 }
 
 const tt_final *tt_sequence_final(const tt_sequence *in, uint32_t number) {
+  assert(number >= first_final(in) && number < first_local(in));
   return &in->flow->final[number - first_final(in)];
 }
 
 uint32_t tt_sequence_lane_id(const tt_event *event) {
+  assert(event->level < TT_PLAN_LEVELS);
   return (((uint32_t)event->channel * TT_PLAN_LEVELS + event->level) * WAYS + event->way % WAYS) * 2 + event->published;
 }
 
@@ -149,6 +152,7 @@ bool tt_sequence_make(const tt_flow *flow, tt_sequence *sequence) {
   if (!spare || !key || !sequence->number)
     return false;
   collect(sequence);
+  assert((size_t)sequence->count <= room);
   for (size_t k = 0; k < TT_COUNT(key_of); k++) {
     for (int64_t n = 0; n < sequence->count; n++)
       key[sequence->number[n]] = key_of[k](sequence, sequence->number[n]);

@@ -1,6 +1,7 @@
 /* lower/shape.c - the table of shapes, and what follows from a row where it says nothing itself. */
 #include "lower/shape.h"
 
+#include <assert.h>
 #include <stdio.h>
 
 /* ---- the table ---- */
@@ -25,6 +26,7 @@ void tt_shape_print(const tt_level_params *level, char text[static TT_SHAPE_TEXT
 
 const char *tt_labelling_name(tt_labelling labelling) {
   static const char *const names[TT_LABELLING_COUNT] = {"rotate", "xor", "reflect"};
+  assert((size_t)labelling < TT_LABELLING_COUNT);
   return names[labelling];
 }
 
@@ -41,6 +43,7 @@ static int64_t depth(const tt_tree *tree, int64_t v) {
 
 int64_t tt_shape_round(const tt_tree *tree, int64_t v) {
   const tt_shape *shape = tree->level->shape;
+  assert(v > 0 && v < tree->f); /* nobody sends to the root */
   return shape->round ? shape->round(tree, v) : depth(tree, v) - 1;
 }
 
@@ -62,6 +65,7 @@ bool tt_shape_is_under(const tt_tree *tree, int64_t v, int64_t u) {
 
 int64_t tt_shape_toward(const tt_tree *tree, int64_t v, int64_t u) {
   const tt_shape *shape = tree->level->shape;
+  assert(v < u && u < tree->f); /* labels grow downwards */
   if (shape->toward)
     return shape->toward(tree, v, u);
   for (int64_t up = tt_shape_parent(tree, u); up != v; up = tt_shape_parent(tree, u))
@@ -95,6 +99,7 @@ static int64_t next_in_rows(const tt_tree *tree, int64_t v, int64_t u) {
 }
 
 int64_t tt_shape_next_below(const tt_tree *tree, int64_t v, int64_t u) {
+  assert(u >= v && u < tree->f);
   if (!tree->level->shape->below)
     return next_in_rows(tree, v, u);
   tt_subset labels = tree->level->shape->below(tree, v);

@@ -8,6 +8,8 @@
 
 #include "lower/lower.h"
 
+#include <assert.h>
+
 /* The table. Parameters, proofs, pictures and documentation go through it in this order. */
 #define TT_SHAPES(row) row(star) row(chain) row(nomial) row(ary) row(planted) row(exchange) row(postal)
 
@@ -73,7 +75,12 @@ TT_SHAPES(TT_SHAPE_DECLARE)
 
 /* ---- the tree (shape.c) ---- */
 
-static inline int64_t tt_shape_parent(const tt_tree *tree, int64_t v) { return tree->level->shape->parent(tree, v); }
+static inline int64_t tt_shape_parent(const tt_tree *tree, int64_t v) {
+  assert(v > 0 && v < tree->f);
+  int64_t parent = tree->level->shape->parent(tree, v);
+  assert(parent >= 0 && parent < v);
+  return parent;
+}
 static inline bool tt_shape_next_child(const tt_tree *tree, int64_t v, int64_t *child) {
   return tree->level->shape->next_child(tree, v, child);
 }

@@ -7,12 +7,15 @@
  * lowest digit that is not 0. */
 #include "lower/shape.h"
 
+#include <assert.h>
+
 static bool is_far(const tt_tree *tree) { return tree->level->order == TT_FAR; }
 
 /* ---- numbers in base k ---- */
 
 /* k^m <= v < k^(m+1): gives k^m and m. v >= 1. */
 static int64_t highest_power(int64_t v, int64_t k, int64_t *exponent) {
+  assert(v >= 1 && k >= 2);
   int64_t power = 1;
   for (*exponent = 0; power <= v / k; (*exponent)++)
     power *= k;
@@ -21,6 +24,7 @@ static int64_t highest_power(int64_t v, int64_t k, int64_t *exponent) {
 
 /* The largest k^m that divides v, and m. v >= 1. */
 static int64_t lowest_power(int64_t v, int64_t k, int64_t *exponent) {
+  assert(v >= 1 && k >= 2);
   int64_t power = 1;
   for (*exponent = 0; v % (power * k) == 0; (*exponent)++)
     power *= k;

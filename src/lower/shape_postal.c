@@ -39,6 +39,7 @@ static void find_steps(const tt_tree *tree, steps *to) {
 
 /* The number of the largest step that is not longer than `length`. length >= 1. */
 static int64_t longest(const steps *of, int64_t length) {
+  assert(length >= 1 && of->count > 0);
   int64_t n = of->count - 1;
   while (of->at[n] > length)
     n--;

@@ -1,9 +1,11 @@
 /* lower/store.c - vectors that double, and a hash table with open addressing. */
 #include "lower/store.h"
 
+#include <assert.h>
 #include <string.h>
 
 void *tt_lower_push(tt_arena *arena, void *vector, int64_t *count, int64_t *room, size_t size) {
+  assert(*count >= 0 && *count <= *room);
   void **base = vector;
   if (*count == *room) {
     int64_t wider = *room ? 2 * *room : 64;
@@ -32,6 +34,7 @@ struct tt_map_entry {
 
 /* Where the key is, or could be put. */
 static struct tt_map_entry *find(const tt_map *map, uint64_t key) {
+  assert(map->room > 0 && (map->room & (map->room - 1)) == 0 && map->count < map->room);
   uint64_t hash = key * 0x9e3779b97f4a7c15u, mask = (uint64_t)map->room - 1;
   uint64_t at = (hash ^ hash >> 32) & mask;
   while (map->entry[at].used && map->entry[at].key != key)

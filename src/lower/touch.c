@@ -6,6 +6,7 @@
  * Costs O(levels) a root, and what is found. */
 #include "lower/touch.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* The ends of one root that touch the rank: none, all, or those in groups below label v of a tree. */
@@ -39,6 +40,7 @@ static spot at_group(const tt_walk *walk, int number, int64_t outer, int64_t hom
 static spot find_spot(const tt_walk *walk, int64_t root, int64_t me) {
   const tt_lower_stage *stage = walk->stage;
   int64_t outer = 0, position = stage->position[me];
+  assert(position >= 0 && stage->position[root] >= 0); /* both take part */
   if (root == me)
     return (spot){.all = true};
   for (int n = 0; n < stage->level_count; n++) {
@@ -83,6 +85,7 @@ static bool spot_has(const tt_walk *walk, const spot *at, int64_t end) {
 /* ---- a row: all ends of one root ---- */
 
 static void mark_end(tt_touch *touch, int64_t end) {
+  assert(touch->walk->family->ends.one.j != 0); /* ends of one root differ */
   const tt_family *family = touch->walk->family;
   int64_t rest = end - tt_ir_at(family->ends.one, touch->i, 0), step = family->ends.one.j;
   int64_t j = rest / step;
@@ -91,6 +94,7 @@ static void mark_end(tt_touch *touch, int64_t end) {
 }
 
 static void mark_group(tt_touch *touch, const spot *at, int64_t group) {
+  assert(group >= 0 && group < at->tree.f);
   const tt_lower_level *level = &touch->walk->stage->level[at->level];
   const int32_t *start = &level->start[level->first[at->outer] + group];
   for (int64_t n = start[0]; n < start[1]; n++)

@@ -1,6 +1,7 @@
 /* lower/values.c - the table of events, and values that are made on demand. */
 #include "lower/values.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* ---- the table ---- */
@@ -12,6 +13,8 @@ typedef struct event_key {
   uint32_t time, unused; /* time: of results; a block that comes by two ways is taken the first time */
   tt_payload payload;
 } event_key;
+_Static_assert(sizeof(event_key) == 4 * sizeof(uint32_t) + 48 && sizeof(tt_payload) == 48,
+               "no padding: keys are compared and hashed byte by byte");
 
 typedef struct tt_known_event {
   event_key key;
@@ -39,6 +42,7 @@ static bool table_grow(table *in, tt_arena *arena) {
 
 /* The entry with this key, or a new one, whose event is -1; NULL where memory is exhausted. */
 static known_event *table_find(table *in, tt_arena *arena, const event_key *key) {
+  assert((in->room & (in->room - 1)) == 0);
   if (2 * in->count >= in->room && !table_grow(in, arena))
     return NULL;
   uint64_t hash = tt_hash(0, key, sizeof *key);
@@ -101,6 +105,7 @@ static int32_t event_in_walk(const tt_walk *walk, int64_t number) {
 #define FEW 16
 
 int32_t tt_flow_event(tt_stage_flow *in, tt_walk *walk, int64_t number, uint16_t channel, bool *is_new) {
+  assert(number >= 0 && number < walk->edge_count);
   tt_edge *edge = &walk->edge[number];
   bool in_table = edge->payload.owner < 0 || walk->edge_count > FEW;
   known_event unknown = {.event = -1}, *known = &unknown;
@@ -156,11 +161,13 @@ int32_t tt_flow_came(tt_stage_flow *in, int32_t event, uint32_t block) {
   if (of->value < 0)
     of->value = new_value(
         in, (tt_value){.block = block, .event = event, .left = -1, .right = -1, .elder = -1, .made = of->time});
+  assert(of->value < 0 || in->flow->value[of->value].block == block);
   return of->value;
 }
 
 int32_t tt_flow_saved(tt_stage_flow *in, int32_t own) {
   const tt_value *of = &in->flow->value[own];
+  assert(tt_value_is_own(of));
   return new_value(
       in, (tt_value){.block = of->block, .event = -1, .left = own, .right = -1, .elder = -1, .made = of->made});
 }
@@ -177,6 +184,7 @@ int32_t tt_flow_combined(tt_stage_flow *in, int32_t left, int32_t right, int32_t
   if (left < 0 || right < 0)
     return -1;
   tt_flow *flow = in->flow;
+  assert(flow->value[left].block == flow->value[right].block && !flow->event[event].sends);
   int32_t found = is_new ? -1 : find_combined(flow, left, right);
   if (found >= 0)
     return found;

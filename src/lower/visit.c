@@ -2,6 +2,7 @@
  * below which some end lies. */
 #include "lower/visit.h"
 
+#include <assert.h>
 #include <string.h>
 
 #define BY_SOURCE ((uint32_t)1 << 31)
@@ -145,10 +146,12 @@ static void tree_edge(tt_walk *walk, int64_t me, const tt_visit *at, const tt_tr
       .published = may_publish(walk, at, tree),
       .payload = payload_of(walk, at, tree, home, v),
   };
+  assert(time >= 0 && time <= UINT32_MAX && edge->peer != me); /* groups are disjoint */
   edge->tie = tie_of(walk, me, edge);
 }
 
 void tt_visit_edges(tt_walk *walk, int64_t me, const tt_visit *at, const tt_tree *tree, int64_t home, int64_t v) {
+  assert(v >= 0 && v < tree->f && tt_visit_has(walk, at, me));
   if (v != 0 && me != at->ends.except)
     tree_edge(walk, me, at, tree, home, v, true);
   if (!at->ends.every && at->ends.upto < 0 && at->ends.one >= 0) { /* one end: at most one child leads to it */

@@ -8,6 +8,7 @@
  * n. */
 #include "lower/emit.h"
 
+#include <assert.h>
 #include <string.h>
 
 typedef struct reader {
@@ -69,6 +70,7 @@ static void learn(const watch *in, int64_t step, int64_t other, bool all_slices)
 }
 
 static bool wait_for(watch *in, int64_t step, int64_t other) {
+  assert(other >= 0 && other < step);
   if (in->lane_of[step] == in->lane_of[other])
     return true;
   bool all_slices = in->step[step]->block != in->step[other]->block;
@@ -111,12 +113,14 @@ static bool write_spot(watch *in, int64_t step, tt_ref place) {
 
 static bool watch_step(watch *in, int64_t number) {
   uint32_t lane = in->lane_of[number];
+  assert(in->at_lane[lane] < in->plan->lane[lane].step_count);
   tt_step *step = &in->plan->step[in->plan->lane[lane].first_step + in->at_lane[lane]];
   in->step[number] = step;
   in->in_lane[number] = in->at_lane[lane]++;
   step->wait_first = (uint32_t)in->wait_count;
   bool reads = step->kind != TT_STEP_RECV, writes = step->kind != TT_STEP_SEND;
   bool fine = (!reads || read_spot(in, number, step->src)) && (!writes || write_spot(in, number, step->dst));
+  assert(in->wait_count - step->wait_first <= UINT16_MAX);
   step->wait_count = (uint16_t)(in->wait_count - step->wait_first);
   return fine;
 }

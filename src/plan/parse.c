@@ -4,6 +4,7 @@
 #include "plan/names.h"
 #include "plan/reader.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -155,6 +156,7 @@ static tt_step *add_step(tt_plan_reader *in, tt_plan *plan) {
     tt_plan_expect(in, "a lane before the first step");
   if (in->expected != NULL)
     return NULL;
+  assert(plan->lane[plan->lane_count - 1].first_step + plan->lane[plan->lane_count - 1].step_count == plan->step_count);
   tt_step *table = tt_plan_grown(&plan->arena, plan->step, plan->step_count, sizeof *table);
   if (!has_room(in, table))
     return NULL;

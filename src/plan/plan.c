@@ -3,6 +3,7 @@
  * A plan and its tables live in one arena: made by lowering or by the parser, immutable afterwards, freed at once. */
 #include "plan/plan.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,6 +49,7 @@ static bool equal_readers(const tt_plan *a, const tt_lane *of_a, const tt_plan *
 }
 
 static bool equal_lanes(const tt_plan *a, const tt_plan *b) {
+  assert(a->lane_count == b->lane_count && a->step_count == b->step_count); /* headers are equal */
   for (uint32_t n = 0; n < a->lane_count; n++) {
     const tt_lane *x = &a->lane[n], *y = &b->lane[n];
     if (x->id != y->id || x->role != y->role || x->level != y->level || x->channel != y->channel ||

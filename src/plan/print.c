@@ -21,6 +21,7 @@
  * The grammar stands in docs/plan.md. */
 #include "plan/names.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,7 +57,9 @@ static void put(text *out, const char *format, ...) {
     return;
   va_list arguments;
   va_start(arguments, format);
-  out->used += (size_t)vsnprintf(out->data + out->used, LONGEST, format, arguments);
+  int length = vsnprintf(out->data + out->used, LONGEST, format, arguments);
+  assert(length >= 0 && length < LONGEST);
+  out->used += (size_t)length;
   va_end(arguments);
 }
 

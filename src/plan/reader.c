@@ -1,6 +1,7 @@
 /* plan/reader.c - words, numbers and ends of lines of a text, one after the other. */
 #include "plan/reader.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -34,6 +35,7 @@ static void expect_number(tt_plan_reader *in, uint64_t least, uint64_t most) {
 }
 
 uint64_t tt_plan_number(tt_plan_reader *in, uint64_t least, uint64_t most) {
+  assert(least <= most);
   const char *at = in->at;
   uint64_t value = 0;
   bool fits = in->expected == NULL;
@@ -72,6 +74,7 @@ static void put_found(const char *at, char text[static 44]) {
 }
 
 tutti_status tt_plan_refused(const tt_plan_reader *in) {
+  assert(in->expected != NULL);
   char found[44];
   put_found(in->at, found);
   const char *what = strcmp(in->expected, "\n") == 0 ? "the end of the line" : in->expected;

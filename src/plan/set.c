@@ -11,6 +11,7 @@
  * without a claim, as one rank's plan alone, is read as far as it says which ranks' are missing. */
 #include "plan/reader.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -112,6 +113,7 @@ static tutti_status check_rank(const set_reader *from, const tt_plan *plan, uint
 
 /* Keeps the plan. */
 static tutti_status add_plan_take(set_reader *from, tt_plan *plan) {
+  assert(plan->rank > last_rank(from) && plan->rank < from->rank_count);
   tt_plan_set *set = from->set;
   tt_plan **table = tt_plan_grown(&set->arena, set->plan, (size_t)set->plan_count, sizeof(tt_plan *));
   if (table == NULL) {

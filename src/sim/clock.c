@@ -2,6 +2,7 @@
  * lanes that are to be visited now. */
 #include "sim/machine.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 static bool before(const tt_sim_event *a, const tt_sim_event *b) {
@@ -20,6 +21,7 @@ static bool grow(tt_sim_clock *clock) {
 
 void tt_sim_later(tt_sim_machine *machine, tt_sim_event event) {
   tt_sim_clock *clock = &machine->clock;
+  assert(event.time_ps >= clock->now_ps); /* nothing ends before it is begun */
   if (clock->count == clock->room && !grow(clock)) {
     machine->failed = true;
     return;

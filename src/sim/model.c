@@ -5,6 +5,7 @@
  * Names are rows of a table. */
 #include "sim/sim.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -23,6 +24,7 @@ void tt_sim_model_init(tt_sim_model *model, const tt_topo *topo) {
 
 int tt_sim_model_level(const tt_sim_model *model, int64_t a, int64_t b) {
   const tt_topo *topo = model->topo;
+  assert(a >= 0 && a < topo->rank_count && b >= 0 && b < topo->rank_count);
   for (int n = 0; n + 1 < topo->level_count; n++)
     if (topo->level[n].group_of[a] != topo->level[n].group_of[b])
       return n;

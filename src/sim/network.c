@@ -4,6 +4,8 @@
  * are found by the receiving lanes' steps and looked up by the sending ones'. Cost: O(steps). */
 #include "sim/machine.h"
 
+#include <assert.h>
+
 typedef struct finder {
   tt_sim_machine *machine;
   uint32_t *number; /* hash table of streams, open addressing; 0: none, else stream + 1 */
@@ -16,6 +18,7 @@ static bool is(const tt_sim_stream *stream, uint32_t id, uint32_t source, uint32
 
 /* Where the stream's number is or would be. */
 static uint32_t *find(const finder *in, uint32_t id, uint32_t source, uint32_t reader) {
+  assert((in->mask & (in->mask + 1)) == 0 && in->machine->stream_count < in->mask);
   uint64_t hash = (((uint64_t)id << 32 | source) ^ (uint64_t)reader * 0x9e3779b97f4a7c15u) * 0xff51afd7ed558ccdu;
   uint32_t at = (uint32_t)(hash >> 32) & in->mask;
   while (in->number[at] != 0 && !is(&in->machine->stream[in->number[at] - 1], id, source, reader))

@@ -5,6 +5,7 @@
  * the receiver, whose ports serve in the order of asking, and holds the port until all of it has left. */
 #include "sim/machine.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -27,6 +28,7 @@ static void release(tt_sim_machine *machine, tt_sim_packet *packet) {
 
 void tt_sim_used_up(tt_sim_machine *machine, tt_sim_stream *stream) {
   tt_sim_delivery *delivery = stream->first;
+  assert(delivery->arrived && delivery->left == 0 && delivery->packet->readers > 0 && stream->held > 0);
   stream->first = delivery->next;
   stream->held--;
   if (--delivery->packet->readers == 0)
@@ -202,6 +204,7 @@ static uint32_t choose(tt_sim_machine *machine, tt_sim_port *port) {
 static void serve(tt_sim_machine *machine, uint32_t number) {
   tt_sim_port *port = &machine->port[number];
   int64_t ports = machine->model->level[number % machine->level_count].ports;
+  assert(port->busy >= 0 && port->busy <= ports);
   while (port->busy < ports && port->first_lane != TT_NONE) {
     uint32_t lane = choose(machine, port);
     tt_sim_packet *packet = machine->lane[lane].first;
@@ -215,6 +218,7 @@ static void serve(tt_sim_machine *machine, uint32_t number) {
 }
 
 void tt_sim_left(tt_sim_machine *machine, uint32_t port) {
+  assert(machine->port[port].busy > 0);
   machine->port[port].busy--;
   make_ready(machine, port);
 }

@@ -6,6 +6,7 @@
  * any more, packets that wait for the rest of their message leave as they are, as those of the engine would. */
 #include "sim/machine.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -123,6 +124,7 @@ static void close_packet(tt_sim_machine *machine, tt_sim_lane *lane) {
 /* Puts the current piece into a packet; false where there is no room for now. */
 static bool put(tt_sim_machine *machine, tt_sim_lane *lane) {
   int64_t bytes = piece_bytes(machine, lane);
+  assert(bytes > 0 && bytes <= machine->slice_bytes);
   if (lane->open && bytes > machine->slice_bytes - lane->open->bytes)
     close_packet(machine, lane);
   if (!lane->open)
@@ -166,6 +168,7 @@ static void work(tt_sim_machine *machine, uint32_t number) {
 }
 
 static void enter(const tt_sim_machine *machine, tt_sim_lane *lane) {
+  assert(!lane->entered);
   int64_t bytes = tt_sim_block_bytes(machine, current(lane)->block);
   lane->slices = bytes / machine->slice_bytes + (bytes % machine->slice_bytes > 0);
   lane->slice = 0;
@@ -187,6 +190,7 @@ static void leave(tt_sim_machine *machine, tt_sim_lane *lane) {
   lane->entered = false;
   if (!tt_sim_is_through(lane))
     return;
+  assert(machine->lanes_left > 0);
   machine->lanes_left--;
   *rank_ps = fmax(*rank_ps, machine->clock.now_ps);
 }
@@ -195,6 +199,7 @@ static void leave(tt_sim_machine *machine, tt_sim_lane *lane) {
 static void complete(tt_sim_machine *machine, tt_sim_lane *lane) {
   if (receives(lane) && lane->slices > 0) {
     tt_sim_stream *stream = &machine->stream[lane->stream[lane->step]];
+    assert(stream->first->arrived && stream->first->left > 0);
     if (--stream->first->left == 0)
       tt_sim_used_up(machine, stream);
   }
@@ -241,6 +246,7 @@ static void visit_awake(tt_sim_machine *machine) {
 }
 
 static void happen(tt_sim_machine *machine, const tt_sim_event *event) {
+  assert(event->time_ps >= machine->clock.now_ps);
   machine->clock.now_ps = event->time_ps;
   if (event->delivery) {
     event->delivery->arrived = true;

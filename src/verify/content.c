@@ -3,7 +3,10 @@
  * Most sets are ranges, and need no more than their ends. */
 #include "verify/machine.h"
 
+#include <assert.h>
+
 static uint32_t add(tt_machine *machine, tt_content content) {
+  assert(machine->content_count <= 6 * (size_t)machine->proof->step_count); /* memory.c says why */
   machine->content[machine->content_count] = content;
   return machine->content_count++;
 }
@@ -27,6 +30,7 @@ uint32_t tt_verify_input(tt_machine *machine, uint32_t member, uint32_t block) {
 
 uint32_t tt_verify_unite(tt_machine *machine, uint32_t left, uint32_t right) {
   const tt_content *a = &machine->content[left], *b = &machine->content[right];
+  assert(a->block == b->block && tt_verify_shared(machine, left, right) == TT_NONE);
   tt_content made = {.block = a->block,
                      .low = a->low < b->low ? a->low : b->low,
                      .high = a->high > b->high ? a->high : b->high,
@@ -90,6 +94,7 @@ uint32_t tt_verify_surplus(const tt_content *content, const tt_expected *sum) {
 
 bool tt_verify_is_sum(const tt_content *content, const tt_expected *sum) {
   int64_t size = sum_size(sum);
+  assert(size > 1);
   if (content->size != size || content->low != member_of(sum, 0) || content->high != member_of(sum, size - 1))
     return false;
   return sum->list == NULL || tt_verify_missing(content, sum) == TT_NONE;

@@ -1,6 +1,8 @@
 /* verify/forest.c - each tree once, by hash. */
 #include "verify/forest.h"
 
+#include <assert.h>
+
 enum { LEAF = 1, COMBINED, FINISHED };
 
 bool tt_forest_init(tt_forest *forest, tt_arena *arena, uint64_t most) {
@@ -15,6 +17,7 @@ bool tt_forest_init(tt_forest *forest, tt_arena *arena, uint64_t most) {
 }
 
 static uint32_t find(tt_forest *forest, tt_tree wanted) {
+  assert((forest->mask & (forest->mask + 1)) == 0);
   uint64_t hash = ((uint64_t)wanted.left << 32 | wanted.right) * 0x9e3779b97f4a7c15u + wanted.kind;
   uint32_t at = (uint32_t)(hash * 0xff51afd7ed558ccdu >> 32) & forest->mask;
   for (;; at = (at + 1) & forest->mask) {
@@ -31,9 +34,11 @@ uint32_t tt_forest_leaf(tt_forest *forest, uint32_t rank, uint32_t block) {
 }
 
 uint32_t tt_forest_combined(tt_forest *forest, uint32_t left, uint32_t right) {
+  assert(left <= forest->mask && right <= forest->mask);
   return find(forest, (tt_tree){COMBINED, left, right});
 }
 
 uint32_t tt_forest_finished(tt_forest *forest, uint32_t tree, uint32_t count) {
+  assert(tree <= forest->mask && count > 1);
   return find(forest, (tt_tree){FINISHED, tree, count});
 }

@@ -6,6 +6,8 @@
  * whole. */
 #include "verify/proof.h"
 
+#include <assert.h>
+
 typedef struct stream {
   uint32_t id, source, reader;
   uint32_t send_lane, recv_lane; /* TT_NONE: no such lane so far; send_lane of an empty entry is TT_NONE */
@@ -118,6 +120,7 @@ static tutti_status join(tt_proof *proof, uint32_t recv, uint32_t send) {
     tt_verify_place(proof, send, place);
     return tt_verify_fail(proof, recv, "what arrives has %s: %s", wrong, place);
   }
+  assert(proof->send_of[recv] == TT_NONE); /* each receive gets one */
   proof->send_of[recv] = send;
   proof->next_recv[recv] = proof->first_recv[send];
   proof->first_recv[send] = recv;

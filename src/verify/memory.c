@@ -1,6 +1,8 @@
 /* verify/memory.c - which memory each rank has, and where in place makes one of two. */
 #include "verify/machine.h"
 
+#include <assert.h>
+
 static bool in_exists(const tt_proof *proof, uint32_t rank, uint32_t block) {
   return proof->meaning->has_in(proof->meaning, rank, block / proof->part_count);
 }
@@ -134,6 +136,7 @@ tutti_status tt_verify_machine_init(tt_machine *machine, tt_proof *proof) {
   for (size_t n = 0; n < places; n++)
     machine->place[n] = TT_NONE;
   uint32_t locations = number_locations(machine);
+  assert(locations <= 2 * (size_t)proof->step_count);
   for (uint32_t n = 0; n < locations; n++)
     machine->location[n] = (tt_location){TT_NONE, {TT_NONE, TT_NONE}};
   return tt_verify_races_init(&machine->races, proof);

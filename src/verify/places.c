@@ -6,6 +6,8 @@
  * the same steps in the same order, and stand together. */
 #include "verify/bound.h"
 
+#include <assert.h>
+
 static tt_media cell_of(const tt_bound_proof *proof, uint32_t step) {
   return proof->step[step]->media & TT_MEDIA(TT_MEDIUM_CELL);
 }
@@ -85,6 +87,7 @@ static tutti_status check_order(const tt_bound_proof *proof, list of, const uint
     uint32_t step = of.first_step + of.number[n];
     if (!cell_of(proof, step))
       continue;
+    assert(lists->send_of[step] != TT_NONE);
     bool same = before != TT_NONE && lists->step[before]->peer == lists->step[step]->peer;
     if (same && put[lists->send_of[step]] < put[lists->send_of[before]])
       return tt_verify_fail(lists, step, "its two ends have it at different places of a cell");

@@ -5,6 +5,7 @@
  * ever goes to block b. Costs ranks x blocks, and each primitive its ends. */
 #include "verify/verify.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,6 +36,7 @@ typedef struct reader {
 static const char *const buffer_name[] = {"in", "out", "mid"};
 
 static size_t index_of(const tt_composition *of, int64_t rank, int64_t block) {
+  assert(rank >= 0 && rank < of->rank_count && block >= 0 && block < of->block_count);
   return (size_t)(rank * of->block_count + block);
 }
 
@@ -141,6 +143,7 @@ static void make_room(reader *in) {
 }
 
 static void add_sum(reader *in, int64_t count, bool ordered) {
+  assert(count > 1);
   int64_t first = in->member[0], last = in->member[count - 1], *list = NULL;
   if (last - first + 1 != count && (list = tt_arena_alloc(in->arena, (size_t)count, sizeof *list)))
     memcpy(list, in->member, (size_t)count * sizeof *list);
@@ -252,6 +255,7 @@ static tt_expected expect(const tt_meaning *meaning, int64_t rank, int64_t block
   int64_t member = (int64_t)own->table[TT_OUT].now[at] - 1;
   if (member < meaning->rank_count)
     return (tt_expected){.kind = TT_MEANING_COPY, .source = member};
+  assert(member - meaning->rank_count < meaning->sum_count);
   return meaning->sum[member - meaning->rank_count];
 }
 

@@ -1,6 +1,7 @@
 /* verify/proof.c - numbers the steps and lanes of all ranks through, and says in error texts where a step is. */
 #include "verify/proof.h"
 
+#include <assert.h>
 #include <stdio.h>
 
 static const char *const kind_name[TT_STEP_KIND_COUNT] = {"send", "recv", "reduce", "copy"};
@@ -9,9 +10,13 @@ const tt_plan *tt_verify_plan_of(const tt_proof *proof, uint32_t step) {
   return proof->plan[tt_verify_rank_of(proof, step)];
 }
 
-uint32_t tt_verify_rank_of(const tt_proof *proof, uint32_t step) { return proof->lane[proof->lane_of[step]].rank; }
+uint32_t tt_verify_rank_of(const tt_proof *proof, uint32_t step) {
+  assert(step < proof->step_count);
+  return proof->lane[proof->lane_of[step]].rank;
+}
 
 uint32_t tt_verify_wait_step(const tt_proof *proof, uint32_t step, const tt_wait *wait) {
+  assert(wait->lane < tt_verify_plan_of(proof, step)->lane_count);
   return proof->lane[proof->first_lane[tt_verify_rank_of(proof, step)] + wait->lane].first_step + wait->step;
 }
 
@@ -93,6 +98,7 @@ static void add_all(tt_proof *proof) {
       step += plan->lane[n].step_count;
     }
   }
+  assert(lane == proof->lane_count && step == proof->step_count);
   proof->first_lane[proof->rank_count] = lane;
 }
 

@@ -11,6 +11,8 @@
  * later is no order here. */
 #include "verify/races.h"
 
+#include <assert.h>
+
 #define READS 2 /* places that one step reads at most: a copy that combines, its own and the other */
 
 static uint32_t lanes_of(const tt_proof *proof, uint32_t rank) {
@@ -92,6 +94,7 @@ tutti_status tt_verify_read(tt_races *races, uint32_t step, tt_accesses *accesse
     races->reader[at].step = step;
     return TUTTI_OK;
   }
+  assert(races->reader_count < READS * (size_t)races->proof->step_count);
   races->reader[races->reader_count] = (struct tt_reader){step, accesses->reader};
   accesses->reader = races->reader_count++;
   return TUTTI_OK;

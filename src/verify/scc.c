@@ -4,6 +4,8 @@
  * out is an order in which the nodes can run. Linear in nodes and edges. */
 #include "verify/scc.h"
 
+#include <assert.h>
+
 typedef struct frame {
   uint32_t node;
   tt_cursor cursor;
@@ -19,6 +21,7 @@ typedef struct search {
 } search;
 
 static void enter(search *in, uint32_t node) {
+  assert(in->index[node] == 0 && in->depth < in->graph->node_count);
   in->index[node] = in->low[node] = ++in->found;
   in->open[in->open_count++] = node;
   in->frame[in->depth++] = (frame){node, {0, 0, false}};

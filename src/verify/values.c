@@ -4,6 +4,8 @@
  * schedule, so one run, in the order of the proof, is enough. */
 #include "verify/machine.h"
 
+#include <assert.h>
+
 static tutti_status read_place(tt_machine *machine, uint32_t step, tt_ref at, uint32_t location, uint32_t *content) {
   const tt_proof *proof = machine->proof;
   uint32_t rank = tt_verify_rank_of(proof, step);
@@ -115,6 +117,8 @@ static tutti_status send(tt_machine *machine, uint32_t step) {
 static tutti_status run(tt_machine *machine, uint32_t step) {
   tt_verify_tick(&machine->races, step);
   uint32_t from = machine->proof->send_of[step];
+  assert(from != TT_NONE || machine->proof->step[step]->kind == TT_STEP_SEND ||
+         machine->proof->step[step]->kind == TT_STEP_COPY);
   switch (machine->proof->step[step]->kind) {
   case TT_STEP_SEND:
     return send(machine, step);
