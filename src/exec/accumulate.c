@@ -8,6 +8,7 @@
  * rounded, would need to know about types. */
 #include "exec/accumulate.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 enum { LINE = 64, TIMES = 2 /* an image is so much longer */ };
@@ -53,6 +54,7 @@ static span both(span a, span b) {
 static span span_of(const tt_image_block *list, uint32_t count, const tt_run *run, const tt_blocks *blocks) {
   span all = {0, 0};
   for (uint32_t n = 0; n < count; n++) {
+    assert(list[n].place.space == TT_SPACE_IN || list[n].place.space == TT_SPACE_OUT);
     uintptr_t base = list[n].place.space == TT_SPACE_IN ? (uintptr_t)run->in : (uintptr_t)run->out;
     uintptr_t begin = base + (uintptr_t)(tt_blocks_offset(blocks, list[n].place) / TIMES);
     all = both(all, (span){begin, begin + (uintptr_t)(tt_blocks_bytes(blocks, list[n].length) / TIMES)});
@@ -94,6 +96,7 @@ static tutti_status make_images(tt_accumulate *of, const tt_plan *plan, const tt
 
 tutti_status tt_accumulate_start(tt_accumulate *of, const tt_bound_plan *bound, tt_arena *arena, const tt_run *run,
                                  const tt_blocks *blocks, tt_memory *memory) {
+  assert(tt_accumulate_applies(run));
   tutti_status status = of->write ? TUTTI_OK : set_blocks(of, bound, arena);
   if (!status)
     status = make_images(of, bound->list, run, blocks, memory);
@@ -112,6 +115,7 @@ tutti_status tt_accumulate_start(tt_accumulate *of, const tt_bound_plan *bound, 
 }
 
 void tt_accumulate_round(tt_accumulate *of, const tt_blocks *blocks, const tt_memory *memory) {
+  assert(of->on);
   for (uint32_t n = 0; n < of->write_count; n++) {
     const tt_image_block *block = &of->write[n];
     tt_dtype_narrow(of->type, of->out + tt_blocks_offset(blocks, block->place) / TIMES,

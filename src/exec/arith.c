@@ -1,6 +1,8 @@
 /* exec/arith.c - one piece of a block: combined or copied to its place, finished while it is in the cache. */
 #include "exec/arith.h"
 
+#include <assert.h>
+
 static int64_t bytes_of(const tt_run *run) {
   return run->element_bytes ? run->element_bytes : (int64_t)tutti_type_size(run->type);
 }
@@ -48,6 +50,7 @@ tutti_status tt_arith_init(tt_arith *arith, const tt_run *run, bool reduces) {
                       .shift = shift,
                       .inverse = inverse_of((uint64_t)bytes >> shift),
                       .average = builtin && run->op == TUTTI_AVERAGE && tutti_op_fits(run->op, run->type)};
+  assert(((uint64_t)bytes >> shift) * arith->inverse == 1);
   if (reduces && run->user_op)
     arith->user_op = *run->user_op;
   return TUTTI_OK;
@@ -65,6 +68,8 @@ void tt_arith_take(const tt_arith *arith, tt_use use, const void *src, const voi
   size_t count = (size_t)(((uint64_t)bytes >> arith->shift) * arith->inverse);
   bool divides = use.finish > 1 && arith->average;
   bool nontemporal = use.final && arith->large && !divides;
+  assert(bytes >= 0 &&
+         (bytes % arith->element_bytes == 0 || !(use.reduces || divides))); /* what is copied may be torn */
   if (use.reduces)
     combine(arith, use.left ? data : src, use.left ? src : data, dst, count, nontemporal);
   else if (data != dst)

@@ -1,8 +1,11 @@
 /* exec/blocks.c - block numbers to byte ranges, without a division where the table is uniform. */
 #include "exec/blocks.h"
 
+#include <assert.h>
+
 enum { LINE_SHIFT = 6 }; /* units are multiples of 64 bytes */
 
+_Static_assert(TT_PARTS_MOST <= UINT16_MAX, "a place's part has 16 bits");
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
 static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
@@ -39,6 +42,7 @@ static tutti_status set_uniform(tt_blocks *blocks, const tt_block_table *table, 
   bool whole = table->kind == TT_TABLE_SQUARE || count == 1;
   blocks->base = table->kind == TT_TABLE_SQUARE ? table->each : whole ? total : total / count;
   blocks->extra = whole ? 0 : total - blocks->base * count;
+  assert(blocks->extra >= 0 && blocks->extra < count);
   blocks->mid_bytes = table->kind == TT_TABLE_SPLIT ? blocks->out_bytes : 0;
   int64_t longest = blocks->base + (blocks->extra > 0);
   if (blocks->part_count > 1) {
@@ -79,11 +83,13 @@ static int64_t count_of(const tt_blocks *blocks, tt_place length) {
     return blocks->base + (length.block < blocks->extra);
   if (blocks->kind == TT_TABLE_LISTED)
     return blocks->count[0][length.block];
+  assert(length.space == TT_SPACE_IN || length.space == TT_SPACE_OUT); /* no rank knows the length of others */
   return blocks->count[length.space][length.peer];
 }
 
 /* Elements of the block before its part number `part`. */
 static int64_t part_begin(const tt_blocks *blocks, tt_cut cut, int64_t part, int64_t count) {
+  assert(part >= 0 && part <= blocks->part_count);
   if (part == blocks->part_count)
     return count;
   return (part * cut.units + least(part, cut.longer)) << blocks->unit_shift;
@@ -120,10 +126,12 @@ static int64_t block_offset(const tt_blocks *blocks, tt_place place) {
 }
 
 int64_t tt_blocks_offset(const tt_blocks *blocks, tt_place place) {
+  assert(place.space < TT_SPACE_TMP);
   return block_offset(blocks, place) * blocks->element_bytes + tt_blocks_before(blocks, place);
 }
 
 int64_t tt_blocks_image(const tt_blocks *blocks, tt_place length) {
+  assert(blocks->kind != TT_TABLE_LISTED);
   if (blocks->kind == TT_TABLE_SQUARE && length.space == TT_SPACE_OUT) /* its sender has it at this rank's place */
     return blocks->rank * blocks->base * blocks->element_bytes + tt_blocks_before(blocks, length);
   length.space = TT_SPACE_IN;
@@ -150,6 +158,7 @@ tutti_status tt_blocks_touch(tt_blocks *blocks, tt_place length, tt_place dst) {
 tt_place tt_blocks_place(const tt_plan *plan, tt_ref ref) {
   if (ref.space == TT_SPACE_TMP)
     return (tt_place){.space = TT_SPACE_TMP, .block = ref.index};
+  assert(plan->part_count >= 1 && plan->part_count <= TT_PARTS_MOST && ref.space < TT_SPACE_TMP);
   uint32_t block = ref.index / plan->part_count, ranks = (uint32_t)plan->rank_count;
   return (tt_place){.space = (uint16_t)ref.space,
                     .block = block,

@@ -1,8 +1,13 @@
 /* exec/cells.c - opening the cells, and who has completed what. */
 #include "exec/cells.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
+_Static_assert(sizeof(tt_line) == 128, "a line for readers to wait for, and the one that is fetched with it");
+_Static_assert(TT_CELL_HEAD % 128 == 0 && TT_CELL_AWAITS >= 64 && TT_CELL_AWAITS + sizeof(uint64_t) <= TT_CELL_HEAD,
+               "`awaits` is in another line than `completed`, and calls' lines are in neither");
+_Static_assert((TT_CELL_FIRST & (TT_CELL_FIRST - 1)) == 0, "data of an only request are taken in turn by a mask");
 enum { MANY_RANKS = 16 }; /* from here on it is worth while to say who is awaited */
 
 static size_t round_up(size_t bytes) { return (bytes + 127) & ~(size_t)127; } /* lines are fetched in pairs */
@@ -24,6 +29,7 @@ static void set_area(tt_cells *cells, int number) {
   area->bytes = bytes;
   area->stride = round_up((size_t)bytes);
   area->count = data_count(cells, number);
+  assert(area->count > 0 && (area->count & (area->count - 1)) == 0);
 }
 
 /* Uses with their sets of ranks behind them. */
@@ -210,6 +216,7 @@ static bool tells_apart(const tt_cells *cells) {
 
 /* An announcement of before may have been seen together with another `awaits`: it is taken back. */
 void tt_cells_await(tt_cells *cells, int64_t rank) {
+  assert(rank >= -1 && rank < cells->spec->rank_count);
   const tt_link_spec *spec = cells->spec;
   uint64_t awaits = (uint64_t)(rank + 1);
   if (awaits == cells->awaits || !tells_apart(cells))
@@ -220,6 +227,7 @@ void tt_cells_await(tt_cells *cells, int64_t rank) {
 }
 
 void tt_cells_used(tt_cells *cells, tt_cell_use *use, const uint64_t *readers) {
+  assert(use->sequence < cells->sequence);
   use->sequence = cells->sequence;
   for (size_t n = 0; n < cells->set_words; n++)
     use->readers[n] = readers[n];
@@ -227,6 +235,7 @@ void tt_cells_used(tt_cells *cells, tt_cell_use *use, const uint64_t *readers) {
 
 void tt_cells_complete(tt_cells *cells, uint64_t sequence) {
   int64_t rank = cells->spec->rank;
+  assert(cells->completed[rank] < sequence); /* calls are completed in turn */
   cells->completed[rank] = sequence;
   atomic_store_explicit(completed_of(cells, rank), sequence,
                         memory_order_release); /* after reading; pairs with learn */

@@ -19,6 +19,7 @@
 
 #include "exec/exec.h"
 
+#include <assert.h>
 #include <stdatomic.h>
 
 #define TT_CELL_HEAD 128  /* bytes of a cell before its first line: `completed`, `awaits` */
@@ -86,6 +87,7 @@ void tt_cells_wake(const tt_cells *cells, const uint64_t *ranks);
 
 /* Of the current call. */
 static inline tt_line *tt_cells_line(const tt_cells *cells, int64_t rank) {
+  assert(rank >= 0 && rank < cells->spec->rank_count && cells->line_at < cells->line_count);
   return (tt_line *)(void *)cells->line[rank] + cells->line_at;
 }
 

@@ -11,6 +11,7 @@
  * Cost: one line's way from core to core for up to TT_CELL_INLINE bytes. */
 #include "exec/direct.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -78,6 +79,7 @@ static inline uint32_t tag_of(const tt_direct *direct, uint32_t mark) {
 
 /* Publishes what the plan sends, unless some rank may still read what was there. */
 static bool publish(tt_direct *direct) {
+  assert(!direct->now.published);
   tt_cells *cells = direct->cells;
   if (direct->watch.spent)
     tt_watch_look(&direct->watch);
@@ -156,6 +158,7 @@ static tutti_status peek(void *user, uint32_t step, uint32_t mark, const unsigne
   tt_direct *direct = user;
   int32_t peer = direct->plan->step[step].peer;
   tt_direct_spot spot = direct->shape.spot[step];
+  assert(peer >= 0 && !spot.streams);
   tt_line *line = tt_cells_line(direct->cells, peer);
   *data = NULL;
   if (atomic_load_explicit(&line->sequence, memory_order_acquire) != direct->now.sequence) /* pairs with publish */
@@ -255,6 +258,7 @@ static void await(const tt_executor *executor, bool one) {
 }
 
 static void complete(tt_direct *direct) {
+  assert(!direct->now.completed);
   tt_cells *cells = direct->cells;
   tt_cells_complete(cells, direct->now.sequence);
   if (direct->shape.reads_all)
@@ -271,6 +275,8 @@ static tutti_status failed(tt_direct *direct, int64_t *peer) {
 /* Takes what has come, up to `end`. */
 static ALWAYS_INLINE tutti_status take_up_to(tt_direct *direct, uint32_t end, bool *moved, int64_t *peer,
                                              bool watched) {
+  assert(direct->now.position <= end && end <= direct->shape.take_count);
+  assert(!direct->shape.rests || direct->shape.take_count == 0); /* the instance does the steps */
   while (direct->now.position < end) {
     bool ready = true;
     if (take(direct, &direct->shape.take[direct->now.position], &ready, watched))
@@ -336,6 +342,7 @@ static const tt_executor_ops ops = {
 };
 
 tutti_status tt_direct_create(const tt_bound_plan *bound, tt_link *link, tt_direct **direct) {
+  assert(bound->blocks != TT_CLASS_STREAMS);
   tutti_status status = tt_bound_plan_check(bound);
   tt_direct *made = status ? NULL : calloc(1, sizeof *made);
   if (!made)

@@ -5,6 +5,7 @@
  * moved. Blocks of no length leave no trace in a stream and a message of such blocks is not sent: both ends know. */
 #include "exec/engine.h"
 
+#include <assert.h>
 #include <stdio.h>
 
 enum { BYTES_A_CALL = 512 << 10 };
@@ -13,6 +14,7 @@ static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
 /* Sets the lane to the beginning of its current step. */
 static void enter(tt_instance *instance, tt_lane_run *lane) {
+  assert(!lane->entered && lane->op < lane->end);
   const tt_op *op = lane->op;
   bool in_cell = instance->beside && op->kind != TT_STEP_COPY &&
                  instance->beside->has(instance->beside->user, (uint32_t)(op - instance->steps.op));
@@ -42,6 +44,7 @@ static bool grant(const tt_instance *instance, tt_lane_run *lane) {
   if (limit < lane->length && limit - lane->done < instance->slice)
     return false;
   lane->granted = limit == lane->length ? limit : lane->done + instance->slice;
+  assert(lane->done <= lane->granted && lane->granted <= limit);
   return true;
 }
 
@@ -75,6 +78,7 @@ static tutti_status end_message(tt_instance *instance, tt_lane_run *lane) {
 
 /* The lane's step is complete. */
 static tutti_status leave(tt_instance *instance, tt_lane_run *lane) {
+  assert(lane->entered && lane->done == lane->length);
   const tt_op *op = lane->op;
   tutti_status status = TUTTI_OK;
   if (op->ends_message && op->kind == TT_STEP_SEND)
@@ -127,6 +131,7 @@ static tutti_status visit(tt_instance *instance, tt_lane_run *lane, int64_t *mov
       status = tt_move(instance, lane, &bytes);
     if (status || (bytes == 0 && lane->length > 0))
       return name_peer(instance, lane, status);
+    assert(bytes >= 0 && lane->done + bytes <= lane->granted);
     if (instance->log.note)
       note(instance, lane, bytes);
     *moved = true;
@@ -168,6 +173,7 @@ static bool is_sent(const tt_instance *instance) {
 
 /* Whether nobody needs this rank any more: its buffers, where they were sent by reference, or its help. */
 static bool settled(tt_instance *instance) {
+  assert(instance->active_count == 0);
   for (uint32_t n = 0; instance->run.referred && n < instance->steps.refer.count; n++)
     if (instance->link.ops->unreleased(instance->link.transport, instance->steps.refer.stream[n]) > 0)
       return false;
@@ -210,6 +216,7 @@ static void watch_call(tt_instance *instance, bool done, bool moved) {
 }
 
 static tutti_status keep_error(tt_instance *instance, tutti_status status) {
+  assert(status != TUTTI_OK);
   instance->fault.status = status;
   snprintf(instance->fault.text, sizeof instance->fault.text, "%s", tutti_last_error());
   return status;

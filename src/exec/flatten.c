@@ -2,11 +2,13 @@
  * Nothing is decided here. */
 #include "exec/direct.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 static void set_send(tt_direct *direct, uint32_t number, const tt_lane *lane) {
   const tt_plan *plan = direct->plan;
   const tt_step *step = &plan->step[number];
+  assert(step->kind == TT_STEP_SEND && lane->level < TT_PLAN_LEVELS);
   direct->steps.send_level = (uint8_t)lane->level;
   direct->steps.send[direct->steps.send_count++] =
       (tt_direct_send){.step = number,
@@ -21,6 +23,7 @@ static void set_op(tt_direct *direct, uint32_t number, const tt_lane *lane) {
   const tt_plan *plan = direct->plan;
   const tt_step *step = &plan->step[number];
   bool copies = step->kind == TT_STEP_COPY;
+  assert(step->kind != TT_STEP_SEND && lane->level < TT_PLAN_LEVELS);
   tt_direct_op *made = &direct->steps.op[direct->steps.op_count++];
   *made = (tt_direct_op){
       .step = number,

@@ -6,6 +6,7 @@
 #include "exec/engine.h"
 #include "exec/shares.h"
 
+#include <assert.h>
 #include <string.h>
 
 typedef struct course { /* of a lane */
@@ -49,6 +50,7 @@ static void put(const forecast *on, course *of, int64_t bytes) {
     flush(of);
     at = 0;
   }
+  assert(bytes > 0 && bytes <= on->slot);
   of->used = at + bytes;
   of->went |= TT_MEDIA(on->slots);
   of->slots.bytes += bytes;
@@ -143,6 +145,7 @@ static void end_message(forecast *on) {
 }
 
 static void follow(forecast *on, const tt_lane *lane) {
+  assert(lane->role == TT_ROLE_SEND);
   const tt_plan *plan = on->bound->list;
   on->least = on->most = (course){.used = 0};
   for (uint32_t n = lane->first_step; n < lane->first_step + lane->step_count; n++) {
@@ -246,6 +249,7 @@ static tutti_status begin(forecast *on) {
 tutti_status tt_forecast(const tt_bound_plan *bound, const tt_run *run, const tt_forecast_facts *facts,
                          tt_sent_range *by_lane) {
   const tt_plan *plan = bound->list;
+  assert(facts->thresholds.lend > 0 && facts->thresholds.fetch > 0 && facts->thresholds.combine > 0);
   forecast on = {.bound = bound, .run = run, .facts = facts};
   memset(by_lane, 0, (size_t)plan->lane_count * TT_MEDIUM_COUNT * sizeof *by_lane);
   tt_arena_init(&on.arena);

@@ -4,6 +4,7 @@
  */
 #include "exec/engine.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 tutti_status tt_instance_create(const tt_bound_plan *bound, tt_link *link, tt_instance **instance) {
@@ -21,6 +22,7 @@ tutti_status tt_instance_create(const tt_bound_plan *bound, tt_link *link, tt_in
   made->link.transport = tt_link_get(link)->transport;
   made->link.thresholds = tt_link_get(link)->thresholds;
   made->slot = tt_slot_bytes(made->plan, (int64_t)tt_link_get(link)->slot_bytes_minimum);
+  assert(made->slot >= 64 && made->slot % 64 == 0);
   made->link.sent = tt_link_counts(link);
   tt_arena_init(&made->arena);
   status = tt_ops_make(made);
@@ -42,6 +44,7 @@ void tt_instance_destroy(tt_instance *instance) {
 }
 
 void tt_executor_log(tt_executor *executor, tt_access_log log, void *user) {
+  assert(executor->ops == &tt_instance_ops); /* it walks lanes */
   tt_instance *instance = (tt_instance *)executor;
   instance->log.note = log;
   instance->log.user = user;
@@ -64,6 +67,7 @@ static tutti_status set_slice(tt_instance *instance, const tt_run *run) {
     return tt_fail(TUTTI_ERR_ARGUMENT, "elements of %lld bytes do not fit into slices of %lld bytes",
                    (long long)element, (long long)instance->slot);
   instance->slice = tt_slice_bytes(instance->slot, element);
+  assert(instance->slice > 0 && instance->slice <= instance->slot && instance->slice % element == 0);
   return TUTTI_OK;
 }
 

@@ -17,6 +17,7 @@
  */
 #include "exec/direct.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -114,6 +115,13 @@ static int64_t image_at(const tt_direct *direct, tt_place length) {
   return tt_blocks_image(&direct->blocks, length);
 }
 
+#ifndef NDEBUG
+/* Whether so many bytes at the spot are in the line, or in the data of one call. */
+static bool is_inside(const tt_direct *direct, tt_direct_spot spot, int64_t bytes) {
+  int64_t before = spot.tagged ? TT_DIRECT_TAG : 0;
+  return spot.at >= before && spot.at + bytes <= (spot.near ? TT_CELL_INLINE : direct->shape.area->bytes);
+}
+#endif
 /* ---- pieces and takes ---- */
 
 static void add_readers(tt_direct *direct, const tt_direct_send *send) {
@@ -128,6 +136,7 @@ static void add_piece(tt_direct *direct, const tt_direct_send *send, int64_t byt
   direct->shape.rests |= to.streams;
   if (to.streams)
     return;
+  assert(is_inside(direct, to, bytes) && direct->shape.piece_count < direct->steps.send_count);
   add_readers(direct, send);
   direct->shape.writes_far |= !to.near;
   direct->shape.piece[direct->shape.piece_count++] =
@@ -147,6 +156,7 @@ static void set_spot(tt_direct *direct, const tt_direct_op *op, tt_direct_spot f
 }
 
 static void add_take(tt_direct *direct, const tt_direct_op *op, int64_t bytes) {
+  assert(op->peer < 0 || is_inside(direct, direct->shape.spot[op->step], bytes));
   direct->shape.take[direct->shape.take_count++] =
       (tt_direct_take){.peer = op->peer,
                        .src_space = (uint8_t)op->src.space,
@@ -181,6 +191,7 @@ static void merge_pieces(tt_direct *direct) {
   uint32_t count = 0;
   for (uint32_t n = 0; n < direct->shape.piece_count; n++) {
     tt_direct_piece *last = count ? &direct->shape.piece[count - 1] : NULL, *next = &direct->shape.piece[n];
+    assert(!last || next->to.at >= last->to.at + last->bytes || next->to.at + next->bytes <= last->to.at + last->bytes);
     if (last && next->to.at < last->to.at + last->bytes)
       continue;
     if (last && last->to.at + last->bytes == next->to.at && last->from + last->bytes == next->from)
@@ -304,6 +315,7 @@ static void set_peers(tt_direct *direct) {
     sources += __builtin_popcountll(direct->shape.sources[n]);
     direct->shape.owed[n] = direct->shape.sources[n] & ~direct->shape.readers[n];
   }
+  assert(sources < direct->plan->rank_count); /* nobody takes from itself */
   direct->shape.reads_all = sources == direct->plan->rank_count - 1;
 }
 

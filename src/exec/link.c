@@ -19,6 +19,7 @@ typedef struct name {
   uint64_t readers; /* hash of a published lane's list */
 } name;
 
+_Static_assert(sizeof(name) == 24, "no padding: names are compared and hashed byte by byte");
 typedef struct entry {
   tutti_stream *stream; /* NULL: free */
   name name;
@@ -43,6 +44,7 @@ static void set_thresholds(tt_thresholds *of) {
 }
 
 tutti_status tt_link_create(const tt_link_spec *spec, tt_link **link) {
+  assert(spec->rank >= 0 && spec->rank < spec->rank_count);
   tt_link *made = calloc(1, sizeof *made + (size_t)spec->rank_count * sizeof *made->neighbour);
   if (!made)
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for a communicator's table of streams");
@@ -87,6 +89,7 @@ tt_forecast_facts tt_link_facts(const tt_link *link) {
 }
 
 static tt_medium slots_of(const tt_link *link, const name *stream) {
+  assert(stream->readers || stream->peer >= 0);
   return stream->readers                                  ? TT_MEDIUM_PUBLISHED
          : link->spec.far && link->spec.far[stream->peer] ? TT_MEDIUM_MESSAGE
                                                           : TT_MEDIUM_SLOT;
@@ -119,6 +122,7 @@ static name name_of(const tt_link_end *end) {
 
 /* Where `wanted` is or would be. */
 static entry *find(entry *table, size_t size, const name *wanted) {
+  assert(size > 0 && (size & (size - 1)) == 0);
   size_t n = (size_t)tt_hash(0, wanted, sizeof *wanted) & (size - 1);
   while (table[n].stream && memcmp(&table[n].name, wanted, sizeof *wanted) != 0)
     n = (n + 1) & (size - 1);
@@ -156,12 +160,14 @@ static int64_t list_readers(const tt_link *link, const tt_link_end *end, int64_t
   }
   if (!listed)
     readers[count++] = link->spec.job_rank[link->spec.rank];
+  assert(count <= (int64_t)end->reader_count + 1);
   qsort(readers, (size_t)count, sizeof *readers, ascending);
   return count;
 }
 
 /* readers: room for one more than the end has. */
 static tutti_status open_stream(tt_link *link, const tt_link_end *end, int64_t *readers, tutti_stream **stream) {
+  assert(end->peer >= 0 || (end->sends && end->published)); /* only what is published has no one peer */
   int64_t source = end->sends ? link->spec.rank : end->peer;
   int64_t count = 1;
   readers[0] = link->spec.job_rank[end->sends && end->peer >= 0 ? end->peer : link->spec.rank];

@@ -1,6 +1,7 @@
 /* exec/memory.c - scratch for mid and tmp: one allocation that only ever grows, mid first, then the cells of tmp. */
 #include "exec/memory.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 enum { LINE = 64 };
@@ -20,6 +21,7 @@ static tutti_status grow(tt_memory *memory, size_t bytes) {
 
 static tutti_status lend_scratch(tt_memory *memory, int64_t mid, int64_t cell, uint32_t cell_count) {
   int64_t bytes;
+  assert(mid >= 0 && cell >= 0);
   if (mid > INT64_MAX - LINE || cell > INT64_MAX - LINE ||
       __builtin_mul_overflow(round_up(cell), (int64_t)cell_count, &bytes) ||
       __builtin_add_overflow(bytes, round_up(mid), &bytes))

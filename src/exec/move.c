@@ -29,6 +29,7 @@ static int64_t next_in_slot(const tt_instance *instance, const tt_lane_run *lane
 
 tutti_status tt_move_mismatch(tt_instance *instance, const tt_lane_run *lane, const char *what) {
   int32_t peer = instance->plan->step[lane->op - instance->steps.op].peer;
+  assert(peer >= 0); /* a step that takes has one */
   instance->fault.peer = tt_link_get(instance->link.of)->job_rank[peer];
   return tt_fail(TUTTI_ERR_MISMATCH, "rank %lld %s in call %llu", (long long)instance->fault.peer, what,
                  (unsigned long long)instance->run.call);
@@ -55,6 +56,7 @@ static uint64_t call_and_blocks(const tt_instance *instance, const tt_lane_run *
 tutti_status tt_move_flush(tt_instance *instance, tt_lane_run *lane) {
   if (!lane->slot)
     return TUTTI_OK;
+  assert(lane->op->kind == TT_STEP_SEND && lane->slot_used > 0 && lane->slot_used <= instance->slot);
   lane->slot = NULL;
   lane->header->call = call_and_blocks(instance, lane);
   return instance->link.ops->commit(instance->link.transport, lane->op->stream, (size_t)lane->slot_used);
@@ -124,6 +126,7 @@ static tutti_status refer(tt_instance *instance, tt_lane_run *lane, int64_t byte
   tutti_status status = reserve(instance, lane, instance->slot); /* an empty one */
   if (status || !lane->slot)
     return status;
+  assert(lane->slot_used == 0);
   mark(lane);
   lane->header->call = call_and_blocks(instance, lane);
   status = commit_reference(instance, lane, bytes, TT_MEDIUM_LENT);
@@ -150,6 +153,7 @@ static tutti_status move_send(tt_instance *instance, tt_lane_run *lane, int64_t 
   tutti_status status = reserve(instance, lane, bytes);
   if (status || !lane->slot)
     return status;
+  assert(bytes > 0 && lane->slot_used + bytes <= instance->slot);
   tt_dtype_copy(lane->slot + lane->slot_used, lane->src + lane->done, (size_t)bytes, false);
   mark(lane);
   lane->slot_used += bytes;
@@ -184,6 +188,7 @@ static tutti_status fetch(tt_instance *instance, tt_lane_run *lane, int64_t *mov
   int64_t most = whole > 0 ? whole : element;
   int64_t bytes = least(least(lane->granted - lane->done, lane->slot_bytes - lane->slot_used), most);
   unsigned char *dst = lane->dst + lane->done, *to = goes_aside(instance, lane) ? make_aside(instance, most) : dst;
+  assert(bytes > 0);
   if (!to)
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for %lld bytes of another rank", (long long)most);
   tutti_status status =

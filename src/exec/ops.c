@@ -2,6 +2,8 @@
  * decided here. The cost is O(steps), once per instance. */
 #include "exec/engine.h"
 
+#include <assert.h>
+
 static tutti_status no_memory(const tt_plan *plan) {
   return tt_fail(TUTTI_ERR_MEMORY, "no memory for an instance of %u steps", plan->step_count);
 }
@@ -16,6 +18,7 @@ static void set_op(tt_instance *instance, const tt_lane *lane, uint32_t number) 
   const tt_bound_step *bound = &instance->bound->step[number];
   bool last_of_lane = number + 1 == lane->first_step + lane->step_count;
   const tt_step *step = &plan->step[number];
+  assert(lane->level < TT_PLAN_LEVELS && bound->media <= TT_MEDIA_ALL);
   instance->steps.op[number] = (tt_op){.kind = step->kind,
                                        .ends_message = tt_step_ends_message(step, last_of_lane),
                                        .media = bound->media,
@@ -71,6 +74,7 @@ static void set_waits(tt_instance *instance) {
   for (uint32_t n = 0; n < plan->wait_count; n++) {
     const tt_wait *wait = &plan->wait[n];
     const tt_lane_run *lane = &instance->lane[wait->lane];
+    assert(wait->step < lane->end - lane->first);
     instance->steps.wait[n] = (tt_wait_on){lane, lane->first + wait->step, wait->whole};
   }
 }

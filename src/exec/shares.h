@@ -4,6 +4,8 @@
 
 #include "exec/cells.h"
 
+#include <assert.h>
+
 #define TT_DIRECT_TAG 4
 
 typedef struct tt_direct_spot { /* of a block on its way */
@@ -22,6 +24,7 @@ typedef struct tt_shares { /* what one rank has for another */
 
 /* area_bytes: of the longest data of a call. */
 static inline tt_shares tt_shares_begin(int64_t rank_count, int64_t area_bytes) {
+  assert(rank_count > 0 && area_bytes >= 0);
   return (tt_shares){
       .peer = -1, .near_bytes = TT_CELL_INLINE / rank_count & ~3, .far_bytes = area_bytes / rank_count & ~63};
 }
@@ -37,6 +40,7 @@ static inline void tt_shares_turn(tt_shares *of, int32_t peer, int64_t reader) {
 }
 
 static inline tt_direct_spot tt_shares_next(tt_shares *of, int64_t bytes) {
+  assert(of->peer >= 0 && bytes > 0); /* each move has its two ends */
   int64_t all = TT_DIRECT_TAG + bytes;
   if (all <= of->near_bytes - of->near) {
     of->near += all;

@@ -1,9 +1,12 @@
 /* exec/watch.c - spans of a run's time, added up by level. */
 #include "exec/watch.h"
 
+#include <assert.h>
 #include <string.h>
 
+_Static_assert(TT_SPENT_LEVELS < UINT8_MAX, "a row's number, + 1, has 8 bits");
 static const char *name_of(const tt_plan *plan, uint8_t level) {
+  assert(level == TT_OWN_LEVEL || level < plan->level_count);
   return level == TT_OWN_LEVEL ? "own" : plan->level[level];
 }
 
@@ -44,6 +47,7 @@ void tt_watch_wait(tt_watch *watch) {
 
 /* The span of idleness up to `now`, if there is one. */
 static void end_idleness(tt_watch *watch, tt_level_spent *row, int64_t now) {
+  assert(now >= watch->idle_ns); /* the clock never goes back */
   if (row && watch->idle_ns > 0)
     row->wait_ns += now - watch->idle_ns;
   watch->idle_ns = 0;
