@@ -3,6 +3,7 @@
 
 #include "transport/loop/parts.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 tutti_status tt_loop_create(const tt_loop_options *options, tt_loop **loop) {
@@ -43,7 +44,10 @@ void tt_loop_destroy(tt_loop *loop) {
   free(loop);
 }
 
-uint64_t tt_loop_pick(tt_loop *loop, uint64_t limit) { return tt_random_below(&loop->random, limit); }
+uint64_t tt_loop_pick(tt_loop *loop, uint64_t limit) {
+  assert(!loop->options.threads); /* threads keep to no schedule */
+  return tt_random_below(&loop->random, limit);
+}
 
 /* Relaxed: being dead orders nothing else. */
 void tt_loop_kill(tt_loop *loop, int64_t rank) { atomic_store_explicit(&loop->dead, rank, memory_order_relaxed); }

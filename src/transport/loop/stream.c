@@ -4,6 +4,7 @@
  * goes on where it was. All of it is freed with the loop. */
 #include "transport/loop/parts.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -143,6 +144,7 @@ uint64_t tt_loop_unreleased(void *self, tutti_stream *stream) {
 tutti_status tt_loop_reserve(void *self, tutti_stream *stream, tutti_slot_header **header, void **data, size_t *room) {
   loop_end *end = self;
   loop_ring *ring = stream->ring;
+  assert(ring); /* the writer's end */
   *room = 0;
   if (!ring->reserved && (tt_loop_unreleased(self, stream) == ring->slot_count || refused(end->loop, 3)))
     return TUTTI_OK;
@@ -155,6 +157,7 @@ tutti_status tt_loop_reserve(void *self, tutti_stream *stream, tutti_slot_header
 }
 
 static void put(loop_ring *ring, const void *data, size_t bytes, bool remote) {
+  assert(ring->reserved);
   uint64_t committed = committed_of(ring);
   loop_slot *slot = &ring->slot[committed % ring->slot_count];
   slot->data = data;
@@ -201,6 +204,7 @@ static uint64_t visible(tt_loop *loop, loop_ear *ear, loop_ring *ring) {
     return committed;
   if (ear->visible < committed && tt_random_below(&loop->random, 2) == 0)
     ear->visible += 1 + tt_random_below(&loop->random, committed - ear->visible);
+  assert(ear->visible <= committed);
   return ear->visible;
 }
 

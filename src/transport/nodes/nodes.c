@@ -3,6 +3,7 @@
 
 #include "transport/shm/shm.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 typedef struct nodes {
@@ -49,6 +50,7 @@ static void close_nodes(void *given) {
 
 static tutti_status open_nodes(const void *given, const tutti_boot *boot, void **opened) {
   const tt_nodes_config *config = given;
+  assert(config->head_of[boot->rank] <= boot->rank); /* the head is the lowest of its node */
   const tt_shm_config shm = {.timeout_ns = config->timeout_ns,
                              .head_of = config->head_of,
                              .descriptors = config->across->descriptor != NULL,

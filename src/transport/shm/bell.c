@@ -2,6 +2,7 @@
  */
 #include "transport/shm/bell.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <linux/futex.h>
 #include <linux/membarrier.h>
@@ -34,6 +35,7 @@ static bool is_announced(tt_shm_rank *own, tt_shm_bell how) {
 }
 
 static struct timespec length_of(const tt_shm_head *head, int64_t timeout_ns) {
+  assert(timeout_ns >= 0);
   if (atomic_load_explicit(&head->no_membarrier, memory_order_relaxed) && timeout_ns > SHORT_NS)
     timeout_ns = SHORT_NS;
   return (struct timespec){.tv_sec = timeout_ns / 1000000000, .tv_nsec = timeout_ns % 1000000000};
@@ -77,6 +79,7 @@ int tt_shm_bell_open(tt_shm_rank *own) {
 }
 
 static void ring_socket(const tt_shm_rank *rank, int bell) {
+  assert(bell >= 0); /* all ranks have such a bell, or none has */
   struct sockaddr_un address = {.sun_family = AF_UNIX};
   size_t length = strnlen(rank->socket, sizeof rank->socket);
   memcpy(address.sun_path + 1, rank->socket, length);

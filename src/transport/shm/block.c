@@ -7,6 +7,7 @@
  * is used up splits a larger one. Needs the segment's lock where it says so. */
 #include "transport/shm/segment.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -20,6 +21,7 @@
 #define KEPT_BYTES ((uint64_t)128 << 10) /* of a free block, at most: giving it back takes longer than a call */
 
 static uint32_t log_of(uint64_t bytes) {
+  assert(bytes <= (uint64_t)1 << (TT_SHM_CLASSES - 1));
   uint32_t log = 12;
   while (log < TT_SHM_CLASSES - 1 && ((uint64_t)1 << log) < bytes)
     log++;
@@ -31,12 +33,14 @@ static tt_shm_block *pop(tt_shm_segment *segment, uint32_t log) {
   if (offset == 0)
     return NULL;
   tt_shm_block *block = tt_shm_at(segment, offset);
+  assert(block->kind == TT_SHM_FREE && block->log_bytes == log);
   segment->head->free[log] = block->next;
   return block;
 }
 
 /* held: as in tt_shm_block. */
 static void push(tt_shm_segment *segment, tt_shm_block *block, uint32_t log, uint64_t held) {
+  assert(tt_shm_has_lock(segment) && held <= (uint64_t)1 << log);
   block->log_bytes = log;
   block->kind = TT_SHM_FREE;
   block->held = held;
@@ -51,6 +55,7 @@ static tutti_status back(tt_shm_segment *segment, uint64_t offset, uint64_t held
 static tt_shm_block *take_small(tt_shm_segment *segment, uint32_t log) {
   tt_shm_head *head = segment->head;
   uint64_t offset = head->piece, bytes = (uint64_t)1 << log;
+  assert(bytes <= SMALL_BYTES);
   if (tt_shm_round(offset, TT_SHM_PIECE) - offset < bytes) {
     offset = tt_shm_round(head->bump, TT_SHM_PIECE);
     if (segment->bytes < offset + TT_SHM_PIECE || back(segment, offset, 0, TT_SHM_PIECE) != TUTTI_OK)
@@ -63,6 +68,7 @@ static tt_shm_block *take_small(tt_shm_segment *segment, uint32_t log) {
 
 static tt_shm_block *take_new(tt_shm_segment *segment, uint32_t log) {
   uint64_t offset = segment->head->bump;
+  assert(offset > 0 && offset <= segment->bytes);
   if (segment->bytes - offset < (uint64_t)1 << log)
     return NULL;
   segment->head->bump = offset + ((uint64_t)1 << log);
@@ -138,6 +144,7 @@ static tt_shm_block *take(tt_shm_segment *segment, uint32_t log, bool whole, uin
 }
 
 tutti_status tt_shm_block_alloc(tt_shm_segment *segment, uint64_t bytes, uint64_t backed, tt_shm_block **block) {
+  assert(tt_shm_has_lock(segment) && bytes >= sizeof **block && backed <= bytes);
   uint32_t log = log_of(bytes);
   uint64_t held = 0, wanted = tt_shm_round(backed < TT_SHM_PAGE ? TT_SHM_PAGE : backed, TT_SHM_PAGE);
   tt_shm_block *found = bytes > segment->bytes ? NULL : take(segment, log, backed >= bytes, &held);
@@ -161,6 +168,7 @@ tutti_status tt_shm_block_alloc(tt_shm_segment *segment, uint64_t bytes, uint64_
 
 void tt_shm_block_give_back(tt_shm_segment *segment, tt_shm_block *block) {
   uint32_t log = block->log_bytes;
+  assert(log >= 12 && log < TT_SHM_CLASSES && block->held <= (uint64_t)1 << log);
   bool keeps = block->held > 0 && block->held <= KEPT_BYTES;
   if ((!keeps && !empty(segment, block, log)) || !tt_shm_lock_to_free(segment))
     return;

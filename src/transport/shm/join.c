@@ -5,6 +5,7 @@
  * all learn why. */
 #include "transport/shm/join.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -106,6 +107,7 @@ static void agree(tt_shm_meeting *meeting, const hello *all) {
     meeting->remote &= all[r].remote != 0;
   }
   memcpy(meeting->name, all[head_of(meeting, meeting->boot->rank)].name, sizeof meeting->name);
+  assert(meeting->bytes <= meeting->reserved);
 }
 
 static void count_members(tt_shm_meeting *meeting) {
@@ -118,6 +120,7 @@ tutti_status tt_shm_meet(const tutti_boot *boot, const int64_t *heads, uint64_t 
   *meeting = (tt_shm_meeting){
       .boot = boot, .head_of = heads, .until_ns = tt_clock_until(timeout_ns), .reserved = bytes, .socket = -1};
   count_members(meeting);
+  assert(meeting->member_count > 0); /* this rank is one */
   hello *all = calloc((size_t)boot->rank_count, sizeof *all);
   if (all == NULL)
     return tt_fail(TUTTI_ERR_MEMORY, "no memory to meet %lld ranks", (long long)boot->rank_count);
@@ -135,6 +138,7 @@ tutti_status tt_shm_meet(const tutti_boot *boot, const int64_t *heads, uint64_t 
 }
 
 static tutti_status map_take(tt_shm_meeting *meeting, int fd, tt_shm_segment **segment) {
+  assert(meeting->base != NULL && fd >= 0);
   void *base = meeting->base;
   meeting->base = NULL;
   return tt_shm_map_take(fd, base, meeting->reserved, meeting->bytes, segment);

@@ -4,6 +4,7 @@
  * whose first line carries the block's own data; all of it is backed by memory before the caller gets it. */
 #include "transport/shm/self.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #define EPOCH (((uint64_t)1 << 19) - 1) /* the lowest bits of the id of an epoch's cells */
@@ -134,6 +135,8 @@ tutti_status tt_shm_alloc(void *self, size_t bytes, void **memory) {
 }
 
 void tt_shm_free(void *self, void *memory) {
-  if (memory != NULL)
+  if (memory != NULL) {
+    assert(((const tt_shm_block *)memory - 1)->kind == TT_SHM_MEMORY); /* it was not freed before */
     tt_shm_block_give_back(((tt_shm *)self)->segment, (tt_shm_block *)memory - 1);
+  }
 }

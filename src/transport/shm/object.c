@@ -6,6 +6,8 @@
  * open, goes with that one. */
 #include "transport/shm/segment.h"
 
+#include <assert.h>
+
 static uint64_t *bucket_of(tt_shm_segment *segment, tt_shm_key key) {
   return &segment->head->bucket[tt_hash(key.id, &key.group, sizeof key.group) % TT_SHM_BUCKETS];
 }
@@ -21,6 +23,7 @@ static tt_shm_block *find(tt_shm_segment *segment, const tt_shm_object_spec *spe
 }
 
 static tutti_status make(tt_shm_segment *segment, const tt_shm_object_spec *spec, tt_shm_block **block) {
+  assert(spec->kind == TT_SHM_RING || spec->kind == TT_SHM_CELLS);
   tutti_status status = tt_shm_block_alloc(segment, spec->bytes, spec->backed, block);
   if (status != TUTTI_OK)
     return status;
@@ -49,6 +52,7 @@ tutti_status tt_shm_object_open(tt_shm_segment *segment, const tt_shm_object_spe
   if (status == TUTTI_OK && spec->join != NULL)
     status = spec->join(found, spec->argument);
   if (status == TUTTI_OK) {
+    assert(found->opened < found->end_count); /* each end opens once */
     found->opened++;
     *block = found;
   }
@@ -66,6 +70,7 @@ static void unlink_block(tt_shm_segment *segment, const tt_shm_block *block) {
 
 /* Out of the directory, before `list`. */
 static void take_out(tt_shm_segment *segment, tt_shm_block *block, tt_shm_block **list) {
+  assert(tt_shm_has_lock(segment) && block->kind != TT_SHM_FREE);
   unlink_block(segment, block);
   if (block->parent != 0)
     ((tt_shm_block *)tt_shm_at(segment, block->parent))->children--;
@@ -106,6 +111,7 @@ void tt_shm_object_close(tt_shm_segment *segment, tt_shm_block *block) {
   tt_shm_block *list = NULL;
   if (!tt_shm_lock_to_free(segment))
     return;
+  assert(block->closed < block->opened); /* each end closes what it has opened, once */
   if (++block->closed == block->end_count)
     take_family(segment, block, &list);
   tt_shm_unlock(segment);

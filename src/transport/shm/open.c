@@ -5,6 +5,7 @@
  * that what is in flight stays in the cores' caches. */
 #include "transport/shm/stream.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 typedef struct opening {
@@ -106,6 +107,8 @@ static tutti_stream *make_stream(const opening *open) {
 }
 
 static void bind_ring(tutti_stream *stream, tt_shm_ring *ring, const opening *open) {
+  assert((ring->slot_count & (ring->slot_count - 1)) == 0 && ring->slot_bytes % TT_SHM_LINE == 0);
+  assert(open->role == TT_SHM_WRITER || (uint64_t)open->reader < ring->reader_count);
   stream->ring = ring;
   stream->mask = ring->slot_count - 1;
   stream->slot_bytes = ring->slot_bytes;

@@ -4,6 +4,7 @@
  * other belongs to the same user: names of abstract sockets are free for all. */
 #include "transport/shm/pass.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
@@ -19,6 +20,7 @@ static tutti_status fail_call(const char *call) {
 }
 
 static socklen_t set_address(struct sockaddr_un *address, const char *name) {
+  assert(strlen(name) < TT_SHM_PASS_NAME);
   memset(address, 0, sizeof *address);
   address->sun_family = AF_UNIX;
   memcpy(address->sun_path + 1, name, strlen(name)); /* first byte 0: abstract */

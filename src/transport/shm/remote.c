@@ -10,6 +10,7 @@
  * it, and all send messages that are too short for one of them through slots, whatever the parameters ask for. */
 #include "transport/shm/self.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -52,6 +53,7 @@ static bool read_all(const tt_shm_rank *rank, uint64_t address, void *to, size_t
 }
 
 tutti_status tt_shm_remote_read(tt_shm *self, int64_t peer, uint64_t address, void *to, size_t bytes) {
+  assert(self->remote); /* else nobody refers to memory of its process */
   const tt_shm_rank *rank = tt_shm_rank_of(self, peer);
   if (tt_shm_is_own(self, peer)) {
     memcpy(to, (const void *)(uintptr_t)address, bytes);

@@ -4,6 +4,7 @@
  * (RLIMIT_AS). The file is sealed against shrinking: no rank can take memory from under another. */
 #include "transport/shm/segment.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -13,6 +14,11 @@
 #include <time.h>
 #include <unistd.h>
 
+_Static_assert(sizeof(tt_shm_rank) == TT_SHM_LINE, "what a rank shows is one line");
+_Static_assert(sizeof(tt_shm_block) == TT_SHM_LINE, "a block's own data is its first line");
+_Static_assert(offsetof(tt_shm_head, lock) % TT_SHM_LINE == 0 && offsetof(tt_shm_head, rank) % TT_SHM_LINE == 0,
+               "`deaths`, which all look at, and ranks share no line with the lock");
+_Static_assert(TT_SHM_PIECE % TT_SHM_PAGE == 0, "pieces are of whole pages");
 #define BYTES_MINIMUM (16u << 20)
 #define LOCK_TRIES 1000
 
@@ -83,6 +89,7 @@ tutti_status tt_shm_create(uint64_t bytes, int64_t rank_count, int *fd) {
 }
 
 tutti_status tt_shm_map_take(int fd, void *base, uint64_t reserved, uint64_t bytes, tt_shm_segment **segment) {
+  assert(bytes <= reserved);
   void *address = mmap(base, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, fd, 0);
   if (address == MAP_FAILED)
     return fail_fd(fd, TUTTI_ERR_MEMORY, "mmap", bytes);
@@ -106,6 +113,7 @@ tutti_status tt_shm_head_init(tt_shm_segment *segment, int64_t rank_count) {
   head->bytes = segment->bytes;
   head->rank_count = rank_count;
   head->bump = head_bytes(rank_count);
+  assert(head->bump % TT_SHM_PAGE == 0 && head->bump < head->bytes);
   pthread_mutexattr_t attribute;
   pthread_mutexattr_init(&attribute);
   pthread_mutexattr_setpshared(&attribute, PTHREAD_PROCESS_SHARED);
@@ -183,6 +191,7 @@ bool tt_shm_lock_to_free(tt_shm_segment *segment) {
 }
 
 void tt_shm_unlock(tt_shm_segment *segment) {
+  assert(tt_shm_has_lock(segment));
   atomic_store_explicit(&segment->head->holder, 0, memory_order_relaxed);
   pthread_mutex_unlock(&segment->head->lock);
 }

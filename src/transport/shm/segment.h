@@ -15,6 +15,7 @@
 
 #include "base/base.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -101,7 +102,16 @@ tutti_status tt_shm_lock(tt_shm_segment *segment);
 bool tt_shm_lock_to_free(tt_shm_segment *segment);
 void tt_shm_unlock(tt_shm_segment *segment);
 
-static inline void *tt_shm_at(const tt_shm_segment *segment, uint64_t offset) { return (char *)segment->head + offset; }
+/* Whether a thread of this process has it. For assertions. */
+static inline bool tt_shm_has_lock(const tt_shm_segment *segment) {
+  return atomic_load_explicit(&segment->head->holder, memory_order_relaxed) ==
+         segment->process; /* it wrote that itself */
+}
+
+static inline void *tt_shm_at(const tt_shm_segment *segment, uint64_t offset) {
+  assert(offset > 0 && offset < segment->bytes);
+  return (char *)segment->head + offset;
+}
 static inline uint64_t tt_shm_offset(const tt_shm_segment *segment, const void *address) {
   return (uint64_t)((const char *)address - (const char *)segment->head);
 }

@@ -7,6 +7,8 @@
 
 #include <tutti/boot.h>
 
+#include <assert.h>
+
 typedef struct tt_shm_cells tt_shm_cells;
 
 #define TT_SHM_PROBE_BYTES 16384
@@ -26,7 +28,10 @@ typedef struct tt_shm {
   bool twins;                      /* there may be other ranks in this process */
 } tt_shm;
 
-static inline tt_shm_rank *tt_shm_rank_of(const tt_shm *self, int64_t rank) { return &self->segment->head->rank[rank]; }
+static inline tt_shm_rank *tt_shm_rank_of(const tt_shm *self, int64_t rank) {
+  assert(rank >= 0 && rank < self->rank_count);
+  return &self->segment->head->rank[rank];
+}
 /* Whether it is this rank, or another one of its process. */
 static inline bool tt_shm_is_own(const tt_shm *self, int64_t rank) {
   return tt_shm_rank_of(self, rank)->pid == tt_shm_rank_of(self, self->rank)->pid;

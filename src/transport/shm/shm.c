@@ -2,6 +2,7 @@
 #include "transport/shm/join.h"
 #include "transport/shm/self.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -32,6 +33,7 @@ static uint64_t default_slot_bytes(int64_t ranks, uint64_t slot_count) {
 static void choose_slots(tt_shm *self, const tt_shm_config *config, int64_t ranks) {
   const tt_options *options = tt_options_get();
   self->slot_count = power_of_two(first_set(config->slot_count, (uint64_t)options->slot_count, 4));
+  assert((self->slot_count & (self->slot_count - 1)) == 0); /* streams take slots in turn by a mask */
   self->slot_bytes =
       first_set(config->slot_bytes, (uint64_t)options->slot_bytes, default_slot_bytes(ranks, self->slot_count));
 }

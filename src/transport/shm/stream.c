@@ -8,6 +8,9 @@
 #include <assert.h>
 #include <string.h>
 
+_Static_assert(sizeof(tt_shm_record) == TT_SHM_LINE, "a small message is one line, its header too");
+_Static_assert(sizeof(tt_shm_reader) == TT_SHM_LINE, "readers do not write each other's line");
+_Static_assert(offsetof(tt_shm_ring, reader) % TT_SHM_LINE == 0, "readers do not write the ring's own line");
 #define ELSEWHERE (TT_SHM_REFERRED | TT_SHM_REMOTE)
 #define LIKELY(condition) __builtin_expect(!!(condition), 1)
 
@@ -34,6 +37,7 @@ static uint64_t least_released(const tt_shm_ring *ring) {
 }
 
 static bool has_room(tutti_stream *stream) {
+  assert(stream->next <= stream->limit && stream->limit - stream->next <= stream->mask + 1);
   if (LIKELY(stream->next != stream->limit))
     return true;
   stream->limit = least_released(stream->ring) + stream->mask + 1;
@@ -60,6 +64,7 @@ tutti_status tt_shm_reserve_slot(void *self, tutti_stream *stream, tutti_slot_he
 
 /* Makes the slot visible: all else in the record is written. */
 static tutti_status publish(tutti_stream *stream, tt_shm_record *record) {
+  assert(atomic_load_explicit(&record->sequence, memory_order_relaxed) <= stream->next); /* it is this end's own */
   record->header = stream->header;
   atomic_store_explicit(&record->sequence, ++stream->next, memory_order_release);
   wake_peers(stream);

@@ -10,6 +10,7 @@
 #include "transport/streams/inbox.h"
 #include "transport/streams/letters.h"
 
+#include <assert.h>
 #include <inttypes.h>
 
 static tutti_status no_memory(uint64_t id, int64_t peer) {
@@ -39,6 +40,7 @@ static void free_if_empty(tt_streams *self, tt_streams_place *at) {
 }
 
 static void wait_here(tt_streams_place *at, tt_streams_inbox *box) {
+  assert(!box->next_here && !box->closed);
   tt_streams_inbox **behind = &at->first;
   while (*behind && (*behind)->node.key < box->node.key)
     behind = &(*behind)->next_here;
@@ -47,6 +49,7 @@ static void wait_here(tt_streams_place *at, tt_streams_inbox *box) {
 }
 
 static void close_inbox(tt_streams *self, tt_streams_inbox *box) {
+  assert(!box->closed);
   box->closed = true;
   tt_streams_inbox_drop_letters(self, box);
   free_if_over(self, box);
@@ -112,6 +115,7 @@ tutti_status tt_streams_place_open(tt_streams *self, uint64_t id, int64_t peer, 
 }
 
 void tt_streams_place_close(tt_streams *self, tt_streams_place *at) {
+  assert(at->open);
   match(self, at);
   if (at->inbox)
     close_inbox(self, at->inbox);
@@ -123,6 +127,7 @@ void tt_streams_place_close(tt_streams *self, tt_streams_place *at) {
 }
 
 void tt_streams_place_forget(tt_streams *self, tt_streams_place *at) {
+  assert(!at->open && !at->inbox);
   for (tt_streams_inbox *box; (box = at->first) != NULL;) {
     at->first = box->next_here;
     close_inbox(self, box);
@@ -141,6 +146,7 @@ tt_streams_letter *tt_streams_place_peek(tt_streams *self, tt_streams_place *at)
 tutti_status tt_streams_place_release(tt_streams *self, tt_streams_place *at) {
   tt_streams_inbox *box = at->inbox;
   tt_streams_letter *letter = box->letters;
+  assert(letter && letter->head.slot == box->next && !box->closed);
   box->letters = letter->next;
   box->next++;
   tt_streams_pool_give(self->post.pool, letter);

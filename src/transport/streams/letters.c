@@ -30,6 +30,7 @@ tt_streams_letter *tt_streams_pool_take(tt_streams_pool *pool, size_t room) {
   bool pooled = size_class < TT_STREAMS_CLASSES;
   tt_streams_letter *letter = pooled ? pool->kept[size_class] : NULL;
   if (letter) {
+    assert(letter->size_class == size_class && pool->bytes >= (size_t)LINE << size_class);
     pool->kept[size_class] = letter->next;
     pool->bytes -= (size_t)LINE << size_class;
     return letter;
@@ -76,6 +77,7 @@ void tt_streams_queue_add(tt_streams_queue *queue, tt_streams_letter *letter) {
 }
 
 tt_streams_letter *tt_streams_queue_remove(tt_streams_queue *queue) {
+  assert(queue->first);
   tt_streams_letter *letter = queue->first;
   queue->first = letter->next;
   if (!queue->first)
@@ -91,6 +93,7 @@ void tt_streams_queue_insert(tt_streams_queue *queue, tt_streams_letter *letter)
   tt_streams_letter **at = &queue->first;
   while ((*at)->number < letter->number)
     at = &(*at)->next;
+  assert((*at)->number > letter->number); /* each is there once */
   letter->next = *at;
   *at = letter;
 }
@@ -122,6 +125,7 @@ const char *tt_streams_head_check(const tt_streams_head *head) {
 }
 
 void tt_streams_letter_seal(tt_streams_letter *letter, uint64_t number) {
+  assert(letter->head.bytes <= TT_STREAMS_LETTER_BYTES);
   tt_streams_head *head = &letter->head;
   head->letter = number;
   head->again = 0;

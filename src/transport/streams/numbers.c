@@ -2,6 +2,7 @@
  */
 #include "transport/streams/numbers.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,6 +28,7 @@ bool tt_streams_numbers_has(const tt_streams_numbers *numbers, uint64_t number) 
 
 /* Puts `with` in the place of `count` ranges from `at` on. There is room. */
 static void replace(tt_streams_numbers *numbers, size_t at, size_t count, tt_streams_range with) {
+  assert(at + count <= numbers->count && (count > 0 || numbers->count < numbers->size));
   tt_streams_range *range = numbers->range;
   memmove(range + at + 1, range + at + count, (numbers->count - at - count) * sizeof *range);
   range[at] = with;
@@ -58,6 +60,7 @@ static void close_gap(tt_streams_numbers *numbers) {
 }
 
 tutti_status tt_streams_numbers_add(tt_streams_numbers *numbers, uint64_t first, uint64_t last) {
+  assert(first <= last);
   if (first <= numbers->all + 1) {
     numbers->all = last > numbers->all ? last : numbers->all;
     close_gap(numbers);

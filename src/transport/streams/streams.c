@@ -216,6 +216,7 @@ tutti_status tt_streams_reserve(void *given, tutti_stream *stream, tutti_slot_he
   tt_streams *self = given;
   assert(stream->writes);
   *room = 0;
+  assert(stream->next - stream->released <= self->window);
   if (stream->next - stream->released >= self->window)
     return fail_if_gone(self, stream);
   if (!stream->slot && !(stream->slot = tt_streams_pool_take(self->post.pool, stream->room)))
@@ -237,6 +238,7 @@ static void begin_use(tt_streams *self, tutti_stream *stream) {
 
 tutti_status tt_streams_commit(void *given, tutti_stream *stream, size_t bytes) {
   tt_streams *self = given;
+  assert(stream->writes);
   tt_streams_letter *letter = stream->slot;
   if (!letter)
     return tt_fail(TUTTI_ERR_ARGUMENT, "commit of a slot that was not reserved");
@@ -274,22 +276,26 @@ tutti_status tt_streams_peek(void *self, tutti_stream *stream, const tutti_slot_
 
 tutti_status tt_streams_release(void *given, tutti_stream *stream) {
   tt_streams *self = given;
+  assert(!stream->writes);
   if (!tt_streams_place_peek(self, stream->at))
     return tt_fail(TUTTI_ERR_ARGUMENT, "release of a slot that has not arrived");
   return tt_streams_place_release(self, stream->at);
 }
 
 uint64_t tt_streams_unreleased(void *self, tutti_stream *stream) {
+  assert(stream->writes && !is_before(stream->next, stream->released));
   (void)self;
   return stream->next - stream->released;
 }
 
 uint64_t tt_streams_unsent(void *self, tutti_stream *stream) {
+  assert(stream->writes);
   (void)self;
   return stream->unsent;
 }
 
 void tt_streams_sent(void *self, tutti_stream *stream, tutti_stream_sent *sent) {
+  assert(stream->writes);
   (void)self;
   *sent = stream->sent;
 }

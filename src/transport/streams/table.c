@@ -1,11 +1,13 @@
 /* transport/streams/table.c - an open hash table of what the streams keep. */
 #include "transport/streams/table.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 enum { FIRST_BUCKETS = 64 };
 
 static tt_streams_node **bucket_of(const tt_streams *self, tt_streams_node_kind kind, uint64_t key, int64_t peer) {
+  assert(self->bucket_count > 0 && (self->bucket_count & (self->bucket_count - 1)) == 0);
   uint64_t mixed =
       (key ^ (uint64_t)(peer * 8 + (int64_t)kind) * UINT64_C(0x9e3779b97f4a7c15)) * UINT64_C(0xff51afd7ed558ccd);
   return &self->bucket[(mixed >> 32) & (self->bucket_count - 1)];
@@ -44,6 +46,7 @@ void *tt_streams_node_find(const tt_streams *self, tt_streams_node_kind kind, ui
 }
 
 void *tt_streams_node_make(tt_streams *self, tt_streams_node_kind kind, uint64_t key, int64_t peer, size_t bytes) {
+  assert(bytes >= sizeof(tt_streams_node));
   if (self->node_count >= self->bucket_count && !grow(self))
     return NULL;
   tt_streams_node *node = calloc(1, bytes);
@@ -62,6 +65,7 @@ void *tt_streams_node_find_or_make(tt_streams *self, tt_streams_node_kind kind, 
 }
 
 void tt_streams_node_destroy(tt_streams *self, void *given) {
+  assert(self->node_count > 0);
   tt_streams_node *node = given, **at = bucket_of(self, node->kind, node->key, node->peer);
   while (*at != node)
     at = &(*at)->after;

@@ -20,6 +20,7 @@ static const unsigned char welcome[TT_TCP_WELCOME_BYTES] = {'w'};
 
 enum { FROM_AT = 8, TO_AT = 16, RAIL_AT = 24, RESERVED_AT = 28, RANDOM_AT = 32 };
 
+static_assert(RANDOM_AT + TT_TCP_RANDOM_BYTES == TT_TCP_HELLO_BYTES, "a hello ends with its random bytes");
 /* ---- bytes ---- */
 
 static void put(unsigned char *to, uint64_t number, size_t size) {
@@ -151,6 +152,7 @@ tt_tcp_verdict tt_tcp_auth_go(tt_tcp_auth *auth, int fd, const unsigned char key
   tt_tcp_verdict verdict = TT_TCP_WAITS;
   while (verdict == TT_TCP_WAITS) {
     size_t bytes = bytes_of(auth->stage);
+    assert(auth->heard < bytes && bytes <= sizeof auth->in);
     ssize_t got = recv(fd, auth->in + auth->heard, bytes - auth->heard, MSG_DONTWAIT);
     if (got < 0)
       return errno == EAGAIN || errno == EINTR ? TT_TCP_WAITS : TT_TCP_LOST;

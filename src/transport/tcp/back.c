@@ -5,6 +5,7 @@
  * what was on its way back is lost with the connection. */
 #include "transport/tcp/peer.h"
 
+#include <assert.h>
 #include <inttypes.h>
 
 enum {
@@ -26,6 +27,7 @@ static tt_tcp_fate lacks(tt_tcp_pipes *pipes, tutti_status status) {
 
 static tt_tcp_fate begin(void *user, tt_tcp_link *link, const tt_streams_head *head, tt_streams_letter **letter) {
   tt_tcp_pipes *pipes = user;
+  assert(!link->called); /* letters come on connections that others have called */
   tt_tcp_peer *peer = peer_of(pipes, link);
   peer->says_all = peer->says_all || head->again;
   if (peer->leaves && head->letter > peer->goodbye) {
@@ -66,6 +68,7 @@ static tt_tcp_fate deliver_take(void *user, tt_tcp_link *link, tt_streams_letter
 
 static tt_tcp_fate word(void *user, tt_tcp_link *link, tt_tcp_word said) {
   tt_tcp_pipes *pipes = user;
+  assert(link->called);
   tt_tcp_peer *peer = peer_of(pipes, link);
   const tt_tcp_owner *owner = &pipes->spec.owner;
   tt_tcp_fate fate = TT_TCP_GOES;
@@ -95,6 +98,7 @@ static tutti_status add(tt_tcp_link *link, tt_tcp_word_kind kind, uint64_t first
 }
 
 static void add_had(tt_tcp_pipes *pipes, tt_tcp_peer *peer, tt_tcp_link *link) {
+  assert(!link->called && link->peer == peer->rank);
   const tt_streams_numbers *had = &peer->had;
   tutti_status status = had->all > 0 ? add(link, TT_TCP_HAD, 1, had->all) : TUTTI_OK;
   for (size_t n = 0; n < had->count && n < RANGES && !status; n++)

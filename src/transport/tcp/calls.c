@@ -7,6 +7,7 @@
 #include "transport/tcp/auth.h"
 #include "transport/tcp/socket.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <sodium.h>
 #include <stdlib.h>
@@ -49,6 +50,7 @@ static void hang_up(tt_tcp_calls *calls, call *of) {
 }
 
 static void forget(tt_tcp_calls *calls, call *of) {
+  assert(*of->link == of);
   hang_up(calls, of);
   *of->link = of->next;
   if (of->next)
@@ -57,6 +59,7 @@ static void forget(tt_tcp_calls *calls, call *of) {
 }
 
 static void lose(tt_tcp_calls *calls, call *of, int error) {
+  assert(error != 0);
   hang_up(calls, of);
   if (tt_tcp_is_shortage(error))
     tt_tcp_calls_tell(calls, error);
@@ -68,6 +71,7 @@ static void lose(tt_tcp_calls *calls, call *of, int error) {
 }
 
 static void dial(tt_tcp_calls *calls, call *of) {
+  assert(of->watch.fd < 0 && !of->over);
   of->connected = false;
   of->watch.fd = tt_tcp_socket_connect(&calls->rail[of->rail], &of->address);
   if (of->watch.fd < 0 || !tt_tcp_watch_add(calls->watcher, &of->watch, EPOLLOUT))
@@ -79,6 +83,7 @@ static tt_tcp_verdict greet(tt_tcp_calls *calls, call *of) {
   if (errno != 0 || !tt_tcp_watch_change(calls->watcher, &of->watch, EPOLLIN))
     return TT_TCP_LOST;
   of->connected = true;
+  assert(calls->rank != of->peer && of->rail >= 0 && of->rail < TT_TCP_RAILS); /* a hello with others is refused */
   return tt_tcp_auth_call(&of->auth, of->watch.fd, calls->rank, of->peer, of->rail);
 }
 
@@ -87,6 +92,7 @@ static tt_tcp_verdict go(tt_tcp_calls *calls, call *of) {
 }
 
 bool tt_tcp_calls_event(tt_tcp_calls *calls, tt_tcp_watch *watch, tt_tcp_arrival *arrival) {
+  assert(watch->kind == TT_TCP_CALL && watch->fd >= 0);
   call *of = (call *)(void *)watch;
   tt_tcp_verdict verdict = go(calls, of);
   if (verdict == TT_TCP_LOST || verdict == TT_TCP_WRONG)

@@ -84,6 +84,7 @@ static stranger *find_place(tt_tcp_door *door) {
 }
 
 static void admit(tt_tcp_door *door, const tt_tcp_watch *listener) {
+  assert(listener >= door->listener && listener < door->listener + door->rail_count);
   int fd = tt_tcp_socket_accept(listener->fd);
   if (fd < 0) {
     if (tt_tcp_is_shortage(errno))
@@ -101,6 +102,7 @@ static void admit(tt_tcp_door *door, const tt_tcp_watch *listener) {
 }
 
 static bool hear(tt_tcp_door *door, stranger *who, tt_tcp_arrival *arrival) {
+  assert(who >= door->stranger && who < door->stranger + STRANGERS && who->watch.fd >= 0);
   tt_tcp_verdict verdict = tt_tcp_auth_go(&who->auth, who->watch.fd, door->key);
   if (verdict == TT_TCP_WRONG)
     tt_log(TT_LOG_DEBUG, "a caller at NIC '%.16s' has not proven that it belongs to this job",
@@ -136,6 +138,7 @@ static bool take(tt_tcp_door *door, tt_tcp_watch *watch, tt_tcp_arrival *arrival
   case TT_TCP_CALL:
     return tt_tcp_calls_event(&door->calls, watch, arrival);
   default:
+    assert(watch == &door->watcher.timer);
     return false; /* the timer: see look */
   }
 }

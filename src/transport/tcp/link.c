@@ -4,6 +4,7 @@
 
 #include "transport/tcp/socket.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <linux/sockios.h>
 #include <netinet/tcp.h>
@@ -20,6 +21,7 @@ enum { PIECES = 32, RETRANSMITS = 3, SILENCE_MS = 1000 };
 /* ---- life ---- */
 
 tt_tcp_link *tt_tcp_link_create(int fd, int64_t peer, int32_t rail, bool called) {
+  assert(fd >= 0 && rail >= 0);
   tt_tcp_link *link = calloc(1, sizeof *link);
   if (!link)
     return NULL;
@@ -67,6 +69,7 @@ static tt_tcp_fate push(tt_tcp_link *link, struct iovec *piece, size_t count, si
 }
 
 static struct iovec piece_of(const tt_streams_letter *letter, size_t from) {
+  assert(from < tt_streams_letter_wire_bytes(letter)); /* a head is never nothing */
   return (struct iovec){.iov_base = (void *)(uintptr_t)(tt_streams_letter_wire(letter) + from),
                         .iov_len = tt_streams_letter_wire_bytes(letter) - from};
 }
@@ -91,6 +94,7 @@ static size_t gather(const tt_tcp_link *link, const tt_streams_queue *from, size
 
 tt_tcp_fate tt_tcp_link_send(tt_tcp_link *link, tt_streams_queue *from, size_t most,
                              void (*whole)(void *user, const tt_streams_letter *letter), void *user) {
+  assert(link->called && (link->part == 0 || link->sent.last));
   struct iovec piece[PIECES];
   size_t bytes, sent, count = gather(link, from, most, piece, &bytes);
   if (count == 0)
@@ -112,6 +116,7 @@ tt_tcp_fate tt_tcp_link_send(tt_tcp_link *link, tt_streams_queue *from, size_t m
 
 tt_tcp_fate tt_tcp_link_say(tt_tcp_link *link) {
   tt_tcp_words *words = &link->words;
+  assert(!link->called && words->begin <= words->end && words->end <= words->size);
   tt_tcp_fate fate = TT_TCP_GOES;
   while (fate == TT_TCP_GOES && words->begin < words->end && !link->full) {
     struct iovec piece = {.iov_base = words->bytes + words->begin, .iov_len = words->end - words->begin};

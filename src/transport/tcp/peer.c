@@ -9,6 +9,7 @@
 #include "transport/tcp/peer.h"
 #include "transport/tcp/socket.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -30,6 +31,7 @@ void tt_tcp_peer_watch(tt_tcp_pipes *pipes, tt_tcp_link *link, bool writes) {
 }
 
 void tt_tcp_peer_count(tt_tcp_pipes *pipes, tt_tcp_link *link) {
+  assert(link->moved >= link->told_moved);
   uint64_t moved = link->moved - link->told_moved;
   link->told_moved = link->moved;
   if (link->called)
@@ -49,6 +51,7 @@ static void unlink_in(tt_tcp_peer *peer, const tt_tcp_link *link) {
 
 /* Out of its peer's sight; freed later, since events of it may be at hand. */
 static void put_away(tt_tcp_pipes *pipes, tt_tcp_peer *peer, tt_tcp_link *link, bool reset) {
+  assert(link->fd >= 0 && link->peer == peer->rank);
   tt_tcp_peer_count(pipes, link);
   if (link->called)
     peer->way[link->rail].link = NULL;
@@ -62,6 +65,7 @@ static void put_away(tt_tcp_pipes *pipes, tt_tcp_peer *peer, tt_tcp_link *link, 
 
 static void keep(tt_tcp_peer *peer, tt_tcp_link *link) {
   if (link->called) {
+    assert(!peer->way[link->rail].link); /* one for each rail */
     peer->way[link->rail].link = link;
     return;
   }
@@ -106,6 +110,7 @@ static void drop_acknowledged(tt_tcp_pipes *pipes, tt_tcp_peer *peer) {
   while (peer->waiting.first && tt_streams_numbers_has(&peer->acknowledged, peer->waiting.first->number)) {
     tt_streams_letter *letter = tt_streams_queue_remove(&peer->waiting);
     note_sent(&of, letter);
+    assert(peer->unacknowledged > 0);
     peer->unacknowledged--;
     tt_streams_pool_give(&pipes->pool, letter);
   }
@@ -186,6 +191,7 @@ static void forget_sent(tt_tcp_pipes *pipes, tt_tcp_peer *peer, tt_tcp_link *lin
   while (sent->first && !(sent->first == sent->last && link->part > 0) &&
          tt_streams_numbers_has(&peer->acknowledged, sent->first->number)) {
     tt_streams_pool_give(&pipes->pool, tt_streams_queue_remove(sent));
+    assert(peer->unacknowledged > 0);
     peer->unacknowledged--;
   }
 }
@@ -231,6 +237,7 @@ static void log_end(const tt_tcp_pipes *pipes, const tt_tcp_link *link, tt_tcp_f
 }
 
 void tt_tcp_peer_retire(tt_tcp_pipes *pipes, tt_tcp_peer *peer, tt_tcp_link *link, tt_tcp_fate fate) {
+  assert(fate != TT_TCP_GOES);
   if (link->fd < 0)
     return;
   tt_tcp_peer_drain(pipes, link);
@@ -266,6 +273,7 @@ static void drop_letters(tt_tcp_pipes *pipes, tt_tcp_peer *peer) {
 
 /* Whoever has left closes the connections when it has heard that its letters came. */
 void tt_tcp_peer_drop(tt_tcp_pipes *pipes, tt_tcp_peer *peer, tt_tcp_state state) {
+  assert(peer->state == TT_TCP_ALIVE && state != TT_TCP_ALIVE); /* nobody comes back, or leaves twice */
   bool dead = state == TT_TCP_DEAD;
   peer->state = state;
   peer->suspect = false;
@@ -283,6 +291,7 @@ void tt_tcp_peer_drop(tt_tcp_pipes *pipes, tt_tcp_peer *peer, tt_tcp_state state
 /* ---- all of them ---- */
 
 static tt_tcp_peer *make(tt_tcp_pipes *pipes, int64_t rank) {
+  assert(rank >= 0 && rank < pipes->spec.rank_count && rank != pipes->spec.rank);
   tt_tcp_peer *peer = calloc(1, sizeof *peer);
   if (!peer)
     return NULL;

@@ -4,6 +4,7 @@
 
 #include "transport/tcp/peer.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <poll.h>
@@ -62,6 +63,7 @@ static void handle(tt_tcp_pipes *pipes, tt_tcp_link *link, uint32_t events) {
   if (link->fd < 0)
     return;
   tt_tcp_peer *peer = pipes->peer[link->peer];
+  assert(peer); /* it is there as long as its links are */
   if (events & EPOLLOUT)
     link->full = false;
   if (events & (EPOLLIN | EPOLLERR | EPOLLHUP))
@@ -85,6 +87,7 @@ static void free_closed(tt_tcp_pipes *pipes) {
 
 /* The first that has not been told. */
 static tutti_status report_death(tt_tcp_pipes *pipes, int64_t *rank) {
+  assert(pipes->deaths > 0);
   for (int64_t n = 0; n < pipes->met_count; n++) {
     tt_tcp_peer *peer = pipes->peer[pipes->met[n]];
     if (peer->state != TT_TCP_DEAD || peer->reported)
@@ -241,6 +244,7 @@ static tutti_status watch_door(tt_tcp_pipes *pipes) {
 }
 
 tutti_status tt_tcp_pipes_create(const tt_tcp_pipes_spec *spec, tt_tcp_pipes **pipes) {
+  assert(spec->rank >= 0 && spec->rank < spec->rank_count);
   tt_tcp_pipes *made = calloc(1, sizeof *made);
   if (!made)
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for the connections of %" PRId64 " ranks", spec->rank_count);

@@ -10,6 +10,7 @@
 #include "transport/tcp/calls.h"
 #include "transport/tcp/peer.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <string.h>
 #include <unistd.h>
@@ -30,6 +31,7 @@ static const tt_tcp_host *own_host(const tt_tcp_pipes *pipes) { return &pipes->s
 
 int32_t tt_tcp_reach_rail(const tt_tcp_pipes *pipes, const tt_tcp_peer *peer, int64_t n) {
   int64_t first = pipes->spec.first_rail ? pipes->spec.first_rail[peer->rank] : peer->rank;
+  assert(first >= 0 && n >= 0);
   return (int32_t)((first + n) % own_host(pipes)->rail_count);
 }
 
@@ -88,6 +90,7 @@ static int64_t later(tt_tcp_pipes *pipes, int64_t now_ns) {
 
 static void call(tt_tcp_pipes *pipes, tt_tcp_peer *peer, int32_t rail, int64_t now_ns) {
   tt_tcp_way *way = &peer->way[rail];
+  assert(!way->link && !way->calling);
   const tt_rail *theirs = opposite(pipes, peer->rank, rail);
   way->again_ns = later(pipes, now_ns);
   if (!theirs)
@@ -144,6 +147,7 @@ void tt_tcp_reach(tt_tcp_pipes *pipes, tt_tcp_peer *peer, int64_t now_ns) {
 /* ---- death ---- */
 
 static void die(tt_tcp_pipes *pipes, tt_tcp_peer *peer) {
+  assert(peer->state == TT_TCP_ALIVE);
   if (tt_tcp_peer_has_left(peer))
     return;
   tt_log(TT_LOG_INFO, "tcp: rank %" PRId64 " is dead: %s", peer->rank,
@@ -230,6 +234,7 @@ static bool is_dead(tt_tcp_peer *peer, int64_t now_ns) {
 
 /* A peer whose system takes calls is there, and computes. A shortage here says nothing of it. */
 static void fail_call(tt_tcp_pipes *pipes, tt_tcp_peer *peer, const tt_tcp_arrival *arrival) {
+  assert(arrival->called && arrival->fd < 0);
   int64_t now_ns = tt_clock_ns();
   tt_tcp_way *way = &peer->way[arrival->rail];
   way->taken = arrival->taken ? way->taken + 1 : 0;
@@ -245,6 +250,7 @@ static void fail_call(tt_tcp_pipes *pipes, tt_tcp_peer *peer, const tt_tcp_arriv
 
 /* One that has come in, or has been answered. */
 static void welcome(tt_tcp_pipes *pipes, tt_tcp_peer *peer, const tt_tcp_arrival *arrival) {
+  assert(arrival->fd >= 0 && arrival->peer == peer->rank);
   bool useless = arrival->called && (peer->state != TT_TCP_ALIVE || peer->way[arrival->rail].link);
   if (useless || peer->state == TT_TCP_DEAD) {
     close(arrival->fd);

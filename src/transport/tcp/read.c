@@ -4,11 +4,13 @@
  * it; ^ the letter's own memory ^ scratch        the data of a large one goes where it belongs at once */
 #include "transport/tcp/link.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 
+_Static_assert(TT_TCP_WORD_BYTES <= sizeof(tt_streams_head), "a link's piece has room for a word");
 static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 
 static tt_tcp_fate wrong(tt_tcp_link *link, const char *what) {
@@ -22,11 +24,13 @@ static tt_tcp_fate finish_letter(tt_tcp_link *link, const tt_tcp_reader *reader)
   tt_streams_letter *letter = link->letter;
   if (!letter || link->letter_bytes < letter->bytes)
     return TT_TCP_GOES;
+  assert(link->letter_bytes == letter->bytes); /* what follows it is not read into it */
   link->letter = NULL;
   return reader->deliver_take(reader->user, link, letter);
 }
 
 static tt_tcp_fate begin_letter(tt_tcp_link *link, const tt_tcp_reader *reader) {
+  assert(!link->letter && link->skip_bytes == 0);
   tt_streams_head head;
   memcpy(&head, link->piece, sizeof head);
   tt_streams_head_turn(&head);
@@ -69,6 +73,7 @@ static void skip_data(tt_tcp_link *link, const unsigned char **bytes, size_t *si
 
 /* Whether the piece is whole. */
 static bool take_piece(tt_tcp_link *link, size_t wanted, const unsigned char **bytes, size_t *size) {
+  assert(wanted <= sizeof link->piece && link->piece_bytes < wanted);
   size_t took = least(*size, wanted - link->piece_bytes);
   memcpy(link->piece + link->piece_bytes, *bytes, took);
   link->piece_bytes += took;

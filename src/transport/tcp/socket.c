@@ -2,6 +2,7 @@
 #include "transport/tcp/socket.h"
 
 #include <arpa/inet.h>
+#include <assert.h>
 #include <errno.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
@@ -19,6 +20,7 @@ static void set(int fd, int level, int option, int value) { (void)setsockopt(fd,
 /* ---- addresses ---- */
 
 static socklen_t bytes_of(const struct sockaddr_storage *address) {
+  assert(address->ss_family == AF_INET || address->ss_family == AF_INET6);
   return address->ss_family == AF_INET6 ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in);
 }
 

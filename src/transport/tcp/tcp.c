@@ -44,6 +44,9 @@ typedef struct told {
   char text[TEXT_BYTES];
 } told;
 
+_Static_assert(sizeof(told_rail) == 20 && sizeof(told) == 40 + TT_RAILS_MOST * 20 + TEXT_BYTES,
+               "no padding: it is told");
+_Static_assert(offsetof(tt_tcp, streams) == 0, "functions of streams take a tt_tcp");
 static void tell_rail(const tt_rail *rail, in_port_t port, told_rail *to) {
   const struct sockaddr_in *four = (const void *)&rail->address;
   const struct sockaddr_in6 *six = (const void *)&rail->address;

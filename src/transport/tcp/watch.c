@@ -2,6 +2,7 @@
  * that the one before has ended. */
 #include "transport/tcp/watch.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -23,6 +24,7 @@ bool tt_tcp_watch_change(const tt_tcp_watcher *watcher, tt_tcp_watch *watch, uin
 
 /* Explicitly: where a forked process has a copy of the descriptor, closing alone would leave it in the epoll. */
 int tt_tcp_watch_end(const tt_tcp_watcher *watcher, tt_tcp_watch *watch) {
+  assert(watch->fd >= 0);
   int fd = watch->fd;
   (void)control(watcher, EPOLL_CTL_DEL, watch, 0);
   watch->fd = -1;

@@ -1,10 +1,12 @@
 /* transport/tcp/words.c - words to bytes and back, and a buffer of them. */
 #include "transport/tcp/words.h"
 
+#include <assert.h>
 #include <endian.h>
 #include <stdlib.h>
 #include <string.h>
 
+_Static_assert(TT_TCP_WORD_BYTES == 2 * sizeof(uint32_t) + 2 * sizeof(uint64_t), "a word is two numbers of each size");
 void tt_tcp_word_put(unsigned char wire[static TT_TCP_WORD_BYTES], tt_tcp_word word) {
   const uint32_t small[] = {htole32(word.kind), htole32(word.count)};
   const uint64_t large[] = {htole64(word.first), htole64(word.last)};
@@ -38,6 +40,8 @@ static tutti_status make_room(tt_tcp_words *words) {
 }
 
 tutti_status tt_tcp_words_add(tt_tcp_words *words, tt_tcp_word word) {
+  assert(words->begin <= words->end && words->end <= words->size);
+  assert(word.kind >= TT_TCP_HAD && word.kind <= TT_TCP_LEAVES);
   if (words->begin == words->end)
     words->begin = words->end = 0;
   tutti_status status = words->size - words->end < TT_TCP_WORD_BYTES ? make_room(words) : TUTTI_OK;

@@ -13,6 +13,7 @@
 static void note_come(void *request, ucs_status_t status, size_t bytes, void *user) {
   tt_streams_letter *letter = user;
   tt_ucx_mail *mail = letter->post;
+  assert(mail->requests > 0);
   mail->requests--;
   mail->ucp.request_free(request);
   if (status == UCS_OK && bytes == tt_streams_letter_wire_bytes(letter))

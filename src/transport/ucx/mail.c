@@ -27,6 +27,7 @@ static void note_sent(void *request, ucs_status_t status, void *user) {
   tt_streams_letter *letter = user;
   tt_ucx_mail *mail = letter->post;
   (void)status; /* the endpoint's handler says more */
+  assert(mail->requests > 0 && mail->rail[letter->rail].leaving_bytes >= letter->bytes);
   mail->requests--;
   mail->rail[letter->rail].leaving_bytes -= letter->bytes;
   mail->ucp.request_free(request);
@@ -34,6 +35,7 @@ static void note_sent(void *request, ucs_status_t status, void *user) {
 }
 
 static void post_take(tt_ucx_mail *mail, tt_ucx_way *way, tt_streams_letter *letter) {
+  assert(way->ep && tt_ucx_way_rail(way) < mail->rail_count);
   const ucp_request_param_t param = {.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA,
                                      .cb.send = note_sent,
                                      .user_data = letter};

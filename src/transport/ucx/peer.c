@@ -4,6 +4,7 @@
  * only closing flushes, and waits for it a short while. */
 #include "transport/ucx/mail.h"
 
+#include <assert.h>
 #include <endian.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -18,6 +19,7 @@ tt_ucx_peer *tt_ucx_peer_get(tt_ucx_mail *mail, int64_t rank) {
   tt_ucx_peer *peer = mail->peer[rank];
   if (peer || !(peer = calloc(1, sizeof *peer)))
     return peer;
+  assert(rank != mail->rank && mail->met_count < mail->rank_count);
   peer->mail = mail;
   peer->rank = rank;
   for (int r = 0; r < TT_RAILS_MOST; r++)
@@ -42,6 +44,7 @@ static const ucp_address_t *address_of(const tt_ucx_mail *mail, int64_t rank, in
   const unsigned char *at = mail->addresses + (size_t)rank * mail->address_stride;
   uint32_t count, bytes;
   memcpy(&count, at, sizeof count);
+  assert(le32toh(count) > 0);
   at += sizeof count;
   for (int64_t n = rail % le32toh(count); n > 0; n--) {
     memcpy(&bytes, at, sizeof bytes);
@@ -51,6 +54,7 @@ static const ucp_address_t *address_of(const tt_ucx_mail *mail, int64_t rank, in
 }
 
 static ucs_status_t open_end(tt_ucx_way *way) {
+  assert(!way->ep && way->peer->state == TT_UCX_ALIVE);
   tt_ucx_peer *peer = way->peer;
   tt_ucx_mail *mail = peer->mail;
   int64_t rail = tt_ucx_way_rail(way);
@@ -132,6 +136,7 @@ void tt_ucx_peers_settle(tt_ucx_mail *mail) {
 }
 
 tutti_status tt_ucx_peers_report(tt_ucx_mail *mail, int64_t *rank) {
+  assert(mail->deaths > 0);
   for (int64_t n = 0; n < mail->met_count; n++) {
     tt_ucx_peer *peer = mail->peer[mail->met[n]];
     if (peer->state != TT_UCX_DEAD || peer->reported)
@@ -149,6 +154,7 @@ tutti_status tt_ucx_peers_report(tt_ucx_mail *mail, int64_t *rank) {
 static void note_flush(void *request, ucs_status_t status, void *user) {
   tt_ucx_way *way = user;
   tt_ucx_mail *mail = way->peer->mail;
+  assert(way->flushing && mail->requests > 0);
   way->flushing = false;
   (void)status; /* the endpoint's handler says more */
   mail->requests--;

@@ -5,6 +5,7 @@
 #include "transport/ucx/device.h"
 #include "transport/ucx/mail.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -79,6 +80,7 @@ static tutti_status open_descriptors(tt_ucx_mail *mail) {
 }
 
 tutti_status tt_ucx_rails_open(tt_ucx_mail *mail, const tt_between_config *config) {
+  assert(config->rail_count <= TT_RAILS_MOST);
   tutti_status status = open_descriptors(mail);
   for (int64_t r = 0; r < config->rail_count && !status; r++) {
     tt_ucx_rail *rail = &mail->rail[r];

@@ -32,6 +32,8 @@ typedef struct told { /* little-endian */
   char text[TEXT_BYTES];
 } told;
 
+_Static_assert(sizeof(told) == 8 + SHARE_BYTES + TEXT_BYTES, "no padding: it is told");
+_Static_assert(offsetof(tt_ucx, streams) == 0, "functions of streams take a tt_ucx");
 /* ---- what a rank tells ---- */
 
 static size_t count_bytes(const tt_ucx_mail *mail) {
