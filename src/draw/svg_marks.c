@@ -6,8 +6,11 @@
 #include <math.h>
 #include <string.h>
 
-static const char *const colours[TT_PLAN_LEVELS] = {"#2f7ed8", "#e8710a", "#12925a", "#9b51d8",
-                                                    "#d6336c", "#0c97ab", "#a8760b", "#6b7785"};
+static const char *const colours[] = {"#2f7ed8", "#e8710a", "#12925a", "#9b51d8",
+                                      "#d6336c", "#0c97ab", "#a8760b", "#6b7785"};
+
+/* Of many levels some look alike. */
+static const char *colour_of(uint32_t level) { return colours[level % TT_COUNT(colours)]; }
 
 /* ---- what is drawn often, once ---- */
 
@@ -19,7 +22,7 @@ static bool is_dense(const tt_draw_grid *grid) { return grid->busiest > 64; }
 static void put_arrow_style(const tt_svg *to) {
   fprintf(to->out, "<style>.message{stroke-opacity:%s}", is_dense(to->grid) ? "0.55" : "0.9");
   for (uint32_t n = 0; n < level_count(to); n++)
-    fprintf(to->out, ".l%u{stroke:%s;marker-end:url(#h%u)}", n, colours[n], n);
+    fprintf(to->out, ".l%u{stroke:%s;marker-end:url(#h%u)}", n, colour_of(n), n);
   fputs("</style>\n", to->out);
 }
 
@@ -29,7 +32,7 @@ static void put_head_shape(const tt_svg *to, uint32_t level) {
       to->out,
       "<marker id=\"h%u\" viewBox=\"0 0 10 10\" refX=\"9\" refY=\"5\" markerWidth=\"%d\" markerHeight=\"%d\" "
       "markerUnits=\"userSpaceOnUse\" orient=\"auto\"><path d=\"M0 1.2L10 5L0 8.8z\" style=\"fill:%s\"/></marker>\n",
-      level, size, size, colours[level]);
+      level, size, size, colour_of(level));
 }
 
 /* Around (0, 0). */
@@ -66,7 +69,7 @@ void tt_svg_shapes(const tt_svg *to) {
     put_head_shape(to, n);
   for (uint32_t n = 0; n <= level_count(to); n++)
     for (tt_draw_mark_kind kind = 0; kind < TT_DRAW_MARK_COUNT; kind++) {
-      const char *colour = n < level_count(to) ? colours[n] : "#6b7785";
+      const char *colour = n < level_count(to) ? colour_of(n) : "#6b7785";
       if (!has_mark(to->grid, kind, n < level_count(to) && kind != TT_DRAW_COPY ? (int64_t)n : -1))
         continue;
       fprintf(to->out, "<g id=\"%c%u\" stroke=\"%s\" stroke-width=\"1.5\">", mark_letter[kind], n, colour);

@@ -166,6 +166,25 @@ static void test_svg_is_well_formed(void **state) {
   }
 }
 
+static void test_svg_has_a_colour_for_every_level(void **state) {
+  (void)state;
+  char text[600] = "plan rank 0 of 1 blocks 1 parts 1 tmp 0 times 1 slice 0\n";
+  size_t used = strlen(text);
+  for (int n = 0; n < TT_PLAN_LEVELS; n++)
+    used += (size_t)snprintf(text + used, sizeof text - used, "level %d l%c\n", n, 'a' + n);
+  snprintf(text + used, sizeof text - used, "lane 0 id 0 local level %d channel 0\n  0 t0 copy b0 in.0 => out.0\n",
+           TT_PLAN_LEVELS - 1);
+  tt_plan *plan = NULL;
+  assert_int_equal(tt_plan_parse(text, &plan), TUTTI_OK);
+  drawn in = {.picture = {.plan = (const tt_plan *const *)&plan, .title = "levels"}};
+  char *svg = draw(&in, tt_draw_svg);
+  assert_int_equal(count(svg, "style=\"fill:#"), TT_PLAN_LEVELS);
+  assert_int_equal(count(svg, ";marker-end:"), TT_PLAN_LEVELS);
+  assert_null(strstr(svg, "(null)"));
+  free(svg);
+  tt_plan_destroy(plan);
+}
+
 static void test_svg_refuses_more_ranks_than_fit(void **state) {
   (void)state;
   drawn in = {0};
@@ -201,6 +220,7 @@ int main(void) {
       cmocka_unit_test(test_svg_shows_every_message_once),
       cmocka_unit_test(test_svg_without_publishing_has_as_many_arrows_as_messages),
       cmocka_unit_test(test_svg_is_well_formed),
+      cmocka_unit_test(test_svg_has_a_colour_for_every_level),
       cmocka_unit_test(test_svg_refuses_more_ranks_than_fit),
       cmocka_unit_test(test_dot_has_every_step_and_stream),
   };
