@@ -1,10 +1,12 @@
 /* agree/board.c - a rank's board, where it shows the others of its machine what they need to know of it. */
 #include "agree/parts.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
 static tutti_status open_board(tutti_comm *comm) {
+  assert(!comm->agree.board);
   if (!comm->ops->cells_open)
     return TUTTI_OK;
   tt_board **board = calloc((size_t)comm->size, sizeof(tt_board *));

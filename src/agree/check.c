@@ -5,6 +5,7 @@
  * communicator has no verdict of its own. */
 #include "agree/parts.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <sched.h>
 #include <stdio.h>
@@ -42,6 +43,7 @@ static uint64_t oldest_kept(const tutti_comm *comm, uint64_t number) {
 static uint64_t newest_kept(const tutti_comm *comm, uint64_t number) { return comm->side.main ? 1 : number; }
 
 static difference own_difference(tutti_comm *comm, uint64_t number) {
+  assert(comm->agree.agreed <= (comm->side.main ? 1 : comm->calls.last_number));
   uint64_t oldest = oldest_kept(comm, number), newest = newest_kept(comm, number);
   uint64_t first = oldest > comm->agree.agreed ? oldest : comm->agree.agreed + 1;
   for (uint64_t n = first; comm->agree.board && n <= newest; n++) {
@@ -82,6 +84,7 @@ static difference last_difference(tutti_comm *comm, uint64_t number) {
 /* peer: whose data this rank has found to be other than it expects, or -1. */
 static tutti_status break_for_difference(difference found, int64_t peer) {
   tutti_comm *comm = found.comm;
+  assert(found.number > 0);
   char why[TT_VERDICT_TEXT] = "";
   tt_text to = {why, sizeof why, 0};
   if (found.lengths)
@@ -162,6 +165,7 @@ static tutti_status await_note(tutti_comm *comm, int64_t longest_ns) {
 
 /* Whoever is dead breaks the communicator; whoever has left the job only when it had not come to this call. */
 static tutti_status check_peer(tutti_comm *comm, uint64_t number, int64_t peer) {
+  assert(peer >= 0 && peer < comm->size);
   int gone = peer_gone(comm->context, comm->job_rank[peer]);
   tutti_status lack = lack_of(comm, peer);
   if (lack != TUTTI_OK)
@@ -219,6 +223,7 @@ static void await_answers(tutti_comm *comm, uint64_t number) {
 /* Whoever has left in the middle of a call knew why, and so does another rank of its machine. */
 tutti_status tt_agree_lost(tutti_comm *comm, uint64_t number, int64_t peer) {
   bool left = peer >= 0 && peer_gone(comm->context, peer) != 1;
+  assert(peer < comm->context->size);
   tutti_status status = await_note(comm, left ? LEAVING_NS : NOTE_NS);
   return status == TUTTI_OK ? tt_agree_check(comm, number) : status;
 }
@@ -273,6 +278,7 @@ tutti_status tt_agree_leave(tutti_comm *comm) {
 }
 
 tutti_status tt_agree_timeout(tutti_comm *comm, uint64_t number, int64_t waited_ns) {
+  assert(number > 0 && waited_ns > 0);
   char why[TT_VERDICT_TEXT] = "";
   tt_text to = {why, sizeof why, 0};
   tt_record_add_number(&to, comm, number);

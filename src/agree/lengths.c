@@ -11,6 +11,7 @@
  * same way which two ranks differ, in however many blocks. */
 #include "agree/parts.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -23,9 +24,13 @@ static uint64_t factor_of(uint64_t block) {
   return (x ^ x >> 31) | 1;
 }
 
-uint64_t tt_record_length(uint64_t block, int64_t bytes) { return factor_of(block) * (uint64_t)bytes; }
+uint64_t tt_record_length(uint64_t block, int64_t bytes) {
+  assert(bytes >= 0);
+  return factor_of(block) * (uint64_t)bytes;
+}
 
 tt_record_move tt_record_move_of(int64_t rank_count, int64_t block, int64_t from, int64_t to, int64_t bytes) {
+  assert(from >= 0 && from < rank_count && to >= 0 && to < rank_count && block >= 0 && bytes >= 0);
   uint64_t ranks = (uint64_t)rank_count, number = (uint64_t)block * ranks + (uint64_t)from;
   uint64_t pair = ~((uint64_t)from * ranks + (uint64_t)to);
   uint64_t hash = factor_of((uint64_t)block ^ factor_of((uint64_t)bytes)) >> 48;
@@ -34,9 +39,11 @@ tt_record_move tt_record_move_of(int64_t rank_count, int64_t block, int64_t from
 
 /* 1 / x modulo 2^64; each turn doubles the bits that are right. */
 static uint64_t inverse(uint64_t x) {
+  assert(x & 1);
   uint64_t y = x; /* right in 3 bits */
   for (int n = 0; n < 5; n++)
     y *= 2 - x * y;
+  assert(x * y == 1);
   return y;
 }
 
@@ -88,6 +95,7 @@ static int64_t block_count(const tutti_comm *comm, const tt_record *record, cons
 }
 
 static pair ends_of(const tutti_comm *comm, const tt_record *record, const tutti_graph *graph, int64_t block) {
+  assert(block >= 0 && block < block_count(comm, record, graph));
   if (graph)
     return (pair){graph->from[block], graph->to[block]};
   if (lengths_of(record) != TT_LENGTHS_ROOT)

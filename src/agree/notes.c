@@ -14,6 +14,7 @@
  * sought may have the communicator no more, so that this goes by the hidden one. */
 #include "agree/parts.h"
 
+#include <assert.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,12 +61,14 @@ struct tt_notes {
 /* ---- streams ---- */
 
 static bool make_notes(tutti_comm *comm) {
+  assert(!comm->side.main); /* those have none of their own */
   if (!comm->agree.notes)
     comm->agree.notes = calloc(1, sizeof *comm->agree.notes + (size_t)comm->size * sizeof comm->agree.notes->end[0]);
   return comm->agree.notes != NULL;
 }
 
 static tutti_stream *open_end(const tutti_comm *comm, kind of, int64_t rank, bool out, tutti_stream **end) {
+  assert(comm->far[rank]); /* who is here reads the board */
   int64_t from = comm->job_rank[out ? comm->rank : rank], to = comm->job_rank[out ? rank : comm->rank];
   const tutti_stream_spec spec = {.id = (comm->id << 32) + UINT32_MAX - 16 - of, /* lanes are fewer */
                                   .source = from,
@@ -106,6 +109,7 @@ static void send_note(tutti_comm *comm, int64_t rank, const note *from) {
   kind of = from->talk == VERDICT || from->talk == LAST_STOP ? ONCE : TALK;
   tutti_stream *end = open_end(comm, of, rank, true, &comm->agree.notes->end[rank][of].out);
   size_t bytes = bytes_of(from), room = 0;
+  assert(bytes <= sizeof *from);
   tutti_slot_header *header;
   void *data;
   if (!end || comm->ops->reserve(comm->transport, end, &header, &data, &room) != TUTTI_OK || room < bytes)
@@ -130,6 +134,7 @@ static void send_notes(tutti_comm *comm, const note *from, int64_t most) {
 /* ---- what has come ---- */
 
 static note stop_note(const tutti_comm *comm, talk how) {
+  assert(how == STOP || how == STOP_TOO || how == LAST_STOP);
   return (note){.talk = how, .of.stop = comm->refused.stops->own.said};
 }
 
@@ -258,6 +263,7 @@ void tt_notes_stop(tutti_comm *comm, bool asks) {
 void tt_notes_seek(const tutti_comm *comm, int64_t rank) {
   tutti_comm *control = comm->context->made.control;
   const note question = {.number = comm->id, .talk = SEEK};
+  assert(comm != control);
   if (make_notes(control))
     send_note(control, comm->job_rank[rank], &question);
 }

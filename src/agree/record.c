@@ -1,6 +1,7 @@
 /* agree/record.c - records of calls: each rank writes one before its first step, all others can read it. */
 #include "agree/parts.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,9 +9,15 @@
 
 #define LATER_ID (UINT32_MAX - 32) /* lanes are fewer */
 
+_Static_assert(sizeof(tt_record) == 64 && offsetof(tt_record, number) == 0,
+               "a record is a line, its number the first word");
+_Static_assert(offsetof(tt_board, record) % 64 == 0 && offsetof(tt_board, verdict) % 64 == 0, "lines of their own");
+_Static_assert(TT_RECORDS > TT_RECORDS_FIRST, "a place holds no call of the board");
+
 /* ---- where records are ---- */
 
 tutti_status tt_record_open(tutti_comm *comm) {
+  assert(!comm->agree.later && !comm->side.main);
   tt_record **later = calloc((size_t)comm->size, sizeof(tt_record *));
   if (!later)
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for the records of %" PRId64 " ranks", comm->size);
@@ -32,6 +39,7 @@ void tt_record_close(tutti_comm *comm) {
 /* Where the rank says what it called there. NULL: there is no place for it, so that nobody has written it; or the rank
  * is on another machine, and has told nothing. */
 static inline tt_record *place_of(const tutti_comm *comm, int64_t rank, uint64_t number) {
+  assert(rank >= 0 && rank < comm->size && number > 0);
   if (comm->side.main)
     return comm->agree.record[rank];
   if (number - 1 < TT_RECORDS_FIRST)
@@ -57,6 +65,7 @@ void tt_record_make(const tutti_comm *comm, int64_t rank) {
 }
 
 void tt_record_keep(tutti_comm *comm, int64_t rank, const tt_record *record) {
+  assert(comm->far[rank]); /* others write their own */
   tt_record_make(comm, rank);
   tt_record *place = place_of(comm, rank, record->number);
   if (place)
@@ -69,6 +78,7 @@ void tt_record_publish(tutti_comm *comm, uint64_t number, const tt_record *said)
   tt_record *place = comm->agree.board ? place_of(comm, comm->rank, number) : NULL;
   if (!place)
     return;
+  assert(place->word[0] <= number); /* this rank's own: its calls' numbers only grow */
   if (comm->side.main &&
       number > 1) { /* what was said of the request holds; it must not go away while others read it */
     __atomic_store_n(&place->word[0], number, __ATOMIC_RELEASE); /* pairs with tt_record_read */
@@ -108,6 +118,7 @@ static uint64_t last_of(const tt_record *record, int count, uint64_t last) {
 }
 
 uint64_t tt_record_last(const tutti_comm *comm, int64_t rank) {
+  assert(!comm->far[rank]);
   if (comm->side.main)
     return last_of(comm->agree.record[rank], 1, 0);
   uint64_t last = last_of(comm->agree.board[rank]->record, TT_RECORDS_FIRST, 0);
@@ -226,6 +237,7 @@ static void add_group(tt_text *to, const tt_record *all, int64_t ranks, int64_t 
   int64_t count = 0, shown = 0;
   for (int64_t r = first; r < ranks; r++)
     count += is_same(&all[r], &all[first]);
+  assert(count > 0);
   tt_text_add(to, count == 1 ? "rank" : "ranks");
   for (int64_t r = first; r < ranks; r++) {
     if (!is_same(&all[r], &all[first]))

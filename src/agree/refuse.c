@@ -18,6 +18,7 @@
  * waits. */
 #include "agree/parts.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <sched.h>
 #include <stdio.h>
@@ -188,6 +189,7 @@ static bool is_behind(const tutti_comm *comm, found *next) {
 static void begin(tutti_comm *comm, const found *next) {
   const uint64_t facts[] = {next->epoch, next->over};
   tt_stop *own = own_stop(comm);
+  assert(own->epoch == comm->refused.epoch && next->epoch > own->epoch && next->over >= own->over);
   comm->refused.stops->tells = 0;
   comm->refused.over = own->over = next->over;
   own->epoch = next->epoch;
@@ -229,6 +231,7 @@ static void tell_far(tutti_comm *comm) {
 }
 
 bool tt_refuse_settle(tutti_comm *comm, uint64_t ended) {
+  assert(!comm->side.main);
   found next;
   uint64_t over = comm->refused.over;
   if (!tt_stops_open(comm))
@@ -289,6 +292,7 @@ void tt_refuse_tend_all(tutti_context *context, int64_t waited_ns, int64_t now) 
 /* ---- refusing ---- */
 
 void tt_refuse_spoilt(tutti_comm *comm, uint64_t number) {
+  assert(number > comm->refused.over);
   char why[TT_REFUSED_TEXT];
   const tt_reason *first = &own_stop(comm)->reason;
   snprintf(why, sizeof why, "it was under way in place when rank %" PRId64 " refused call %" PRIu64 ": %.150s",
@@ -344,6 +348,7 @@ void tt_refuse_next(tutti_comm *comm, const char *why) {
 /* ---- other machines, and the end ---- */
 
 void tt_refuse_told(tutti_comm *comm, int64_t rank, const tt_stop *told) {
+  assert(comm->far[rank]);
   if (!comm->agree.board || !tt_stops_open(comm))
     return;
   tt_stops_keep(comm, rank, told);
@@ -351,6 +356,7 @@ void tt_refuse_told(tutti_comm *comm, int64_t rank, const tt_stop *told) {
 }
 
 void tt_refuse_left(const tutti_comm *comm, int64_t rank) {
+  assert(rank == comm->rank || comm->far[rank]);
   tt_record_make(comm, rank);
   if (comm->agree.board[rank])
     __atomic_store_n(&comm->agree.board[rank]->left, 1, __ATOMIC_RELEASE); /* after its words; pairs with has_left */

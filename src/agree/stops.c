@@ -4,6 +4,7 @@
  * read, and copies of what those of other machines have told. Each writes its own only. */
 #include "agree/parts.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,9 +13,12 @@
 #define STOPS_ID (UINT32_MAX - 40) /* lanes are fewer */
 #define WORDS (sizeof(tt_stop) / sizeof(uint64_t))
 
+_Static_assert(sizeof(tt_stop) == WORDS * sizeof(uint64_t), "written and read by words");
+
 /* ---- where it stands ---- */
 
 static tutti_status open_cells(tutti_comm *comm) {
+  assert(!comm->side.main);
   tt_stops *made = calloc(1, sizeof *made + (size_t)comm->size * sizeof made->of[0]);
   if (!made)
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for the refused calls of a communicator of %" PRId64, comm->size);
@@ -50,11 +54,13 @@ static void write_words(tt_stop_cell *cell, const tt_stop_words *from) {
 }
 
 void tt_stops_say(tutti_comm *comm) {
+  assert(comm->refused.stops->own.said.epoch >= comm->refused.epoch);
   comm->refused.stops->own.said.version++;
   write_words(comm->refused.stops->of[comm->rank], &comm->refused.stops->own);
 }
 
 void tt_stops_read(const tutti_comm *comm, int64_t rank, tt_stop *said) {
+  assert(rank >= 0 && rank < comm->size);
   const tt_stop_cell *cell = comm->refused.stops->of[rank];
   tt_stop_words read = {.said = {.version = 0}};
   for (uint64_t first = 1, last = 0; cell && first != last;) { /* twice only if it has ended one meanwhile */
@@ -68,6 +74,7 @@ void tt_stops_read(const tutti_comm *comm, int64_t rank, tt_stop *said) {
 
 /* Notes overtake each other. */
 void tt_stops_keep(tutti_comm *comm, int64_t rank, const tt_stop *told) {
+  assert(comm->far[rank]); /* others write their own */
   tt_stop_cell **copy = &comm->refused.stops->of[rank];
   tt_stop kept;
   if (!*copy)
@@ -84,6 +91,7 @@ void tt_stops_keep(tutti_comm *comm, int64_t rank, const tt_stop *told) {
  * with them. */
 void tt_stops_refuse(tutti_comm *comm, uint64_t number, const char *why) {
   tt_stop *own = &comm->refused.stops->own.said;
+  assert(own->newest < TT_REFUSALS && number > own->over);
   tt_refusal *newest = &own->refusal[own->newest];
   uint64_t next = (own->newest + 1) % TT_REFUSALS;
   bool same = newest->last + 1 == number && strncmp(newest->text, why, sizeof newest->text - 1) == 0;
@@ -120,6 +128,7 @@ uint64_t tt_stop_first(const tt_stop *said, uint64_t over) {
 }
 
 tt_reason tt_stops_reason_from(const tutti_comm *comm, uint64_t from) {
+  assert(from > 0); /* call 0 would be refused by all */
   tt_reason reason = {.number = 0};
   tt_stop said;
   for (int64_t r = 0; r < comm->size; r++) {

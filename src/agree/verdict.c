@@ -5,6 +5,7 @@
  * (notes.c). */
 #include "agree/parts.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <sched.h>
 #include <stdio.h>
@@ -22,6 +23,7 @@ static void await_verdict(const tt_board *head) {
 /* Whether this one's is the first. */
 static bool write_verdict(tutti_comm *comm, tutti_status status, const char *why) {
   tt_board *head = comm->agree.board[comm->head];
+  assert(status != TUTTI_OK && !comm->side.main && !comm->far[comm->head]);
   uint32_t none = 0;
   if (!__atomic_compare_exchange_n(&head->verdict, &none, 1, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
     await_verdict(head);
@@ -41,6 +43,7 @@ static bool write_verdict(tutti_comm *comm, tutti_status status, const char *why
 }
 
 static void set_broken(tutti_comm *comm, tutti_status status, const char *why) {
+  assert(status != TUTTI_OK && comm->agree.broken == TUTTI_OK); /* the first holds */
   comm->agree.broken = status;
   comm->agree.broken_text = strndup(why, TT_VERDICT_TEXT - 1);
 }
@@ -93,6 +96,7 @@ tutti_status tt_agree_break(tutti_comm *comm, tutti_status status, const char *f
 
 /* One word, so that it is whole whenever it is read: numbers of communicators have 32 bits. */
 void tt_agree_lack(tutti_context *context, uint64_t id, tutti_status status) {
+  assert(id <= UINT32_MAX && status != TUTTI_OK);
   if (!context->made.control || !context->made.control->agree.board)
     return;
   uint64_t *lacks = context->made.control->agree.board[context->rank]->lacks;

@@ -2,6 +2,7 @@
 #include "job/comm.h"
 #include "job/medium.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -12,6 +13,9 @@
 #define EPOCHS (2 * TT_EPOCHS_APART)
 #define EPOCH_IDS ((uint64_t)1 << 19)
 #define EPOCH_FIRST (1u << 27)
+
+_Static_assert(EPOCH_FIRST + EPOCHS * EPOCH_IDS == (UINT64_C(1) << 27) + (UINT64_C(1) << 30),
+               "call/side.c has the next");
 
 /* ---- cells ---- */
 
@@ -26,9 +30,11 @@ tutti_status tt_comm_open_cells(const tutti_comm *comm, uint32_t id, size_t byte
   for (int64_t r = 0; r < comm->size; r++)
     if (!comm->far[r])
       here[count++] = comm->job_rank[r];
+  assert(count > 0 && !comm->far[comm->rank]); /* this rank is here */
   tutti_status status = comm->ops->cells_open(comm->transport, tt_comm_base(comm) + id, here, count, bytes, cell);
   for (int64_t r = comm->size - 1; r >= 0 && status == TUTTI_OK; r--) /* spread: none lies before its place */
     cell[r] = comm->far[r] ? NULL : cell[--count];
+  assert(status != TUTTI_OK || count == 0);
   free(here);
   return status;
 }
@@ -45,6 +51,7 @@ void tt_comm_close_cells(const tutti_comm *comm, uint32_t id, void **cell) {
 /* Two ranks have both a core of their own and its cache, and want to overlap. More of them share: the longer a slot,
  * the fewer changes of rank; but all streams of a communicator should lie in the outer cache together. */
 static int64_t default_slot_bytes(int64_t ranks, bool apart) {
+  assert(ranks > 0);
   int64_t room = STREAMS_BYTES / (ranks * ranks);
   return ranks <= 2 && !apart ? 32 << 10 : room > 64 << 10 ? 64 << 10 : room > 16 << 10 ? room : 16 << 10;
 }
@@ -76,10 +83,12 @@ size_t tt_comm_slot_bytes(int64_t ranks, bool apart) {
 }
 
 tutti_status tt_comm_open_link(tutti_comm *comm) {
+  assert(!comm->link);
   int64_t together = 0;
   tutti_status status = count_together(comm, &together);
   if (status != TUTTI_OK)
     return status;
+  assert(together > 0 && together <= comm->size);
   tt_link_spec spec = {.ops = comm->ops,
                        .transport = comm->transport,
                        .job_rank = comm->job_rank,
@@ -133,6 +142,7 @@ static void forget_epochs(const tutti_comm *comm) {
 
 /* Executors follow when they are started: tt_operation_start. */
 tutti_status tt_comm_renew(tutti_comm *comm, uint32_t epoch) {
+  assert(epoch > comm->refused.epoch && !comm->side.main);
   tutti_status status = TUTTI_OK;
   tt_link_destroy(comm->link);
   comm->link = NULL;

@@ -5,6 +5,7 @@
 #include "topo/nics/nics.h"
 #include "transport/transport.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -97,6 +98,7 @@ tutti_status tt_machines_find(tutti_context *context, const uint64_t *machine, s
   for (int64_t r = 0; r < context->size; r++)
     while (of_rank(machine, stride, context->machine.head_of[r]) != of_rank(machine, stride, r))
       context->machine.head_of[r]++;
+  assert(context->machine.head_of[context->rank] <= context->rank && context->machine.head_of[0] == 0);
   return TUTTI_OK;
 }
 
@@ -145,6 +147,7 @@ static tutti_status find_first_rails(tutti_context *context) {
   context->machine.first_rail = first;
   for (int64_t r = 0; first && place && ranks && r < size; r++) {
     int64_t head = context->machine.head_of[r];
+    assert(head <= r && context->machine.head_of[head] == head);
     first[r] = head == r ? machines++ : first[head];
     place[r] = ranks[head]++;
   }
@@ -193,6 +196,7 @@ static tutti_status open_alone(tutti_context *context, const tutti_transport_ops
 }
 
 tutti_status tt_machines_open(tutti_context *context, const tutti_context_options *given, const tutti_boot *boot) {
+  assert(!context->transport);
   context->machine.crowded = has_fewer_cores(context);
   const tt_shm_config shm = {.timeout_ns = context->create_timeout_ns,
                              .crowded = context->machine.crowded,

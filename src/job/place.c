@@ -4,6 +4,7 @@
 #include "job/medium.h"
 #include "transport/transport.h"
 
+#include <assert.h>
 #include <inttypes.h>
 
 static tutti_status no_memory(const tt_team *team) {
@@ -31,6 +32,7 @@ static tutti_status find_far(const tutti_context *context, tt_team *team) {
     team->apart = team->apart || team->far[r];
     team->head = team->far[r] ? team->head : r;
   }
+  assert(!team->far[team->rank] && team->head <= team->rank);
   return team->apart ? list_machines(context, team) : TUTTI_OK;
 }
 
@@ -96,6 +98,7 @@ static tutti_status place_team(const tutti_context *context, tt_team *team) {
 
 static void take_team(tutti_comm *comm) {
   const tt_team *team = comm->team;
+  assert(team->ready);
   comm->ops = team->ops;
   comm->transport = team->transport;
   comm->topo = team->topo;

@@ -1,6 +1,7 @@
 /* job/team.c - teams: made once for a list of ranks, kept a while after the last communicator of them has gone. */
 #include "job/team.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,10 +48,12 @@ static tt_team *make(tt_teams *teams, const int64_t *job_rank, int64_t size, int
 }
 
 tt_team *tt_team_take(tt_teams *teams, const int64_t *job_rank, int64_t size, int64_t rank) {
+  assert(rank >= 0 && rank < size);
   uint64_t hash = tt_hash(0, job_rank, (size_t)size * sizeof *job_rank);
   tt_team *team = find(teams, job_rank, size, hash);
   if (!team && !(team = make(teams, job_rank, size, rank, hash)))
     return NULL;
+  assert(team->rank == rank && (!team->kept || (team->uses == 0 && *team->kept == team)));
   team->uses++;
   if (team->kept)
     *team->kept = NULL;
@@ -60,6 +63,7 @@ tt_team *tt_team_take(tt_teams *teams, const int64_t *job_rank, int64_t size, in
 
 static void unlink_team(tt_teams *teams, const tt_team *team) {
   tt_team *first = tt_index_find(&teams->by_ranks, team->hash);
+  assert(first && team->uses == 0);
   if (first == team && !team->other)
     tt_index_remove(&teams->by_ranks, team->hash);
   else if (first == team)
@@ -71,10 +75,12 @@ static void unlink_team(tt_teams *teams, const tt_team *team) {
 
 /* It takes the place of the one that has been kept longest. */
 void tt_team_give(tt_teams *teams, tt_team *team) {
+  assert(!team || (team->uses > 0 && !team->kept));
   if (!team || --team->uses > 0)
     return;
   tt_team **place = &teams->kept[teams->kept_next++ % TT_TEAMS_KEPT];
   if (*place) {
+    assert((*place)->uses == 0 && (*place)->kept == place);
     unlink_team(teams, *place);
     destroy(*place);
   }
@@ -108,6 +114,7 @@ static void drop_unused(tt_team *team) {
       at = &compiled->next;
       continue;
     }
+    assert(team->compiled_count > 0 && compiled->uses == 0);
     *at = compiled->next;
     team->compiled_count--;
     tt_compiled_destroy(compiled);
@@ -119,6 +126,7 @@ void tt_team_keep(tt_team *team, tt_compiled *compiled) {
     return;
   if (team->compiled_count >= COMPILED_KEPT)
     drop_unused(team);
+  assert(compiled->plan);
   compiled->next = team->compiled;
   team->compiled = compiled;
   team->compiled_count++;
@@ -139,6 +147,7 @@ void tt_bound_plans_destroy(tt_bound_plan **by_class) {
 void tt_compiled_destroy(tt_compiled *compiled) {
   if (!compiled)
     return;
+  assert(compiled->uses == 0);
   tt_executors_destroy(compiled->spare);
   tt_bound_plans_destroy(compiled->by_class);
   tt_plan_destroy(compiled->plan);

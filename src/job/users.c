@@ -2,6 +2,7 @@
  */
 #include "job/context.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 int64_t tt_context_type_bytes(const tutti_context *context, int32_t type) {
@@ -21,6 +22,7 @@ int32_t tt_context_said_type(const tutti_context *context, int32_t type) {
   if (!tt_type_is_user(type))
     return type;
   int64_t bytes = tt_context_type_bytes(context, type), most = TT_TYPE_OF_BYTES - 1 - TUTTI_TYPE_COUNT;
+  assert(bytes > 0);
   return TUTTI_TYPE_COUNT + (int32_t)(bytes < most ? bytes : most);
 }
 

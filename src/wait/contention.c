@@ -8,6 +8,7 @@
  * Where ranks wait for other machines they use little in any case: calls between machines take no part in this. */
 #include "wait/wait.h"
 
+#include <assert.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <time.h>
@@ -44,6 +45,7 @@ static int compare(const void *a, const void *b) {
 /* process: sorted here; ranks may be threads of one. */
 tutti_status tt_contention_open(tt_contention *contention, int64_t *process, int64_t count) {
   cpu_set_t set;
+  assert(count > 0 && !contention->process);
   contention->process = malloc((size_t)count * sizeof *contention->process);
   if (!contention->process)
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for the numbers of %lld processes", (long long)count);
@@ -53,6 +55,7 @@ tutti_status tt_contention_open(tt_contention *contention, int64_t *process, int
       contention->process[contention->process_count++] = process[n];
   int64_t cores = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
   contention->cores = cores < contention->process_count ? cores : contention->process_count;
+  assert(contention->cores > 0 && contention->process_count <= count);
   contention->news = &contention->own_news;
   return TUTTI_OK;
 }

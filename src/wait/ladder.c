@@ -11,6 +11,7 @@
  * others. */
 #include "wait/wait.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <sched.h>
 
@@ -43,6 +44,7 @@ static bool is_due(const tutti_comm *comm, const tt_waiter *waiter, int64_t now)
 
 static tutti_status look_around(tutti_comm *comm, uint64_t number, tt_waiter *waiter, int64_t now) {
   int64_t timeout = timeout_of(comm);
+  assert(number > 0 && waiter->began_ns > 0 && waiter->began_ns <= now);
   waiter->checked_ns = now;
   if (comm->apart)
     tt_notes_look(comm, number, now - waiter->began_ns, now);
@@ -115,6 +117,7 @@ tutti_status tt_wait_look(tutti_comm *comm, uint64_t number, tt_waiter *waiter) 
 
 /* Says where this rank runs, and looks where the others did: on whatever communicator. */
 static void find_neighbours(tutti_comm *comm) {
+  assert(comm->size <= NEIGHBOURS);
   tt_board *const *board = comm->context->made.control->agree.board;
   uint32_t core = (uint32_t)sched_getcpu() + 1;
   __atomic_store_n(&board[comm->context->rank]->core, core, __ATOMIC_RELAXED);
@@ -170,6 +173,7 @@ static int64_t sleep_after(const tutti_comm *comm, bool far, int64_t waited_ns, 
 
 /* The time after that. */
 static int64_t sleep_at_most(tutti_comm *comm, const tt_executor *executor, int64_t longest_ns) {
+  assert(longest_ns > 0);
   tt_executor_await(executor, comm->context->outstanding == 0);
   comm->context->ops->wait(comm->context->transport, longest_ns);
   return tt_clock_ns();

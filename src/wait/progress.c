@@ -5,6 +5,7 @@
  * spin, yield, sleep for a little; it does not use the rank's doorbell, which belongs to the program's calls. */
 #include "wait/wait.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -30,7 +31,9 @@ struct tt_progress {
 void tt_progress_lock(tt_progress *progress) {
   atomic_fetch_add_explicit(&progress->wanted, 1, memory_order_relaxed); /* a hint; pairs with let_others */
   pthread_mutex_lock(&progress->lock);
-  atomic_fetch_sub_explicit(&progress->wanted, 1, memory_order_relaxed);
+  int wanted = atomic_fetch_sub_explicit(&progress->wanted, 1, memory_order_relaxed);
+  assert(wanted > 0);
+  (void)wanted;
 }
 
 void tt_progress_unlock(tt_progress *progress) { pthread_mutex_unlock(&progress->lock); }
@@ -61,6 +64,7 @@ static void *move_on(void *argument) {
   int64_t idle = 0;
   pthread_mutex_lock(&progress->lock);
   while (!progress->ends) {
+    assert(context->outstanding >= 0);
     if (context->outstanding == 0) {
       pthread_cond_wait(&progress->posted, &progress->lock);
       idle = 0;
@@ -123,6 +127,7 @@ tutti_status tt_progress_start(tutti_context *context, tt_progress_move *move) {
   tt_progress *made = calloc(1, sizeof *made);
   if (!made)
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for a progress thread");
+  assert(!context->progress);
   made->context = context;
   made->move = move;
   init_lock(made);
@@ -140,6 +145,7 @@ void tt_progress_stop(tutti_context *context) {
   tt_progress *progress = context->progress;
   if (!progress)
     return;
+  assert(context->outstanding == 0);
   tt_progress_lock(progress);
   progress->ends = true;
   pthread_cond_signal(&progress->posted);
