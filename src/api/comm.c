@@ -2,11 +2,13 @@
  * table of streams (agree/board.c). split.c and group.c make them. */
 #include "api/api.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 static bool link_comm(tutti_context *context, tutti_comm *comm, uint64_t id) {
+  assert(!tt_index_find(&context->made.by_number, id));
   comm->id = id;
   if (!tt_index_set(&context->made.by_number, id, comm))
     return false;
@@ -20,6 +22,7 @@ static bool link_comm(tutti_context *context, tutti_comm *comm, uint64_t id) {
 
 tutti_status tt_comm_open(tutti_context *context, uint64_t id, const int64_t *job_rank, int64_t size, int64_t rank,
                           tutti_comm **comm) {
+  assert(rank >= 0 && rank < size && job_rank[rank] == context->rank);
   tutti_comm *made = calloc(1, sizeof *made);
   if (!made || !(made->team = tt_team_take(&context->teams, job_rank, size, rank)) || !link_comm(context, made, id)) {
     if (made)
@@ -40,6 +43,7 @@ tutti_status tt_comm_open(tutti_context *context, uint64_t id, const int64_t *jo
 
 static void unlink_comm(tutti_comm *comm) {
   tutti_context *context = comm->context;
+  assert(comm->before ? comm->before->next == comm : context->made.list == comm);
   tt_index_remove(&context->made.by_number, comm->id);
   if (comm->before)
     comm->before->next = comm->next;
@@ -58,6 +62,7 @@ void tutti_comm_destroy(tutti_comm *comm) {
   if (tt_agree_leave(comm) == TUTTI_ERR_MISMATCH) /* what calls have delivered may be wrong, and no call will say so */
     tt_log(TT_LOG_ERROR, "a communicator was destroyed with an error: %s", tutti_last_error());
   unlink_comm(comm);
+  assert(!comm->queue.head && !comm->calls.busy);
   while (comm->persistent.sides)
     tt_side_close(comm->persistent.sides);
   tt_entry_forget(comm, NULL);

@@ -3,6 +3,7 @@
  * From here on they go the way of tutti's own (entry.c): lowering cannot tell them apart. */
 #include "api/composition.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -119,6 +120,7 @@ tutti_status tutti_composition_set_params(tutti_composition *composition, const 
 /* ---- primitives ---- */
 
 static tt_family *push(tt_stage_list *list) {
+  assert(list->count <= list->room);
   if (list->count == list->room) {
     int64_t room = list->room ? 2 * list->room : 8;
     tt_family *grown = realloc(list->family, (size_t)room * sizeof *grown);
@@ -161,6 +163,7 @@ static tutti_status add(tutti_composition *of, tt_family family) {
     return status;
   tt_stage *stage = &of->made.stage[of->made.stage_count - 1];
   tt_stage_list *list = &of->list[of->made.stage_count - 1];
+  assert(!of->frozen && stage->family_count == list->count);
   tt_family *added = stage->family_count < INT32_MAX ? push(list) : NULL;
   if (!added)
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for family %d of a stage", stage->family_count);
@@ -177,6 +180,7 @@ static const tt_ends_kind ends_kind[] = {[TUTTI_ENDS_ALL] = TT_ENDS_ALL,
                                          [TUTTI_ENDS_ONE] = TT_ENDS_ONE,
                                          [TUTTI_ENDS_LIST] = TT_ENDS_LIST,
                                          [TUTTI_ENDS_RANGE] = TT_ENDS_RANGE};
+_Static_assert(TUTTI_MID == (int)TT_MID && TUTTI_IN == (int)TT_IN && TUTTI_OUT == (int)TT_OUT, "buffers are cast");
 
 static tutti_status check_arguments(const tutti_family *family, const char *function) {
   if (family->ends < 0 || (size_t)family->ends >= TT_COUNT(ends_kind))

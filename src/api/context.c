@@ -4,6 +4,7 @@
  */
 #include "api/api.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,6 +37,8 @@ typedef struct facts {
 enum { OURS, THEIRS, THEIRS_BETWEEN };
 
 #define TRANSPORT_BYTES offsetof(tutti_transport_ops, sent) /* of the first version */
+
+_Static_assert(offsetof(facts, machine) % sizeof(int64_t) == 0, "facts up to it are compared as bytes");
 
 static uint64_t text_hash(const char *text) { return tt_hash(0, text, strlen(text)); }
 
@@ -116,6 +119,7 @@ static tutti_status find_processes(tutti_context *context, const facts *all) {
   for (int64_t r = 0; r < context->size; r++)
     if (all[r].processes == all[context->rank].processes)
       process[count++] = all[r].process;
+  assert(count > 0); /* this one */
   tutti_status status = tt_contention_open(&context->contention, process, count);
   free(process);
   return status;
@@ -205,6 +209,7 @@ static tutti_status open_control(tutti_context *context) {
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for a job of %" PRId64 " ranks", context->size);
   for (int64_t r = 0; r < context->size; r++)
     job_rank[r] = r;
+  assert(!context->made.list); /* it is the first */
   tutti_status status = tt_comm_open(context, 0, job_rank, context->size, context->rank, &context->made.control);
   free(job_rank);
   context->made.next_number = 1;
@@ -319,6 +324,7 @@ void tutti_context_destroy(tutti_context *context) {
   }
   tt_progress_stop(context);
   tutti_comm_destroy(context->made.control);
+  assert(!context->made.list && !context->running && context->outstanding == 0);
   tt_teams_finish(&context->teams);
   tt_index_finish(&context->made.by_number);
   tt_index_finish(&context->made.left);

@@ -5,6 +5,7 @@
  * it, so that all get the same error. */
 #include "api/api.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,8 @@ typedef struct head {
   int64_t missing; /* 0, or 1: sources is NULL, 2: destinations */
   int64_t in_count, out_count;
 } head;
+
+_Static_assert(sizeof(head) == 3 * sizeof(int64_t), "heads are exchanged as words");
 
 /* One end of an edge. */
 typedef struct end {
@@ -146,6 +149,7 @@ static tutti_status sort_ends(const tutti_comm *comm, ends *all) {
     for (int64_t n = 0; n < all->of[r].out_count; n++)
       *out++ = (end){r, *list++, n};
   }
+  assert(in == all->in + all->in_count && out == all->out + all->out_count && list == all->list + all->total);
   qsort(all->in, (size_t)all->in_count, sizeof *in, by_ranks);
   qsort(all->out, (size_t)all->out_count, sizeof *out, by_ranks);
   return TUTTI_OK;
@@ -194,8 +198,10 @@ static bool allocate(tutti_graph *graph, int64_t edge_count) {
 
 static void fill(tutti_graph *graph, const ends *all) {
   int64_t rank = graph->comm->rank;
+  assert(all->in_count == all->out_count);
   for (int64_t e = 0; e < all->out_count; e++) {
     const end *in = &all->in[e], *out = &all->out[e];
+    assert(in->from == out->from && in->to == out->to); /* match_ends */
     graph->from[e] = (int32_t)out->from;
     graph->to[e] = (int32_t)out->to;
     if (out->from == rank)
@@ -231,6 +237,7 @@ static tutti_status make(tutti_comm *comm, const ends *all, tutti_graph **graph)
     free_graph(made);
     return no_memory(comm);
   }
+  assert(made->self_count <= made->in_count && made->self_count <= made->out_count);
   made->next = comm->graphs.list;
   comm->graphs.list = made;
   *graph = made;
@@ -287,6 +294,7 @@ static void free_ended(tutti_comm *comm, bool all) {
   tutti_graph **at = &comm->graphs.list;
   while (*at) {
     tutti_graph *graph = *at;
+    assert(!graph->ended || graph->last_number <= comm->calls.last_number);
     if (graph->ended && (all || comm->calls.last_number - graph->last_number >= TT_RECORDS)) {
       *at = graph->next;
       free_graph(graph);

@@ -3,6 +3,7 @@
 #include "api/composition.h"
 #include "draw/draw.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -81,6 +82,7 @@ static tutti_status begin(const tutti_composition *of, bool ordered, program *ma
 
 static tutti_status lower_all(program *made) {
   int64_t ranks = made->composition.rank_count;
+  assert(!made->plan);
   made->plan = calloc((size_t)ranks, sizeof(tt_plan *));
   tutti_status status =
       made->plan ? TUTTI_OK : tt_fail(TUTTI_ERR_MEMORY, "no memory for the plans of %" PRId64 " ranks", ranks);
@@ -123,6 +125,7 @@ static tutti_status compile(program *made, tt_entry *entry) {
 
 tutti_status tt_composition_entry(tutti_composition *of, bool ordered, tt_entry **entry) {
   *entry = of->entry[ordered];
+  assert(!*entry || (*entry)->plan);
   if (*entry)
     return TUTTI_OK;
   tt_entry *made = calloc(1, sizeof *made);
@@ -180,6 +183,7 @@ tutti_status tutti_composition_print(tutti_composition *composition, char **text
 }
 
 static tutti_status draw(program *made, FILE *to) {
+  assert(made->plan[0]->part_count > 0 && made->composition.stage_count <= TT_STAGES);
   char params[512];
   tt_draw_stage stages[TT_STAGES];
   tt_params_print(&made->params, params, sizeof params);

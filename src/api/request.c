@@ -2,6 +2,7 @@
  */
 #include "call/call.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -23,6 +24,7 @@ tutti_status tutti_request_start(tutti_request *request) {
 
 /* Somebody has moved the communicator's requests: this call, another one, or the progress thread. */
 static bool has_moved(const tutti_comm *comm, tt_waiter *waiter, bool moved) {
+  assert(waiter->moves <= comm->queue.moves);
   moved = moved || waiter->moves != comm->queue.moves;
   if (moved)
     *waiter = (tt_waiter){.moves = comm->queue.moves};
@@ -34,6 +36,7 @@ static bool is_running(const tutti_request *request) {
 }
 
 static tutti_status tell_refused(tutti_request *request) {
+  assert(request->state == TT_REQUEST_DONE);
   if (!request->refused)
     return tt_fail(TUTTI_ERR_REFUSED, "call %" PRIu64 " was refused; there is no memory for the reason",
                    request->operation.number);
@@ -47,6 +50,7 @@ static tutti_status tell_refused(tutti_request *request) {
  * after this rank had done its part is theirs. */
 static tutti_status collect(tutti_request **request) {
   tutti_request *done = *request;
+  assert(!is_running(done) && !done->pooled);
   tutti_status status = done->status;
   if (status == TUTTI_ERR_REFUSED)
     status = tell_refused(done);

@@ -7,6 +7,7 @@
  * share no cells they tell each other at once. */
 #include "api/api.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +17,7 @@ typedef struct member {
 } member;
 
 enum { MEMBER_WORDS = sizeof(member) / sizeof(int64_t) };
+_Static_assert(sizeof(member) == MEMBER_WORDS * sizeof(int64_t), "members are exchanged as words");
 
 static int by_key(const void *a, const void *b) {
   const member *x = a, *y = b;
@@ -44,6 +46,7 @@ static tutti_status open_part(tutti_comm *parent, const member *members, int64_t
     if (members[n].rank == parent->rank)
       rank = n;
   }
+  assert(count > 0 && rank >= 0); /* this rank has its own color */
   tutti_status status = tt_comm_open(parent->context, id, job_rank, count, rank, part);
   free(job_rank);
   return status;

@@ -1,6 +1,7 @@
 /* api/start.c - requests of users' compositions: where blocks lie, checked against what this rank's plan touches. */
 #include "api/composition.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -39,6 +40,7 @@ static tutti_status take_words(start *it, tt_words *words) {
 static tutti_status fill(start *it) {
   const tutti_block_table *from = it->blocks;
   int64_t packed = 0, most = MOST_BYTES / it->element;
+  assert(it->element > 0);
   for (int64_t b = 0; b < it->of->made.block_count; b++) {
     int64_t count = from->counts[b];
     if (count < 0 || count > most - packed)
@@ -59,6 +61,7 @@ static tutti_status touch(start *it, tt_ref place) {
     return TUTTI_OK;
   int side = place.space == TT_SPACE_OUT;
   int64_t block = place.index / it->entry->plan->part_count, count = it->count[block];
+  assert(block < it->of->made.block_count);
   int64_t offset = it->offset[side][block], most = MOST_BYTES / it->element;
   if (offset > most - count || offset < -most)
     return bad(side ? "out_offsets" : "in_offsets", block, offset);
@@ -176,6 +179,7 @@ static tutti_status check_overlap(const start *it) {
     if (step->kind != TT_STEP_SEND)
       add_stretch(it, step->dst, true, at, &count);
   }
+  assert(count <= 2 * (int64_t)plan->step_count);
   tutti_status status = check_stretches(it, at, count);
   free(at);
   return status;
@@ -208,6 +212,7 @@ static uint64_t key_of(const tt_bound *bound) {
 static void add_move(const start *it, tt_record_move *sum, int64_t block, int64_t from, int64_t to) {
   const tt_plan *plan = it->entry->plan;
   tt_record_move move = tt_record_move_of(plan->rank_count, block, from, to, it->count[block] * it->element);
+  assert(from == plan->rank || to == plan->rank);
   sum->lengths += from == plan->rank ? move.lengths : -move.lengths;
   sum->pairs += from == plan->rank ? move.pairs : -move.pairs;
 }
@@ -260,6 +265,7 @@ static tt_bound bound_of(const start *it, tt_entry *entry, tutti_type type, tutt
                                        .out_offset = it->offset[TT_OUT],
                                        .mid_offset = it->offset[TT_MID]}}};
   int64_t last = it->of->made.block_count - 1;
+  assert(last >= 0);
   bound.run.blocks.total = it->offset[TT_MID][last] + it->count[last];
   bound.said.key = key_of(&bound);
   return bound;

@@ -2,6 +2,7 @@
  * are, so that one made before costs one comparison; listed.c does it for calls with lists. */
 #include "call/call.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -44,6 +45,7 @@ void tt_bound_say(const tutti_comm *comm, tt_bound *bound, uint64_t params) {
 /* What the call is; the plan and the table are missing. */
 tt_bound tt_bound_begin(const tutti_comm *comm, const tt_call *call, const tt_places *places) {
   bool user_type = tt_type_is_user(call->type);
+  assert(call->count >= 0 && call->root >= 0 && call->root < comm->size); /* tt_call_check */
   int32_t said_type = tt_context_said_type(comm->context, call->type);
   return (tt_bound){.said = {.count = call->count,
                              .root = (int32_t)call->root,
@@ -67,6 +69,7 @@ tt_bound tt_bound_begin(const tutti_comm *comm, const tt_call *call, const tt_pl
 
 static tt_block_table plain_table(const tutti_comm *comm, const tt_call *call, const tt_composition *composition) {
   bool square = composition->layout[TT_IN] == TT_LAYOUT_ROW;
+  assert(!square || composition->block_count == comm->size * comm->size);
   return (tt_block_table){.kind = square ? TT_TABLE_SQUARE : TT_TABLE_SPLIT,
                           .block_count = composition->block_count,
                           .total = vector_count(comm, call),
@@ -98,6 +101,7 @@ static tutti_status get_plan(const tutti_comm *comm, const tt_entry *entry, tt_c
 
 /* The one that another communicator of the team has left, or a new one. */
 static tutti_status make_executor(const tutti_comm *comm, tt_entry *entry, tt_class class) {
+  assert(!entry->executor[class]);
   tt_executor **spare = entry->compiled ? &entry->compiled->spare[class] : NULL;
   const tt_bound_plan *plan;
   if (!spare || !*spare) {
@@ -122,6 +126,7 @@ tutti_status tt_bound_make_executor(tutti_comm *comm, tt_bound *bound) {
   tt_medium_apply(medium, &bound->run);
   bound->blocks =
       comm->agree.board && !comm->apart ? tt_medium_class(medium, entry->plan, &bound->run) : TT_CLASS_STREAMS;
+  assert(bound->blocks < TT_CLASS_COUNT && entry->epoch == comm->refused.epoch);
   return entry->executor[bound->blocks] ? TUTTI_OK : make_executor(comm, entry, bound->blocks);
 }
 
@@ -145,6 +150,7 @@ static tt_bound *slot_of(tutti_comm *comm, const tt_call *call) {
   uint64_t facts = (uint64_t)call->count ^ (uint64_t)call->root << 24 ^ (uint64_t)call->collective << 40 ^
                    (uint64_t)call->type << 46 ^ (uint64_t)call->op << 52 ^ (uint64_t)(call->in == call->out) << 58;
   uint64_t mixed = facts * 0x9e3779b97f4a7c15u >> 32;
+  assert((comm->calls.bound_count & (comm->calls.bound_count - 1)) == 0);
   return comm->calls.bound_count ? &comm->calls.bound[mixed & (comm->calls.bound_count - 1)] : NULL;
 }
 

@@ -1,6 +1,7 @@
 /* call/check.c - whether a call's arguments are in order, and where its blocks lie. */
 #include "call/call.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -108,6 +109,7 @@ static tutti_status find_offset(const tt_call *call, tt_buffer side, int64_t num
 tutti_status tt_call_next(const tutti_comm *comm, const tt_call *call, tt_buffer side, tt_block_walk *walk,
                           tt_block *block) {
   int64_t number = walk->next++, count = count_of(comm, call, side, number);
+  assert(number < tt_call_block_count(comm, call, side) && walk->packed >= 0);
   *block = (tt_block){.offset = walk->packed};
   if (count < 0)
     return bad_count(comm, call, side, number, count);
@@ -132,6 +134,7 @@ tutti_status tt_call_next(const tutti_comm *comm, const tt_call *call, tt_buffer
 /* ---- places ---- */
 
 static void cover(tt_places *places, tt_buffer side, const tt_block *block) {
+  assert(block->bytes >= 0 && places->begin[side] <= places->end[side]);
   bool first = places->begin[side] == places->end[side];
   if (block->bytes == 0)
     return;
@@ -146,6 +149,7 @@ static tutti_status measure_plain(const tutti_comm *comm, const tt_call *call, t
                                   int64_t *own) {
   int64_t blocks = tt_call_block_count(comm, call, side);
   int64_t element = tt_context_type_bytes(comm->context, call->type);
+  assert(element > 0 && blocks >= 0);
   if (call->count < 0 || (blocks > 0 && call->count > MOST_BYTES / element / blocks))
     return bad_call(call, "count", call->count);
   places->end[side] = blocks * call->count * element;

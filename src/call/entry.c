@@ -2,6 +2,7 @@
  * keeps what runs the plan, its team the plan: the next communicator of the same ranks compiles nothing. */
 #include "call/call.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -89,6 +90,7 @@ static tutti_status find_owners(tutti_comm *comm, const tt_params *params, const
   if (!level || !level->group_of)
     return TUTTI_OK;
   tt_owners *made = &comm->team->owners[level - comm->topo->level];
+  assert(level - comm->topo->level < comm->topo->level_count);
   tutti_status status = TUTTI_OK;
   if (made->block_count == 0)
     status = tt_compose_owners(level->group_of, level->group_count, comm->size, &comm->team->arena, made);
@@ -203,6 +205,7 @@ static void keep_executors(tt_entry *entry) {
 }
 
 static void drop_compiled(tt_compiled *compiled) {
+  assert(compiled->uses > 0);
   compiled->uses--;
   if (compiled->key.graph)
     tt_compiled_destroy(compiled);
@@ -223,6 +226,7 @@ void tt_entry_destroy(tt_entry *entry) {
 }
 
 static void take_compiled(tt_entry *entry, tt_compiled *compiled) {
+  assert(compiled->plan && compiled->uses > 0);
   entry->compiled = compiled;
   entry->composition = &compiled->composition;
   entry->plan = compiled->plan;
@@ -271,6 +275,7 @@ static bool same_key(const tt_entry_key *a, const tt_entry_key *b) {
 
 tutti_status tt_entry_find(tutti_comm *comm, const tt_entry_key *key, int64_t bytes, tt_entry **entry) {
   bool own;
+  assert(!comm->side.main); /* those borrow their plans */
   const char *text = choose(comm, key, bytes, &own);
   for (tt_entry *n = comm->calls.entries; n; n = n->next)
     if (same_key(&n->key, key) && strcmp(n->compiled->text, text) == 0) {

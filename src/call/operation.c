@@ -2,6 +2,7 @@
  * communicator. */
 #include "call/call.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -11,6 +12,7 @@
  * or -1. */
 static tutti_status fail(tutti_comm *comm, const tt_operation *operation, tutti_status status, int64_t peer) {
   tutti_status known = TUTTI_OK;
+  assert(status != TUTTI_OK);
   if (tt_refuse_concerns(comm, operation->number)) /* others have stopped in the middle of it */
     return TUTTI_ERR_REFUSED;
   if (status == TUTTI_ERR_MISMATCH)
@@ -31,6 +33,7 @@ static tutti_status fail(tutti_comm *comm, const tt_operation *operation, tutti_
 static tutti_status copy_input(tutti_comm *comm, tt_bound *bound, const char *in, bool again) {
   int64_t begin = bound->places.begin[TT_IN];
   size_t bytes = (size_t)(bound->places.end[TT_IN] - begin);
+  assert(begin <= bound->places.end[TT_IN] && (!again || bytes <= comm->calls.copy_bytes));
   if (bytes > comm->calls.copy_bytes) {
     free(comm->calls.copy);
     comm->calls.copy = malloc(bytes);
@@ -72,6 +75,7 @@ static tutti_status start(tutti_comm *comm, const tt_call *call, const tt_operat
 tutti_status tt_operation_start(tutti_comm *comm, const tt_call *call, tt_operation *operation) {
   tt_bound *bound = operation->bound;
   tt_run *run = &bound->run;
+  assert(bound->entry && operation->number > 0 && operation->number <= comm->calls.last_number);
   run->in = call->in;
   run->out = call->out;
   run->call = operation->number;
@@ -158,6 +162,7 @@ bool tt_operation_spoils(const tt_operation *operation) {
 }
 
 static tutti_status wait_for_all(tutti_comm *comm, uint64_t number) {
+  assert(number > comm->refused.over);
   tt_waiter waiter = {0};
   tutti_status status = TUTTI_OK;
   comm->refused.settling = true; /* now an error of the wait is one */

@@ -6,6 +6,7 @@
  * are pooled. */
 #include "call/call.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -15,6 +16,7 @@ tutti_request *tt_request_take(tutti_comm *comm) {
   tutti_request *request = comm->queue.pool;
   if (request) {
     tutti_request *other = request->other;
+    assert(request->pooled && request->comm == comm);
     comm->queue.pool = request->next;
     *request = (tutti_request){.comm = comm, .other = other, .words = request->words};
     return request;
@@ -36,6 +38,7 @@ static void free_request(tutti_request *request) {
 
 void tt_request_give_back(tutti_request *request) {
   tutti_comm *comm = request->comm;
+  assert(!request->pooled && request->state != TT_REQUEST_QUEUED && request->state != TT_REQUEST_RUNNING);
   tt_side_end(request->side);
   request->side = NULL;
   free(request->refused);
@@ -50,6 +53,7 @@ void tt_request_give_back(tutti_request *request) {
 }
 
 void tt_request_orphan(tutti_comm *comm) {
+  assert(!comm->queue.head); /* given up */
   for (tutti_request *request = comm->queue.all, *other; request; request = other) {
     other = request->other;
     request->comm = request->side = NULL;
@@ -60,6 +64,7 @@ void tt_request_orphan(tutti_comm *comm) {
 
 static void start_head(tutti_comm *comm) {
   tutti_request *head = comm->queue.head;
+  assert(head->state == TT_REQUEST_QUEUED && tt_request_home(head) == comm);
   head->state = TT_REQUEST_RUNNING;
   head->operation.bound = &head->bound;
   head->status = tt_operation_start(comm, &head->call, &head->operation);
@@ -70,6 +75,7 @@ static void start_head(tutti_comm *comm) {
 }
 
 static void note_running(tutti_comm *comm) {
+  assert(comm->side.main || !comm->side.runs);
   if (!comm->side.main || comm->side.runs)
     return;
   comm->side.runs = true;
@@ -85,6 +91,8 @@ static void refuse(const tutti_comm *comm, tutti_request *request) {
 
 static void enqueue(tutti_request *request) {
   tutti_comm *comm = tt_request_home(request);
+  assert(request->state == TT_REQUEST_IDLE && !request->pooled);
+  assert(!comm->side.main || !comm->queue.head); /* of a side communicator there is one */
   note_running(comm);
   tt_operation_number(comm, &request->bound, &request->operation);
   request->operation.again = false;
@@ -99,6 +107,7 @@ static void enqueue(tutti_request *request) {
   request->state = TT_REQUEST_QUEUED;
   request->status = TUTTI_OK;
   request->waiter = (tt_waiter){0};
+  assert(!comm->queue.head == !comm->queue.tail);
   request->next = NULL;
   if (comm->queue.tail)
     comm->queue.tail->next = request;
@@ -109,6 +118,8 @@ static void enqueue(tutti_request *request) {
 
 static void finish_head(tutti_comm *comm) {
   tutti_request *head = comm->queue.head;
+  assert(head->state == TT_REQUEST_QUEUED || head->state == TT_REQUEST_RUNNING);
+  assert(comm->context->outstanding > 0);
   head->state = TT_REQUEST_DONE;
   comm->context->outstanding--;
   comm->queue.head = head->next;
@@ -128,6 +139,7 @@ static void queue_again(tutti_comm *comm) {
     finish_head(comm);
   }
   if (spoilt) {
+    assert(comm->queue.head == head);
     tt_refuse_spoilt(comm, head->operation.number);
     refuse(comm, head);
     finish_head(comm);
@@ -176,6 +188,7 @@ static void progress_comm(tutti_comm *comm, bool *moved) {
     bool done = false, some = false;
     if (head->state == TT_REQUEST_QUEUED)
       start_head(comm);
+    assert(head->state == TT_REQUEST_RUNNING);
     if (tt_comm_main(comm)->agree.broken != TUTTI_OK)
       head->status = tt_agree_verdict(comm);
     if (head->status == TUTTI_OK)
@@ -253,6 +266,7 @@ tutti_status tt_request_post(tutti_comm *comm, const tt_call *call, const tt_pla
   tutti_request *made = tt_request_take(comm);
   if (!made)
     return tt_agree_break(comm, TUTTI_ERR_MEMORY, "rank %" PRId64 ": no memory for a request", comm->rank);
+  assert(!comm->side.main); /* requests are of users' communicators */
   made->call = *call;
   made->call.later = made->persistent = persistent;
   tutti_status status = bind(made, places);

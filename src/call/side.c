@@ -10,6 +10,7 @@
  * where ranks have made different ones. */
 #include "call/call.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,9 +40,14 @@ enum {
 
 static int length_of(uint64_t number) { return 64 - __builtin_clzll(number); }
 
+_Static_assert(NATIVE == (1 << (27 - UNIT)) + (1 << (30 - UNIT)), "ids of lanes and epochs come before");
+_Static_assert(COMMON + (1 << COMMON_BITS) == (1 << (32 - UNIT)) - (1 << (19 - UNIT)), "ids of cells and notes follow");
+_Static_assert(TT_SIDE_IDS == 1 << UNIT && MOST_LANES < TT_SIDE_IDS, "lanes leave room for cells");
+
 uint64_t tt_side_places(uint64_t number) { return NATIVES + (UINT64_C(1) << (NUMBER_BITS + 1 - length_of(number))); }
 
 uint64_t tt_side_base(uint64_t number, uint64_t init) {
+  assert(number > 0 && number <= UINT32_MAX && init > 0);
   uint64_t place = (init - 1) % tt_side_places(number);
   if (place < NATIVES)
     return number << 32 | (NATIVE + place) << UNIT;
@@ -82,6 +88,7 @@ static tutti_status open_records(tutti_comm *side) {
 /* The communicator's plan; an executor of this one's will be with it. */
 static tutti_status borrow_plan(tutti_comm *side, tt_bound *bound) {
   tt_entry *entry = malloc(sizeof *entry);
+  assert(!side->calls.entries);
   if (!entry)
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for a persistent request");
   *entry = *bound->entry;
@@ -93,6 +100,7 @@ static tutti_status borrow_plan(tutti_comm *side, tt_bound *bound) {
 }
 
 static tutti_comm *create(tutti_comm *comm) {
+  assert(!comm->side.main && comm->id > 0); /* the hidden one, 0, has no requests */
   tutti_comm *made = calloc(1, sizeof *made);
   if (!made)
     return NULL;
@@ -133,6 +141,7 @@ static void announce(tutti_request *request) {
   tt_operation making;
   comm->persistent.keys = tt_hash(comm->persistent.keys, &request->bound.said.key, sizeof request->bound.said.key);
   tt_operation_number(request->side, &request->bound, &making);
+  assert(making.number == 1);
   tt_record_publish(request->side, making.number, &request->bound.said);
 }
 
@@ -153,6 +162,7 @@ tutti_status tt_side_make(tutti_request *request) {
   tutti_comm *side = create(comm);
   if (!side)
     return tt_agree_break(comm, TUTTI_ERR_MEMORY, "rank %" PRId64 ": no memory for a persistent request", comm->rank);
+  assert(!request->side);
   side->side.init = ++comm->persistent.count;
   side->side.base = tt_side_base(comm->id, side->side.init);
   const uint64_t facts[] = {request->bound.said.key, side->side.init};
@@ -191,6 +201,7 @@ static void close_records(tutti_comm *side) {
 void tt_side_close(tutti_comm *side) {
   if (!side)
     return;
+  assert(!side->queue.head && !side->persistent.sides);
   unlink_side(side);
   if (side->calls.entries) {
     tt_executors_destroy(side->calls.entries->executor);

@@ -4,6 +4,7 @@
  * edge of a graph. A rank knows and fills in those that it has or gets. */
 #include "call/call.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,6 +37,7 @@ static int64_t index_of(const table *to, tt_buffer side, int64_t block) {
 
 /* The composition's number of the block there. */
 static uint64_t number_of(const table *to, tt_buffer side, int64_t index) {
+  assert(index >= 0 && (!to->square || index < to->comm->size));
   int64_t rank = to->comm->rank, size = to->comm->size;
   if (!to->square)
     return (uint64_t)index;
@@ -44,6 +46,7 @@ static uint64_t number_of(const table *to, tt_buffer side, int64_t index) {
 
 static void put(table *to, tt_buffer side, int64_t block, const tt_block *at) {
   int64_t index = index_of(to, side, block);
+  assert(at->bytes >= 0 && at->count >= 0);
   to->count[side][index] = at->count;
   to->offset[side][index] = at->offset;
   if (at->bytes == 0)
@@ -58,6 +61,12 @@ static void fill_others(table *to, int64_t edge_count) {
     to->count[0][e] = to->call->count;
 }
 
+static void next_block(const table *to, tt_buffer side, tt_block_walk *walk, tt_block *block) {
+  tutti_status status = tt_call_next(to->comm, to->call, side, walk, block);
+  assert(status == TUTTI_OK); /* tt_call_check has seen all of them */
+  (void)status;
+}
+
 static void fill_side(table *to, tt_buffer side) {
   const tutti_graph *graph = to->call->lists->graph;
   int64_t blocks = tt_call_block_count(to->comm, to->call, side);
@@ -66,13 +75,13 @@ static void fill_side(table *to, tt_buffer side) {
   if (!tt_call_has(to->comm, to->call, side))
     return;
   if (graph && tt_compose_side(to->call->collective, side).unit == TT_ONE_BLOCK) { /* the same one over every edge */
-    tt_call_next(to->comm, to->call, side, &walk, &block);
+    next_block(to, side, &walk, &block);
     for (int64_t n = 0; n < graph->out_count; n++)
       put(to, side, n, &block);
     return;
   }
   for (int64_t n = 0; n < blocks; n++) {
-    tt_call_next(to->comm, to->call, side, &walk, &block);
+    next_block(to, side, &walk, &block);
     put(to, side, n, &block);
   }
 }
