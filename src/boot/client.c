@@ -3,6 +3,7 @@
 #include "boot/launcher.h"
 #include "boot/wire.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
@@ -111,6 +112,7 @@ static tutti_status connect_socket(int fd, const char *address, int64_t until_ns
 }
 
 static tutti_status open_connection(client *own, int64_t until_ns) {
+  assert(!tt_file_is_open(&own->file) && *own->address != '\0');
   int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (fd < 0)
     return tt_fail(TUTTI_ERR_SYSTEM, "socket for the connection to the launcher failed: %s", strerror(errno));
@@ -192,6 +194,7 @@ static tutti_status allgather(void *user, const void *mine, void *all, size_t by
                               size_t missing_size) {
   client *own = user;
   if (*own->address == '\0') {
+    assert(own->base.boot.rank_count == 1);
     memcpy(all, mine, bytes);
     return TUTTI_OK;
   }

@@ -1,6 +1,7 @@
 /* boot/link.c - one connection of the launcher's server: whole requests out of pieces, replies in pieces. */
 #include "boot/link.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,7 @@ tt_boot_answer *tt_boot_answer_create(uint64_t status, size_t size, char **conte
 }
 
 void tt_boot_answer_release(tt_boot_answer *answer) {
+  assert(answer == NULL || answer->holders > 0);
   if (answer != NULL && --answer->holders == 0)
     free(answer);
 }
@@ -41,6 +43,7 @@ void tt_boot_link_destroy(tt_boot_link *link) {
 
 /* The rest of what is being received: first the request's head, then the contribution. */
 static size_t rest(tt_boot_link *link, char **to) {
+  assert(!link->foreign);
   size_t head = sizeof link->request;
   if (link->got < head) {
     *to = (char *)&link->request + link->got;
@@ -72,6 +75,7 @@ static bool is_whole(const tt_boot_link *link) {
 /* `count` bytes more of the request. NOTHING: there is more to come. */
 static tt_boot_event take(tt_boot_link *link, size_t count, int64_t rank_count) {
   size_t before = link->got;
+  assert(!link->foreign);
   link->got += count;
   if (before < KNOWN && link->got >= KNOWN && !accept_known(link, rank_count))
     return TT_BOOT_CLOSED;
@@ -119,6 +123,7 @@ bool tt_boot_link_reply(tt_boot_link *link, tt_boot_answer *answer) {
 }
 
 bool tt_boot_link_send(tt_boot_link *link, bool *waits) {
+  assert(link->out == NULL || link->sent < link->out->bytes);
   while (link->out != NULL && link->sent < link->out->bytes) {
     ssize_t count =
         send(link->fd, link->out->frame + link->sent, link->out->bytes - link->sent, MSG_NOSIGNAL | MSG_DONTWAIT);

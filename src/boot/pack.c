@@ -6,6 +6,7 @@
  * before, then so many others, which follow. Before the first one is one of zeros. */
 #include "boot/wire.h"
 
+#include <assert.h>
 #include <string.h>
 
 #define WORTH_A_PIECE 16 /* equal bytes: fewer go with the others */
@@ -23,6 +24,7 @@ static size_t same_bytes(const char *mine, const char *before, size_t at, size_t
 }
 
 static piece next_piece(const char *mine, const char *before, size_t at, size_t bytes) {
+  assert(at < bytes && bytes <= UINT32_MAX);
   piece next = {.same = (uint32_t)same_bytes(mine, before, at, bytes)};
   size_t end = at + next.same, same = 0;
   while (end < bytes && (same = same_bytes(mine, before, end, bytes)) < WORTH_A_PIECE && end + same < bytes)
@@ -35,6 +37,7 @@ size_t tt_boot_pack(const char *mine, const char *before, size_t bytes, char *pa
   size_t used = 0;
   for (size_t at = 0; at < bytes;) {
     piece next = next_piece(mine, before, at, bytes);
+    assert(next.same + next.other > 0 && next.other <= bytes - at - next.same);
     if (packed != NULL) {
       memcpy(packed + used, &next, sizeof next);
       memcpy(packed + used + sizeof next, mine + at + next.same, next.other);

@@ -7,6 +7,7 @@
 #include "boot/launcher.h"
 #include "boot/wire.h"
 
+#include <assert.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
@@ -35,6 +36,7 @@ static void encode(const unsigned char *bytes, size_t size, char *text) {
 
 /* text has text_length(size) characters; false: others than digits. */
 static bool decode(const char *text, unsigned char *bytes, size_t size) {
+  assert(strlen(text) == text_length(size));
   uint32_t window = 0;
   int bits = 0;
   for (size_t done = 0; *text != '\0'; text++) {
@@ -65,6 +67,7 @@ static size_t part_size(const tt_pmi *pmi, size_t bytes, size_t at) {
 
 static tutti_status put_all(tt_pmi *pmi, const unsigned char *mine, size_t bytes, int64_t until_ns) {
   char key[TT_PMI_KEY], value[TT_PMI_VALUE];
+  assert(part_bytes(pmi) > 0 && text_length(part_bytes(pmi)) < sizeof value);
   tutti_status status = TUTTI_OK;
   for (size_t at = 0; at < bytes && status == TUTTI_OK; at += part_bytes(pmi)) {
     make_key(pmi, pmi->rank, at / part_bytes(pmi), key);

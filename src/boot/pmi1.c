@@ -7,6 +7,8 @@
 #define LINE 1024     /* some servers read no longer line */
 #define LINE_REST 128 /* of a put, beside the value and the store's name */
 
+_Static_assert(LINE - LINE_REST - sizeof((tt_pmi *)0)->store < TT_PMI_VALUE, "a value fits into what is read");
+
 static size_t fit_value(const tt_pmi *pmi) {
   char text[16] = "";
   long longest = tt_pmi_field(pmi, "vallen_max", text, sizeof text) ? strtol(text, NULL, 10) : 0;

@@ -4,6 +4,7 @@
  * A reply that is late, odd or not asked for leaves both ends out of step: nothing is said any more after it. */
 #include "boot/pmi.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
@@ -15,6 +16,7 @@
 #define LENGTH_DIGITS 6 /* before a message of PMI-2 */
 
 tutti_status tt_pmi_break(tt_pmi *pmi, tutti_status status, const char *format, ...) {
+  assert(status != TUTTI_OK);
   char text[400];
   va_list arguments;
   va_start(arguments, format);
@@ -123,6 +125,7 @@ static tutti_status take_message(tt_pmi *pmi, size_t begin, int64_t length) {
   if (length < 0 || length >= TT_PMI_MESSAGE || memchr(pmi->in + begin, '\0', (size_t)length) != NULL)
     return tt_pmi_break(pmi, TUTTI_ERR_SYSTEM, "sends no PMI: '%s'", shown(pmi->in, pmi->in_bytes, line));
   size_t end = begin + (size_t)length;
+  assert(end <= pmi->in_bytes);
   memcpy(pmi->reply, pmi->in + begin, (size_t)length);
   pmi->reply[length] = '\0';
   if (length > 0 && pmi->reply[length - 1] == '\n')
@@ -136,6 +139,7 @@ static tutti_status receive(tt_pmi *pmi, int64_t until_ns) {
   size_t begin = 0, moved = 0;
   int64_t length = 0;
   while (!find_message(pmi, &begin, &length)) {
+    assert(pmi->in_bytes < sizeof pmi->in);
     tutti_status status = wait_for(pmi, POLLIN, until_ns);
     if (status == TUTTI_OK)
       status = check_moved(pmi, recv(pmi->fd, pmi->in + pmi->in_bytes, sizeof pmi->in - pmi->in_bytes, MSG_DONTWAIT),

@@ -10,6 +10,7 @@
 
 #ifdef TT_PMIX
 
+#include <assert.h>
 #include <dlfcn.h>
 #include <pmix.h>
 #include <pthread.h>
@@ -117,12 +118,14 @@ static wait *wait_create(uint64_t round, size_t bytes) {
 
 static void enter(wait *shared) {
   pthread_mutex_lock(&shared->lock);
+  assert(shared->users > 0);
   shared->users++;
   pthread_mutex_unlock(&shared->lock);
 }
 
 static void leave(wait *shared) {
   pthread_mutex_lock(&shared->lock);
+  assert(shared->users > 0);
   bool last = --shared->users == 0;
   pthread_cond_signal(&shared->changed);
   pthread_mutex_unlock(&shared->lock);
@@ -213,6 +216,7 @@ static void got(pmix_status_t status, pmix_value_t *value, void *user) {
   answer *to = user;
   wait *shared = to->wait;
   pthread_mutex_lock(&shared->lock);
+  assert(to >= shared->answer && to < shared->answer + job.rank_count);
   if (status != PMIX_SUCCESS) {
     shared->status = status;
   } else if (value == NULL || value->type != PMIX_BYTE_OBJECT || value->data.bo.size != shared->bytes + 1) {

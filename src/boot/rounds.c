@@ -8,6 +8,7 @@
  * contributed and finds more is told to come again, a little later, until the reply is there. */
 #include "boot/rounds.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,6 +41,7 @@ void tt_boot_server_resume(tt_boot_server *server) {
 void tt_boot_server_drop(tt_boot_server *server, tt_boot_link *link) {
   for (int64_t r = 0; r < server->rank_count; r++)
     if (server->seat[r].link == link) {
+      assert(server->seat[r].came && server->waiting > 0);
       server->seat[r].link = NULL;
       server->seat[r].came = false;
       server->waiting--;
@@ -48,6 +50,7 @@ void tt_boot_server_drop(tt_boot_server *server, tt_boot_link *link) {
   if (link->after != NULL)
     link->after->before = link->before;
   tt_boot_link_destroy(link);
+  assert(server->link_count > 0);
   server->link_count--;
   if (server->retry_ns != 0)
     tt_boot_server_resume(server);
@@ -101,6 +104,7 @@ static void say_again(tt_boot_server *server, tt_boot_link *link) {
 
 static void send_away(tt_boot_server *server, tt_boot_seat *of) {
   tt_boot_link *link = of->link;
+  assert(of->came && of->mine == NULL && of->owed == NULL);
   of->mine = link->in;
   of->link = NULL;
   link->in = NULL;
@@ -110,6 +114,7 @@ static void send_away(tt_boot_server *server, tt_boot_seat *of) {
 
 /* answer: NULL where there is none. */
 static void owe(tt_boot_server *server, tt_boot_seat *of, tt_boot_answer *answer) {
+  assert(server->away > 0 && of->owed == NULL);
   free(of->mine);
   of->mine = NULL;
   server->away--;
@@ -144,6 +149,7 @@ void tt_boot_round_visit(tt_boot_server *server, tt_boot_link *link) {
 
 static void end_seat(tt_boot_server *server, tt_boot_seat *of, bool failed, tt_boot_answer *answer) {
   tt_boot_link *link = of->link;
+  assert(of->came == (link != NULL || of->mine != NULL));
   of->missed = !of->came && failed;
   of->came = false;
   of->link = NULL;
@@ -177,7 +183,10 @@ void tt_boot_round_fail_late(tt_boot_server *server) {
   tt_boot_round_fail(server, TUTTI_ERR_TIMEOUT);
 }
 
-static const char *contribution(const tt_boot_seat *of) { return of->link != NULL ? of->link->in : of->mine; }
+static const char *contribution(const tt_boot_seat *of) {
+  assert(of->came);
+  return of->link != NULL ? of->link->in : of->mine;
+}
 
 /* packed: NULL, or room for what it returns. */
 static size_t pack_all(const tt_boot_server *server, char *packed) {
@@ -191,17 +200,21 @@ static size_t pack_all(const tt_boot_server *server, char *packed) {
 
 static void complete(tt_boot_server *server) {
   char *all;
-  tt_boot_answer *answer = tt_boot_answer_create(TUTTI_OK, pack_all(server, NULL), &all);
+  size_t size = pack_all(server, NULL);
+  tt_boot_answer *answer = tt_boot_answer_create(TUTTI_OK, size, &all);
   if (answer == NULL) {
     snprintf(server->text, sizeof server->text, "no memory in the launcher");
     tt_boot_round_fail(server, TUTTI_ERR_MEMORY);
     return;
   }
-  pack_all(server, all);
+  size_t used = pack_all(server, all);
+  assert(used == size);
+  (void)used;
   end_round(server, false, answer);
 }
 
 void tt_boot_round_check(tt_boot_server *server) {
+  assert(server->waiting >= 0 && server->waiting <= server->rank_count);
   if (server->waiting == server->rank_count)
     complete(server);
   for (int64_t r = 0; r < server->rank_count && server->waiting > 0; r++)
@@ -226,6 +239,7 @@ static void refuse_for_all(tt_boot_server *server, tt_boot_link *link) {
 void tt_boot_round_contribute(tt_boot_server *server, tt_boot_link *link) {
   const tt_boot_request *request = &link->request;
   uint32_t rank = request->rank;
+  assert(rank < server->rank_count);
   tt_boot_seat *own = &server->seat[rank];
   tt_boot_round_forget(server, own);
   if (own->missed) {

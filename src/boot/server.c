@@ -2,6 +2,7 @@
  * when all are answered, is rounds.c's. */
 #include "boot/rounds.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,6 +32,7 @@ static void fail_crowded(tt_boot_server *server, int error) {
 }
 
 static void accept_link(tt_boot_server *server) {
+  assert(server->link_count <= server->link_most);
   if (server->link_count == server->link_most) {
     rest_listener(server);
     return;
@@ -91,6 +93,7 @@ void tt_boot_server_serve(tt_boot_server *server) {
 }
 
 void tt_boot_server_lose(tt_boot_server *server, int64_t rank, const char *how) {
+  assert(rank >= 0 && rank < server->rank_count);
   tt_boot_seat *of = &server->seat[rank];
   tt_boot_server_serve(server); /* what it had sent before it ended counts */
   of->lost = true;
@@ -133,6 +136,7 @@ static tutti_status open_all(tt_boot_server *server) {
 }
 
 tutti_status tt_boot_server_open(int64_t rank_count, int64_t links, tt_boot_server **server) {
+  assert(rank_count > 0);
   tt_boot_server *made = calloc(1, sizeof *made + (size_t)rank_count * sizeof made->seat[0]);
   if (made == NULL)
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for the server of %lld ranks", (long long)rank_count);

@@ -6,9 +6,12 @@
 
 #include "plan/plan.h"
 
+#include <assert.h>
+
 static void put_step(FILE *out, const tt_plan *plan, uint32_t lane, uint32_t n) {
   static const char *const kinds[TT_STEP_KIND_COUNT] = {"send", "recv", "reduce", "copy"};
   const tt_step *step = &plan->step[plan->lane[lane].first_step + n];
+  assert(step->kind < TT_STEP_KIND_COUNT);
   fprintf(out, "    r%lldl%us%u [label=\"%s b%u\\nround %u\"];\n", (long long)plan->rank, lane, n, kinds[step->kind],
           step->block, step->time + 1);
 }
@@ -57,6 +60,7 @@ static void put_stream(FILE *out, const tt_plan *sender, uint32_t lane, const tt
     if (step->peer >= 0 && step->peer != receiver->rank)
       continue;
     at = next_from(receiver, other, (int32_t)sender->rank, at);
+    assert(at < receiver->lane[other].step_count); /* as many receives as sends */
     fprintf(out, "  r%lldl%us%u -> r%lldl%us%u [style=bold, color=\"#2f7ed8\"];\n", (long long)sender->rank, lane, n,
             (long long)receiver->rank, other, at++);
   }

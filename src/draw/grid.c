@@ -1,6 +1,7 @@
 /* draw/grid.c - plans -> messages and marks -> rows, columns and sizes of a picture. */
 #include "draw/grid.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* ---- what happens ---- */
@@ -73,6 +74,7 @@ static void collect(tt_draw_grid *grid, const tt_draw_picture *picture, bool cou
 static void count_columns(tt_draw_grid *grid, uint32_t time_count, int64_t *arrows) {
   for (int64_t n = 0; n < grid->message_count; n++) {
     const tt_draw_message *message = &grid->message[n];
+    assert(message->time < time_count && message->blocks > 0);
     int64_t in_round = ++arrows[message->time];
     grid->busiest = in_round > grid->busiest ? in_round : grid->busiest;
     grid->fewest = n == 0 || message->blocks < grid->fewest ? message->blocks : grid->fewest;
@@ -98,6 +100,7 @@ static void order_rows(tt_draw_grid *grid, const tt_topo *topo) {
         grid->rank_at[row] = r;
         grid->group_at[row++] = g;
       }
+  assert(row == grid->rank_count); /* each once */
 }
 
 static double between(double low, double value, double high) { return value < low ? low : value > high ? high : value; }
@@ -136,7 +139,10 @@ tutti_status tt_draw_grid_init(const tt_draw_picture *picture, tt_draw_grid *gri
   int64_t *arrows = tt_arena_alloc(&grid->arena, time_count, sizeof *arrows);
   if (grid->arena.failed)
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for a picture of %lld ranks", (long long)grid->rank_count);
+  int64_t messages = grid->message_count, marks = grid->mark_count;
   collect(grid, picture, false);
+  assert(grid->message_count == messages && grid->mark_count <= marks);
+  (void)messages, (void)marks;
   count_columns(grid, time_count, arrows);
   order_rows(grid, picture->topo);
   place(grid, picture);
@@ -146,5 +152,6 @@ tutti_status tt_draw_grid_init(const tt_draw_picture *picture, tt_draw_grid *gri
 void tt_draw_grid_finish(tt_draw_grid *grid) { tt_arena_finish(&grid->arena); }
 
 double tt_draw_column_x(const tt_draw_grid *grid, uint32_t time) {
+  assert(grid->column_of[time] >= 0);
   return grid->left + grid->column_of[time] * grid->column_width;
 }

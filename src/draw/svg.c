@@ -8,6 +8,7 @@
  * It has its own background and follows the reader's light or dark theme, so that it can stand on any page. */
 #include "draw/svg.h"
 
+#include <assert.h>
 #include <string.h>
 
 static const char style[] =
@@ -32,6 +33,7 @@ static uint32_t common_divisor(uint32_t a, uint32_t b) {
 
 /* Blocks as a part of the whole vector: "n", "3n/4", "1..2 n/13". */
 static void format_part(uint32_t fewest, uint32_t most, uint32_t all, char text[static 48]) {
+  assert(fewest <= most && all > 0);
   uint32_t common = common_divisor(common_divisor(fewest, most), all);
   char factor[28] = "", divisor[16] = "";
   if (fewest != most)

@@ -3,6 +3,7 @@
  * Each kind of arrow and mark is defined once; the picture then says only where. */
 #include "draw/svg.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -88,6 +89,7 @@ static double stroke_of(const tt_draw_grid *grid, uint32_t blocks) {
 }
 
 void tt_svg_message(const tt_svg *to, const tt_draw_message *message) {
+  assert(message->from != message->to);
   const tt_draw_grid *grid = to->grid;
   double x = tt_draw_column_x(grid, message->time), shift = 3.0 * message->channel;
   double x1 = x + 6, y1 = grid->y[message->from] + shift, x2 = x + grid->column_width - 9,
@@ -167,6 +169,7 @@ static double put_end_legend(const tt_svg *to, double x, double y) {
 
 static void put_mark_legend(const tt_svg *to, double y) {
   static const char *const texts[] = {"received", "combined", "combined as left operand", "copied"};
+  _Static_assert(TT_COUNT(texts) == TT_DRAW_MARK_COUNT, "each kind of mark has its words");
   const char *unit = to->picture->unit_text ? to->picture->unit_text : "the whole vector";
   char text[80];
   double x = 36;

@@ -9,6 +9,7 @@
  * holds for any. The first rule that fits is taken. */
 #include "tune/tune.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
@@ -241,6 +242,7 @@ static bool holds(const tt_rule *rule, const tt_region *region) {
 }
 
 const tt_rule *tt_profile_find(const tt_profile *profile, const tt_region *region) {
+  assert(region->rank_count > 0 && region->node_count > 0);
   for (int64_t n = 0; n < profile->rule_count; n++)
     if (holds(&profile->rule[n], region))
       return &profile->rule[n];
