@@ -45,3 +45,8 @@ foreach(profile ${profiles})
   get_filename_component(name ${profile} NAME)
   configure_file(${profile} ${CMAKE_BINARY_DIR}/share/tutti/${name} COPYONLY)
 endforeach()
+
+if(TUTTI_COVERAGE) # for scripts/followed.py
+  add_executable(followed scripts/followed.c)
+  target_link_libraries(followed PRIVATE tutti_internals)
+endif()
