@@ -108,7 +108,7 @@ static tutti_status make_executor(const tutti_comm *comm, tt_entry *entry, tt_cl
     tutti_status status = get_plan(comm, entry, class, &plan);
     return status == TUTTI_OK ? tt_executor_create(plan, comm->link, &entry->executor[class]) : status;
   }
-  tutti_status status = tt_executor_move(*spare, comm->link);
+  tutti_status status = (*spare)->ops->move(*spare, comm->link);
   if (status != TUTTI_OK)
     return status;
   entry->executor[class] = *spare;

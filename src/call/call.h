@@ -112,8 +112,6 @@ struct tt_bound {
   tt_run run; /* buffers and call number are set at each start */
 };
 
-static inline tt_executor *tt_bound_executor(const tt_bound *bound) { return bound->entry->executor[bound->blocks]; }
-
 /* Memory of block tables. */
 typedef struct tt_words {
   int64_t *word;
@@ -122,10 +120,11 @@ typedef struct tt_words {
 
 typedef struct tt_operation {
   tt_bound *bound;
-  uint64_t number; /* of the call on its communicator */
-  uint64_t key;    /* of this call and all before it */
-  uint64_t made;   /* as of the communicator, when it was called */
-  bool again;      /* it had begun in an epoch that is over */
+  tt_executor *executor; /* its own, once it has started */
+  uint64_t number;       /* of the call on its communicator */
+  uint64_t key;          /* of this call and all before it */
+  uint64_t made;         /* as of the communicator, when it was called */
+  bool again;            /* it had begun in an epoch that is over */
 } tt_operation;
 
 typedef enum tt_request_state {
@@ -242,32 +241,21 @@ tutti_status tt_table_make(const tutti_comm *comm, const tt_call *call, tt_words
 
 /* ---- operation.c ---- */
 /* The key, of this call and all before it. */
-static inline void tt_operation_key(tutti_comm *comm, const tt_bound *bound, tt_operation *operation) {
-  uint64_t key = bound->said.key ^ operation->made;
-  comm->calls.history = ((comm->calls.history ^ key) * 0x9e3779b97f4a7c15u) ^ key >> 32;
-  operation->key = (comm->calls.history & ~TT_KEY_MEANING) | tt_said_meaning(bound->said.type);
-}
+void tt_operation_key(tutti_comm *comm, const tt_bound *bound, tt_operation *operation);
 /* And the call's place in the communicator's order, which is the same on all ranks. */
-static inline void tt_operation_number(tutti_comm *comm, const tt_bound *bound, tt_operation *operation) {
-  operation->number = ++comm->calls.last_number;
-  operation->made = comm->persistent.keys;
-  tt_operation_key(comm, bound, operation);
-}
+void tt_operation_number(tutti_comm *comm, const tt_bound *bound, tt_operation *operation);
 /* Whether it cannot begin again where it has begun: what it reads may be overwritten. */
 bool tt_operation_spoils(const tt_operation *operation);
 tutti_status tt_operation_start(tutti_comm *comm, const tt_call *call, tt_operation *operation);
 tutti_status tt_operation_step(tutti_comm *comm, const tt_operation *operation, bool *done, bool *moved);
+/* That communicator's last call, which is complete, has sent as this one. */
+void tt_operation_note(tutti_comm *comm, const tt_operation *operation);
 /* It is done: whether what this rank has read in place was right to the end. */
 tutti_status tt_operation_end(tutti_comm *comm, const tt_operation *operation);
 /* Blocks until done, with all that waiting brings. */
 tutti_status tt_operation_finish(tutti_comm *comm, const tt_operation *operation);
 /* All of it: the call starts, and has ended when this returns. */
 tutti_status tt_operation_run(tutti_comm *comm, const tt_call *call, tt_bound *bound);
-
-/* The call that is complete sent by those media. */
-static inline void tt_medium_note(tutti_comm *comm, tt_media media) {
-  __atomic_store_n(&comm->calls.last_media, media, __ATOMIC_RELAXED); /* any thread may ask: tutti_comm_last_media */
-}
 
 /* ---- queue.c ---- */
 /* Those that are not complete end with an error, here and on the others. */

@@ -198,7 +198,7 @@ static tutti_status make_compiled(tutti_comm *comm, const tt_entry_key *key, con
 static void keep_executors(tt_entry *entry) {
   tt_compiled *compiled = entry->compiled;
   for (int n = 0; compiled && n < TT_CLASS_COUNT; n++)
-    if (entry->executor[n] && !compiled->spare[n] && tt_executor_may_move(entry->executor[n])) {
+    if (entry->executor[n] && !compiled->spare[n] && entry->executor[n]->ops->may_move(entry->executor[n])) {
       compiled->spare[n] = entry->executor[n];
       entry->executor[n] = NULL;
     }

@@ -8,6 +8,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* ---- its number and key ---- */
+
+void tt_operation_key(tutti_comm *comm, const tt_bound *bound, tt_operation *operation) {
+  uint64_t key = bound->said.key ^ operation->made;
+  comm->calls.history = ((comm->calls.history ^ key) * 0x9e3779b97f4a7c15u) ^ key >> 32;
+  operation->key = (comm->calls.history & ~TT_KEY_MEANING) | tt_said_meaning(bound->said.type);
+}
+
+void tt_operation_number(tutti_comm *comm, const tt_bound *bound, tt_operation *operation) {
+  operation->number = ++comm->calls.last_number;
+  operation->made = comm->persistent.keys;
+  tt_operation_key(comm, bound, operation);
+}
+
+/* ---- on its way ---- */
+
 /* The executor's error becomes everyone's, with the cause as all ranks together know it. peer: job rank that it names,
  * or -1. */
 static tutti_status fail(tutti_comm *comm, const tt_operation *operation, tutti_status status, int64_t peer) {
@@ -62,14 +78,17 @@ static inline bool is_ready(const tutti_comm *comm, const tt_bound *bound) {
   return entry->epoch == comm->refused.epoch && entry->executor[bound->blocks];
 }
 
-static tutti_status start(tutti_comm *comm, const tt_call *call, const tt_operation *operation) {
+static tutti_status start(tutti_comm *comm, const tt_call *call, tt_operation *operation) {
   tt_bound *bound = operation->bound;
   tutti_status status = bound->copies ? copy_input(comm, bound, call->in, operation->again) : TUTTI_OK;
   if (status == TUTTI_OK && !is_ready(comm, bound))
     status = renew(comm, bound);
   if (status == TUTTI_OK && comm->calls.tally)
     status = tt_tally_foresee(comm, bound);
-  return status == TUTTI_OK ? tt_executor_start(tt_bound_executor(bound), &bound->run) : status;
+  operation->executor = bound->entry->executor[bound->blocks];
+  if (status != TUTTI_OK)
+    return status;
+  return operation->executor->ops->start(operation->executor, &bound->run);
 }
 
 tutti_status tt_operation_start(tutti_comm *comm, const tt_call *call, tt_operation *operation) {
@@ -96,14 +115,19 @@ tutti_status tt_operation_start(tutti_comm *comm, const tt_call *call, tt_operat
 
 tutti_status tt_operation_step(tutti_comm *comm, const tt_operation *operation, bool *done, bool *moved) {
   int64_t peer = -1;
-  tutti_status status = tt_executor_step(tt_bound_executor(operation->bound), done, moved, &peer);
+  tutti_status status = operation->executor->ops->step(operation->executor, done, moved, &peer);
   return status == TUTTI_OK ? TUTTI_OK : fail(comm, operation, status, peer);
+}
+
+void tt_operation_note(tutti_comm *comm, const tt_operation *operation) {
+  __atomic_store_n(&comm->calls.last_media, operation->executor->went,
+                   __ATOMIC_RELAXED); /* any thread may ask: tutti_comm_last_media */
 }
 
 /* Who has left the call with an error may already write to what this rank has read in place. */
 tutti_status tt_operation_end(tutti_comm *comm, const tt_operation *operation) {
-  tt_medium_note(comm, tt_bound_executor(operation->bound)->went);
-  if (tt_executor_in_cells(tt_bound_executor(operation->bound))) /* cells are not written before the next call */
+  tt_operation_note(comm, operation);
+  if (operation->executor->ops->in_cells(operation->executor)) /* they are not written before the next call */
     return TUTTI_OK;
   __atomic_thread_fence(__ATOMIC_ACQUIRE); /* first the reading, then the look */
   if (tt_agree_poisoned(comm))
@@ -114,7 +138,7 @@ tutti_status tt_operation_end(tutti_comm *comm, const tt_operation *operation) {
 /* What a rank has put into its cells before it died or left is the others': where one is through, all come through. */
 static bool is_whole(tutti_comm *comm, const tt_operation *operation, tutti_status status) {
   bool done = false, moved = false;
-  return status != TUTTI_ERR_MISMATCH && tt_executor_in_cells(tt_bound_executor(operation->bound)) &&
+  return status != TUTTI_ERR_MISMATCH && operation->executor->ops->in_cells(operation->executor) &&
          tt_operation_step(comm, operation, &done, &moved) == TUTTI_OK && done;
 }
 
@@ -129,8 +153,7 @@ static tutti_status finish(tutti_comm *comm, const tt_operation *operation) {
       tt_request_progress(comm->context, &moved);
     if (moved)
       waiter = (tt_waiter){0};
-    else if ((status = tt_wait_pause(comm, tt_bound_executor(operation->bound), operation->number, &waiter)) !=
-             TUTTI_OK)
+    else if ((status = tt_wait_pause(comm, operation->executor, operation->number, &waiter)) != TUTTI_OK)
       return is_whole(comm, operation, status) ? tt_operation_end(comm, operation) : status;
   }
 }

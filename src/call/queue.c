@@ -70,7 +70,7 @@ static void start_head(tutti_comm *comm) {
   head->status = tt_operation_start(comm, &head->call, &head->operation);
   if (head->status == TUTTI_OK &&
       head->bound.blocks != TT_CLASS_STREAMS) /* whatever this rank waits for, it is to be woken for this too */
-    tt_executor_await(tt_bound_executor(&head->bound), false);
+    head->operation.executor->ops->await(head->operation.executor, false);
   head->comm->calls.last_params = comm->calls.last_params;
 }
 
@@ -168,13 +168,14 @@ static bool is_held(tutti_comm *comm) {
 }
 
 void tt_request_pause(tutti_comm *comm, tt_waiter *waiter) {
-  const tt_operation *head = &comm->queue.head->operation;
+  const tutti_request *head = comm->queue.head;
   if (!tt_refuse_looms(comm)) {
-    tt_wait_pause(comm, tt_bound_executor(head->bound), head->number, waiter);
+    if (head->state == TT_REQUEST_RUNNING)
+      tt_wait_pause(comm, head->operation.executor, head->operation.number, waiter);
     return;
   }
   comm->refused.settling = true;
-  tt_wait_look(comm, head->number, waiter);
+  tt_wait_look(comm, head->operation.number, waiter);
   comm->refused.settling = false;
   sched_yield();
 }
@@ -196,7 +197,7 @@ static void progress_comm(tutti_comm *comm, bool *moved) {
     if (done && head->status == TUTTI_OK)
       head->status = tt_operation_end(comm, &head->operation);
     if (done && head->status == TUTTI_OK && head->comm != comm)
-      tt_medium_note(head->comm, tt_bound_executor(&head->bound)->went);
+      tt_operation_note(head->comm, &head->operation);
     if (head->status == TUTTI_ERR_REFUSED) {
       head->status = TUTTI_OK;
       continue;

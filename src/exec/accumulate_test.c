@@ -27,12 +27,12 @@ static void run_both(test_job *job, uint16_t data[2][COUNT]) {
                   .type = TUTTI_FLOAT16,
                   .op = TUTTI_SUM,
                   .call = 1};
-    test_ok(tt_executor_start(job->instance[rank], &run));
+    test_ok(job->instance[rank]->ops->start(job->instance[rank], &run));
   }
   for (int turns = 0; !done[0] || !done[1]; turns++) {
     assert_true(turns < 10000);
     if (!done[turns % 2])
-      test_ok(tt_executor_step(job->instance[turns % 2], &done[turns % 2], &moved, &peer));
+      test_ok(job->instance[turns % 2]->ops->step(job->instance[turns % 2], &done[turns % 2], &moved, &peer));
   }
 }
 

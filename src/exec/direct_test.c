@@ -233,9 +233,9 @@ static void free_plans(table *of) {
 static void run_direct(tt_executor *direct, const tt_run *run) {
   bool done = false, moved;
   int64_t peer;
-  test_ok(tt_executor_start(direct, run));
+  test_ok(direct->ops->start(direct, run));
   for (;;) {
-    test_ok(tt_executor_step(direct, &done, &moved, &peer));
+    test_ok(direct->ops->step(direct, &done, &moved, &peer));
     if (done)
       return;
     sched_yield();
@@ -245,9 +245,9 @@ static void run_direct(tt_executor *direct, const tt_run *run) {
 static void run_instance(tt_executor *instance, const tt_run *run) {
   bool done = false, moved;
   int64_t peer;
-  test_ok(tt_executor_start(instance, run));
+  test_ok(instance->ops->start(instance, run));
   for (;;) {
-    test_ok(tt_executor_step(instance, &done, &moved, &peer));
+    test_ok(instance->ops->step(instance, &done, &moved, &peer));
     if (done)
       return;
     sched_yield();
@@ -382,13 +382,13 @@ static void start(pair *of, int r, uint64_t call, uint64_t key) {
                 .type = TUTTI_INT32,
                 .call = call,
                 .key = key};
-  test_ok(tt_executor_start(of->direct[r], &run));
+  test_ok(of->direct[r]->ops->start(of->direct[r], &run));
 }
 
 static bool step(pair *of, int r) {
   bool done, moved;
   int64_t peer;
-  test_ok(tt_executor_step(of->direct[r], &done, &moved, &peer));
+  test_ok(of->direct[r]->ops->step(of->direct[r], &done, &moved, &peer));
   return done;
 }
 
@@ -433,9 +433,9 @@ static void test_publisher_does_not_overtake_its_readers(void **state) {
     start(&of, 0, (uint64_t)++ahead, 1);
   } while (step(&of, 0));
   assert_in_range(ahead, 3, 1000); /* some calls ahead, and then it waits */
-  assert_false(tt_executor_awaits_neighbour(of.direct[0]));
+  assert_false(of.direct[0]->ops->awaits_neighbour(of.direct[0]));
   tt_link_set_neighbour(of.job.link[0], 1, true); /* the reader that keeps it from publishing */
-  assert_true(tt_executor_awaits_neighbour(of.direct[0]));
+  assert_true(of.direct[0]->ops->awaits_neighbour(of.direct[0]));
   for (int n = 1; n <= ahead; n++) {
     start(&of, 1, (uint64_t)n, 1);
     if (n == ahead)
@@ -458,10 +458,10 @@ static void test_other_key_or_call_is_a_mismatch_that_names_the_peer(void **stat
     open_pair(&of, allreduce_text);
     start(&of, 0, 7, 1);
     start(&of, 1, other[n].call, other[n].key);
-    assert_int_equal(tt_executor_step(of.direct[1], &done, &moved, &peer), TUTTI_ERR_MISMATCH);
+    assert_int_equal(of.direct[1]->ops->step(of.direct[1], &done, &moved, &peer), TUTTI_ERR_MISMATCH);
     assert_int_equal(peer, 0);
     assert_non_null(strstr(tutti_last_error(), "rank 0"));
-    assert_int_equal(tt_executor_step(of.direct[1], &done, &moved, &peer), TUTTI_ERR_MISMATCH);
+    assert_int_equal(of.direct[1]->ops->step(of.direct[1], &done, &moved, &peer), TUTTI_ERR_MISMATCH);
     assert_int_equal(of.out[1], 0);
     close_pair(&of);
   }

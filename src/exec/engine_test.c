@@ -275,7 +275,7 @@ static tutti_status start(test_case *at, int64_t rank, uint64_t call) {
                 .user_op = at->maps.bytes ? &op : NULL,
                 .call = call,
                 .key = 42};
-  return tt_executor_start(at->job.instance[rank], &run);
+  return at->job.instance[rank]->ops->start(at->job.instance[rank], &run);
 }
 
 static void open_case(test_case *at) {
@@ -306,7 +306,7 @@ static void close_case(test_case *at) {
 static bool step_rank(test_case *at, int64_t rank, uint64_t *call) {
   bool done, moved;
   int64_t peer = -1;
-  test_ok(tt_executor_step(at->job.instance[rank], &done, &moved, &peer));
+  test_ok(at->job.instance[rank]->ops->step(at->job.instance[rank], &done, &moved, &peer));
   if (!done)
     return false;
   at->bad[rank] |= !right(at, rank);
@@ -465,12 +465,12 @@ static void test_other_key_is_a_mismatch_that_names_the_peer(void **state) {
   test_ok(start(&at, 1, 8));
   bool done, moved;
   int64_t peer = -1;
-  test_ok(tt_executor_step(at.job.instance[0], &done, &moved, &peer));
+  test_ok(at.job.instance[0]->ops->step(at.job.instance[0], &done, &moved, &peer));
   assert_true(moved);
-  assert_int_equal(tt_executor_step(at.job.instance[1], &done, &moved, &peer), TUTTI_ERR_MISMATCH);
+  assert_int_equal(at.job.instance[1]->ops->step(at.job.instance[1], &done, &moved, &peer), TUTTI_ERR_MISMATCH);
   assert_int_equal(peer, 0);
   assert_non_null(strstr(tutti_last_error(), "rank 0"));
-  assert_int_equal(tt_executor_step(at.job.instance[1], &done, &moved, &peer), TUTTI_ERR_MISMATCH);
+  assert_int_equal(at.job.instance[1]->ops->step(at.job.instance[1], &done, &moved, &peer), TUTTI_ERR_MISMATCH);
   assert_false(done);
   for (size_t n = 0; n < bytes_of(&at); n++)
     assert_int_equal(at.out[1][n], 0x77);
@@ -491,8 +491,8 @@ static void test_more_bytes_than_expected_are_a_mismatch(void **state) {
   test_ok(start(&at, 1, 1));
   bool done, moved;
   int64_t peer = -1;
-  test_ok(tt_executor_step(at.job.instance[0], &done, &moved, &peer));
-  assert_int_equal(tt_executor_step(at.job.instance[1], &done, &moved, &peer), TUTTI_ERR_MISMATCH);
+  test_ok(at.job.instance[0]->ops->step(at.job.instance[0], &done, &moved, &peer));
+  assert_int_equal(at.job.instance[1]->ops->step(at.job.instance[1], &done, &moved, &peer), TUTTI_ERR_MISMATCH);
   at.total = 10;
   close_case(&at);
 }
@@ -507,11 +507,11 @@ static void test_absurd_sizes_are_errors(void **state) {
                   .type = TUTTI_FLOAT64};
   open_case(&at);
   tt_run run = {.blocks = {.block_count = 3, .total = INT64_MAX / 4}, .type = TUTTI_FLOAT64, .op = TUTTI_SUM};
-  assert_int_equal(tt_executor_start(at.job.instance[0], &run), TUTTI_ERR_MEMORY);
+  assert_int_equal(at.job.instance[0]->ops->start(at.job.instance[0], &run), TUTTI_ERR_MEMORY);
   run.blocks.total = INT64_MAX / 8;
-  assert_int_equal(tt_executor_start(at.job.instance[0], &run), TUTTI_ERR_MEMORY);
+  assert_int_equal(at.job.instance[0]->ops->start(at.job.instance[0], &run), TUTTI_ERR_MEMORY);
   run.blocks.block_count = 2;
-  assert_int_equal(tt_executor_start(at.job.instance[0], &run), TUTTI_ERR_ARGUMENT);
+  assert_int_equal(at.job.instance[0]->ops->start(at.job.instance[0], &run), TUTTI_ERR_ARGUMENT);
   close_case(&at);
 }
 
@@ -524,7 +524,7 @@ static tutti_status start_elements(size_t slot_bytes, int64_t slice, tt_run run)
                   .type = TUTTI_INT32};
   open_case(&at);
   run.blocks.block_count = 1;
-  tutti_status status = tt_executor_start(at.job.instance[0], &run);
+  tutti_status status = at.job.instance[0]->ops->start(at.job.instance[0], &run);
   close_case(&at);
   return status;
 }

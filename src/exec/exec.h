@@ -7,7 +7,7 @@
  *                      blocks go over streams, and an instance does the steps
  *
  * At one time at most one run is under way on a link, and every rank starts the same runs in the same order.
- * The caller loops tt_executor_step until it says done and decides how to wait in between. */
+ * The caller loops over an executor's step until it says done and decides how to wait in between. */
 #ifndef TT_EXEC_EXEC_H
 #define TT_EXEC_EXEC_H
 
@@ -132,13 +132,24 @@ static inline bool tt_key_agrees(uint64_t a, uint64_t b) {
 typedef struct tt_executor tt_executor;
 typedef struct tt_executor_ops {
   void (*destroy)(tt_executor *executor);
+  /* Sets everything to the beginning. Allocates only where a larger scratch than ever before is needed. */
   tutti_status (*start)(tt_executor *executor, const tt_run *run);
+  /* Does what can be done now. *done: complete, buffers are free. *moved: something was done. TUTTI_ERR_MISMATCH (peer
+   * named by job rank in *peer) when a slot of another call arrives. */
   tutti_status (*step)(tt_executor *executor, bool *done, bool *moved, int64_t *peer);
+  /* Whether the run waits for a rank that shares this one's core, and so for the core. */
   bool (*awaits_neighbour)(const tt_executor *executor);
+  /* Whether it waits for a rank on another machine, to send or to take something. */
   bool (*awaits_far)(const tt_executor *executor);
+  /* Before this rank sleeps. one: it needs nothing but this run, so that others than a rank which it lacks need not
+   * wake it. */
   void (*await)(const tt_executor *executor, bool one);
+  /* Whether all of the run goes in cells: they are not written before the next call. */
   bool (*in_cells)(const tt_executor *executor);
+  /* Whether `move` may take it elsewhere: its last run, complete or given up, left nothing in the link's keeping. */
   bool (*may_move)(const tt_executor *executor);
+  /* From now on it runs on another link of the same ranks in the same order; what it has found out about its runs goes
+   * with it. The link that it was on may be gone. */
   tutti_status (*move)(tt_executor *executor, tt_link *link);
 } tt_executor_ops;
 
@@ -153,34 +164,6 @@ tutti_status tt_executor_create(const tt_bound_plan *bound, tt_link *link, tt_ex
 static inline void tt_executor_destroy(tt_executor *executor) { /* accepts NULL */
   if (executor)
     executor->ops->destroy(executor);
-}
-/* Sets everything to the beginning. Allocates only where a larger scratch than ever before is needed. */
-static inline tutti_status tt_executor_start(tt_executor *executor, const tt_run *run) {
-  return executor->ops->start(executor, run);
-}
-/* Does what can be done now. *done: complete, buffers are free. *moved: something was done. TUTTI_ERR_MISMATCH (peer
- * named by job rank in *peer) when a slot of another call arrives. */
-static inline tutti_status tt_executor_step(tt_executor *executor, bool *done, bool *moved, int64_t *peer) {
-  return executor->ops->step(executor, done, moved, peer);
-}
-/* Whether the run waits for a rank that shares this one's core, and so for the core. */
-static inline bool tt_executor_awaits_neighbour(const tt_executor *executor) {
-  return executor->ops->awaits_neighbour(executor);
-}
-/* Whether it waits for a rank on another machine, to send or to take something. */
-static inline bool tt_executor_awaits_far(const tt_executor *executor) { return executor->ops->awaits_far(executor); }
-/* Before this rank sleeps. one: it needs nothing but this run, so that others than a rank which it lacks need not wake
- * it. */
-static inline void tt_executor_await(const tt_executor *executor, bool one) { executor->ops->await(executor, one); }
-/* Whether all of the run goes in cells: they are not written before the next call. */
-static inline bool tt_executor_in_cells(const tt_executor *executor) { return executor->ops->in_cells(executor); }
-/* Whether tt_executor_move may take it elsewhere: its last run, complete or given up, left nothing in the link's
- * keeping. */
-static inline bool tt_executor_may_move(const tt_executor *executor) { return executor->ops->may_move(executor); }
-/* From now on it runs on another link of the same ranks in the same order; what it has found out about its runs goes
- * with it. The link that it was on may be gone. */
-static inline tutti_status tt_executor_move(tt_executor *executor, tt_link *link) {
-  return executor->ops->move(executor, link);
 }
 
 /* What is known of the run's blocks; equal on all ranks, since it is found from the plan's mark `direct` and

@@ -66,7 +66,7 @@ static void start_rank(fetcher *of, int rank, tt_run with) {
   with.out = of->out[rank];
   with.call = 1;
   with.key = 9;
-  test_ok(tt_executor_start(of->instance[rank], &with));
+  test_ok(of->instance[rank]->ops->start(of->instance[rank], &with));
 }
 
 static void start(fetcher *of, int64_t other) {
@@ -108,7 +108,7 @@ static void run(fetcher *of) {
   int64_t peer;
   for (int turn = 0; !done[0] || !done[1]; turn++) {
     assert_true(turn < TURNS_MOST);
-    test_ok(tt_executor_step(of->instance[turn % 2], &done[turn % 2], &moved, &peer));
+    test_ok(of->instance[turn % 2]->ops->step(of->instance[turn % 2], &done[turn % 2], &moved, &peer));
   }
 }
 
@@ -225,8 +225,8 @@ static void test_slice_of_another_length_is_a_mismatch(void **state) {
   int64_t peer = -1;
   fetcher *of = make(move);
   start(of, 100);
-  test_ok(tt_executor_step(of->instance[0], &done, &moved, &peer));
-  assert_int_equal(tt_executor_step(of->instance[1], &done, &moved, &peer), TUTTI_ERR_MISMATCH);
+  test_ok(of->instance[0]->ops->step(of->instance[0], &done, &moved, &peer));
+  assert_int_equal(of->instance[1]->ops->step(of->instance[1], &done, &moved, &peer), TUTTI_ERR_MISMATCH);
   assert_int_equal(peer, 0);
   assert_int_equal(of->out[1][100], 0); /* nothing behind the block was touched */
   close_ranks(of);

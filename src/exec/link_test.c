@@ -24,20 +24,20 @@ static void check_that_it_follows(tt_link *link, tt_executor *executor) {
   tt_run run = run_of_one_block();
   bool done, moved;
   int64_t peer;
-  test_ok(tt_executor_start(executor, &run));
-  test_ok(tt_executor_step(executor, &done, &moved, &peer));
+  test_ok(executor->ops->start(executor, &run));
+  test_ok(executor->ops->step(executor, &done, &moved, &peer));
   assert_false(done);
-  assert_false(tt_executor_awaits_neighbour(executor));
+  assert_false(executor->ops->awaits_neighbour(executor));
   tt_link_set_neighbour(link, 2, true); /* for whom it does not wait */
-  assert_false(tt_executor_awaits_neighbour(executor));
+  assert_false(executor->ops->awaits_neighbour(executor));
   tt_link_set_neighbour(link, 1, true);
   tt_link_set_neighbour(link, 1, true);
-  assert_true(tt_executor_awaits_neighbour(executor));
+  assert_true(executor->ops->awaits_neighbour(executor));
   tt_link_set_neighbour(link, 1, false);
-  assert_false(tt_executor_awaits_neighbour(executor));
+  assert_false(executor->ops->awaits_neighbour(executor));
   tt_link_set_neighbour(link, 2, false);
   tt_link_set_neighbour(link, 1, true);
-  assert_true(tt_executor_awaits_neighbour(executor));
+  assert_true(executor->ops->awaits_neighbour(executor));
   tt_link_set_neighbour(link, 1, false);
 }
 

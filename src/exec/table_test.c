@@ -268,15 +268,17 @@ static void start_call(test_case *at, int64_t rank) {
   if (!*of)
     *of = make_call(at, at->position[rank]);
   tt_run run = run_of(at, *of, rank);
-  test_ok((*of)->blocks < TT_CLASS_STREAMS ? tt_executor_start(at->direct[(*of)->blocks][rank], &run)
-                                           : tt_executor_start(at->job.instance[rank], &run));
+  test_ok((*of)->blocks < TT_CLASS_STREAMS
+              ? at->direct[(*of)->blocks][rank]->ops->start(at->direct[(*of)->blocks][rank], &run)
+              : at->job.instance[rank]->ops->start(at->job.instance[rank], &run));
 }
 
 static bool step_rank(const test_case *at, const call *of, int64_t rank) {
   bool done = false, moved;
   int64_t peer;
-  test_ok(of->blocks < TT_CLASS_STREAMS ? tt_executor_step(at->direct[of->blocks][rank], &done, &moved, &peer)
-                                        : tt_executor_step(at->job.instance[rank], &done, &moved, &peer));
+  test_ok(of->blocks < TT_CLASS_STREAMS
+              ? at->direct[of->blocks][rank]->ops->step(at->direct[of->blocks][rank], &done, &moved, &peer)
+              : at->job.instance[rank]->ops->step(at->job.instance[rank], &done, &moved, &peer));
   return done;
 }
 
@@ -352,7 +354,7 @@ static tutti_status start_plan(const char *text, const tt_run *run) {
   tt_loop_options options = {.rank_count = 3, .slot_bytes = 1024, .slot_count = 2};
   test_job_open(&job, &options, 1024);
   test_job_plan(&job, 0, text);
-  tutti_status status = tt_executor_start(job.instance[0], run);
+  tutti_status status = job.instance[0]->ops->start(job.instance[0], run);
   test_job_close(&job);
   return status;
 }

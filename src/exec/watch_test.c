@@ -63,7 +63,7 @@ static void start(fixture *of, int64_t rank, uint64_t call) {
                 .type = TUTTI_INT32,
                 .call = call,
                 .key = 1};
-  test_ok(tt_executor_start(of->job.instance[rank], &run));
+  test_ok(of->job.instance[rank]->ops->start(of->job.instance[rank], &run));
 }
 
 /* The clock goes on between two steps: what waits has waited. */
@@ -72,7 +72,7 @@ static bool step(fixture *of, int64_t rank) {
   int64_t peer, before = tt_clock_ns();
   while (tt_clock_ns() == before)
     ;
-  test_ok(tt_executor_step(of->job.instance[rank], &done, &moved, &peer));
+  test_ok(of->job.instance[rank]->ops->step(of->job.instance[rank], &done, &moved, &peer));
   return done;
 }
 

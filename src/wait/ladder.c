@@ -89,7 +89,7 @@ static bool awaits_far(const tutti_comm *comm, const tt_executor *executor) {
   const tutti_context *context = comm->context;
   if (!context->machine.head_of || context->outstanding > 0) /* the user's alone; or calls on any communicator */
     return context->machine.foreign;
-  return comm->apart && tt_executor_awaits_far(executor);
+  return comm->apart && executor->ops->awaits_far(executor);
 }
 
 static tutti_status move_sometimes(tutti_comm *comm, uint64_t number, int64_t now) {
@@ -148,7 +148,7 @@ static void yield(tutti_comm *comm, tt_waiter *waiter) {
 static bool may_spin(const tutti_comm *comm, const tt_executor *executor, tt_waiter *waiter) {
   if (!comm->wait.crowded && !comm->apart)
     return waiter->polls++ < tt_options_get()->spin;
-  if (!comm->agree.board || comm->size > NEIGHBOURS || tt_executor_awaits_neighbour(executor))
+  if (!comm->agree.board || comm->size > NEIGHBOURS || executor->ops->awaits_neighbour(executor))
     return false;
   int64_t now = tt_clock_ns();
   if (waiter->polls++ == 0)
@@ -174,7 +174,7 @@ static int64_t sleep_after(const tutti_comm *comm, bool far, int64_t waited_ns, 
 /* The time after that. */
 static int64_t sleep_at_most(tutti_comm *comm, const tt_executor *executor, int64_t longest_ns) {
   assert(longest_ns > 0);
-  tt_executor_await(executor, comm->context->outstanding == 0);
+  executor->ops->await(executor, comm->context->outstanding == 0);
   comm->context->ops->wait(comm->context->transport, longest_ns);
   return tt_clock_ns();
 }

@@ -118,11 +118,11 @@ static inline bool start_rank(engine *on, int64_t rank) {
   const tt_bound_plan *bound = on->bound[rank];
   if (bound->blocks != TT_CLASS_STREAMS)
     return tt_executor_create(bound, of->link, &of->direct) == TUTTI_OK &&
-           tt_executor_start(of->direct, &run) == TUTTI_OK;
+           of->direct->ops->start(of->direct, &run) == TUTTI_OK;
   if (tt_executor_create(bound, of->link, &of->instance) != TUTTI_OK)
     return false;
   tt_executor_log(of->instance, on->log, NULL);
-  return tt_executor_start(of->instance, &run) == TUTTI_OK;
+  return of->instance->ops->start(of->instance, &run) == TUTTI_OK;
 }
 
 static inline bool open_rank(engine *on, int64_t rank) {
@@ -173,8 +173,8 @@ static inline void end_rank(engine_rank *of) {
 
 static inline tutti_status step_rank_on_loop(engine_rank *of, bool *moved) {
   int64_t peer;
-  return of->direct ? tt_executor_step(of->direct, &of->done, moved, &peer)
-                    : tt_executor_step(of->instance, &of->done, moved, &peer);
+  return of->direct ? of->direct->ops->step(of->direct, &of->done, moved, &peer)
+                    : of->instance->ops->step(of->instance, &of->done, moved, &peer);
 }
 
 /* Steps ranks in the schedule's order until all are done, one fails, or nothing has moved for long. */

@@ -73,7 +73,7 @@ static void start(const run_case *of, buffers *at, tutti_type type, bool wide, u
                   .op = of->op,
                   .call = number,
                   .key = 7};
-    test_ok(tt_executor_start(job.instance[rank], &run));
+    test_ok(job.instance[rank]->ops->start(job.instance[rank], &run));
   }
 }
 
@@ -87,7 +87,7 @@ static void run_call(const run_case *of, buffers *at, tutti_type type, bool wide
     assert_true(turns < 10000000);
     if (done[rank])
       continue;
-    test_ok(tt_executor_step(job.instance[rank], &done[rank], &moved, &peer));
+    test_ok(job.instance[rank]->ops->step(job.instance[rank], &done[rank], &moved, &peer));
     left -= done[rank];
   }
 }

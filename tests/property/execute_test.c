@@ -290,15 +290,16 @@ static void check_sent(const property *at, const call *of, int64_t rank) {
 static void start(property *at, call *of, int64_t rank, uint64_t number) {
   tt_run run = run_of(of, rank, number);
   foresee(at, of, rank, &run);
-  must(at, of->blocks < TT_CLASS_STREAMS ? tt_executor_start(at->direct[of->blocks][rank], &run)
-                                         : tt_executor_start(at->job.instance[rank], &run));
+  must(at, of->blocks < TT_CLASS_STREAMS ? at->direct[of->blocks][rank]->ops->start(at->direct[of->blocks][rank], &run)
+                                         : at->job.instance[rank]->ops->start(at->job.instance[rank], &run));
 }
 
 static bool step(property *at, const call *of, int64_t rank, bool *moved) {
   bool done = false;
   int64_t peer = -1;
-  must(at, of->blocks < TT_CLASS_STREAMS ? tt_executor_step(at->direct[of->blocks][rank], &done, moved, &peer)
-                                         : tt_executor_step(at->job.instance[rank], &done, moved, &peer));
+  must(at, of->blocks < TT_CLASS_STREAMS
+               ? at->direct[of->blocks][rank]->ops->step(at->direct[of->blocks][rank], &done, moved, &peer)
+               : at->job.instance[rank]->ops->step(at->job.instance[rank], &done, moved, &peer));
   return done;
 }
 
