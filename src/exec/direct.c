@@ -119,9 +119,16 @@ static tutti_status start_instance(tt_direct *direct, const tt_run *run) {
   return status ? status : tt_instance_start(direct->instance, run, &direct->beside);
 }
 
+/* Nothing but buffers and call number differs from the run before. */
+static inline bool is_again(const tt_direct *direct, const tt_run *run) {
+  return direct->shape.made && run->shape && run->shape == direct->shape.run.shape;
+}
+
 static tutti_status start(tt_executor *executor, const tt_run *run) {
   tt_direct *direct = (tt_direct *)executor;
-  tutti_status status = tt_layout(direct, run);
+  direct->memory.base[TT_SPACE_IN] = (unsigned char *)(uintptr_t)run->in;
+  direct->memory.base[TT_SPACE_OUT] = run->out;
+  tutti_status status = is_again(direct, run) ? TUTTI_OK : tt_layout(direct, run);
   if (!status && direct->shape.rests)
     status = start_instance(direct, run);
   if (!status)
@@ -199,7 +206,7 @@ static ALWAYS_INLINE tutti_status take(tt_direct *direct, const tt_direct_take *
       return TUTTI_OK;
     if (watched)
       tt_watch_came(&direct->watch, of->level, false);
-    if (!tt_key_agrees(line->key, direct->now.key))
+    if (line->key != direct->now.key && !tt_key_agrees(line->key, direct->now.key))
       return mismatch(direct, of->peer);
     direct->cells->completed[of->peer] = direct->now.sequence - 1;
     data = data_of(direct, of->peer, line, of->data);
@@ -207,7 +214,10 @@ static ALWAYS_INLINE tutti_status take(tt_direct *direct, const tt_direct_take *
       return mismatch(direct, of->peer);
   } else if (of->use.reduces)
     src = dst; /* a copy that combines */
-  tt_arith_take(&direct->arith, of->use, src, data, dst, of->bytes);
+  if (of->combines)
+    direct->arith.combine(of->use.left ? data : src, of->use.left ? src : data, dst, of->count, false);
+  else
+    tt_arith_take(&direct->arith, of->use, src, data, dst, of->bytes);
   if (watched)
     tt_watch_moved(&direct->watch, of->level, false);
   return TUTTI_OK;
@@ -263,7 +273,8 @@ static void complete(tt_direct *direct) {
   tt_cells_complete(cells, direct->now.sequence);
   if (direct->shape.reads_all)
     cells->settled = direct->now.sequence - 1;
-  tt_cells_wake(cells, direct->shape.owed); /* a publisher may wait for this rank to be through */
+  if (direct->shape.owes)
+    tt_cells_wake(cells, direct->shape.owed); /* a publisher may wait for this rank to be through */
 }
 
 static tutti_status failed(tt_direct *direct, int64_t *peer) {

@@ -32,9 +32,11 @@ typedef struct tt_direct_piece { /* of the input, published in a run */
 typedef struct tt_direct_take { /* an op in a run */
   int32_t peer;
   uint8_t src_space, dst_space, level;
+  bool combines; /* by the kernel of `arith`, and that is all */
   tt_use use;
   uint32_t mark;                 /* tt_blocks_mark */
   int64_t bytes, src_at, dst_at; /* offsets in buffers */
+  size_t count;                  /* of elements */
   tt_direct_spot data;
 } tt_direct_take;
 
@@ -60,6 +62,7 @@ typedef struct tt_direct {
     tt_area *area;        /* for what travels in data */
     bool far, writes_far; /* something travels there; is published there */
     bool reads_all;       /* takes something from every other rank */
+    bool owes;            /* `owed` is not empty */
     bool rests;           /* some blocks go through streams: `instance` does the steps, there are no takes */
     tt_direct_spot *spot; /* of each step with a peer and some bytes */
     uint64_t *readers, *sources, *owed; /* sets: who reads this rank, whom it reads, and whom nothing but its completion
@@ -99,7 +102,7 @@ tutti_status tt_direct_create(const tt_bound_plan *bound, tt_link *link, tt_dire
 
 /* flatten.c: fills steps and what else depends on the bound plan alone. */
 tutti_status tt_flatten(tt_direct *direct);
-/* layout.c: the shape of a run, unless it is that of the run before. */
+/* layout.c: the shape of a run, unless the run before had the same. */
 tutti_status tt_layout(tt_direct *direct, const tt_run *run);
 
 #endif

@@ -80,8 +80,6 @@ static bool same_table(const tt_block_table *a, const tt_block_table *b) {
 }
 
 static bool same_shape(const tt_run *a, const tt_run *b) {
-  if (a->shape && a->shape == b->shape)
-    return true;
   return a->type == b->type && a->op == b->op && a->element_bytes == b->element_bytes && !a->user_op && !b->user_op &&
          a->in_own == b->in_own && a->out_own == b->out_own && same_table(&a->blocks, &b->blocks);
 }
@@ -157,6 +155,8 @@ static void set_spot(tt_direct *direct, const tt_direct_op *op, tt_direct_spot f
 
 static void add_take(tt_direct *direct, const tt_direct_op *op, int64_t bytes) {
   assert(op->peer < 0 || is_inside(direct, direct->shape.spot[op->step], bytes));
+  assert(bytes % direct->arith.element_bytes == 0);
+  bool divides = op->use.finish > 1 && direct->arith.average;
   direct->shape.take[direct->shape.take_count++] =
       (tt_direct_take){.peer = op->peer,
                        .src_space = (uint8_t)op->src.space,
@@ -165,6 +165,8 @@ static void add_take(tt_direct *direct, const tt_direct_op *op, int64_t bytes) {
                        .use = op->use,
                        .mark = tt_blocks_mark(op->length, bytes),
                        .bytes = bytes,
+                       .count = (size_t)(bytes / direct->arith.element_bytes),
+                       .combines = op->use.reduces && direct->arith.combine && !divides,
                        .src_at = tt_memory_offset(&direct->memory, op->src, &direct->blocks),
                        .dst_at = tt_memory_offset(&direct->memory, op->dst, &direct->blocks),
                        .data = direct->shape.spot[op->step]};
@@ -291,7 +293,6 @@ static tutti_status set_sizes(tt_direct *direct, const tt_run *run) {
 
 /* Scratch and takes, unless the instance does all that, with scratch of its own. */
 static tutti_status set_takes(tt_direct *direct, const tt_run *run) {
-  direct->memory.base[TT_SPACE_IN] = (unsigned char *)(uintptr_t)run->in;
   if (direct->shape.rests)
     return TUTTI_OK;
   tutti_status status = tt_memory_lend(&direct->memory, direct->plan, direct->steps.uses_mid, run, &direct->blocks);
@@ -311,9 +312,11 @@ static void clear(tt_direct *direct) {
 /* Who is waited for, and who waits. */
 static void set_peers(tt_direct *direct) {
   int64_t sources = 0;
+  direct->shape.owes = false;
   for (size_t n = 0; n < direct->cells->set_words; n++) {
     sources += __builtin_popcountll(direct->shape.sources[n]);
     direct->shape.owed[n] = direct->shape.sources[n] & ~direct->shape.readers[n];
+    direct->shape.owes |= direct->shape.owed[n] != 0;
   }
   assert(sources < direct->plan->rank_count); /* nobody takes from itself */
   direct->shape.reads_all = sources == direct->plan->rank_count - 1;
@@ -321,8 +324,7 @@ static void set_peers(tt_direct *direct) {
 
 tutti_status tt_layout(tt_direct *direct, const tt_run *run) {
   if (direct->shape.made && same_shape(run, &direct->shape.run)) {
-    direct->memory.base[TT_SPACE_IN] = (unsigned char *)(uintptr_t)run->in;
-    direct->memory.base[TT_SPACE_OUT] = run->out;
+    direct->shape.run.shape = run->shape;
     return TUTTI_OK; /* scratch is as large as the shape needs */
   }
   clear(direct);
