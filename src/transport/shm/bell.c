@@ -2,6 +2,8 @@
  */
 #include "transport/shm/bell.h"
 
+#include "transport/shm/self.h"
+
 #include <assert.h>
 #include <errno.h>
 #include <linux/futex.h>
@@ -107,4 +109,9 @@ void tt_shm_ring_bell(tt_shm_rank *rank, int bell) {
     return;
   atomic_fetch_add_explicit(&rank->doorbell, 1, memory_order_release);
   syscall(SYS_futex, &rank->doorbell, FUTEX_WAKE, 1, NULL, NULL, 0);
+}
+
+void tt_shm_wake_rank(void *self, int64_t peer) {
+  const tt_shm *shm = self;
+  tt_shm_wake(&shm->segment->head->rank[peer], shm->bell);
 }

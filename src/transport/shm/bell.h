@@ -38,4 +38,7 @@ static inline void tt_shm_wake(tt_shm_rank *rank, int bell) {
     tt_shm_ring_bell(rank, bell);
 }
 
+/* The same, as the transport's table has it. */
+void tt_shm_wake_rank(void *self, int64_t peer);
+
 #endif

@@ -8,6 +8,7 @@
  * A process loses all its locks on a file as soon as it closes any descriptor of it. Ranks that are threads of one
  * process have a descriptor each: the last one to leave closes all of them. Programs may do so too (closefrom). So a
  * lock says that a rank lives; that it is free says only that the rank's memory is to be looked at (alive.c). */
+#include "transport/shm/bell.h"
 #include "transport/shm/self.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
 #ifndef TT_TRANSPORT_SHM_SELF_H
 #define TT_TRANSPORT_SHM_SELF_H
 
-#include "transport/shm/bell.h"
+#include "transport/shm/segment.h"
 #include "transport/shm/shm.h"
 
 #include <tutti/boot.h>

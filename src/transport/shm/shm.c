@@ -1,4 +1,5 @@
 /* transport/shm/shm.c - the shared memory transport's table, opening and closing, progress. */
+#include "transport/shm/bell.h"
 #include "transport/shm/join.h"
 #include "transport/shm/self.h"
 
@@ -226,11 +227,6 @@ void tt_shm_wait_on(void *self, int descriptor, int64_t timeout_ns) {
   tt_shm_peers_look(shm);
 }
 
-static void wake(void *self, int64_t peer) {
-  tt_shm *shm = self;
-  tt_shm_wake(tt_shm_rank_of(shm, peer), shm->bell);
-}
-
 static const tutti_transport_ops table = {
     .size = sizeof(tutti_transport_ops),
     .name = "shm",
@@ -246,7 +242,7 @@ static const tutti_transport_ops table = {
     .progress = progress,
     .wait = wait_self,
     .peer_dead = tt_shm_peer_dead,
-    .wake = wake,
+    .wake = tt_shm_wake_rank,
     .cells_open = tt_shm_cells_open,
     .cells_close = tt_shm_cells_close,
     .alloc = tt_shm_alloc,

@@ -5,6 +5,8 @@
  * again. */
 #include "transport/shm/stream.h"
 
+#include "transport/shm/bell.h"
+
 #include <assert.h>
 #include <string.h>
 
