@@ -71,8 +71,28 @@ static inline tutti_status tt_record_reach(tutti_comm *comm, uint64_t number) {
              ? TUTTI_OK
              : tt_record_open(comm);
 }
-/* Shows the others what this rank calls. After tt_record_reach. */
-void tt_record_publish(tutti_comm *comm, uint64_t number, const tt_record *said);
+/* Where the rank says what it called there. NULL: there is no place for it, so that nobody has written it; or the rank
+ * is on another machine, and has told nothing. */
+static inline tt_record *tt_record_place(const tutti_comm *comm, int64_t rank, uint64_t number) {
+  if (comm->side.main)
+    return comm->agree.record[rank];
+  if (number - 1 < TT_RECORDS_FIRST)
+    return comm->agree.board[rank] ? &comm->agree.board[rank]->record[number - 1] : NULL;
+  return comm->agree.later && comm->agree.later[rank] ? &comm->agree.later[rank][number % TT_RECORDS] : NULL;
+}
+/* Shows the others what this rank calls. After tt_record_reach. Of a side communicator, what was said of the request
+ * holds for all starts: it must not go away while others read it. */
+static inline void tt_record_publish(tutti_comm *comm, uint64_t number, const tt_record *said) {
+  tt_record *place = comm->agree.board ? tt_record_place(comm, comm->rank, number) : NULL;
+  if (!place)
+    return;
+  if (!comm->side.main || number == 1) {
+    __atomic_store_n(&place->word[0], 0, __ATOMIC_RELAXED); /* readers that see 0 or a change skip it */
+    for (int n = 1; n < TT_RECORD_WORDS; n++)
+      __atomic_store_n(&place->word[n], said->word[n], __ATOMIC_RELEASE); /* none before the 0 */
+  }
+  __atomic_store_n(&place->word[0], number, __ATOMIC_RELEASE); /* pairs with tt_record_read, as the others */
+}
 
 /* ---- lengths.c ---- */
 /* What a block of that number and length adds to tt_record.lengths. */

@@ -1,4 +1,4 @@
-/* agree/record.c - records of calls: each rank writes one before its first step, all others can read it. */
+/* agree/record.c - records of calls: each rank writes one before its first step (agree.h), all others can read it. */
 #include "agree/parts.h"
 
 #include <assert.h>
@@ -36,17 +36,6 @@ void tt_record_close(tutti_comm *comm) {
   free(comm->agree.later);
 }
 
-/* Where the rank says what it called there. NULL: there is no place for it, so that nobody has written it; or the rank
- * is on another machine, and has told nothing. */
-static inline tt_record *place_of(const tutti_comm *comm, int64_t rank, uint64_t number) {
-  assert(rank >= 0 && rank < comm->size && number > 0);
-  if (comm->side.main)
-    return comm->agree.record[rank];
-  if (number - 1 < TT_RECORDS_FIRST)
-    return comm->agree.board[rank] ? &comm->agree.board[rank]->record[number - 1] : NULL;
-  return comm->agree.later && comm->agree.later[rank] ? &comm->agree.later[rank][number % TT_RECORDS] : NULL;
-}
-
 static void *zeroed(size_t bytes) {
   void *memory = aligned_alloc(64, bytes);
   return memory ? memset(memory, 0, bytes) : NULL;
@@ -67,35 +56,16 @@ void tt_record_make(const tutti_comm *comm, int64_t rank) {
 void tt_record_keep(tutti_comm *comm, int64_t rank, const tt_record *record) {
   assert(comm->far[rank]); /* others write their own */
   tt_record_make(comm, rank);
-  tt_record *place = place_of(comm, rank, record->number);
+  tt_record *place = tt_record_place(comm, rank, record->number);
   if (place)
     *place = *record;
 }
 
-/* ---- written and read ---- */
-
-void tt_record_publish(tutti_comm *comm, uint64_t number, const tt_record *said) {
-  tt_record *place = comm->agree.board ? place_of(comm, comm->rank, number) : NULL;
-  if (!place)
-    return;
-  assert(place->word[0] <= number); /* this rank's own: its calls' numbers only grow */
-  if (comm->side.main &&
-      number > 1) { /* what was said of the request holds; it must not go away while others read it */
-    __atomic_store_n(&place->word[0], number, __ATOMIC_RELEASE); /* pairs with tt_record_read */
-    return;
-  }
-  const uint64_t *from = said->word;
-  uint64_t *word = place->word;
-  __atomic_store_n(&word[0], 0,
-                   __ATOMIC_RELAXED); /* readers that see 0 or a change skip it; pairs with tt_record_read */
-  for (int n = 1; n < TT_RECORD_WORDS; n++)
-    __atomic_store_n(&word[n], from[n], __ATOMIC_RELEASE); /* none before the 0 */
-  __atomic_store_n(&word[0], number, __ATOMIC_RELEASE);
-}
+/* ---- read ---- */
 
 /* What a rank says of a start of a persistent request holds for all before. */
 bool tt_record_read(const tutti_comm *comm, int64_t rank, uint64_t number, tt_record *record) {
-  const tt_record *place = place_of(comm, rank, number);
+  const tt_record *place = tt_record_place(comm, rank, number);
   if (!place)
     return false;
   const uint64_t *word = place->word;
