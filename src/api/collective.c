@@ -19,24 +19,40 @@ static __attribute__((noinline, cold)) tutti_status refuse_fork(const tutti_comm
   return tt_fork_refuse(comm->context, name);
 }
 
-static tutti_status enter(tutti_comm *comm, tt_call call, enum mode mode, tutti_request **request) {
-  if (comm && tt_context_is_copy(comm->context))
-    return refuse_fork(comm, call.collective, mode);
-  TT_HOLD(comm ? comm->context : NULL);
-  if (mode == BLOCK && comm && comm->agree.broken == TUTTI_OK && !tt_agree_poisoned(comm) && !comm->queue.head) {
-    tt_bound *before = call.lists ? tt_listed_recall(comm, &call) : tt_comm_recall(comm, &call);
+static inline bool may_go_at_once(const tutti_comm *comm) {
+  return comm->agree.broken == TUTTI_OK && !tt_agree_poisoned(comm) && !comm->queue.head;
+}
+
+static inline tutti_status make(tutti_comm *comm, tt_call *call, enum mode mode, tutti_request **request) {
+  if (mode == BLOCK && comm && may_go_at_once(comm)) {
+    tt_bound *before = call->lists ? tt_listed_recall(comm, call) : tt_comm_recall(comm, call);
     if (before)
-      return tt_operation_run(comm, &call, before);
+      return tt_operation_run(comm, call, before);
   }
   tt_places places;
-  tutti_status status = tt_call_check(comm, &call, &places);
+  tutti_status status = tt_call_check(comm, call, &places);
   if (status != TUTTI_OK)
     return status;
   if (mode == BLOCK)
-    return tt_call_run(comm, &call, &places);
+    return tt_call_run(comm, call, &places);
   if (!request)
-    return tt_call_fail(tt_compose_info(call.collective).name, "request is NULL");
-  return tt_request_post(comm, &call, &places, mode == INIT, request);
+    return tt_call_fail(tt_compose_info(call->collective).name, "request is NULL");
+  return tt_request_post(comm, call, &places, mode == INIT, request);
+}
+
+/* Where there is a thread that moves requests on. */
+static __attribute__((noinline)) tutti_status hold_and_make(tutti_comm *comm, tt_call *call, enum mode mode,
+                                                            tutti_request **request) {
+  TT_HOLD(comm->context);
+  return make(comm, call, mode, request);
+}
+
+static tutti_status enter(tutti_comm *comm, tt_call *call, enum mode mode, tutti_request **request) {
+  if (comm && tt_context_is_copy(comm->context))
+    return refuse_fork(comm, call->collective, mode);
+  if (comm && comm->context->progress)
+    return hold_and_make(comm, call, mode, request);
+  return make(comm, call, mode, request);
 }
 
 /* ---- calls from arguments: each as a parameter, its name, and where it goes ---- */
@@ -99,7 +115,7 @@ static inline void take_token(tutti_comm *comm, tt_call *call) {
     (void)(arguments(PUT));                                                                                            \
     if (TT_##id == TT_BARRIER)                                                                                         \
       take_token(on, &call);                                                                                           \
-    return enter(on, call, mode, request);                                                                             \
+    return enter(on, &call, mode, request);                                                                            \
   }                                                                                                                    \
   tutti_status tutti_##function(arguments(DECLARE)) { return enter_##function(BLOCK, NULL, arguments(NAME)); }         \
   tutti_status tutti_##function##_start(arguments(DECLARE), tutti_request **request) {                                 \
