@@ -25,7 +25,7 @@ static inline bool may_go_at_once(const tutti_comm *comm) {
 
 static inline tutti_status make(tutti_comm *comm, tt_call *call, enum mode mode, tutti_request **request) {
   if (mode == BLOCK && comm && may_go_at_once(comm)) {
-    tt_bound *before = call->lists ? tt_listed_recall(comm, call) : tt_comm_recall(comm, call);
+    tt_bound *before = tt_recall(comm, call);
     if (before)
       return tt_operation_run(comm, call, before);
   }

@@ -65,6 +65,7 @@ void tutti_comm_destroy(tutti_comm *comm) {
   assert(!comm->queue.head && !comm->calls.busy);
   while (comm->persistent.sides)
     tt_side_close(comm->persistent.sides);
+  tt_recall_finish(comm); /* it leans on entries */
   tt_entry_forget(comm, NULL);
   tt_comm_free_graphs(comm);
   tt_link_destroy(comm->link);
@@ -74,7 +75,6 @@ void tutti_comm_destroy(tutti_comm *comm) {
     free(comm->calls.params[n]);
   tt_comm_free_texts(comm);
   tt_request_orphan(comm);
-  free(comm->calls.bound);
   free(comm->calls.creation);
   free(comm->calls.tally);
   free(comm->calls.copy);

@@ -310,6 +310,7 @@ void tutti_graph_destroy(tutti_graph *graph) {
     return;
   tutti_comm *comm = graph->comm;
   TT_HOLD(comm->context);
+  tt_recall_forget_graph(comm, graph); /* it leans on entries */
   tt_entry_forget(comm, graph);
   graph->ended = true;
   graph->last_number = comm->calls.last_number;

@@ -27,7 +27,7 @@ tutti_status tutti_comm_set_params(tutti_comm *comm, const char *collective, con
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for parameters");
   free(comm->calls.params[which]);
   comm->calls.params[which] = copy;
-  tt_comm_forget(comm, which);
+  tt_recall_forget(comm, which);
   return TUTTI_OK;
 }
 

@@ -33,7 +33,7 @@ void tutti_op_destroy(tutti_context *context, tutti_op op) {
   if (!context || !tt_context_user_op(context, (int32_t)op))
     return;
   for (tutti_comm *comm = context->made.list; comm; comm = comm->next)
-    tt_comm_forget_op(comm, (int32_t)op);
+    tt_recall_forget_op(comm, (int32_t)op);
   free(context->users.op[(int32_t)op - TUTTI_OP_COUNT]);
   context->users.op[(int32_t)op - TUTTI_OP_COUNT] = NULL;
 }

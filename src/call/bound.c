@@ -1,5 +1,4 @@
-/* call/bound.c - a call with its plan, its block table and its key. Plain calls stand in a small table by what they
- * are, so that one made before costs one comparison; listed.c does it for calls with lists. */
+/* call/bound.c - a call with its plan, its block table and its key. recall.c keeps it for when it is made again. */
 #include "call/call.h"
 
 #include <assert.h>
@@ -52,6 +51,7 @@ tt_bound tt_bound_begin(const tutti_comm *comm, const tt_call *call, const tt_pl
                              .collective = (int32_t)call->collective,
                              .type = said_type,
                              .op = tt_context_said_op(comm->context, call->op)},
+                    .count = call->count,
                     .type = call->type,
                     .op = call->op,
                     .in_place = call->in_place,
@@ -143,50 +143,34 @@ static tutti_status bind_plain(tutti_comm *comm, const tt_call *call, tt_bound *
   return call->later ? TUTTI_OK : tt_bound_make_executor(comm, bound);
 }
 
-/* ---- the communicator's table ---- */
+/* ---- calls with lists ---- */
 
-/* Spread enough for the few kinds of calls that a program makes; cheap, since every call asks. */
-static tt_bound *slot_of(tutti_comm *comm, const tt_call *call) {
-  uint64_t facts = (uint64_t)call->count ^ (uint64_t)call->root << 24 ^ (uint64_t)call->collective << 40 ^
-                   (uint64_t)call->type << 46 ^ (uint64_t)call->op << 52 ^ (uint64_t)(call->in == call->out) << 58;
-  uint64_t mixed = facts * 0x9e3779b97f4a7c15u >> 32;
-  assert((comm->calls.bound_count & (comm->calls.bound_count - 1)) == 0);
-  return comm->calls.bound_count ? &comm->calls.bound[mixed & (comm->calls.bound_count - 1)] : NULL;
+/* What all ranks know of the lists: elements, and a number that stands for the rest. */
+static void sum_up(const tutti_comm *comm, const tt_call *call, tt_bound *bound) {
+  const tutti_graph *graph = call->lists->graph;
+  bool all_know = tt_compose_info(call->collective).lengths == TT_LENGTHS_ALL;
+  tt_buffer side = tt_compose_side(call->collective, TT_IN).length == TT_BY_LIST ? TT_IN : TT_OUT;
+  const int64_t *count = call->lists->side[side].count;
+  bound->said.count = all_know ? call->count : 0;
+  bound->said.lists = graph ? graph->number : 0;
+  if (graph || !all_know)
+    return;
+  for (int64_t r = 0; r < comm->size; r++)
+    bound->said.count += count[r];
+  bound->said.lists = tt_hash(0, count, (size_t)comm->size * sizeof *count);
 }
 
-static bool is_call(const tt_bound *bound, const tt_call *call) {
-  return bound->entry && bound->said.count == call->count && bound->said.root == call->root &&
-         bound->said.collective == (int32_t)call->collective && bound->type == call->type && bound->op == call->op;
-}
-
-/* Whether the buffers need no look: they are there, and apart or one as they were before. */
-static bool buffers_fit(const tt_bound *bound, const tt_call *call) {
-  const tt_places *places = &bound->places;
-  const char *in = call->in, *out = call->out;
-  if (!places->reads || !places->writes)
-    return (in || !places->reads) && (out || !places->writes);
-  if (in + places->in_own == out + places->out_own)
-    return bound->in_place && in;
-  return !bound->in_place && in && out && (in + places->end[TT_IN] <= out || out + places->end[TT_OUT] <= in);
-}
-
-tt_bound *tt_comm_recall(tutti_comm *comm, const tt_call *call) {
-  tt_bound *slot = slot_of(comm, call);
-  return slot && is_call(slot, call) && buffers_fit(slot, call) ? slot : NULL;
-}
-
-void tt_comm_forget(tutti_comm *comm, tt_collective collective) {
-  for (uint64_t n = 0; n < comm->calls.bound_count; n++)
-    if (comm->calls.bound[n].said.collective == (int32_t)collective)
-      comm->calls.bound[n].entry = NULL;
-  tt_listed_forget(comm);
-}
-
-void tt_comm_forget_op(tutti_comm *comm, int32_t op) {
-  for (uint64_t n = 0; n < comm->calls.bound_count; n++)
-    if (comm->calls.bound[n].op == op)
-      comm->calls.bound[n].entry = NULL;
-  tt_listed_forget(comm);
+static tutti_status bind_listed(tutti_comm *comm, const tt_call *call, tt_words *words, tt_bound *bound) {
+  const tt_entry_key key = tt_bound_entry_key(comm, call);
+  sum_up(comm, call, bound);
+  int64_t bytes = bound->said.count * tt_context_type_bytes(comm->context, call->type);
+  tutti_status status = tt_entry_find(comm, &key, bytes, &bound->entry);
+  if (status == TUTTI_OK)
+    status = tt_table_make(comm, call, words, bound);
+  if (status != TUTTI_OK)
+    return status;
+  tt_bound_say(comm, bound, bound->entry->hash);
+  return call->later ? TUTTI_OK : tt_bound_make_executor(comm, bound);
 }
 
 /* ---- errors ---- */
@@ -216,38 +200,9 @@ tutti_status tt_bound_fail(tutti_comm *comm, const tt_call *call, tt_bound *boun
              : tt_agree_break(comm, status, "rank %" PRId64 ": %s", comm->rank, tutti_last_error());
 }
 
-tutti_status tt_bound_plain(tutti_comm *comm, const tt_call *call, const tt_places *places, tt_bound *bound) {
+tutti_status tt_bound_make(tutti_comm *comm, const tt_call *call, const tt_places *places, tt_words *words,
+                           tt_bound *bound) {
   *bound = tt_bound_begin(comm, call, places);
-  tutti_status status = bind_plain(comm, call, bound);
+  tutti_status status = call->lists ? bind_listed(comm, call, words, bound) : bind_plain(comm, call, bound);
   return status == TUTTI_OK ? TUTTI_OK : tt_bound_fail(comm, call, bound, status);
-}
-
-/* A larger table, empty: what is in the old one is bound again when it is called. No memory: the old one stays. */
-static void grow(tutti_comm *comm) {
-  uint64_t count = comm->calls.bound_count ? 4 * comm->calls.bound_count : 1;
-  tt_bound *larger = count <= TT_BOUNDS ? calloc(count, sizeof *larger) : NULL;
-  if (!larger)
-    return;
-  free(comm->calls.bound);
-  comm->calls.bound = larger;
-  comm->calls.bound_count = count;
-}
-
-tutti_status tt_comm_bind(tutti_comm *comm, const tt_call *call, const tt_places *places, tt_bound **bound) {
-  tt_bound *slot = slot_of(comm, call);
-  if (!slot || (slot->entry && !is_call(slot, call))) {
-    grow(comm);
-    slot = slot_of(comm, call);
-  }
-  if (!slot)
-    return tt_agree_break(comm, TUTTI_ERR_MEMORY, "rank %" PRId64 ": no memory for a call", comm->rank);
-  if (!is_call(slot, call) || slot->in_place != call->in_place) {
-    tt_bound made;
-    tutti_status status = tt_bound_plain(comm, call, places, &made);
-    if (status != TUTTI_OK)
-      return status;
-    *slot = made;
-  }
-  *bound = slot;
-  return TUTTI_OK;
 }

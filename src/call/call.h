@@ -103,13 +103,15 @@ struct tt_entry {
 /* A call's plan and all else that repeating it needs; found by what the call is. */
 struct tt_bound {
   tt_record said;   /* what the call is, as ranks tell each other; number 0 */
-  int32_t type, op; /* as the user says */
+  int64_t count;    /* as the user says */
+  int32_t type, op; /* the same */
   bool in_place;
   tt_class blocks; /* of its bound plan */
   bool copies;     /* `in` has to be copied before anything is written */
   tt_places places;
   tt_entry *entry;
-  tt_run run; /* buffers and call number are set at each start */
+  tt_run run;        /* buffers and call number are set at each start */
+  tt_listed *listed; /* in a communicator's table: what a call with lists has besides; NULL: it has none */
 };
 
 /* Memory of block tables. */
@@ -181,10 +183,6 @@ uint64_t tt_side_places(uint64_t number); /* so many requests later its ids are 
 const char *tt_comm_keep_text(tutti_comm *comm, const char *text);
 void tt_comm_free_texts(tutti_comm *comm);
 
-/* ---- run.c ---- */
-/* A blocking call, checked: bound and run behind all that was posted before. */
-tutti_status tt_call_run(tutti_comm *comm, const tt_call *call, const tt_places *places);
-
 /* ---- exchange.c ---- */
 /* What the making of communicators and graphs needs of a collective: it does not depend on the user's parameters and
  * waits no longer than creation may take. count: elements. */
@@ -201,23 +199,30 @@ uint64_t tt_entry_hash(const tutti_comm *comm, const tt_entry_key *key, int64_t 
 void tt_entry_forget(tutti_comm *comm, const tutti_graph *graph); /* frees those of the graph; NULL: all */
 void tt_entry_destroy(tt_entry *entry);
 
+/* ---- recall.c: a communicator's table of blocking calls that were made before ---- */
+/* The call if it was made before and its buffers are in order now; NULL: it must be checked and bound. */
+tt_bound *tt_recall(tutti_comm *comm, const tt_call *call);
+/* The call with its plan, from the table or made now. */
+tutti_status tt_recall_bind(tutti_comm *comm, const tt_call *call, const tt_places *places, tt_bound **bound);
+/* A blocking call, checked: bound and run behind all that was posted before. */
+tutti_status tt_call_run(tutti_comm *comm, const tt_call *call, const tt_places *places);
+/* Calls of the collective are to choose their parameters anew. */
+void tt_recall_forget(tutti_comm *comm, tt_collective collective);
+void tt_recall_forget_op(tutti_comm *comm, int32_t op);
+void tt_recall_forget_graph(tutti_comm *comm, const tutti_graph *graph);
+void tt_recall_finish(tutti_comm *comm); /* there is no table any more */
+
 /* ---- bound.c ---- */
-/* A plain call with its plan, from the communicator's table or made now. */
-tutti_status tt_comm_bind(tutti_comm *comm, const tt_call *call, const tt_places *places, tt_bound **bound);
+/* A call with its plan, into the caller's. words: get the block table of a call with lists, and must live as long as
+ * the binding; NULL where it has none. */
+tutti_status tt_bound_make(tutti_comm *comm, const tt_call *call, const tt_places *places, tt_words *words,
+                           tt_bound *bound);
 /* The executor of a binding whose entry and block table are there: bound->blocks says which class. Persistent
  * requests have their own (side.c). */
 tutti_status tt_bound_make_executor(tutti_comm *comm, tt_bound *bound);
 tt_bind_facts tt_bound_facts(const tutti_comm *comm, tt_class class, bool wide);
 /* prove.c: all ranks' plans, and what runs of them in each class, before their first use. */
 tutti_status tt_prove(const tutti_comm *comm, const tt_meaning *meaning, const tt_lowering *lowering, bool wide);
-/* Calls of the collective are to choose their parameters anew. */
-void tt_comm_forget(tutti_comm *comm, tt_collective collective);
-void tt_comm_forget_op(tutti_comm *comm, int32_t op);
-/* The call if it was made before and its buffers are in order now; NULL: it must be checked and bound. */
-tt_bound *tt_comm_recall(tutti_comm *comm, const tt_call *call);
-
-/* The same as tt_comm_bind, into the caller's. */
-tutti_status tt_bound_plain(tutti_comm *comm, const tt_call *call, const tt_places *places, tt_bound *bound);
 /* Steps of a binding. What the call is; then tt_entry_find, run.blocks, the key, an executor. */
 tt_bound tt_bound_begin(const tutti_comm *comm, const tt_call *call, const tt_places *places);
 tt_entry_key tt_bound_entry_key(const tutti_comm *comm, const tt_call *call);
@@ -225,15 +230,6 @@ tt_entry_key tt_bound_entry_key(const tutti_comm *comm, const tt_call *call);
 void tt_bound_say(const tutti_comm *comm, tt_bound *bound, uint64_t params);
 /* What went wrong on this rank while it bound the call; the others wait for it. */
 tutti_status tt_bound_fail(tutti_comm *comm, const tt_call *call, tt_bound *bound, tutti_status status);
-
-/* ---- listed.c ---- */
-/* A call with lists; `words` gets its block table and must live as long as the binding. */
-tutti_status tt_listed_bind(tutti_comm *comm, const tt_call *call, const tt_places *places, tt_words *words,
-                            tt_bound *bound);
-/* The same for a blocking call, kept for when it is made again. */
-tutti_status tt_listed_keep(tutti_comm *comm, const tt_call *call, const tt_places *places, tt_bound **bound);
-tt_bound *tt_listed_recall(tutti_comm *comm, const tt_call *call); /* as tt_comm_recall */
-void tt_listed_forget(tutti_comm *comm);                           /* all that are kept */
 
 /* ---- table.c ---- */
 /* Where the blocks of a call with lists lie: bound->run.blocks and lengths, for the plan in bound->entry. */

@@ -286,7 +286,6 @@ tutti_status tt_entry_find(tutti_comm *comm, const tt_entry_key *key, int64_t by
 }
 
 void tt_entry_forget(tutti_comm *comm, const tutti_graph *graph) {
-  tt_listed_forget(comm); /* they lean on entries */
   for (tt_entry **at = &comm->calls.entries; *at;) {
     tt_entry *entry = *at;
     if (graph && entry->key.graph != graph) {

@@ -11,7 +11,7 @@ static tutti_status bind(tutti_comm *comm, const tt_call *call, const tt_places 
     return TUTTI_OK;
   if (!comm->calls.creation && !(comm->calls.creation = calloc(1, sizeof *comm->calls.creation)))
     return tt_agree_break(comm, TUTTI_ERR_MEMORY, "rank %" PRId64 ": no memory for a call", comm->rank);
-  tutti_status status = tt_bound_plain(comm, call, places, comm->calls.creation);
+  tutti_status status = tt_bound_make(comm, call, places, NULL, comm->calls.creation);
   if (status != TUTTI_OK)
     comm->calls.creation->said.count = -1;
   return status;
@@ -36,12 +36,17 @@ tutti_status tt_comm_exchangev(tutti_comm *comm, const int64_t *mine, int64_t *a
   const tt_lists lists = {.side = {{0}, {.count = counts}}};
   tt_call call = {.in = mine, .out = all, .collective = TT_ALLGATHERV, .type = TUTTI_INT64, .lists = &lists};
   tt_places places;
-  comm->calls.creates = true;
-  tt_listed_forget(comm); /* what was bound otherwise must not be taken now, nor the other way around */
+  tt_bound bound;
+  tt_words words = {0};
   tutti_status status = tt_call_check(comm, &call, &places);
   if (status == TUTTI_OK)
-    status = tt_call_run(comm, &call, &places);
-  tt_listed_forget(comm);
+    status = tt_request_drain(comm);
+  comm->calls.creates = true;
+  if (status == TUTTI_OK)
+    status = tt_bound_make(comm, &call, &places, &words, &bound);
+  if (status == TUTTI_OK)
+    status = tt_operation_run(comm, &call, &bound);
   comm->calls.creates = false;
+  free(words.word);
   return status;
 }

@@ -252,11 +252,9 @@ void tt_request_start(tutti_request *request) {
 
 static tutti_status bind(tutti_request *request, const tt_places *places) {
   tt_bound *bound;
-  if (request->call.lists)
-    return tt_listed_bind(request->comm, &request->call, places, &request->words, &request->bound);
-  if (request->persistent)
-    return tt_bound_plain(request->comm, &request->call, places, &request->bound);
-  tutti_status status = tt_comm_bind(request->comm, &request->call, places, &bound);
+  if (request->call.lists || request->persistent)
+    return tt_bound_make(request->comm, &request->call, places, &request->words, &request->bound);
+  tutti_status status = tt_recall_bind(request->comm, &request->call, places, &bound);
   if (status == TUTTI_OK)
     request->bound = *bound;
   return status;

@@ -17,8 +17,6 @@ typedef struct tt_listed tt_listed;
 typedef struct tt_tally tt_tally;
 typedef struct tt_params_text tt_params_text;
 
-#define TT_LISTED 4
-
 /* A user's communicator; or a side communicator, which a persistent request has for itself (call/side.c): that one has
  * calls, streams, cells and records of its own, and borrows all else from the user's. */
 struct tutti_comm {
@@ -59,13 +57,12 @@ struct tutti_comm {
   } wait;
   struct {
     tt_entry *entries;
-    tt_bound *bound;              /* plain calls, by what they are */
-    uint64_t bound_count;         /* a power of two, or 0 */
-    tt_listed *listed[TT_LISTED]; /* calls with lists; NULL: none so far */
-    tt_bound *creation;           /* the allgather by which communicators are made; NULL: none so far */
-    bool creates;                 /* the call under way makes a communicator or a graph */
-    bool busy;                    /* a blocking call waits */
-    unsigned char *copy;          /* of an `in` that its `out` replaces */
+    tt_bound *bound;      /* those made before, by what they are: call/recall.c */
+    uint64_t bound_count; /* a power of two, or 0 */
+    tt_bound *creation;   /* the allgather by which communicators are made; NULL: none so far */
+    bool creates;         /* the call under way makes a communicator or a graph */
+    bool busy;            /* a blocking call waits */
+    unsigned char *copy;  /* of an `in` that its `out` replaces */
     size_t copy_bytes;
     uint64_t last_number; /* of the calls posted so far */
     uint64_t history;     /* hash of their keys: ranks that once called different things never agree again */
