@@ -178,11 +178,6 @@ void tt_side_close(tutti_comm *side); /* accepts NULL */
 uint64_t tt_side_base(uint64_t number, uint64_t init);
 uint64_t tt_side_places(uint64_t number); /* so many requests later its ids are used again */
 
-/* ---- texts.c ---- */
-/* The text, kept as long as the communicator: equal texts are one. NULL: no memory. */
-const char *tt_comm_keep_text(tutti_comm *comm, const char *text);
-void tt_comm_free_texts(tutti_comm *comm);
-
 /* ---- exchange.c ---- */
 /* What the making of communicators and graphs needs of a collective: it does not depend on the user's parameters and
  * waits no longer than creation may take. count: elements. */
@@ -198,6 +193,9 @@ tutti_status tt_entry_find(tutti_comm *comm, const tt_entry_key *key, int64_t by
 uint64_t tt_entry_hash(const tutti_comm *comm, const tt_entry_key *key, int64_t bytes);
 void tt_entry_forget(tutti_comm *comm, const tutti_graph *graph); /* frees those of the graph; NULL: all */
 void tt_entry_destroy(tt_entry *entry);
+/* The text of parameters, kept as long as the communicator: equal texts are one. NULL: no memory. */
+const char *tt_comm_keep_text(tutti_comm *comm, const char *text);
+void tt_comm_free_texts(tutti_comm *comm);
 
 /* ---- recall.c: a communicator's table of blocking calls that were made before ---- */
 /* The call if it was made before and its buffers are in order now; NULL: it must be checked and bound. */

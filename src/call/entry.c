@@ -79,6 +79,33 @@ uint64_t tt_entry_hash(const tutti_comm *comm, const tt_entry_key *key, int64_t 
   return tt_hash(0, text, strlen(text));
 }
 
+/* ---- texts of parameters, which live as long as their communicator ---- */
+
+struct tt_params_text {
+  tt_params_text *next;
+  char text[];
+};
+
+const char *tt_comm_keep_text(tutti_comm *comm, const char *text) {
+  for (tt_params_text *n = comm->calls.texts; n; n = n->next)
+    if (strcmp(n->text, text) == 0)
+      return n->text;
+  tt_params_text *made = malloc(sizeof *made + strlen(text) + 1);
+  if (!made)
+    return NULL;
+  strcpy(made->text, text);
+  made->next = comm->calls.texts;
+  comm->calls.texts = made;
+  return made->text;
+}
+
+void tt_comm_free_texts(tutti_comm *comm) {
+  for (tt_params_text *n = comm->calls.texts, *next; n; n = next) {
+    next = n->next;
+    free(n);
+  }
+}
+
 /* ---- compiling ---- */
 
 static const tt_graph *graph_of(const tt_compiled *of) { return of->key.graph ? &of->key.graph->all : NULL; }

@@ -352,8 +352,7 @@ static const tt_executor_ops ops = {
     destroy, start, step, awaits_neighbour, awaits_far, await, in_cells, may_move, move,
 };
 
-tutti_status tt_direct_create(const tt_bound_plan *bound, tt_link *link, tt_direct **direct) {
-  assert(bound->blocks != TT_CLASS_STREAMS);
+static tutti_status create(const tt_bound_plan *bound, tt_link *link, tt_executor **executor) {
   tutti_status status = tt_bound_plan_check(bound);
   tt_direct *made = status ? NULL : calloc(1, sizeof *made);
   if (!made)
@@ -369,6 +368,16 @@ tutti_status tt_direct_create(const tt_bound_plan *bound, tt_link *link, tt_dire
   if (status)
     destroy(&made->executor);
   else
-    *direct = made;
+    *executor = &made->executor;
+  return status;
+}
+
+tutti_status tt_executor_create(const tt_bound_plan *bound, tt_link *link, tt_executor **executor) {
+  if (bound->blocks != TT_CLASS_STREAMS)
+    return create(bound, link, executor);
+  tt_instance *instance;
+  tutti_status status = tt_instance_create(bound, link, &instance);
+  if (!status)
+    *executor = &instance->executor;
   return status;
 }

@@ -98,8 +98,6 @@ typedef struct tt_direct {
   tt_arena arena;
 } tt_direct;
 
-tutti_status tt_direct_create(const tt_bound_plan *bound, tt_link *link, tt_direct **direct);
-
 /* flatten.c: fills steps and what else depends on the bound plan alone. */
 tutti_status tt_flatten(tt_direct *direct);
 /* layout.c: the shape of a run, unless the run before had the same. */
