@@ -13,6 +13,7 @@
 #include "spin.h"
 #include "values.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -126,7 +127,7 @@ static inline int bench_prepare(const bench_library *library, bench_point *point
 
 static inline int bench_wrong(const bench_point *point, int64_t at, bench_number expected, char *text) {
   const unsigned char *element = (const unsigned char *)point->out + (size_t)at * point->element_bytes;
-  int used = snprintf(text, BENCH_TEXT, "rank %d: element %lld is", point->rank, (long long)at);
+  int used = snprintf(text, BENCH_TEXT, "rank %d: element %" PRId64 " is", point->rank, at);
   for (size_t b = point->element_bytes; b-- > 0;)
     used += snprintf(text + used, BENCH_TEXT - (size_t)used, "%s%02x", b + 1 == point->element_bytes ? " 0x" : "",
                      element[b]);

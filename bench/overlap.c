@@ -12,6 +12,7 @@
 
 #include <tutti/tutti.h>
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -63,7 +64,7 @@ static void measure_size(int64_t bytes) {
   turns = (int64_t)((double)turns * (double)TIMES * found.call / found.computation);
   found = measure(in, out, count, turns);
   if (rank == 0)
-    printf("%12lld  %10.1f  %10.1f  %10.1f  %6.0f%%\n", (long long)bytes, found.call, found.computation, found.both,
+    printf("%12" PRId64 "  %10.1f  %10.1f  %10.1f  %6.0f%%\n", bytes, found.call, found.computation, found.both,
            100 * (found.call + found.computation - found.both) / found.call);
   free(in);
   free(out);

@@ -9,6 +9,7 @@
  * The network: 64 pixels -> 128 (ReLU) -> 10 (softmax, cross-entropy); stochastic gradient descent with momentum. */
 #include <tutti/tutti.h>
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -264,8 +265,7 @@ int main(int argc, char **argv) {
   int same = same_everywhere(hash, comm);
   if (tutti_comm_rank(comm) == 0) {
     printf("held-out accuracy %.2f %% (%d images never trained on)\n", accuracy(&net), held_out_count);
-    printf("weights %016llx, %s\n", (unsigned long long)hash,
-           same ? "identical on all ranks" : "DIFFERENT on some ranks");
+    printf("weights %016" PRIx64 ", %s\n", hash, same ? "identical on all ranks" : "DIFFERENT on some ranks");
   }
   tutti_comm_destroy(comm);
   tutti_context_destroy(context);

@@ -8,6 +8,7 @@
 #include "mail.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <sched.h>
 #include <stddef.h>
@@ -113,7 +114,7 @@ static tutti_status fail(int code, const tt_mpi_letter *letter) {
   char text[MPI_MAX_ERROR_STRING] = "?";
   int length = 0;
   PMPI_Error_string(code, text, &length);
-  fprintf(stderr, "tutti: a message %s rank %lld failed: %s\n", letter->comes ? "from" : "to", (long long)letter->peer,
+  fprintf(stderr, "tutti: a message %s rank %" PRId64 " failed: %s\n", letter->comes ? "from" : "to", letter->peer,
           text);
   return TUTTI_ERR_PEER;
 }

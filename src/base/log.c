@@ -4,6 +4,7 @@
 #include "base/base.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +17,7 @@ void tt_log_rank(int64_t rank) {
 
 static size_t write_prefix(char *line, size_t size) {
   int64_t rank = atomic_load_explicit(&log_rank, memory_order_relaxed);
-  int length = rank < 0 ? snprintf(line, size, "tutti: ") : snprintf(line, size, "tutti[%lld]: ", (long long)rank);
+  int length = rank < 0 ? snprintf(line, size, "tutti: ") : snprintf(line, size, "tutti[%" PRId64 "]: ", rank);
   assert(length > 0 && (size_t)length < size);
   return (size_t)length;
 }

@@ -6,6 +6,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -89,11 +90,11 @@ const tt_option *tt_option_table(size_t *count) {
 static tutti_status parse_int(const char *text, int64_t minimum, int64_t *value) {
   char *end;
   errno = 0;
-  long long number = strtoll(text, &end, 10);
+  int64_t number = strtoll(text, &end, 10);
   if (errno != 0 || end == text || *end != '\0')
     return tt_fail(TUTTI_ERR_ARGUMENT, "'%s' is not a number", text);
   if (number < minimum)
-    return tt_fail(TUTTI_ERR_ARGUMENT, "%lld is less than %lld", number, (long long)minimum);
+    return tt_fail(TUTTI_ERR_ARGUMENT, "%" PRId64 " is less than %" PRId64, number, minimum);
   *value = number;
   return TUTTI_OK;
 }

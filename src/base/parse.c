@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,5 +51,5 @@ void tt_format_bytes(int64_t bytes, char text[static 16]) {
   for (size_t larger = 1; larger < TT_COUNT(byte_units); larger++)
     if (bytes != 0 && bytes % byte_units[larger].factor == 0)
       u = larger;
-  snprintf(text, 16, "%lld%s", (long long)(bytes / byte_units[u].factor), byte_units[u].name);
+  snprintf(text, 16, "%" PRId64 "%s", bytes / byte_units[u].factor, byte_units[u].name);
 }

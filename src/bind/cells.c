@@ -6,10 +6,11 @@
 #include "bind/parts.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <stdlib.h>
 
 static tutti_status bad_plan(const tt_plan *plan, uint32_t step, const char *what) {
-  return tt_fail(TUTTI_ERR_PLAN, "rank %lld step %u of a direct plan %s", (long long)plan->rank, step, what);
+  return tt_fail(TUTTI_ERR_PLAN, "rank %" PRId64 " step %u of a direct plan %s", plan->rank, step, what);
 }
 
 static tutti_status add_send(const tt_plan *plan, tt_bound_plan *bound, uint32_t number) {

@@ -5,6 +5,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,7 +55,7 @@ static tutti_status receive_text(int fd, const tt_boot_reply *reply, int64_t unt
                                  size_t missing_size) {
   char text[512] = "";
   if (reply->bytes >= sizeof text)
-    return tt_fail(TUTTI_ERR_SYSTEM, "the launcher sent an error text of %llu bytes", (unsigned long long)reply->bytes);
+    return tt_fail(TUTTI_ERR_SYSTEM, "the launcher sent an error text of %" PRIu64 " bytes", reply->bytes);
   tutti_status status = move(fd, text, reply->bytes, false, until_ns);
   if (status != TUTTI_OK)
     return status;
@@ -69,11 +70,12 @@ static tutti_status receive_all(int fd, const tt_boot_reply *reply, void *all, s
                                 int64_t until_ns) {
   char *packed = reply->bytes < PTRDIFF_MAX ? malloc(reply->bytes + 1) : NULL;
   if (packed == NULL)
-    return tt_fail(TUTTI_ERR_MEMORY, "no memory for %llu bytes from the launcher", (unsigned long long)reply->bytes);
+    return tt_fail(TUTTI_ERR_MEMORY, "no memory for %" PRIu64 " bytes from the launcher", reply->bytes);
   tutti_status status = move(fd, packed, reply->bytes, false, until_ns);
   if (status == TUTTI_OK && !tt_boot_unpack(packed, reply->bytes, all, bytes, rank_count))
-    status = tt_fail(TUTTI_ERR_SYSTEM, "the launcher sent %llu bytes, which cannot be the data of %lld ranks",
-                     (unsigned long long)reply->bytes, (long long)rank_count);
+    status =
+        tt_fail(TUTTI_ERR_SYSTEM, "the launcher sent %" PRIu64 " bytes, which cannot be the data of %" PRId64 " ranks",
+                reply->bytes, rank_count);
   free(packed);
   return status;
 }
@@ -241,8 +243,9 @@ static tutti_status make(int64_t rank, int64_t rank_count, const char *address, 
 tutti_status tt_boot_connect(const char *address, int64_t rank, int64_t rank_count, int64_t timeout_ns,
                              tt_boot **boot) {
   if (rank_count < 1 || rank < 0 || rank >= rank_count)
-    return tt_fail(TUTTI_ERR_ARGUMENT, "TUTTI_RANK is %lld, which is not a rank of a job of %lld (TUTTI_SIZE)",
-                   (long long)rank, (long long)rank_count);
+    return tt_fail(TUTTI_ERR_ARGUMENT,
+                   "TUTTI_RANK is %" PRId64 ", which is not a rank of a job of %" PRId64 " (TUTTI_SIZE)", rank,
+                   rank_count);
   if (strncmp(address, "unix:@", 6) != 0 || strlen(address) >= TT_BOOT_NAME)
     return tt_fail(TUTTI_ERR_ARGUMENT, "TUTTI_BOOT is '%s'; expected unix:@NAME", address);
   client *made;
@@ -266,7 +269,7 @@ tutti_status tt_boot_open_alone(int64_t timeout_ns, tt_boot **boot) {
   (void)timeout_ns;
   int64_t size = tt_options_get()->set.size;
   if (size > 1)
-    return tt_fail(TUTTI_ERR_ARGUMENT, "TUTTI_SIZE is %lld, but TUTTI_BOOT is not set", (long long)size);
+    return tt_fail(TUTTI_ERR_ARGUMENT, "TUTTI_SIZE is %" PRId64 ", but TUTTI_BOOT is not set", size);
   client *made;
   tutti_status status = make(0, 1, "", &made);
   if (status == TUTTI_OK)

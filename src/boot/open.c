@@ -3,6 +3,7 @@
  * Some launchers start processes and tell them nothing: then each would be a job of one, and a warning says so. */
 #include "boot/launcher.h"
 
+#include <inttypes.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -58,8 +59,7 @@ static tutti_status refuse_forked(void) {
   pid_t first = atomic_load_explicit(&owner, memory_order_relaxed);
   if (first == 0 || first == getpid())
     return TUTTI_OK;
-  return tt_fail(TUTTI_ERR_SYSTEM, "this process was forked from process %lld, which is the launcher's rank",
-                 (long long)first);
+  return tt_fail(TUTTI_ERR_SYSTEM, "this process was forked from process %d, which is the launcher's rank", first);
 }
 
 tutti_status tt_boot_open(int64_t timeout_ns, tt_boot **boot) {
@@ -74,8 +74,8 @@ tutti_status tt_boot_open(int64_t timeout_ns, tt_boot **boot) {
   if (status != TUTTI_OK)
     return status;
   atomic_store_explicit(&owner, getpid(), memory_order_relaxed);
-  tt_log(TT_LOG_INFO, "rank %lld of %lld, from %s, which %s set", (long long)(*boot)->boot.rank,
-         (long long)(*boot)->boot.rank_count, found->variable, found->commands);
+  tt_log(TT_LOG_INFO, "rank %" PRId64 " of %" PRId64 ", from %s, which %s set", (*boot)->boot.rank,
+         (*boot)->boot.rank_count, found->variable, found->commands);
   return TUTTI_OK;
 }
 

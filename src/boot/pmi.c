@@ -10,6 +10,7 @@
 #include <assert.h>
 #include <dlfcn.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,8 +57,7 @@ static bool decode(const char *text, unsigned char *bytes, size_t size) {
 /* ---- the allgather ---- */
 
 static void make_key(const tt_pmi *pmi, int64_t rank, size_t part, char key[static TT_PMI_KEY]) {
-  snprintf(key, TT_PMI_KEY, "tutti-%llx-%llx-%zx", (unsigned long long)pmi->round_count, (unsigned long long)rank,
-           part);
+  snprintf(key, TT_PMI_KEY, "tutti-%" PRIx64 "-%" PRIx64 "-%zx", pmi->round_count, rank, part);
 }
 
 static size_t part_bytes(const tt_pmi *pmi) { return pmi->value_length / 4 * 3; }
@@ -83,13 +83,13 @@ static tutti_status get_part(tt_pmi *pmi, int64_t rank, size_t part, unsigned ch
   make_key(pmi, rank, part, key);
   tutti_status status = pmi->dialect->get(pmi, key, until_ns);
   if (status == TUTTI_ERR_PEER && pmi->broken == TUTTI_OK)
-    return tt_fail(TUTTI_ERR_PEER, "rank %lld has put nothing into the launcher's PMI server", (long long)rank);
+    return tt_fail(TUTTI_ERR_PEER, "rank %" PRId64 " has put nothing into the launcher's PMI server", rank);
   if (status != TUTTI_OK)
     return status;
   if (!tt_pmi_field(pmi, "value", value, sizeof value) || strlen(value) != text_length(size) ||
       !decode(value, bytes, size))
-    return tt_fail(TUTTI_ERR_MISMATCH, "rank %lld contributes something other than %zu bytes in part %zu",
-                   (long long)rank, size, part);
+    return tt_fail(TUTTI_ERR_MISMATCH, "rank %" PRId64 " contributes something other than %zu bytes in part %zu", rank,
+                   size, part);
   return TUTTI_OK;
 }
 
@@ -194,7 +194,7 @@ static tutti_status read_number(const char *name, int64_t minimum, int64_t *numb
   errno = 0;
   long long value = strtoll(text, &end, 10);
   if (errno != 0 || end == text || *end != '\0' || value < minimum)
-    return tt_fail(TUTTI_ERR_ARGUMENT, "%s is '%s'; expected an integer >= %lld", name, text, (long long)minimum);
+    return tt_fail(TUTTI_ERR_ARGUMENT, "%s is '%s'; expected an integer >= %" PRId64, name, text, minimum);
   *number = value;
   return TUTTI_OK;
 }
@@ -206,10 +206,11 @@ static tutti_status read_environment(int64_t *fd, int64_t *rank, int64_t *rank_c
   if (status == TUTTI_OK)
     status = read_number("PMI_SIZE", 1, rank_count);
   if (status == TUTTI_OK && *fd > INT32_MAX)
-    return tt_fail(TUTTI_ERR_ARGUMENT, "PMI_FD is %lld, which is not a descriptor", (long long)*fd);
+    return tt_fail(TUTTI_ERR_ARGUMENT, "PMI_FD is %" PRId64 ", which is not a descriptor", *fd);
   if (status == TUTTI_OK && *rank >= *rank_count)
-    return tt_fail(TUTTI_ERR_ARGUMENT, "PMI_RANK is %lld, which is not a rank of a job of %lld (PMI_SIZE)",
-                   (long long)*rank, (long long)*rank_count);
+    return tt_fail(TUTTI_ERR_ARGUMENT,
+                   "PMI_RANK is %" PRId64 ", which is not a rank of a job of %" PRId64 " (PMI_SIZE)", *rank,
+                   *rank_count);
   return status;
 }
 

@@ -12,6 +12,7 @@
 
 #include <assert.h>
 #include <dlfcn.h>
+#include <inttypes.h>
 #include <pmix.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -112,7 +113,7 @@ static wait *wait_create(uint64_t round, size_t bytes) {
   made->users = 1;
   made->bytes = bytes;
   made->all = (char *)&made->answer[rank_count];
-  snprintf(made->key, sizeof made->key, "tutti.%llu", (unsigned long long)round);
+  snprintf(made->key, sizeof made->key, "tutti.%" PRIu64, round);
   return made;
 }
 
@@ -262,7 +263,7 @@ static bool list(wait *shared, answer_state state, char *text, size_t size) {
   pthread_mutex_lock(&shared->lock);
   for (int64_t r = 0; r < job.rank_count && used + 24 < size; r++)
     if (shared->answer[r].state == state)
-      used += (size_t)snprintf(text + used, size - used, "%s%lld", used > 0 ? ", " : "", (long long)r);
+      used += (size_t)snprintf(text + used, size - used, "%s%" PRId64, used > 0 ? ", " : "", r);
   pthread_mutex_unlock(&shared->lock);
   return used > 0;
 }
@@ -278,8 +279,8 @@ static tutti_status take_all(wait *shared, void *all, int64_t until_ns, char *mi
   char ranks[200];
   bool answered = get_all(shared, true, until_ns);
   if (list(shared, WRONG, ranks, sizeof ranks))
-    return tt_fail(TUTTI_ERR_MISMATCH, "rank %lld contributes another number of bytes than ranks %s",
-                   (long long)job.self.rank, ranks);
+    return tt_fail(TUTTI_ERR_MISMATCH, "rank %u contributes another number of bytes than ranks %s", job.self.rank,
+                   ranks);
   bool absent = list(shared, ABSENT, ranks, sizeof ranks);
   pmix_status_t status = status_of(shared);
   if (absent && (!answered || status == PMIX_ERR_TIMEOUT)) /* by our clock or the server's */
@@ -330,7 +331,7 @@ static tutti_status find_size(void) {
   job.rank_count = value->type == PMIX_UINT32 ? value->data.uint32 : 0;
   free(value);
   if (job.self.rank >= job.rank_count)
-    return tt_fail(TUTTI_ERR_SYSTEM, "PMIx reports rank %u of a job of %lld", job.self.rank, (long long)job.rank_count);
+    return tt_fail(TUTTI_ERR_SYSTEM, "PMIx reports rank %u of a job of %" PRId64, job.self.rank, job.rank_count);
   return TUTTI_OK;
 }
 

@@ -9,6 +9,7 @@
 #include "boot/rounds.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -178,8 +179,7 @@ void tt_boot_round_fail_late(tt_boot_server *server) {
   server->text[0] = '\0';
   for (int64_t r = 0; r < server->rank_count && used + 24 < sizeof server->text; r++)
     if (!server->seat[r].came)
-      used += (size_t)snprintf(server->text + used, sizeof server->text - used, "%s%lld", used > 0 ? ", " : "",
-                               (long long)r);
+      used += (size_t)snprintf(server->text + used, sizeof server->text - used, "%s%" PRId64, used > 0 ? ", " : "", r);
   tt_boot_round_fail(server, TUTTI_ERR_TIMEOUT);
 }
 
@@ -219,7 +219,7 @@ void tt_boot_round_check(tt_boot_server *server) {
     complete(server);
   for (int64_t r = 0; r < server->rank_count && server->waiting > 0; r++)
     if (server->seat[r].lost && !server->seat[r].came) {
-      snprintf(server->text, sizeof server->text, "rank %lld %s before it joined", (long long)r, server->seat[r].how);
+      snprintf(server->text, sizeof server->text, "rank %" PRId64 " %s before it joined", r, server->seat[r].how);
       tt_boot_round_fail(server, TUTTI_ERR_PEER);
     }
 }

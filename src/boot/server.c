@@ -4,6 +4,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -111,8 +112,7 @@ static tutti_status open_listener(tt_boot_server *server) {
   struct sockaddr_un address;
   if (getrandom(number, sizeof number, 0) != (ssize_t)sizeof number)
     return fail_call("getrandom");
-  snprintf(server->address, sizeof server->address, "unix:@tutti-%016llx%016llx", (unsigned long long)number[0],
-           (unsigned long long)number[1]);
+  snprintf(server->address, sizeof server->address, "unix:@tutti-%016" PRIx64 "%016" PRIx64, number[0], number[1]);
   server->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (server->listener < 0)
     return fail_call("socket");
@@ -139,7 +139,7 @@ tutti_status tt_boot_server_open(int64_t rank_count, int64_t links, tt_boot_serv
   assert(rank_count > 0);
   tt_boot_server *made = calloc(1, sizeof *made + (size_t)rank_count * sizeof made->seat[0]);
   if (made == NULL)
-    return tt_fail(TUTTI_ERR_MEMORY, "no memory for the server of %lld ranks", (long long)rank_count);
+    return tt_fail(TUTTI_ERR_MEMORY, "no memory for the server of %" PRId64 " ranks", rank_count);
   made->rank_count = rank_count;
   made->link_most = links < rank_count ? links : INT64_MAX;
   made->epoll = made->listener = made->timer = -1;

@@ -8,6 +8,7 @@
 #include <tutti/tutti.h>
 
 #include <assert.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +38,7 @@ static tutti_status find_difference(const tt_boot_version *all, int64_t rank_cou
   char first[TT_BOOT_VERSION_TEXT], other[TT_BOOT_VERSION_TEXT];
   for (int64_t r = 1; r < rank_count; r++)
     if (memcmp(&all[r], &all[0], sizeof all[r]) != 0)
-      return tt_fail(TUTTI_ERR_MISMATCH, "ranks 0 and %lld have different versions of tutti: %s and %s", (long long)r,
+      return tt_fail(TUTTI_ERR_MISMATCH, "ranks 0 and %" PRId64 " have different versions of tutti: %s and %s", r,
                      tt_boot_version_text(&all[0], first), tt_boot_version_text(&all[r], other));
   return TUTTI_OK;
 }
@@ -45,7 +46,7 @@ static tutti_status find_difference(const tt_boot_version *all, int64_t rank_cou
 tutti_status tt_boot_compare(const tutti_boot *boot, int64_t timeout_ns, char *missing, size_t missing_size) {
   tt_boot_version *all = calloc((size_t)boot->rank_count, sizeof *all);
   if (all == NULL)
-    return tt_fail(TUTTI_ERR_MEMORY, "no memory for a job of %lld ranks", (long long)boot->rank_count);
+    return tt_fail(TUTTI_ERR_MEMORY, "no memory for a job of %" PRId64 " ranks", boot->rank_count);
   tutti_status status = boot->allgather(boot->user, &own, all, sizeof own, timeout_ns, missing, missing_size);
   if (status == TUTTI_OK)
     status = find_difference(all, boot->rank_count);

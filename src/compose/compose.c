@@ -13,6 +13,7 @@
 #include "compose/compose.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <string.h>
 
 enum part { SCATTER, GATHER, ALLGATHER, BROADCAST, REDUCE_SCATTER, REDUCE, ALLREDUCE, ALL_TO_ALL, SCAN, EXSCAN };
@@ -230,7 +231,7 @@ static void add_graph(tt_composition *composition, const tt_graph *graph) {
 tutti_status tt_compose_graph(tt_graph *graph, tt_arena *arena) {
   tt_family *family = tt_arena_alloc(arena, (size_t)graph->edge_count, sizeof *family);
   if (!family && graph->edge_count > 0)
-    return tt_fail(TUTTI_ERR_MEMORY, "no memory for a graph of %lld edges", (long long)graph->edge_count);
+    return tt_fail(TUTTI_ERR_MEMORY, "no memory for a graph of %" PRId64 " edges", graph->edge_count);
   for (int64_t e = 0; e < graph->edge_count; e++)
     family[e] = (tt_family){.primitive = TT_MULTICAST,
                             .count_i = 1,

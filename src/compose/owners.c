@@ -6,6 +6,7 @@
 #include "compose/compose.h"
 
 #include <assert.h>
+#include <inttypes.h>
 
 enum { REDUCES, GATHERS };
 
@@ -86,7 +87,7 @@ tutti_status tt_compose_owners(const int32_t *group_of, int64_t group_count, int
     }
   }
   if (!fine)
-    return tt_fail(TUTTI_ERR_MEMORY, "no memory for the owners of %lld blocks", (long long)blocks);
+    return tt_fail(TUTTI_ERR_MEMORY, "no memory for the owners of %" PRId64 " blocks", blocks);
   *owners = (tt_owners){rank_count, blocks, count, {family[REDUCES], family[GATHERS]}};
   return TUTTI_OK;
 }

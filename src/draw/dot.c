@@ -7,29 +7,30 @@
 #include "plan/plan.h"
 
 #include <assert.h>
+#include <inttypes.h>
 
 static void put_step(FILE *out, const tt_plan *plan, uint32_t lane, uint32_t n) {
   static const char *const kinds[TT_STEP_KIND_COUNT] = {"send", "recv", "reduce", "copy"};
   const tt_step *step = &plan->step[plan->lane[lane].first_step + n];
   assert(step->kind < TT_STEP_KIND_COUNT);
-  fprintf(out, "    r%lldl%us%u [label=\"%s b%u\\nround %u\"];\n", (long long)plan->rank, lane, n, kinds[step->kind],
+  fprintf(out, "    r%" PRId64 "l%us%u [label=\"%s b%u\\nround %u\"];\n", plan->rank, lane, n, kinds[step->kind],
           step->block, step->time + 1);
 }
 
 static void put_orders(FILE *out, const tt_plan *plan, uint32_t lane, uint32_t n) {
   const tt_step *step = &plan->step[plan->lane[lane].first_step + n];
-  long long rank = plan->rank;
+  int64_t rank = plan->rank;
   if (n > 0)
-    fprintf(out, "    r%lldl%us%u -> r%lldl%us%u;\n", rank, lane, n - 1, rank, lane, n);
+    fprintf(out, "    r%" PRId64 "l%us%u -> r%" PRId64 "l%us%u;\n", rank, lane, n - 1, rank, lane, n);
   for (uint32_t w = 0; w < step->wait_count; w++) {
     const tt_wait *wait = &plan->wait[step->wait_first + w];
-    fprintf(out, "    r%lldl%us%u -> r%lldl%us%u [style=dashed%s];\n", rank, wait->lane, wait->step, rank, lane, n,
-            wait->whole ? ", label=\"whole\"" : "");
+    fprintf(out, "    r%" PRId64 "l%us%u -> r%" PRId64 "l%us%u [style=dashed%s];\n", rank, wait->lane, wait->step, rank,
+            lane, n, wait->whole ? ", label=\"whole\"" : "");
   }
 }
 
 static void put_rank(FILE *out, const tt_plan *plan) {
-  fprintf(out, "  subgraph cluster%lld {\n    label=\"rank %lld\";\n", (long long)plan->rank, (long long)plan->rank);
+  fprintf(out, "  subgraph cluster%" PRId64 " {\n    label=\"rank %" PRId64 "\";\n", plan->rank, plan->rank);
   for (uint32_t lane = 0; lane < plan->lane_count; lane++)
     for (uint32_t n = 0; n < plan->lane[lane].step_count; n++) {
       put_step(out, plan, lane, n);
@@ -61,8 +62,8 @@ static void put_stream(FILE *out, const tt_plan *sender, uint32_t lane, const tt
       continue;
     at = next_from(receiver, other, (int32_t)sender->rank, at);
     assert(at < receiver->lane[other].step_count); /* as many receives as sends */
-    fprintf(out, "  r%lldl%us%u -> r%lldl%us%u [style=bold, color=\"#2f7ed8\"];\n", (long long)sender->rank, lane, n,
-            (long long)receiver->rank, other, at++);
+    fprintf(out, "  r%" PRId64 "l%us%u -> r%" PRId64 "l%us%u [style=bold, color=\"#2f7ed8\"];\n", sender->rank, lane, n,
+            receiver->rank, other, at++);
   }
 }
 
@@ -76,8 +77,8 @@ static void put_streams(FILE *out, const tt_draw_picture *picture, const tt_plan
 tutti_status tt_draw_dot(const tt_draw_picture *picture, FILE *out) {
   int64_t rank_count = picture->plan[0]->rank_count;
   if (rank_count > TT_DRAW_RANKS)
-    return tt_fail(TUTTI_ERR_UNSUPPORTED, "a graph of %lld ranks is too large to draw; the limit is %d",
-                   (long long)rank_count, TT_DRAW_RANKS);
+    return tt_fail(TUTTI_ERR_UNSUPPORTED, "a graph of %" PRId64 " ranks is too large to draw; the limit is %d",
+                   rank_count, TT_DRAW_RANKS);
   fputs("digraph plan {\n  rankdir=LR;\n  node [shape=box, fontname=\"sans-serif\", fontsize=10];\n", out);
   for (int64_t r = 0; r < rank_count; r++)
     put_rank(out, picture->plan[r]);

@@ -2,6 +2,7 @@
 #include "draw/grid.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <string.h>
 
 /* ---- what happens ---- */
@@ -128,8 +129,8 @@ tutti_status tt_draw_grid_init(const tt_draw_picture *picture, tt_draw_grid *gri
   tt_arena_init(&grid->arena);
   grid->rank_count = picture->plan[0]->rank_count;
   if (grid->rank_count > TT_DRAW_RANKS)
-    return tt_fail(TUTTI_ERR_UNSUPPORTED, "a picture of %lld ranks is too large to draw; the limit is %d",
-                   (long long)grid->rank_count, TT_DRAW_RANKS);
+    return tt_fail(TUTTI_ERR_UNSUPPORTED, "a picture of %" PRId64 " ranks is too large to draw; the limit is %d",
+                   grid->rank_count, TT_DRAW_RANKS);
   uint32_t time_count = picture->plan[0]->time_count + 1; /* copies may stand after the last message */
   collect(grid, picture, true);
   grid->message = tt_arena_alloc(&grid->arena, (size_t)grid->message_count + 1, sizeof *grid->message);
@@ -138,7 +139,7 @@ tutti_status tt_draw_grid_init(const tt_draw_picture *picture, tt_draw_grid *gri
   grid->time_of = tt_arena_alloc(&grid->arena, time_count, sizeof *grid->time_of);
   int64_t *arrows = tt_arena_alloc(&grid->arena, time_count, sizeof *arrows);
   if (grid->arena.failed)
-    return tt_fail(TUTTI_ERR_MEMORY, "no memory for a picture of %lld ranks", (long long)grid->rank_count);
+    return tt_fail(TUTTI_ERR_MEMORY, "no memory for a picture of %" PRId64 " ranks", grid->rank_count);
   int64_t messages = grid->message_count, marks = grid->mark_count;
   collect(grid, picture, false);
   assert(grid->message_count == messages && grid->mark_count <= marks);

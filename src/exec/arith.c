@@ -2,6 +2,7 @@
 #include "exec/arith.h"
 
 #include <assert.h>
+#include <inttypes.h>
 
 static int64_t bytes_of(const tt_run *run) {
   return run->element_bytes ? run->element_bytes : (int64_t)tutti_type_size(run->type);
@@ -18,15 +19,15 @@ static uint64_t inverse_of(uint64_t odd) {
 static tutti_status check_user_op(const tt_user_op *op, int64_t element_bytes) {
   if ((int64_t)op->element_bytes == element_bytes)
     return TUTTI_OK;
-  return tt_fail(TUTTI_ERR_ARGUMENT, "the operator takes elements of %zu bytes, but the type has %lld bytes",
-                 op->element_bytes, (long long)element_bytes);
+  return tt_fail(TUTTI_ERR_ARGUMENT, "the operator takes elements of %zu bytes, but the type has %" PRId64 " bytes",
+                 op->element_bytes, element_bytes);
 }
 
 /* Only types of types.h combine by operators of types.h. */
 static tutti_status check_op(const tt_run *run) {
   if (run->element_bytes)
-    return tt_fail(TUTTI_ERR_ARGUMENT, "operator %s does not apply to a user's type of %lld bytes",
-                   tutti_op_name(run->op), (long long)run->element_bytes);
+    return tt_fail(TUTTI_ERR_ARGUMENT, "operator %s does not apply to a user's type of %" PRId64 " bytes",
+                   tutti_op_name(run->op), run->element_bytes);
   if (!tutti_op_fits(run->op, run->type))
     return tt_fail(TUTTI_ERR_ARGUMENT, "operator %s (%d) does not fit type %s (%d)", tutti_op_name(run->op),
                    (int)run->op, tutti_type_name(run->type), (int)run->type);
@@ -42,7 +43,7 @@ tutti_status tt_arith_init(tt_arith *arith, const tt_run *run, bool reduces) {
     status = run->user_op ? check_user_op(run->user_op, bytes) : check_op(run);
   if (status)
     return status;
-  int shift = __builtin_ctzll((unsigned long long)bytes);
+  int shift = __builtin_ctzll((uint64_t)bytes);
   bool builtin = !run->user_op && !run->element_bytes;
   *arith = (tt_arith){.combine = reduces && builtin ? tt_dtype_combine(run->type, run->op) : NULL,
                       .type = run->type,

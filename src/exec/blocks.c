@@ -2,6 +2,7 @@
 #include "exec/blocks.h"
 
 #include <assert.h>
+#include <inttypes.h>
 
 enum { LINE_SHIFT = 6 }; /* units are multiples of 64 bytes */
 
@@ -17,19 +18,20 @@ static tt_cut cut_of(const tt_blocks *blocks, int64_t count) {
 
 static tutti_status check(const tt_block_table *table, const tt_plan *plan) {
   if (table->block_count * (int64_t)plan->part_count != (int64_t)plan->block_count)
-    return tt_fail(TUTTI_ERR_ARGUMENT, "the block table has %lld blocks, but the plan has %u blocks in %u parts",
-                   (long long)table->block_count, plan->block_count, plan->part_count);
+    return tt_fail(TUTTI_ERR_ARGUMENT, "the block table has %" PRId64 " blocks, but the plan has %u blocks in %u parts",
+                   table->block_count, plan->block_count, plan->part_count);
   if (table->kind == TT_TABLE_SQUARE && table->block_count != plan->rank_count * plan->rank_count)
-    return tt_fail(TUTTI_ERR_ARGUMENT, "the block table has %lld blocks, which is not one for each pair of %lld ranks",
-                   (long long)table->block_count, (long long)plan->rank_count);
+    return tt_fail(TUTTI_ERR_ARGUMENT,
+                   "the block table has %" PRId64 " blocks, which is not one for each pair of %" PRId64 " ranks",
+                   table->block_count, plan->rank_count);
   if (table->total < 0 || table->each < 0)
-    return tt_fail(TUTTI_ERR_ARGUMENT, "%lld elements", (long long)least(table->total, table->each));
+    return tt_fail(TUTTI_ERR_ARGUMENT, "%" PRId64 " elements", least(table->total, table->each));
   return TUTTI_OK;
 }
 
 static tutti_status too_many(int64_t count, int64_t element_bytes) {
-  return tt_fail(TUTTI_ERR_MEMORY, "%lld elements of %lld bytes exceed the address space", (long long)count,
-                 (long long)element_bytes);
+  return tt_fail(TUTTI_ERR_MEMORY, "%" PRId64 " elements of %" PRId64 " bytes exceed the address space", count,
+                 element_bytes);
 }
 
 /* Blocks of one length, or of two. */
@@ -60,7 +62,7 @@ tutti_status tt_blocks_init(tt_blocks *blocks, const tt_run *run, int64_t elemen
   if (status)
     return status;
   bool square = table->kind == TT_TABLE_SQUARE, listed = table->kind == TT_TABLE_LISTED;
-  int shift = __builtin_ctzll((unsigned long long)element_bytes);
+  int shift = __builtin_ctzll((uint64_t)element_bytes);
   *blocks = (tt_blocks){.kind = table->kind,
                         .uniform = table->kind == TT_TABLE_SPLIT || (square && !table->in_count),
                         .own = {run->in_own && !square && !listed, run->out_own && !square && !listed},
@@ -140,11 +142,11 @@ int64_t tt_blocks_image(const tt_blocks *blocks, tt_place length) {
 
 tutti_status tt_blocks_touch(tt_blocks *blocks, tt_place length, tt_place dst) {
   if (blocks->kind == TT_TABLE_SQUARE && length.space == TT_PLACE_FOREIGN)
-    return tt_fail(TUTTI_ERR_ARGUMENT, "rank %lld does not know the length of block %u", (long long)blocks->rank,
+    return tt_fail(TUTTI_ERR_ARGUMENT, "rank %" PRId64 " does not know the length of block %u", blocks->rank,
                    length.block);
   int64_t count = count_of(blocks, length), bytes;
   if (count < 0)
-    return tt_fail(TUTTI_ERR_ARGUMENT, "block %u has %lld elements", length.block, (long long)count);
+    return tt_fail(TUTTI_ERR_ARGUMENT, "block %u has %" PRId64 " elements", length.block, count);
   if (__builtin_mul_overflow(count, blocks->element_bytes, &bytes))
     return too_many(count, blocks->element_bytes);
   bytes = tt_blocks_bytes(blocks, length);

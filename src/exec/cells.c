@@ -2,6 +2,7 @@
 #include "exec/cells.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <stdlib.h>
 
 _Static_assert(sizeof(tt_line) == 128, "a line for readers to wait for, and the one that is fetched with it");
@@ -52,7 +53,7 @@ static tt_cell_use *make_uses(size_t count, size_t set_words) {
 }
 
 static tutti_status no_memory(const tt_link_spec *spec) {
-  return tt_fail(TUTTI_ERR_MEMORY, "no memory for %lld cells", (long long)spec->rank_count);
+  return tt_fail(TUTTI_ERR_MEMORY, "no memory for %" PRId64 " cells", spec->rank_count);
 }
 
 /* With all that a communicator's first calls need: one piece of memory. NULL: there is none. */

@@ -12,6 +12,7 @@
 #include "exec/direct.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -279,8 +280,8 @@ static void complete(tt_direct *direct) {
 
 static tutti_status failed(tt_direct *direct, int64_t *peer) {
   *peer = direct->fault.peer;
-  return tt_fail(direct->fault.status, "rank %lld called something else, or sent another message",
-                 (long long)direct->fault.peer);
+  return tt_fail(direct->fault.status, "rank %" PRId64 " called something else, or sent another message",
+                 direct->fault.peer);
 }
 
 /* Takes what has come, up to `end`. */

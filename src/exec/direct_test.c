@@ -2,6 +2,7 @@
  * a row. */
 #include "exec/testing.h"
 
+#include <inttypes.h>
 #include <pthread.h>
 #include <sched.h>
 
@@ -315,9 +316,9 @@ static void *run_rank(void *argument) {
     make_plan(self, of, &c);
     if (!same_both_ways(self, of, &c, (uint64_t)n) && !self->bad_call) {
       self->bad_call = n;
-      print_error("rank %d call %d: family %zu root %d%s %s %s elements of %lld total %lld\n", self->number, n,
-                  c.family, c.root, c.in_place ? " in place" : "", tutti_type_name(c.type), tutti_op_name(c.op),
-                  (long long)c.element_bytes, (long long)c.total);
+      print_error("rank %d call %d: family %zu root %d%s %s %s elements of %" PRId64 " total %" PRId64 "\n",
+                  self->number, n, c.family, c.root, c.in_place ? " in place" : "", tutti_type_name(c.type),
+                  tutti_op_name(c.op), c.element_bytes, c.total);
     }
   }
   free_plans(of);

@@ -2,6 +2,7 @@
  * and counts, both modes; and what happens when ranks differ. */
 #include "exec/testing.h"
 
+#include <inttypes.h>
 #include <pthread.h>
 #include <sched.h>
 
@@ -188,13 +189,12 @@ static int64_t scale_of(const test_case *at) {
 }
 
 static void describe(const test_case *at, int64_t rank, int64_t index) {
-  print_error("%s ranks %lld blocks %lld parts %lld slice %lld%s slots %zu x %zu total %lld %s %s (elements of %lld) "
-              "seed %llu%s: rank %lld "
-              "element %lld\n",
-              family[at->family].name, (long long)at->of.rank_count, (long long)at->of.blocks, (long long)at->of.parts,
-              (long long)at->of.slice, at->of.in_place ? " in place" : "", at->slot_count, at->slot_bytes,
-              (long long)at->total, tutti_type_name(at->type), tutti_op_name(at->op), (long long)at->maps.bytes,
-              (unsigned long long)at->seed, at->threads ? " threads" : "", (long long)rank, (long long)index);
+  print_error("%s ranks %" PRId64 " blocks %" PRId64 " parts %" PRId64 " slice %" PRId64
+              "%s slots %zu x %zu total %" PRId64 " %s %s (elements of %" PRId64 ") "
+              "seed %" PRIu64 "%s: rank %" PRId64 " element %" PRId64 "\n",
+              family[at->family].name, at->of.rank_count, at->of.blocks, at->of.parts, at->of.slice,
+              at->of.in_place ? " in place" : "", at->slot_count, at->slot_bytes, at->total, tutti_type_name(at->type),
+              tutti_op_name(at->op), at->maps.bytes, at->seed, at->threads ? " threads" : "", rank, index);
 }
 
 static unsigned char *make_buffer(const test_case *at, int64_t rank) {

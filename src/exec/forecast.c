@@ -7,6 +7,7 @@
 #include "exec/shares.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <string.h>
 
 typedef struct course { /* of a lane */
@@ -241,8 +242,8 @@ static tutti_status begin(forecast *on) {
   on->slot = tt_slot_bytes(on->bound->list, on->facts->slot_bytes);
   on->slice = tt_slice_bytes(on->slot, on->run->moves_only ? 1 : element);
   if (on->slice <= 0)
-    return tt_fail(TUTTI_ERR_ARGUMENT, "elements of %lld bytes do not fit into slices of %lld bytes",
-                   (long long)element, (long long)on->slot);
+    return tt_fail(TUTTI_ERR_ARGUMENT, "elements of %" PRId64 " bytes do not fit into slices of %" PRId64 " bytes",
+                   element, on->slot);
   return tt_blocks_init(&on->blocks, on->run, element, on->bound->list);
 }
 

@@ -5,6 +5,7 @@
 #include "exec/engine.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <stdlib.h>
 
 tutti_status tt_instance_create(const tt_bound_plan *bound, tt_link *link, tt_instance **instance) {
@@ -64,8 +65,8 @@ static void rewind_lanes(tt_instance *instance) {
 static tutti_status set_slice(tt_instance *instance, const tt_run *run) {
   int64_t element = run->moves_only ? 1 : instance->arith.element_bytes;
   if (element > instance->slot)
-    return tt_fail(TUTTI_ERR_ARGUMENT, "elements of %lld bytes do not fit into slices of %lld bytes",
-                   (long long)element, (long long)instance->slot);
+    return tt_fail(TUTTI_ERR_ARGUMENT, "elements of %" PRId64 " bytes do not fit into slices of %" PRId64 " bytes",
+                   element, instance->slot);
   instance->slice = tt_slice_bytes(instance->slot, element);
   assert(instance->slice > 0 && instance->slice <= instance->slot && instance->slice % element == 0);
   return TUTTI_OK;

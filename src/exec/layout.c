@@ -18,6 +18,7 @@
 #include "exec/direct.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -101,7 +102,7 @@ static tutti_status list_image(tt_direct *direct, const tt_block_table *table) {
   if (!direct->shape.image)
     direct->shape.image = tt_arena_alloc(&direct->arena, (size_t)table->block_count + 1, sizeof *direct->shape.image);
   if (!direct->shape.image)
-    return tt_fail(TUTTI_ERR_MEMORY, "no memory for a list of %lld blocks", (long long)table->block_count);
+    return tt_fail(TUTTI_ERR_MEMORY, "no memory for a list of %" PRId64 " blocks", table->block_count);
   for (int64_t block = 0; block < table->block_count; block++)
     direct->shape.image[block + 1] = direct->shape.image[block] + table->count[block] * direct->blocks.element_bytes;
   return TUTTI_OK;
@@ -218,8 +219,8 @@ static tutti_status lay_image(tt_direct *direct, const tt_run *run) {
   while (number < TT_CELL_AREAS && direct->cells->area[number].bytes < image)
     number++;
   if (number == TT_CELL_AREAS)
-    return tt_fail(TUTTI_ERR_ARGUMENT, "%lld bytes do not fit the direct executor, which takes at most %lld",
-                   (long long)image, (long long)direct->cells->area[TT_CELL_AREAS - 1].bytes);
+    return tt_fail(TUTTI_ERR_ARGUMENT, "%" PRId64 " bytes do not fit the direct executor, which takes at most %" PRId64,
+                   image, direct->cells->area[TT_CELL_AREAS - 1].bytes);
   direct->shape.area = &direct->cells->area[number];
   bool near = is_near(direct, run, image);
   for (uint32_t n = 0; n < direct->steps.send_count; n++) {

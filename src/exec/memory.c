@@ -2,6 +2,7 @@
 #include "exec/memory.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <stdlib.h>
 
 enum { LINE = 64 };
@@ -25,8 +26,9 @@ static tutti_status lend_scratch(tt_memory *memory, int64_t mid, int64_t cell, u
   if (mid > INT64_MAX - LINE || cell > INT64_MAX - LINE ||
       __builtin_mul_overflow(round_up(cell), (int64_t)cell_count, &bytes) ||
       __builtin_add_overflow(bytes, round_up(mid), &bytes))
-    return tt_fail(TUTTI_ERR_MEMORY, "scratch of %lld bytes and %u cells of %lld bytes exceed the address space",
-                   (long long)mid, cell_count, (long long)cell);
+    return tt_fail(TUTTI_ERR_MEMORY,
+                   "scratch of %" PRId64 " bytes and %u cells of %" PRId64 " bytes exceed the address space", mid,
+                   cell_count, cell);
   tutti_status status = grow(memory, (size_t)bytes);
   if (status)
     return status;

@@ -13,6 +13,7 @@
 #include "exec/engine.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <stdlib.h>
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
@@ -31,8 +32,8 @@ tutti_status tt_move_mismatch(tt_instance *instance, const tt_lane_run *lane, co
   int32_t peer = instance->plan->step[lane->op - instance->steps.op].peer;
   assert(peer >= 0); /* a step that takes has one */
   instance->fault.peer = tt_link_get(instance->link.of)->job_rank[peer];
-  return tt_fail(TUTTI_ERR_MISMATCH, "rank %lld %s in call %llu", (long long)instance->fault.peer, what,
-                 (unsigned long long)instance->run.call);
+  return tt_fail(TUTTI_ERR_MISMATCH, "rank %" PRId64 " %s in call %" PRIu64, instance->fault.peer, what,
+                 instance->run.call);
 }
 
 /* A piece of the current step's block is in the slot. */
@@ -190,7 +191,7 @@ static tutti_status fetch(tt_instance *instance, tt_lane_run *lane, int64_t *mov
   unsigned char *dst = lane->dst + lane->done, *to = goes_aside(instance, lane) ? make_aside(instance, most) : dst;
   assert(bytes > 0);
   if (!to)
-    return tt_fail(TUTTI_ERR_MEMORY, "no memory for %lld bytes of another rank", (long long)most);
+    return tt_fail(TUTTI_ERR_MEMORY, "no memory for %" PRId64 " bytes of another rank", most);
   tutti_status status =
       instance->link.ops->fetch(instance->link.transport, lane->op->stream, (size_t)lane->slot_used, to, (size_t)bytes);
   if (!status)

@@ -2,6 +2,8 @@
  * user chose, of lengths that not every rank knows, none of them or all of them long, in elements of any size. */
 #include "exec/testing.h"
 
+#include <inttypes.h>
+
 enum { RANKS_MOST = 5, BLOCKS_MOST = 40, CALLS = 80, GAP_MOST = 40 };
 
 #define POISON ((int64_t)1 << 60) /* a count or offset that this rank has no right to read */
@@ -284,10 +286,10 @@ static bool step_rank(const test_case *at, const call *of, int64_t rank) {
 
 static void check_call(const test_case *at, call *of, int64_t rank) {
   if (!right(at, of, rank))
-    fail_msg("seed %llu pattern %d ranks %lld blocks %lld parts %lld elements of %lld%s%s call %llu: rank %lld",
-             (unsigned long long)at->seed, (int)at->pattern, (long long)at->job.rank_count, (long long)at->block_count,
-             (long long)at->parts, (long long)at->element_bytes, at->known ? " known" : "",
-             of->blocks < TT_CLASS_STREAMS ? " direct" : "", (unsigned long long)of->number, (long long)rank);
+    fail_msg("seed %" PRIu64 " pattern %d ranks %" PRId64 " blocks %" PRId64 " parts %" PRId64 " elements of %" PRId64
+             "%s%s call %" PRIu64 ": rank %" PRId64,
+             at->seed, (int)at->pattern, at->job.rank_count, at->block_count, at->parts, at->element_bytes,
+             at->known ? " known" : "", of->blocks < TT_CLASS_STREAMS ? " direct" : "", of->number, rank);
   if (--of->left > 0)
     return;
   for (int64_t r = 0; r < at->job.rank_count; r++)

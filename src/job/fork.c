@@ -42,8 +42,8 @@ tutti_status tt_fork_join(tutti_context *context) {
 
 tutti_status tt_fork_refuse(const tutti_context *context, const char *function) {
   return tt_fail(TUTTI_ERR_UNSUPPORTED,
-                 "%s: this process (%lld) is a fork of rank %" PRId64
-                 " of the job (process %lld), and only that rank can call it; a fork may exec a program, or create a "
+                 "%s: this process (%d) is a fork of rank %" PRId64
+                 " of the job (process %d), and only that rank can call it; a fork may exec a program, or create a "
                  "context of its own with another boot",
-                 function, (long long)getpid(), context->rank, (long long)context->process.id);
+                 function, getpid(), context->rank, context->process.id);
 }

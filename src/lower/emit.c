@@ -8,6 +8,7 @@
 #include "lower/sequence.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <string.h>
 
 /* ---- steps ---- */
@@ -213,5 +214,5 @@ tutti_status tt_lower_emit(const tt_lowering *lowering, const tt_flow *flow, uin
   uint32_t *lane_of = tt_arena_alloc(flow->arena, (size_t)sequence.count, sizeof *lane_of);
   fine = fine && lane_of && make_lanes(plan, &sequence, lane_of) && make_readers(lowering, plan) &&
          fill_steps(plan, &sequence, lane_of) && tt_lower_waits(plan, lane_of, flow->arena);
-  return fine ? TUTTI_OK : tt_fail(TUTTI_ERR_MEMORY, "no memory for a plan of %lld steps", (long long)sequence.count);
+  return fine ? TUTTI_OK : tt_fail(TUTTI_ERR_MEMORY, "no memory for a plan of %" PRId64 " steps", sequence.count);
 }

@@ -1,6 +1,7 @@
 /* plan/bound.c - bound plans as values: made, freed, and whether each index is in its range. */
 #include "plan/plan.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 const char *const tt_medium_name[TT_MEDIUM_COUNT] = {"cell", "slot", "published", "lent", "read", "message"};
@@ -90,7 +91,7 @@ static const char *check_images(const tt_plan *list, const tt_image_ref *image, 
 }
 
 static tutti_status fail(const tt_bound_plan *bound, const char *wrong) {
-  return tt_fail(TUTTI_ERR_PLAN, "rank %lld: bound plan: %s", (long long)bound->list->rank, wrong);
+  return tt_fail(TUTTI_ERR_PLAN, "rank %" PRId64 ": bound plan: %s", bound->list->rank, wrong);
 }
 
 static const char *check_all(const tt_bound_plan *bound, bool *seen) {

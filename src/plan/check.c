@@ -6,6 +6,7 @@
 #include "plan/plan.h"
 
 #include <ctype.h>
+#include <inttypes.h>
 #include <string.h>
 
 static const char *check_header(const tt_plan *plan) {
@@ -133,7 +134,7 @@ static tutti_status check_steps(const tt_plan *plan, uint32_t lane) {
     if (wrong == NULL && n > 0 && step->time < step[-1].time)
       wrong = "its time is before that of the step before it";
     if (wrong != NULL)
-      return tt_fail(TUTTI_ERR_PLAN, "rank %lld lane %u step %u: %s", (long long)plan->rank, lane, n, wrong);
+      return tt_fail(TUTTI_ERR_PLAN, "rank %" PRId64 " lane %u step %u: %s", plan->rank, lane, n, wrong);
   }
   return TUTTI_OK;
 }
@@ -143,12 +144,12 @@ static tutti_status check_lanes(const tt_plan *plan) {
   for (uint32_t n = 0; n < plan->lane_count; n++) {
     const char *wrong = check_lane(plan, &plan->lane[n], next);
     if (wrong != NULL)
-      return tt_fail(TUTTI_ERR_PLAN, "rank %lld lane %u: %s", (long long)plan->rank, n, wrong);
+      return tt_fail(TUTTI_ERR_PLAN, "rank %" PRId64 " lane %u: %s", plan->rank, n, wrong);
     next += plan->lane[n].step_count;
   }
   if (next != plan->step_count)
-    return tt_fail(TUTTI_ERR_PLAN, "rank %lld: %u steps, but its lanes have %u", (long long)plan->rank,
-                   plan->step_count, next);
+    return tt_fail(TUTTI_ERR_PLAN, "rank %" PRId64 ": %u steps, but its lanes have %u", plan->rank, plan->step_count,
+                   next);
   return TUTTI_OK;
 }
 
@@ -157,7 +158,7 @@ tutti_status tt_plan_check(const tt_plan *plan) {
   if (wrong == NULL)
     wrong = check_levels(plan);
   if (wrong != NULL)
-    return tt_fail(TUTTI_ERR_PLAN, "rank %lld of %lld: %s", (long long)plan->rank, (long long)plan->rank_count, wrong);
+    return tt_fail(TUTTI_ERR_PLAN, "rank %" PRId64 " of %" PRId64 ": %s", plan->rank, plan->rank_count, wrong);
   tutti_status status = check_lanes(plan);
   for (uint32_t n = 0; n < plan->lane_count && status == TUTTI_OK; n++)
     status = check_steps(plan, n);

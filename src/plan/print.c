@@ -64,9 +64,9 @@ static void put(text *out, const char *format, ...) {
 }
 
 static void put_header(text *out, const tt_plan *plan) {
-  put(out, "plan rank %lld of %lld blocks %u parts %u", (long long)plan->rank, (long long)plan->rank_count,
-      plan->block_count, plan->part_count);
-  put(out, " tmp %u times %u slice %lld%s%s\n", plan->tmp_count, plan->time_count, (long long)plan->slice_bytes,
+  put(out, "plan rank %" PRId64 " of %" PRId64 " blocks %u parts %u", plan->rank, plan->rank_count, plan->block_count,
+      plan->part_count);
+  put(out, " tmp %u times %u slice %" PRId64 "%s%s\n", plan->tmp_count, plan->time_count, plan->slice_bytes,
       plan->in_place ? " in-place" : "", plan->direct ? " direct" : "");
   for (uint32_t n = 0; n < plan->level_count; n++)
     put(out, "level %u %.16s\n", n, plan->level[n]);

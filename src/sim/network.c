@@ -5,6 +5,7 @@
 #include "sim/machine.h"
 
 #include <assert.h>
+#include <inttypes.h>
 
 typedef struct finder {
   tt_sim_machine *machine;
@@ -160,8 +161,8 @@ static void add_lanes(tt_sim_machine *machine) {
 static tutti_status check(const tt_sim_machine *machine) {
   const tt_plan *first = machine->plan[0];
   if (machine->model->topo->rank_count != first->rank_count)
-    return tt_fail(TUTTI_ERR_PLAN, "there are plans of %lld ranks, but the topology has %lld",
-                   (long long)first->rank_count, (long long)machine->model->topo->rank_count);
+    return tt_fail(TUTTI_ERR_PLAN, "there are plans of %" PRId64 " ranks, but the topology has %" PRId64,
+                   first->rank_count, machine->model->topo->rank_count);
   for (uint32_t r = 0; r < machine->rank_count; r++) {
     const tt_plan *plan = machine->plan[r];
     if (plan->rank != r || plan->rank_count != first->rank_count || plan->block_count != first->block_count ||

@@ -6,6 +6,7 @@
 #include "topo/topo.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -196,7 +197,7 @@ static void keep_what_fits(builder *b) {
 }
 
 static tutti_status no_memory(int64_t rank_count) {
-  return tt_fail(TUTTI_ERR_MEMORY, "no memory for a topology of %lld ranks", (long long)rank_count);
+  return tt_fail(TUTTI_ERR_MEMORY, "no memory for a topology of %" PRId64 " ranks", rank_count);
 }
 
 static tutti_status build(builder *b, tt_arena *arena, tt_topo **topo) {

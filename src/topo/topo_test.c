@@ -1,6 +1,7 @@
 /* topo/topo_test.c - levels nest and are numbered by first appearance; group maps from text, right and wrong. */
 #include "topo/topo.h"
 
+#include <inttypes.h>
 #include <setjmp.h>
 #include <stdio.h>
 #include <string.h>
@@ -117,7 +118,7 @@ static void test_sizes_out_of_reach_are_none(void **state) {
       "2x99999999999999999999"};
   for (size_t n = 0; n < TT_COUNT(texts); n++)
     if (tt_topo_map_size(texts[n]) != 0)
-      fail_msg("'%s': %lld ranks", texts[n], (long long)tt_topo_map_size(texts[n]));
+      fail_msg("'%s': %" PRId64 " ranks", texts[n], tt_topo_map_size(texts[n]));
 }
 
 static void test_a_flat_topology_has_only_cores(void **state) {

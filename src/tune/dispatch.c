@@ -10,7 +10,7 @@
 int tt_dispatch_bucket(int64_t bytes) {
   if (bytes < 2)
     return 0;
-  int power = 63 - __builtin_clzll((unsigned long long)bytes);
+  int power = 63 - __builtin_clzll((uint64_t)bytes);
   return 2 * power + (int)(bytes >> (power - 1) & 1);
 }
 

@@ -15,6 +15,7 @@
  * Counts that differ from rank to rank are lengths of blocks, and change nothing here. */
 #include "verify/verify.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 static const tt_expected nothing = {.kind = TT_MEANING_NOTHING};
@@ -165,19 +166,18 @@ static tutti_status check_edges(const tt_question *question) {
   for (int64_t e = 0; e < question->edge_count; e++)
     if (question->from[e] < 0 || question->from[e] >= question->rank_count || question->to[e] < 0 ||
         question->to[e] >= question->rank_count)
-      return tt_fail(TUTTI_ERR_ARGUMENT, "%s: edge %lld goes from rank %d to rank %d of %lld ranks",
-                     question->collective, (long long)e, (int)question->from[e], (int)question->to[e],
-                     (long long)question->rank_count);
+      return tt_fail(TUTTI_ERR_ARGUMENT, "%s: edge %" PRId64 " goes from rank %d to rank %d of %" PRId64 " ranks",
+                     question->collective, e, (int)question->from[e], (int)question->to[e], question->rank_count);
   return TUTTI_OK;
 }
 
 static tutti_status check(const tt_question *question, size_t row) {
   if (question->rank_count < 1 || question->root < 0 || question->root >= question->rank_count)
-    return tt_fail(TUTTI_ERR_ARGUMENT, "%s: root %lld of %lld ranks", question->collective, (long long)question->root,
-                   (long long)question->rank_count);
+    return tt_fail(TUTTI_ERR_ARGUMENT, "%s: root %" PRId64 " of %" PRId64 " ranks", question->collective,
+                   question->root, question->rank_count);
   if (!cut_fits(rows[row].cut, question))
-    return tt_fail(TUTTI_ERR_ARGUMENT, "%s of %lld ranks does not have %lld blocks", question->collective,
-                   (long long)question->rank_count, (long long)question->block_count);
+    return tt_fail(TUTTI_ERR_ARGUMENT, "%s of %" PRId64 " ranks does not have %" PRId64 " blocks", question->collective,
+                   question->rank_count, question->block_count);
   if (question->in_place && !rows[row].in_place)
     return tt_fail(TUTTI_ERR_ARGUMENT, "%s cannot be in place", question->collective);
   if (question->edge_count > 0 && rows[row].cut != EDGES)

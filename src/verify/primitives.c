@@ -6,6 +6,7 @@
 #include "verify/verify.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -88,8 +89,8 @@ static bool allocate(reader *in) {
 
 static void fail(reader *in, int64_t rank, tt_buffer buffer, int64_t block, const char *what) {
   if (in->status == TUTTI_OK)
-    in->status = tt_fail(TUTTI_ERR_PLAN, "stage '%s': %s (rank %lld, %s %lld)", in->stage->name, what, (long long)rank,
-                         buffer_name[buffer], (long long)block);
+    in->status = tt_fail(TUTTI_ERR_PLAN, "stage '%s': %s (rank %" PRId64 ", %s %" PRId64 ")", in->stage->name, what,
+                         rank, buffer_name[buffer], block);
 }
 
 /* The member that stands there. */
@@ -287,8 +288,9 @@ tutti_status tt_verify_primitives(const tt_composition *composition, tt_arena *a
   if (own && allocate(own))
     run(own);
   if (arena->failed)
-    return tt_fail(TUTTI_ERR_MEMORY, "no memory for the meaning of a composition of %lld ranks and %lld blocks",
-                   (long long)composition->rank_count, (long long)composition->block_count);
+    return tt_fail(TUTTI_ERR_MEMORY,
+                   "no memory for the meaning of a composition of %" PRId64 " ranks and %" PRId64 " blocks",
+                   composition->rank_count, composition->block_count);
   if (own->status == TUTTI_OK)
     *meaning = (tt_meaning){.name = "composition",
                             .rank_count = composition->rank_count,

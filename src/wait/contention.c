@@ -9,6 +9,7 @@
 #include "wait/wait.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <time.h>
@@ -48,7 +49,7 @@ tutti_status tt_contention_open(tt_contention *contention, int64_t *process, int
   assert(count > 0 && !contention->process);
   contention->process = malloc((size_t)count * sizeof *contention->process);
   if (!contention->process)
-    return tt_fail(TUTTI_ERR_MEMORY, "no memory for the numbers of %lld processes", (long long)count);
+    return tt_fail(TUTTI_ERR_MEMORY, "no memory for the numbers of %" PRId64 " processes", count);
   qsort(process, (size_t)count, sizeof *process, compare);
   for (int64_t n = 0; n < count; n++)
     if (n == 0 || process[n] != process[n - 1])

@@ -6,6 +6,7 @@
 #include "wait/wait.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -134,8 +135,8 @@ tutti_status tt_progress_start(tutti_context *context, tt_progress_move *move) {
   int error = create_thread(made);
   if (error) {
     destroy(made);
-    return tt_fail(TUTTI_ERR_SYSTEM, "the progress thread did not start on core %lld (TUTTI_PROGRESS_CORE): %s",
-                   (long long)tt_options_get()->progress_core, strerror(error));
+    return tt_fail(TUTTI_ERR_SYSTEM, "the progress thread did not start on core %" PRId64 " (TUTTI_PROGRESS_CORE): %s",
+                   tt_options_get()->progress_core, strerror(error));
   }
   context->progress = made;
   return TUTTI_OK;

@@ -99,11 +99,11 @@ static void ping(const char *to) {
   printf("%.0f\n", took_us[PINGS / 2]);
 }
 
-static void send_all(const char *to, long long bytes) {
+static void send_all(const char *to, int64_t bytes) {
   int fd = reach(to, 's');
   double from_us = now_us();
   char byte;
-  for (long long left = bytes; left > 0; left -= PIECE)
+  for (int64_t left = bytes; left > 0; left -= PIECE)
     check(write(fd, piece, PIECE) != PIECE, to);
   check(shutdown(fd, SHUT_WR) || read(fd, &byte, 1) != 1, to);
   printf("%.1f\n", (double)bytes * 8 / (now_us() - from_us));

@@ -13,6 +13,7 @@
  * bytes: only those are looked at, where tutti has connections of its own. plain: an MPI alone runs, which is only
  * measured. */
 #include <dlfcn.h>
+#include <inttypes.h>
 #include <mpi.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -71,8 +72,8 @@ static void call(kind of, int bytes) {
 
 static int64_t sent_bytes(void) {
   FILE *file = fopen("/sys/class/net/eth0/statistics/tx_bytes", "r");
-  long long bytes = 0;
-  if (!file || fscanf(file, "%lld", &bytes) != 1)
+  int64_t bytes = 0;
+  if (!file || fscanf(file, "%" SCNd64, &bytes) != 1)
     MPI_Abort(MPI_COMM_WORLD, 2);
   fclose(file);
   return bytes;

@@ -4,6 +4,8 @@
  * The test's own malloc is in front of the C library's, or of the sanitizer's. */
 #include "fault/fault.h"
 
+#include <inttypes.h>
+
 #if SANITIZED
 #define REAL(name) __interceptor_##name
 #else
@@ -134,7 +136,7 @@ static void test_any_allocation_may_fail(void **state) {
     for (int r = 0; r < 3; r++)
       assert_int_not_equal(outcomes[r].status, TUTTI_ERR_TIMEOUT);
   }
-  print_message("%lld allocations, %lld jobs failed, the slowest took %.1f ms\n", (long long)all, (long long)failed,
+  print_message("%" PRId64 " allocations, %" PRId64 " jobs failed, the slowest took %.1f ms\n", all, failed,
                 (double)slowest_ns * 1e-6);
   assert_true(failed > 0);
 }

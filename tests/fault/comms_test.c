@@ -4,6 +4,8 @@
 #include "api/api.h"
 #include "transport/shm/self.h"
 
+#include <inttypes.h>
+
 #define COMMS 400
 
 static int64_t sum_of(tutti_comm *comm, int64_t value) {
@@ -143,8 +145,8 @@ static void make_and_destroy_many(const tutti_boot *boot, void *argument) {
 static void test_communicators_leave_nothing(void **state) {
   (void)state;
   run_job(2, make_and_destroy_many, NULL);
-  print_message("more pages resident: %lld, more bytes of the segment: %lld\n", (long long)outcomes[0].calls,
-                (long long)outcomes[0].at_ns);
+  print_message("more pages resident: %" PRId64 ", more bytes of the segment: %" PRId64 "\n", outcomes[0].calls,
+                outcomes[0].at_ns);
   if (!SANITIZED)                         /* which keeps freed memory for a while, and looks for leaks itself */
     assert_true(outcomes[0].calls < 512); /* 2 MiB: 10,000 leaks of a few hundred bytes are more */
   assert_true(outcomes[0].at_ns < 1 << 20);
@@ -176,7 +178,7 @@ static void gather_mixed_often(const tutti_boot *boot, void *argument) {
 static void test_ends_that_nobody_opens_leave_nothing(void **state) {
   (void)state;
   run_job(4, gather_mixed_often, NULL);
-  print_message("more bytes of the segment: %lld\n", (long long)outcomes[0].at_ns);
+  print_message("more bytes of the segment: %" PRId64 "\n", outcomes[0].at_ns);
   assert_true(outcomes[0].at_ns < 2 << 20);
 }
 

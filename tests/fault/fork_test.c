@@ -5,6 +5,7 @@
 
 #include <tutti/composition.h>
 
+#include <inttypes.h>
 #include <sys/syscall.h>
 
 enum { ENOUGH = 4096 };
@@ -30,7 +31,7 @@ static int64_t sum_of(tutti_comm *comm, int64_t mine) {
 static void check_refused(const things *of, tutti_status status, const char *function) {
   char rank[64], name[64];
   const char *text = tutti_last_error();
-  snprintf(rank, sizeof rank, "is a fork of rank %lld of the job", (long long)of->boot->rank);
+  snprintf(rank, sizeof rank, "is a fork of rank %" PRId64 " of the job", of->boot->rank);
   snprintf(name, sizeof name, "%s: this process", function);
   if (status != TUTTI_ERR_UNSUPPORTED || !strstr(text, rank) || !strstr(text, name))
     fprintf(stderr, "%s: %s, '%s'\n", function, tutti_status_name(status), text);

@@ -3,6 +3,7 @@
  * differs, on every way that bytes take. */
 #include "fault/fault.h"
 
+#include <inttypes.h>
 #include <tutti/composition.h>
 
 enum { RANKS = 4, BLOCKS = 3, LONGEST = 60000 };
@@ -103,8 +104,8 @@ static void run_trial(const tutti_boot *boot, void *given) {
 static void check(const trial *of) {
   for (int r = 0; r < RANKS; r++) {
     if (outcomes[r].status != TUTTI_ERR_MISMATCH)
-      fprintf(stderr, "%s, %lld %lld %lld: rank %d\n", of->way->name, (long long)of->lengths[0][0],
-              (long long)of->lengths[0][1], (long long)of->lengths[0][2], r);
+      fprintf(stderr, "%s, %" PRId64 " %" PRId64 " %" PRId64 ": rank %d\n", of->way->name, of->lengths[0][0],
+              of->lengths[0][1], of->lengths[0][2], r);
     assert_outcome(r, TUTTI_ERR_MISMATCH, "composition(): ");
     assert_outcome(r, TUTTI_ERR_MISMATCH, " block");
     if (of->way->end_count == 1)

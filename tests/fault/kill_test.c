@@ -3,6 +3,8 @@
 #include "conformance/invoke.h"
 #include "fault/fault.h"
 
+#include <inttypes.h>
+
 #define BOUND_NS 30000000000
 #define LONGEST 40000 /* elements of a call */
 #define COMMS 2
@@ -132,7 +134,7 @@ static void kill_many(int cases) {
   static const int sizes[] = {2, 3, 4, 8};
   uint64_t random = (uint64_t)now_ns();
   int64_t slowest_ns = 0;
-  print_message("seed %llu\n", (unsigned long long)random);
+  print_message("seed %" PRIu64 "\n", random);
   for (int n = 0; n < cases; n++) {
     int ranks = sizes[n % 4];
     plan_of_death death = {.seed = random_next(&random), .victim = (int)random_below(&random, ranks)};

@@ -3,6 +3,7 @@
 #include "fault/fault.h"
 
 #include <fcntl.h>
+#include <inttypes.h>
 
 enum { RANKS_MOST = 5, SMALL = 3, LARGE = 30000, GAP = 7 /* elements between blocks */ };
 
@@ -122,9 +123,9 @@ static void check_text(const trial *of) {
   const char *text = tutti_last_error();
   int64_t more = of->sent - of->expected, by = more < 0 ? -more : more;
   bool bytes = of->kind == ALL_TO_ALLW || of->kind == NEIGHBOR_ALL_TO_ALLW;
-  snprintf(wanted, sizeof wanted, "rank %lld sends rank %lld %lld %s %s than rank %lld expects", (long long)of->from,
-           (long long)of->to, (long long)(bytes ? by * 4 : by), bytes ? "bytes" : "elements",
-           more > 0 ? "more" : "less", (long long)of->to);
+  snprintf(wanted, sizeof wanted,
+           "rank %" PRId64 " sends rank %" PRId64 " %" PRId64 " %s %s than rank %" PRId64 " expects", of->from, of->to,
+           bytes ? by * 4 : by, bytes ? "bytes" : "elements", more > 0 ? "more" : "less", of->to);
   if (!strstr(text, wanted) || !strstr(text, names[of->kind]))
     fprintf(stderr, "'%s' is not in '%s'\n", wanted, text);
   CHECK(strstr(text, wanted) && strstr(text, names[of->kind]));

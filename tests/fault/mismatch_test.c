@@ -3,6 +3,8 @@
 #include "conformance/invoke.h"
 #include "fault/fault.h"
 
+#include <inttypes.h>
+
 #define GUARD 256
 #define SMALL 20    /* elements: one round over shared cells */
 #define LARGE 20000 /* streams */
@@ -157,7 +159,7 @@ static tutti_status call_both(const difference_call *of, const buffers *with, in
 static void check_text(const struct difference *of, int64_t odd) {
   char wanted[64];
   const char *text = tutti_last_error();
-  snprintf(wanted, sizeof wanted, "rank %lld called %s(", (long long)odd, tt_compose_info(of->odd.collective).name);
+  snprintf(wanted, sizeof wanted, "rank %" PRId64 " called %s(", odd, tt_compose_info(of->odd.collective).name);
   CHECK(strstr(text, wanted) != NULL);
   snprintf(wanted, sizeof wanted, "called %s(", tt_compose_info(of->others.collective).name);
   CHECK(strstr(text, wanted) != NULL);

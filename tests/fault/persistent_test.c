@@ -4,6 +4,7 @@
 #include "fault/fault.h"
 #include "transport/shm/self.h"
 
+#include <inttypes.h>
 #include <malloc.h>
 
 /* ---- two of them ---- */
@@ -308,7 +309,7 @@ static void start_in_any_order(const tutti_boot *boot, void *argument) {
 static void run_in_any_order(int ranks, setting how) {
   how.seed = getenv("TUTTI_TEST_SEED") ? strtoull(getenv("TUTTI_TEST_SEED"), NULL, 10) : (uint64_t)now_ns();
   how.rounds = long_mode() ? 1000 : 25;
-  print_message("TUTTI_TEST_SEED=%llu\n", (unsigned long long)how.seed);
+  print_message("TUTTI_TEST_SEED=%" PRIu64 "\n", how.seed);
   run_job(ranks, start_in_any_order, &how);
 }
 

@@ -3,6 +3,8 @@
  * wait for others outside; some end a communicator while others have still to hear of a refusal. */
 #include "fault/fault.h"
 
+#include <inttypes.h>
+
 #define CALLS 120
 #define LONGEST 20000
 #define CLEAN 8 /* at the end nobody refuses: of these the last half succeed */
@@ -264,7 +266,7 @@ static void run_orders(const char *variable, const char *value, int64_t ranks) {
     order of = {.seed = text ? strtoull(text, NULL, 10) : (uint64_t)now_ns(),
                 .ranks = ranks,
                 .waits = strcmp(variable, "TUTTI_NODES") != 0};
-    printf("TUTTI_TEST_SEED=%llu, %s=%s\n", (unsigned long long)of.seed, variable, value);
+    printf("TUTTI_TEST_SEED=%" PRIu64 ", %s=%s\n", of.seed, variable, value);
     fflush(stdout); /* ranks are forks */
     run_job((int)ranks, run_all, &of);
     for (int r = 0; r < ranks; r++)

@@ -2,6 +2,8 @@
 #include "api/api.h"
 #include "fault/fault.h"
 
+#include <inttypes.h>
+
 enum { QUEUES = 3, EACH = 12 };
 
 typedef struct posted {
@@ -57,7 +59,7 @@ static void complete_in_any_order(const tutti_boot *boot, void *argument) {
 static void test_requests_complete_in_any_order(void **state) {
   (void)state;
   uint64_t seed = (uint64_t)now_ns();
-  print_message("seed %llu\n", (unsigned long long)seed);
+  print_message("seed %" PRIu64 "\n", seed);
   for (int n = 0; n < (long_mode() ? 100 : 10); n++, seed += 1000)
     run_job(2 + n % 3, complete_in_any_order, &seed);
 }

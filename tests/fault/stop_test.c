@@ -4,6 +4,7 @@
 #include "fault/fault.h"
 #include "transport/shm/self.h"
 
+#include <inttypes.h>
 #include <poll.h>
 
 typedef struct silence {
@@ -111,7 +112,7 @@ static void loop_until_stopped(const tutti_boot *boot, void *argument) {
 static void test_rank_stopped_at_any_moment_is_a_timeout(void **state) {
   (void)state;
   uint64_t random = (uint64_t)now_ns();
-  print_message("seed %llu\n", (unsigned long long)random);
+  print_message("seed %" PRIu64 "\n", random);
   for (int n = 0; n < (long_mode() ? 40 : 6); n++) {
     int64_t stop_ns = 1 + random_below(&random, 3000000);
     int ranks = 2 + n % 3;

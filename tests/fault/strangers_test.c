@@ -9,6 +9,7 @@
 #include "transport/tcp/auth.h"
 
 #include <dirent.h>
+#include <inttypes.h>
 #include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -238,8 +239,8 @@ static void run(bool cuts) {
   int64_t attacks = atomic_load_explicit(&shared->attacks, memory_order_relaxed); /* all have ended */
   int64_t answers = atomic_load_explicit(&shared->answers, memory_order_relaxed);
   int records = atomic_load_explicit(&shared->record_count, memory_order_relaxed);
-  print_message("%lld connections of strangers, %lld answers, %d callers recorded\n", (long long)attacks,
-                (long long)answers, records);
+  print_message("%" PRId64 " connections of strangers, %" PRId64 " answers, %d callers recorded\n", attacks, answers,
+                records);
   assert_int_equal(failed, 0);
   assert_true(records > 0 && answers > 0);
   assert_int_equal(atomic_load_explicit(&shared->welcomes, memory_order_relaxed), 0);

@@ -4,6 +4,7 @@
  * request_orders [rounds [seed]] */
 #include "request_sum.h"
 
+#include <inttypes.h>
 #include <stdint.h>
 #include <string.h>
 #include <time.h>
@@ -258,10 +259,10 @@ int main(int argc, char **argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   int rounds = argc > 1 ? atoi(argv[1]) : 50;
-  unsigned long long seed = argc > 2 ? strtoull(argv[2], NULL, 10) : (unsigned long long)time(NULL);
-  MPI_Bcast(&seed, 1, MPI_UNSIGNED_LONG_LONG, 0, MPI_COMM_WORLD);
+  uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : (uint64_t)time(NULL);
+  MPI_Bcast(&seed, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
   if (rank == 0)
-    printf("request_orders %d %llu\n", rounds, seed);
+    printf("request_orders %d %" PRIu64 "\n", rounds, seed);
   uint64_t same = seed, own = seed + 1 + (uint64_t)rank;
   comms[0] = MPI_COMM_WORLD;
   MPI_Comm_dup(MPI_COMM_WORLD, &comms[1]);

@@ -6,6 +6,7 @@
  */
 #include <mpi.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -113,7 +114,7 @@ static int rank, failures;
 /* ---- data ---- */
 
 static unsigned draw(void) {
-  static unsigned long long state;
+  static uint64_t state;
   state = state * 6364136223846793005u + 1442695040888963407u + (unsigned)rank;
   return (unsigned)(state >> 33);
 }

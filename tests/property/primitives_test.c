@@ -3,6 +3,7 @@
 #include "../../tools/verify/random.h"
 #include "support/question.h"
 
+#include <inttypes.h>
 #include <setjmp.h>
 #include <stdlib.h>
 
@@ -32,8 +33,8 @@ static void compare(const tt_meaning *definition, const tt_meaning *derived) {
       tt_expected one = definition->expect(definition, rank, block), other = derived->expect(derived, rank, block);
       bool taken = derived->has_in(derived, rank, block); /* an exscan does not take all that is there */
       if (!agree(&one, &other) || (taken && !definition->has_in(definition, rank, block)))
-        fail_msg("%s of %lld ranks: rank %lld block %lld means another thing", definition->name,
-                 (long long)definition->rank_count, (long long)rank, (long long)block);
+        fail_msg("%s of %" PRId64 " ranks: rank %" PRId64 " block %" PRId64 " means another thing", definition->name,
+                 definition->rank_count, rank, block);
     }
 }
 

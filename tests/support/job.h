@@ -8,6 +8,7 @@
 #include <tutti/boot.h>
 
 #include <errno.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -63,7 +64,7 @@ static inline tutti_status job_allgather(void *user, const void *mine, void *all
   for (int64_t r = 1; r < count && status == TUTTI_OK; r++) {
     status = job_move(job->fd[r], (char *)all + (size_t)r * bytes, bytes, timeout_ms, 0);
     if (status != TUTTI_OK && missing != NULL)
-      snprintf(missing, missing_size, "%lld", (long long)r);
+      snprintf(missing, missing_size, "%" PRId64, r);
   }
   for (int64_t r = 1; r < count && status == TUTTI_OK; r++)
     status = job_move(job->fd[r], all, bytes * (size_t)count, timeout_ms, 1);

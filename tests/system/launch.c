@@ -7,6 +7,7 @@
  *   launch RANKS before,amid,after    with MPI: when */
 #include <tutti/tutti.h>
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,13 +26,13 @@ static int fail(const char *call) {
 static int check(tutti_context *context, tutti_comm *comm, int64_t ranks) {
   int64_t rank = tutti_context_rank(context), mine = rank + 1, sum = 0;
   if (tutti_context_size(context) != ranks) {
-    printf("rank %lld: the job has %lld ranks\n", (long long)rank, (long long)tutti_context_size(context));
+    printf("rank %" PRId64 ": the job has %" PRId64 " ranks\n", rank, tutti_context_size(context));
     return 1;
   }
   if (tutti_allreduce(&mine, &sum, 1, TUTTI_INT64, TUTTI_SUM, comm) != TUTTI_OK)
     return fail("tutti_allreduce");
   if (sum != ranks * (ranks + 1) / 2) {
-    printf("rank %lld: the sum is %lld\n", (long long)rank, (long long)sum);
+    printf("rank %" PRId64 ": the sum is %" PRId64 "\n", rank, sum);
     return 1;
   }
   return 0;
@@ -43,11 +44,11 @@ static int run_context(int64_t ranks) {
   if (tutti_context_create(NULL, &context) != TUTTI_OK)
     return fail("tutti_context_create");
   int failed = tutti_comm_create(context, &comm) == TUTTI_OK ? check(context, comm, ranks) : fail("tutti_comm_create");
-  long long rank = (long long)tutti_context_rank(context);
+  int64_t rank = tutti_context_rank(context);
   tutti_comm_destroy(comm);
   tutti_context_destroy(context);
   if (!failed)
-    printf("rank %lld: right\n", rank);
+    printf("rank %" PRId64 ": right\n", rank);
   return failed;
 }
 

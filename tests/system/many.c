@@ -8,6 +8,7 @@
 #include <tutti/tutti.h>
 
 #include <dirent.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -97,7 +98,7 @@ static void sums(tutti_comm *comm) {
   if (size <= 64)
     check_alltoall(comm);
   getrlimit(RLIMIT_NOFILE, &limit);
-  printf("descriptors %d of %llu\n", descriptors(), (unsigned long long)limit.rlim_cur);
+  printf("descriptors %d of %" PRIu64 "\n", descriptors(), (uint64_t)limit.rlim_cur);
 }
 
 static void say(tutti_status status) {

@@ -23,6 +23,7 @@
 #include "tools/shared/shared.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -93,6 +94,6 @@ int tt_tool_bench(int argc, char **argv) {
   if (result == TOOL_GO_ON)
     result = bench_libraries_find(&options);
   if (result < 0 && rank > 0) /* rank 0's may be others, and right */
-    fprintf(stderr, "tutti bench: rank %lld does not understand its arguments\n", (long long)rank);
+    fprintf(stderr, "tutti bench: rank %" PRId64 " does not understand its arguments\n", rank);
   return result == TOOL_GO_ON ? bench(&options, is_rank) : result == TOOL_HELPED ? EXIT_SUCCESS : TOOL_MISUSED;
 }

@@ -8,6 +8,7 @@
 #include "signals.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +21,7 @@
 static int rank_lost(bench_group *group, int64_t rank, const bench_answer *answer) {
   if (answer->result == BENCH_FAILED)
     return bench_fail("%s: %s", group->launcher->name, answer->text);
-  bench_fail("%s: rank %lld ended unexpectedly", group->launcher->name, (long long)rank);
+  bench_fail("%s: rank %" PRId64 " ended unexpectedly", group->launcher->name, rank);
   return bench_launch_show_output(group);
 }
 
@@ -32,7 +33,7 @@ static int no_answer(const bench_group *group, const struct pollfd *waiting, int
     return bench_fail("%s: %s", group->launcher->name, answer->text);
   for (int64_t r = 0; r < rank_count && used < sizeof missing - 8; r++)
     if (waiting[r].fd >= 0)
-      used += (size_t)snprintf(missing + used, sizeof missing - used, " %lld", (long long)r);
+      used += (size_t)snprintf(missing + used, sizeof missing - used, " %" PRId64, r);
   return bench_fail("%s: no answer within %d s from rank%s", group->launcher->name, (int)(ANSWER_NS / 1000000000),
                     missing);
 }
@@ -75,7 +76,7 @@ static int collect(bench_job *job, bench_group *group, struct pollfd *waiting, i
 int bench_group_collect(bench_job *job, bench_group *group, int64_t rank_count, bench_answer *answer) {
   struct pollfd *waiting = calloc((size_t)rank_count + 1, sizeof *waiting);
   if (!waiting)
-    return bench_fail("no memory for %lld ranks", (long long)rank_count);
+    return bench_fail("no memory for %" PRId64 " ranks", rank_count);
   memset(answer, 0, sizeof *answer);
   for (int64_t r = 0; r < rank_count; r++)
     waiting[r] = (struct pollfd){.fd = group->rank[r].link, .events = POLLIN};

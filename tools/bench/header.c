@@ -5,6 +5,7 @@
 
 #include "bench/bound.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,11 +42,11 @@ static int64_t busy_cores(const bench_job *job) {
 
 static void print_where(const bench_job *job) {
   int64_t ranks = job->options->ranks.count, cores = busy_cores(job);
-  printf("# %lld rank%s on ", (long long)ranks, ranks == 1 ? "" : "s");
+  printf("# %" PRId64 " rank%s on ", ranks, ranks == 1 ? "" : "s");
   if (job->map)
     printf("%d machine%s", job->map->machines, job->map->machines == 1 ? "" : "s");
   else
-    printf("%lld core%s (rank r on core r mod %d)", (long long)cores, cores == 1 ? "" : "s", job->core_count);
+    printf("%" PRId64 " core%s (rank r on core r mod %d)", cores, cores == 1 ? "" : "s", job->core_count);
 }
 
 static void print_setting(const bench_job *job) {
@@ -174,9 +175,10 @@ static void print_columns(const bench_job *job) {
   puts("# by       the media by which ranks sent: cells, slots, lent ... (docs/plan.md)");
   printf("# us       a call of %s, slowest rank: median and 99th percentile over batches of at least 50 us\n"
          "# GB/s     size / time; bus: times nccl-tests' factor\n"
-         "# copy us  the copy bound: %lld core%s memcpy at once the blocks and operands that ranks must receive\n"
+         "# copy us  the copy bound: %" PRId64
+         " core%s memcpy at once the blocks and operands that ranks must receive\n"
          "# share    copy us / us\n",
-         name, (long long)busy_cores(job), busy_cores(job) == 1 ? "" : "s");
+         name, busy_cores(job), busy_cores(job) == 1 ? "" : "s");
   if (job->group_count > 1)
     printf("# x        time of the other library / time of %s: median over interleaved pairs, the other one asleep\n",
            name);

@@ -13,6 +13,7 @@
 #include "tools/shared/shared.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -124,7 +125,7 @@ static int check_count(const bench_options *options, int32_t ranks) {
     return -1;
   if (!options->ranks.given || options->ranks.count == ranks)
     return 0;
-  return bench_fail("-n %lld: the launcher started %d rank%s", (long long)options->ranks.count, ranks,
+  return bench_fail("-n %" PRId64 ": the launcher started %d rank%s", options->ranks.count, ranks,
                     ranks == 1 ? "" : "s");
 }
 

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -128,7 +129,7 @@ int bench_launch_start(bench_group *group, char *const *argument, int output) {
 static int make_ranks(bench_group *group) {
   group->rank = calloc((size_t)group->rank_count, sizeof *group->rank);
   if (!group->rank)
-    return bench_fail("no memory for %lld ranks", (long long)group->rank_count);
+    return bench_fail("no memory for %" PRId64 " ranks", group->rank_count);
   for (int64_t r = 0; r < group->rank_count; r++)
     group->rank[r] = (bench_rank){-1, -1};
   return 0;

@@ -3,6 +3,7 @@
 #include "libraries.h"
 #include "say.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -87,7 +88,7 @@ static int check(const bench_options *options) {
   if (options->call.overlap)
     return bench_fail("--overlap does not work with --launch");
   if (options->ranks.given)
-    return bench_fail("-n %lld: --launch gives the number of ranks; leave out -n", (long long)options->ranks.count);
+    return bench_fail("-n %" PRId64 ": --launch gives the number of ranks; leave out -n", options->ranks.count);
   if (options->ranks.core_count > 0)
     return bench_fail("--cores %d: --launch places the ranks; leave out --cores", options->ranks.core_count);
   for (int i = 0; i < options->library.count; i++)

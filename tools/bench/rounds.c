@@ -143,8 +143,7 @@ static int make_room(rounds *all) {
   all->point = calloc(rows, sizeof *all->point);
   all->left_out = calloc(BENCH_GROUPS, sizeof *all->left_out);
   if (!text || !all->sample || !all->row_of || !all->point || !all->left_out)
-    return free(text),
-           bench_fail("no memory for %zu rows of %lld rounds", rows, (long long)options->launch.round_count);
+    return free(text), bench_fail("no memory for %zu rows of %" PRId64 " rounds", rows, options->launch.round_count);
   for (size_t r = 0; r < rows; r++)
     all->point[r] = text + r * BENCH_TEXT;
   return 0;
@@ -193,7 +192,7 @@ static void say_progress(const rounds *all, const bench_row *row) {
                                        (double)(launches - all->done);
   char size[16];
   tt_format_bytes(row->bytes, size);
-  bench_progress("round %d of %lld: %s %s %s%s%.0f%s", all->round + 1, (long long)job->options->launch.round_count,
+  bench_progress("round %d of %" PRId64 ": %s %s %s%s%.0f%s", all->round + 1, job->options->launch.round_count,
                  job->group[all->group].launcher->name, tt_compose_info(row->collective).name, size,
                  all->done ? ", about " : "", all->done ? left_s : 0, all->done ? " s left" : "");
 }

@@ -7,6 +7,7 @@
 #include "bench/layout.h"
 #include "bench/pace.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -145,7 +146,7 @@ int bench_runner_rounds(bench_job *job, bench_row *row, bench_runner *all, int c
   for (int64_t round = 0; row->result == BENCH_OK && round < BENCH_ROUNDS_MAX; round++) {
     if (round >= least && tt_clock_ns() > end_ns)
       break;
-    bench_progress("%s %s %s: round %lld", name, row->params, size, (long long)round + 1);
+    bench_progress("%s %s %s: round %" PRId64, name, row->params, size, round + 1);
     for (int i = 0; i < count && row->result == BENCH_OK; i++)
       if (run_set(job, row, &all[(i + round) % count], round) != 0)
         return -1;

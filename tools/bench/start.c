@@ -12,6 +12,7 @@
 #include "bench/flags.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
@@ -74,7 +75,7 @@ static int nobody_came(const bench_job *job) {
   for (int g = 0; g < job->group_count; g++)
     for (int64_t r = 0; r < job->group[g].rank_count; r++)
       if (job->group[g].rank[r].link < 0) {
-        bench_fail("%s: rank %lld did not start within 60 s", job->group[g].launcher->name, (long long)r);
+        bench_fail("%s: rank %" PRId64 " did not start within 60 s", job->group[g].launcher->name, r);
         return bench_launch_show_output(&job->group[g]);
       }
   return -1;
@@ -88,7 +89,7 @@ static int admit_all(bench_job *job) {
     int64_t left_ns = deadline_ns - tt_clock_ns();
     if (left_ns <= 0)
       return nobody_came(job);
-    bench_progress("starting: %lld ranks are missing", (long long)missing);
+    bench_progress("starting: %" PRId64 " ranks are missing", missing);
     if (poll(events, 2, (int)(left_ns / 1000000) + 1) < 0)
       continue;
     if (events[1].revents != 0 && bench_signals_take(job) != 0)

@@ -8,6 +8,7 @@
 
 #include <tutti/tutti.h>
 
+#include <inttypes.h>
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
@@ -83,7 +84,7 @@ static void format_time(int64_t time_ns, char text[static 24]) {
   size_t u = 0;
   while (time_ns % unit[u].ns != 0)
     u++;
-  snprintf(text, 24, "%lld%s", (long long)(time_ns / unit[u].ns), time_ns == 0 ? "" : unit[u].name);
+  snprintf(text, 24, "%" PRId64 "%s", time_ns / unit[u].ns, time_ns == 0 ? "" : unit[u].name);
 }
 
 static void format_option(const tt_option *option, char *text, size_t size) {
@@ -101,7 +102,7 @@ static void format_option(const tt_option *option, char *text, size_t size) {
   else if (option->kind == TT_OPTION_BYTES)
     tt_format_bytes(value, number);
   else
-    snprintf(number, sizeof number, "%lld", (long long)value);
+    snprintf(number, sizeof number, "%" PRId64, value);
   snprintf(text, size, "%s", number);
 }
 

@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,8 +70,7 @@ static tutti_status make_grid(edges *all, const int64_t *length, int count, cons
     if (__builtin_mul_overflow(ranks, length[d], &ranks) || ranks > INT32_MAX / 2 / DIMENSIONS)
       return tt_fail(TUTTI_ERR_ARGUMENT, "--graph %s has too many ranks", text);
   if (all->ranks && all->ranks != ranks)
-    return tt_fail(TUTTI_ERR_ARGUMENT, "--graph %s has %lld ranks, but -n is %lld", text, (long long)ranks,
-                   (long long)all->ranks);
+    return tt_fail(TUTTI_ERR_ARGUMENT, "--graph %s has %" PRId64 " ranks, but -n is %" PRId64, text, ranks, all->ranks);
   all->ranks = ranks;
   for (int64_t rank = 0; rank < ranks; rank++)
     add_neighbors(all, rank, length, count);
@@ -97,16 +97,17 @@ static tutti_status read_lines(edges *all, FILE *file, const char *path) {
   size_t size = 0;
   tutti_status status = TUTTI_OK;
   int64_t edge[2], most = -1;
-  for (long long number = 1; status == TUTTI_OK && getline(&line, &size, file) >= 0; number++) {
+  for (int64_t number = 1; status == TUTTI_OK && getline(&line, &size, file) >= 0; number++) {
     if (line[strspn(line, " \t\r\n")] == '\0' || line[0] == '#')
       continue;
     if (!read_edge(line, edge))
-      status = tt_fail(TUTTI_ERR_ARGUMENT, "%s, line %lld: an edge must be two ranks, such as: 0 1", path, number);
+      status =
+          tt_fail(TUTTI_ERR_ARGUMENT, "%s, line %" PRId64 ": an edge must be two ranks, such as: 0 1", path, number);
     for (int n = 0; n < 2 && status == TUTTI_OK; n++)
       most = edge[n] > most ? edge[n] : most;
     if (status == TUTTI_OK && all->ranks && most >= all->ranks)
-      status = tt_fail(TUTTI_ERR_ARGUMENT, "%s, line %lld: rank %lld is not one of %lld", path, number, (long long)most,
-                       (long long)all->ranks);
+      status = tt_fail(TUTTI_ERR_ARGUMENT, "%s, line %" PRId64 ": rank %" PRId64 " is not one of %" PRId64, path,
+                       number, most, all->ranks);
     if (status == TUTTI_OK)
       add(all, edge[0], edge[1]);
   }
@@ -133,7 +134,7 @@ tutti_status plan_graph_read(const char *text, int64_t rank_count, tt_arena *are
   if (status != TUTTI_OK)
     return status;
   if (arena->failed)
-    return tt_fail(TUTTI_ERR_MEMORY, "no memory for %lld edges", (long long)all.count);
+    return tt_fail(TUTTI_ERR_MEMORY, "no memory for %" PRId64 " edges", all.count);
   *graph = (tt_graph){.rank_count = all.ranks, .edge_count = all.count, .from = all.from, .to = all.to};
   return tt_compose_graph(graph, arena);
 }

@@ -6,6 +6,7 @@
 #include "tools/shared/shared.h"
 #include "topo/topo.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,7 +85,7 @@ static void print_help(void) {
 
 static int read_number(const char *name, const char *text, int64_t least, int64_t *number) {
   bool right = tool_read_number(text, least, INT32_MAX, number);
-  return right ? 0 : FAIL("%s %s: expected a number from %lld to %d", name, text, (long long)least, INT32_MAX);
+  return right ? 0 : FAIL("%s %s: expected a number from %" PRId64 " to %d", name, text, least, INT32_MAX);
 }
 
 /* ---- options with a value that is looked at ---- */
@@ -229,7 +230,7 @@ static int check_parts(const plan_options *options) {
   if ((options->alloc || options->by_rank) && (options->size_count == 0 || all))
     return FAIL("%s needs --sizes and a single preset", options->alloc ? "--alloc" : "--by-rank");
   if (options->problem.rank_count > RANKS_MOST)
-    return FAIL("-n %lld: the limit is %d ranks", (long long)options->problem.rank_count, RANKS_MOST);
+    return FAIL("-n %" PRId64 ": the limit is %d ranks", options->problem.rank_count, RANKS_MOST);
   if (options->problem.rank_count > RANKS_ALL_MOST && all)
     return FAIL("--params all: the limit is %d ranks", RANKS_ALL_MOST);
   if ((options->text || options->text_rank >= 0) && all)
@@ -248,11 +249,11 @@ static int check_ranks(plan_options *options) {
   if (options->map && options->node_count)
     return FAIL("--nodes and --groups both place ranks; give only one of them");
   if (options->node_count > problem->rank_count)
-    return FAIL("--nodes %lld exceeds the %lld ranks", (long long)options->node_count, (long long)problem->rank_count);
+    return FAIL("--nodes %" PRId64 " exceeds the %" PRId64 " ranks", options->node_count, problem->rank_count);
   if (problem->root >= problem->rank_count)
-    return FAIL("--root %lld is not a rank below %lld", (long long)problem->root, (long long)problem->rank_count);
+    return FAIL("--root %" PRId64 " is not a rank below %" PRId64, problem->root, problem->rank_count);
   if (options->text_rank >= problem->rank_count)
-    return FAIL("--rank %lld is not a rank below %lld", (long long)options->text_rank, (long long)problem->rank_count);
+    return FAIL("--rank %" PRId64 " is not a rank below %" PRId64, options->text_rank, problem->rank_count);
   if (problem->root && !tt_compose_info(problem->collective).has_root)
     return FAIL("--root: %s has no root", tt_compose_info(problem->collective).name);
   return 0;

@@ -5,6 +5,7 @@
 #include "draw/draw.h"
 #include "tools/shared/shared.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -65,8 +66,8 @@ tutti_status plan_picture_write(const plan_work *work) {
   if (!options->svg && !options->dot)
     return TUTTI_OK;
   if (!plan_work_is_whole(work))
-    return tt_fail(TUTTI_ERR_UNSUPPORTED, "a picture of %lld ranks is too large to draw; the limit is %d",
-                   (long long)work->composition.rank_count, TT_DRAW_RANKS);
+    return tt_fail(TUTTI_ERR_UNSUPPORTED, "a picture of %" PRId64 " ranks is too large to draw; the limit is %d",
+                   work->composition.rank_count, TT_DRAW_RANKS);
   plan_title(work, title, sizeof title);
   tt_params_print(&work->params, params, sizeof params);
   tt_draw_picture picture = {.plan = (const tt_plan *const *)work->plan,

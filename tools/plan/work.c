@@ -6,6 +6,7 @@
 
 #include "api/api.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 
 #define SAMPLE 16
@@ -26,13 +27,13 @@ static tutti_status add_nodes(plan_work *work) {
   int64_t ranks = options->problem.rank_count;
   int64_t *map = tt_arena_alloc(&work->arena, (size_t)ranks, sizeof *map);
   if (!map)
-    return tt_fail(TUTTI_ERR_MEMORY, "no memory for %lld ranks", (long long)ranks);
+    return tt_fail(TUTTI_ERR_MEMORY, "no memory for %" PRId64 " ranks", ranks);
   tutti_status status = options->map ? tt_topo_parse_map(options->map, ranks, map) : TUTTI_OK;
   if (options->node_count)
     even_nodes(ranks, options->node_count, map);
   int32_t *reach_of = tt_arena_alloc(&work->arena, (size_t)ranks, sizeof *reach_of);
   if (!reach_of)
-    return tt_fail(TUTTI_ERR_MEMORY, "no memory for %lld ranks", (long long)ranks);
+    return tt_fail(TUTTI_ERR_MEMORY, "no memory for %" PRId64 " ranks", ranks);
   for (int64_t r = 0; r < ranks && status == TUTTI_OK; r++)
     reach_of[r] = (int32_t)map[r];
   work->topo->reach_of = reach_of;
@@ -98,7 +99,7 @@ tutti_status plan_work_lower(plan_work *work, int64_t most_ranks) {
   int64_t ranks = work->composition.rank_count, room = ranks < most_ranks ? ranks : most_ranks;
   work->plan = tt_arena_alloc(&work->arena, (size_t)(room < SAMPLE ? SAMPLE : room), sizeof *work->plan);
   if (!work->plan)
-    return tt_fail(TUTTI_ERR_MEMORY, "no memory for %lld plans", (long long)room);
+    return tt_fail(TUTTI_ERR_MEMORY, "no memory for %" PRId64 " plans", room);
   tutti_status status = tt_lower_rank(work->lowering, 0, &work->plan[0]);
   if (status != TUTTI_OK)
     return status;

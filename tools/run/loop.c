@@ -6,6 +6,7 @@
 #include "loop.h"
 #include "sweep.h"
 
+#include <inttypes.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,10 +55,10 @@ static void first_failure(run_job *job, int64_t rank, const char *how, int code)
   if (job->running > 0) {
     char grace[32];
     snprintf(grace, sizeof grace, "%g s", (double)job->options->grace_ns / 1e9);
-    fprintf(stderr, "tutti run: rank %lld %s; the others have %s to end\n", (long long)rank, how, grace);
+    fprintf(stderr, "tutti run: rank %" PRId64 " %s; the others have %s to end\n", rank, how, grace);
     job->term_ns = tt_clock_ns() + job->options->grace_ns;
   } else {
-    fprintf(stderr, "tutti run: rank %lld %s\n", (long long)rank, how);
+    fprintf(stderr, "tutti run: rank %" PRId64 " %s\n", rank, how);
   }
 }
 
@@ -116,7 +117,7 @@ static void say_running(const run_job *job) {
   fprintf(stderr, "tutti run: not finished after %g s; still running:", (double)job->options->timeout_ns / 1e9);
   for (int64_t r = 0; r < job->options->rank_count; r++)
     if (job->rank[r].pid > 0)
-      fprintf(stderr, " rank %lld", (long long)r);
+      fprintf(stderr, " rank %" PRId64, r);
   fputc('\n', stderr);
 }
 

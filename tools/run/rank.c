@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,7 +36,7 @@ static void bind_core(int64_t rank) {
 
 static void set_number(const char *name, int64_t value) {
   char text[24];
-  snprintf(text, sizeof text, "%lld", (long long)value);
+  snprintf(text, sizeof text, "%" PRId64, value);
   setenv(name, text, 1);
 }
 

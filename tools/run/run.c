@@ -11,6 +11,7 @@
 #include "tools/shared/shared.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,9 +45,10 @@ static bool find_room(run_job *job) {
   job->links = (int64_t)(limit.rlim_cur - pipes - OWN_DESCRIPTORS);
   if (limit.rlim_cur >= needed && setrlimit(RLIMIT_NOFILE, &limit) == 0)
     return true;
-  fprintf(stderr, "tutti run: %lld ranks%s need %llu descriptors here, the limit is %llu (ulimit -Hn)\n",
-          (long long)options->rank_count, options->label ? " with --label" : "", (unsigned long long)needed,
-          (unsigned long long)job->descriptors.rlim_max);
+  fprintf(stderr,
+          "tutti run: %" PRId64 " ranks%s need %" PRIu64 " descriptors here, the limit is %" PRIu64 " (ulimit -Hn)\n",
+          options->rank_count, options->label ? " with --label" : "", (uint64_t)needed,
+          (uint64_t)job->descriptors.rlim_max);
   return false;
 }
 
@@ -82,7 +84,7 @@ static void say_others(const run_job *job) {
   bool any = false;
   for (int64_t r = 0; r < job->options->rank_count; r++)
     if (job->rank[r].failed && r != job->first && job->first >= 0) {
-      fprintf(stderr, "%s rank %lld", any ? "," : between, (long long)r);
+      fprintf(stderr, "%s rank %" PRId64, any ? "," : between, r);
       any = true;
     }
   if (any)

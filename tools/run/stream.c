@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -55,7 +56,7 @@ static bool write_all(int fd, const char *text, size_t size) {
 
 static bool write_line(const run_stream *stream, const char *line, size_t size) {
   char label[32];
-  int length = snprintf(label, sizeof label, "[%lld] ", (long long)stream->rank);
+  int length = snprintf(label, sizeof label, "[%" PRId64 "] ", stream->rank);
   return write_all(stream->to, label, (size_t)length) && write_all(stream->to, line, size) &&
          write_all(stream->to, "\n", 1);
 }

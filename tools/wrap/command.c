@@ -5,6 +5,7 @@
 #include "tools/shared/shared.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -49,8 +50,7 @@ static int execute(const wrap_list *list, int64_t rank, char **program) {
   if (command != NULL)
     execvp(command[0], command);
   int error = command != NULL ? errno : ENOMEM;
-  tool_fail("wrap", 0, "rank %lld: %s: %s", (long long)rank, command != NULL ? command[0] : program[0],
-            strerror(error));
+  tool_fail("wrap", 0, "rank %" PRId64 ": %s: %s", rank, command != NULL ? command[0] : program[0], strerror(error));
   tt_arena_finish(&arena);
   return error == ENOENT ? NOT_FOUND : CANNOT_START;
 }

@@ -5,6 +5,7 @@
 #include "words.h"
 #include "wrap.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -113,8 +114,8 @@ tutti_status wrap_add(wrap_list *list, const char *rule) {
 tutti_status wrap_check(const wrap_list *list, int64_t rank_count) {
   for (size_t r = 0; r < list->count; r++)
     if (last_of(list->rule[r]) >= rank_count)
-      return tt_fail(TUTTI_ERR_ARGUMENT, "'%s': rank %lld is not in this job, which has %lld ranks", list->rule[r],
-                     (long long)last_of(list->rule[r]), (long long)rank_count);
+      return tt_fail(TUTTI_ERR_ARGUMENT, "'%s': rank %" PRId64 " is not in this job, which has %" PRId64 " ranks",
+                     list->rule[r], last_of(list->rule[r]), rank_count);
   return TUTTI_OK;
 }
 

@@ -6,6 +6,7 @@
  */
 #include "words.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -48,7 +49,7 @@ static const char *take_word(const char *at, const char *number, char **to) {
 char **wrap_words(const char *command, int64_t rank, size_t *count, tt_arena *arena) {
   char number[NUMBER_LENGTH];
   size_t length = strlen(command), words = 0;
-  snprintf(number, sizeof number, "%lld", (long long)rank);
+  snprintf(number, sizeof number, "%" PRId64, rank);
   char **word = tt_arena_alloc(arena, length / 2 + 2, sizeof *word);
   char *to = tt_arena_alloc(arena, (length / RANK_LENGTH + 1) * NUMBER_LENGTH + 2 * length, 1);
   if (word == NULL || to == NULL)

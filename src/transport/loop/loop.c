@@ -4,12 +4,14 @@
 #include "transport/loop/parts.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <stdlib.h>
 
 tutti_status tt_loop_create(const tt_loop_options *options, tt_loop **loop) {
   if (options->rank_count < 1 || options->slot_count < 1 || options->slot_bytes < 1)
-    return tt_fail(TUTTI_ERR_ARGUMENT, "loop of %lld ranks with %zu slots of %zu bytes: each number must be at least 1",
-                   (long long)options->rank_count, options->slot_count, options->slot_bytes);
+    return tt_fail(TUTTI_ERR_ARGUMENT,
+                   "loop of %" PRId64 " ranks with %zu slots of %zu bytes: each number must be at least 1",
+                   options->rank_count, options->slot_count, options->slot_bytes);
   tt_loop *made = calloc(1, sizeof *made);
   if (!made)
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for a loop transport");
@@ -56,8 +58,8 @@ static tutti_status end_open(const void *config, const tutti_boot *boot, void **
   (void)boot;
   const tt_loop_config *mine = config;
   if (mine->rank < 0 || mine->rank >= mine->loop->options.rank_count)
-    return tt_fail(TUTTI_ERR_ARGUMENT, "rank %lld is not in a loop of %lld ranks", (long long)mine->rank,
-                   (long long)mine->loop->options.rank_count);
+    return tt_fail(TUTTI_ERR_ARGUMENT, "rank %" PRId64 " is not in a loop of %" PRId64 " ranks", mine->rank,
+                   mine->loop->options.rank_count);
   loop_end *end = malloc(sizeof *end);
   if (!end)
     return tt_fail(TUTTI_ERR_MEMORY, "no memory to open a loop transport");
@@ -79,7 +81,7 @@ static tutti_status progress(void *self, int64_t *peer) {
   if (dead < 0 || dead == end->rank)
     return TUTTI_OK;
   *peer = dead;
-  return tt_fail(TUTTI_ERR_PEER, "rank %lld is dead", (long long)dead);
+  return tt_fail(TUTTI_ERR_PEER, "rank %" PRId64 " is dead", dead);
 }
 
 static void wake(void *self, int64_t peer) {

@@ -1,6 +1,7 @@
 /* transport/loop/memory.c - the loop's shared cells and the buffers that peers may read in place. */
 #include "transport/loop/parts.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,7 +50,7 @@ tutti_status tt_loop_cells_open(void *self, uint64_t id, const int64_t *ranks, i
     cells = make_cells(end->loop, id, ranks, count, bytes);
   pthread_mutex_unlock(&end->loop->mutex);
   if (!cells)
-    return tt_fail(TUTTI_ERR_MEMORY, "no memory for %lld cells of %zu bytes", (long long)count, bytes);
+    return tt_fail(TUTTI_ERR_MEMORY, "no memory for %" PRId64 " cells of %zu bytes", count, bytes);
   for (int64_t n = 0; n < count; n++)
     cell[n] = cells->memory + (size_t)n * cells->bytes;
   return TUTTI_OK;

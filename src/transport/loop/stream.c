@@ -5,6 +5,7 @@
 #include "transport/loop/parts.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -72,7 +73,7 @@ static tutti_status open_writer(tt_loop *loop, const tutti_stream_spec *spec, lo
   for (int64_t n = 0; n < spec->reader_count; n++) {
     ear[n] = find_ear(loop, spec, spec->readers[n]);
     if (!ear[n])
-      return tt_fail(TUTTI_ERR_MEMORY, "no memory for a stream to %lld readers", (long long)spec->reader_count);
+      return tt_fail(TUTTI_ERR_MEMORY, "no memory for a stream to %" PRId64 " readers", spec->reader_count);
   }
   loop_ring *ring = atomic_load_explicit(&ear[0]->ring, memory_order_relaxed); /* written under the mutex, as we are */
   if (!ring) {
@@ -92,7 +93,7 @@ static tutti_status open_end(loop_end *end, const tutti_stream_spec *spec, tutti
   }
   loop_ear **ear = calloc((size_t)spec->reader_count, sizeof *ear);
   if (!ear)
-    return tt_fail(TUTTI_ERR_MEMORY, "no memory for a stream to %lld readers", (long long)spec->reader_count);
+    return tt_fail(TUTTI_ERR_MEMORY, "no memory for a stream to %" PRId64 " readers", spec->reader_count);
   tutti_status status = open_writer(end->loop, spec, ear, &stream->ring);
   free(ear);
   return status;

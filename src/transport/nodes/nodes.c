@@ -4,6 +4,7 @@
 #include "transport/shm/shm.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <stdlib.h>
 
 typedef struct nodes {
@@ -61,7 +62,7 @@ static tutti_status open_nodes(const void *given, const tutti_boot *boot, void *
   if (!self || !lost) {
     free(self);
     free(lost);
-    return tt_fail(TUTTI_ERR_MEMORY, "no memory for the transport of %lld ranks", (long long)boot->rank_count);
+    return tt_fail(TUTTI_ERR_MEMORY, "no memory for the transport of %" PRId64 " ranks", boot->rank_count);
   }
   *self = (nodes){.head_of = config->head_of,
                   .rank = boot->rank,

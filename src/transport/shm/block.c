@@ -10,6 +10,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -90,7 +91,7 @@ static tutti_status back(tt_shm_segment *segment, uint64_t offset, uint64_t held
     if (back_piece(segment, offset + done, piece))
       done += piece;
     else if (errno != EINTR)
-      return tt_fail(TUTTI_ERR_MEMORY, "fallocate of %llu bytes of shared memory failed: %s", (unsigned long long)bytes,
+      return tt_fail(TUTTI_ERR_MEMORY, "fallocate of %" PRIu64 " bytes of shared memory failed: %s", bytes,
                      strerror(errno));
   }
   return TUTTI_OK;
@@ -149,8 +150,8 @@ tutti_status tt_shm_block_alloc(tt_shm_segment *segment, uint64_t bytes, uint64_
   uint64_t held = 0, wanted = tt_shm_round(backed < TT_SHM_PAGE ? TT_SHM_PAGE : backed, TT_SHM_PAGE);
   tt_shm_block *found = bytes > segment->bytes ? NULL : take(segment, log, backed >= bytes, &held);
   if (found == NULL)
-    return tt_fail(TUTTI_ERR_MEMORY, "the shared segment of %llu MiB has no room for %llu bytes",
-                   (unsigned long long)(segment->bytes >> 20), (unsigned long long)bytes);
+    return tt_fail(TUTTI_ERR_MEMORY, "the shared segment of %" PRIu64 " MiB has no room for %" PRIu64 " bytes",
+                   segment->bytes >> 20, bytes);
   tutti_status status = back(segment, tt_shm_offset(segment, found), held, wanted);
   if (status != TUTTI_OK) {
     if (held > 0 || tt_shm_block_back(segment, found, TT_SHM_PAGE) == TUTTI_OK)

@@ -6,6 +6,7 @@
 #include "transport/shm/join.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -46,7 +47,7 @@ static result result_of(tutti_status status) {
 static tutti_status fail_remote(int64_t rank, int64_t own, const result *remote) {
   if (rank == own)
     return (tutti_status)remote->status; /* its text stands */
-  return tt_fail((tutti_status)remote->status, "rank %lld: %s", (long long)rank, remote->text);
+  return tt_fail((tutti_status)remote->status, "rank %" PRId64 ": %s", rank, remote->text);
 }
 
 static tutti_status allgather(const tt_shm_meeting *meeting, const void *mine, void *all, size_t bytes) {
@@ -69,14 +70,15 @@ static tutti_status check_hellos(const tt_shm_meeting *meeting, const hello *all
   for (int64_t r = 1; r < boot->rank_count; r++) {
     int64_t head = head_of(meeting, r);
     if (all[r].machine != all[head].machine)
-      return tt_fail(
-          TUTTI_ERR_UNSUPPORTED,
-          "rank %lld and rank %lld are on different machines, in different containers, or belong to different users",
-          (long long)r, (long long)head);
+      return tt_fail(TUTTI_ERR_UNSUPPORTED,
+                     "rank %" PRId64 " and rank %" PRId64
+                     " are on different machines, in different containers, or belong to different users",
+                     r, head);
     if (all[r].layout != all[head].layout)
       return tt_fail(TUTTI_ERR_MISMATCH,
-                     "rank %lld and rank %lld use different versions of tutti (segment %llu and %llu)", (long long)r,
-                     (long long)head, (unsigned long long)all[r].layout, (unsigned long long)all[head].layout);
+                     "rank %" PRId64 " and rank %" PRId64 " use different versions of tutti (segment %" PRIu64
+                     " and %" PRIu64 ")",
+                     r, head, all[r].layout, all[head].layout);
   }
   return TUTTI_OK;
 }
@@ -123,7 +125,7 @@ tutti_status tt_shm_meet(const tutti_boot *boot, const int64_t *heads, uint64_t 
   assert(meeting->member_count > 0); /* this rank is one */
   hello *all = calloc((size_t)boot->rank_count, sizeof *all);
   if (all == NULL)
-    return tt_fail(TUTTI_ERR_MEMORY, "no memory to meet %lld ranks", (long long)boot->rank_count);
+    return tt_fail(TUTTI_ERR_MEMORY, "no memory to meet %" PRId64 " ranks", boot->rank_count);
   hello mine = {.result = result_of(prepare(meeting)), .layout = LAYOUT, .machine = tt_host(), .remote = remote};
   mine.bytes = meeting->reserved;
   memcpy(mine.name, meeting->name, sizeof mine.name);
@@ -148,7 +150,7 @@ static tutti_status serve(const tt_shm_meeting *meeting, int fd) {
   int64_t rank_count = meeting->boot->rank_count;
   bool *awaited = calloc((size_t)rank_count, sizeof *awaited);
   if (awaited == NULL)
-    return tt_fail(TUTTI_ERR_MEMORY, "no memory to pass the shared segment to %lld ranks", (long long)rank_count);
+    return tt_fail(TUTTI_ERR_MEMORY, "no memory to pass the shared segment to %" PRId64 " ranks", rank_count);
   for (int64_t r = 0; r < rank_count; r++)
     awaited[r] = is_member(meeting, r) && r != meeting->boot->rank;
   tutti_status status = tt_shm_pass_serve(meeting->socket, fd, awaited, rank_count, meeting->until_ns);
@@ -192,7 +194,7 @@ tutti_status tt_shm_confirm(tt_shm_meeting *meeting, tutti_status status) {
   result mine = result_of(status);
   result *all = calloc((size_t)boot->rank_count, sizeof *all);
   if (all == NULL)
-    return tt_fail(TUTTI_ERR_MEMORY, "no memory to join %lld ranks", (long long)boot->rank_count);
+    return tt_fail(TUTTI_ERR_MEMORY, "no memory to join %" PRId64 " ranks", boot->rank_count);
   meeting->until_ns += 1000000000; /* for those that learn of another's timeout */
   tutti_status told = allgather(meeting, &mine, all, sizeof mine);
   for (int64_t r = 0; r < boot->rank_count && told == TUTTI_OK; r++)

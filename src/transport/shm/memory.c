@@ -5,6 +5,7 @@
 #include "transport/shm/self.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <stdlib.h>
 
 #define EPOCH (((uint64_t)1 << 19) - 1) /* the lowest bits of the id of an epoch's cells */
@@ -16,12 +17,10 @@ struct tt_shm_cells {
 
 static tutti_status check_ranks(const tt_shm *self, const int64_t *ranks, int64_t count) {
   if (count < 1 || count > self->rank_count)
-    return tt_fail(TUTTI_ERR_ARGUMENT, "cells for %lld ranks in a job of %lld", (long long)count,
-                   (long long)self->rank_count);
+    return tt_fail(TUTTI_ERR_ARGUMENT, "cells for %" PRId64 " ranks in a job of %" PRId64, count, self->rank_count);
   for (int64_t n = 0; n < count; n++)
     if (ranks[n] < 0 || ranks[n] >= self->rank_count)
-      return tt_fail(TUTTI_ERR_ARGUMENT, "cells for rank %lld in a job of %lld", (long long)ranks[n],
-                     (long long)self->rank_count);
+      return tt_fail(TUTTI_ERR_ARGUMENT, "cells for rank %" PRId64 " in a job of %" PRId64, ranks[n], self->rank_count);
   return TUTTI_OK;
 }
 
@@ -47,8 +46,9 @@ static tutti_status join_cells(tt_shm_block *block, void *argument) {
   const tt_shm *self = argument;
   if (block->opened < block->end_count)
     return TUTTI_OK;
-  return tt_fail(TUTTI_ERR_ARGUMENT, "rank %lld opened cells %llx before, and other ranks still have them open",
-                 (long long)self->rank, (unsigned long long)block->key.id);
+  return tt_fail(TUTTI_ERR_ARGUMENT,
+                 "rank %" PRId64 " opened cells %" PRIx64 " before, and other ranks still have them open", self->rank,
+                 block->key.id);
 }
 
 static tutti_status keep(tt_shm *self, uint64_t id, tt_shm_cells *cells) {
@@ -114,8 +114,7 @@ void tt_shm_cells_finish(tt_shm *self) {
 tutti_status tt_shm_alloc(void *self, size_t bytes, void **memory) {
   tt_shm_segment *segment = ((tt_shm *)self)->segment;
   if (bytes > segment->bytes)
-    return tt_fail(TUTTI_ERR_MEMORY, "%zu bytes exceed the shared segment of %llu", bytes,
-                   (unsigned long long)segment->bytes);
+    return tt_fail(TUTTI_ERR_MEMORY, "%zu bytes exceed the shared segment of %" PRIu64, bytes, segment->bytes);
   tt_shm_block *block = NULL;
   tutti_status status = tt_shm_lock(segment);
   if (status != TUTTI_OK)

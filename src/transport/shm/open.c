@@ -6,6 +6,7 @@
 #include "transport/shm/stream.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <stdlib.h>
 
 typedef struct opening {
@@ -18,17 +19,18 @@ typedef struct opening {
 
 static tutti_status check_spec(const tt_shm *self, const tutti_stream_spec *spec) {
   if (spec->source < 0 || spec->source >= self->rank_count)
-    return tt_fail(TUTTI_ERR_ARGUMENT, "stream source %lld is not a rank of a job of %lld", (long long)spec->source,
-                   (long long)self->rank_count);
+    return tt_fail(TUTTI_ERR_ARGUMENT, "stream source %" PRId64 " is not a rank of a job of %" PRId64, spec->source,
+                   self->rank_count);
   if (spec->reader_count < 1 || spec->reader_count > self->rank_count)
-    return tt_fail(TUTTI_ERR_ARGUMENT, "the stream has %lld readers in a job of %lld ranks",
-                   (long long)spec->reader_count, (long long)self->rank_count);
+    return tt_fail(TUTTI_ERR_ARGUMENT, "the stream has %" PRId64 " readers in a job of %" PRId64 " ranks",
+                   spec->reader_count, self->rank_count);
   for (int64_t r = 0; r < spec->reader_count; r++)
     if (spec->readers[r] < 0 || spec->readers[r] >= self->rank_count ||
         (r > 0 && spec->readers[r] <= spec->readers[r - 1]))
       return tt_fail(TUTTI_ERR_ARGUMENT,
-                     "stream reader %lld (number %lld) is not a rank of a job of %lld, or readers do not ascend",
-                     (long long)spec->readers[r], (long long)r, (long long)self->rank_count);
+                     "stream reader %" PRId64 " (number %" PRId64 ") is not a rank of a job of %" PRId64
+                     ", or readers do not ascend",
+                     spec->readers[r], r, self->rank_count);
   return TUTTI_OK;
 }
 
@@ -44,8 +46,8 @@ static tutti_status find_role(opening *open) {
       open->reader = r;
   if (open->reader >= 0)
     return TUTTI_OK;
-  return tt_fail(TUTTI_ERR_ARGUMENT, "rank %lld is neither source nor reader of the stream of rank %lld",
-                 (long long)open->self->rank, (long long)spec->source);
+  return tt_fail(TUTTI_ERR_ARGUMENT, "rank %" PRId64 " is neither source nor reader of the stream of rank %" PRId64,
+                 open->self->rank, spec->source);
 }
 
 static void init_ring(tt_shm_block *block, void *argument) {
@@ -61,12 +63,13 @@ static tutti_status join_ring(tt_shm_block *block, void *argument) {
   tt_shm_ring *ring = (tt_shm_ring *)block;
   uint64_t *opened = open->role == TT_SHM_WRITER ? &ring->opened : &ring->reader[open->reader].opened;
   if (*opened != 0)
-    return tt_fail(TUTTI_ERR_ARGUMENT, "rank %lld opened stream %llx of rank %lld before", (long long)open->self->rank,
-                   (unsigned long long)open->spec->id, (long long)open->spec->source);
+    return tt_fail(TUTTI_ERR_ARGUMENT, "rank %" PRId64 " opened stream %" PRIx64 " of rank %" PRId64 " before",
+                   open->self->rank, open->spec->id, open->spec->source);
   if (ring->slot_bytes < open->spec->slot_bytes_minimum)
-    return tt_fail(TUTTI_ERR_MISMATCH, "stream %llx of rank %lld has slots of %llu bytes, rank %lld needs %zu",
-                   (unsigned long long)open->spec->id, (long long)open->spec->source,
-                   (unsigned long long)ring->slot_bytes, (long long)open->self->rank, open->spec->slot_bytes_minimum);
+    return tt_fail(TUTTI_ERR_MISMATCH,
+                   "stream %" PRIx64 " of rank %" PRId64 " has slots of %" PRIu64 " bytes, rank %" PRId64 " needs %zu",
+                   open->spec->id, open->spec->source, ring->slot_bytes, open->self->rank,
+                   open->spec->slot_bytes_minimum);
   *opened = 1;
   return TUTTI_OK;
 }

@@ -6,6 +6,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,8 +53,7 @@ static tutti_status bind_and_listen(int fd, int64_t rank_count, char *name) {
   uint64_t number[2];
   if (getrandom(number, sizeof number, 0) != (ssize_t)sizeof number)
     return fail_call("getrandom");
-  snprintf(name, TT_SHM_PASS_NAME, "tutti-%016llx%016llx", (unsigned long long)number[0],
-           (unsigned long long)number[1]);
+  snprintf(name, TT_SHM_PASS_NAME, "tutti-%016" PRIx64 "%016" PRIx64, number[0], number[1]);
   struct sockaddr_un address;
   socklen_t size = set_address(&address, name);
   if (bind(fd, (struct sockaddr *)&address, size) != 0)
@@ -97,7 +97,7 @@ static tutti_status fail_missing(const bool *awaited, int64_t rank_count) {
   size_t used = 0;
   for (int64_t r = 0; r < rank_count && used + 24 < sizeof missing; r++)
     if (awaited[r])
-      used += (size_t)snprintf(missing + used, sizeof missing - used, "%s%lld", used > 0 ? ", " : "", (long long)r);
+      used += (size_t)snprintf(missing + used, sizeof missing - used, "%s%" PRId64, used > 0 ? ", " : "", r);
   return tt_fail(TUTTI_ERR_TIMEOUT, "these ranks did not fetch the shared segment in time: %s", missing);
 }
 

@@ -13,6 +13,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -37,8 +38,8 @@ bool tt_shm_peer_has_died(const tt_shm *self, int64_t peer) {
 tutti_status tt_shm_life_begin(tt_shm *self) {
   struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = (off_t)self->rank, .l_len = 1};
   if (fcntl(self->segment->file.fd, F_SETLK, &lock) != 0)
-    return tt_fail(TUTTI_ERR_SYSTEM, "fcntl(F_SETLK) of byte %lld of the shared segment failed: %s",
-                   (long long)self->rank, strerror(errno));
+    return tt_fail(TUTTI_ERR_SYSTEM, "fcntl(F_SETLK) of byte %" PRId64 " of the shared segment failed: %s", self->rank,
+                   strerror(errno));
   tt_shm_rank_of(self, self->rank)->fd = self->segment->file.fd;
   return TUTTI_OK;
 }
@@ -128,6 +129,6 @@ int64_t tt_shm_peer_first_dead(const tt_shm *self) {
 tutti_status tt_shm_peer_fail(const tt_shm *self, int64_t peer) {
   const tt_shm_rank *rank = tt_shm_rank_of(self, peer);
   bool dead = state_of(rank) == TT_SHM_DEAD;
-  return tt_fail(TUTTI_ERR_PEER, "rank %lld (process %d) %s, rank %lld waits for it", (long long)peer, rank->pid,
-                 dead ? "died" : "has left the job", (long long)self->rank);
+  return tt_fail(TUTTI_ERR_PEER, "rank %" PRId64 " (process %d) %s, rank %" PRId64 " waits for it", peer, rank->pid,
+                 dead ? "died" : "has left the job", self->rank);
 }

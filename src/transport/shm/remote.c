@@ -12,6 +12,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,8 +67,9 @@ tutti_status tt_shm_remote_read(tt_shm *self, int64_t peer, uint64_t address, vo
     tt_shm_peer_mark_dead(self, peer);
     return tt_shm_peer_fail(self, peer);
   }
-  return tt_fail(TUTTI_ERR_SYSTEM, "rank %lld cannot read %zu bytes of rank %lld's memory: process_vm_readv: %s",
-                 (long long)self->rank, bytes, (long long)peer, strerror(error));
+  return tt_fail(TUTTI_ERR_SYSTEM,
+                 "rank %" PRId64 " cannot read %zu bytes of rank %" PRId64 "'s memory: process_vm_readv: %s",
+                 self->rank, bytes, peer, strerror(error));
 }
 
 /* ---- at the making of the job ---- */
@@ -148,7 +150,7 @@ static finding *exchange(const tt_shm *self, const tutti_boot *boot, const tt_sh
   char missing[200] = "";
   finding mine = find(self, config), *all = calloc((size_t)boot->rank_count, sizeof *all);
   *status = all ? boot->allgather(boot->user, &mine, all, sizeof mine, timeout_ns, missing, sizeof missing)
-                : tt_fail(TUTTI_ERR_MEMORY, "no memory to ask %lld ranks", (long long)boot->rank_count);
+                : tt_fail(TUTTI_ERR_MEMORY, "no memory to ask %" PRId64 " ranks", boot->rank_count);
   return all;
 }
 
@@ -161,8 +163,7 @@ tutti_status tt_shm_remote_open(tt_shm *self, const tutti_boot *boot, const tt_s
     if (is_here(tt_shm_rank_of(self, r)) && all[r].least > (int64_t)self->remote_least)
       self->remote_least = (size_t)all[r].least;
     if (!self->remote && self->rank == 0)
-      tt_log(TT_LOG_WARN, "TUTTI_CMA: rank %lld cannot read other ranks' memory: %s", (long long)r,
-             strerror(all[r].error));
+      tt_log(TT_LOG_WARN, "TUTTI_CMA: rank %" PRId64 " cannot read other ranks' memory: %s", r, strerror(all[r].error));
   }
   free(all);
   return status;

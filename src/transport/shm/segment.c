@@ -7,6 +7,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -57,8 +58,7 @@ static uint64_t head_bytes(int64_t rank_count) {
 static tutti_status fail_fd(int fd, tutti_status status, const char *call, uint64_t bytes) {
   int error = errno;
   close(fd);
-  return tt_fail(status, "%s of %llu bytes of shared memory failed: %s", call, (unsigned long long)bytes,
-                 strerror(error));
+  return tt_fail(status, "%s of %" PRIu64 " bytes of shared memory failed: %s", call, bytes, strerror(error));
 }
 
 /* A file longer than the limit is a signal, which ends the process. */
@@ -67,8 +67,8 @@ static tutti_status check_file_limit(uint64_t bytes) {
   if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY || bytes <= limit.rlim_cur)
     return TUTTI_OK;
   return tt_fail(TUTTI_ERR_MEMORY,
-                 "the shared segment of %llu bytes is larger than a file may be: %llu (see ulimit -f)",
-                 (unsigned long long)bytes, (unsigned long long)limit.rlim_cur);
+                 "the shared segment of %" PRIu64 " bytes is larger than a file may be: %" PRIu64 " (see ulimit -f)",
+                 bytes, (uint64_t)limit.rlim_cur);
 }
 
 tutti_status tt_shm_create(uint64_t bytes, int64_t rank_count, int *fd) {
@@ -163,10 +163,11 @@ static tutti_status fail_held(const tt_shm_head *head, int64_t timeout_ns) {
   while (rank < head->rank_count && head->rank[rank].pid != holder)
     rank++;
   return rank < head->rank_count
-             ? tt_fail(TUTTI_ERR_TIMEOUT, "rank %lld (process %d) has held the lock of the shared segment for %lld ms",
-                       (long long)rank, holder, (long long)(timeout_ns / 1000000))
-             : tt_fail(TUTTI_ERR_TIMEOUT, "a rank has held the lock of the shared segment for %lld ms",
-                       (long long)(timeout_ns / 1000000));
+             ? tt_fail(TUTTI_ERR_TIMEOUT,
+                       "rank %" PRId64 " (process %d) has held the lock of the shared segment for %" PRId64 " ms", rank,
+                       holder, timeout_ns / 1000000)
+             : tt_fail(TUTTI_ERR_TIMEOUT, "a rank has held the lock of the shared segment for %" PRId64 " ms",
+                       timeout_ns / 1000000);
 }
 
 tutti_status tt_shm_lock(tt_shm_segment *segment) {

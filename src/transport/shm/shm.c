@@ -4,6 +4,7 @@
 #include "transport/shm/self.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -80,7 +81,7 @@ static tutti_status make_self(tt_shm_segment *segment, const tt_shm_config *conf
   if (made == NULL || probe == NULL) {
     free(made);
     free_probe(probe);
-    return tt_fail(TUTTI_ERR_MEMORY, "no memory for the shared memory transport of %lld ranks", (long long)rank_count);
+    return tt_fail(TUTTI_ERR_MEMORY, "no memory for the shared memory transport of %" PRId64 " ranks", rank_count);
   }
   *made = (tt_shm){.segment = segment, .rank = rank, .rank_count = rank_count, .probe = probe, .bell = -1};
   tt_shm_rank_of(made, rank)->fd = -1;

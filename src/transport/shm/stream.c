@@ -8,6 +8,7 @@
 #include "transport/shm/bell.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <string.h>
 
 _Static_assert(sizeof(tt_shm_record) == TT_SHM_LINE, "a small message is one line, its header too");
@@ -83,8 +84,7 @@ tutti_status tt_shm_commit(void *self, tutti_stream *stream, size_t bytes) {
   if (!LIKELY(stream->next != stream->limit))
     return fail_unreserved();
   if (!LIKELY(bytes <= stream->slot_bytes))
-    return tt_fail(TUTTI_ERR_ARGUMENT, "commit of %zu bytes into a slot of %llu", bytes,
-                   (unsigned long long)stream->slot_bytes);
+    return tt_fail(TUTTI_ERR_ARGUMENT, "commit of %zu bytes into a slot of %" PRIu64, bytes, stream->slot_bytes);
   tt_shm_record *record = &stream->record[stream->next & stream->mask];
   record->bytes = bytes;
   stream->sent.slots++;
@@ -159,8 +159,7 @@ tutti_status tt_shm_fetch(void *self, tutti_stream *stream, size_t offset, void 
     return tt_fail(TUTTI_ERR_ARGUMENT, "fetch of a slot that does not refer to a process's memory");
   uint64_t room = record->bytes & ~ELSEWHERE;
   if (offset > room || bytes > room - offset)
-    return tt_fail(TUTTI_ERR_ARGUMENT, "fetch of %zu bytes at offset %zu of a slot of %llu", bytes, offset,
-                   (unsigned long long)room);
+    return tt_fail(TUTTI_ERR_ARGUMENT, "fetch of %zu bytes at offset %zu of a slot of %" PRIu64, bytes, offset, room);
   return tt_shm_remote_read(self, stream->peer[0].number, record->data.reference + offset, to, bytes);
 }
 

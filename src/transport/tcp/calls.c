@@ -9,6 +9,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
@@ -146,7 +147,7 @@ tutti_status tt_tcp_calls_add(tt_tcp_calls *calls, int64_t peer, int32_t rail, c
                               int64_t timeout_ns) {
   call *made = calloc(1, sizeof *made);
   if (!made)
-    return tt_fail(TUTTI_ERR_MEMORY, "no memory to connect to rank %lld", (long long)peer);
+    return tt_fail(TUTTI_ERR_MEMORY, "no memory to connect to rank %" PRId64, peer);
   int64_t now_ns = tt_clock_ns();
   *made = (call){.watch = {.kind = TT_TCP_CALL, .fd = -1}, .peer = peer, .rail = rail, .pause_ns = PAUSE_NS};
   made->address = *address;

@@ -2,6 +2,7 @@
  */
 #include "transport/tcp/door_testing.h"
 
+#include <inttypes.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -93,7 +94,7 @@ static void test_random_bytes_do_not_get_in(void **state) {
   int count = long_mode() ? 100000 : 10000;
   tt_random random;
   tt_random_init(&random, seed);
-  print_message("seed %llu\n", (unsigned long long)seed);
+  print_message("seed %" PRIu64 "\n", seed);
   for (int n = 0; n < count; n++) {
     unsigned char bytes[192];
     size_t size = make_input(&random, bytes, sizeof bytes);

@@ -11,6 +11,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
@@ -179,7 +180,7 @@ void tt_tcp_door_key(tt_tcp_door *door, const unsigned char key[TT_TCP_KEY_BYTES
 
 static tutti_status check(const tt_rail *rail, int64_t rail_count) {
   if (rail_count < 1 || rail_count > TT_RAILS_MOST)
-    return tt_fail(TUTTI_ERR_ARGUMENT, "%lld NICs are given; tcp takes 1 to %d", (long long)rail_count, TT_RAILS_MOST);
+    return tt_fail(TUTTI_ERR_ARGUMENT, "%" PRId64 " NICs are given; tcp takes 1 to %d", rail_count, TT_RAILS_MOST);
   for (int64_t n = 0; n < rail_count; n++)
     if (rail[n].address.ss_family != AF_INET && rail[n].address.ss_family != AF_INET6)
       return tt_fail(TUTTI_ERR_ARGUMENT, "the address of NIC '%.16s' is neither IPv4 nor IPv6 (family %d)",

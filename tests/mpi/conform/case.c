@@ -3,6 +3,7 @@
  * each pass over all combinations. */
 #include "call.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 
 typedef enum count_kind { COUNT_ZERO, COUNT_ONE, COUNT_RANKS, COUNT_ODD, COUNT_LARGE, COUNT_KINDS } count_kind;
@@ -92,10 +93,10 @@ test_case case_of(uint64_t number, bool plain) {
 void case_print(const test_case *of, char *text, size_t bytes) {
   static const char *const modes[MODE_COUNT] = {"", "i", "persistent "};
   const collective_row *row = &collective_rows[of->collective];
-  int at = snprintf(text, bytes, "case %llu: %s%s%s, %s %s%s, count %lld, %s of %d ranks",
-                    (unsigned long long)of->number, modes[of->mode], row->name, of->wide ? "_c" : "", of->base->name,
-                    row->reduces ? element_op_name(of->op) : "moved", of->in_place ? " in place" : "",
-                    (long long)of->count, of->comm->name, of->comm->size);
+  int at = snprintf(text, bytes, "case %" PRIu64 ": %s%s%s, %s %s%s, count %" PRId64 ", %s of %d ranks", of->number,
+                    modes[of->mode], row->name, of->wide ? "_c" : "", of->base->name,
+                    row->reduces ? element_op_name(of->op) : "moved", of->in_place ? " in place" : "", of->count,
+                    of->comm->name, of->comm->size);
   if (row->in_root || row->out_root)
     at += snprintf(text + at, bytes - (size_t)at, ", root %d", of->root);
   if (!row->reduces)

@@ -9,6 +9,7 @@
  * one of several ways. Ends with one line, and with 1 if anything was wrong. */
 #include "call.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -164,7 +165,7 @@ int main(int count, char **words) {
   wrong = run_all(&options, cases);
   MPI_Reduce(&wrong, &all, 1, MPI_INT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
   if (rank == 0)
-    printf("conform: %d ranks, %llu cases, %lld wrong\n", size, (unsigned long long)cases, (long long)all);
+    printf("conform: %d ranks, %" PRIu64 " cases, %" PRId64 " wrong\n", size, cases, all);
   comms_end();
   element_end();
   MPI_Finalize();

@@ -1,6 +1,8 @@
 /* tests/mpi/random/random.c - the trials, from a seed: random [seed [trials]]. */
 #include "random.h"
 
+#include <inttypes.h>
+
 #define COMMS 5
 
 stream common, own;
@@ -50,7 +52,7 @@ static void try(uint64_t seed, int number, int world_rank) {
   MPI_Comm_rank(comm, &rank);
   MPI_Comm_size(comm, &size);
   how = (form)pick(&common, FORMS);
-  snprintf(trial, sizeof trial, "seed %llu trial %d form %d", (unsigned long long)seed, number, (int)how);
+  snprintf(trial, sizeof trial, "seed %" PRIu64 " trial %d form %d", seed, number, (int)how);
   bool among = pick(&common, 3) == 0;
   void (*kind)(void) = kinds[pick(&common, 7) * 3 / 7];
   if (among)

@@ -1,0 +1,55 @@
+"""What can be said in several ways in C is said in one way here.
+
+Each row is a way that is not ours: what it looks like in a source without comments, and what to write instead. A file may
+be excepted from a row, with the reason.
+"""
+import os
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(os.environ.get("TUTTI_SOURCE", pathlib.Path(__file__).parents[2]))
+FOLDERS = ["include", "src", "bindings", "tools", "bench", "examples", "tests"]
+KINDS = (".c", ".h", ".inc", ".cpp", ".hpp")
+COMMENT_OR_TEXT = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:[^"\\\n]|\\.)*"', re.DOTALL)
+
+IDIOMS = [
+    (re.compile(r'"[^"\n]*%[-+ #0-9.*]*ll[dioux]', re.IGNORECASE), "print and scan 64 bits by PRId64, SCNd64 ...", {}),
+    (re.compile(r"\(\s*(unsigned\s+)?long long(\s+int)?\s*\)"), "cast to int64_t or uint64_t", {}),
+]
+
+
+def bare(text):
+    """Without comments; lines keep their numbers."""
+    return COMMENT_OR_TEXT.sub(lambda found: found.group() if found.group()[0] == '"' else
+                               " " + "\n" * found.group().count("\n"), text)
+
+
+def others(text, name=""):
+    """Line and advice of each way that is not ours."""
+    code = bare(text)
+    for pattern, advice, excepted in IDIOMS:
+        if name not in excepted:
+            yield from ((code.count("\n", 0, found.start()) + 1, advice) for found in pattern.finditer(code))
+
+
+def sources():
+    return sorted(path for folder in FOLDERS for path in (ROOT / folder).rglob("*") if path.suffix in KINDS)
+
+
+def check_itself():
+    """Of small made-up sources: the lines where something is found."""
+    for code, lines in (('/* %lld\n */ f("%" PRId64, a);\nf("%-12lld", a);\nf("b//%s %016llx", a);\n', [3, 4]),
+                        ("a = (long long)b;\nlong long c = strtoll(d);\n(unsigned  long long)e;\n", [1, 3])):
+        found = sorted(line for line, _ in others(code))
+        assert found == lines, (code, found)
+
+
+check_itself()
+for _, _, excepted in IDIOMS:
+    for name in excepted:
+        assert (ROOT / name).exists(), name
+problems = [f"{path.relative_to(ROOT)}:{line}: {advice}" for path in sources()
+            for line, advice in others(path.read_text(), str(path.relative_to(ROOT)))]
+print("\n".join(problems) or f"{len(sources())} files keep to {len(IDIOMS)} idioms")
+sys.exit(bool(problems))
