@@ -6,6 +6,7 @@
 #ifndef BENCH_SPIN_H
 #define BENCH_SPIN_H
 
+#include <stdatomic.h>
 #include <stdint.h>
 #include <time.h>
 
@@ -30,7 +31,7 @@ static inline void bench_settle(void) {
 #elif defined __aarch64__
   __asm__ volatile("isb" ::: "memory");
 #else
-  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+  atomic_thread_fence(memory_order_seq_cst);
 #endif
 }
 

@@ -31,7 +31,7 @@ static tt_mpi_comm nobody;
 static tt_mpi_comm unknown = {
     .why = "communicator that tutti has not seen being made", .mpi = MPI_COMM_NULL, .topology = MPI_UNDEFINED};
 static tt_mpi_comm alone = {.mpi = MPI_COMM_NULL, .size = 1, .topology = MPI_UNDEFINED}; /* the same, of one rank */
-static tt_mpi_comm *last_used = &nobody;
+static tt_mpi_comm *_Atomic last_used = &nobody;
 static int keyval = MPI_KEYVAL_INVALID;
 
 /* ---- by handle ---- */
@@ -55,19 +55,19 @@ static tt_mpi_comm *find(MPI_Comm comm) {
   pthread_mutex_lock(&guard);
   tt_mpi_comm *found = of_handle(tt_mpi_handles_find(key_of(comm)));
   if (found)
-    __atomic_store_n(&last_used, found, __ATOMIC_RELEASE); /* pairs with tt_mpi_comm_of */
+    atomic_store_explicit(&last_used, found, memory_order_release); /* pairs with tt_mpi_comm_of */
   pthread_mutex_unlock(&guard);
   return found ? found : stranger(comm);
 }
 
 tt_mpi_comm *tt_mpi_comm_of(MPI_Comm comm) {
-  tt_mpi_comm *last = __atomic_load_n(&last_used, __ATOMIC_ACQUIRE); /* pairs with find */
-  return __atomic_load_n(&last->handle.key, __ATOMIC_RELAXED) == key_of(comm) ? last : find(comm);
+  tt_mpi_comm *last = atomic_load_explicit(&last_used, memory_order_acquire); /* pairs with find */
+  return atomic_load_explicit(&last->handle.key, memory_order_relaxed) == key_of(comm) ? last : find(comm);
 }
 
 static void publish(tt_mpi_comm *made, MPI_Comm comm) {
   pthread_mutex_lock(&guard);
-  __atomic_store_n(&made->handle.key, key_of(comm), __ATOMIC_RELAXED);
+  atomic_store_explicit(&made->handle.key, key_of(comm), memory_order_relaxed);
   bool fits = tt_mpi_handles_insert(&made->handle);
   pthread_mutex_unlock(&guard);
   if (!fits)
@@ -86,12 +86,12 @@ int tt_mpi_topology(MPI_Comm comm) {
 /* ---- uses, and the end ---- */
 
 tt_mpi_comm *tt_mpi_comm_keep(tt_mpi_comm *comm) {
-  __atomic_fetch_add(&comm->uses, 1, __ATOMIC_RELAXED);
+  atomic_fetch_add_explicit(&comm->uses, 1, memory_order_relaxed);
   return comm;
 }
 
 void tt_mpi_comm_release(tt_mpi_comm *comm) {
-  if (!comm || __atomic_sub_fetch(&comm->uses, 1, __ATOMIC_ACQ_REL) > 0)
+  if (!comm || atomic_fetch_sub_explicit(&comm->uses, 1, memory_order_acq_rel) > 1)
     return;
   pthread_mutex_lock(&guard);
   comm->next = dead;
@@ -104,7 +104,7 @@ static int forget(MPI_Comm comm, int key, void *value, void *extra) {
   tt_mpi_comm *gone = value;
   pthread_mutex_lock(&guard);
   tt_mpi_handles_remove(&gone->handle);
-  __atomic_store_n(&gone->handle.key, 0, __ATOMIC_RELAXED); /* no handle */
+  atomic_store_explicit(&gone->handle.key, 0, memory_order_relaxed); /* no handle */
   gone->mpi = MPI_COMM_NULL;
   pthread_mutex_unlock(&guard);
   tt_mpi_comm_release(gone);
@@ -145,7 +145,7 @@ static tt_mpi_comm *take_entry(void) {
   if (!entry && !(entry = calloc(1, sizeof *entry)))
     tt_mpi_out_of_memory();
   memset(&entry->comm, 0, sizeof *entry - offsetof(tt_mpi_comm, comm)); /* threads may look at the key */
-  entry->uses = 1;
+  atomic_init(&entry->uses, 1);
   return entry;
 }
 
@@ -296,7 +296,7 @@ void tt_mpi_comm_begin(void) {
 }
 
 void tt_mpi_comm_end(void) {
-  __atomic_store_n(&last_used, &nobody, __ATOMIC_RELEASE);
+  atomic_store_explicit(&last_used, &nobody, memory_order_release); /* pairs with tt_mpi_comm_of */
   for (tt_mpi_comm *comm; (comm = of_handle(tt_mpi_handles_any()));)
     PMPI_Comm_delete_attr(comm->mpi, keyval);
   destroy_dead();

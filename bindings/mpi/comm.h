@@ -18,7 +18,7 @@ typedef struct tt_mpi_comm {
     int64_t count, known; /* so many are, and so many have a number */
     int64_t next;         /* the next one's */
   } children;
-  int64_t uses; /* MPI's and those of works */
+  _Atomic int64_t uses; /* MPI's and those of works; each release pairs with that of the last one */
   struct tt_mpi_comm *next;
   struct { /* queue.c: works that run and are not persistent, in the order of their starts */
     struct tt_mpi_work *first, *last;

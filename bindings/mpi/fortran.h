@@ -15,6 +15,7 @@
 #include "progress.h"
 #include "session.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #ifdef OPEN_MPI
@@ -27,9 +28,10 @@
 #include <dlfcn.h>
 #define WEAK __attribute__((weak))
 #define INNER(name, ...)                                                                                               \
-  static void (*_Atomic name)(__VA_ARGS__);                                                                            \
+  static void (*_Atomic name##found)(__VA_ARGS__);                                                                     \
+  void (*name)(__VA_ARGS__) = atomic_load_explicit(&name##found, memory_order_acquire); /* pairs with the store */     \
   if (name == NULL)                                                                                                    \
-  name = (void (*)(__VA_ARGS__))inner_of(#name)
+  atomic_store_explicit(&name##found, name = (void (*)(__VA_ARGS__))inner_of(#name), memory_order_release)
 extern __typeof__(MPI_F08_STATUS_IGNORE) MPI_F08_STATUS_IGNORE WEAK;
 extern __typeof__(MPI_F08_STATUSES_IGNORE) MPI_F08_STATUSES_IGNORE WEAK;
 #define STATUS_IGNORED (const MPI_Fint *)MPI_F08_STATUS_IGNORE

@@ -2,11 +2,12 @@
 #ifndef TT_MPI_HANDLES_H
 #define TT_MPI_HANDLES_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 typedef struct tt_mpi_handle { /* what is kept begins with it */
-  uintptr_t key;
+  _Atomic uintptr_t key;       /* of relaxed order: changed under the lock, and compared without it, too: comm.c */
 } tt_mpi_handle;
 
 /* False: no memory. Its key is none that is there. */

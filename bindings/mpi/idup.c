@@ -38,8 +38,8 @@ void tt_mpi_comm_idup_posted(MPI_Comm parent, MPI_Comm made, MPI_Request request
     posted->number = kept->rank == 0 ? tt_mpi_comm_new_numbers(1) : 0;
     PMPI_Ibcast(&posted->number, 1, MPI_INT64_T, 0, parent, &posted->told);
   }
-  tt_mpi.idups++;
-  tt_mpi.outstanding++;
+  atomic_fetch_add_explicit(&tt_mpi.idups, 1, memory_order_relaxed);
+  atomic_fetch_add_explicit(&tt_mpi.outstanding, 1, memory_order_relaxed);
   pthread_mutex_lock(&guard);
   posted->next = lates;
   lates = posted;
@@ -68,8 +68,8 @@ static void finish_late(late *posted) {
   await_number(posted);
   tt_mpi_comm_made_late(posted->made, posted->topology, posted->number, posted->why);
   free(posted);
-  tt_mpi.outstanding--;
-  tt_mpi.idups--;
+  atomic_fetch_sub_explicit(&tt_mpi.outstanding, 1, memory_order_release); /* pairs with tt_mpi_quiet */
+  atomic_fetch_sub_explicit(&tt_mpi.idups, 1, memory_order_relaxed);
 }
 
 /* Requests that were complete when they were made may share one handle. */

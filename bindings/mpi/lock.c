@@ -7,8 +7,8 @@ pthread_mutex_t tt_mpi_mutex = PTHREAD_MUTEX_INITIALIZER;
 _Atomic int tt_mpi_passes;
 
 static bool held; /* by tt_mpi_lock; guarded by the mutex where there are several threads */
-/* Threads that wait in tt_mpi_lock. Who only looks stands back: looks follow each other closely, and tutti leaves the
- * core while it holds the lock, so that others would hardly ever find it free. */
+/* Threads that wait in tt_mpi_lock: a hint, which pairs with nothing. Who only looks stands back: looks follow each
+ * other closely, and tutti leaves the core while it holds the lock, so that others would hardly ever find it free. */
 static _Atomic int waiting;
 
 bool tt_mpi_shared(void) { return tt_mpi.threads || atomic_load_explicit(&tt_mpi_passes, memory_order_seq_cst) > 0; }

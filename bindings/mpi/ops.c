@@ -13,6 +13,7 @@
 
 #include <limits.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,12 +58,13 @@ static const struct row *row_of(MPI_Op op) {
 /* MPIs differ in it, and their versions do. Asked once for a type, when it is first reduced; threads may do so at once.
  */
 static bool is_taken(const tt_mpi_type *known, const struct row *by) {
-  uint32_t *kept = &((tt_mpi_type *)(uintptr_t)known)->taken, taken = __atomic_load_n(kept, __ATOMIC_RELAXED);
+  _Atomic uint32_t *kept = &((tt_mpi_type *)(uintptr_t)known)->taken;
+  uint32_t taken = atomic_load_explicit(kept, memory_order_relaxed);
   if (taken == 0) {
     taken = ASKED;
     for (size_t n = 0; n < sizeof rows / sizeof *rows; n++)
       taken |= (uint32_t)(rows[n].families && tt_mpi_type_takes(known->type, rows[n].mpi)) << n;
-    __atomic_store_n(kept, taken, __ATOMIC_RELAXED);
+    atomic_store_explicit(kept, taken, memory_order_relaxed);
   }
   return taken >> (by - rows) & 1;
 }

@@ -8,6 +8,7 @@
 #include "state.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 /* ---- predefined types ---- */
 
@@ -156,7 +157,7 @@ static tutti_type element_of(const row *of, int64_t size) {
 #define SLOTS 256 /* three times the rows, or more */
 
 static tt_mpi_type slots[SLOTS];
-static bool filled[SLOTS];
+static _Atomic bool filled[SLOTS];
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static inline unsigned hash_of(MPI_Datatype type) {
@@ -164,7 +165,7 @@ static inline unsigned hash_of(MPI_Datatype type) {
 }
 
 static inline bool is_filled(unsigned slot) {
-  return __atomic_load_n(&filled[slot], __ATOMIC_ACQUIRE); /* pairs with add, in another thread's first look */
+  return atomic_load_explicit(&filled[slot], memory_order_acquire); /* pairs with add, in another thread's first look */
 }
 
 static unsigned slot_of(MPI_Datatype type) {
@@ -186,7 +187,7 @@ static void add(const row *of) {
   bool mixed = tt_mpi_signature_is_mixed(&shape.signature);
   tutti_type said = mixed ? TUTTI_TYPE_COUNT : tt_mpi_signature_type(&shape.signature, 1);
   slots[slot] = (tt_mpi_type){of->type, shape, element, of->family, said, 0};
-  __atomic_store_n(&filled[slot], true, __ATOMIC_RELEASE);
+  atomic_store_explicit(&filled[slot], true, memory_order_release); /* pairs with is_filled */
 }
 
 static void begin(void) {

@@ -17,10 +17,10 @@ typedef enum tt_mpi_family {
 typedef struct tt_mpi_type {
   MPI_Datatype type;
   tt_mpi_shape shape;
-  tutti_type element; /* TUTTI_TYPE_COUNT: tutti has none like it */
-  int family;         /* 0: no operator of tutti's combines it as MPI does */
-  tutti_type said;    /* of its bytes where they are moved; TUTTI_TYPE_COUNT: depends on the count */
-  uint32_t taken;     /* ops.c: by which of MPI's operators; 0: not asked yet */
+  tutti_type element;     /* TUTTI_TYPE_COUNT: tutti has none like it */
+  int family;             /* 0: no operator of tutti's combines it as MPI does */
+  tutti_type said;        /* of its bytes where they are moved; TUTTI_TYPE_COUNT: depends on the count */
+  _Atomic uint32_t taken; /* ops.c: by which of MPI's operators; 0: not asked yet. Relaxed: all threads find the same */
 } tt_mpi_type;
 
 /* NULL: not predefined. The first call asks MPI about all of them. */

@@ -39,7 +39,7 @@ static void append(tt_mpi_work *work) {
 
 void tt_mpi_queue_add(tt_mpi_work *work) {
   work->running = true;
-  work->over = false;
+  atomic_store_explicit(&work->over, false, memory_order_relaxed);
   if (work->persistent) {
     work->next = started;
     started = work;
@@ -69,17 +69,20 @@ static void end(tt_mpi_work *work, tutti_status status) {
     tt_mpi_work_set_text(work, tutti_last_error());
   work->params = tutti_comm_last_params(work->comm->comm);
   work->media = tutti_comm_last_media(work->comm->comm);
-  __atomic_store_n(&work->over, true, __ATOMIC_RELEASE); /* pairs with wait_among_threads */
+  atomic_store_explicit(&work->over, true, memory_order_release); /* pairs with wait_among_threads */
 }
+
+/* Of one who has the lock, as `end` has. */
+static bool is_over(const tt_mpi_work *work) { return atomic_load_explicit(&work->over, memory_order_relaxed); }
 
 bool tt_mpi_queue_is_over(tt_mpi_work *work) {
   int done = 0;
-  if (work->over)
+  if (is_over(work))
     return true;
   tutti_status status = tutti_test(&work->request, &done);
   if (done || status != TUTTI_OK)
     end(work, status);
-  return work->over;
+  return is_over(work);
 }
 
 static void look_at_started(void) {
@@ -178,7 +181,7 @@ tt_mpi_work *tt_mpi_queue_any(void) { return started ? started : busy->queue.fir
 
 /* tutti waits as it likes, and calls tt_mpi_idle. */
 void tt_mpi_queue_await(tt_mpi_work *work) {
-  if (!work->over)
+  if (!is_over(work))
     end(work, tutti_wait(&work->request));
 }
 

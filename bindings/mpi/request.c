@@ -11,6 +11,7 @@
 #include "state.h"
 
 #include <sched.h>
+#include <stdatomic.h>
 
 #define LOOKS_BEFORE_YIELDING 1000
 
@@ -31,7 +32,7 @@ static void wait_among_threads(tt_mpi_work *work) {
   tt_mpi_unlock();
   if (over)
     return;
-  for (int64_t looks = 1; !__atomic_load_n(&work->over, __ATOMIC_ACQUIRE); looks++) { /* pairs with end */
+  for (int64_t looks = 1; !atomic_load_explicit(&work->over, memory_order_acquire); looks++) { /* pairs with end */
     if (tt_mpi_trylock()) {
       tt_mpi_queue_look();
       bool some = tt_mpi_queue_has_done();

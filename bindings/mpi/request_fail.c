@@ -10,7 +10,7 @@
 #include <stdatomic.h>
 
 static tt_mpi_work *failed;
-static _Atomic int64_t count;
+static _Atomic int64_t count; /* changed under the lock; read without it, too */
 
 void tt_mpi_fail_keep(tt_mpi_work *work) {
   tt_mpi_lock();

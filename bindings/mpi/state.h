@@ -22,7 +22,7 @@ typedef struct tt_mpi_state {
   bool session;                /* they have by a session (session.c), not by MPI_Init */
   bool ended;                  /* tutti has left, and does not join again */
   MPI_Group world_group;       /* to tell job ranks */
-  _Atomic int64_t idups;       /* MPI_Comm_idup that are not complete */
+  _Atomic int64_t idups;       /* MPI_Comm_idup that are not complete: a hint, relaxed */
   _Atomic int64_t outstanding; /* blocking MPI calls must move something on: tutti requests that run, failed ones that
                                   the program has not been told of, and idups */
 } tt_mpi_state;
@@ -47,7 +47,7 @@ static inline bool tt_mpi_quiet(void) {
 
 /* A blocking call may go straight to tutti's blocking function: no other thread, nothing outstanding. */
 static inline bool tt_mpi_alone(void) {
-  return !tt_mpi.threads && __atomic_load_n((int64_t *)&tt_mpi.outstanding, __ATOMIC_RELAXED) == 0;
+  return !tt_mpi.threads && atomic_load_explicit(&tt_mpi.outstanding, memory_order_relaxed) == 0;
 }
 
 #endif

@@ -7,17 +7,18 @@
 #include "types_whole.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static void (*gone)(MPI_Datatype type);
+static void (*_Atomic gone)(MPI_Datatype type);
 static int attribute = MPI_KEYVAL_INVALID;
 
 /* A derived type is no more. */
 static int forget(MPI_Datatype type, int key, void *value, void *extra) {
   (void)key;
   (void)extra;
-  void (*told)(MPI_Datatype) = __atomic_load_n(&gone, __ATOMIC_ACQUIRE); /* pairs with tt_mpi_types_tell */
+  void (*told)(MPI_Datatype) = atomic_load_explicit(&gone, memory_order_acquire); /* pairs with tt_mpi_types_tell */
   if (told)
     told(type);
   free(value);
@@ -30,7 +31,7 @@ static void begin(void) {
 }
 
 void tt_mpi_types_tell(void (*told)(MPI_Datatype type)) {
-  __atomic_store_n(&gone, told, __ATOMIC_RELEASE); /* pairs with forget */
+  atomic_store_explicit(&gone, told, memory_order_release); /* pairs with forget */
 }
 
 /* Packing no element of it is an error where it is not committed: of tt_mpi.self, which returns errors. */

@@ -24,8 +24,8 @@ typedef struct tt_mpi_work {
   MPI_Request mpi;
   int tag;
   bool running;
-  bool over;     /* tutti's request is complete, and has told its status */
-  bool detached; /* by MPI_Request_free while it ran */
+  _Atomic bool over; /* tutti's request is complete, and has told its status */
+  bool detached;     /* by MPI_Request_free while it ran */
   struct tt_mpi_work *next, *chain;
 } tt_mpi_work;
 

@@ -34,18 +34,24 @@ enum { TT_RECORD_WORDS = sizeof(tt_record) / sizeof(uint64_t) };
 
 #define TT_LACKS 16 /* a rank has few so shortly before it ends */
 
-/* A rank's cell of a communicator: all ranks read it. */
+/* A rank's cell of a communicator: all ranks read it. What is written with release and read with acquire pairs so:
+ *     poisoned    write_verdict     tt_agree_poisoned
+ *     disturbed   disturb           tt_refuse_looms, tt_refuse_concerns
+ *     lacks       tt_agree_lack     lack_of
+ *     verdict     write_verdict     await_verdict, take_verdict, another's write_verdict
+ *     left        tt_refuse_left    has_left
+ * `core` and `lacking` are hints, relaxed. Words of records: record.c. */
 struct tt_board {
-  _Alignas(64) uint32_t poisoned; /* 1: some cell 0's verdict holds for this communicator */
-  uint32_t disturbed;             /* 1: something was refused */
-  uint32_t core;                  /* of the hidden communicator: 1 + the core on which the rank waited last */
-  uint64_t lacks[TT_LACKS];       /* of the hidden communicator: those that the rank could not make; see agree.c */
-  _Alignas(64) uint32_t verdict;  /* rank 0's only: 0 none, 1 being written, 2 there */
+  _Alignas(64) _Atomic uint32_t poisoned; /* 1: some cell 0's verdict holds for this communicator */
+  _Atomic uint32_t disturbed;             /* 1: something was refused */
+  _Atomic uint32_t core;                  /* of the hidden communicator: 1 + the core on which the rank waited last */
+  _Atomic uint64_t lacks[TT_LACKS]; /* of the hidden communicator: those that the rank could not make; see agree.c */
+  _Alignas(64) _Atomic uint32_t verdict; /* rank 0's only: 0 none, 1 being written, 2 there */
   uint32_t status;
-  uint32_t lacking;              /* of the hidden communicator: 1: some rank lacks something, or did */
+  _Atomic uint32_t lacking;      /* of the hidden communicator: 1: some rank lacks something, or did */
   tt_contention_news contention; /* of the hidden communicator */
   char text[TT_VERDICT_TEXT];
-  uint32_t left;                                   /* 1: the rank has destroyed the communicator */
+  _Atomic uint32_t left;                           /* 1: the rank has destroyed the communicator */
   _Alignas(64) tt_record record[TT_RECORDS_FIRST]; /* of call n: record[n - 1] */
 };
 
@@ -87,11 +93,11 @@ static inline void tt_record_publish(tutti_comm *comm, uint64_t number, const tt
   if (!place)
     return;
   if (!comm->side.main || number == 1) {
-    __atomic_store_n(&place->word[0], 0, __ATOMIC_RELAXED); /* readers that see 0 or a change skip it */
+    atomic_store_explicit(tt_atomic_word(&place->word[0]), 0, memory_order_relaxed); /* readers that see 0 or a change skip it */
     for (int n = 1; n < TT_RECORD_WORDS; n++)
-      __atomic_store_n(&place->word[n], said->word[n], __ATOMIC_RELEASE); /* none before the 0 */
+      atomic_store_explicit(tt_atomic_word(&place->word[n]), said->word[n], memory_order_release); /* none before the 0 */
   }
-  __atomic_store_n(&place->word[0], number, __ATOMIC_RELEASE); /* pairs with tt_record_read, as the others */
+  atomic_store_explicit(tt_atomic_word(&place->word[0]), number, memory_order_release); /* pairs with tt_record_read, as the others */
 }
 
 /* ---- lengths.c ---- */
@@ -118,8 +124,7 @@ tutti_status tt_agree_mismatch(tutti_comm *comm, uint64_t number, int64_t peer);
 tutti_status tt_agree_break(tutti_comm *comm, tutti_status status, const char *format, ...) TT_PRINTF(3, 4);
 /* Whether another rank has broken it; then takes its verdict over. One load where not. */
 static inline bool tt_agree_poisoned(const tutti_comm *comm) {
-  return comm->agree.board && __atomic_load_n(&comm->agree.board[comm->rank]->poisoned, __ATOMIC_ACQUIRE) !=
-                                  0; /* pairs with tt_agree_break */
+  return comm->agree.board && atomic_load_explicit(&comm->agree.board[comm->rank]->poisoned, memory_order_acquire) != 0;
 }
 tutti_status tt_agree_verdict(tutti_comm *comm);
 /* This rank could not make its part of communicator `id`: who waits for it there gets that error. */
@@ -139,8 +144,8 @@ void tt_refuse_next(tutti_comm *comm, const char *why);
  * go on beside it. */
 static inline bool tt_refuse_looms(const tutti_comm *comm) {
   return !comm->side.main && (comm->calls.last_number <= comm->refused.over ||
-                              (comm->agree.board && __atomic_load_n(&comm->agree.board[comm->rank]->disturbed,
-                                                                    __ATOMIC_ACQUIRE) != 0)); /* pairs with disturb */
+                              (comm->agree.board && atomic_load_explicit(&comm->agree.board[comm->rank]->disturbed,
+                                                                         memory_order_acquire) != 0));
 }
 
 /* Whether call `number` is the refused one, or a later one. */

@@ -127,11 +127,11 @@ static tutti_status break_for_leaver(tutti_comm *comm, uint64_t number, int64_t 
 static tutti_status lack_of(const tutti_comm *comm, int64_t peer) {
   tt_board *const *board = comm->context->made.control->agree.board;
   if (!board || comm->far[peer] || comm->id == 0 || /* the hidden one is there */
-      !__atomic_load_n(&board[comm->context->made.control->head]->lacking, __ATOMIC_RELAXED))
+      !atomic_load_explicit(&board[comm->context->made.control->head]->lacking, memory_order_relaxed))
     return TUTTI_OK;
   tutti_status lack = TUTTI_OK;
   for (int n = 0; n < TT_LACKS; n++) {
-    uint64_t word = __atomic_load_n(&board[comm->job_rank[peer]]->lacks[n], __ATOMIC_ACQUIRE);
+    uint64_t word = atomic_load_explicit(&board[comm->job_rank[peer]]->lacks[n], memory_order_acquire);
     lack = (uint32_t)word == comm->id ? (tutti_status)(word >> 32) : lack;
   }
   return lack;

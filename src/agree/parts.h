@@ -96,8 +96,8 @@ typedef union tt_stop_words {
 
 /* In shared memory. What it said last stays while it writes anew: who reads waits for nobody that is held up there. */
 typedef struct tt_stop_cell {
-  uint64_t written;       /* how often; [written % 2] is the newest */
-  tt_stop_words words[2]; /* at first all is 0 */
+  _Atomic uint64_t written; /* how often; [written % 2] is the newest */
+  tt_stop_words words[2];   /* at first all is 0 */
 } tt_stop_cell;
 
 struct tt_stops {

@@ -69,19 +69,20 @@ bool tt_record_read(const tutti_comm *comm, int64_t rank, uint64_t number, tt_re
   if (!place)
     return false;
   const uint64_t *word = place->word;
-  tt_record read = {.word = {__atomic_load_n(&word[0], __ATOMIC_ACQUIRE)}};
+  tt_record read = {.word = {atomic_load_explicit(tt_atomic_word(&word[0]), memory_order_acquire)}};
   if (comm->side.main ? read.word[0] < number : read.word[0] != number)
     return false;
   for (int n = 1; n < TT_RECORD_WORDS; n++)
-    read.word[n] = __atomic_load_n(&word[n], __ATOMIC_ACQUIRE); /* none after the look at the number again */
+    /* none after the look at the number again */
+    read.word[n] = atomic_load_explicit(tt_atomic_word(&word[n]), memory_order_acquire);
   *record = read;
-  uint64_t now = __atomic_load_n(&word[0], __ATOMIC_RELAXED);
+  uint64_t now = atomic_load_explicit(tt_atomic_word(&word[0]), memory_order_relaxed);
   return comm->side.main ? now >= read.word[0] : now == read.word[0];
 }
 
 static uint64_t last_of(const tt_record *record, int count, uint64_t last) {
   for (int n = 0; n < count; n++) {
-    uint64_t number = __atomic_load_n(&record[n].word[0], __ATOMIC_ACQUIRE);
+    uint64_t number = atomic_load_explicit(tt_atomic_word(&record[n].word[0]), memory_order_acquire);
     last = number > last ? number : last;
   }
   return last;

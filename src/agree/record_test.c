@@ -16,13 +16,13 @@
 typedef struct job {
   tutti_comm comm;
   tt_board cell[RANKS], *board[RANKS];
-  int ended;
+  _Atomic int ended;
 } job;
 
 /* Rank 0 has called something else than ranks 1 and 2. */
 static void put(job *of, int rank, uint64_t number) {
   uint64_t *word = of->cell[rank].record[0].word;
-  __atomic_store_n(&word[0], number, __ATOMIC_RELEASE);
+  atomic_store_explicit(tt_atomic_word(&word[0]), number, memory_order_release);
 }
 
 static job *make_job(void) {
@@ -43,7 +43,7 @@ static job *make_job(void) {
 
 static void *come_and_go(void *argument) {
   job *of = argument;
-  while (!__atomic_load_n(&of->ended, __ATOMIC_RELAXED)) {
+  while (!atomic_load_explicit(&of->ended, memory_order_relaxed)) {
     put(of, 1, 0);
     put(of, 1, 1);
   }
@@ -79,7 +79,7 @@ static void test_who_comes_meanwhile_hides_nobody(void **state) {
     assert_non_null(strstr(text, "called scan"));
     assert_non_null(strstr(text, "2 called exscan"));
   }
-  __atomic_store_n(&of->ended, 1, __ATOMIC_RELAXED);
+  atomic_store_explicit(&of->ended, 1, memory_order_relaxed);
   assert_int_equal(pthread_join(thread, NULL), 0);
   free(of);
 }

@@ -38,7 +38,7 @@ static void disturb(const tutti_comm *comm) {
   for (int64_t r = 0; r < comm->size; r++) {
     if (comm->far[r])
       continue;
-    __atomic_store_n(&comm->agree.board[r]->disturbed, 1, __ATOMIC_RELEASE); /* pairs with tt_refuse_looms */
+    atomic_store_explicit(&comm->agree.board[r]->disturbed, 1, memory_order_release);
     if (comm->context->ops->wake && r != comm->rank)
       comm->context->ops->wake(comm->context->transport, comm->job_rank[r]);
   }
@@ -104,11 +104,11 @@ bool tt_refuse_concerns(tutti_comm *comm, uint64_t number) {
     return true;
   uint64_t least = lowest(comm);
   if (least == UINT64_MAX) { /* it is over */
-    uint32_t *disturbed = &comm->agree.board[comm->rank]->disturbed;
-    __atomic_exchange_n(disturbed, 0, __ATOMIC_ACQ_REL); /* pairs with disturb */
+    _Atomic uint32_t *disturbed = &comm->agree.board[comm->rank]->disturbed;
+    atomic_exchange_explicit(disturbed, 0, memory_order_acq_rel);
     least = lowest(comm);
     if (least < UINT64_MAX)
-      __atomic_store_n(disturbed, 1, __ATOMIC_RELAXED);
+      atomic_store_explicit(disturbed, 1, memory_order_relaxed);
   }
   return number >= least;
 }
@@ -136,8 +136,7 @@ static bool has_left_job(const tutti_comm *comm, int64_t rank) {
 }
 
 static bool has_left(const tutti_comm *comm, int64_t rank) {
-  return (comm->agree.board[rank] &&
-          __atomic_load_n(&comm->agree.board[rank]->left, __ATOMIC_ACQUIRE)) || /* with the finish */
+  return (comm->agree.board[rank] && atomic_load_explicit(&comm->agree.board[rank]->left, memory_order_acquire)) ||
          has_left_job(comm, rank);
 }
 
@@ -259,7 +258,7 @@ bool tt_refuse_leave(tutti_comm *comm, uint64_t number) {
   if (own->ended > 0 || tt_stop_refuses(own, own->over + 1))
     return false;
   stop(comm, number);
-  __atomic_thread_fence(__ATOMIC_SEQ_CST); /* what the program does to its buffers comes after those words */
+  atomic_thread_fence(memory_order_seq_cst); /* what the program does to its buffers comes after those words */
   return true;
 }
 
@@ -359,7 +358,7 @@ void tt_refuse_left(const tutti_comm *comm, int64_t rank) {
   assert(rank == comm->rank || comm->far[rank]);
   tt_record_make(comm, rank);
   if (comm->agree.board[rank])
-    __atomic_store_n(&comm->agree.board[rank]->left, 1, __ATOMIC_RELEASE); /* after its words; pairs with has_left */
+    atomic_store_explicit(&comm->agree.board[rank]->left, 1, memory_order_release); /* after its words */
 }
 
 void tt_refuse_finish(tutti_comm *comm) {

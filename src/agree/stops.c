@@ -44,13 +44,14 @@ void tt_stops_close(tutti_comm *comm) {
   free(comm->refused.stops);
 }
 
-/* ---- written and read ---- */
+/* ---- written and read: each word that write_words stores pairs with its load in tt_stops_read ---- */
 
 static void write_words(tt_stop_cell *cell, const tt_stop_words *from) {
-  uint64_t next = cell->written + 1;
+  uint64_t next = atomic_load_explicit(&cell->written, memory_order_relaxed) + 1;
   for (size_t n = 0; n < WORDS; n++)
-    __atomic_store_n(&cell->words[next % 2].word[n], from->word[n], __ATOMIC_RELEASE); /* none before the last end */
-  __atomic_store_n(&cell->written, next, __ATOMIC_RELEASE);                            /* pairs with tt_stops_read */
+    /* none before the last end */
+    atomic_store_explicit(tt_atomic_word(&cell->words[next % 2].word[n]), from->word[n], memory_order_release);
+  atomic_store_explicit(&cell->written, next, memory_order_release);
 }
 
 void tt_stops_say(tutti_comm *comm) {
@@ -64,10 +65,11 @@ void tt_stops_read(const tutti_comm *comm, int64_t rank, tt_stop *said) {
   const tt_stop_cell *cell = comm->refused.stops->of[rank];
   tt_stop_words read = {.said = {.version = 0}};
   for (uint64_t first = 1, last = 0; cell && first != last;) { /* twice only if it has ended one meanwhile */
-    first = __atomic_load_n(&cell->written, __ATOMIC_ACQUIRE); /* pairs with write_words */
+    first = atomic_load_explicit(&cell->written, memory_order_acquire);
     for (size_t n = 0; n < WORDS; n++)
-      read.word[n] = __atomic_load_n(&cell->words[first % 2].word[n], __ATOMIC_ACQUIRE); /* none after the next look */
-    last = __atomic_load_n(&cell->written, __ATOMIC_RELAXED);
+      /* none after the next look */
+      read.word[n] = atomic_load_explicit(tt_atomic_word(&cell->words[first % 2].word[n]), memory_order_acquire);
+    last = atomic_load_explicit(&cell->written, memory_order_relaxed);
   }
   *said = read.said;
 }

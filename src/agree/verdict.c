@@ -16,7 +16,7 @@
 /* Another rank writes the verdict: a moment for it, but no more, since it may be dead. */
 static void await_verdict(const tt_board *head) {
   int64_t until_ns = tt_clock_ns() + WRITING_NS;
-  while (__atomic_load_n(&head->verdict, __ATOMIC_ACQUIRE) == 1 && tt_clock_ns() < until_ns)
+  while (atomic_load_explicit(&head->verdict, memory_order_acquire) == 1 && tt_clock_ns() < until_ns)
     sched_yield();
 }
 
@@ -25,17 +25,17 @@ static bool write_verdict(tutti_comm *comm, tutti_status status, const char *why
   tt_board *head = comm->agree.board[comm->head];
   assert(status != TUTTI_OK && !comm->side.main && !comm->far[comm->head]);
   uint32_t none = 0;
-  if (!__atomic_compare_exchange_n(&head->verdict, &none, 1, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+  if (!atomic_compare_exchange_strong_explicit(&head->verdict, &none, 1, memory_order_acq_rel, memory_order_acquire)) {
     await_verdict(head);
     return false;
   }
   head->status = (uint32_t)status;
   snprintf(head->text, sizeof head->text, "%s", why);
-  __atomic_store_n(&head->verdict, 2, __ATOMIC_RELEASE); /* pairs with take_verdict */
+  atomic_store_explicit(&head->verdict, 2, memory_order_release);
   for (int64_t r = 0; r < comm->size; r++) {
     if (comm->far[r])
       continue;
-    __atomic_store_n(&comm->agree.board[r]->poisoned, 1, __ATOMIC_RELEASE); /* pairs with tt_agree_poisoned */
+    atomic_store_explicit(&comm->agree.board[r]->poisoned, 1, memory_order_release);
     if (comm->context->ops->wake && r != comm->rank)
       comm->context->ops->wake(comm->context->transport, comm->job_rank[r]);
   }
@@ -55,7 +55,7 @@ const char *tt_agree_broken_text(const tutti_comm *comm) {
 
 static void take_verdict(tutti_comm *comm) {
   const tt_board *head = comm->agree.board[comm->head];
-  if (__atomic_load_n(&head->verdict, __ATOMIC_ACQUIRE) != 2)
+  if (atomic_load_explicit(&head->verdict, memory_order_acquire) != 2)
     return;
   set_broken(comm, (tutti_status)head->status, head->text);
 }
@@ -99,16 +99,17 @@ void tt_agree_lack(tutti_context *context, uint64_t id, tutti_status status) {
   assert(id <= UINT32_MAX && status != TUTTI_OK);
   if (!context->made.control || !context->made.control->agree.board)
     return;
-  uint64_t *lacks = context->made.control->agree.board[context->rank]->lacks;
+  _Atomic uint64_t *lacks = context->made.control->agree.board[context->rank]->lacks;
   uint64_t word = (uint64_t)status << 32 | id;
-  __atomic_store_n(&context->made.control->agree.board[context->made.control->head]->lacking, 1, __ATOMIC_RELAXED);
-  __atomic_store_n(&lacks[context->made.lacks++ % TT_LACKS], word, __ATOMIC_RELEASE); /* pairs with lack_of */
+  atomic_store_explicit(&context->made.control->agree.board[context->made.control->head]->lacking, 1,
+                        memory_order_relaxed);
+  atomic_store_explicit(&lacks[context->made.lacks++ % TT_LACKS], word, memory_order_release);
 }
 
 void tt_agree_lack_no_more(const tutti_context *context, uint64_t id) {
-  uint64_t *lacks =
+  _Atomic uint64_t *lacks =
       context->made.control->agree.board ? context->made.control->agree.board[context->rank]->lacks : NULL;
   for (int n = 0; lacks && n < TT_LACKS; n++)
-    if ((uint32_t)lacks[n] == id)
-      __atomic_store_n(&lacks[n], 0, __ATOMIC_RELEASE);
+    if ((uint32_t)atomic_load_explicit(&lacks[n], memory_order_relaxed) == id)
+      atomic_store_explicit(&lacks[n], 0, memory_order_release);
 }

@@ -49,6 +49,6 @@ static void make_texts(void) {
 const char *tutti_comm_last_media(const tutti_comm *comm) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, make_texts);
-  assert(!comm || __atomic_load_n(&comm->calls.last_media, __ATOMIC_RELAXED) < MEDIA);
-  return comm ? text[__atomic_load_n(&comm->calls.last_media, __ATOMIC_RELAXED) % MEDIA] : "";
+  assert(!comm || atomic_load_explicit(&comm->calls.last_media, memory_order_relaxed) < MEDIA);
+  return comm ? text[atomic_load_explicit(&comm->calls.last_media, memory_order_relaxed) % MEDIA] : "";
 }

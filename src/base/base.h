@@ -5,12 +5,18 @@
 #include <tutti/status.h>
 
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #define TT_COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define TT_PRINTF(text, first) __attribute__((format(printf, text, first)))
+
+/* ---- atomics: those of <stdatomic.h>, in _Atomic objects ---- */
+
+/* A word of plain shared memory, such as one of a record that is also copied as a whole. */
+static inline _Atomic uint64_t *tt_atomic_word(const void *word) { return (_Atomic uint64_t *)(uintptr_t)word; }
 
 /* ---- errors: the function that decides an error records it once, callers pass the status on ---- */
 

@@ -52,7 +52,8 @@ static void warn_of_silence(void) {
   }
 }
 
-/* Of the process that is the launcher's rank; 0: none yet. What is only forked from it has the same environment. */
+/* Of the process that is the launcher's rank; 0: none yet. What is only forked from it has the same environment. A
+ * number alone: pairs with nothing. */
 static _Atomic pid_t owner;
 
 static tutti_status refuse_forked(void) {

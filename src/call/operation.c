@@ -129,7 +129,8 @@ tutti_status tt_operation_end(tutti_comm *comm, const tt_operation *operation) {
   tt_operation_note(comm, operation);
   if (operation->executor->ops->in_cells(operation->executor)) /* they are not written before the next call */
     return TUTTI_OK;
-  __atomic_thread_fence(__ATOMIC_ACQUIRE); /* first the reading, then the look */
+  atomic_thread_fence(
+      memory_order_acquire); /* first the reading, then the look: pairs with the fence of tt_refuse_leave */
   if (tt_agree_poisoned(comm))
     return tt_agree_verdict(comm);
   return tt_refuse_concerns(comm, operation->number) ? TUTTI_ERR_REFUSED : TUTTI_OK;

@@ -161,9 +161,7 @@ void tt_cells_close(tt_cells *cells) {
   release(cells);
 }
 
-static _Atomic uint64_t *completed_of(const tt_cells *cells, int64_t rank) {
-  return (_Atomic uint64_t *)(void *)cells->cell[rank];
-}
+static _Atomic uint64_t *completed_of(const tt_cells *cells, int64_t rank) { return tt_atomic_word(cells->cell[rank]); }
 
 /* The first rank among those `left` of a word of a set. */
 static inline int64_t first_of(size_t word, uint64_t left) { return (int64_t)word * 64 + __builtin_ctzll(left); }
@@ -208,7 +206,7 @@ int64_t tt_cells_awaited(tt_cells *cells, const tt_cell_use *use) {
 }
 
 static _Atomic uint64_t *awaits_of(const tt_cells *cells, int64_t rank) {
-  return (_Atomic uint64_t *)(void *)(cells->cell[rank] + TT_CELL_AWAITS);
+  return tt_atomic_word(cells->cell[rank] + TT_CELL_AWAITS);
 }
 
 static bool tells_apart(const tt_cells *cells) {

@@ -247,7 +247,7 @@ static bool awaits_neighbour(const tt_executor *executor) {
   return false;
 }
 
-/* One of those that this rank lacks; -1: any may be. */
+/* One of those that this rank lacks; -1: any may be. A hint, as above: the look that counts acquires. */
 static int64_t find_awaited(const tt_direct *direct) {
   const tt_cells *cells = direct->cells;
   if (!direct->now.published) {

@@ -69,9 +69,9 @@ struct tutti_comm {
     uint64_t token[2];    /* the barrier's block, in and out */
     char *params[TT_COLLECTIVE_COUNT]; /* set by tutti_comm_set_params */
     tt_params_text *texts;
-    const char *last_params; /* of the call started last */
-    tt_media last_media;     /* by which this rank sent in the one that ended last */
-    tt_tally *tally;         /* NULL: nobody wants to know */
+    const char *last_params;     /* of the call started last */
+    _Atomic tt_media last_media; /* by which this rank sent in the one that ended last; any thread may ask: relaxed */
+    tt_tally *tally;             /* NULL: nobody wants to know */
   } calls;
   struct {
     uint64_t moves; /* of requests so far */

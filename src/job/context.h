@@ -13,12 +13,15 @@
 
 typedef struct tt_progress tt_progress;
 
-/* What the ranks of a machine know together of programs that are not the job's: wait/contention.c. */
+/* What the ranks of a machine know together of programs that are not the job's: wait/contention.c. The numbers are
+ * hints, relaxed. Who has `taken` it changes them: taking (acquire) pairs with giving back (release), both in
+ * compare_use. */
 typedef struct tt_contention_news {
-  int64_t until_ns;            /* others are expected until then */
-  int64_t for_ns;              /* for how long that was, when it was found last */
-  int64_t used_ns, sampled_ns; /* processor time of all ranks at the last look, and when that was */
-  uint32_t taken;              /* 1: some rank looks */
+  _Atomic int64_t until_ns;   /* others are expected until then */
+  _Atomic int64_t for_ns;     /* for how long that was, when it was found last */
+  int64_t used_ns;            /* processor time of all ranks at the last look, */
+  _Atomic int64_t sampled_ns; /* and when that was */
+  _Atomic uint32_t taken;     /* 1: some rank looks */
 } tt_contention_news;
 
 typedef struct tt_contention {

@@ -12,7 +12,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-static _Atomic uint64_t *page; /* this process's mark; 0: it has none yet */
+static _Atomic uint64_t *page; /* this process's mark; 0: it has none yet. Numbers alone: both pair with nothing */
 static _Atomic uint64_t last;  /* the greatest that this process or one before it had */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
@@ -32,7 +32,7 @@ tutti_status tt_fork_join(tutti_context *context) {
   if (!page)
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for a page");
   uint64_t none = 0, mine = atomic_fetch_add_explicit(&last, 1, memory_order_relaxed) + 1;
-  if (!atomic_compare_exchange_strong(page, &none, mine))
+  if (!atomic_compare_exchange_strong_explicit(page, &none, mine, memory_order_relaxed, memory_order_relaxed))
     mine = none;
   context->process.id = getpid();
   context->process.mark = mine;

@@ -65,18 +65,18 @@ void tt_contention_close(tt_contention *contention) { free(contention->process);
 
 /* The longer the more often it was so just before: a program that runs once costs little. */
 static void expect(tt_contention_news *news, int64_t now) {
-  int64_t until = __atomic_load_n(&news->until_ns, __ATOMIC_RELAXED);
-  int64_t last = __atomic_load_n(&news->for_ns, __ATOMIC_RELAXED);
+  int64_t until = atomic_load_explicit(&news->until_ns, memory_order_relaxed);
+  int64_t last = atomic_load_explicit(&news->for_ns, memory_order_relaxed);
   int64_t next = last == 0 || now - until > STALE_NS ? FIRST_NS : last < LONGEST_NS ? 2 * last : last;
-  __atomic_store_n(&news->for_ns, next, __ATOMIC_RELAXED);
-  __atomic_store_n(&news->until_ns, now + next, __ATOMIC_RELAXED);
+  atomic_store_explicit(&news->for_ns, next, memory_order_relaxed);
+  atomic_store_explicit(&news->until_ns, now + next, memory_order_relaxed);
 }
 
 static void sample(tt_contention *contention, int64_t window, int64_t now) {
   tt_contention_news *news = contention->news;
   int64_t used = used_by_all(contention), more = used - news->used_ns;
   news->used_ns = used;
-  __atomic_store_n(&news->sampled_ns, now, __ATOMIC_RELAXED);
+  atomic_store_explicit(&news->sampled_ns, now, memory_order_relaxed);
   if (window < STALE_NS && more < contention->cores * window / 100 * USED)
     expect(news, now);
 }
@@ -86,13 +86,14 @@ static void compare_use(tt_contention *contention, int64_t now) {
   tt_contention_news *news = contention->news;
   int64_t least = contention->process_count * WINDOW_A_PROCESS_NS;
   least = least > WINDOW_NS ? least : WINDOW_NS;
-  if (now - __atomic_load_n(&news->sampled_ns, __ATOMIC_RELAXED) < least ||
-      __atomic_exchange_n(&news->taken, 1, __ATOMIC_ACQUIRE) != 0)
+  if (now - atomic_load_explicit(&news->sampled_ns, memory_order_relaxed) < least ||
+      atomic_exchange_explicit(&news->taken, 1, memory_order_acquire) != 0)
     return;
-  int64_t window = now - __atomic_load_n(&news->sampled_ns, __ATOMIC_RELAXED); /* another may have been faster */
+  /* Another may have been faster. */
+  int64_t window = now - atomic_load_explicit(&news->sampled_ns, memory_order_relaxed);
   if (window >= least)
     sample(contention, window, now);
-  __atomic_store_n(&news->taken, 0, __ATOMIC_RELEASE);
+  atomic_store_explicit(&news->taken, 0, memory_order_release);
 }
 
 void tt_contention_yield(tt_contention *contention) {

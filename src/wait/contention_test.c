@@ -53,8 +53,9 @@ static void test_program_that_computes_is_found(void **state) {
   pid_t child = start_computing();
   for (int n = 0; n < 3; n++) { /* again and again, as long as it is there */
     assert_true(is_expected_within(&others, LONGEST_NS));
-    int64_t for_ns = others.news->for_ns;
-    assert_true(for_ns > 0 && others.news->until_ns <= tt_clock_ns() + for_ns);
+    int64_t for_ns = atomic_load_explicit(&others.news->for_ns, memory_order_relaxed);
+    assert_true(for_ns > 0 &&
+                atomic_load_explicit(&others.news->until_ns, memory_order_relaxed) <= tt_clock_ns() + for_ns);
     while (tt_contention_expected(&others, tt_clock_ns()))
       usleep(1000);
   }

@@ -120,11 +120,11 @@ static void find_neighbours(tutti_comm *comm) {
   assert(comm->size <= NEIGHBOURS);
   tt_board *const *board = comm->context->made.control->agree.board;
   uint32_t core = (uint32_t)sched_getcpu() + 1;
-  __atomic_store_n(&board[comm->context->rank]->core, core, __ATOMIC_RELAXED);
+  atomic_store_explicit(&board[comm->context->rank]->core, core, memory_order_relaxed);
   comm->wait.crowded = comm->context->machine.crowded;
   for (int64_t r = 0; r < comm->size; r++) {
     bool shares = r != comm->rank && !comm->far[r] && core > 0 &&
-                  __atomic_load_n(&board[comm->job_rank[r]]->core, __ATOMIC_RELAXED) == core;
+                  atomic_load_explicit(&board[comm->job_rank[r]]->core, memory_order_relaxed) == core;
     tt_link_set_neighbour(comm->link, r, shares);
     comm->wait.crowded = comm->wait.crowded || shares; /* bound to one core, though there are enough */
   }

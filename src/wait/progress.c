@@ -25,7 +25,7 @@ struct tt_progress {
   pthread_t thread;
   pthread_mutex_t lock; /* recursive: calls of tutti use calls of tutti */
   pthread_cond_t posted;
-  _Atomic int wanted; /* threads of the program that wait for the lock */
+  _Atomic int wanted; /* threads of the program that wait for the lock: a hint, relaxed */
   bool ends;
 };
 

@@ -30,7 +30,7 @@ void tt_contention_close(tt_contention *contention);
 /* Gives the core to whoever wants it, and finds out now and then who that is. */
 void tt_contention_yield(tt_contention *contention);
 static inline bool tt_contention_expected(const tt_contention *contention, int64_t now) {
-  return now < __atomic_load_n(&contention->news->until_ns, __ATOMIC_RELAXED);
+  return now < atomic_load_explicit(&contention->news->until_ns, memory_order_relaxed);
 }
 
 /* ---- progress.c: one thread at a time in a context, the program's or the one that moves requests on meanwhile ----

@@ -8,22 +8,23 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <mpi.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
-static int64_t messages;
+static _Atomic int64_t messages;
 
 int64_t wire_messages(void);
-int64_t wire_messages(void) { return __atomic_load_n(&messages, __ATOMIC_RELAXED); }
+int64_t wire_messages(void) { return atomic_load_explicit(&messages, memory_order_relaxed); }
 
 int PMPI_Isend(const void *data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request *request) {
   static int (*next)(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
   if (!next)
     *(void **)&next = dlsym(RTLD_NEXT, "PMPI_Isend");
-  __atomic_fetch_add(&messages, 1, __ATOMIC_RELAXED);
+  atomic_fetch_add_explicit(&messages, 1, memory_order_relaxed);
   return next(data, count, type, to, tag, comm, request);
 }
 

@@ -16,6 +16,9 @@ COMMENT_OR_TEXT = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:[^"\\\n]|\\.)*"', re.DOTAL
 IDIOMS = [
     (re.compile(r'"[^"\n]*%[-+ #0-9.*]*ll[dioux]', re.IGNORECASE), "print and scan 64 bits by PRId64, SCNd64 ...", {}),
     (re.compile(r"\(\s*(unsigned\s+)?long long(\s+int)?\s*\)"), "cast to int64_t or uint64_t", {}),
+    (re.compile(r"\b__(atomic|sync)_\w+|\b__ATOMIC_\w+"), "use <stdatomic.h>; tt_atomic_word for a plain word", {}),
+    (re.compile(r"\batomic_(load|store|exchange|fetch_\w+|compare_exchange_\w+)(?<!_explicit)\s*\("),
+     "name the order of the access: ..._explicit", {}),
 ]
 
 
@@ -40,7 +43,8 @@ def sources():
 def check_itself():
     """Of small made-up sources: the lines where something is found."""
     for code, lines in (('/* %lld\n */ f("%" PRId64, a);\nf("%-12lld", a);\nf("b//%s %016llx", a);\n', [3, 4]),
-                        ("a = (long long)b;\nlong long c = strtoll(d);\n(unsigned  long long)e;\n", [1, 3])):
+                        ("a = (long long)b;\nlong long c = strtoll(d);\n(unsigned  long long)e;\n", [1, 3]),
+                        ("__atomic_load_n(a, b);\natomic_load_explicit(&c, d);\natomic_fetch_add(&e, 1);\n", [1, 3])):
         found = sorted(line for line, _ in others(code))
         assert found == lines, (code, found)
 

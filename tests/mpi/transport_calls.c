@@ -52,11 +52,11 @@ static tutti_context *join(MPI_Comm *comm, int64_t nodes) {
   return context;
 }
 
-/* All ranks have come here; by memory alone. */
+/* All ranks have come here; by memory alone. Each one's add pairs with the load of the others. */
 static void meet(memory *shared, int64_t ranks) {
-  int64_t turn = atomic_fetch_add(&shared->met, 1) / ranks;
+  int64_t turn = atomic_fetch_add_explicit(&shared->met, 1, memory_order_acq_rel) / ranks;
   time_t until = time(NULL) + 30;
-  while (atomic_load(&shared->met) < (turn + 1) * ranks) {
+  while (atomic_load_explicit(&shared->met, memory_order_acquire) < (turn + 1) * ranks) {
     CHECK(time(NULL) <= until);
     sched_yield();
   }

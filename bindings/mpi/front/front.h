@@ -7,6 +7,7 @@
 #ifndef TT_FRONT_H
 #define TT_FRONT_H
 
+#include <stdatomic.h>
 #include <stddef.h>
 
 typedef void (*tt_front_function)(void);
@@ -17,11 +18,11 @@ tt_front_function tt_front_find(const char *name);
 
 /* Declares `serve`, the function `name` with the type of `like`; looked up once. */
 #define TT_FRONT_SERVE(like, name)                                                                                     \
-  static __typeof__(like) *found;                                                                                      \
-  __typeof__(like) *serve = __atomic_load_n(&found, __ATOMIC_ACQUIRE); /* pairs with the store */                      \
+  static __typeof__(like) *_Atomic found;                                                                              \
+  __typeof__(like) *serve = atomic_load_explicit(&found, memory_order_acquire); /* pairs with the store */             \
   if (__builtin_expect(serve == NULL, 0)) {                                                                            \
     serve = (__typeof__(like) *)tt_front_find(name);                                                                   \
-    __atomic_store_n(&found, serve, __ATOMIC_RELEASE);                                                                 \
+    atomic_store_explicit(&found, serve, memory_order_release); /* pairs with the load */                              \
   }
 
 #endif

@@ -8,6 +8,7 @@
 #include <dlfcn.h>
 #include <limits.h>
 #include <link.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -30,8 +31,8 @@ static void own_folder(char folder[PATH_MAX]) {
 /* Only for itself and what it needs (RTLD_LOCAL): its names are the same as this library's. Threads that come here
  * together load it once: the loader counts. */
 static void *serving(void) {
-  static void *library;
-  void *loaded = __atomic_load_n(&library, __ATOMIC_ACQUIRE); /* pairs with the store */
+  static void *_Atomic library;
+  void *loaded = atomic_load_explicit(&library, memory_order_acquire); /* pairs with the store */
   char folder[PATH_MAX], path[PATH_MAX + sizeof TUTTI_FRONT_SERVES];
   if (loaded)
     return loaded;
@@ -40,7 +41,7 @@ static void *serving(void) {
   loaded = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
   if (!loaded)
     give_up();
-  __atomic_store_n(&library, loaded, __ATOMIC_RELEASE);
+  atomic_store_explicit(&library, loaded, memory_order_release); /* pairs with the load */
   return loaded;
 }
 

@@ -18,7 +18,8 @@
 #define TT_SHM_REMOTE ((uint64_t)1 << 62)   /* in `bytes`: at address reference of the writer's process */
 
 typedef struct tt_shm_record {
-  _Alignas(TT_SHM_LINE) _Atomic uint64_t sequence; /* commits on the stream up to this one; 0: never used */
+  _Alignas(TT_SHM_LINE) _Atomic uint64_t sequence; /* commits on the stream up to this one; 0: never
+                                                      used. Release in publish, acquire in has_come */
   uint64_t bytes;
   tutti_slot_header header;
   union {
@@ -28,8 +29,8 @@ typedef struct tt_shm_record {
 } tt_shm_record;
 
 typedef struct tt_shm_reader {
-  _Alignas(TT_SHM_LINE) _Atomic uint64_t released;
-  uint64_t opened; /* 1: this end is or was open; under the segment's lock */
+  _Alignas(TT_SHM_LINE) _Atomic uint64_t released; /* release in tt_shm_release, acquire in least_released */
+  uint64_t opened;                                 /* 1: this end is or was open; under the segment's lock */
 } tt_shm_reader;
 
 typedef struct tt_shm_ring {

@@ -32,7 +32,7 @@ typedef enum tt_shm_state { TT_SHM_ABSENT, TT_SHM_JOINED, TT_SHM_LEFT, TT_SHM_DE
 typedef struct tt_shm_rank {
   _Alignas(TT_SHM_LINE) _Atomic uint32_t sleeping; /* tt_shm_bell: how to ring when something changes; see bell.h */
   _Atomic uint32_t doorbell;                       /* futex */
-  _Atomic uint32_t state;                          /* tt_shm_state */
+  _Atomic uint32_t state; /* tt_shm_state; TT_SHM_JOINED by release after what follows, read by acquire */
   int32_t pid;
   int32_t fd;                    /* in its process, on which its life lock is; -1: none. See peer.c */
   uint64_t probe_address, probe; /* where this process has that word, and nobody else has it */
@@ -64,11 +64,11 @@ typedef struct tt_shm_block {
 typedef struct tt_shm_head {
   uint64_t bytes;
   int64_t rank_count;
-  _Atomic uint32_t deaths;        /* ranks known to be dead */
-  _Atomic int64_t looked_ns;      /* when some rank last looked who is alive */
-  _Atomic uint32_t no_membarrier; /* 1: some rank has none, sleepers must not rely on it */
+  _Atomic uint32_t deaths;        /* ranks known to be dead; tt_shm_peer_mark_dead adds, `progress` acquires */
+  _Atomic int64_t looked_ns;      /* when some rank last looked who is alive: a hint, relaxed */
+  _Atomic uint32_t no_membarrier; /* 1: some rank has none, sleepers must not rely on it; relaxed */
   _Alignas(TT_SHM_LINE) pthread_mutex_t lock;
-  _Atomic int32_t holder;        /* pid of the process that took it last: for errors */
+  _Atomic int32_t holder;        /* pid of the process that took it last: for errors; relaxed */
   uint64_t bump;                 /* blocks lie before it */
   uint64_t piece;                /* new small blocks begin here, up to the next multiple of TT_SHM_PIECE, if any does */
   uint64_t free[TT_SHM_CLASSES]; /* by log2 of the size */
@@ -82,8 +82,8 @@ typedef struct tt_shm_segment {
   uint64_t bytes;
   tt_file file;      /* its descriptor; -1: left open, see tt_shm_life_end */
   int32_t process;   /* that has mapped it */
-  _Atomic int users; /* transports over this mapping; the last one unmaps */
-  atomic_bool stuck; /* the lock was waited for in vain, and not had since */
+  _Atomic int users; /* transports over this mapping; the last one unmaps: acq_rel as each leaves */
+  atomic_bool stuck; /* the lock was waited for in vain, and not had since: a hint, relaxed */
 } tt_shm_segment;
 
 /* Reserves address space, as much of `bytes` as this process may have; *bytes is what it got. */

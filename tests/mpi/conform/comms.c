@@ -231,10 +231,10 @@ void comms_end(void) {
 int64_t comms_enter(suite_comm *of) {
   of->barriers++;
   if (entered != NULL)
-    atomic_fetch_add(&entered[of->slot], 1);
+    atomic_fetch_add_explicit(&entered[of->slot], 1, memory_order_relaxed);
   return of->barriers;
 }
 
 bool comms_entered(const suite_comm *of, int64_t ticket) {
-  return entered == NULL || atomic_load(&entered[of->slot]) >= ticket * of->size;
+  return entered == NULL || atomic_load_explicit(&entered[of->slot], memory_order_relaxed) >= ticket * of->size;
 }
