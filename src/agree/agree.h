@@ -93,11 +93,14 @@ static inline void tt_record_publish(tutti_comm *comm, uint64_t number, const tt
   if (!place)
     return;
   if (!comm->side.main || number == 1) {
-    atomic_store_explicit(tt_atomic_word(&place->word[0]), 0, memory_order_relaxed); /* readers that see 0 or a change skip it */
+    atomic_store_explicit(tt_atomic_word(&place->word[0]), 0,
+                          memory_order_relaxed); /* readers that see 0 or a change skip it */
     for (int n = 1; n < TT_RECORD_WORDS; n++)
-      atomic_store_explicit(tt_atomic_word(&place->word[n]), said->word[n], memory_order_release); /* none before the 0 */
+      atomic_store_explicit(tt_atomic_word(&place->word[n]), said->word[n],
+                            memory_order_release); /* none before the 0 */
   }
-  atomic_store_explicit(tt_atomic_word(&place->word[0]), number, memory_order_release); /* pairs with tt_record_read, as the others */
+  atomic_store_explicit(tt_atomic_word(&place->word[0]), number,
+                        memory_order_release); /* pairs with tt_record_read, as the others */
 }
 
 /* ---- lengths.c ---- */

@@ -127,7 +127,7 @@ static tutti_status parse_row(const tt_option *row, const char *text, tt_options
   case TT_OPTION_TEXT:
     return parse_text(text, row->fallback, member);
   }
-  assert(!"an option of no kind");
+  assert(false); /* an option of no kind */
   return TUTTI_ERR_ARGUMENT;
 }
 

@@ -120,8 +120,8 @@ tutti_status tt_operation_step(tutti_comm *comm, const tt_operation *operation, 
 }
 
 void tt_operation_note(tutti_comm *comm, const tt_operation *operation) {
-  __atomic_store_n(&comm->calls.last_media, operation->executor->went,
-                   __ATOMIC_RELAXED); /* any thread may ask: tutti_comm_last_media */
+  /* Any thread may ask: tutti_comm_last_media. */
+  atomic_store_explicit(&comm->calls.last_media, operation->executor->went, memory_order_relaxed);
 }
 
 /* Who has left the call with an error may already write to what this rank has read in place. */

@@ -37,7 +37,7 @@ bool tt_ir_has_end(const tt_family *family, int64_t i, int64_t j, int64_t rank) 
   case TT_ENDS_RANGE:
     return rank <= tt_ir_at(family->ends.one, i, j);
   }
-  assert(!"ends of no kind");
+  assert(false); /* ends of no kind */
   return false;
 }
 
@@ -52,7 +52,7 @@ int64_t tt_ir_end_count(const tt_composition *composition, const tt_family *fami
   case TT_ENDS_RANGE:
     return tt_ir_at(family->ends.one, i, j) + 1;
   }
-  assert(!"ends of no kind");
+  assert(false); /* ends of no kind */
   return 0;
 }
 

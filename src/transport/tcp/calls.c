@@ -84,7 +84,7 @@ static tt_tcp_verdict greet(tt_tcp_calls *calls, call *of) {
   if (errno != 0 || !tt_tcp_watch_change(calls->watcher, &of->watch, EPOLLIN))
     return TT_TCP_LOST;
   of->connected = true;
-  assert(calls->rank != of->peer && of->rail >= 0 && of->rail < TT_TCP_RAILS); /* a hello with others is refused */
+  assert(calls->rank != of->peer && of->rail >= 0 && of->rail < TT_RAILS_MOST); /* a hello with others is refused */
   return tt_tcp_auth_call(&of->auth, of->watch.fd, calls->rank, of->peer, of->rail);
 }
 

@@ -5,6 +5,7 @@
  * endpoints: mail.c. */
 #include "transport/ucx/mail.h"
 
+#include <assert.h>
 #include <endian.h>
 #include <inttypes.h>
 #include <sodium.h>

@@ -1,9 +1,11 @@
 /* transport/ucx/mail.c - letters as active messages: ucp_am_send_nbx of head and data, which lie behind each other;
  * UCX's header has the job's key. What arrival.c has put aside is used when UCX has returned.
  *
- * Closing waits until each peer has said that it has had all, since what UCX has taken may be lost with the connection. */
+ * Closing waits until each peer has said that it has had all, since what UCX has taken may be lost with the connection.
+ */
 #include "transport/ucx/mail.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <poll.h>
 #include <stdlib.h>

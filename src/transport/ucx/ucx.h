@@ -24,8 +24,8 @@
 
 #include "transport/between.h"
 
-/* NULL: tutti was built without UCX. Rails of two machines belong together by their place in the list. peer_dead is as tcp's: 1 for a process whose endpoints have failed, 2 for one that
- * has closed. */
+/* NULL: tutti was built without UCX. Rails of two machines belong together by their place in the list. peer_dead is as
+ * tcp's: 1 for a process whose endpoints have failed, 2 for one that has closed. */
 const tutti_transport_ops *tt_ucx_ops(void); /* config: tt_between_config */
 
 #endif
