@@ -18,27 +18,27 @@
 /* `address`: name of the driver's socket in the abstract namespace. Returns the socket, or -1. */
 static int bench_connect(const char *address) {
   struct sockaddr_un name = {.sun_family = AF_UNIX};
-  int link = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+  int connection = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
   size_t length = strnlen(address, sizeof name.sun_path - 1);
   memcpy(name.sun_path + 1, address, length);
   socklen_t bytes = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + length);
-  if (link >= 0 && connect(link, (const struct sockaddr *)&name, bytes) == 0)
-    return link;
+  if (connection >= 0 && connect(connection, (const struct sockaddr *)&name, bytes) == 0)
+    return connection;
   perror("tutti bench worker: the driver's socket");
   return -1;
 }
 
 /* The next packet; 0 when the driver is gone. */
-static int bench_receive(int link, void *packet, size_t bytes) {
+static int bench_receive(int connection, void *packet, size_t bytes) {
   ssize_t got;
   do
-    got = recv(link, packet, bytes, 0);
+    got = recv(connection, packet, bytes, 0);
   while (got < 0 && errno == EINTR);
   return got == (ssize_t)bytes;
 }
 
-static int bench_send(int link, const void *packet, size_t bytes) {
-  return send(link, packet, bytes, MSG_NOSIGNAL) == (ssize_t)bytes;
+static int bench_send(int connection, const void *packet, size_t bytes) {
+  return send(connection, packet, bytes, MSG_NOSIGNAL) == (ssize_t)bytes;
 }
 
 static void bench_obey(const bench_library *library, bench_point *point, bench_command *current,
@@ -55,16 +55,16 @@ static void bench_obey(const bench_library *library, bench_point *point, bench_c
 }
 
 /* Reads commands until the driver says stop (returns 1) or is gone (returns 0). */
-static int bench_serve(const bench_library *library, int link, bench_point *point) {
+static int bench_serve(const bench_library *library, int connection, bench_point *point) {
   static bench_command current, command;
   static bench_reply reply;
   point->command = &current;
-  while (bench_receive(link, &command, sizeof command)) {
+  while (bench_receive(connection, &command, sizeof command)) {
     if (command.verb == BENCH_STOP)
       return bench_release_all(library, point), 1;
     memset(&reply, 0, sizeof reply);
     bench_obey(library, point, &current, &command, &reply);
-    if (!bench_send(link, &reply, sizeof reply))
+    if (!bench_send(connection, &reply, sizeof reply))
       return 0;
   }
   return 0;
@@ -80,12 +80,13 @@ static int bench_driven_main(const bench_library *library, int argc, char **argv
     return fprintf(stderr, "tutti bench worker: started by `tutti bench` only\n"), 2;
   bench_hello hello = {BENCH_MAGIC, atoi(argv[2]), atoi(rank)};
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  int link = bench_connect(argv[1]);
-  if (link < 0 || !bench_send(link, &hello, sizeof hello) || !bench_receive(link, &welcome, sizeof welcome))
+  int connection = bench_connect(argv[1]);
+  if (connection < 0 || !bench_send(connection, &hello, sizeof hello) ||
+      !bench_receive(connection, &welcome, sizeof welcome))
     return 1;
   bench_bind(welcome.cpu);
   ready.result = library->open(&point.rank, &point.size, ready.text);
-  if (!bench_send(link, &ready, sizeof ready) || !bench_serve(library, link, &point))
+  if (!bench_send(connection, &ready, sizeof ready) || !bench_serve(library, connection, &point))
     _exit(1); /* a library whose peers may be gone does not leave politely */
   library->close();
   return 0;

@@ -86,7 +86,7 @@ static int post(tt_mpi_work *work) {
 
 static bool take_tag(tt_mpi_work *work) {
   tt_mpi_lock();
-  bool taken = tt_mpi_tag_take(&work->tag);
+  bool taken = tt_mpi_tag_get(&work->tag);
   tt_mpi_unlock();
   return taken;
 }

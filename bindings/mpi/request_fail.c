@@ -22,7 +22,7 @@ void tt_mpi_fail_keep(tt_mpi_work *work) {
 
 int64_t tt_mpi_fail_count(void) { return atomic_load_explicit(&count, memory_order_relaxed); }
 
-tt_mpi_work *tt_mpi_fail_take(MPI_Request request) {
+tt_mpi_work *tt_mpi_fail_remove(MPI_Request request) {
   tt_mpi_lock();
   tt_mpi_work **at = &failed;
   while (*at && (*at)->mpi != request)
@@ -39,7 +39,7 @@ tt_mpi_work *tt_mpi_fail_take(MPI_Request request) {
 
 void tt_mpi_fail_clear(void) {
   while (failed) {
-    tt_mpi_work *work = tt_mpi_fail_take(failed->mpi);
+    tt_mpi_work *work = tt_mpi_fail_remove(failed->mpi);
     if (!work->persistent)
       tt_mpi_work_destroy(work);
   }

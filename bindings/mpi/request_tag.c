@@ -30,7 +30,7 @@ static bool grow(void) {
   return true;
 }
 
-bool tt_mpi_tag_take(int *tag) {
+bool tt_mpi_tag_get(int *tag) {
   if (given_back_count > 0) {
     *tag = given_back[--given_back_count];
     return true;

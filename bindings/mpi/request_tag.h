@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-bool tt_mpi_tag_take(int *tag); /* false: no memory, or MPI has no more */
+bool tt_mpi_tag_get(int *tag); /* false: no memory, or MPI has no more */
 void tt_mpi_tag_give(int tag);
 void tt_mpi_tag_clear(void);
 

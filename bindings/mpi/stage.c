@@ -85,7 +85,7 @@ static void send_to_self(const tt_mpi_move *move, char *program, char *packed, i
   MPI_Datatype type = make_type_of_bytes(bytes);
   int tag = 0;
   tt_mpi_lock();
-  bool taken = tt_mpi_tag_take(&tag);
+  bool taken = tt_mpi_tag_get(&tag);
   tt_mpi_unlock();
   PMPI_Sendrecv(back ? packed : program, 1, back ? type : move->type, 0, tag, back ? program : packed, 1,
                 back ? move->type : type, 0, tag, tt_mpi.self, MPI_STATUS_IGNORE);

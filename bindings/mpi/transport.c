@@ -1,15 +1,15 @@
 /* bindings/mpi/transport.c - streams over point-to-point messages of MPI: how ranks on different machines reach each
  * other.
  *
- *     reserve -> fill -> commit   a letter with the data (mail.c)    peek -> use -> release
- *     credits                   <-- how many have been released      (with a letter of the stream that goes back,
+ *     reserve -> fill -> commit   a packet with the data (pipes.c)    peek -> use -> release
+ *     credits                   <-- how many have been released      (with a packet of the stream that goes back,
  *                                                                     or one of its own for half a window)
  *
  * A stream has WINDOW slots: the writer has a credit for each slot that the reader holds or will get. What has come
  * waits in its stream's queue, whether that end has been opened or not, so that nothing has to be read in order. */
 #include "transport.h"
 
-#include "mail.h"
+#include "pipes.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -22,19 +22,19 @@ struct tutti_stream { /* one end */
   bool writes;
   uint32_t next; /* number of the slot that is committed or peeked at next */
   /* writer */
-  uint32_t credits, unsent; /* unsent: letters that MPI has not done with */
+  uint32_t credits, unsent; /* unsent: packets that MPI has not done with */
   size_t room;
-  tt_mpi_letter *slot; /* reserved */
+  tt_mpi_packet *slot; /* reserved */
   tutti_stream_sent sent;
   /* reader */
   uint32_t owed;          /* credits: released, and the writer does not know */
-  tt_mpi_letter *letters; /* by number */
+  tt_mpi_packet *packets; /* by number */
   tutti_stream *twin;     /* the end of the stream in the other direction, of the same id and peer; NULL: none yet */
   tutti_stream *after;    /* in its bucket */
 };
 
 typedef struct streams { /* what open makes */
-  tt_mpi_mail *mail;
+  tt_mpi_pipes *pipes;
   int64_t rank;
   tutti_stream **bucket;
   size_t bucket_count, count; /* bucket_count: a power of two */
@@ -91,14 +91,14 @@ static tutti_stream *find_or_make(streams *self, uint64_t id, int64_t peer, bool
   return stream;
 }
 
-static void drop_letters(streams *self, tutti_stream *stream) {
-  while (stream->letters) {
-    tt_mpi_letter *letter = stream->letters;
-    stream->letters = letter->next;
-    tt_mpi_letter_give(self->mail, letter);
+static void drop_packets(streams *self, tutti_stream *stream) {
+  while (stream->packets) {
+    tt_mpi_packet *packet = stream->packets;
+    stream->packets = packet->next;
+    tt_mpi_packet_put(self->pipes, packet);
   }
   if (stream->slot)
-    tt_mpi_letter_give(self->mail, stream->slot);
+    tt_mpi_packet_put(self->pipes, stream->slot);
 }
 
 static void stream_close(void *transport, tutti_stream *stream) {
@@ -110,7 +110,7 @@ static void stream_close(void *transport, tutti_stream *stream) {
   self->count--;
   if (stream->twin)
     stream->twin->twin = NULL;
-  drop_letters(self, stream);
+  drop_packets(self, stream);
   free(stream);
 }
 
@@ -127,37 +127,37 @@ static tutti_status stream_open(void *transport, const tutti_stream_spec *spec, 
   return TUTTI_OK;
 }
 
-/* ---- letters that have come ---- */
+/* ---- packets that have come ---- */
 
 /* Numbers wrap; those that are here lie within a window. */
 static bool is_before(uint32_t a, uint32_t b) { return (int32_t)(a - b) < 0; }
 
-static void queue_take(tutti_stream *stream, tt_mpi_letter *letter) {
-  tt_mpi_letter **at = &stream->letters;
-  while (*at && is_before((*at)->head.number, letter->head.number))
+static void queue_take(tutti_stream *stream, tt_mpi_packet *packet) {
+  tt_mpi_packet **at = &stream->packets;
+  while (*at && is_before((*at)->head.number, packet->head.number))
     at = &(*at)->next;
-  letter->next = *at;
-  *at = letter;
+  packet->next = *at;
+  *at = packet;
 }
 
-static tutti_status deliver_take(void *transport, tt_mpi_letter *letter) {
+static tutti_status deliver_take(void *transport, tt_mpi_packet *packet) {
   streams *self = transport;
-  tutti_stream *writer = letter->head.credits > 0 ? find(self, letter->head.stream, letter->peer, true) : NULL;
+  tutti_stream *writer = packet->head.credits > 0 ? find(self, packet->head.stream, packet->peer, true) : NULL;
   if (writer) /* or it has been closed */
-    writer->credits += letter->head.credits;
+    writer->credits += packet->head.credits;
   tutti_stream *reader =
-      letter->kind == TT_MPI_DATA ? find_or_make(self, letter->head.stream, letter->peer, false) : NULL;
+      packet->kind == TT_MPI_DATA ? find_or_make(self, packet->head.stream, packet->peer, false) : NULL;
   if (reader)
-    queue_take(reader, letter);
+    queue_take(reader, packet);
   else
-    tt_mpi_letter_give(self->mail, letter);
-  return reader || letter->kind == TT_MPI_CREDITS ? TUTTI_OK : TUTTI_ERR_MEMORY;
+    tt_mpi_packet_put(self->pipes, packet);
+  return reader || packet->kind == TT_MPI_CREDITS ? TUTTI_OK : TUTTI_ERR_MEMORY;
 }
 
-/* ---- letters that have gone ---- */
+/* ---- packets that have gone ---- */
 
-static void gone(void *transport, const tt_mpi_letter *letter) {
-  tutti_stream *writer = find(transport, letter->head.stream, letter->peer, true);
+static void gone(void *transport, const tt_mpi_packet *packet) {
+  tutti_stream *writer = find(transport, packet->head.stream, packet->peer, true);
   if (writer) /* or it has been closed */
     writer->unsent--;
 }
@@ -175,7 +175,7 @@ static tutti_status reserve(void *transport, tutti_stream *stream, tutti_slot_he
   *room = 0;
   if (stream->credits == 0)
     return TUTTI_OK;
-  if (!stream->slot && !(stream->slot = tt_mpi_letter_take(self->mail, stream->room)))
+  if (!stream->slot && !(stream->slot = tt_mpi_packet_get(self->pipes, stream->room)))
     return TUTTI_ERR_MEMORY;
   *header = &stream->slot->head.slot;
   *data = stream->slot->data;
@@ -183,63 +183,63 @@ static tutti_status reserve(void *transport, tutti_stream *stream, tutti_slot_he
   return TUTTI_OK;
 }
 
-/* Sends the letter with the credits that its peer is owed for the stream that comes from there. */
-static tutti_status send_take(streams *self, tt_mpi_letter *letter, tt_mpi_kind kind, tutti_stream *reader) {
-  letter->kind = (uint8_t)kind;
-  letter->head.credits = 0;
+/* Sends the packet with the credits that its peer is owed for the stream that comes from there. */
+static tutti_status send_take(streams *self, tt_mpi_packet *packet, tt_mpi_kind kind, tutti_stream *reader) {
+  packet->kind = (uint8_t)kind;
+  packet->head.credits = 0;
   if (reader) {
-    letter->head.credits = reader->owed;
+    packet->head.credits = reader->owed;
     reader->owed = 0;
   }
-  return tt_mpi_mail_send_take(self->mail, letter);
+  return tt_mpi_pipes_send_take(self->pipes, packet);
 }
 
 static tutti_status commit(void *transport, tutti_stream *stream, size_t bytes) {
-  tt_mpi_letter *letter = stream->slot;
-  if (!letter)
+  tt_mpi_packet *packet = stream->slot;
+  if (!packet)
     return TUTTI_ERR_ARGUMENT;
   stream->slot = NULL;
   stream->credits--;
   stream->unsent++;
   stream->sent.slots++;
   stream->sent.slot_bytes += bytes;
-  letter->peer = stream->peer;
-  letter->bytes = bytes;
-  letter->head.stream = stream->id;
-  letter->head.number = stream->next++;
-  return send_take(transport, letter, TT_MPI_DATA, stream->twin);
+  packet->peer = stream->peer;
+  packet->bytes = bytes;
+  packet->head.stream = stream->id;
+  packet->head.number = stream->next++;
+  return send_take(transport, packet, TT_MPI_DATA, stream->twin);
 }
 
 static tutti_status peek(void *transport, tutti_stream *stream, const tutti_slot_header **header, const void **data,
                          size_t *bytes) {
   (void)transport;
-  tt_mpi_letter *letter = stream->letters;
+  tt_mpi_packet *packet = stream->packets;
   *header = NULL;
-  if (!letter || letter->head.number != stream->next)
+  if (!packet || packet->head.number != stream->next)
     return TUTTI_OK;
-  *header = &letter->head.slot;
-  *data = letter->data;
-  *bytes = letter->bytes;
+  *header = &packet->head.slot;
+  *data = packet->data;
+  *bytes = packet->bytes;
   return TUTTI_OK;
 }
 
 static tutti_status send_credits(streams *self, tutti_stream *stream) {
-  tt_mpi_letter *letter = tt_mpi_letter_take(self->mail, 0);
-  if (!letter)
+  tt_mpi_packet *packet = tt_mpi_packet_get(self->pipes, 0);
+  if (!packet)
     return TUTTI_ERR_MEMORY;
-  letter->peer = stream->peer;
-  letter->bytes = 0;
-  letter->head = (tt_mpi_head){.stream = stream->id};
-  return send_take(self, letter, TT_MPI_CREDITS, stream);
+  packet->peer = stream->peer;
+  packet->bytes = 0;
+  packet->head = (tt_mpi_head){.stream = stream->id};
+  return send_take(self, packet, TT_MPI_CREDITS, stream);
 }
 
 static tutti_status release(void *transport, tutti_stream *stream) {
   streams *self = transport;
-  tt_mpi_letter *letter = stream->letters;
-  stream->letters = letter->next;
+  tt_mpi_packet *packet = stream->packets;
+  stream->packets = packet->next;
   stream->next++;
   stream->owed++;
-  tt_mpi_letter_give(self->mail, letter);
+  tt_mpi_packet_put(self->pipes, packet);
   return stream->owed >= WINDOW / 2 ? send_credits(self, stream) : TUTTI_OK;
 }
 
@@ -251,18 +251,18 @@ static void count_sent(void *transport, tutti_stream *stream, tutti_stream_sent 
 /* ---- the transport ---- */
 
 static tutti_status progress(void *transport, int64_t *peer) {
-  return tt_mpi_mail_progress(((streams *)transport)->mail, peer);
+  return tt_mpi_pipes_progress(((streams *)transport)->pipes, peer);
 }
 
 static void close_streams(void *transport) {
   streams *self = transport;
   if (!self)
     return;
-  tt_mpi_mail_flush(self->mail);
+  tt_mpi_pipes_flush(self->pipes);
   for (size_t n = 0; n < self->bucket_count; n++)
     while (self->bucket[n])
       stream_close(self, self->bucket[n]);
-  tt_mpi_mail_destroy(self->mail);
+  tt_mpi_pipes_destroy(self->pipes);
   free(self->bucket);
   free(self);
 }
@@ -280,8 +280,8 @@ static tutti_status open_streams(const void *config, const tutti_boot *boot, voi
     return TUTTI_ERR_MEMORY;
   }
   self->rank = rank;
-  const tt_mpi_postman postman = {deliver_take, gone, self};
-  tutti_status status = tt_mpi_mail_create(comm, &postman, &self->mail);
+  const tt_mpi_owner owner = {deliver_take, gone, self};
+  tutti_status status = tt_mpi_pipes_create(comm, &owner, &self->pipes);
   if (status == TUTTI_OK) {
     *transport = self;
     return TUTTI_OK;

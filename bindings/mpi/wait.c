@@ -27,7 +27,7 @@ static bool matters(void) {
 int tt_mpi_request_told(MPI_Request request, int result) {
   if (atomic_load_explicit(&tt_mpi.idups, memory_order_relaxed) > 0)
     tt_mpi_comm_idup_done(request);
-  tt_mpi_work *work = tt_mpi_fail_count() > 0 ? tt_mpi_fail_take(request) : NULL;
+  tt_mpi_work *work = tt_mpi_fail_count() > 0 ? tt_mpi_fail_remove(request) : NULL;
   if (!work)
     return result;
   int code = tt_mpi_fail(work->comm->mpi, work->comm->rank, work->status, work->text);

@@ -157,7 +157,7 @@ bool tt_refuse_concerns(tutti_comm *comm, uint64_t number);
  * the last call that is over; those behind it begin (again). */
 bool tt_refuse_settle(tutti_comm *comm, uint64_t ended);
 /* Whether just that call is refused, and this rank, which is in it, need not wait for the others to leave it. */
-bool tt_refuse_leave(tutti_comm *comm, uint64_t number);
+bool tt_refuse_may_leave(tutti_comm *comm, uint64_t number);
 /* Goes on where nothing of this rank is under way on the communicator, but others may wait for it. */
 void tt_refuse_tend(tutti_comm *comm);
 /* The same for all communicators, from time to time, of one who has waited for so long in a call. */
@@ -165,7 +165,7 @@ void tt_refuse_tend_all(tutti_context *context, int64_t waited_ns, int64_t now);
 /* This rank refuses that call, which has its number already: it had begun, and has overwritten what it reads. */
 void tt_refuse_spoilt(tutti_comm *comm, uint64_t number);
 /* TUTTI_ERR_REFUSED with a text for that call. */
-tutti_status tt_refuse_tell(const tutti_comm *comm, uint64_t number);
+tutti_status tt_refuse_fail(const tutti_comm *comm, uint64_t number);
 /* The same text, for later; NULL: no memory. */
 char *tt_refuse_text(const tutti_comm *comm, uint64_t number);
 /* This rank destroys the communicator. */

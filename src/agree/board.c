@@ -21,7 +21,7 @@ static tutti_status open_board(tutti_comm *comm) {
 }
 
 tutti_status tt_agree_prepare(tutti_comm *comm) {
-  if (comm->link)
+  if (comm->streams)
     return TUTTI_OK;
   if (comm->agree.broken != TUTTI_OK)
     return tt_agree_verdict(comm);
@@ -29,7 +29,7 @@ tutti_status tt_agree_prepare(tutti_comm *comm) {
   if (status == TUTTI_OK)
     status = open_board(comm);
   if (status == TUTTI_OK)
-    status = tt_comm_open_link(comm);
+    status = tt_comm_open_streams(comm);
   if (status == TUTTI_OK)
     return TUTTI_OK;
   tt_agree_lack(comm->context, comm->id, status); /* others may come to the first call and wait for this rank */

@@ -158,7 +158,7 @@ static tutti_status await_note(tutti_comm *comm, int64_t longest_ns) {
   int64_t until_ns = tt_clock_ns() + longest_ns;
   while (comm->apart && !tt_agree_poisoned(comm) && tt_clock_ns() < until_ns) {
     sched_yield();
-    tt_notes_take(comm);
+    tt_notes_receive(comm);
   }
   return tt_agree_poisoned(comm) ? tt_agree_verdict(comm) : TUTTI_OK;
 }
@@ -216,7 +216,7 @@ static void await_answers(tutti_comm *comm, uint64_t number) {
   tt_notes_ask(comm, number);
   while (!all_known(comm, number) && !tt_agree_poisoned(comm) && tt_clock_ns() < until_ns) {
     sched_yield();
-    tt_notes_take(comm);
+    tt_notes_receive(comm);
   }
 }
 

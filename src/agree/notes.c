@@ -204,7 +204,7 @@ static void take_left(const tutti_comm *control, int64_t job_rank, const note *c
 static void take_note(tutti_comm *comm, int64_t rank, const note *come) {
   switch ((talk)come->talk) {
   case VERDICT:
-    tt_agree_take(comm, (tutti_status)come->status, come->of.text);
+    tt_agree_adopt(comm, (tutti_status)come->status, come->of.text);
     return;
   case QUESTION:
   case RECORD:
@@ -235,7 +235,7 @@ static void look_at(tutti_comm *comm, kind of, int64_t rank) {
   }
 }
 
-void tt_notes_take(tutti_comm *asking) {
+void tt_notes_receive(tutti_comm *asking) {
   tutti_comm *comm = tt_comm_main(asking);
   int64_t peer;
   if (!make_notes(comm))
@@ -296,7 +296,7 @@ void tt_notes_look(tutti_comm *asking, uint64_t number, int64_t waited_ns, int64
   if (waited_ns < LISTEN_NS || !make_notes(comm) || now - comm->agree.notes->looked_ns < LOOK_NS)
     return;
   comm->agree.notes->looked_ns = now;
-  tt_notes_take(comm);
+  tt_notes_receive(comm);
   bool again = comm->agree.notes->asked == number && comm->agree.notes->asked_init == asking->side.init;
   if (waited_ns < ASK_NS || (again && now - comm->agree.notes->asked_ns < ASK_AGAIN_NS))
     return;

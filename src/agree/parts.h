@@ -7,7 +7,7 @@
 
 /* ---- verdict.c ---- */
 /* Breaks the communicator with a verdict that others have been told; whether it is the first here. */
-bool tt_agree_take(tutti_comm *comm, tutti_status status, const char *why);
+bool tt_agree_adopt(tutti_comm *comm, tutti_status status, const char *why);
 /* What broke it, for people. */
 const char *tt_agree_broken_text(const tutti_comm *comm);
 
@@ -56,7 +56,7 @@ void tt_notes_stop(tutti_comm *comm, bool asks);
 void tt_notes_seek(const tutti_comm *comm, int64_t rank);
 /* This rank does. Whoever waits for it is told, or may ask. */
 void tt_notes_leave(tutti_comm *comm);
-void tt_notes_take(tutti_comm *comm); /* what has come */
+void tt_notes_receive(tutti_comm *comm); /* what has come */
 void tt_notes_close(tutti_comm *comm);
 
 /* ---- stops.c: what each rank of a communicator says of refused calls; what it means: refuse.c ---- */

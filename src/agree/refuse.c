@@ -213,7 +213,7 @@ static void look_for(tutti_comm *comm, int64_t rank) {
     tt_notes_seek(comm, rank);
     return;
   }
-  tt_notes_take(comm); /* its last words came before */
+  tt_notes_receive(comm); /* its last words came before */
   tt_refuse_left(comm, rank);
 }
 
@@ -251,7 +251,7 @@ bool tt_refuse_settle(tutti_comm *comm, uint64_t ended) {
 /* As all ranks will: the refuser is through with it. Between machines what the call sends may still be lent. And who
  * has refused the first call of the epoch is through with just that one there: it waits for the epoch in which this one
  * is. */
-bool tt_refuse_leave(tutti_comm *comm, uint64_t number) {
+bool tt_refuse_may_leave(tutti_comm *comm, uint64_t number) {
   if (comm->apart || !comm->refused.stops || tt_stops_reason_from(comm, number).number != number)
     return false;
   const tt_stop *own = own_stop(comm);
@@ -282,7 +282,7 @@ void tt_refuse_tend_all(tutti_context *context, int64_t waited_ns, int64_t now) 
   context->tended_ns = now;
   for (tutti_comm *comm = context->made.list; comm; comm = comm->next) {
     if (comm->apart && comm->agree.board && waited_ns > LISTEN_NS)
-      tt_notes_take(comm);
+      tt_notes_receive(comm);
     if (tt_refuse_looms(comm))
       tt_refuse_tend(comm);
   }
@@ -317,7 +317,7 @@ static void describe(const tutti_comm *comm, uint64_t number, char *text, size_t
              number, comm->size, number);
 }
 
-tutti_status tt_refuse_tell(const tutti_comm *comm, uint64_t number) {
+tutti_status tt_refuse_fail(const tutti_comm *comm, uint64_t number) {
   char text[2 * TT_REFUSED_TEXT];
   describe(comm, number, text, sizeof text);
   return tt_fail(TUTTI_ERR_REFUSED, "%s", text);

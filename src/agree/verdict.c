@@ -69,7 +69,7 @@ tutti_status tt_agree_verdict(tutti_comm *any) {
   return tt_fail(comm->agree.broken, "%s", tt_agree_broken_text(comm));
 }
 
-bool tt_agree_take(tutti_comm *any, tutti_status status, const char *why) {
+bool tt_agree_adopt(tutti_comm *any, tutti_status status, const char *why) {
   tutti_comm *comm = tt_comm_main(any);
   bool first = comm->agree.broken == TUTTI_OK;
   if (first && comm->agree.board) {
@@ -87,7 +87,7 @@ tutti_status tt_agree_break(tutti_comm *comm, tutti_status status, const char *f
   va_start(arguments, format);
   vsnprintf(why, sizeof why, format, arguments);
   va_end(arguments);
-  if (tt_agree_take(comm, status, why) && comm->apart)
+  if (tt_agree_adopt(comm, status, why) && comm->apart)
     tt_notes_break(comm, status, why);
   return tt_fail(tt_comm_main(comm)->agree.broken, "%s", tt_agree_broken_text(tt_comm_main(comm)));
 }

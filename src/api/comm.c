@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool link_comm(tutti_context *context, tutti_comm *comm, uint64_t id) {
+static bool list_comm(tutti_context *context, tutti_comm *comm, uint64_t id) {
   assert(!tt_index_find(&context->made.by_number, id));
   comm->id = id;
   if (!tt_index_set(&context->made.by_number, id, comm))
@@ -24,9 +24,9 @@ tutti_status tt_comm_open(tutti_context *context, uint64_t id, const int64_t *jo
                           tutti_comm **comm) {
   assert(rank >= 0 && rank < size && job_rank[rank] == context->rank);
   tutti_comm *made = calloc(1, sizeof *made);
-  if (!made || !(made->team = tt_team_take(&context->teams, job_rank, size, rank)) || !link_comm(context, made, id)) {
+  if (!made || !(made->team = tt_team_get(&context->teams, job_rank, size, rank)) || !list_comm(context, made, id)) {
     if (made)
-      tt_team_give(&context->teams, made->team);
+      tt_team_put(&context->teams, made->team);
     free(made);
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for a communicator of %" PRId64 " ranks", size);
   }
@@ -68,7 +68,7 @@ void tutti_comm_destroy(tutti_comm *comm) {
   tt_recall_finish(comm); /* it leans on entries */
   tt_entry_forget(comm, NULL);
   tt_comm_free_graphs(comm);
-  tt_link_destroy(comm->link);
+  tt_stream_table_destroy(comm->streams);
   tt_comm_close_epoch(comm);
   tt_agree_close(comm);
   for (int n = 0; n < TT_COLLECTIVE_COUNT; n++)
@@ -79,7 +79,7 @@ void tutti_comm_destroy(tutti_comm *comm) {
   free(comm->calls.tally);
   free(comm->calls.copy);
   free(comm->agree.broken_text);
-  tt_team_give(&comm->context->teams, comm->team);
+  tt_team_put(&comm->context->teams, comm->team);
   free(comm);
 }
 

@@ -194,7 +194,7 @@ static tutti_status draw(program *made, FILE *to) {
                              .unit_blocks = made->plan[0]->part_count,
                              .unit_text = "one block",
                              .title = "a composition",
-                             .note = params,
+                             .subtitle = params,
                              .stage = stages,
                              .stage_count = made->composition.stage_count};
   return tt_draw_svg(&picture, to);

@@ -306,7 +306,7 @@ tutti_status tutti_composition_init(tutti_composition *composition, const void *
     return status;
   start it = {
       .of = composition, .blocks = blocks, .element = tt_context_type_bytes(composition->comm->context, (int32_t)type)};
-  tutti_request *made = tt_request_take(composition->comm);
+  tutti_request *made = tt_request_get(composition->comm);
   if (!made)
     return tt_fail(TUTTI_ERR_MEMORY, "tutti_composition_init: no memory for a request");
   status = prepare(&it, in, out, type, op, made);

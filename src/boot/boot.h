@@ -31,8 +31,9 @@ tutti_status tt_boot_compare(const tutti_boot *boot, int64_t timeout_ns, char *m
 
 typedef struct tt_boot_server tt_boot_server;
 
-/* links: how many connections it may have. With fewer than ranks, those that find no place come again for the reply. */
-tutti_status tt_boot_server_open(int64_t rank_count, int64_t links, tt_boot_server **server);
+/* connections: how many connections it may have. With fewer than ranks, those that find no place come again for the
+ * reply. */
+tutti_status tt_boot_server_open(int64_t rank_count, int64_t connections, tt_boot_server **server);
 const char *tt_boot_server_address(const tt_boot_server *server); /* for TUTTI_BOOT */
 int tt_boot_server_fd(const tt_boot_server *server);              /* readable: call tt_boot_server_serve */
 void tt_boot_server_serve(tt_boot_server *server);

@@ -94,9 +94,9 @@ static void run_job(tt_boot_server *server, int count, client *clients, const cl
   close(done[1]);
 }
 
-static tt_boot_server *open_narrow(int64_t rank_count, int64_t links) {
+static tt_boot_server *open_narrow(int64_t rank_count, int64_t connections) {
   tt_boot_server *server = NULL;
-  assert_int_equal(tt_boot_server_open(rank_count, links, &server), TUTTI_OK);
+  assert_int_equal(tt_boot_server_open(rank_count, connections, &server), TUTTI_OK);
   return server;
 }
 
@@ -153,8 +153,8 @@ static void test_everyone_gets_everything_in_rank_order(void **state) {
 
 static void test_ranks_without_a_connection_of_their_own_come_again(void **state) {
   (void)state;
-  for (int links = 1; links < RANKS; links++) {
-    tt_boot_server *server = open_narrow(RANKS, links);
+  for (int connections = 1; connections < RANKS; connections++) {
+    tt_boot_server *server = open_narrow(RANKS, connections);
     client clients[RANKS], like = {.rank_count = RANKS, .timeout_ns = 60 * SECOND, .rounds = 5, .bytes = 300};
     run_job(server, RANKS, clients, &like);
     for (int r = 0; r < RANKS; r++)
@@ -163,8 +163,8 @@ static void test_ranks_without_a_connection_of_their_own_come_again(void **state
   }
 }
 
-static void expect_timeout(int64_t links) {
-  tt_boot_server *server = open_narrow(5, links);
+static void expect_timeout(int64_t connections) {
+  tt_boot_server *server = open_narrow(5, connections);
   client clients[RANKS], like = {.rank_count = 5, .timeout_ns = SECOND / 20, .rounds = 1, .bytes = 8};
   run_job(server, 3, clients, &like);
   for (int r = 0; r < 3; r++) {
@@ -181,8 +181,8 @@ static void test_timeout_names_the_missing_ranks(void **state) {
   expect_timeout(1);
 }
 
-static void expect_peer(int64_t links) {
-  tt_boot_server *server = open_narrow(3, links);
+static void expect_peer(int64_t connections) {
+  tt_boot_server *server = open_narrow(3, connections);
   tt_boot_server_lose(server, 2, "exited with code 7");
   client clients[RANKS], like = {.rank_count = 3, .timeout_ns = 3600 * SECOND, .rounds = 1, .bytes = 8};
   run_job(server, 2, clients, &like);

@@ -39,38 +39,38 @@ void tt_boot_server_resume(tt_boot_server *server) {
   tt_boot_server_set_timer(server);
 }
 
-void tt_boot_server_drop(tt_boot_server *server, tt_boot_link *link) {
+void tt_boot_server_drop(tt_boot_server *server, tt_boot_connection *connection) {
   for (int64_t r = 0; r < server->rank_count; r++)
-    if (server->seat[r].link == link) {
+    if (server->seat[r].connection == connection) {
       assert(server->seat[r].came && server->waiting > 0);
-      server->seat[r].link = NULL;
+      server->seat[r].connection = NULL;
       server->seat[r].came = false;
       server->waiting--;
     }
-  *(link->before != NULL ? &link->before->after : &server->links) = link->after;
-  if (link->after != NULL)
-    link->after->before = link->before;
-  tt_boot_link_destroy(link);
-  assert(server->link_count > 0);
-  server->link_count--;
+  *(connection->before != NULL ? &connection->before->after : &server->connections) = connection->after;
+  if (connection->after != NULL)
+    connection->after->before = connection->before;
+  tt_boot_connection_destroy(connection);
+  assert(server->connection_count > 0);
+  server->connection_count--;
   if (server->retry_ns != 0)
     tt_boot_server_resume(server);
 }
 
-void tt_boot_server_flush(tt_boot_server *server, tt_boot_link *link) {
+void tt_boot_server_flush(tt_boot_server *server, tt_boot_connection *connection) {
   bool waits = false;
-  if (tt_boot_link_send(link, &waits))
-    tt_boot_server_watch(server, link->fd, link, waits);
+  if (tt_boot_connection_send(connection, &waits))
+    tt_boot_server_watch(server, connection->fd, connection, waits);
   else
-    tt_boot_server_drop(server, link);
+    tt_boot_server_drop(server, connection);
 }
 
 /* answer: NULL where there is no memory for it */
-static void give(tt_boot_server *server, tt_boot_link *link, tt_boot_answer *answer) {
-  if (answer != NULL && tt_boot_link_reply(link, answer))
-    tt_boot_server_flush(server, link);
+static void give(tt_boot_server *server, tt_boot_connection *connection, tt_boot_answer *answer) {
+  if (answer != NULL && tt_boot_connection_reply(connection, answer))
+    tt_boot_server_flush(server, connection);
   else
-    tt_boot_server_drop(server, link);
+    tt_boot_server_drop(server, connection);
 }
 
 static tt_boot_answer *say(const tt_boot_server *server, tutti_status status) {
@@ -82,35 +82,35 @@ static tt_boot_answer *say(const tt_boot_server *server, tutti_status status) {
   return answer;
 }
 
-static void refuse(tt_boot_server *server, tt_boot_link *link, tutti_status status) {
+static void refuse(tt_boot_server *server, tt_boot_connection *connection, tutti_status status) {
   tt_boot_answer *answer = say(server, status);
-  give(server, link, answer);
+  give(server, connection, answer);
   tt_boot_answer_release(answer);
 }
 
 /* ---- ranks that come again ---- */
 
-static void say_again(tt_boot_server *server, tt_boot_link *link) {
+static void say_again(tt_boot_server *server, tt_boot_connection *connection) {
   uint64_t most_us = (uint64_t)server->away * VISIT_US + VISIT_LEAST_US, after_us = VISIT_LEAST_US;
-  for (uint32_t n = 0; n < link->request.again && after_us < most_us; n++)
+  for (uint32_t n = 0; n < connection->request.again && after_us < most_us; n++)
     after_us *= 2;
   after_us = after_us < most_us ? after_us : most_us;
   char *content;
   tt_boot_answer *answer = tt_boot_answer_create(TT_BOOT_AGAIN, sizeof after_us, &content);
   if (answer != NULL)
     memcpy(content, &after_us, sizeof after_us);
-  give(server, link, answer);
+  give(server, connection, answer);
   tt_boot_answer_release(answer);
 }
 
 static void send_away(tt_boot_server *server, tt_boot_seat *of) {
-  tt_boot_link *link = of->link;
+  tt_boot_connection *connection = of->connection;
   assert(of->came && of->mine == NULL && of->owed == NULL);
-  of->mine = link->in;
-  of->link = NULL;
-  link->in = NULL;
+  of->mine = connection->in;
+  of->connection = NULL;
+  connection->in = NULL;
   server->away++;
-  say_again(server, link);
+  say_again(server, connection);
 }
 
 /* answer: NULL where there is none. */
@@ -134,28 +134,28 @@ void tt_boot_round_forget(tt_boot_server *server, tt_boot_seat *of) {
   server->waiting--;
 }
 
-void tt_boot_round_visit(tt_boot_server *server, tt_boot_link *link) {
-  tt_boot_seat *of = &server->seat[link->request.rank];
+void tt_boot_round_visit(tt_boot_server *server, tt_boot_connection *connection) {
+  tt_boot_seat *of = &server->seat[connection->request.rank];
   tt_boot_answer *owed = of->owed;
   if (owed == NULL && of->mine != NULL) {
-    say_again(server, link);
+    say_again(server, connection);
     return;
   }
   of->owed = NULL;
-  give(server, link, owed);
+  give(server, connection, owed);
   tt_boot_answer_release(owed);
 }
 
 /* ---- rounds ---- */
 
 static void end_seat(tt_boot_server *server, tt_boot_seat *of, bool failed, tt_boot_answer *answer) {
-  tt_boot_link *link = of->link;
-  assert(of->came == (link != NULL || of->mine != NULL));
+  tt_boot_connection *connection = of->connection;
+  assert(of->came == (connection != NULL || of->mine != NULL));
   of->missed = !of->came && failed;
   of->came = false;
-  of->link = NULL;
-  if (link != NULL)
-    give(server, link, answer);
+  of->connection = NULL;
+  if (connection != NULL)
+    give(server, connection, answer);
   else if (of->mine != NULL)
     owe(server, of, answer);
 }
@@ -185,7 +185,7 @@ void tt_boot_round_fail_late(tt_boot_server *server) {
 
 static const char *contribution(const tt_boot_seat *of) {
   assert(of->came);
-  return of->link != NULL ? of->link->in : of->mine;
+  return of->connection != NULL ? of->connection->in : of->mine;
 }
 
 /* packed: NULL, or room for what it returns. */
@@ -231,34 +231,34 @@ static void describe_foreign(tt_boot_server *server, const tt_boot_request *requ
 }
 
 /* What this rank says ends the round for all. */
-static void refuse_for_all(tt_boot_server *server, tt_boot_link *link) {
-  refuse(server, link, TUTTI_ERR_MISMATCH);
+static void refuse_for_all(tt_boot_server *server, tt_boot_connection *connection) {
+  refuse(server, connection, TUTTI_ERR_MISMATCH);
   tt_boot_round_fail(server, TUTTI_ERR_MISMATCH);
 }
 
-void tt_boot_round_contribute(tt_boot_server *server, tt_boot_link *link) {
-  const tt_boot_request *request = &link->request;
+void tt_boot_round_contribute(tt_boot_server *server, tt_boot_connection *connection) {
+  const tt_boot_request *request = &connection->request;
   uint32_t rank = request->rank;
   assert(rank < server->rank_count);
   tt_boot_seat *own = &server->seat[rank];
   tt_boot_round_forget(server, own);
   if (own->missed) {
     own->missed = false;
-    refuse(server, link, server->failure);
+    refuse(server, connection, server->failure);
     return;
   }
   if (own->came) {
     snprintf(server->text, sizeof server->text, "rank %u joined twice", rank);
-    refuse_for_all(server, link);
+    refuse_for_all(server, connection);
     return;
   }
-  if (link->foreign) {
+  if (connection->foreign) {
     describe_foreign(server, request);
-    refuse_for_all(server, link);
+    refuse_for_all(server, connection);
     own->missed = false;
     return;
   }
-  own->link = link;
+  own->connection = connection;
   own->came = true;
   if (server->waiting++ > 0 && request->bytes != server->bytes) {
     snprintf(server->text, sizeof server->text, "rank %u contributes another number of bytes than the others", rank);
@@ -272,6 +272,6 @@ void tt_boot_round_contribute(tt_boot_server *server, tt_boot_link *link) {
   }
   server->bytes = request->bytes;
   tt_boot_round_check(server);
-  if (own->link == link && server->link_count > server->link_most / 4 * 3)
+  if (own->connection == connection && server->connection_count > server->connection_most / 4 * 3)
     send_away(server, own);
 }

@@ -32,9 +32,9 @@ static void fail_crowded(tt_boot_server *server, int error) {
   tt_boot_round_fail(server, TUTTI_ERR_SYSTEM);
 }
 
-static void accept_link(tt_boot_server *server) {
-  assert(server->link_count <= server->link_most);
-  if (server->link_count == server->link_most) {
+static void accept_connection(tt_boot_server *server) {
+  assert(server->connection_count <= server->connection_most);
+  if (server->connection_count == server->connection_most) {
     rest_listener(server);
     return;
   }
@@ -43,30 +43,30 @@ static void accept_link(tt_boot_server *server) {
     fail_crowded(server, errno);
   if (fd < 0)
     return;
-  tt_boot_link *link = tt_boot_same_user(fd) ? tt_boot_link_create(fd) : NULL;
-  if (link == NULL) {
+  tt_boot_connection *connection = tt_boot_same_user(fd) ? tt_boot_connection_create(fd) : NULL;
+  if (connection == NULL) {
     close(fd);
     return;
   }
-  link->after = server->links;
-  if (link->after != NULL)
-    link->after->before = link;
-  server->links = link;
-  server->link_count++;
-  tt_boot_server_watch(server, fd, link, false);
+  connection->after = server->connections;
+  if (connection->after != NULL)
+    connection->after->before = connection;
+  server->connections = connection;
+  server->connection_count++;
+  tt_boot_server_watch(server, fd, connection, false);
 }
 
-static void serve_link(tt_boot_server *server, tt_boot_link *link, uint32_t events) {
+static void serve_connection(tt_boot_server *server, tt_boot_connection *connection, uint32_t events) {
   if (events & (EPOLLIN | EPOLLHUP | EPOLLERR)) {
-    tt_boot_event event = tt_boot_link_receive(link, server->rank_count);
+    tt_boot_event event = tt_boot_connection_receive(connection, server->rank_count);
     if (event == TT_BOOT_CLOSED)
-      tt_boot_server_drop(server, link);
-    else if (event == TT_BOOT_REQUEST && !link->foreign && link->request.again)
-      tt_boot_round_visit(server, link);
+      tt_boot_server_drop(server, connection);
+    else if (event == TT_BOOT_REQUEST && !connection->foreign && connection->request.again)
+      tt_boot_round_visit(server, connection);
     else if (event == TT_BOOT_REQUEST)
-      tt_boot_round_contribute(server, link);
+      tt_boot_round_contribute(server, connection);
   } else if (events & EPOLLOUT) {
-    tt_boot_server_flush(server, link);
+    tt_boot_server_flush(server, connection);
   }
 }
 
@@ -86,11 +86,11 @@ void tt_boot_server_serve(tt_boot_server *server) {
   struct epoll_event event; /* one at a time: serving one may drop another */
   while (epoll_wait(server->epoll, &event, 1, 0) == 1)
     if (event.data.ptr == &server->listener)
-      accept_link(server);
+      accept_connection(server);
     else if (event.data.ptr == &server->timer)
       serve_timer(server);
     else
-      serve_link(server, event.data.ptr, event.events);
+      serve_connection(server, event.data.ptr, event.events);
 }
 
 void tt_boot_server_lose(tt_boot_server *server, int64_t rank, const char *how) {
@@ -135,13 +135,13 @@ static tutti_status open_all(tt_boot_server *server) {
   return TUTTI_OK;
 }
 
-tutti_status tt_boot_server_open(int64_t rank_count, int64_t links, tt_boot_server **server) {
+tutti_status tt_boot_server_open(int64_t rank_count, int64_t connections, tt_boot_server **server) {
   assert(rank_count > 0);
   tt_boot_server *made = calloc(1, sizeof *made + (size_t)rank_count * sizeof made->seat[0]);
   if (made == NULL)
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for the server of %" PRId64 " ranks", rank_count);
   made->rank_count = rank_count;
-  made->link_most = links < rank_count ? links : INT64_MAX;
+  made->connection_most = connections < rank_count ? connections : INT64_MAX;
   made->epoll = made->listener = made->timer = -1;
   tutti_status status = open_all(made);
   if (status == TUTTI_OK)
@@ -157,8 +157,8 @@ int tt_boot_server_fd(const tt_boot_server *server) { return server->epoll; }
 void tt_boot_server_close(tt_boot_server *server) {
   if (server == NULL)
     return;
-  while (server->links != NULL)
-    tt_boot_server_drop(server, server->links);
+  while (server->connections != NULL)
+    tt_boot_server_drop(server, server->connections);
   for (int64_t r = 0; r < server->rank_count; r++) {
     free(server->seat[r].mine);
     tt_boot_answer_release(server->seat[r].owed);

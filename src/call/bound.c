@@ -106,9 +106,9 @@ static tutti_status make_executor(const tutti_comm *comm, tt_entry *entry, tt_cl
   const tt_bound_plan *plan;
   if (!spare || !*spare) {
     tutti_status status = get_plan(comm, entry, class, &plan);
-    return status == TUTTI_OK ? tt_executor_create(plan, comm->link, &entry->executor[class]) : status;
+    return status == TUTTI_OK ? tt_executor_create(plan, comm->streams, &entry->executor[class]) : status;
   }
-  tutti_status status = (*spare)->ops->move(*spare, comm->link);
+  tutti_status status = (*spare)->ops->move(*spare, comm->streams);
   if (status != TUTTI_OK)
     return status;
   entry->executor[class] = *spare;

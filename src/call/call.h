@@ -258,7 +258,7 @@ void tt_request_give_up(tutti_comm *comm);
 void tt_request_orphan(tutti_comm *comm);
 /* An empty one of the communicator's pool, for the caller to fill in; NULL: no memory. tt_request_give_back
  * takes it again. */
-tutti_request *tt_request_take(tutti_comm *comm);
+tutti_request *tt_request_get(tutti_comm *comm);
 tutti_status tt_request_post(tutti_comm *comm, const tt_call *call, const tt_places *places, bool persistent,
                              tutti_request **request);
 /* In whose queue it stands. */

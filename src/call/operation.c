@@ -130,7 +130,7 @@ tutti_status tt_operation_end(tutti_comm *comm, const tt_operation *operation) {
   if (operation->executor->ops->in_cells(operation->executor)) /* they are not written before the next call */
     return TUTTI_OK;
   atomic_thread_fence(
-      memory_order_acquire); /* first the reading, then the look: pairs with the fence of tt_refuse_leave */
+      memory_order_acquire); /* first the reading, then the look: pairs with the fence of tt_refuse_may_leave */
   if (tt_agree_poisoned(comm))
     return tt_agree_verdict(comm);
   return tt_refuse_concerns(comm, operation->number) ? TUTTI_ERR_REFUSED : TUTTI_OK;
@@ -203,13 +203,13 @@ static tutti_status wait_for_all(tutti_comm *comm, uint64_t number) {
 /* Until all ranks have stopped. TUTTI_OK: it may begin. */
 static tutti_status await_stop(tutti_comm *comm, uint64_t number) {
   tutti_status status = TUTTI_OK;
-  if (tt_refuse_concerns(comm, number) && tt_refuse_leave(comm, number))
-    return tt_refuse_tell(comm, number);
+  if (tt_refuse_concerns(comm, number) && tt_refuse_may_leave(comm, number))
+    return tt_refuse_fail(comm, number);
   while (status == TUTTI_OK && number > comm->refused.over && tt_refuse_concerns(comm, number))
     status = wait_for_all(comm, number);
   if (status != TUTTI_OK)
     return comm->agree.broken == TUTTI_OK ? status : tt_agree_verdict(comm);
-  return number > comm->refused.over ? TUTTI_OK : tt_refuse_tell(comm, number);
+  return number > comm->refused.over ? TUTTI_OK : tt_refuse_fail(comm, number);
 }
 
 /* It waits for the next epoch, and begins there, once or more. */
@@ -224,7 +224,7 @@ static tutti_status run_later(tutti_comm *comm, const tt_call *call, tt_operatio
       return status;
     if (spoilt) {
       tt_refuse_spoilt(comm, operation->number);
-      return tt_refuse_tell(comm, operation->number);
+      return tt_refuse_fail(comm, operation->number);
     }
     if (epoch != comm->refused.epoch) { /* it is the first there */
       comm->calls.history = comm->refused.first_history;

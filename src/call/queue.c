@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-tutti_request *tt_request_take(tutti_comm *comm) {
+tutti_request *tt_request_get(tutti_comm *comm) {
   tutti_request *request = comm->queue.pool;
   if (request) {
     tutti_request *other = request->other;
@@ -74,11 +74,11 @@ static void start_head(tutti_comm *comm) {
   head->comm->calls.last_params = comm->calls.last_params;
 }
 
-static void note_running(tutti_comm *comm) {
-  assert(comm->side.main || !comm->side.runs);
-  if (!comm->side.main || comm->side.runs)
+static void list_running(tutti_comm *comm) {
+  assert(comm->side.main || !comm->side.is_listed);
+  if (!comm->side.main || comm->side.is_listed)
     return;
-  comm->side.runs = true;
+  comm->side.is_listed = true;
   comm->side.next_running = comm->context->running;
   comm->context->running = comm;
 }
@@ -93,7 +93,7 @@ static void enqueue(tutti_request *request) {
   tutti_comm *comm = tt_request_home(request);
   assert(request->state == TT_REQUEST_IDLE && !request->pooled);
   assert(!comm->side.main || !comm->queue.head); /* of a side communicator there is one */
-  note_running(comm);
+  list_running(comm);
   tt_operation_number(comm, &request->bound, &request->operation);
   request->operation.again = false;
   if (request->operation.number <= comm->refused.over) {
@@ -155,7 +155,7 @@ static void queue_again(tutti_comm *comm) {
 static bool is_held(tutti_comm *comm) {
   while (comm->queue.head && comm->agree.broken == TUTTI_OK && !tt_agree_poisoned(comm) &&
          tt_refuse_concerns(comm, comm->queue.head->operation.number)) {
-    if (tt_refuse_leave(comm, comm->queue.head->operation.number)) {
+    if (tt_refuse_may_leave(comm, comm->queue.head->operation.number)) {
       refuse(comm, comm->queue.head);
       finish_head(comm);
       continue;
@@ -218,8 +218,8 @@ void tt_request_progress(tutti_context *context, bool *moved) {
     progress_comm(comm, moved);
   for (tutti_comm **at = &context->running, *side; (side = *at);) {
     progress_comm(side, moved);
-    side->side.runs = side->queue.head;
-    if (side->side.runs)
+    side->side.is_listed = side->queue.head;
+    if (side->side.is_listed)
       at = &side->side.next_running;
     else
       *at = side->side.next_running;
@@ -262,7 +262,7 @@ static tutti_status bind(tutti_request *request, const tt_places *places) {
 
 tutti_status tt_request_post(tutti_comm *comm, const tt_call *call, const tt_places *places, bool persistent,
                              tutti_request **request) {
-  tutti_request *made = tt_request_take(comm);
+  tutti_request *made = tt_request_get(comm);
   if (!made)
     return tt_agree_break(comm, TUTTI_ERR_MEMORY, "rank %" PRId64 ": no memory for a request", comm->rank);
   assert(!comm->side.main); /* requests are of users' communicators */

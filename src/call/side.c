@@ -129,7 +129,7 @@ static tutti_status open_side(tutti_comm *side, tt_bound *bound) {
   if (status == TUTTI_OK)
     status = open_records(side);
   if (status == TUTTI_OK)
-    status = tt_comm_open_link(side);
+    status = tt_comm_open_streams(side);
   if (status == TUTTI_OK)
     status = borrow_plan(side, bound);
   return status == TUTTI_OK ? tt_bound_make_executor(side, bound) : status;
@@ -207,7 +207,7 @@ void tt_side_close(tutti_comm *side) {
     tt_executors_destroy(side->calls.entries->executor);
     free(side->calls.entries);
   }
-  tt_link_destroy(side->link);
+  tt_stream_table_destroy(side->streams);
   if (side->agree.record)
     close_records(side);
   free(side->calls.copy);

@@ -19,13 +19,13 @@ tutti_status tt_comm_tally(tutti_comm *comm, bool shared) {
   if (!comm->calls.tally && !(comm->calls.tally = malloc(sizeof *comm->calls.tally)))
     return tt_fail(TUTTI_ERR_MEMORY, "no memory to count sent data");
   *comm->calls.tally = (tt_tally){.shared = shared};
-  tt_link_sent(comm->link, comm->calls.tally->before);
+  tt_stream_table_sent(comm->streams, comm->calls.tally->before);
   return TUTTI_OK;
 }
 
 void tt_comm_tallied(const tutti_comm *comm, tt_sent *sent, tt_sent_range *foreseen) {
   TT_HOLD(comm->context);
-  tt_link_sent(comm->link, sent);
+  tt_stream_table_sent(comm->streams, sent);
   for (int n = 0; n < TT_MEDIUM_COUNT; n++) {
     const tt_sent *before = &comm->calls.tally->before[n];
     sent[n].messages -= before->messages;
@@ -42,7 +42,7 @@ tutti_status tt_tally_foresee(tutti_comm *comm, const tt_bound *bound) {
   tt_sent_range *by_lane = calloc(count + 1, sizeof *by_lane);
   if (!by_lane)
     return tt_fail(TUTTI_ERR_MEMORY, "no memory to forecast sent data");
-  tt_forecast_facts facts = tt_link_facts(comm->link);
+  tt_forecast_facts facts = tt_stream_table_facts(comm->streams);
   bool users = bound->said.collective != TT_BARRIER; /* its block is the communicator's */
   facts.shared[TT_IN] = comm->calls.tally->shared && users && !bound->copies;
   facts.shared[TT_OUT] = comm->calls.tally->shared && users;
@@ -57,6 +57,6 @@ tutti_status tt_comm_watch(tutti_comm *comm, tt_spent *spent) {
   TT_HOLD(comm->context);
   tutti_status status = tt_agree_prepare(comm);
   if (status == TUTTI_OK)
-    tt_link_watch(comm->link, spent);
+    tt_stream_table_watch(comm->streams, spent);
   return status;
 }

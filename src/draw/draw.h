@@ -24,7 +24,7 @@ typedef struct tt_draw_picture {
   int64_t unit_blocks;                    /* what n is: so many blocks of a plan; 0: all of them */
   const char *unit_text;                  /* the same in words; NULL: the whole vector */
   bool ordered;                           /* show which operand of a combination has come */
-  const char *title, *note;               /* lines above the picture */
+  const char *title, *subtitle;           /* lines above the picture */
   const char *level_text[TT_PLAN_LEVELS]; /* legend of each level; NULL: its name */
   const tt_draw_stage *stage;
   int stage_count;

@@ -141,8 +141,9 @@ static void put_stages(const tt_svg *to) {
 /* ---- the whole ---- */
 
 static double widest_text(const tt_draw_picture *picture) {
-  double title = 10.2 * (double)strlen(picture->title), note = picture->note ? 7.4 * (double)strlen(picture->note) : 0;
-  double width = title > note ? title : note;
+  double title = 10.2 * (double)strlen(picture->title),
+         subtitle = picture->subtitle ? 7.4 * (double)strlen(picture->subtitle) : 0;
+  double width = title > subtitle ? title : subtitle;
   return 48 + (width > 490 ? width : 490);
 }
 
@@ -157,8 +158,8 @@ static void put_head(const tt_svg *to) {
   fprintf(to->out, "<rect class=\"panel\" x=\"0.5\" y=\"0.5\" width=\"%.1f\" height=\"%.1f\" rx=\"10\"/>\n",
           to->width - 1, to->height - 1);
   tt_svg_text(to, 24, 34, "class=\"title\" font-weight=\"600\"", to->picture->title);
-  if (to->picture->note)
-    tt_svg_text(to, 24, 55, "class=\"mono dim\"", to->picture->note);
+  if (to->picture->subtitle)
+    tt_svg_text(to, 24, 55, "class=\"mono dim\"", to->picture->subtitle);
 }
 
 tutti_status tt_draw_svg(const tt_draw_picture *picture, FILE *out) {

@@ -114,7 +114,7 @@ tutti_status tt_accumulate_start(tt_accumulate *of, const tt_bound_plan *bound, 
   return TUTTI_OK;
 }
 
-void tt_accumulate_round(tt_accumulate *of, const tt_blocks *blocks, const tt_memory *memory) {
+void tt_accumulate_narrow(tt_accumulate *of, const tt_blocks *blocks, const tt_memory *memory) {
   assert(of->on);
   for (uint32_t n = 0; n < of->write_count; n++) {
     const tt_image_block *block = &of->write[n];

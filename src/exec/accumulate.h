@@ -25,7 +25,7 @@ bool tt_accumulate_applies(const tt_run *run);
 tutti_status tt_accumulate_start(tt_accumulate *of, const tt_bound_plan *bound, tt_arena *arena, const tt_run *run,
                                  const tt_blocks *blocks, tt_memory *memory);
 /* The run is complete: rounds what is in the image of out. */
-void tt_accumulate_round(tt_accumulate *of, const tt_blocks *blocks, const tt_memory *memory);
+void tt_accumulate_narrow(tt_accumulate *of, const tt_blocks *blocks, const tt_memory *memory);
 void tt_accumulate_finish(tt_accumulate *of);
 
 #endif

@@ -65,7 +65,7 @@ static void combine(const tt_arith *arith, const void *left, const void *right, 
     arith->user_op.reduce(left, right, out, (int64_t)count, arith->user_op.user);
 }
 
-void tt_arith_take(const tt_arith *arith, tt_use use, const void *src, const void *data, void *dst, int64_t bytes) {
+void tt_arith_apply(const tt_arith *arith, tt_use use, const void *src, const void *data, void *dst, int64_t bytes) {
   size_t count = (size_t)(((uint64_t)bytes >> arith->shift) * arith->inverse);
   bool divides = use.finish > 1 && arith->average;
   bool nontemporal = use.final && arith->large && !divides;

@@ -25,6 +25,6 @@ typedef struct tt_use { /* what a step does with what comes */
 /* TUTTI_ERR_ARGUMENT where type or operator is none, or they do not fit. `large` is left false. */
 tutti_status tt_arith_init(tt_arith *arith, const tt_run *run, bool reduces);
 /* dst = src (op) data, or data; `bytes` of them. */
-void tt_arith_take(const tt_arith *arith, tt_use use, const void *src, const void *data, void *dst, int64_t bytes);
+void tt_arith_apply(const tt_arith *arith, tt_use use, const void *src, const void *data, void *dst, int64_t bytes);
 
 #endif

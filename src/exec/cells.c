@@ -52,12 +52,12 @@ static tt_cell_use *make_uses(size_t count, size_t set_words) {
   return lay_uses(calloc(1, uses_bytes(count, set_words)), count, set_words);
 }
 
-static tutti_status no_memory(const tt_link_spec *spec) {
+static tutti_status no_memory(const tt_stream_table_spec *spec) {
   return tt_fail(TUTTI_ERR_MEMORY, "no memory for %" PRId64 " cells", spec->rank_count);
 }
 
 /* With all that a communicator's first calls need: one piece of memory. NULL: there is none. */
-static tt_cells *allocate(const tt_link_spec *spec) {
+static tt_cells *allocate(const tt_stream_table_spec *spec) {
   size_t count = (size_t)spec->rank_count, set_words = (count + 63) / 64;
   size_t cells_bytes = (2 + TT_CELL_AREAS) * count * sizeof(unsigned char *),
          completed_bytes = count * sizeof(uint64_t);
@@ -89,7 +89,7 @@ static void begin_lines(tt_cells *cells, uint32_t count) {
   cells->line_at = count - 1;
 }
 
-tutti_status tt_cells_open(const tt_link_spec *spec, tt_cells **cells) {
+tutti_status tt_cells_open(const tt_stream_table_spec *spec, tt_cells **cells) {
   if (!spec->ops->cells_open)
     return tt_fail(TUTTI_ERR_UNSUPPORTED, "transport %s has no shared cells", spec->ops->name);
   tt_cells *made = allocate(spec);
@@ -113,7 +113,7 @@ tutti_status tt_cells_open(const tt_link_spec *spec, tt_cells **cells) {
 
 /* The lines of all calls after the first ones. Nobody waits for those of the first ones: they are not written again. */
 static tutti_status open_lines(tt_cells *cells) {
-  const tt_link_spec *spec = cells->spec;
+  const tt_stream_table_spec *spec = cells->spec;
   tt_cell_use *use = make_uses(TT_CELL_LINES, cells->set_words);
   if (!use)
     return no_memory(spec);
@@ -139,7 +139,7 @@ tutti_status tt_cells_begin(tt_cells *cells) {
 }
 
 tutti_status tt_cells_open_area(tt_cells *cells, tt_area *area) {
-  const tt_link_spec *spec = cells->spec;
+  const tt_stream_table_spec *spec = cells->spec;
   if (area->base[0])
     return TUTTI_OK;
   if (!area->use && !(area->use = make_uses(area->count, cells->set_words)))
@@ -151,7 +151,7 @@ tutti_status tt_cells_open_area(tt_cells *cells, tt_area *area) {
 void tt_cells_close(tt_cells *cells) {
   if (!cells)
     return;
-  const tt_link_spec *spec = cells->spec;
+  const tt_stream_table_spec *spec = cells->spec;
   for (int n = 0; n < TT_CELL_AREAS; n++)
     if (cells->area[n].base[0])
       spec->ops->cells_close(spec->transport, cells->area[n].id);
@@ -214,9 +214,9 @@ static bool tells_apart(const tt_cells *cells) {
 }
 
 /* An announcement of before may have been seen together with another `awaits`: it is taken back. */
-void tt_cells_await(tt_cells *cells, int64_t rank) {
+void tt_cells_prepare_sleep(tt_cells *cells, int64_t rank) {
   assert(rank >= -1 && rank < cells->spec->rank_count);
-  const tt_link_spec *spec = cells->spec;
+  const tt_stream_table_spec *spec = cells->spec;
   uint64_t awaits = (uint64_t)(rank + 1);
   if (awaits == cells->awaits || !tells_apart(cells))
     return;
@@ -250,7 +250,7 @@ static bool awaits_us(const tt_cells *cells, int64_t rank) {
 }
 
 void tt_cells_wake(const tt_cells *cells, const uint64_t *ranks) {
-  const tt_link_spec *spec = cells->spec;
+  const tt_stream_table_spec *spec = cells->spec;
   bool tells = tells_apart(cells);
   for (size_t word = 0; spec->ops->wake && word < cells->set_words; word++)
     for (uint64_t left = ranks[word]; left; left &= left - 1)

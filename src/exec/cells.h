@@ -5,11 +5,11 @@
  *     area   | data 0 | data 1 | ... |                  of longer calls; made when the first one comes
  *
  * A cell has lines for the first calls only, one for each, since many communicators see no more than those. Then lines
- * are taken in turn. Where the link is for one request alone, there are never more than the first ones. There are
- * several areas: many data of few bytes, few that are long. A call's data are those of its sequence number modulo how
- * many there are. A rank writes its data, then the line, the sequence number last; readers wait for that number. A rank
- * may write there again when those ranks that read it have completed the call that did: a rank that has begun call n
- * has completed n - 1, and each rank says in `completed` how far it is, for those who do not read it otherwise. Many
+ * are taken in turn. Where the stream table is for one request alone, there are never more than the first ones. There
+ * are several areas: many data of few bytes, few that are long. A call's data are those of its sequence number modulo
+ * how many there are. A rank writes its data, then the line, the sequence number last; readers wait for that number. A
+ * rank may write there again when those ranks that read it have completed the call that did: a rank that has begun call
+ * n has completed n - 1, and each rank says in `completed` how far it is, for those who do not read it otherwise. Many
  * lines let ranks that share a core run ahead of each other. Sets of ranks are bits of words.
  *
  * Where ranks are many, one that needs all of them says in `awaits` which one it lacks, and is not woken by the others:
@@ -51,7 +51,7 @@ typedef struct tt_area {
 } tt_area;
 
 typedef struct tt_cells {
-  const tt_link_spec *spec;
+  const tt_stream_table_spec *spec;
   uint64_t id;
   unsigned char **cell;         /* of each rank */
   unsigned char **line;         /* the same: where its lines are, those of the first calls or the others */
@@ -65,9 +65,9 @@ typedef struct tt_cells {
   tt_cell_use *line_use;        /* of each line */
 } tt_cells;
 
-tutti_status tt_cells_open(const tt_link_spec *spec, tt_cells **cells); /* spec: borrowed */
-void tt_cells_close(tt_cells *cells);                                   /* accepts NULL */
-tutti_status tt_cells_open_area(tt_cells *cells, tt_area *area);        /* once or more */
+tutti_status tt_cells_open(const tt_stream_table_spec *spec, tt_cells **cells); /* spec: borrowed */
+void tt_cells_close(tt_cells *cells);                                           /* accepts NULL */
+tutti_status tt_cells_open_area(tt_cells *cells, tt_area *area);                /* once or more */
 /* The next call begins: cells->sequence and its line. */
 tutti_status tt_cells_begin(tt_cells *cells);
 /* Whether this rank may write there: nobody reads any more what the use before left. */
@@ -81,7 +81,7 @@ void tt_cells_complete(tt_cells *cells, uint64_t sequence);
 /* One of those ranks that keep this one from writing there; -1: none is known. */
 int64_t tt_cells_awaited(tt_cells *cells, const tt_cell_use *use);
 /* Before this rank sleeps: from now on only that one wakes it; -1: each one. */
-void tt_cells_await(tt_cells *cells, int64_t rank);
+void tt_cells_prepare_sleep(tt_cells *cells, int64_t rank);
 /* Wakes those ranks where they sleep, and await this one. */
 void tt_cells_wake(const tt_cells *cells, const uint64_t *ranks);
 

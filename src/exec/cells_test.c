@@ -18,7 +18,7 @@ static void count_wake(void *self, int64_t peer) {
 typedef struct world {
   void *transport[RANKS];
   tutti_transport_ops ops;
-  tt_link_spec spec[RANKS];
+  tt_stream_table_spec spec[RANKS];
   tt_cells *cells[RANKS];
   int64_t job_rank[RANKS];
 } world;
@@ -31,12 +31,12 @@ static void open_world(world *of, int64_t ranks) {
   for (int64_t r = 0; r < ranks; r++)
     of->job_rank[r] = r;
   for (int64_t r = 0; r < ranks; r++) {
-    of->spec[r] = (tt_link_spec){.ops = &of->ops,
-                                 .transport = of->transport[r],
-                                 .job_rank = of->job_rank,
-                                 .rank = r,
-                                 .ids = TT_LINK_IDS,
-                                 .rank_count = ranks};
+    of->spec[r] = (tt_stream_table_spec){.ops = &of->ops,
+                                         .transport = of->transport[r],
+                                         .job_rank = of->job_rank,
+                                         .rank = r,
+                                         .ids = TT_STREAM_TABLE_IDS,
+                                         .rank_count = ranks};
     assert_int_equal(tt_cells_open(&of->spec[r], &of->cells[r]), TUTTI_OK);
   }
 }
@@ -62,7 +62,7 @@ static void test_rank_is_woken_by_whom_it_awaits(void **state) {
   world of;
   open_world(&of, RANKS);
   assert_int_equal(wake_all(&of, RANKS), RANKS - 1);
-  tt_cells_await(of.cells[0], 5);
+  tt_cells_prepare_sleep(of.cells[0], 5);
   assert_int_equal(wake_all(&of, RANKS), 1);
   const uint64_t zero = 1;
   woken[0] = 0;
@@ -70,7 +70,7 @@ static void test_rank_is_woken_by_whom_it_awaits(void **state) {
   assert_int_equal(woken[0], 0);
   tt_cells_wake(of.cells[5], &zero);
   assert_int_equal(woken[0], 1);
-  tt_cells_await(of.cells[0], -1);
+  tt_cells_prepare_sleep(of.cells[0], -1);
   assert_int_equal(wake_all(&of, RANKS), RANKS - 1);
   close_world(&of, RANKS);
 }
@@ -81,11 +81,11 @@ static void test_other_choice_takes_the_announcement_back(void **state) {
   world of;
   open_world(&of, RANKS);
   woken[0] = 0;
-  tt_cells_await(of.cells[0], 5);
+  tt_cells_prepare_sleep(of.cells[0], 5);
   assert_int_equal(woken[0], 1);
-  tt_cells_await(of.cells[0], 5);
+  tt_cells_prepare_sleep(of.cells[0], 5);
   assert_int_equal(woken[0], 1);
-  tt_cells_await(of.cells[0], 6);
+  tt_cells_prepare_sleep(of.cells[0], 6);
   assert_int_equal(woken[0], 2);
   close_world(&of, RANKS);
 }
@@ -94,7 +94,7 @@ static void test_few_ranks_wake_each_other(void **state) {
   (void)state;
   world of;
   open_world(&of, 4);
-  tt_cells_await(of.cells[0], 2);
+  tt_cells_prepare_sleep(of.cells[0], 2);
   assert_int_equal(wake_all(&of, 4), 3);
   close_world(&of, 4);
 }

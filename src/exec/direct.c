@@ -25,15 +25,15 @@ static bool may_move(const tt_executor *executor) {
   return !direct->instance && !direct->shape.far && !direct->shape.writes_far && direct->fault.status == TUTTI_OK;
 }
 
-static tutti_status move(tt_executor *executor, tt_link *link) {
+static tutti_status move(tt_executor *executor, tt_stream_table *streams) {
   tt_direct *direct = (tt_direct *)executor;
   tt_cells *cells;
-  tutti_status status = tt_link_cells(link, &cells);
+  tutti_status status = tt_stream_table_cells(streams, &cells);
   if (status)
     return status;
-  direct->link = link;
+  direct->streams = streams;
   direct->cells = cells;
-  direct->sent = &tt_link_counts(link)[TT_MEDIUM_CELL];
+  direct->sent = &tt_stream_table_counts(streams)[TT_MEDIUM_CELL];
   direct->polls = cells->spec->patient ? PATIENT_POLLS : 1;
   return TUTTI_OK;
 }
@@ -82,11 +82,11 @@ static inline uint32_t tag_of(const tt_direct *direct, uint32_t mark) {
 static bool publish(tt_direct *direct) {
   assert(!direct->now.published);
   tt_cells *cells = direct->cells;
-  if (direct->watch.spent)
-    tt_watch_look(&direct->watch);
+  if (direct->stopwatch.spent)
+    tt_stopwatch_look(&direct->stopwatch);
   if (in_use(direct)) {
-    if (direct->watch.spent)
-      tt_watch_wait(&direct->watch);
+    if (direct->stopwatch.spent)
+      tt_stopwatch_idle(&direct->stopwatch);
     return false;
   }
   tt_line *line = tt_cells_line(cells, direct->plan->rank);
@@ -109,14 +109,14 @@ static bool publish(tt_direct *direct) {
   direct->executor.went |= TT_MEDIA(TT_MEDIUM_CELL);
   direct->sent->messages++;
   direct->sent->bytes += direct->shape.piece_bytes;
-  if (direct->watch.spent)
-    tt_watch_moved(&direct->watch, direct->steps.send_level, false);
+  if (direct->stopwatch.spent)
+    tt_stopwatch_moved(&direct->stopwatch, direct->steps.send_level, false);
   return true;
 }
 
 static tutti_status start_instance(tt_direct *direct, const tt_run *run) {
   tutti_status status =
-      direct->instance ? TUTTI_OK : tt_instance_create(direct->bound, direct->link, &direct->instance);
+      direct->instance ? TUTTI_OK : tt_instance_create(direct->bound, direct->streams, &direct->instance);
   return status ? status : tt_instance_start(direct->instance, run, &direct->beside);
 }
 
@@ -145,9 +145,9 @@ static tutti_status start(tt_executor *executor, const tt_run *run) {
   direct->now.taken = !direct->shape.rests;
   direct->now.published = direct->shape.piece_count == 0;
   tt_spent *spent = direct->cells->spec->spent;
-  direct->watch.spent = spent;
+  direct->stopwatch.spent = spent;
   if (spent)
-    tt_watch_begin(&direct->watch, spent, direct->plan);
+    tt_stopwatch_begin(&direct->stopwatch, spent, direct->plan);
   if (!direct->now.published)
     publish(direct);
   return TUTTI_OK;
@@ -206,7 +206,7 @@ static ALWAYS_INLINE tutti_status take(tt_direct *direct, const tt_direct_take *
     if (!*ready)
       return TUTTI_OK;
     if (watched)
-      tt_watch_came(&direct->watch, of->level, false);
+      tt_stopwatch_came(&direct->stopwatch, of->level, false);
     if (line->key != direct->now.key && !tt_key_agrees(line->key, direct->now.key))
       return mismatch(direct, of->peer);
     direct->cells->completed[of->peer] = direct->now.sequence - 1;
@@ -218,9 +218,9 @@ static ALWAYS_INLINE tutti_status take(tt_direct *direct, const tt_direct_take *
   if (of->combines)
     direct->arith.combine(of->use.left ? data : src, of->use.left ? src : data, dst, of->count, false);
   else
-    tt_arith_take(&direct->arith, of->use, src, data, dst, of->bytes);
+    tt_arith_apply(&direct->arith, of->use, src, data, dst, of->bytes);
   if (watched)
-    tt_watch_moved(&direct->watch, of->level, false);
+    tt_stopwatch_moved(&direct->stopwatch, of->level, false);
   return TUTTI_OK;
 }
 
@@ -229,7 +229,7 @@ static bool in_cells(const tt_executor *executor) { return !((const tt_direct *)
 static bool awaits_neighbour(const tt_executor *executor) {
   const tt_direct *direct = (const tt_direct *)executor;
   const tt_cells *cells = direct->cells;
-  const bool *neighbour = tt_link_neighbours(direct->link);
+  const bool *neighbour = tt_stream_table_neighbours(direct->streams);
   if (!neighbour)
     return false;
   if (!direct->now.published) {
@@ -265,7 +265,7 @@ static int64_t find_awaited(const tt_direct *direct) {
 
 static void await(const tt_executor *executor, bool one) {
   const tt_direct *direct = (const tt_direct *)executor;
-  tt_cells_await(direct->cells, one ? find_awaited(direct) : -1);
+  tt_cells_prepare_sleep(direct->cells, one ? find_awaited(direct) : -1);
 }
 
 static void complete(tt_direct *direct) {
@@ -317,10 +317,10 @@ static ALWAYS_INLINE tutti_status take_all(tt_direct *direct, bool *done, bool *
 
 static __attribute__((noinline)) tutti_status take_all_watched(tt_direct *direct, bool *done, bool *moved,
                                                                int64_t *peer) {
-  tt_watch_look(&direct->watch);
+  tt_stopwatch_look(&direct->stopwatch);
   tutti_status status = take_all(direct, done, moved, peer, true);
   if (!*done)
-    tt_watch_wait(&direct->watch);
+    tt_stopwatch_idle(&direct->stopwatch);
   return status;
 }
 
@@ -340,7 +340,8 @@ static tutti_status step(tt_executor *executor, bool *done, bool *moved, int64_t
       return status;
     direct->executor.went |= direct->instance->executor.went;
   }
-  return direct->watch.spent ? take_all_watched(direct, done, moved, peer) : take_all(direct, done, moved, peer, false);
+  return direct->stopwatch.spent ? take_all_watched(direct, done, moved, peer)
+                                 : take_all(direct, done, moved, peer, false);
 }
 
 /* Cells are of one machine. */
@@ -353,7 +354,7 @@ static const tt_executor_ops ops = {
     destroy, start, step, awaits_neighbour, awaits_far, await, in_cells, may_move, move,
 };
 
-static tutti_status create(const tt_bound_plan *bound, tt_link *link, tt_executor **executor) {
+static tutti_status create(const tt_bound_plan *bound, tt_stream_table *streams, tt_executor **executor) {
   tutti_status status = tt_bound_plan_check(bound);
   tt_direct *made = status ? NULL : calloc(1, sizeof *made);
   if (!made)
@@ -363,7 +364,7 @@ static tutti_status create(const tt_bound_plan *bound, tt_link *link, tt_executo
   made->plan = bound->list;
   made->beside = (tt_beside){.has = has, .peek = peek, .user = made};
   tt_arena_init(&made->arena);
-  status = move(&made->executor, link);
+  status = move(&made->executor, streams);
   if (!status)
     status = tt_flatten(made);
   if (status)
@@ -373,11 +374,11 @@ static tutti_status create(const tt_bound_plan *bound, tt_link *link, tt_executo
   return status;
 }
 
-tutti_status tt_executor_create(const tt_bound_plan *bound, tt_link *link, tt_executor **executor) {
+tutti_status tt_executor_create(const tt_bound_plan *bound, tt_stream_table *streams, tt_executor **executor) {
   if (bound->blocks != TT_CLASS_STREAMS)
-    return create(bound, link, executor);
+    return create(bound, streams, executor);
   tt_instance *instance;
-  tutti_status status = tt_instance_create(bound, link, &instance);
+  tutti_status status = tt_instance_create(bound, streams, &instance);
   if (!status)
     *executor = &instance->executor;
   return status;

@@ -43,7 +43,7 @@ typedef struct tt_direct_take { /* an op in a run */
 typedef struct tt_direct {
   tt_executor executor;
   tt_cells *cells;
-  tt_sent *sent; /* the link's count of what goes in cells */
+  tt_sent *sent; /* the stream table's count of what goes in cells */
   struct {       /* of the run that is under way */
     uint64_t sequence, key;
     uint32_t position; /* of the take that is next */
@@ -77,7 +77,7 @@ typedef struct tt_direct {
 
   const tt_bound_plan *bound;
   const tt_plan *plan; /* its list */
-  tt_link *link;
+  tt_stream_table *streams;
   struct {                /* flatten.c makes them of the bound plan */
     tt_direct_op *op;     /* in its order */
     tt_direct_send *send; /* in the order of places */
@@ -87,7 +87,7 @@ typedef struct tt_direct {
     bool reduces, uses_mid;
     uint8_t send_level; /* of what is published */
   } steps;
-  tt_watch watch;
+  tt_stopwatch stopwatch;
 
   tt_instance *instance; /* for runs in which some blocks go through streams; made when first needed */
   tt_beside beside;      /* what it asks of this one */

@@ -210,13 +210,13 @@ static void make_plan(const rank *self, table *of, const deed *c) {
   assert_non_null(text);
   family[c->family].text(text, self->number, (int)self->job->rank_count, c->root, c->in_place);
   tt_plan **plan = &of->plan[c->family][c->root][c->in_place];
-  tt_link *link = self->job->link[self->number];
+  tt_stream_table *streams = self->job->streams[self->number];
   test_ok(tt_plan_parse(text->data, plan));
   tt_bound_plan **bound = of->bound[c->family][c->root][c->in_place];
   bound[TT_CLASS_CELLS] = test_bind(*plan, TT_CLASS_CELLS);
   bound[TT_CLASS_STREAMS] = test_bind(*plan, TT_CLASS_STREAMS);
-  test_ok(tt_executor_create(bound[TT_CLASS_CELLS], link, &of->direct[c->family][c->root][c->in_place]));
-  test_ok(tt_executor_create(bound[TT_CLASS_STREAMS], link, &of->instance[c->family][c->root][c->in_place]));
+  test_ok(tt_executor_create(bound[TT_CLASS_CELLS], streams, &of->direct[c->family][c->root][c->in_place]));
+  test_ok(tt_executor_create(bound[TT_CLASS_STREAMS], streams, &of->instance[c->family][c->root][c->in_place]));
   free(text);
 }
 
@@ -312,7 +312,7 @@ static void *run_rank(void *argument) {
   tt_random_init(&random, self->seed);
   for (int n = 1; n <= ROUNDS; n++) {
     deed c = random_deed(&random, (int)self->job->rank_count);
-    tt_link_watch(self->job->link[self->number], n % 2 ? &self->spent : NULL); /* it changes nothing */
+    tt_stream_table_watch(self->job->streams[self->number], n % 2 ? &self->spent : NULL); /* it changes nothing */
     make_plan(self, of, &c);
     if (!same_both_ways(self, of, &c, (uint64_t)n) && !self->bad_call) {
       self->bad_call = n;
@@ -405,7 +405,7 @@ static void test_time_of_a_direct_run_is_of_its_level(void **state) {
   pair of;
   tt_spent spent = {.level_count = 0};
   open_pair(&of, broadcast_text);
-  tt_link_watch(of.job.link[1], &spent);
+  tt_stream_table_watch(of.job.streams[1], &spent);
   int64_t before = tt_clock_ns();
   start(&of, 1, 1, 1);
   assert_false(step(&of, 1));
@@ -435,7 +435,7 @@ static void test_publisher_does_not_overtake_its_readers(void **state) {
   } while (step(&of, 0));
   assert_in_range(ahead, 3, 1000); /* some calls ahead, and then it waits */
   assert_false(of.direct[0]->ops->awaits_neighbour(of.direct[0]));
-  tt_link_set_neighbour(of.job.link[0], 1, true); /* the reader that keeps it from publishing */
+  tt_stream_table_set_neighbour(of.job.streams[0], 1, true); /* the reader that keeps it from publishing */
   assert_true(of.direct[0]->ops->awaits_neighbour(of.direct[0]));
   for (int n = 1; n <= ahead; n++) {
     start(&of, 1, (uint64_t)n, 1);

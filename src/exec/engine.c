@@ -51,9 +51,9 @@ static bool grant(const tt_instance *instance, tt_lane_run *lane) {
 /* What the lane's step has done just now. */
 static void watch_step(tt_instance *instance, const tt_op *op) {
   if (op->kind == TT_STEP_SEND)
-    tt_watch_sent(&instance->watch, op->level, tt_op_far(op));
+    tt_stopwatch_sent(&instance->stopwatch, op->level, tt_op_far(op));
   else
-    tt_watch_moved(&instance->watch, op->level, tt_op_far(op));
+    tt_stopwatch_moved(&instance->stopwatch, op->level, tt_op_far(op));
 }
 
 /* The lane has to wait: what it has put into a slot goes out, unless its message is to stay in one piece. Nobody waits
@@ -63,14 +63,14 @@ static tutti_status hold(tt_instance *instance, tt_lane_run *lane, bool *moved) 
     return TUTTI_OK;
   *moved = true;
   tutti_status status = tt_move_flush(instance, lane);
-  if (instance->watch.spent)
+  if (instance->stopwatch.spent)
     watch_step(instance, lane->op);
   return status;
 }
 
 static tutti_status end_message(tt_instance *instance, tt_lane_run *lane) {
   for (tt_media left = lane->went; left; left &= (tt_media)(left - 1))
-    instance->link.sent[__builtin_ctz(left)].messages++;
+    instance->streams.sent[__builtin_ctz(left)].messages++;
   instance->executor.went |= lane->went;
   lane->went = 0;
   return tt_move_flush(instance, lane);
@@ -91,19 +91,19 @@ static tutti_status leave(tt_instance *instance, tt_lane_run *lane) {
   return status;
 }
 
-static void note(const tt_instance *instance, const tt_lane_run *lane, int64_t bytes) {
+static void log_access(const tt_instance *instance, const tt_lane_run *lane, int64_t bytes) {
   tt_access access = {.rank = instance->plan->rank,
                       .lane = (uint32_t)(lane - instance->lane),
                       .step = (uint32_t)(lane->op - lane->first),
                       .bytes = (size_t)bytes};
   if (lane->op->kind != TT_STEP_RECV) {
     access.address = lane->src + lane->done;
-    instance->log.note(instance->log.user, &access);
+    instance->log.write(instance->log.user, &access);
   }
   if (lane->op->kind != TT_STEP_SEND) {
     access.address = lane->dst + lane->done;
     access.write = true;
-    instance->log.note(instance->log.user, &access);
+    instance->log.write(instance->log.user, &access);
   }
 }
 
@@ -111,7 +111,7 @@ static void note(const tt_instance *instance, const tt_lane_run *lane, int64_t b
 static tutti_status name_peer(tt_instance *instance, const tt_lane_run *lane, tutti_status status) {
   int32_t peer = instance->plan->step[lane->op - instance->steps.op].peer;
   if (status == TUTTI_ERR_PEER && peer >= 0)
-    instance->fault.peer = tt_link_get(instance->link.of)->job_rank[peer];
+    instance->fault.peer = tt_stream_table_spec_of(instance->streams.of)->job_rank[peer];
   return status;
 }
 
@@ -119,8 +119,8 @@ static tutti_status name_peer(tt_instance *instance, const tt_lane_run *lane, tu
 static tutti_status visit(tt_instance *instance, tt_lane_run *lane, int64_t *moved_bytes, bool *moved) {
   int64_t turn = instance->slice;
   tutti_status status = TUTTI_OK;
-  if (instance->watch.spent)
-    tt_watch_look(&instance->watch);
+  if (instance->stopwatch.spent)
+    tt_stopwatch_look(&instance->stopwatch);
   while (!status && lane->op != lane->end && turn > 0) {
     if (!lane->entered)
       enter(instance, lane);
@@ -132,8 +132,8 @@ static tutti_status visit(tt_instance *instance, tt_lane_run *lane, int64_t *mov
     if (status || (bytes == 0 && lane->length > 0))
       return name_peer(instance, lane, status);
     assert(bytes >= 0 && lane->done + bytes <= lane->granted);
-    if (instance->log.note)
-      note(instance, lane, bytes);
+    if (instance->log.write)
+      log_access(instance, lane, bytes);
     *moved = true;
     *moved_bytes += bytes;
     turn -= bytes;
@@ -141,7 +141,7 @@ static tutti_status visit(tt_instance *instance, tt_lane_run *lane, int64_t *mov
     const tt_op *op = lane->op;
     if (lane->done == lane->length)
       status = leave(instance, lane);
-    if (instance->watch.spent)
+    if (instance->stopwatch.spent)
       watch_step(instance, op);
   }
   return status;
@@ -166,7 +166,7 @@ static tutti_status go_round(tt_instance *instance, int64_t *moved_bytes, bool *
 /* Whether what was sent reaches its readers without this rank. */
 static bool is_sent(const tt_instance *instance) {
   for (uint32_t n = 0; n < instance->steps.send.count; n++)
-    if (instance->link.ops->unsent(instance->link.transport, instance->steps.send.stream[n]) > 0)
+    if (instance->streams.ops->unsent(instance->streams.transport, instance->steps.send.stream[n]) > 0)
       return false;
   return true;
 }
@@ -175,7 +175,7 @@ static bool is_sent(const tt_instance *instance) {
 static bool settled(tt_instance *instance) {
   assert(instance->active_count == 0);
   for (uint32_t n = 0; instance->run.referred && n < instance->steps.refer.count; n++)
-    if (instance->link.ops->unreleased(instance->link.transport, instance->steps.refer.stream[n]) > 0)
+    if (instance->streams.ops->unreleased(instance->streams.transport, instance->steps.refer.stream[n]) > 0)
       return false;
   instance->run.referred = false;
   return is_sent(instance);
@@ -190,7 +190,7 @@ static bool awaits_neighbour(const tt_instance *instance, const tt_lane_run *lan
 }
 
 bool tt_instance_awaits_neighbour(const tt_instance *instance) {
-  const bool *neighbour = tt_link_neighbours(instance->link.of);
+  const bool *neighbour = tt_stream_table_neighbours(instance->streams.of);
   for (uint32_t n = 0; neighbour && n < instance->active_count; n++)
     if (awaits_neighbour(instance, &instance->lane[instance->active[n]], neighbour))
       return true;
@@ -198,7 +198,7 @@ bool tt_instance_awaits_neighbour(const tt_instance *instance) {
 }
 
 bool tt_instance_awaits_far(const tt_instance *instance) {
-  const bool *far = tt_link_get(instance->link.of)->far;
+  const bool *far = tt_stream_table_spec_of(instance->streams.of)->far;
   for (uint32_t n = 0; far && n < instance->active_count; n++) {
     const tt_lane_run *lane = &instance->lane[instance->active[n]];
     int32_t peer = instance->plan->step[lane->op - instance->steps.op].peer;
@@ -210,9 +210,9 @@ bool tt_instance_awaits_far(const tt_instance *instance) {
 
 static void watch_call(tt_instance *instance, bool done, bool moved) {
   if (done)
-    tt_watch_end(&instance->watch);
+    tt_stopwatch_end(&instance->stopwatch);
   else if (!moved)
-    tt_watch_wait(&instance->watch);
+    tt_stopwatch_idle(&instance->stopwatch);
 }
 
 static tutti_status keep_error(tt_instance *instance, tutti_status status) {
@@ -241,9 +241,9 @@ tutti_status tt_instance_step(tt_instance *instance, bool *done, bool *moved, in
     *peer = instance->fault.peer;
   else
     *done = instance->active_count == 0 && settled(instance);
-  if (instance->watch.spent)
+  if (instance->stopwatch.spent)
     watch_call(instance, *done, again);
   if (*done && instance->accumulate.on)
-    tt_accumulate_round(&instance->accumulate, &instance->blocks, &instance->memory);
+    tt_accumulate_narrow(&instance->accumulate, &instance->blocks, &instance->memory);
   return status;
 }

@@ -8,9 +8,9 @@
 
 #include "exec/accumulate.h"
 #include "exec/arith.h"
-#include "exec/link.h"
 #include "exec/memory.h"
-#include "exec/watch.h"
+#include "exec/stopwatch.h"
+#include "exec/stream_table.h"
 
 typedef struct tt_op { /* a step of the list, with what it needs here */
   uint8_t kind;        /* tt_step_kind */
@@ -66,12 +66,12 @@ typedef struct tt_stream_list {
 typedef struct tt_instance {
   tt_executor executor;
   struct { /* found once */
-    tt_link *of;
+    tt_stream_table *of;
     const tutti_transport_ops *ops;
     void *transport;
     tt_thresholds thresholds;
     tt_sent *sent; /* its counts */
-  } link;
+  } streams;
   const tt_bound_plan *bound;
   const tt_plan *plan; /* its list */
   struct {             /* ops.c makes them of the bound plan */
@@ -107,9 +107,9 @@ typedef struct tt_instance {
     int64_t peer;        /* job rank that it names, -1: none */
     char text[256];
   } fault;
-  tt_watch watch;
+  tt_stopwatch stopwatch;
   struct {
-    tt_access_log note; /* NULL: off */
+    tt_access_log write; /* NULL: off */
     void *user;
   } log;
   tt_arena arena;
@@ -139,7 +139,7 @@ static inline tt_medium tt_media_slots(tt_media media) {
 static inline bool tt_op_far(const tt_op *op) { return op->media & TT_MEDIA(TT_MEDIUM_MESSAGE); }
 
 extern const tt_executor_ops tt_instance_ops;
-tutti_status tt_instance_create(const tt_bound_plan *bound, tt_link *link, tt_instance **instance);
+tutti_status tt_instance_create(const tt_bound_plan *bound, tt_stream_table *streams, tt_instance **instance);
 void tt_instance_destroy(tt_instance *instance); /* accepts NULL */
 tutti_status tt_instance_step(tt_instance *instance, bool *done, bool *moved, int64_t *peer);
 bool tt_instance_awaits_neighbour(const tt_instance *instance);

@@ -1,12 +1,12 @@
 /* exec/exec.h - runs plans: plan + buffers + streams + kernels, without ever blocking by itself.
  *
- *     tt_link      one communicator's streams on one transport (lane id x peer -> stream, opened on first need)
+ *     tt_stream_table      one communicator's streams on one transport (lane id x peer -> stream, opened on first need)
  *     tt_executor  one outstanding run of a bound plan; reused, starts allocate nothing. There are two:
  *         instance     walks lanes, a slice at a time, over streams
  *         direct       walks one list, over shared cells; where only the two ends of a move know its length, long
  *                      blocks go over streams, and an instance does the steps
  *
- * At one time at most one run is under way on a link, and every rank starts the same runs in the same order.
+ * At one time at most one run is under way on a stream table, and every rank starts the same runs in the same order.
  * The caller loops over an executor's step until it says done and decides how to wait in between. */
 #ifndef TT_EXEC_EXEC_H
 #define TT_EXEC_EXEC_H
@@ -16,9 +16,9 @@
 
 #include <tutti/transport.h>
 
-typedef struct tt_link tt_link;
+typedef struct tt_stream_table tt_stream_table;
 
-#define TT_LINK_IDS ((uint64_t)1 << 32) /* at most */
+#define TT_STREAM_TABLE_IDS ((uint64_t)1 << 32) /* at most */
 
 /* Bytes from which something is done otherwise; each rank's own affair. 0: as the option says. */
 typedef struct tt_thresholds {
@@ -28,27 +28,27 @@ typedef struct tt_thresholds {
   int64_t nontemporal; /* of all blocks: from here on, final results are stored past the cache */
 } tt_thresholds;
 
-typedef struct tt_link_spec {
+typedef struct tt_stream_table_spec {
   const tutti_transport_ops *ops; /* borrowed */
   void *transport;                /* opened; borrowed */
   const int64_t *job_rank;        /* of each rank of the communicator; borrowed */
   int64_t rank, rank_count;       /* in the communicator */
-  uint64_t stream_base;           /* ids of this link's streams are stream_base + lane id: equal on all ranks */
+  uint64_t stream_base;           /* ids of this stream table's streams are stream_base + lane id: equal on all ranks */
   uint64_t ids;                   /* that it has from there on: the last few are its cells', lanes must be fewer */
   bool patient;                   /* a step may poll a little for what will come soon: every rank has a core */
   const bool *far;           /* of each rank: messages to it are costly, and wait to be whole; borrowed; NULL: none */
   size_t slot_bytes_minimum; /* equal on all ranks: blocks are cut into slices of at most this */
   bool alone;                /* of one request: ids are used once; little memory, as ranks run ahead by few starts */
   tt_thresholds thresholds;
-  struct tt_spent *spent; /* tt_link_watch's; NULL: nobody wants to know */
-} tt_link_spec;
+  struct tt_spent *spent; /* tt_stream_table_watch's; NULL: nobody wants to know */
+} tt_stream_table_spec;
 
-tutti_status tt_link_create(const tt_link_spec *spec, tt_link **link);
-void tt_link_destroy(tt_link *link);
+tutti_status tt_stream_table_create(const tt_stream_table_spec *spec, tt_stream_table **streams);
+void tt_stream_table_destroy(tt_stream_table *streams);
 
 /* Whether that rank shares this one's core, as far as is known; at first none does. At any time: it changes nothing but
  * what tt_executor_awaits_neighbour says. */
-void tt_link_set_neighbour(tt_link *link, int64_t rank, bool shares);
+void tt_stream_table_set_neighbour(tt_stream_table *streams, int64_t rank, bool shares);
 
 #define TT_SPENT_LEVELS 32
 
@@ -67,7 +67,7 @@ typedef struct tt_spent {
 
 /* Runs that start from now on add to `spent`, which is borrowed until the next call of this; NULL: none do. No run may
  * be under way. It changes nothing but how long they take. */
-void tt_link_watch(tt_link *link, tt_spent *spent);
+void tt_stream_table_watch(tt_stream_table *streams, tt_spent *spent);
 
 /* What went by one medium. */
 typedef struct tt_sent {
@@ -78,9 +78,9 @@ typedef struct tt_sent {
   int64_t carried;  /* bytes of slots, with their gaps; not foreseen */
 } tt_sent;
 
-/* What this rank has sent over the link so far. sent: [TT_MEDIUM_COUNT]. What is lent, and slots, are the transport's
- * own counts: 0 where it has none. */
-void tt_link_sent(const tt_link *link, tt_sent *sent);
+/* What this rank has sent over the stream table so far. sent: [TT_MEDIUM_COUNT]. What is lent, and slots, are the
+ * transport's own counts: 0 where it has none. */
+void tt_stream_table_sent(const tt_stream_table *streams, tt_sent *sent);
 
 /* Where the composition's blocks lie, made at each start without allocation. */
 typedef enum tt_table_kind {
@@ -143,14 +143,15 @@ typedef struct tt_executor_ops {
   bool (*awaits_far)(const tt_executor *executor);
   /* Before this rank sleeps. one: it needs nothing but this run, so that others than a rank which it lacks need not
    * wake it. */
-  void (*await)(const tt_executor *executor, bool one);
+  void (*prepare_sleep)(const tt_executor *executor, bool one);
   /* Whether all of the run goes in cells: they are not written before the next call. */
   bool (*in_cells)(const tt_executor *executor);
-  /* Whether `move` may take it elsewhere: its last run, complete or given up, left nothing in the link's keeping. */
+  /* Whether `move` may take it elsewhere: its last run, complete or given up, left nothing in the stream table's
+   * keeping. */
   bool (*may_move)(const tt_executor *executor);
-  /* From now on it runs on another link of the same ranks in the same order; what it has found out about its runs goes
-   * with it. The link that it was on may be gone. */
-  tutti_status (*move)(tt_executor *executor, tt_link *link);
+  /* From now on it runs on another stream table of the same ranks in the same order; what it has found out about its
+   * runs goes with it. The stream table that it was on may be gone. */
+  tutti_status (*move)(tt_executor *executor, tt_stream_table *streams);
 } tt_executor_ops;
 
 struct tt_executor {
@@ -160,7 +161,7 @@ struct tt_executor {
 
 /* bound: borrowed; its class says which executor it is. TUTTI_ERR_UNSUPPORTED where cells are admitted and the
  * transport has none. */
-tutti_status tt_executor_create(const tt_bound_plan *bound, tt_link *link, tt_executor **executor);
+tutti_status tt_executor_create(const tt_bound_plan *bound, tt_stream_table *streams, tt_executor **executor);
 static inline void tt_executor_destroy(tt_executor *executor) { /* accepts NULL */
   if (executor)
     executor->ops->destroy(executor);
@@ -189,15 +190,15 @@ static inline void tt_sent_range_add(tt_sent_range *to, const tt_sent_range *mor
   tt_sent_add(&to->most, &more->most);
 }
 
-typedef struct tt_forecast_facts { /* of link and machine */
+typedef struct tt_forecast_facts { /* of stream table and machine */
   int64_t slot_bytes;              /* slot_bytes_minimum */
   tt_thresholds thresholds;        /* none is 0 */
   int64_t read_least;              /* bytes from which the system reads another rank's memory; -1: it does not */
   bool shared[2];                  /* in, out: they are memory of the transport's alloc */
 } tt_forecast_facts;
 
-/* As that link has them; its buffers are not known. */
-tt_forecast_facts tt_link_facts(const tt_link *link);
+/* As that stream table has them; its buffers are not known. */
+tt_forecast_facts tt_stream_table_facts(const tt_stream_table *streams);
 
 /* What a run will send. Where other ranks' timing decides, it lies between two numbers. by_lane: [lane_count *
  * TT_MEDIUM_COUNT], lane by lane. */

@@ -9,7 +9,7 @@ enum { RANKS = 2, SLOT_BYTES = 32 << 10, TOTAL = 50000, TURNS_MOST = 1000000 };
 typedef struct fetcher {
   tutti_transport_ops ops; /* shm's; counts what is fetched */
   void *transport[RANKS];
-  tt_link *link[RANKS];
+  tt_stream_table *streams[RANKS];
   tt_plan *plan[RANKS];
   tt_bound_plan *bound[RANKS];
   tt_executor *instance[RANKS];
@@ -32,18 +32,18 @@ static void open_ranks(fetcher *of, const char *const *text) {
   fetched = 0;
   test_ok(tt_shm_open_threads(&config, RANKS, of->transport));
   for (int r = 0; r < RANKS; r++) {
-    tt_link_spec spec = {.ops = &of->ops,
-                         .transport = of->transport[r],
-                         .job_rank = job_rank,
-                         .rank = r,
-                         .ids = TT_LINK_IDS,
-                         .rank_count = RANKS,
-                         .stream_base = 1000,
-                         .slot_bytes_minimum = SLOT_BYTES};
-    test_ok(tt_link_create(&spec, &of->link[r]));
+    tt_stream_table_spec spec = {.ops = &of->ops,
+                                 .transport = of->transport[r],
+                                 .job_rank = job_rank,
+                                 .rank = r,
+                                 .ids = TT_STREAM_TABLE_IDS,
+                                 .rank_count = RANKS,
+                                 .stream_base = 1000,
+                                 .slot_bytes_minimum = SLOT_BYTES};
+    test_ok(tt_stream_table_create(&spec, &of->streams[r]));
     test_ok(tt_plan_parse(text[r], &of->plan[r]));
     of->bound[r] = test_bind(of->plan[r], TT_CLASS_STREAMS);
-    test_ok(tt_executor_create(of->bound[r], of->link[r], &of->instance[r]));
+    test_ok(tt_executor_create(of->bound[r], of->streams[r], &of->instance[r]));
     for (int n = 0; n < TOTAL; n++)
       of->in[r][n] = n * (r + 1);
   }
@@ -54,7 +54,7 @@ static void close_ranks(fetcher *of) {
     tt_executor_destroy(of->instance[r]);
     tt_bound_plan_destroy(of->bound[r]);
     tt_plan_destroy(of->plan[r]);
-    tt_link_destroy(of->link[r]);
+    tt_stream_table_destroy(of->streams[r]);
     of->ops.close(of->transport[r]);
   }
   free(of);

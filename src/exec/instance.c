@@ -8,7 +8,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-tutti_status tt_instance_create(const tt_bound_plan *bound, tt_link *link, tt_instance **instance) {
+tutti_status tt_instance_create(const tt_bound_plan *bound, tt_stream_table *streams, tt_instance **instance) {
   tutti_status status = tt_bound_plan_check(bound);
   if (status)
     return status;
@@ -18,13 +18,13 @@ tutti_status tt_instance_create(const tt_bound_plan *bound, tt_link *link, tt_in
   made->executor.ops = &tt_instance_ops;
   made->bound = bound;
   made->plan = bound->list;
-  made->link.of = link;
-  made->link.ops = tt_link_get(link)->ops;
-  made->link.transport = tt_link_get(link)->transport;
-  made->link.thresholds = tt_link_get(link)->thresholds;
-  made->slot = tt_slot_bytes(made->plan, (int64_t)tt_link_get(link)->slot_bytes_minimum);
+  made->streams.of = streams;
+  made->streams.ops = tt_stream_table_spec_of(streams)->ops;
+  made->streams.transport = tt_stream_table_spec_of(streams)->transport;
+  made->streams.thresholds = tt_stream_table_spec_of(streams)->thresholds;
+  made->slot = tt_slot_bytes(made->plan, (int64_t)tt_stream_table_spec_of(streams)->slot_bytes_minimum);
   assert(made->slot >= 64 && made->slot % 64 == 0);
-  made->link.sent = tt_link_counts(link);
+  made->streams.sent = tt_stream_table_counts(streams);
   tt_arena_init(&made->arena);
   status = tt_ops_make(made);
   if (status)
@@ -47,7 +47,7 @@ void tt_instance_destroy(tt_instance *instance) {
 void tt_executor_log(tt_executor *executor, tt_access_log log, void *user) {
   assert(executor->ops == &tt_instance_ops); /* it walks lanes */
   tt_instance *instance = (tt_instance *)executor;
-  instance->log.note = log;
+  instance->log.write = log;
   instance->log.user = user;
 }
 
@@ -98,7 +98,7 @@ static tutti_status set_shape(tt_instance *instance, const tt_run *run) {
     status = touch_blocks(instance);
   if (status)
     return status;
-  instance->arith.large = instance->blocks.out_bytes >= instance->link.thresholds.nontemporal;
+  instance->arith.large = instance->blocks.out_bytes >= instance->streams.thresholds.nontemporal;
   instance->run.shape = run->shape;
   return TUTTI_OK;
 }
@@ -134,10 +134,10 @@ tutti_status tt_instance_start(tt_instance *instance, const tt_run *run, const t
   instance->fault.status = TUTTI_OK;
   instance->fault.peer = -1;
   rewind_lanes(instance);
-  tt_spent *spent = tt_link_get(instance->link.of)->spent;
-  instance->watch.spent = spent;
+  tt_spent *spent = tt_stream_table_spec_of(instance->streams.of)->spent;
+  instance->stopwatch.spent = spent;
   if (spent)
-    tt_watch_begin(&instance->watch, spent, instance->plan);
+    tt_stopwatch_begin(&instance->stopwatch, spent, instance->plan);
   return TUTTI_OK;
 }
 
@@ -170,9 +170,9 @@ static bool never(const tt_executor *executor) {
   return false;
 }
 
-static tutti_status stay(tt_executor *executor, tt_link *link) {
+static tutti_status stay(tt_executor *executor, tt_stream_table *streams) {
   (void)executor;
-  (void)link;
+  (void)streams;
   return tt_fail(TUTTI_ERR_UNSUPPORTED, "an instance with streams cannot move to another communicator");
 }
 

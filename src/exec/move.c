@@ -31,7 +31,7 @@ static int64_t next_in_slot(const tt_instance *instance, const tt_lane_run *lane
 tutti_status tt_move_mismatch(tt_instance *instance, const tt_lane_run *lane, const char *what) {
   int32_t peer = instance->plan->step[lane->op - instance->steps.op].peer;
   assert(peer >= 0); /* a step that takes has one */
-  instance->fault.peer = tt_link_get(instance->link.of)->job_rank[peer];
+  instance->fault.peer = tt_stream_table_spec_of(instance->streams.of)->job_rank[peer];
   return tt_fail(TUTTI_ERR_MISMATCH, "rank %" PRId64 " %s in call %" PRIu64, instance->fault.peer, what,
                  instance->run.call);
 }
@@ -60,7 +60,7 @@ tutti_status tt_move_flush(tt_instance *instance, tt_lane_run *lane) {
   assert(lane->op->kind == TT_STEP_SEND && lane->slot_used > 0 && lane->slot_used <= instance->slot);
   lane->slot = NULL;
   lane->header->call = call_and_blocks(instance, lane);
-  return instance->link.ops->commit(instance->link.transport, lane->op->stream, (size_t)lane->slot_used);
+  return instance->streams.ops->commit(instance->streams.transport, lane->op->stream, (size_t)lane->slot_used);
 }
 
 /* Makes lane->slot one with room for a piece of `bytes` at slot_used; NULL where there is none now. */
@@ -73,7 +73,7 @@ static tutti_status reserve(tt_instance *instance, tt_lane_run *lane, int64_t by
   void *data;
   size_t room = 0;
   if (!status)
-    status = instance->link.ops->reserve(instance->link.transport, lane->op->stream, &lane->header, &data, &room);
+    status = instance->streams.ops->reserve(instance->streams.transport, lane->op->stream, &lane->header, &data, &room);
   if (status || room == 0)
     return status;
   assert((int64_t)room >= instance->slot);
@@ -93,7 +93,7 @@ static tutti_status peek(tt_instance *instance, tt_lane_run *lane, int64_t bytes
     const void *data;
     size_t slot_bytes;
     tutti_status status =
-        instance->link.ops->peek(instance->link.transport, lane->op->stream, &header, &data, &slot_bytes);
+        instance->streams.ops->peek(instance->streams.transport, lane->op->stream, &header, &data, &slot_bytes);
     if (status || !header)
       return status;
     if ((uint32_t)header->call != (uint32_t)instance->run.call || !tt_key_agrees(header->key, instance->run.key))
@@ -115,8 +115,8 @@ static tutti_status commit_reference(tt_instance *instance, tt_lane_run *lane, i
   bool anywhere = medium == TT_MEDIUM_READ;
   if (!(lane->op->media & TT_MEDIA(medium)) || (anywhere && !instance->run.single_copy))
     return TUTTI_ERR_UNSUPPORTED;
-  tutti_status status = instance->link.ops->refer(instance->link.transport, lane->op->stream, lane->src + lane->done,
-                                                  (size_t)bytes, anywhere);
+  tutti_status status = instance->streams.ops->refer(instance->streams.transport, lane->op->stream,
+                                                     lane->src + lane->done, (size_t)bytes, anywhere);
   if (!status)
     lane->went |= TT_MEDIA(medium);
   return status;
@@ -146,7 +146,7 @@ static tutti_status refer(tt_instance *instance, tt_lane_run *lane, int64_t byte
 
 static tutti_status move_send(tt_instance *instance, tt_lane_run *lane, int64_t *moved) {
   int64_t bytes = piece_of(instance, lane);
-  if (lane->refers && bytes >= instance->link.thresholds.lend) {
+  if (lane->refers && bytes >= instance->streams.thresholds.lend) {
     tutti_status status = refer(instance, lane, lane->granted - lane->done, moved);
     if (status || lane->refers)
       return status;
@@ -159,7 +159,7 @@ static tutti_status move_send(tt_instance *instance, tt_lane_run *lane, int64_t 
   mark(lane);
   lane->slot_used += bytes;
   lane->went |= TT_MEDIA(lane->op->slots);
-  instance->link.sent[lane->op->slots].bytes += bytes;
+  instance->streams.sent[lane->op->slots].bytes += bytes;
   *moved = bytes;
   return lane->slot_used >= instance->slice ? tt_move_flush(instance, lane) : TUTTI_OK;
 }
@@ -184,7 +184,7 @@ static bool goes_aside(const tt_instance *instance, const tt_lane_run *lane) {
 /* What lies in another process: fetched to where it goes, and combined and finished there. */
 static tutti_status fetch(tt_instance *instance, tt_lane_run *lane, int64_t *moved) {
   bool reduces = lane->op->use.reduces;
-  int64_t limit = reduces ? instance->link.thresholds.combine : instance->link.thresholds.fetch;
+  int64_t limit = reduces ? instance->streams.thresholds.combine : instance->streams.thresholds.fetch;
   int64_t element = instance->arith.element_bytes, whole = limit - limit % element;
   int64_t most = whole > 0 ? whole : element;
   int64_t bytes = least(least(lane->granted - lane->done, lane->slot_bytes - lane->slot_used), most);
@@ -192,10 +192,10 @@ static tutti_status fetch(tt_instance *instance, tt_lane_run *lane, int64_t *mov
   assert(bytes > 0);
   if (!to)
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for %" PRId64 " bytes of another rank", most);
-  tutti_status status =
-      instance->link.ops->fetch(instance->link.transport, lane->op->stream, (size_t)lane->slot_used, to, (size_t)bytes);
+  tutti_status status = instance->streams.ops->fetch(instance->streams.transport, lane->op->stream,
+                                                     (size_t)lane->slot_used, to, (size_t)bytes);
   if (!status)
-    tt_arith_take(&instance->arith, lane->op->use, lane->src + lane->done, to, dst, bytes);
+    tt_arith_apply(&instance->arith, lane->op->use, lane->src + lane->done, to, dst, bytes);
   *moved = bytes;
   return status;
 }
@@ -207,8 +207,8 @@ static tutti_status move_from_beside(tt_instance *instance, tt_lane_run *lane, i
     return tt_move_mismatch(instance, lane, "called something else, or sent another message");
   *moved = data ? piece_of(instance, lane) : 0;
   if (data)
-    tt_arith_take(&instance->arith, lane->op->use, lane->src + lane->done, data + lane->done, lane->dst + lane->done,
-                  *moved);
+    tt_arith_apply(&instance->arith, lane->op->use, lane->src + lane->done, data + lane->done, lane->dst + lane->done,
+                   *moved);
   return TUTTI_OK;
 }
 
@@ -220,8 +220,8 @@ static tutti_status move_recv(tt_instance *instance, tt_lane_run *lane, int64_t 
   if (lane->remote) {
     status = fetch(instance, lane, moved);
   } else {
-    tt_arith_take(&instance->arith, lane->op->use, lane->src + lane->done, lane->slot + lane->slot_used,
-                  lane->dst + lane->done, bytes);
+    tt_arith_apply(&instance->arith, lane->op->use, lane->src + lane->done, lane->slot + lane->slot_used,
+                   lane->dst + lane->done, bytes);
     *moved = bytes;
   }
   mark(lane);
@@ -232,13 +232,13 @@ static tutti_status move_recv(tt_instance *instance, tt_lane_run *lane, int64_t 
   lane->remote = false;
   if (lane->blocks != lane->wanted)
     return tt_move_mismatch(instance, lane, "sent other blocks, or blocks of other lengths,");
-  return instance->link.ops->release(instance->link.transport, lane->op->stream);
+  return instance->streams.ops->release(instance->streams.transport, lane->op->stream);
 }
 
 static void move_copy(tt_instance *instance, tt_lane_run *lane, int64_t *moved) {
   *moved = piece_of(instance, lane);
   unsigned char *dst = lane->dst + lane->done; /* also the left operand, where it combines */
-  tt_arith_take(&instance->arith, lane->op->use, dst, lane->src + lane->done, dst, *moved);
+  tt_arith_apply(&instance->arith, lane->op->use, dst, lane->src + lane->done, dst, *moved);
 }
 
 tutti_status tt_move(tt_instance *instance, tt_lane_run *lane, int64_t *moved) {

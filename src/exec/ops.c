@@ -46,13 +46,13 @@ static tutti_status open_stream(tt_instance *instance, const tt_lane *lane, uint
     op->stream = op[-1].stream;
     return TUTTI_OK;
   }
-  tt_link_end end = {.lane_id = lane->id,
-                     .sends = step->kind == TT_STEP_SEND,
-                     .published = lane->published,
-                     .peer = step->peer,
-                     .reader = instance->plan->reader + lane->first_reader,
-                     .reader_count = lane->reader_count};
-  return tt_link_stream(instance->link.of, &end, &op->stream);
+  tt_stream_end end = {.lane_id = lane->id,
+                       .sends = step->kind == TT_STEP_SEND,
+                       .published = lane->published,
+                       .peer = step->peer,
+                       .reader = instance->plan->reader + lane->first_reader,
+                       .reader_count = lane->reader_count};
+  return tt_stream_table_stream(instance->streams.of, &end, &op->stream);
 }
 
 static tutti_status set_lane(tt_instance *instance, uint32_t number) {
@@ -100,7 +100,7 @@ static tutti_status set_refers(tt_instance *instance) {
 
 static tutti_status set_sends(tt_instance *instance) {
   const tt_plan *plan = instance->plan;
-  if (!instance->link.ops->unsent)
+  if (!instance->streams.ops->unsent)
     return TUTTI_OK;
   instance->steps.send.stream = tt_arena_alloc(&instance->arena, plan->step_count, sizeof(tutti_stream *));
   if (!instance->steps.send.stream)

@@ -26,7 +26,7 @@ typedef struct test_job {
   int64_t rank_count;
   tt_loop *loop;
   void *transport[TEST_RANKS];
-  tt_link *link[TEST_RANKS];
+  tt_stream_table *streams[TEST_RANKS];
   tt_plan *plan[TEST_RANKS];
   tt_bound_plan *bound[TEST_RANKS][TT_CLASS_COUNT]; /* made when first asked for */
   const int64_t *machine;                           /* of each rank; NULL: all are on one */
@@ -190,16 +190,16 @@ static inline void test_job_open(test_job *job, const tt_loop_options *options, 
     job->job_rank[rank] = rank;
   }
   for (int64_t rank = 0; rank < job->rank_count; rank++) {
-    tt_link_spec spec = {.ops = tt_loop_ops(),
-                         .transport = job->transport[rank],
-                         .job_rank = job->job_rank,
-                         .rank = rank,
-                         .ids = TT_LINK_IDS,
-                         .rank_count = job->rank_count,
-                         .stream_base = 1000,
-                         .thresholds = TEST_THRESHOLDS,
-                         .slot_bytes_minimum = slot_bytes};
-    test_ok(tt_link_create(&spec, &job->link[rank]));
+    tt_stream_table_spec spec = {.ops = tt_loop_ops(),
+                                 .transport = job->transport[rank],
+                                 .job_rank = job->job_rank,
+                                 .rank = rank,
+                                 .ids = TT_STREAM_TABLE_IDS,
+                                 .rank_count = job->rank_count,
+                                 .stream_base = 1000,
+                                 .thresholds = TEST_THRESHOLDS,
+                                 .slot_bytes_minimum = slot_bytes};
+    test_ok(tt_stream_table_create(&spec, &job->streams[rank]));
   }
 }
 
@@ -224,11 +224,11 @@ static inline const tt_bound_plan *test_job_bound(test_job *job, int64_t rank, t
 }
 
 static inline void test_job_instance(test_job *job, int64_t rank) {
-  test_ok(tt_executor_create(test_job_bound(job, rank, TT_CLASS_STREAMS), job->link[rank], &job->instance[rank]));
+  test_ok(tt_executor_create(test_job_bound(job, rank, TT_CLASS_STREAMS), job->streams[rank], &job->instance[rank]));
 }
 
 static inline void test_job_direct(test_job *job, int64_t rank, tt_class blocks, tt_executor **direct) {
-  test_ok(tt_executor_create(test_job_bound(job, rank, blocks), job->link[rank], direct));
+  test_ok(tt_executor_create(test_job_bound(job, rank, blocks), job->streams[rank], direct));
 }
 
 static inline void test_job_forget_plan(test_job *job, int64_t rank) {
@@ -250,7 +250,7 @@ static inline void test_job_plan(test_job *job, int64_t rank, const char *text) 
 static inline void test_job_close(test_job *job) {
   for (int64_t rank = 0; rank < job->rank_count; rank++) {
     test_job_forget_plan(job, rank);
-    tt_link_destroy(job->link[rank]);
+    tt_stream_table_destroy(job->streams[rank]);
     tt_loop_ops()->close(job->transport[rank]);
   }
   tt_loop_destroy(job->loop);

@@ -82,29 +82,29 @@ size_t tt_comm_slot_bytes(int64_t ranks, bool apart) {
   return (size_t)(bytes + 63) / 64 * 64;
 }
 
-tutti_status tt_comm_open_link(tutti_comm *comm) {
-  assert(!comm->link);
+tutti_status tt_comm_open_streams(tutti_comm *comm) {
+  assert(!comm->streams);
   int64_t together = 0;
   tutti_status status = count_together(comm, &together);
   if (status != TUTTI_OK)
     return status;
   assert(together > 0 && together <= comm->size);
-  tt_link_spec spec = {.ops = comm->ops,
-                       .transport = comm->transport,
-                       .job_rank = comm->job_rank,
-                       .rank = comm->rank,
-                       .rank_count = comm->size,
-                       .stream_base =
-                           tt_comm_base(comm) + (comm->refused.epoch > 0 ? epoch_id(comm->refused.epoch) : 0),
-                       .ids = comm->side.main           ? TT_SIDE_IDS
-                              : comm->refused.epoch > 0 ? EPOCH_IDS
-                                                        : TT_LINK_IDS,
-                       .alone = comm->side.main,
-                       .patient = !comm->context->machine.crowded,
-                       .far = comm->far,
-                       .thresholds = {.lend = tt_medium_lend_bytes(comm->context->medium)},
-                       .slot_bytes_minimum = tt_comm_slot_bytes(together, comm->apart)};
-  return tt_link_create(&spec, &comm->link);
+  tt_stream_table_spec spec = {.ops = comm->ops,
+                               .transport = comm->transport,
+                               .job_rank = comm->job_rank,
+                               .rank = comm->rank,
+                               .rank_count = comm->size,
+                               .stream_base =
+                                   tt_comm_base(comm) + (comm->refused.epoch > 0 ? epoch_id(comm->refused.epoch) : 0),
+                               .ids = comm->side.main           ? TT_SIDE_IDS
+                                      : comm->refused.epoch > 0 ? EPOCH_IDS
+                                                                : TT_STREAM_TABLE_IDS,
+                               .alone = comm->side.main,
+                               .patient = !comm->context->machine.crowded,
+                               .far = comm->far,
+                               .thresholds = {.lend = tt_medium_lend_bytes(comm->context->medium)},
+                               .slot_bytes_minimum = tt_comm_slot_bytes(together, comm->apart)};
+  return tt_stream_table_create(&spec, &comm->streams);
 }
 
 /* ---- epochs ---- */
@@ -144,8 +144,8 @@ static void forget_epochs(const tutti_comm *comm) {
 tutti_status tt_comm_renew(tutti_comm *comm, uint32_t epoch) {
   assert(epoch > comm->refused.epoch && !comm->side.main);
   tutti_status status = TUTTI_OK;
-  tt_link_destroy(comm->link);
-  comm->link = NULL;
+  tt_stream_table_destroy(comm->streams);
+  comm->streams = NULL;
   while (comm->refused.epoch < epoch && status == TUTTI_OK) {
     tt_comm_close_epoch(comm);
     comm->refused.epoch++;
@@ -153,7 +153,7 @@ tutti_status tt_comm_renew(tutti_comm *comm, uint32_t epoch) {
   }
   forget_epochs(comm);
   comm->wait.yields = 0; /* who shares the core is found anew */
-  return status == TUTTI_OK ? tt_comm_open_link(comm) : status;
+  return status == TUTTI_OK ? tt_comm_open_streams(comm) : status;
 }
 
 /* ---- ranks and requests ---- */

@@ -28,10 +28,10 @@ struct tutti_comm {
   const tt_topo *topo;
   const tutti_transport_ops *ops; /* the context's, or what joins the ranks of one machine */
   void *transport;
-  const bool *far; /* [size]: on another machine */
-  bool apart;      /* some are */
-  int64_t head;    /* the lowest rank on this machine */
-  tt_link *link;   /* NULL: not prepared yet */
+  const bool *far;          /* [size]: on another machine */
+  bool apart;               /* some are */
+  int64_t head;             /* the lowest rank on this machine */
+  tt_stream_table *streams; /* NULL: not prepared yet */
   struct {
     tt_board *
         *board; /* [size]; of ranks on other machines what they have told, or NULL. NULL: no shared cells at all */
@@ -93,7 +93,7 @@ struct tutti_comm {
     uint64_t base;             /* the first of its ids of streams and cells */
     uint64_t init;             /* the number of its request: which of those made on `main` it is; from 1 */
     tutti_comm *next_running;
-    bool runs; /* it is in the context's list of those that have something to move */
+    bool is_listed; /* it is in the context's list of those that have something to move */
   } side;
   tutti_comm *next, *before; /* in the context's list */
 };
@@ -125,7 +125,7 @@ tutti_status tt_comm_open_cells(const tutti_comm *comm, uint32_t id, size_t byte
 /* Frees, too, what stands in `cell` for ranks of other machines: this rank's copies of what they say. */
 void tt_comm_close_cells(const tutti_comm *comm, uint32_t id, void **cell);
 /* A table of streams. */
-tutti_status tt_comm_open_link(tutti_comm *comm);
+tutti_status tt_comm_open_streams(tutti_comm *comm);
 /* TUTTI_ERR_MEMORY, with a text that says for what. */
 tutti_status tt_comm_no_memory(const tutti_comm *comm);
 /* Where its ranks are, and by which transport they reach each other. */

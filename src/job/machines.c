@@ -138,7 +138,7 @@ int64_t tt_machine_nics(const tutti_context_options *given) {
   return given && given->transport ? 0 : find_rails(rail);
 }
 
-/* Small letters that go at the same time take different rails: from ranks of a machine to those in the same places on
+/* Small packets that go at the same time take different rails: from ranks of a machine to those in the same places on
  * another one, from one machine to many and from many to one, and between one rank and all of a machine. So the first
  * rail is that of the numbers of both machines and of the later place on its machine. */
 static tutti_status find_first_rails(tutti_context *context) {

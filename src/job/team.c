@@ -47,7 +47,7 @@ static tt_team *make(tt_teams *teams, const int64_t *job_rank, int64_t size, int
   return NULL;
 }
 
-tt_team *tt_team_take(tt_teams *teams, const int64_t *job_rank, int64_t size, int64_t rank) {
+tt_team *tt_team_get(tt_teams *teams, const int64_t *job_rank, int64_t size, int64_t rank) {
   assert(rank >= 0 && rank < size);
   uint64_t hash = tt_hash(0, job_rank, (size_t)size * sizeof *job_rank);
   tt_team *team = find(teams, job_rank, size, hash);
@@ -74,7 +74,7 @@ static void unlink_team(tt_teams *teams, const tt_team *team) {
 }
 
 /* It takes the place of the one that has been kept longest. */
-void tt_team_give(tt_teams *teams, tt_team *team) {
+void tt_team_put(tt_teams *teams, tt_team *team) {
   assert(!team || (team->uses > 0 && !team->kept));
   if (!team || --team->uses > 0)
     return;

@@ -74,8 +74,8 @@ typedef struct tt_teams {
 } tt_teams;
 
 /* The team of these ranks, of which this one is number `rank`. NULL: no memory. */
-tt_team *tt_team_take(tt_teams *teams, const int64_t *job_rank, int64_t size, int64_t rank);
-void tt_team_give(tt_teams *teams, tt_team *team);
+tt_team *tt_team_get(tt_teams *teams, const int64_t *job_rank, int64_t size, int64_t rank);
+void tt_team_put(tt_teams *teams, tt_team *team);
 void tt_teams_finish(tt_teams *teams); /* nothing uses any */
 
 /* One made before of that key and text; NULL: none. own: the user said so, and gets an error where no plan is made of

@@ -58,17 +58,17 @@ static tt_visit inside(const tt_visit *at, const tt_lower_level *level, int64_t 
 }
 
 /* Between the root and another rank that represents its group. */
-static void home_way(tt_walk *walk, int64_t me, const tt_visit *at, int64_t home, int64_t from, int64_t to,
-                     int64_t base) {
+static void home_path(tt_walk *walk, int64_t me, const tt_visit *at, int64_t home, int64_t from, int64_t to,
+                      int64_t base) {
   const tt_lower_level *level = &walk->stage->level[at->level];
-  tt_visit way = inside(at, level, home, from, base);
-  way.ends = (tt_reach){.upto = -1, .one = to, .except = -1};
+  tt_visit path = inside(at, level, home, from, base);
+  path.ends = (tt_reach){.upto = -1, .one = to, .except = -1};
   if (at->kind == TT_PAYLOAD_PARTIAL) {
-    way.kind = TT_PAYLOAD_COMPLETE;
-    way.complete_level = at->level;
-    way.complete_group = at->group;
+    path.kind = TT_PAYLOAD_COMPLETE;
+    path.complete_level = at->level;
+    path.complete_group = at->group;
   }
-  walk_visit(walk, me, way);
+  walk_visit(walk, me, path);
 }
 
 /* The root gave its block to another rank that represents its group, and has it no less. */
@@ -109,7 +109,7 @@ static void visit_away(tt_walk *walk, int64_t me, const tt_visit *at, int64_t ho
   int64_t deep = walk->stage->time[at->level + 1], up = level->fold || level->striped ? deep : 0;
   bool gives_up = leader != at->root && mine == home;
   if (gives_up)
-    home_way(walk, me, at, home, at->root, leader, at->base);
+    home_path(walk, me, at, home, at->root, leader, at->base);
   if (v != 0 && !tt_visit_needs(walk, at, tree, home, v))
     return;
   tt_visit inner =
@@ -133,7 +133,7 @@ static void visit_toward(tt_walk *walk, int64_t me, const tt_visit *at, int64_t 
       tt_visit_edges(walk, me, at, tree, home, v);
   }
   if (leader != at->root && mine == home)
-    home_way(walk, me, at, home, leader, at->root, at->base + deep + level->rounds);
+    home_path(walk, me, at, home, leader, at->root, at->base + deep + level->rounds);
 }
 
 /* Whether root and end lie together where another rank represents them: they do without it. */

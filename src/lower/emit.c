@@ -1,6 +1,6 @@
 /* lower/emit.c - values and events -> lanes, steps and waits.
  *
- * A lane is what goes on side by side: sends and receives of each channel, level and way. All steps are put in one
+ * A lane is what goes on side by side: sends and receives of each channel, level and branch. All steps are put in one
  * order (sequence.c), each goes to its lane, and waits are found by watching every place in memory: who wrote it last,
  * who has read it since (waits.c). A wait that lane order or other waits imply is left out. */
 #include "lower/emit.h"

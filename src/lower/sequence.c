@@ -7,7 +7,7 @@
 #include <assert.h>
 #include <string.h>
 
-#define WAYS 64
+#define BRANCHES 64
 
 /* Of a digit: wide ones for many steps, since each digit costs a pass; narrow ones for few, since it costs a table,
  * too. */
@@ -43,7 +43,8 @@ const tt_final *tt_sequence_final(const tt_sequence *in, uint32_t number) {
 
 uint32_t tt_sequence_lane_id(const tt_event *event) {
   assert(event->level < TT_PLAN_LEVELS);
-  return (((uint32_t)event->channel * TT_PLAN_LEVELS + event->level) * WAYS + event->way % WAYS) * 2 + event->published;
+  return (((uint32_t)event->channel * TT_PLAN_LEVELS + event->level) * BRANCHES + event->branch % BRANCHES) * 2 +
+         event->published;
 }
 
 /* ---- keys ---- */

@@ -73,9 +73,9 @@ int64_t tt_shape_toward(const tt_tree *tree, int64_t v, int64_t u) {
   return u;
 }
 
-int64_t tt_shape_way(const tt_tree *tree, int64_t v) {
+int64_t tt_shape_branch(const tt_tree *tree, int64_t v) {
   const tt_shape *shape = tree->level->shape;
-  return shape->way ? shape->way(tree, v) : 0;
+  return shape->branch ? shape->branch(tree, v) : 0;
 }
 
 const char *tt_shape_misfit(const tt_tree *tree) {

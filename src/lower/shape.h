@@ -54,7 +54,7 @@ struct tt_shape {
   bool (*next_row)(const tt_tree *tree, int64_t *first, int64_t *last);
 
   /* Which of a parent's ways (lanes that go on side by side) leads to v > 0. NULL: there is one. */
-  int64_t (*way)(const tt_tree *tree, int64_t v);
+  int64_t (*branch)(const tt_tree *tree, int64_t v);
   /* Why it cannot be laid over f > 1 groups with this labelling; NULL where it can. NULL: it always can. */
   const char *(*misfit)(const tt_tree *tree);
   /* A labelling of its own: the label of a group where the root is in group `home`, and back. NULL: rotate, xor or
@@ -89,7 +89,7 @@ int64_t tt_shape_round(const tt_tree *tree, int64_t v);
 int64_t tt_shape_rounds(const tt_tree *tree);
 bool tt_shape_is_under(const tt_tree *tree, int64_t v, int64_t u);
 int64_t tt_shape_toward(const tt_tree *tree, int64_t v, int64_t u);
-int64_t tt_shape_way(const tt_tree *tree, int64_t v);
+int64_t tt_shape_branch(const tt_tree *tree, int64_t v);
 const char *tt_shape_misfit(const tt_tree *tree);
 /* v and those below it; stride 0 where they are no strided range. */
 tt_subset tt_shape_below(const tt_tree *tree, int64_t v);

@@ -22,7 +22,7 @@ static bool next_row(const tt_tree *tree, int64_t *first, int64_t *last) {
   return *first < tree->f;
 }
 
-static int64_t way(const tt_tree *tree, int64_t v) { return v - first_child(tree, parent(tree, v)); }
+static int64_t branch(const tt_tree *tree, int64_t v) { return v - first_child(tree, parent(tree, v)); }
 
 const tt_shape tt_shape_planted = {
     .info = {.name = "planted",
@@ -34,5 +34,5 @@ const tt_shape tt_shape_planted = {
     .parent = parent,
     .next_child = next_child,
     .next_row = next_row,
-    .way = way,
+    .branch = branch,
 };

@@ -154,14 +154,14 @@ static void check_below(const tt_tree *tree) {
   }
 }
 
-static void check_ways(const tt_tree *tree) {
+static void check_branches(const tt_tree *tree) {
   built_tree all;
   tree_build(tree, &all);
   for (int64_t v = 1; v < tree->f; v++) {
     int64_t older = 0;
     for (int64_t u = 1; u < v; u++)
       older += all.parent[u] == all.parent[v];
-    assert_int_equal(tt_shape_way(tree, v), tree->level->shape->way ? older : 0);
+    assert_int_equal(tt_shape_branch(tree, v), tree->level->shape->branch ? older : 0);
   }
 }
 
@@ -220,9 +220,9 @@ static void test_subtrees_and_ways_down_are_those_of_the_tree(void **state) {
   tree_every(check_subtrees);
 }
 
-static void test_ways_number_the_children_of_a_label(void **state) {
+static void test_branches_number_the_children_of_a_label(void **state) {
   (void)state;
-  tree_every(check_ways);
+  tree_every(check_branches);
 }
 
 int main(void) {
@@ -232,7 +232,7 @@ int main(void) {
       cmocka_unit_test(test_children_are_all_labels_of_a_parent_ascending),
       cmocka_unit_test(test_subtrees_and_ways_down_are_those_of_the_tree),
       cmocka_unit_test(test_labels_below_are_each_given_once),
-      cmocka_unit_test(test_ways_number_the_children_of_a_label),
+      cmocka_unit_test(test_branches_number_the_children_of_a_label),
       cmocka_unit_test(test_labellings_that_a_shape_cannot_have_do_not_fit),
       cmocka_unit_test(test_rows_say_what_they_are),
   };

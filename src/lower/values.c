@@ -82,7 +82,7 @@ static int32_t new_event(tt_stage_flow *in, const tt_edge *edge, uint16_t channe
                       .value = -1,
                       .channel = channel,
                       .level = in->lowering->level_number[in->number][edge->level],
-                      .way = edge->way,
+                      .branch = edge->branch,
                       .sends = edge->sends,
                       .published = edge->published};
   return (int32_t)(flow->event_count - 1);

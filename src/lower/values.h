@@ -30,7 +30,7 @@ typedef struct tt_event {
   uint32_t time, tie;
   int32_t peer;  /* -1: published to all */
   int32_t value; /* that is sent; that comes, or that is combined with what comes */
-  uint16_t channel, level, way;
+  uint16_t channel, level, branch;
   bool sends, published;
 } tt_event;
 

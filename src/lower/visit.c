@@ -115,10 +115,10 @@ static uint32_t tie_of(const tt_walk *walk, int64_t me, const tt_edge *edge) {
 
 /* Along a chain each member's share has lanes of its own: where a group has fewer members, one rank carries several
  * shares, and all have to move at once, lest the last ones begin when the first are through. */
-static int64_t way_of(const tt_walk *walk, const tt_visit *at, const tt_tree *tree, int64_t v) {
+static int64_t branch_of(const tt_walk *walk, const tt_visit *at, const tt_tree *tree, int64_t v) {
   if (tree->level->shape->line)
     return tt_lower_place_of(walk->stage, at->level, at->root, walk->part);
-  return tt_shape_way(tree, v);
+  return tt_shape_branch(tree, v);
 }
 
 int64_t tt_visit_rounds(const tt_walk *walk, const tt_visit *at, const tt_tree *tree) {
@@ -141,7 +141,7 @@ static void tree_edge(tt_walk *walk, int64_t me, const tt_visit *at, const tt_tr
       .time = (uint32_t)time,
       .peer = (int32_t)tt_visit_representative(walk, at, tt_shape_group(tree, other, home)),
       .level = (uint16_t)at->level,
-      .way = (uint16_t)way_of(walk, at, tree, v),
+      .branch = (uint16_t)branch_of(walk, at, tree, v),
       .sends = away != me_is_child,
       .published = may_publish(walk, at, tree),
       .payload = payload_of(walk, at, tree, home, v),

@@ -21,7 +21,7 @@ typedef struct tt_edge {
   uint32_t time; /* within the stage */
   uint32_t tie;  /* orders the messages of one round, alike at both ends */
   int32_t peer;
-  uint16_t level, way;
+  uint16_t level, branch;
   bool sends;     /* this rank sends; else receives */
   bool published; /* one of the same payload to all in the group */
   tt_payload payload;

@@ -43,8 +43,8 @@ static void read_header(tt_plan_reader *in, tt_plan *plan) {
   plan->time_count = number32(in);
   tt_plan_need(in, " slice ");
   plan->slice_bytes = number64(in);
-  plan->in_place = tt_plan_take(in, " in-place");
-  plan->direct = tt_plan_take(in, " direct");
+  plan->in_place = tt_plan_accept(in, " in-place");
+  plan->direct = tt_plan_accept(in, " direct");
   tt_plan_end_line(in);
 }
 
@@ -72,9 +72,9 @@ static void read_reader(tt_plan_reader *in, tt_plan *plan, tt_lane *lane) {
 }
 
 static void read_readers(tt_plan_reader *in, tt_plan *plan, tt_lane *lane) {
-  if (!tt_plan_take(in, " readers"))
+  if (!tt_plan_accept(in, " readers"))
     return;
-  while (tt_plan_take(in, " "))
+  while (tt_plan_accept(in, " "))
     read_reader(in, plan, lane);
   if (lane->reader_count == 0)
     tt_plan_expect(in, "a reader");
@@ -98,7 +98,7 @@ static void read_lane(tt_plan_reader *in, tt_plan *plan) {
   lane->level = (uint16_t)number16(in);
   tt_plan_need(in, " channel ");
   lane->channel = (uint16_t)number16(in);
-  lane->published = tt_plan_take(in, " published");
+  lane->published = tt_plan_accept(in, " published");
   read_readers(in, plan, lane);
   tt_plan_end_line(in);
 }
@@ -116,14 +116,14 @@ static int32_t read_peer(tt_plan_reader *in, const tt_step *step) {
   if (step->kind == TT_STEP_COPY)
     return -1;
   tt_plan_need(in, step->kind == TT_STEP_SEND ? " ->" : " <-");
-  return step->kind == TT_STEP_SEND && tt_plan_take(in, "*") ? -1 : rank_number(in);
+  return step->kind == TT_STEP_SEND && tt_plan_accept(in, "*") ? -1 : rank_number(in);
 }
 
 static uint8_t read_flags(tt_plan_reader *in) {
-  int flags = tt_plan_take(in, " left") ? TT_STEP_LEFT : 0;
-  flags |= tt_plan_take(in, " first") ? TT_STEP_FIRST : 0;
-  flags |= tt_plan_take(in, " last") ? TT_STEP_LAST : 0;
-  flags |= tt_plan_take(in, " onto") ? TT_STEP_ONTO : 0;
+  int flags = tt_plan_accept(in, " left") ? TT_STEP_LEFT : 0;
+  flags |= tt_plan_accept(in, " first") ? TT_STEP_FIRST : 0;
+  flags |= tt_plan_accept(in, " last") ? TT_STEP_LAST : 0;
+  flags |= tt_plan_accept(in, " onto") ? TT_STEP_ONTO : 0;
   return (uint8_t)flags;
 }
 
@@ -136,14 +136,14 @@ static void read_wait(tt_plan_reader *in, tt_plan *plan) {
   wait->lane = number32(in);
   tt_plan_need(in, ".");
   wait->step = number32(in);
-  wait->whole = tt_plan_take(in, "*");
+  wait->whole = tt_plan_accept(in, "*");
 }
 
 static void read_waits(tt_plan_reader *in, tt_plan *plan, tt_step *step) {
   step->wait_first = plan->wait_count;
-  if (!tt_plan_take(in, " wait"))
+  if (!tt_plan_accept(in, " wait"))
     return;
-  while (tt_plan_take(in, " "))
+  while (tt_plan_accept(in, " "))
     read_wait(in, plan);
   uint32_t count = plan->wait_count - step->wait_first;
   step->wait_count = (uint16_t)count;
@@ -185,7 +185,7 @@ static void read_step(tt_plan_reader *in, tt_plan *plan) {
     step->dst = read_ref(in);
   }
   step->flags = read_flags(in);
-  if (tt_plan_take(in, " finish "))
+  if (tt_plan_accept(in, " finish "))
     step->finish = (uint32_t)tt_plan_number(in, 1, UINT32_MAX);
   read_waits(in, plan, step);
   tt_plan_end_line(in);
@@ -198,12 +198,12 @@ tutti_status tt_plan_read(tt_plan_reader *in, tt_plan **plan) {
   begin_tables(*plan);
   if (!(*plan)->arena.failed)
     read_header(in, *plan);
-  while (tt_plan_take(in, "level "))
+  while (tt_plan_accept(in, "level "))
     read_level(in, *plan);
   while (tt_plan_more(in) && strncmp(in->at, "plan ", 5) != 0) {
-    if (tt_plan_take(in, "lane "))
+    if (tt_plan_accept(in, "lane "))
       read_lane(in, *plan);
-    else if (tt_plan_take(in, "  "))
+    else if (tt_plan_accept(in, "  "))
       read_step(in, *plan);
     else
       tt_plan_expect(in, "a lane, a step or the end");

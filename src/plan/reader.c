@@ -12,7 +12,7 @@ void tt_plan_expect(tt_plan_reader *in, const char *what) {
     in->expected = what;
 }
 
-bool tt_plan_take(tt_plan_reader *in, const char *word) {
+bool tt_plan_accept(tt_plan_reader *in, const char *word) {
   size_t length = strlen(word);
   if (in->expected != NULL || strncmp(in->at, word, length) != 0)
     return false;
@@ -21,7 +21,7 @@ bool tt_plan_take(tt_plan_reader *in, const char *word) {
 }
 
 void tt_plan_need(tt_plan_reader *in, const char *word) {
-  if (!tt_plan_take(in, word))
+  if (!tt_plan_accept(in, word))
     tt_plan_expect(in, word);
 }
 
@@ -54,7 +54,7 @@ uint64_t tt_plan_number(tt_plan_reader *in, uint64_t least, uint64_t most) {
 
 uint32_t tt_plan_name(tt_plan_reader *in, const char *const *names, uint32_t count, const char *what) {
   for (uint32_t n = 0; n < count; n++)
-    if (tt_plan_take(in, names[n]))
+    if (tt_plan_accept(in, names[n]))
       return n;
   tt_plan_expect(in, what);
   return 0;

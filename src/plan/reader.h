@@ -15,9 +15,9 @@ typedef struct tt_plan_reader {
 } tt_plan_reader;
 
 void tt_plan_expect(tt_plan_reader *in, const char *what);
-bool tt_plan_take(tt_plan_reader *in, const char *word); /* whether `word` stands next; goes on behind it */
-void tt_plan_need(tt_plan_reader *in, const char *word); /* the same, and an error where it does not */
-bool tt_plan_more(const tt_plan_reader *in);             /* neither an error nor the end */
+bool tt_plan_accept(tt_plan_reader *in, const char *word); /* whether `word` stands next; goes on behind it */
+void tt_plan_need(tt_plan_reader *in, const char *word);   /* the same, and an error where it does not */
+bool tt_plan_more(const tt_plan_reader *in);               /* neither an error nor the end */
 uint64_t tt_plan_number(tt_plan_reader *in, uint64_t least, uint64_t most);
 uint32_t tt_plan_name(tt_plan_reader *in, const char *const *names, uint32_t count, const char *what);
 void tt_plan_end_line(tt_plan_reader *in);

@@ -48,11 +48,11 @@ static void read_claim(tt_plan_reader *in, tt_plan_claim *claim) {
   claim->rank_count = (int64_t)tt_plan_number(in, 1, TT_PLAN_RANKS_MOST);
   tt_plan_need(in, " blocks ");
   claim->block_count = (int64_t)tt_plan_number(in, 0, TT_PLAN_BLOCKS_MOST);
-  if (tt_plan_take(in, " root "))
+  if (tt_plan_accept(in, " root "))
     claim->root = (int64_t)tt_plan_number(in, 0, (uint64_t)claim->rank_count - 1);
-  claim->in_place = tt_plan_take(in, " in-place");
-  claim->ordered = tt_plan_take(in, " ordered");
-  claim->reproducible = tt_plan_take(in, " reproducible");
+  claim->in_place = tt_plan_accept(in, " in-place");
+  claim->ordered = tt_plan_accept(in, " ordered");
+  claim->reproducible = tt_plan_accept(in, " reproducible");
   tt_plan_end_line(in);
 }
 
@@ -84,7 +84,7 @@ static void read_head(set_reader *from) {
   if (!from->has_claim)
     return;
   read_claim(&from->in, claim);
-  while (tt_plan_take(&from->in, "edge "))
+  while (tt_plan_accept(&from->in, "edge "))
     read_edge(from);
   from->rank_count = claim->rank_count;
 }

@@ -140,6 +140,6 @@ void tt_sim_depart(tt_sim_machine *machine, tt_sim_packet *packet); /* it is com
 void tt_sim_serve(tt_sim_machine *machine);                         /* all ports that can take a packet */
 void tt_sim_left(tt_sim_machine *machine, uint32_t port);
 void tt_sim_used_up(tt_sim_machine *machine, tt_sim_stream *stream); /* the first delivery of the stream */
-void tt_sim_note(tt_sim_machine *machine, const tt_sim_span *span);
+void tt_sim_add_span(tt_sim_machine *machine, const tt_sim_span *span);
 
 #endif

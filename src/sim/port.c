@@ -39,7 +39,7 @@ void tt_sim_used_up(tt_sim_machine *machine, tt_sim_stream *stream) {
     tt_sim_wake(machine, stream->send_lane);
 }
 
-void tt_sim_note(tt_sim_machine *machine, const tt_sim_span *span) {
+void tt_sim_add_span(tt_sim_machine *machine, const tt_sim_span *span) {
   tt_sim_result *result = machine->result;
   if (!machine->spans.wanted)
     return;
@@ -119,14 +119,14 @@ static double deliver(tt_sim_machine *machine, tt_sim_packet *packet, uint32_t n
   append(stream, delivery);
   tt_sim_later(machine, (tt_sim_event){.time_ps = end, .delivery = delivery, .port = port, .lane = TT_NONE});
   const tt_step *step = first_step(machine, packet);
-  tt_sim_note(machine, &(tt_sim_span){.rank = (int32_t)stream->source,
-                                      .peer = (int32_t)stream->reader,
-                                      .level = (uint16_t)packet->level,
-                                      .round = step->time,
-                                      .block = step->block,
-                                      .bytes = packet->bytes,
-                                      .begin_ps = begin,
-                                      .end_ps = end});
+  tt_sim_add_span(machine, &(tt_sim_span){.rank = (int32_t)stream->source,
+                                          .peer = (int32_t)stream->reader,
+                                          .level = (uint16_t)packet->level,
+                                          .round = step->time,
+                                          .block = step->block,
+                                          .bytes = packet->bytes,
+                                          .begin_ps = begin,
+                                          .end_ps = end});
   return end;
 }
 

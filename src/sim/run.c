@@ -157,14 +157,14 @@ static void work(tt_sim_machine *machine, uint32_t number) {
   *free_ps = begin + length_ps;
   lane->works = true;
   tt_sim_later(machine, (tt_sim_event){.time_ps = *free_ps, .port = TT_NONE, .lane = number});
-  tt_sim_note(machine, &(tt_sim_span){.rank = (int32_t)lane->plan->rank,
-                                      .peer = -1,
-                                      .level = (uint16_t)(machine->level_count - 1),
-                                      .round = step->time,
-                                      .block = step->block,
-                                      .bytes = bytes,
-                                      .begin_ps = begin,
-                                      .end_ps = *free_ps});
+  tt_sim_add_span(machine, &(tt_sim_span){.rank = (int32_t)lane->plan->rank,
+                                          .peer = -1,
+                                          .level = (uint16_t)(machine->level_count - 1),
+                                          .round = step->time,
+                                          .block = step->block,
+                                          .bytes = bytes,
+                                          .begin_ps = begin,
+                                          .end_ps = *free_ps});
 }
 
 static void enter(const tt_sim_machine *machine, tt_sim_lane *lane) {

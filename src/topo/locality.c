@@ -11,7 +11,7 @@ static tutti_status find_switches(const char *path, const char *name, tt_localit
   tt_switches *switches;
   int64_t node;
   tt_arena_init(&arena);
-  tutti_status status = tt_switches_open(path, &arena, &switches);
+  tutti_status status = tt_switches_read(path, &arena, &switches);
   if (status == TUTTI_OK)
     status = tt_switches_find(switches, name, &node);
   if (status == TUTTI_OK)

@@ -67,12 +67,12 @@ enum { SHOWN = 5 };
 /* Names the circle that begins with `step` waiting for `before`. */
 static tutti_status deadlock(tt_proof *proof, const tt_precedence *graph, const tt_components *components,
                              uint32_t step, uint32_t before) {
-  uint32_t way[SHOWN] = {before};
-  uint32_t length = before == step ? 1 : tt_verify_way(graph, components, &proof->arena, before, step, way, SHOWN);
+  uint32_t path[SHOWN] = {before};
+  uint32_t length = before == step ? 1 : tt_verify_path(graph, components, &proof->arena, before, step, path, SHOWN);
   char text[SHOWN * 144] = "";
-  for (uint32_t n = 0; n < length && n < SHOWN && way[n] != step; n++) {
+  for (uint32_t n = 0; n < length && n < SHOWN && path[n] != step; n++) {
     char place[128];
-    tt_verify_place(proof, way[n], place);
+    tt_verify_place(proof, path[n], place);
     size_t used = strlen(text);
     snprintf(text + used, sizeof text - used, "%s%s", n == 0 ? "" : ", that for ", place);
   }

@@ -100,8 +100,8 @@ static void spread(const tt_precedence *graph, const tt_components *components, 
   }
 }
 
-uint32_t tt_verify_way(const tt_precedence *graph, const tt_components *components, tt_arena *arena, uint32_t to,
-                       uint32_t from, uint32_t *way, uint32_t room) {
+uint32_t tt_verify_path(const tt_precedence *graph, const tt_components *components, tt_arena *arena, uint32_t to,
+                        uint32_t from, uint32_t *path, uint32_t room) {
   uint32_t *came = tt_arena_alloc(arena, graph->node_count, sizeof *came);
   uint32_t *queue = tt_arena_alloc(arena, graph->node_count + 1u, sizeof *queue);
   if (arena->failed)
@@ -116,6 +116,6 @@ uint32_t tt_verify_way(const tt_precedence *graph, const tt_components *componen
   uint32_t node = from;
   for (uint32_t at = length; at-- > 0; node = came[node])
     if (at < room)
-      way[at] = node;
+      path[at] = node;
   return length;
 }

@@ -24,9 +24,9 @@ typedef struct tt_components {
 
 /* False where memory is exhausted. The result lives in the arena. */
 bool tt_verify_components(const tt_precedence *graph, tt_arena *arena, tt_components *components);
-/* A shortest way from `to` back to `from`, along predecessors inside their component: way[0] = to, the last one = from.
- * Returns its length; nodes past `room` are left out. The two must be in one component. */
-uint32_t tt_verify_way(const tt_precedence *graph, const tt_components *components, tt_arena *arena, uint32_t to,
-                       uint32_t from, uint32_t *way, uint32_t room);
+/* A shortest path from `to` back to `from`, along predecessors inside their component: path[0] = to, the last one =
+ * from. Returns its length; nodes past `room` are left out. The two must be in one component. */
+uint32_t tt_verify_path(const tt_precedence *graph, const tt_components *components, tt_arena *arena, uint32_t to,
+                        uint32_t from, uint32_t *path, uint32_t room);
 
 #endif

@@ -36,32 +36,32 @@ static pid_t start_computing(void) {
   return child;
 }
 
-static bool is_expected_within(tt_contention *others, int64_t longest_ns) {
+static bool is_expected_within(tt_contention *contention, int64_t longest_ns) {
   int64_t until_ns = tt_clock_ns() + longest_ns;
-  while (!tt_contention_expected(others, tt_clock_ns()) && tt_clock_ns() < until_ns)
-    tt_contention_yield(others);
-  return tt_contention_expected(others, tt_clock_ns());
+  while (!tt_contention_expected(contention, tt_clock_ns()) && tt_clock_ns() < until_ns)
+    tt_contention_yield(contention);
+  return tt_contention_expected(contention, tt_clock_ns());
 }
 
 static void test_program_that_computes_is_found(void **state) {
   (void)state;
-  tt_contention others = {0};
+  tt_contention contention = {0};
   int64_t process[] = {getpid(), getpid()}; /* ranks that are threads */
   take_one_core();
-  assert_int_equal(tt_contention_open(&others, process, 2), TUTTI_OK);
-  assert_int_equal(others.process_count, 1);
+  assert_int_equal(tt_contention_open(&contention, process, 2), TUTTI_OK);
+  assert_int_equal(contention.process_count, 1);
   pid_t child = start_computing();
   for (int n = 0; n < 3; n++) { /* again and again, as long as it is there */
-    assert_true(is_expected_within(&others, LONGEST_NS));
-    int64_t for_ns = atomic_load_explicit(&others.news->for_ns, memory_order_relaxed);
+    assert_true(is_expected_within(&contention, LONGEST_NS));
+    int64_t for_ns = atomic_load_explicit(&contention.news->for_ns, memory_order_relaxed);
     assert_true(for_ns > 0 &&
-                atomic_load_explicit(&others.news->until_ns, memory_order_relaxed) <= tt_clock_ns() + for_ns);
-    while (tt_contention_expected(&others, tt_clock_ns()))
+                atomic_load_explicit(&contention.news->until_ns, memory_order_relaxed) <= tt_clock_ns() + for_ns);
+    while (tt_contention_expected(&contention, tt_clock_ns()))
       usleep(1000);
   }
   kill(child, SIGKILL);
   waitpid(child, NULL, 0);
-  tt_contention_close(&others);
+  tt_contention_close(&contention);
 }
 
 int main(void) {

@@ -125,7 +125,7 @@ static void find_neighbours(tutti_comm *comm) {
   for (int64_t r = 0; r < comm->size; r++) {
     bool shares = r != comm->rank && !comm->far[r] && core > 0 &&
                   atomic_load_explicit(&board[comm->job_rank[r]]->core, memory_order_relaxed) == core;
-    tt_link_set_neighbour(comm->link, r, shares);
+    tt_stream_table_set_neighbour(comm->streams, r, shares);
     comm->wait.crowded = comm->wait.crowded || shares; /* bound to one core, though there are enough */
   }
 }

@@ -46,7 +46,7 @@ void tt_progress_post(const tutti_context *context) {
 
 /* ---- the thread ---- */
 
-static void let_others(tt_progress *progress) {
+static void yield_to_calls(tt_progress *progress) {
   while (atomic_load_explicit(&progress->wanted, memory_order_relaxed) > 0)
     sched_yield();
 }
@@ -76,7 +76,7 @@ static void *move_on(void *argument) {
     idle = moved ? 0 : idle + 1;
     pthread_mutex_unlock(&progress->lock);
     pause_for(idle, context->machine.crowded);
-    let_others(progress);
+    yield_to_calls(progress);
     pthread_mutex_lock(&progress->lock);
   }
   pthread_mutex_unlock(&progress->lock);

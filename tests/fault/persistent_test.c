@@ -370,7 +370,7 @@ static void cycle(const tutti_boot *boot, void *argument) {
   uint64_t bump = *how->nodes ? 0 : ((tt_shm *)shm_of(comm))->segment->head->bump;
   make_and_free(comm, count, how->starts);
   CHECK(tutti_barrier(comm) == TUTTI_OK);
-  /* less than 50 bytes each; between machines, letters are kept until they are known to have come */
+  /* less than 50 bytes each; between machines, packets are kept until they are known to have come */
   CHECK(SANITIZED || *how->nodes || mallinfo2().uordblks < before + 100000);
   CHECK(comm->persistent.sides == NULL && context->running == NULL);
   CHECK(*how->nodes || ((tt_shm *)shm_of(comm))->segment->head->bump < bump + (4 << 20));

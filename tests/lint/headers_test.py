@@ -35,7 +35,7 @@ if not (shutil.which("cc") and shutil.which("c++")):
 public = headers("include")
 mpi = [header for folder in MPI_FOLDERS for header in headers(folder)]
 has_ucx = subprocess.run([*C_INTERNAL, "-"], input="#include <ucp/api/ucp.h>", text=True, capture_output=True).returncode == 0
-ucx = [] if has_ucx else [ROOT / "src/transport/ucx" / name for name in ("library.h", "mail.h")]
+ucx = [] if has_ucx else [ROOT / "src/transport/ucx" / name for name in ("library.h", "pipes.h")]
 internal = [header for folder in FOLDERS for header in headers(folder) if header not in [*mpi, *ucx]]
 results = [compiles(C_PUBLIC, header) for header in public]
 results += [compiles(CPP_PUBLIC, header) for header in public]

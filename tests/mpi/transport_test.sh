@@ -13,7 +13,7 @@ export TUTTI_TIMEOUT=60s ASAN_OPTIONS=detect_leaks=0 # MPI's own leaks
 compile() { # MPI
   cd "$TUTTI_SOURCE"
   mpicc.$1 -std=gnu11 -D_GNU_SOURCE -O1 -g ${sanitize:+-fsanitize=$sanitize} -I. -Iinclude -Isrc -Itests \
-    tests/mpi/transport_calls.c bindings/mpi/mail.c bindings/mpi/transport.c "$build/lib/libtutti.a" \
+    tests/mpi/transport_calls.c bindings/mpi/pipes.c bindings/mpi/transport.c "$build/lib/libtutti.a" \
     $(pkg-config --cflags --libs jansson hwloc libsodium) -lpthread -ldl -lm -o "$work/calls-$1"
 }
 

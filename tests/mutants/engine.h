@@ -25,7 +25,7 @@ typedef union vector {
 
 typedef struct engine_rank {
   void *transport;
-  tt_link *link;
+  tt_stream_table *streams;
   tt_executor *instance;
   tt_executor *direct;                   /* where cells are admitted */
   vector in, out, in_before, out_before; /* in place: in is out */
@@ -117,9 +117,9 @@ static inline bool start_rank(engine *on, int64_t rank) {
   tt_run run = run_of(on, rank);
   const tt_bound_plan *bound = on->bound[rank];
   if (bound->blocks != TT_CLASS_STREAMS)
-    return tt_executor_create(bound, of->link, &of->direct) == TUTTI_OK &&
+    return tt_executor_create(bound, of->streams, &of->direct) == TUTTI_OK &&
            of->direct->ops->start(of->direct, &run) == TUTTI_OK;
-  if (tt_executor_create(bound, of->link, &of->instance) != TUTTI_OK)
+  if (tt_executor_create(bound, of->streams, &of->instance) != TUTTI_OK)
     return false;
   tt_executor_log(of->instance, on->log, NULL);
   return of->instance->ops->start(of->instance, &run) == TUTTI_OK;
@@ -128,18 +128,18 @@ static inline bool start_rank(engine *on, int64_t rank) {
 static inline bool open_rank(engine *on, int64_t rank) {
   engine_rank *of = &on->rank[rank];
   tt_loop_config config = {on->loop, rank};
-  tt_link_spec spec = {.ops = tt_loop_ops(),
-                       .job_rank = on->job_rank,
-                       .rank = rank,
-                       .ids = TT_LINK_IDS,
-                       .rank_count = on->rank_count,
-                       .stream_base = 1,
-                       .thresholds = {.lend = 1},
-                       .slot_bytes_minimum = 64};
+  tt_stream_table_spec spec = {.ops = tt_loop_ops(),
+                               .job_rank = on->job_rank,
+                               .rank = rank,
+                               .ids = TT_STREAM_TABLE_IDS,
+                               .rank_count = on->rank_count,
+                               .stream_base = 1,
+                               .thresholds = {.lend = 1},
+                               .slot_bytes_minimum = 64};
   tutti_status status = spec.ops->open(&config, NULL, &of->transport);
   spec.transport = of->transport;
   if (status == TUTTI_OK)
-    status = tt_link_create(&spec, &of->link);
+    status = tt_stream_table_create(&spec, &of->streams);
   return status == TUTTI_OK && start_rank(on, rank);
 }
 
@@ -157,7 +157,7 @@ static inline void close_all(engine *on) {
   for (int64_t rank = 0; rank < on->rank_count; rank++) {
     tt_executor_destroy(on->rank[rank].instance);
     tt_executor_destroy(on->rank[rank].direct);
-    tt_link_destroy(on->rank[rank].link);
+    tt_stream_table_destroy(on->rank[rank].streams);
     tt_loop_ops()->close(on->rank[rank].transport);
   }
   tt_loop_destroy(on->loop);
@@ -252,7 +252,7 @@ static inline outcome run_bound_on_loop(const tt_meaning *meaning, const tt_boun
   for (int64_t rank = 0; rank < on.rank_count; rank++) {
     on.job_rank[rank] = rank;
     on.rank[rank].transport = NULL;
-    on.rank[rank].link = NULL;
+    on.rank[rank].streams = NULL;
     on.rank[rank].direct = NULL;
     on.rank[rank].instance = NULL;
     on.rank[rank].done = false;

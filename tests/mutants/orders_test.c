@@ -39,7 +39,7 @@ static struct {
   const plan_case *of;
 } journal;
 
-static void note(int64_t rank, access_entry entry) {
+static void add_access(int64_t rank, access_entry entry) {
   assert_true(journal.count[rank] < ACCESSES);
   journal.entry[rank][journal.count[rank]++] = entry;
 }
@@ -49,14 +49,14 @@ static void note_number(void *user, uint32_t rank, uint32_t step, tt_ref at, uin
   if (journal.of->meaning.in_place && at.space == TT_SPACE_IN)
     at.space = TT_SPACE_OUT;
   uintptr_t place = ((uintptr_t)at.space << 16 | at.index) * SLICES + slice;
-  note(rank, (access_entry){step, place, place + 1, write});
+  add_access(rank, (access_entry){step, place, place + 1, write});
 }
 
 static void note_bytes(void *user, const tt_access *access) {
   (void)user;
   uint32_t first = journal.of->plan[access->rank]->lane[access->lane].first_step;
   uintptr_t begin = (uintptr_t)access->address;
-  note(access->rank, (access_entry){first + access->step, begin, begin + access->bytes, access->write});
+  add_access(access->rank, (access_entry){first + access->step, begin, begin + access->bytes, access->write});
 }
 
 static void unite(step_set *set, const step_set *with) {

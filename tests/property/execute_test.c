@@ -271,7 +271,7 @@ static void foresee(property *at, const call *of, int64_t rank, const tt_run *ru
 static void check_sent(const property *at, const call *of, int64_t rank) {
   tt_sent sent[TT_MEDIUM_COUNT];
   int64_t all = 0, foreseen = 0;
-  tt_link_sent(at->job.link[rank], sent);
+  tt_stream_table_sent(at->job.streams[rank], sent);
   for (int n = 0; n < TT_MEDIUM_COUNT; n++) {
     all += sent[n].bytes;
     foreseen += at->foreseen[rank][n].least.bytes;

@@ -1,4 +1,4 @@
-/* tests/support/streams.h - a transport that stands on streams of letters, in processes of a job, with messages whose
+/* tests/support/streams.h - a transport that stands on streams of packets, in processes of a job, with messages whose
  * content follows from a seed. */
 #ifndef TEST_SUPPORT_STREAMS_H
 #define TEST_SUPPORT_STREAMS_H

@@ -64,7 +64,7 @@ static int collect(bench_job *job, bench_group *group, struct pollfd *waiting, i
     if (poll(waiting, (nfds_t)rank_count + 1, (int)(left_ns / 1000000) + 1) < 0 && errno != EINTR)
       return bench_fail("poll: %s", strerror(errno));
     int taken = take_answers(group, waiting, rank_count, answer);
-    if (taken < 0 || (waiting[rank_count].revents != 0 && bench_signals_take(job) != 0))
+    if (taken < 0 || (waiting[rank_count].revents != 0 && bench_signals_read(job) != 0))
       return -1;
     left -= taken;
     if (answer->result == BENCH_FAILED && deadline_ns > tt_clock_ns() + GRACE_NS)
@@ -79,7 +79,7 @@ int bench_group_collect(bench_job *job, bench_group *group, int64_t rank_count, 
     return bench_fail("no memory for %" PRId64 " ranks", rank_count);
   memset(answer, 0, sizeof *answer);
   for (int64_t r = 0; r < rank_count; r++)
-    waiting[r] = (struct pollfd){.fd = group->rank[r].link, .events = POLLIN};
+    waiting[r] = (struct pollfd){.fd = group->rank[r].connection, .events = POLLIN};
   waiting[rank_count] = (struct pollfd){.fd = job->signals, .events = POLLIN};
   int result = collect(job, group, waiting, rank_count, answer);
   free(waiting);
@@ -89,6 +89,7 @@ int bench_group_collect(bench_job *job, bench_group *group, int64_t rank_count, 
 int bench_group_ask(bench_job *job, bench_group *group, const bench_command *command, int64_t rank_count,
                     bench_answer *answer) {
   for (int64_t r = 0; r < rank_count; r++)
-    send(group->rank[r].link, command, sizeof *command, MSG_NOSIGNAL); /* a lost rank shows when its answer is read */
+    send(group->rank[r].connection, command, sizeof *command,
+         MSG_NOSIGNAL); /* a lost rank shows when its answer is read */
   return bench_group_collect(job, group, rank_count, answer);
 }

@@ -9,8 +9,8 @@
 #include <sys/types.h>
 
 typedef struct bench_rank {
-  int link;  /* socket; -1: not there yet */
-  int pidfd; /* of the worker */
+  int connection; /* socket; -1: not there yet */
+  int pidfd;      /* of the worker */
 } bench_rank;
 
 typedef struct bench_group {

@@ -195,8 +195,8 @@ bool bench_launch_end(bench_group *group, bool success) {
 }
 
 static void end_rank(bench_rank *rank) {
-  if (rank->link >= 0)
-    close(rank->link);
+  if (rank->connection >= 0)
+    close(rank->connection);
   if (rank->pidfd < 0)
     return;
   if (!ended(rank->pidfd, 100))
@@ -207,7 +207,7 @@ static void end_rank(bench_rank *rank) {
 void bench_launch_end_group(bench_group *group, bool success) {
   static const bench_command stop = {.verb = BENCH_STOP};
   for (int64_t r = 0; success && r < group->rank_count; r++)
-    send(group->rank[r].link, &stop, sizeof stop, MSG_NOSIGNAL);
+    send(group->rank[r].connection, &stop, sizeof stop, MSG_NOSIGNAL);
   bench_launch_end(group, success);
   for (int64_t r = 0; group->rank && r < group->rank_count; r++)
     end_rank(&group->rank[r]);

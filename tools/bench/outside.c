@@ -215,7 +215,7 @@ static int listen_all(ear *of) {
       heard_ns = tt_clock_ns();
       result = listen_once(of);
     } else if (events[1].revents != 0) {
-      result = bench_signals_take(job);
+      result = bench_signals_read(job);
     }
   }
   return result;

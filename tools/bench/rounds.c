@@ -172,11 +172,11 @@ static void add_flow(const rounds *all, const bench_figures *figures, bench_stat
     }
 }
 
-static void note_failure(rounds *all, bench_row *row, const bench_figures *figures) {
+static void print_failure(rounds *all, bench_row *row, const bench_figures *figures) {
   bench_group *group = &all->job.group[all->group];
   if (figures->result == BENCH_LACKS && all->group > 0) {
     if (strcmp(group->lack, figures->text) != 0)
-      bench_print_note("%s is not compared: it %s", group->launcher->name, figures->text);
+      bench_print_remark("%s is not compared: it %s", group->launcher->name, figures->text);
     memcpy(group->lack, figures->text, sizeof group->lack);
     return;
   }
@@ -203,7 +203,7 @@ static void hear_point(void *user, int number, const bench_figures *figures) {
   bench_stats *stats = &row->stats[all->group];
   say_progress(all, row);
   if (figures->result != BENCH_OK) {
-    note_failure(all, row, figures);
+    print_failure(all, row, figures);
     return;
   }
   *sample_at(all, all->group, all->row_of[number], all->round) = (sample){figures->median_ns, figures->p99_ns};
@@ -240,8 +240,8 @@ static int run_rounds(rounds *all) {
       if (group == 0 || all->job.interrupted)
         return -1;
       all->left_out[group] = true;
-      bench_print_note("%s is left out from round %d on because it failed", all->job.group[group].launcher->name,
-                       round + 1);
+      bench_print_remark("%s is left out from round %d on because it failed", all->job.group[group].launcher->name,
+                         round + 1);
     }
   return 0;
 }
@@ -314,8 +314,8 @@ static void print_rows(rounds *all) {
 static void print_stuck(const bench_job *job) {
   for (int g = 0; g < job->group_count; g++)
     if (job->group[g].stuck_count > 0)
-      bench_print_note("%s: %d of its jobs did not end after their last output and were killed",
-                       job->group[g].launcher->name, job->group[g].stuck_count);
+      bench_print_remark("%s: %d of its jobs did not end after their last output and were killed",
+                         job->group[g].launcher->name, job->group[g].stuck_count);
 }
 
 static int run_all(rounds *all, bench_options *options, FILE *json) {

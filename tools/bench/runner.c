@@ -71,7 +71,7 @@ static void say_lack(bench_group *group, const bench_row *row, const bench_optio
   snprintf(text, sizeof text, "%s is not compared: it %.200s (%s%s%s)", group->launcher->name, what,
            tutti_type_name(options->call.type), sums ? ", " : "", sums ? tutti_op_name(options->call.op) : "");
   if (strcmp(text, group->lack) != 0)
-    bench_print_note("%s", text);
+    bench_print_remark("%s", text);
   memcpy(group->lack, text, sizeof text);
 }
 

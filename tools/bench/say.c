@@ -55,7 +55,7 @@ int bench_fail(const char *format, ...) {
   return -1;
 }
 
-void bench_print_note(const char *format, ...) {
+void bench_print_remark(const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
   bench_progress_clear();

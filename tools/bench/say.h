@@ -15,7 +15,7 @@ bool bench_is_quiet(void);
 void bench_progress(const char *format, ...) TT_PRINTF(1, 2);
 void bench_progress_clear(void);
 /* A comment line in the table: what is not compared. */
-void bench_print_note(const char *format, ...) TT_PRINTF(1, 2);
+void bench_print_remark(const char *format, ...) TT_PRINTF(1, 2);
 
 /* Colour, where the stream is a terminal. */
 #define BENCH_RED "31"

@@ -42,7 +42,7 @@ static int reap(bench_job *job) {
   return 0;
 }
 
-int bench_signals_take(bench_job *job) {
+int bench_signals_read(bench_job *job) {
   struct signalfd_siginfo signal;
   while (read(job->signals, &signal, sizeof signal) == (ssize_t)sizeof signal) {
     job->interrupted = signal.ssi_signo != SIGCHLD;

@@ -4,9 +4,9 @@
 
 #include "job.h"
 
-/* Opens the descriptor that bench_signals_take reads, and becomes the parent of what launchers leave behind. */
+/* Opens the descriptor that bench_signals_read reads, and becomes the parent of what launchers leave behind. */
 int bench_signals_open(bench_job *job);
 /* Reads what signals have come: 0 where none of them ends the job, else -1 after saying what happened. */
-int bench_signals_take(bench_job *job);
+int bench_signals_read(bench_job *job);
 
 #endif

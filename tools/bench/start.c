@@ -39,10 +39,10 @@ static int open_listener(bench_job *job) {
 }
 
 /* Whether the other end is a process of this user; opens it. */
-static bool same_user(int link, int *pidfd) {
+static bool same_user(int connection, int *pidfd) {
   struct ucred peer;
   socklen_t size = sizeof peer;
-  if (getsockopt(link, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 || peer.uid != geteuid())
+  if (getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 || peer.uid != geteuid())
     return false;
   *pidfd = pidfd_open(peer.pid, 0);
   return *pidfd >= 0;
@@ -50,7 +50,7 @@ static bool same_user(int link, int *pidfd) {
 
 static bool fits(const bench_job *job, const bench_hello *hello) {
   return hello->magic == BENCH_MAGIC && hello->group >= 0 && hello->group < job->group_count && hello->rank >= 0 &&
-         hello->rank < job->group[hello->group].rank_count && job->group[hello->group].rank[hello->rank].link < 0;
+         hello->rank < job->group[hello->group].rank_count && job->group[hello->group].rank[hello->rank].connection < 0;
 }
 
 /* Takes one connection; returns how many ranks that makes, 0 for a stranger's. */
@@ -58,23 +58,24 @@ static int admit(bench_job *job) {
   struct timeval limit = {.tv_sec = 5};
   bench_hello hello = {0};
   int pidfd = -1;
-  int link = accept4(job->listener, NULL, NULL, SOCK_CLOEXEC);
-  setsockopt(link, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
-  if (!same_user(link, &pidfd) || recv(link, &hello, sizeof hello, 0) != (ssize_t)sizeof hello || !fits(job, &hello)) {
-    close(link);
+  int connection = accept4(job->listener, NULL, NULL, SOCK_CLOEXEC);
+  setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+  if (!same_user(connection, &pidfd) || recv(connection, &hello, sizeof hello, 0) != (ssize_t)sizeof hello ||
+      !fits(job, &hello)) {
+    close(connection);
     close(pidfd);
     return 0;
   }
   bench_welcome welcome = {job->core[hello.rank % job->core_count]};
-  job->group[hello.group].rank[hello.rank] = (bench_rank){link, pidfd};
-  send(link, &welcome, sizeof welcome, MSG_NOSIGNAL);
+  job->group[hello.group].rank[hello.rank] = (bench_rank){connection, pidfd};
+  send(connection, &welcome, sizeof welcome, MSG_NOSIGNAL);
   return 1;
 }
 
 static int nobody_came(const bench_job *job) {
   for (int g = 0; g < job->group_count; g++)
     for (int64_t r = 0; r < job->group[g].rank_count; r++)
-      if (job->group[g].rank[r].link < 0) {
+      if (job->group[g].rank[r].connection < 0) {
         bench_fail("%s: rank %" PRId64 " did not start within 60 s", job->group[g].launcher->name, r);
         return bench_launch_show_output(&job->group[g]);
       }
@@ -92,7 +93,7 @@ static int admit_all(bench_job *job) {
     bench_progress("starting: %" PRId64 " ranks are missing", missing);
     if (poll(events, 2, (int)(left_ns / 1000000) + 1) < 0)
       continue;
-    if (events[1].revents != 0 && bench_signals_take(job) != 0)
+    if (events[1].revents != 0 && bench_signals_read(job) != 0)
       return -1;
     if (events[0].revents != 0)
       missing -= admit(job);

@@ -76,7 +76,7 @@ tutti_status plan_picture_write(const plan_work *work) {
                              .unit_text = plan_unit_text(work),
                              .ordered = is_ordered(&work->composition),
                              .title = title,
-                             .note = params,
+                             .subtitle = params,
                              .stage = stages,
                              .stage_count = work->composition.stage_count};
   for (int n = 0; n < (int)work->plan[0]->level_count; n++) {

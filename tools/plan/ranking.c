@@ -117,7 +117,7 @@ static void print_row(const plan_ranking *all, const plan_row *at) {
   printf(" %s\n", at->preset->text);
 }
 
-static void print_notes(const plan_ranking *all) {
+static void print_remarks(const plan_ranking *all) {
   printf("\n  n: %s. messages, bytes: the most that a rank sends or receives\n", all->unit);
   puts("  *: the fastest. Rows are ordered by time / fastest time (geometric mean over the sizes)");
   if (all->gaps)
@@ -131,7 +131,7 @@ static void print_table(const plan_ranking *all) {
   for (size_t n = 0; n < all->count && !all->row[n].reason[0]; n++)
     print_row(all, &all->row[n]);
   if (any)
-    print_notes(all);
+    print_remarks(all);
   if (all->row[all->count - 1].reason[0])
     puts("\nno plan:");
   for (size_t n = 0; n < all->count; n++)

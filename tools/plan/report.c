@@ -110,7 +110,7 @@ static bool publishes(const plan_work *work) {
   return false;
 }
 
-static void print_notes(const plan_work *work) {
+static void print_remarks(const plan_work *work) {
   const tt_plan *plan = work->plan[0];
   int64_t blocks = plan_unit_blocks(work);
   printf("\n  n: %s, cut into %" PRId64 " block%s\n", plan_unit_text(work), blocks, blocks == 1 ? "" : "s");
@@ -165,7 +165,7 @@ tutti_status plan_report_print(const plan_work *work) {
   print_composition(work);
   print_levels(work);
   print_table(work);
-  print_notes(work);
+  print_remarks(work);
   tutti_status status = TUTTI_OK;
   for (int n = 0; n < work->options->size_count && status == TUTTI_OK; n++)
     status = plan_media_print(work, work->options->size[n]);

@@ -30,7 +30,7 @@ typedef struct run_job {
   int signals;                          /* signalfd */
   sigset_t signals_mask;                /* of before, for the ranks */
   struct rlimit descriptors;            /* likewise */
-  int64_t links;                        /* of ranks to the server, at most */
+  int64_t connections;                  /* of ranks to the server, at most */
   int code;                             /* of the first failure */
   int64_t first;                        /* rank of it, -1: none */
   int lost;                             /* errno: labelled output could not be written; 0: all of it was */

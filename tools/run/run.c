@@ -42,7 +42,7 @@ static bool find_room(run_job *job) {
   struct rlimit limit = job->descriptors;
   if (limit.rlim_cur < wanted)
     limit.rlim_cur = limit.rlim_max < wanted ? limit.rlim_max : wanted;
-  job->links = (int64_t)(limit.rlim_cur - pipes - OWN_DESCRIPTORS);
+  job->connections = (int64_t)(limit.rlim_cur - pipes - OWN_DESCRIPTORS);
   if (limit.rlim_cur >= needed && setrlimit(RLIMIT_NOFILE, &limit) == 0)
     return true;
   fprintf(stderr,
@@ -107,7 +107,7 @@ static int run_job_of(const run_options *options) {
   if (!find_room(&job))
     return 1;
   job.rank = calloc((size_t)options->rank_count, sizeof *job.rank);
-  if (job.rank == NULL || tt_boot_server_open(options->rank_count, job.links, &job.server) != TUTTI_OK) {
+  if (job.rank == NULL || tt_boot_server_open(options->rank_count, job.connections, &job.server) != TUTTI_OK) {
     fprintf(stderr, "tutti run: %s\n", job.rank == NULL ? "no memory" : tutti_last_error());
     free(job.rank);
     return 1;

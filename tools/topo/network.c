@@ -65,7 +65,7 @@ tutti_status topo_print_own_switches(tt_arena *arena) {
   if (!path[0])
     return TUTTI_OK;
   gethostname(host, sizeof host - 1);
-  tutti_status status = tt_switches_open(path, arena, &network);
+  tutti_status status = tt_switches_read(path, arena, &network);
   if (status == TUTTI_OK)
     status = tt_switches_find(network, host, &node);
   if (status == TUTTI_OK)

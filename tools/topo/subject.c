@@ -47,7 +47,7 @@ tutti_status topo_subject_open(const char *path, topo_subject *subject) {
   tutti_status status = find_out(path, &is_xml);
   if (status != TUTTI_OK)
     return status;
-  return is_xml ? open_machine(path, NULL, subject) : tt_switches_open(path, &subject->arena, &subject->network);
+  return is_xml ? open_machine(path, NULL, subject) : tt_switches_read(path, &subject->arena, &subject->network);
 }
 
 void topo_subject_close(topo_subject *subject) { tt_arena_finish(&subject->arena); }
@@ -61,14 +61,14 @@ static tutti_status record(const char *folder, tt_arena *arena) {
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for '%s'", folder);
   if (mkdir(folder, 0777) != 0 && errno != EEXIST)
     return tt_fail(TUTTI_ERR_SYSTEM, "cannot make '%s': %s", folder, strerror(errno));
-  tutti_status status = tt_machine_record(xml);
+  tutti_status status = tt_machine_write(xml);
   if (status == TUTTI_OK)
     status = tt_nics_find("", nic, TT_NICS_MOST, &count);
   if (status != TUTTI_OK)
     return status;
   FILE *out = fopen(text, "w");
   if (out)
-    tt_nics_record(nic, count, out);
+    tt_nics_write(nic, count, out);
   bool written = out && !ferror(out);
   if ((out && fclose(out) != 0) || !written)
     return tt_fail(TUTTI_ERR_SYSTEM, "cannot write '%s': %s", text, strerror(errno));

@@ -48,7 +48,7 @@ typedef struct tt_machine {
 /* path: "" for this machine, else an XML file of `lstopo --disallowed FILE.xml`. Reads devices too: 30 ms. */
 tutti_status tt_machine_read(const char *path, tt_arena *arena, tt_machine **machine);
 /* Writes what tt_machine_read reads of this machine to such a file. */
-tutti_status tt_machine_record(const char *path);
+tutti_status tt_machine_write(const char *path);
 /* The locality of a process that is bound to one core of the machine; sets package, numa, l3 and core. */
 void tt_machine_core_locality(const tt_machine *machine, int64_t core, tt_locality *locality);
 

@@ -109,7 +109,7 @@ static void test_this_machine_reads_back_as_it_was_recorded(void **state) {
   assert_true(file >= 0);
   close(file);
   assert_int_equal(tt_machine_read("", &arena, &now), TUTTI_OK);
-  assert_int_equal(tt_machine_record(path), TUTTI_OK);
+  assert_int_equal(tt_machine_write(path), TUTTI_OK);
   assert_int_equal(tt_machine_read(path, &arena, &then), TUTTI_OK);
   assert_true(now->core_count > 0);
   assert_int_equal(now->core_count, then->core_count);
@@ -117,7 +117,7 @@ static void test_this_machine_reads_back_as_it_was_recorded(void **state) {
   assert_int_equal(now->numa_count, then->numa_count);
   assert_string_equal(now->name, then->name);
   unlink(path);
-  assert_int_equal(tt_machine_record("/not/there/at-all.xml"), TUTTI_ERR_SYSTEM);
+  assert_int_equal(tt_machine_write("/not/there/at-all.xml"), TUTTI_ERR_SYSTEM);
 }
 
 static int64_t find_core(const tt_machine *machine, int thread) {

@@ -184,7 +184,7 @@ tutti_status tt_machine_read(const char *path, tt_arena *arena, tt_machine **mac
   return TUTTI_OK;
 }
 
-tutti_status tt_machine_record(const char *path) {
+tutti_status tt_machine_write(const char *path) {
   hwloc_topology_t topology;
   tutti_status status = load("", &topology);
   if (status != TUTTI_OK)

@@ -46,8 +46,8 @@ static bool read_address(char *text, tt_nic *nic) {
 }
 
 static bool read_kind(const char *word, tt_nic_kind *kind) {
-  for (int n = 0; tt_nics_kind_word((tt_nic_kind)n); n++)
-    if (strcmp(word, tt_nics_kind_word((tt_nic_kind)n)) == 0) {
+  for (int n = 0; tt_nics_kind_name((tt_nic_kind)n); n++)
+    if (strcmp(word, tt_nics_kind_name((tt_nic_kind)n)) == 0) {
       *kind = (tt_nic_kind)n;
       return true;
     }
@@ -132,7 +132,7 @@ void tt_nics_format_address(const tt_nic *nic, char text[static INET6_ADDRSTRLEN
   sprintf(text + strlen(text), "/%d", (int)nic->prefix_bits);
 }
 
-void tt_nics_record(const tt_nic *nic, int64_t count, FILE *out) {
+void tt_nics_write(const tt_nic *nic, int64_t count, FILE *out) {
   char address[INET6_ADDRSTRLEN + 4];
   for (int64_t n = 0; n < count; n++) {
     tt_nics_format_address(&nic[n], address);
@@ -144,7 +144,7 @@ void tt_nics_record(const tt_nic *nic, int64_t count, FILE *out) {
     if (nic[n].lower[0])
       fprintf(out, " on=%s", nic[n].lower);
     if (nic[n].kind != TT_NIC_WIRE)
-      fprintf(out, " %s", tt_nics_kind_word(nic[n].kind));
+      fprintf(out, " %s", tt_nics_kind_name(nic[n].kind));
     fputc('\n', out);
   }
 }

@@ -22,7 +22,7 @@ static const struct {
     [TT_NIC_NOWHERE] = {"nowhere", "leads nowhere"},
 };
 
-const char *tt_nics_kind_word(tt_nic_kind kind) { return (size_t)kind < TT_COUNT(kinds) ? kinds[kind].word : NULL; }
+const char *tt_nics_kind_name(tt_nic_kind kind) { return (size_t)kind < TT_COUNT(kinds) ? kinds[kind].word : NULL; }
 
 /* 169.254.0.0/16: what a NIC has that nobody gave an address, and what service processors have. */
 static bool is_of_link_only(const tt_nic *nic) {

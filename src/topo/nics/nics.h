@@ -45,13 +45,13 @@ tutti_status tt_nics_choose(const char *wanted, tt_nic *nic, int64_t *count);
 
 /* A line of nics.txt for each: "eth0 10.0.0.1/24 up speed=100000 numa=0", speed in Mbit/s as the system has it; also
  * loopback, bridge, tunnel or nowhere, and on=eth0 (its lower NIC). */
-void tt_nics_record(const tt_nic *nic, int64_t count, FILE *out);
+void tt_nics_write(const tt_nic *nic, int64_t count, FILE *out);
 /* "10.0.0.1/24" */
 void tt_nics_format_address(const tt_nic *nic, char text[static INET6_ADDRSTRLEN + 4]);
 
 /* ---- between the files of this folder ---- */
 
-const char *tt_nics_kind_word(tt_nic_kind kind); /* in nics.txt; NULL behind the last kind */
+const char *tt_nics_kind_name(tt_nic_kind kind); /* in nics.txt; NULL behind the last kind */
 tutti_status tt_nics_read_system(const char *sys, tt_nic *nic, int64_t room,
                                  int64_t *count); /* sys: "/sys/class/net" */
 /* What files below sys/NAME say: speed, NUMA node, kind, lower. */

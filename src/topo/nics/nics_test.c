@@ -174,7 +174,7 @@ static void test_a_record_reads_back(void **state) {
   assert_int_equal(read_text(commented, nic, &count), TUTTI_OK);
   assert_int_equal(count, 5);
   FILE *out = open_memstream(&printed, &size);
-  tt_nics_record(nic, count, out);
+  tt_nics_write(nic, count, out);
   fclose(out);
   assert_string_equal(printed, text);
   free(printed);

@@ -55,7 +55,7 @@ tutti_status tt_switches_parse(const char *text, size_t size, const char *path, 
   return b.status;
 }
 
-tutti_status tt_switches_open(const char *path, tt_arena *arena, tt_switches **switches) {
+tutti_status tt_switches_read(const char *path, tt_arena *arena, tt_switches **switches) {
   char *text = NULL;
   size_t size = 0, room = 0;
   tutti_status status = TUTTI_OK;

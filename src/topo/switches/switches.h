@@ -32,7 +32,7 @@ typedef struct tt_switches {
 } tt_switches;
 
 /* A file whose first line that says something begins with "SwitchName=" or "BlockName=" is Slurm's. */
-tutti_status tt_switches_open(const char *path, tt_arena *arena, tt_switches **switches);
+tutti_status tt_switches_read(const char *path, tt_arena *arena, tt_switches **switches);
 /* The same of text; path is for errors. */
 tutti_status tt_switches_parse(const char *text, size_t size, const char *path, tt_arena *arena,
                                tt_switches **switches);

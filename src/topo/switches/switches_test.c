@@ -228,10 +228,10 @@ static void test_files_are_read_whole(void **state) {
   tt_arena arena;
   tt_switches *switches;
   tt_arena_init(&arena);
-  assert_int_equal(tt_switches_open(path, &arena, &switches), TUTTI_OK);
+  assert_int_equal(tt_switches_read(path, &arena, &switches), TUTTI_OK);
   assert_int_equal(switches->node_count, 5000);
-  assert_int_equal(tt_switches_open("/tmp", &arena, &switches), TUTTI_ERR_ARGUMENT);
-  assert_int_equal(tt_switches_open("/not/there", &arena, &switches), TUTTI_ERR_ARGUMENT);
+  assert_int_equal(tt_switches_read("/tmp", &arena, &switches), TUTTI_ERR_ARGUMENT);
+  assert_int_equal(tt_switches_read("/not/there", &arena, &switches), TUTTI_ERR_ARGUMENT);
   tt_locality locality = {.node = 3};
   assert_int_equal(tt_topo_locality(path, "node77", &locality), TUTTI_OK);
   assert_int_equal(locality.switch_count, 2);

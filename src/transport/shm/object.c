@@ -61,11 +61,11 @@ tutti_status tt_shm_object_open(tt_shm_segment *segment, const tt_shm_object_spe
 }
 
 static void unlink_block(tt_shm_segment *segment, const tt_shm_block *block) {
-  uint64_t *link = bucket_of(segment, block->key);
-  while (*link != 0 && *link != tt_shm_offset(segment, block))
-    link = &((tt_shm_block *)tt_shm_at(segment, *link))->next;
-  if (*link != 0)
-    *link = block->next;
+  uint64_t *at = bucket_of(segment, block->key);
+  while (*at != 0 && *at != tt_shm_offset(segment, block))
+    at = &((tt_shm_block *)tt_shm_at(segment, *at))->next;
+  if (*at != 0)
+    *at = block->next;
 }
 
 /* Out of the directory, before `list`. */

@@ -115,12 +115,12 @@ static void bind_ring(tutti_stream *stream, tt_shm_ring *ring, const opening *op
   stream->ring = ring;
   stream->mask = ring->slot_count - 1;
   stream->slot_bytes = ring->slot_bytes;
-  stream->record = tt_shm_ring_records(ring);
+  stream->slot = tt_shm_ring_slots(ring);
   stream->contents = tt_shm_ring_contents(ring);
   stream->own = open->role == TT_SHM_READER ? &ring->reader[open->reader] : NULL;
 }
 
-static void link_stream(tt_shm *self, tutti_stream *stream) {
+static void insert_stream(tt_shm *self, tutti_stream *stream) {
   stream->after = self->streams;
   if (self->streams != NULL)
     self->streams->before = stream;
@@ -153,7 +153,7 @@ tutti_status tt_shm_stream_open(void *self, const tutti_stream_spec *spec, tutti
     return status;
   }
   bind_ring(made, (tt_shm_ring *)block, &open);
-  link_stream(self, made);
+  insert_stream(self, made);
   *stream = made;
   return TUTTI_OK;
 }

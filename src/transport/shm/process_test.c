@@ -304,13 +304,13 @@ static int close_all(void) {
 }
 
 static void open_and_close_segment(void) {
-  char path[64], link[64];
+  char path[64], target[64];
   int found = 0;
   for (int fd = 3; fd < 64; fd++) {
     snprintf(path, sizeof path, "/proc/thread-self/fd/%d", fd);
-    ssize_t length = readlink(path, link, sizeof link - 1);
-    link[length > 0 ? length : 0] = '\0';
-    if (strstr(link, "memfd:tutti") && ++found)
+    ssize_t length = readlink(path, target, sizeof target - 1);
+    target[length > 0 ? length : 0] = '\0';
+    if (strstr(target, "memfd:tutti") && ++found)
       close(open(path, O_RDONLY));
   }
   CHECK(found > 0);

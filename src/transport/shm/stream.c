@@ -11,7 +11,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-_Static_assert(sizeof(tt_shm_record) == TT_SHM_LINE, "a small message is one line, its header too");
+_Static_assert(sizeof(tt_shm_slot) == TT_SHM_LINE, "a small message is one line, its header too");
 _Static_assert(sizeof(tt_shm_reader) == TT_SHM_LINE, "readers do not write each other's line");
 _Static_assert(offsetof(tt_shm_ring, reader) % TT_SHM_LINE == 0, "readers do not write the ring's own line");
 #define ELSEWHERE (TT_SHM_REFERRED | TT_SHM_REMOTE)
@@ -65,11 +65,11 @@ tutti_status tt_shm_reserve_slot(void *self, tutti_stream *stream, tutti_slot_he
   return TUTTI_OK;
 }
 
-/* Makes the slot visible: all else in the record is written. */
-static tutti_status publish(tutti_stream *stream, tt_shm_record *record) {
-  assert(atomic_load_explicit(&record->sequence, memory_order_relaxed) <= stream->next); /* it is this end's own */
-  record->header = stream->header;
-  atomic_store_explicit(&record->sequence, ++stream->next, memory_order_release);
+/* Makes the slot visible: all else in the slot is written. */
+static tutti_status publish(tutti_stream *stream, tt_shm_slot *slot) {
+  assert(atomic_load_explicit(&slot->sequence, memory_order_relaxed) <= stream->next); /* it is this end's own */
+  slot->header = stream->header;
+  atomic_store_explicit(&slot->sequence, ++stream->next, memory_order_release);
   wake_peers(stream);
   return TUTTI_OK;
 }
@@ -85,16 +85,16 @@ tutti_status tt_shm_commit(void *self, tutti_stream *stream, size_t bytes) {
     return fail_unreserved();
   if (!LIKELY(bytes <= stream->slot_bytes))
     return tt_fail(TUTTI_ERR_ARGUMENT, "commit of %zu bytes into a slot of %" PRIu64, bytes, stream->slot_bytes);
-  tt_shm_record *record = &stream->record[stream->next & stream->mask];
-  record->bytes = bytes;
+  tt_shm_slot *slot = &stream->slot[stream->next & stream->mask];
+  slot->bytes = bytes;
   stream->sent.slots++;
   stream->sent.slot_bytes += bytes;
   if (bytes <= TT_SHM_INLINE_BYTES) {
     const unsigned char *contents = contents_of(stream, stream->next);
     for (size_t w = 0; w * 8 < bytes; w++)
-      memcpy(&record->data.word[w], contents + w * 8, 8);
+      memcpy(&slot->data.word[w], contents + w * 8, 8);
   }
-  return publish(stream, record);
+  return publish(stream, slot);
 }
 
 tutti_status tt_shm_refer(void *self, tutti_stream *stream, const void *data, size_t bytes, int anywhere) {
@@ -106,12 +106,12 @@ tutti_status tt_shm_refer(void *self, tutti_stream *stream, const void *data, si
     return TUTTI_ERR_UNSUPPORTED;
   if (stream->next == stream->limit)
     return fail_unreserved();
-  tt_shm_record *record = &stream->record[stream->next & stream->mask];
-  record->bytes = bytes | (shared ? TT_SHM_REFERRED : TT_SHM_REMOTE);
-  record->data.reference = shared ? offset : (uint64_t)(uintptr_t)data;
+  tt_shm_slot *slot = &stream->slot[stream->next & stream->mask];
+  slot->bytes = bytes | (shared ? TT_SHM_REFERRED : TT_SHM_REMOTE);
+  slot->data.reference = shared ? offset : (uint64_t)(uintptr_t)data;
   *(shared ? &stream->sent.lent : &stream->sent.fetched) += 1;
   *(shared ? &stream->sent.lent_bytes : &stream->sent.fetched_bytes) += bytes;
-  return publish(stream, record);
+  return publish(stream, slot);
 }
 
 void tt_shm_sent(void *self, tutti_stream *stream, tutti_stream_sent *sent) {
@@ -122,52 +122,52 @@ void tt_shm_sent(void *self, tutti_stream *stream, tutti_stream_sent *sent) {
 
 size_t tt_shm_refer_least(void *self) { return ((tt_shm *)self)->remote ? ((tt_shm *)self)->remote_least : SIZE_MAX; }
 
-static bool has_come(const tutti_stream *stream, const tt_shm_record *record) {
-  return atomic_load_explicit(&record->sequence, memory_order_acquire) == stream->next + 1;
+static bool has_come(const tutti_stream *stream, const tt_shm_slot *slot) {
+  return atomic_load_explicit(&slot->sequence, memory_order_acquire) == stream->next + 1;
 }
 
 tutti_status tt_shm_peek(void *self, tutti_stream *stream, const tutti_slot_header **header, const void **data,
                          size_t *bytes) {
   assert(stream->role == TT_SHM_READER);
-  const tt_shm_record *record = &stream->record[stream->next & stream->mask];
-  if (!has_come(stream, record)) {
+  const tt_shm_slot *slot = &stream->slot[stream->next & stream->mask];
+  if (!has_come(stream, slot)) {
     *header = NULL;
     const struct tt_shm_peer *gone = gone_peer(stream);
     if (LIKELY(gone == NULL))
       return TUTTI_OK;
-    if (!has_come(stream, record)) /* what it sent before it went is used first */
+    if (!has_come(stream, slot)) /* what it sent before it went is used first */
       return tt_shm_peer_fail(self, gone->number);
   }
-  *header = &record->header;
-  *bytes = record->bytes;
-  if (record->bytes <= TT_SHM_INLINE_BYTES)
-    *data = record->data.word;
+  *header = &slot->header;
+  *bytes = slot->bytes;
+  if (slot->bytes <= TT_SHM_INLINE_BYTES)
+    *data = slot->data.word;
   else
     *data = contents_of(stream, stream->next);
-  if (!LIKELY((record->bytes & ELSEWHERE) == 0)) {
-    *bytes = record->bytes & ~ELSEWHERE;
-    bool remote = record->bytes & TT_SHM_REMOTE;
-    *data = remote ? NULL : tt_shm_at(((tt_shm *)self)->segment, record->data.reference);
+  if (!LIKELY((slot->bytes & ELSEWHERE) == 0)) {
+    *bytes = slot->bytes & ~ELSEWHERE;
+    bool remote = slot->bytes & TT_SHM_REMOTE;
+    *data = remote ? NULL : tt_shm_at(((tt_shm *)self)->segment, slot->data.reference);
   }
   return TUTTI_OK;
 }
 
 tutti_status tt_shm_fetch(void *self, tutti_stream *stream, size_t offset, void *to, size_t bytes) {
   assert(stream->role == TT_SHM_READER);
-  const tt_shm_record *record = &stream->record[stream->next & stream->mask];
-  if (!has_come(stream, record) || !(record->bytes & TT_SHM_REMOTE))
+  const tt_shm_slot *slot = &stream->slot[stream->next & stream->mask];
+  if (!has_come(stream, slot) || !(slot->bytes & TT_SHM_REMOTE))
     return tt_fail(TUTTI_ERR_ARGUMENT, "fetch of a slot that does not refer to a process's memory");
-  uint64_t room = record->bytes & ~ELSEWHERE;
+  uint64_t room = slot->bytes & ~ELSEWHERE;
   if (offset > room || bytes > room - offset)
     return tt_fail(TUTTI_ERR_ARGUMENT, "fetch of %zu bytes at offset %zu of a slot of %" PRIu64, bytes, offset, room);
-  return tt_shm_remote_read(self, stream->peer[0].number, record->data.reference + offset, to, bytes);
+  return tt_shm_remote_read(self, stream->peer[0].number, slot->data.reference + offset, to, bytes);
 }
 
 tutti_status tt_shm_release(void *self, tutti_stream *stream) {
   (void)self;
   assert(stream->role == TT_SHM_READER);
-  const tt_shm_record *record = &stream->record[stream->next & stream->mask];
-  if (!LIKELY(has_come(stream, record)))
+  const tt_shm_slot *slot = &stream->slot[stream->next & stream->mask];
+  if (!LIKELY(has_come(stream, slot)))
     return tt_fail(TUTTI_ERR_ARGUMENT, "release of a slot that has not arrived");
   atomic_store_explicit(&stream->own->released, ++stream->next, memory_order_release);
   wake_peers(stream);

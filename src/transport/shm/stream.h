@@ -12,7 +12,7 @@ struct tutti_stream {
   uint64_t limit; /* writer: slots that may be committed before it looks at the readers again */
   uint64_t mask;  /* slot_count - 1 */
   uint64_t slot_bytes;
-  tt_shm_record *record;
+  tt_shm_slot *slot;
   unsigned char *contents;
   tutti_slot_header
       header; /* writer: of the slot in work; copied at commit, so that pollers do not disturb its making */

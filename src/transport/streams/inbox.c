@@ -3,12 +3,12 @@
  *     openings of a stream by its writer    3 (used)  4 (nothing written)  7 (used)        numbers of the writer's
  *     by its reader                         a         b                    c
  *
- * An opening that was used has an inbox from its first letter on. Readers take the openings one after the other. A
- * letter tells how many openings before its own were not used, so that a gets 3, b nothing, and c 7, whenever each of
- * them opens and closes. Rails overtake each other: which opening is the next is certain when all letters before the
+ * An opening that was used has an inbox from its first packet on. Readers take the openings one after the other. A
+ * packet tells how many openings before its own were not used, so that a gets 3, b nothing, and c 7, whenever each of
+ * them opens and closes. Rails overtake each other: which opening is the next is certain when all packets before the
  * inbox's first have come. */
 #include "transport/streams/inbox.h"
-#include "transport/streams/letters.h"
+#include "transport/streams/packets.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -20,11 +20,11 @@ static tutti_status no_memory(uint64_t id, int64_t peer) {
 /* Numbers wrap; those that are here lie within a window. */
 static bool is_before(uint32_t a, uint32_t b) { return (int32_t)(a - b) < 0; }
 
-void tt_streams_inbox_drop_letters(tt_streams *self, tt_streams_inbox *box) {
-  while (box->letters) {
-    tt_streams_letter *letter = box->letters;
-    box->letters = letter->next;
-    tt_streams_pool_give(self->post.pool, letter);
+void tt_streams_inbox_drop_packets(tt_streams *self, tt_streams_inbox *box) {
+  while (box->packets) {
+    tt_streams_packet *packet = box->packets;
+    box->packets = packet->next;
+    tt_streams_pool_put(self->carrier.pool, packet);
   }
 }
 
@@ -51,16 +51,16 @@ static void wait_here(tt_streams_place *at, tt_streams_inbox *box) {
 static void close_inbox(tt_streams *self, tt_streams_inbox *box) {
   assert(!box->closed);
   box->closed = true;
-  tt_streams_inbox_drop_letters(self, box);
+  tt_streams_inbox_drop_packets(self, box);
   free_if_over(self, box);
 }
 
 /* The first opening that waits is the next one of its stream. */
 static bool is_certain(const tt_streams *self, const tt_streams_place *at) {
-  return at->first && self->post.had(self->post.user, at->node.peer) >= at->first->first_letter - 1;
+  return at->first && self->carrier.had(self->carrier.user, at->node.peer) >= at->first->first_packet - 1;
 }
 
-/* Readers that are closed are earlier than the one that is open, and openings without letters than the first. */
+/* Readers that are closed are earlier than the one that is open, and openings without packets than the first. */
 static void match(tt_streams *self, tt_streams_place *at) {
   while (is_certain(self, at)) {
     tt_streams_inbox *box = at->first;
@@ -85,17 +85,17 @@ static void match(tt_streams *self, tt_streams_place *at) {
   }
 }
 
-static tt_streams_inbox *make_inbox(tt_streams *self, const tt_streams_letter *letter) {
-  tt_streams_inbox *box = tt_streams_node_make(self, TT_STREAMS_INBOX, letter->stream, letter->peer, sizeof *box);
+static tt_streams_inbox *make_inbox(tt_streams *self, const tt_streams_packet *packet) {
+  tt_streams_inbox *box = tt_streams_node_make(self, TT_STREAMS_INBOX, packet->stream, packet->peer, sizeof *box);
   tt_streams_place *at =
-      box ? tt_streams_node_find_or_make(self, TT_STREAMS_PLACE, letter->head.id, letter->peer, sizeof *at) : NULL;
+      box ? tt_streams_node_find_or_make(self, TT_STREAMS_PLACE, packet->head.id, packet->peer, sizeof *at) : NULL;
   if (!at) {
     if (box)
       tt_streams_node_destroy(self, box);
     return NULL;
   }
-  box->first_letter = letter->number;
-  box->before = letter->head.unused;
+  box->first_packet = packet->number;
+  box->before = packet->head.unused;
   wait_here(at, box);
   return box;
 }
@@ -136,74 +136,74 @@ void tt_streams_place_forget(tt_streams *self, tt_streams_place *at) {
   free_if_empty(self, at);
 }
 
-tt_streams_letter *tt_streams_place_peek(tt_streams *self, tt_streams_place *at) {
+tt_streams_packet *tt_streams_place_peek(tt_streams *self, tt_streams_place *at) {
   if (!at->inbox && at->first)
     match(self, at);
   const tt_streams_inbox *box = at->inbox;
-  return box && box->letters && box->letters->head.slot == box->next ? box->letters : NULL;
+  return box && box->packets && box->packets->head.slot == box->next ? box->packets : NULL;
 }
 
 tutti_status tt_streams_place_release(tt_streams *self, tt_streams_place *at) {
   tt_streams_inbox *box = at->inbox;
-  tt_streams_letter *letter = box->letters;
-  assert(letter && letter->head.slot == box->next && !box->closed);
-  box->letters = letter->next;
+  tt_streams_packet *packet = box->packets;
+  assert(packet && packet->head.slot == box->next && !box->closed);
+  box->packets = packet->next;
   box->next++;
-  tt_streams_pool_give(self->post.pool, letter);
+  tt_streams_pool_put(self->carrier.pool, packet);
   if (box->next - box->told < self->window / 2)
     return TUTTI_OK;
   box->told = box->next;
-  return self->post.credit(self->post.user, at->node.peer, box->node.key, box->next, true);
+  return self->carrier.credit(self->carrier.user, at->node.peer, box->node.key, box->next, true);
 }
 
 /* ---- what comes ---- */
 
-static void queue_take(tt_streams_inbox *box, tt_streams_letter *letter) {
-  tt_streams_letter **at = &box->letters;
-  while (*at && is_before((*at)->head.slot, letter->head.slot))
+static void queue_take(tt_streams_inbox *box, tt_streams_packet *packet) {
+  tt_streams_packet **at = &box->packets;
+  while (*at && is_before((*at)->head.slot, packet->head.slot))
     at = &(*at)->next;
-  letter->next = *at;
-  *at = letter;
+  packet->next = *at;
+  *at = packet;
 }
 
-static tutti_status fail_letter(tt_streams *self, tt_streams_letter *letter) {
-  int64_t peer = letter->peer;
-  uint32_t slot = letter->head.slot;
-  uint64_t id = letter->head.id;
-  tt_streams_pool_give(self->post.pool, letter);
+static tutti_status fail_packet(tt_streams *self, tt_streams_packet *packet) {
+  int64_t peer = packet->peer;
+  uint32_t slot = packet->head.slot;
+  uint64_t id = packet->head.id;
+  tt_streams_pool_put(self->carrier.pool, packet);
   return tt_fail(TUTTI_ERR_SYSTEM, "rank %" PRId64 " sent slot %" PRIu32 " of stream %" PRIu64 " without a credit",
                  peer, slot, id);
 }
 
-/* Keeps the letter, or not. */
-static void put_into(tt_streams *self, tt_streams_inbox *box, tt_streams_letter *letter) {
-  bool data = letter->head.kind == TT_STREAMS_DATA;
-  box->first_letter = letter->number < box->first_letter ? letter->number : box->first_letter;
+/* Keeps the packet, or not. */
+static void put_into(tt_streams *self, tt_streams_inbox *box, tt_streams_packet *packet) {
+  bool data = packet->head.kind == TT_STREAMS_DATA;
+  box->first_packet = packet->number < box->first_packet ? packet->number : box->first_packet;
   box->arrived += data;
   if (!data) {
     box->ended = true;
-    box->end = letter->head.slot;
+    box->end = packet->head.slot;
   }
   if (data && !box->closed)
-    queue_take(box, letter);
+    queue_take(box, packet);
   else
-    tt_streams_pool_give(self->post.pool, letter);
+    tt_streams_pool_put(self->carrier.pool, packet);
   free_if_over(self, box);
 }
 
-tutti_status tt_streams_deliver_take(void *user, tt_streams_letter *letter) {
+tutti_status tt_streams_deliver_take(void *user, tt_streams_packet *packet) {
   tt_streams *self = user;
-  tt_streams_inbox *box = tt_streams_node_find(self, TT_STREAMS_INBOX, letter->stream, letter->peer);
+  tt_streams_inbox *box = tt_streams_node_find(self, TT_STREAMS_INBOX, packet->stream, packet->peer);
   bool first = !box;
-  uint64_t id = letter->head.id;
-  int64_t peer = letter->peer;
-  if (first && !(box = make_inbox(self, letter))) {
-    tt_streams_pool_give(self->post.pool, letter);
+  uint64_t id = packet->head.id;
+  int64_t peer = packet->peer;
+  if (first && !(box = make_inbox(self, packet))) {
+    tt_streams_pool_put(self->carrier.pool, packet);
     return no_memory(id, peer);
   }
-  if (letter->head.kind == TT_STREAMS_DATA && letter->head.slot - box->next >= self->window && !box->closed)
-    return fail_letter(self, letter);
-  put_into(self, box, letter);
+  if (packet->head.kind == TT_STREAMS_DATA && packet->head.slot - box->next >= self->window && !box->closed)
+    return fail_packet(self, packet);
+  put_into(self, box, packet);
   tt_streams_place *at = first ? tt_streams_node_find(self, TT_STREAMS_PLACE, id, peer) : NULL;
   if (at) {
     match(self, at);
@@ -219,6 +219,6 @@ void tt_streams_credit_all(void *user, int64_t peer) {
       if (node->kind == TT_STREAMS_INBOX && node->peer == peer && ((tt_streams_inbox *)node)->next > 0) {
         tt_streams_inbox *box = (tt_streams_inbox *)node;
         box->told = box->next;
-        self->post.credit(self->post.user, peer, node->key, box->next, false);
+        self->carrier.credit(self->carrier.user, peer, node->key, box->next, false);
       }
 }

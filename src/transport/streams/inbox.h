@@ -1,4 +1,4 @@
-/* transport/streams/inbox.h - what has come of streams: letters wait in the inbox of their stream's opening, and places
+/* transport/streams/inbox.h - what has come of streams: packets wait in the inbox of their stream's opening, and places
  * know which reader gets which. */
 #ifndef TT_TRANSPORT_STREAMS_INBOX_H
 #define TT_TRANSPORT_STREAMS_INBOX_H
@@ -8,8 +8,8 @@
 typedef struct tt_streams_inbox {
   tt_streams_node node;
   struct tt_streams_inbox *next_here; /* in its place */
-  tt_streams_letter *letters;         /* by slot */
-  uint64_t first_letter;              /* the least number of its letters so far */
+  tt_streams_packet *packets;         /* by slot */
+  uint64_t first_packet;              /* the least number of its packets so far */
   uint32_t arrived;                   /* slots, ever */
   uint32_t next;                      /* slot that is read next: so many have been released */
   uint32_t told;                      /* of these, the writer knows */
@@ -34,11 +34,11 @@ void tt_streams_place_close(tt_streams *self, tt_streams_place *at);
 /* It has no reader, and none will come: what has come for one is dropped, and the place with it. */
 void tt_streams_place_forget(tt_streams *self, tt_streams_place *at);
 /* The slot that is next; NULL: it has not come. */
-tt_streams_letter *tt_streams_place_peek(tt_streams *self, tt_streams_place *at);
+tt_streams_packet *tt_streams_place_peek(tt_streams *self, tt_streams_place *at);
 /* That slot is there. */
 tutti_status tt_streams_place_release(tt_streams *self, tt_streams_place *at);
 
-/* At the end: the letters of a node that is one. */
-void tt_streams_inbox_drop_letters(tt_streams *self, tt_streams_inbox *box);
+/* At the end: the packets of a node that is one. */
+void tt_streams_inbox_drop_packets(tt_streams *self, tt_streams_inbox *box);
 
 #endif

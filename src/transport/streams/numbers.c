@@ -41,7 +41,7 @@ static tutti_status make_room(tt_streams_numbers *numbers) {
   size_t size = numbers->size ? 2 * numbers->size : 16;
   tt_streams_range *range = size <= TT_STREAMS_RANGES ? realloc(numbers->range, size * sizeof *range) : NULL;
   if (!range)
-    return tt_fail(TUTTI_ERR_MEMORY, "no memory for %zu ranges of letters' numbers", size);
+    return tt_fail(TUTTI_ERR_MEMORY, "no memory for %zu ranges of packets' numbers", size);
   numbers->range = range;
   numbers->size = size;
   return TUTTI_OK;

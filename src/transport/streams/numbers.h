@@ -1,4 +1,4 @@
-/* transport/streams/numbers.h - sets of letters' numbers: all up to one, and a few ranges beyond it, since rails
+/* transport/streams/numbers.h - sets of packets' numbers: all up to one, and a few ranges beyond it, since rails
  * overtake each other. */
 #ifndef TT_TRANSPORT_STREAMS_NUMBERS_H
 #define TT_TRANSPORT_STREAMS_NUMBERS_H

@@ -1,4 +1,4 @@
-/* Sets of letters' numbers against a list of bits. */
+/* Sets of packets' numbers against a list of bits. */
 #include "transport/streams/numbers.h"
 
 #include <setjmp.h>

@@ -1,16 +1,16 @@
-/* transport/streams/streams.c - streams of slots over letters that come in any order.
+/* transport/streams/streams.c - streams of slots over packets that come in any order.
  *
- *     reserve -> fill -> commit   a letter with the data          peek -> use -> release
+ *     reserve -> fill -> commit   a packet with the data          peek -> use -> release
  *     credits                   <-- how many have been released   (said for half a window at a time)
  *
  * A stream has a window of slots: the writer sends as many ahead of what it knows to be released. Each opening by a
- * writer has a number of its own, which all its letters carry. A reader takes the openings of its id one after the
+ * writer has a number of its own, which all its packets carry. A reader takes the openings of its id one after the
  * other: what comes of one waits in an inbox until its reader opens, and what comes late, after its reader has closed,
  * is dropped. The writer says when it closes, after how many slots, so that an inbox is kept no longer than it is
  * needed (inbox.c).
  */
 #include "transport/streams/inbox.h"
-#include "transport/streams/letters.h"
+#include "transport/streams/packets.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -30,10 +30,10 @@ struct tutti_stream { /* one end */
   int64_t peer;
   bool writes, once;
   /* writer */
-  uint32_t next, released, unsent; /* slots: next; free again; whose letters need this rank still */
-  uint16_t unused;                 /* to be said with each letter */
+  uint32_t next, released, unsent; /* slots: next; free again; whose packets need this rank still */
+  uint16_t unused;                 /* to be said with each packet */
   size_t room;
-  tt_streams_letter *slot; /* reserved */
+  tt_streams_packet *slot; /* reserved */
   tutti_stream_sent sent;
   /* reader */
   tt_streams_place *at;
@@ -43,18 +43,18 @@ static tutti_status no_memory(uint64_t id, int64_t peer) {
   return tt_fail(TUTTI_ERR_MEMORY, "no memory for stream %" PRIu64 " with rank %" PRId64, id, peer);
 }
 
-/* ---- what the post says ---- */
+/* ---- what the carrier says ---- */
 
 /* Numbers wrap; those that are compared lie within a window. */
 static bool is_before(uint32_t a, uint32_t b) { return (int32_t)(a - b) < 0; }
 
-void tt_streams_note_sent(void *user, uint64_t stream, int32_t count) {
+void tt_streams_add_unsent(void *user, uint64_t stream, int32_t count) {
   tutti_stream *writer = tt_streams_node_find(user, TT_STREAMS_WRITER, stream, -1);
   if (writer) /* or it has been closed */
     writer->unsent += (uint32_t)count;
 }
 
-void tt_streams_note_released(void *user, int64_t peer, uint64_t stream, uint32_t count) {
+void tt_streams_set_released(void *user, int64_t peer, uint64_t stream, uint32_t count) {
   tutti_stream *writer = tt_streams_node_find(user, TT_STREAMS_WRITER, stream, -1);
   bool newer = writer && writer->peer == peer && is_before(writer->released, count) && !is_before(writer->next, count);
   if (newer)
@@ -67,7 +67,7 @@ static tutti_status check(const tt_streams *self, const tutti_stream_spec *spec)
   int64_t count = self->rank_count;
   if (spec->reader_count != 1)
     return tt_fail(TUTTI_ERR_UNSUPPORTED, "stream %" PRIu64 " has %" PRId64 " readers; over %s it may have one",
-                   spec->id, spec->reader_count, self->post.name);
+                   spec->id, spec->reader_count, self->carrier.name);
   if (spec->source < 0 || spec->source >= count || spec->readers[0] < 0 || spec->readers[0] >= count)
     return tt_fail(TUTTI_ERR_ARGUMENT,
                    "stream %" PRIu64 " from rank %" PRId64 " to rank %" PRId64 ": there are %" PRId64 " ranks",
@@ -76,9 +76,9 @@ static tutti_status check(const tt_streams *self, const tutti_stream_spec *spec)
     return tt_fail(TUTTI_ERR_ARGUMENT,
                    "stream %" PRIu64 " from rank %" PRId64 " to rank %" PRId64 " must have one end at rank %" PRId64,
                    spec->id, spec->source, spec->readers[0], self->rank);
-  if (spec->slot_bytes_minimum > TT_STREAMS_LETTER_BYTES)
+  if (spec->slot_bytes_minimum > TT_STREAMS_PACKET_BYTES)
     return tt_fail(TUTTI_ERR_ARGUMENT, "slot_bytes_minimum is %zu; over %s a slot has at most %" PRIu32 " bytes",
-                   spec->slot_bytes_minimum, self->post.name, TT_STREAMS_LETTER_BYTES);
+                   spec->slot_bytes_minimum, self->carrier.name, TT_STREAMS_PACKET_BYTES);
   return TUTTI_OK;
 }
 
@@ -124,23 +124,23 @@ tutti_status tt_streams_open(void *given, const tutti_stream_spec *spec, tutti_s
 
 /* The reader need not keep anything for it. */
 static void send_end(tt_streams *self, const tutti_stream *stream) {
-  tt_streams_letter *letter = tt_streams_pool_take(self->post.pool, 0);
-  if (!letter)
+  tt_streams_packet *packet = tt_streams_pool_get(self->carrier.pool, 0);
+  if (!packet)
     return;
-  letter->peer = stream->peer;
-  letter->head = (tt_streams_head){.id = stream->id,
+  packet->peer = stream->peer;
+  packet->head = (tt_streams_head){.id = stream->id,
                                    .stream = stream->node.key,
                                    .slot = stream->next,
                                    .kind = TT_STREAMS_END,
                                    .unused = stream->unused};
-  self->post.send_take(self->post.user, letter);
+  self->carrier.send_take(self->carrier.user, packet);
 }
 
 static void close_writer(tt_streams *self, tutti_stream *stream) {
   bool used = stream->next > 0;
   int64_t peer = stream->peer;
   if (stream->slot)
-    tt_streams_pool_give(self->post.pool, stream->slot);
+    tt_streams_pool_put(self->carrier.pool, stream->slot);
   if (used)
     send_end(self, stream);
   unused *count = used || stream->once
@@ -186,9 +186,9 @@ void tt_streams_forget(void *given, uint64_t first, uint64_t count) {
 
 static void free_node(tt_streams *self, tt_streams_node *node) {
   if (node->kind == TT_STREAMS_INBOX)
-    tt_streams_inbox_drop_letters(self, (tt_streams_inbox *)node);
+    tt_streams_inbox_drop_packets(self, (tt_streams_inbox *)node);
   if (node->kind == TT_STREAMS_WRITER && ((tutti_stream *)node)->slot)
-    tt_streams_pool_give(self->post.pool, ((tutti_stream *)node)->slot);
+    tt_streams_pool_put(self->carrier.pool, ((tutti_stream *)node)->slot);
   tt_streams_node_destroy(self, node);
 }
 
@@ -204,7 +204,7 @@ void tt_streams_finish(tt_streams *self) {
 /* ---- slots ---- */
 
 static tutti_status fail_if_gone(const tt_streams *self, const tutti_stream *stream) {
-  int gone = self->post.dead(self->post.user, stream->peer);
+  int gone = self->carrier.dead(self->carrier.user, stream->peer);
   if (gone == 0)
     return TUTTI_OK;
   return tt_fail(TUTTI_ERR_PEER, "rank %" PRId64 " %s, rank %" PRId64 " waits for it", stream->peer,
@@ -219,7 +219,7 @@ tutti_status tt_streams_reserve(void *given, tutti_stream *stream, tutti_slot_he
   assert(stream->next - stream->released <= self->window);
   if (stream->next - stream->released >= self->window)
     return fail_if_gone(self, stream);
-  if (!stream->slot && !(stream->slot = tt_streams_pool_take(self->post.pool, stream->room)))
+  if (!stream->slot && !(stream->slot = tt_streams_pool_get(self->carrier.pool, stream->room)))
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for a slot of %zu bytes", stream->room);
   *header = &stream->slot->head.header;
   *data = stream->slot->data;
@@ -239,8 +239,8 @@ static void begin_use(tt_streams *self, tutti_stream *stream) {
 tutti_status tt_streams_commit(void *given, tutti_stream *stream, size_t bytes) {
   tt_streams *self = given;
   assert(stream->writes);
-  tt_streams_letter *letter = stream->slot;
-  if (!letter)
+  tt_streams_packet *packet = stream->slot;
+  if (!packet)
     return tt_fail(TUTTI_ERR_ARGUMENT, "commit of a slot that was not reserved");
   if (bytes > stream->room)
     return tt_fail(TUTTI_ERR_ARGUMENT, "commit of %zu bytes into a slot of %zu", bytes, stream->room);
@@ -250,27 +250,27 @@ tutti_status tt_streams_commit(void *given, tutti_stream *stream, size_t bytes) 
   stream->unsent++;
   stream->sent.slots++;
   stream->sent.slot_bytes += bytes;
-  letter->peer = stream->peer;
-  tt_streams_head *head = &letter->head;
+  packet->peer = stream->peer;
+  tt_streams_head *head = &packet->head;
   head->id = stream->id;
   head->stream = stream->node.key;
   head->slot = stream->next++;
   head->bytes = (uint32_t)bytes;
   head->kind = TT_STREAMS_DATA;
   head->unused = stream->unused;
-  return self->post.send_take(self->post.user, letter);
+  return self->carrier.send_take(self->carrier.user, packet);
 }
 
 tutti_status tt_streams_peek(void *self, tutti_stream *stream, const tutti_slot_header **header, const void **data,
                              size_t *bytes) {
   assert(!stream->writes);
-  const tt_streams_letter *letter = tt_streams_place_peek(self, stream->at);
+  const tt_streams_packet *packet = tt_streams_place_peek(self, stream->at);
   *header = NULL;
-  if (!letter)
+  if (!packet)
     return fail_if_gone(self, stream);
-  *header = &letter->head.header;
-  *data = letter->data;
-  *bytes = letter->bytes;
+  *header = &packet->head.header;
+  *data = packet->data;
+  *bytes = packet->bytes;
   return TUTTI_OK;
 }
 

@@ -20,7 +20,7 @@ enum { PAUSE_NS = 2000000, PAUSE_MAXIMUM_NS = 256000000 };
 
 typedef struct tt_tcp_call {
   tt_tcp_watch watch;
-  struct tt_tcp_call *next, **link; /* link: where the pointer to this one is */
+  struct tt_tcp_call *next, **at; /* at: where the pointer to this one is */
   struct sockaddr_storage address;
   int64_t peer;
   int32_t rail;
@@ -34,7 +34,7 @@ typedef struct tt_tcp_call {
 
 bool tt_tcp_is_shortage(int error) { return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM; }
 
-void tt_tcp_calls_tell(tt_tcp_calls *calls, int error) {
+void tt_tcp_calls_warn(tt_tcp_calls *calls, int error) {
   bool descriptors = error == EMFILE;
   tt_log(calls->short_of ? TT_LOG_INFO : TT_LOG_WARN, "tcp: connections to other machines are delayed: %s%s",
          strerror(error), descriptors ? "; `ulimit -n` raises the limit of a process" : "");
@@ -51,11 +51,11 @@ static void hang_up(tt_tcp_calls *calls, call *of) {
 }
 
 static void forget(tt_tcp_calls *calls, call *of) {
-  assert(*of->link == of);
+  assert(*of->at == of);
   hang_up(calls, of);
-  *of->link = of->next;
+  *of->at = of->next;
   if (of->next)
-    of->next->link = of->link;
+    of->next->at = of->at;
   free(of);
 }
 
@@ -63,7 +63,7 @@ static void lose(tt_tcp_calls *calls, call *of, int error) {
   assert(error != 0);
   hang_up(calls, of);
   if (tt_tcp_is_shortage(error))
-    tt_tcp_calls_tell(calls, error);
+    tt_tcp_calls_warn(calls, error);
   of->error = error;
   of->over = !is_passing(error);
   of->again_ns = of->over ? 0 : tt_clock_ns() + randombytes_uniform(of->pause_ns);
@@ -135,11 +135,11 @@ bool tt_tcp_calls_look(tt_tcp_calls *calls, int64_t now_ns, int64_t *due_ns, tt_
   return false;
 }
 
-static void link_first(tt_tcp_calls *calls, call *of) {
-  of->link = &calls->first;
+static void insert_first(tt_tcp_calls *calls, call *of) {
+  of->at = &calls->first;
   of->next = calls->first;
   if (of->next)
-    of->next->link = &of->next;
+    of->next->at = &of->next;
   calls->first = of;
 }
 
@@ -152,7 +152,7 @@ tutti_status tt_tcp_calls_add(tt_tcp_calls *calls, int64_t peer, int32_t rail, c
   *made = (call){.watch = {.kind = TT_TCP_CALL, .fd = -1}, .peer = peer, .rail = rail, .pause_ns = PAUSE_NS};
   made->address = *address;
   made->until_ns = timeout_ns < INT64_MAX - now_ns ? now_ns + timeout_ns : INT64_MAX;
-  link_first(calls, made);
+  insert_first(calls, made);
   tt_tcp_watcher_due(calls->watcher, made->until_ns);
   dial(calls, made);
   return TUTTI_OK;

@@ -28,6 +28,6 @@ void tt_tcp_calls_end(tt_tcp_calls *calls);
 /* Whether that errno says that this process or its system has too little of something, for now. */
 bool tt_tcp_is_shortage(int error);
 /* Such a one keeps connections of this process waiting: warns the first time. */
-void tt_tcp_calls_tell(tt_tcp_calls *calls, int error);
+void tt_tcp_calls_warn(tt_tcp_calls *calls, int error);
 
 #endif

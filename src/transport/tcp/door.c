@@ -51,7 +51,7 @@ static void let_in(tt_tcp_door *door, bool in) {
 
 /* Who waits stays in the system's queue. */
 static void rest(tt_tcp_door *door) {
-  tt_tcp_calls_tell(&door->calls, errno);
+  tt_tcp_calls_warn(&door->calls, errno);
   let_in(door, false);
   door->rest_ns = tt_clock_ns() + REST_NS;
   tt_tcp_watcher_due(&door->watcher, door->rest_ns);

@@ -183,7 +183,7 @@ static inline int count_descriptors(void) {
 
 static int descriptors_before;
 
-static inline int note_descriptors(void **state) {
+static inline int remember_descriptors(void **state) {
   (void)state;
   descriptors_before = count_descriptors();
   alarm(HANG_S);
@@ -196,6 +196,6 @@ static inline int check_descriptors(void **state) {
   return 0;
 }
 
-#define DOOR_TEST(name) cmocka_unit_test_setup_teardown(name, note_descriptors, check_descriptors)
+#define DOOR_TEST(name) cmocka_unit_test_setup_teardown(name, remember_descriptors, check_descriptors)
 
 #endif

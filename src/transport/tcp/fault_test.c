@@ -77,24 +77,24 @@ static void sleep_ms(int64_t ms) {
   nanosleep(&(struct timespec){.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000}, NULL);
 }
 
-enum { LATE_MS = 7000, LETTERS = 15, LETTER = 60000 };
+enum { LATE_MS = 7000, PACKETS = 15, PACKET = 60000 };
 
 /* Rank 1 has done its part and leaves; more than fits into the buffers of rank 0's system is not read for long. */
 static void leave_much(const tutti_boot *boot, void *argument) {
   (void)argument;
   void *self = open_rank(boot, 1);
-  tutti_stream *from = open_end(self, 1, 1, 0, LETTER), *first = open_end(self, 2, 1, 0, 0);
+  tutti_stream *from = open_end(self, 1, 1, 0, PACKET), *first = open_end(self, 2, 1, 0, 0);
   if (boot->rank == 1) {
     put_now(self, first, 0, 1);
-    for (uint64_t n = 0; n < LETTERS; n++)
-      put_now(self, from, LETTER, n);
+    for (uint64_t n = 0; n < PACKETS; n++)
+      put_now(self, from, PACKET, n);
     close_rank(self);
     return;
   }
   take_now(self, first, 0, 1);
   sleep_ms(LATE_MS);
-  for (uint64_t n = 0; n < LETTERS; n++)
-    take_now(self, from, LETTER, n);
+  for (uint64_t n = 0; n < PACKETS; n++)
+    take_now(self, from, PACKET, n);
   while (tested->peer_dead(self, 1) == 0)
     move_on(self, SECOND);
   CHECK(tested->peer_dead(self, 1) == 2);

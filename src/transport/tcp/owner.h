@@ -1,18 +1,18 @@
-/* transport/tcp/owner.h - what the pipes are made with: who has letters sent and gets those that come, and where the
+/* transport/tcp/owner.h - what the pipes are made with: who has packets sent and gets those that come, and where the
  * other ranks are. */
 #ifndef TT_TRANSPORT_TCP_OWNER_H
 #define TT_TRANSPORT_TCP_OWNER_H
 
-#include "transport/streams/letters.h"
+#include "transport/streams/packets.h"
 #include "transport/tcp/door.h"
 
 typedef struct tt_tcp_pipes tt_tcp_pipes;
 
-/* Who has letters sent and gets those that come. `sent` is called from tt_tcp_pipes_send_take too, all else only from
+/* Who has packets sent and gets those that come. `sent` is called from tt_tcp_pipes_send_take too, all else only from
  * tt_tcp_pipes_progress and _flush. */
 typedef struct tt_tcp_owner {
-  tutti_status (*deliver_take)(void *user, tt_streams_letter *letter); /* keeps it, and gives it back to the pool */
-  /* Letters of that stream that the system has not taken whole need this rank's progress: -1: one fewer; 1: one more,
+  tutti_status (*deliver_take)(void *user, tt_streams_packet *packet); /* keeps it, and gives it back to the pool */
+  /* Packets of that stream that the system has not taken whole need this rank's progress: -1: one fewer; 1: one more,
    * where a rail has failed. */
   void (*sent)(void *user, uint64_t stream, int32_t count);
   void (*released)(void *user, int64_t peer, uint64_t stream, uint32_t count); /* the peer has released so many, ever */

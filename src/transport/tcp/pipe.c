@@ -16,23 +16,23 @@
 
 enum { EVENTS = 32, FLUSH_LOOK_MS = 5 };
 
-/* ---- letters ---- */
+/* ---- packets ---- */
 
 tt_streams_pool *tt_tcp_pipes_pool(tt_tcp_pipes *pipes) { return &pipes->pool; }
 
-tutti_status tt_tcp_pipes_send_take(tt_tcp_pipes *pipes, tt_streams_letter *letter) {
-  tt_tcp_peer *peer = tt_tcp_peer_get(pipes, letter->peer);
+tutti_status tt_tcp_pipes_send_take(tt_tcp_pipes *pipes, tt_streams_packet *packet) {
+  tt_tcp_peer *peer = tt_tcp_peer_get(pipes, packet->peer);
   if (!peer) {
-    tt_streams_pool_give(&pipes->pool, letter);
+    tt_streams_pool_put(&pipes->pool, packet);
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for data to another rank");
   }
   if (peer->state != TT_TCP_ALIVE) {
-    pipes->spec.owner.sent(pipes->spec.owner.user, letter->head.stream, -1);
-    tt_streams_pool_give(&pipes->pool, letter);
+    pipes->spec.owner.sent(pipes->spec.owner.user, packet->head.stream, -1);
+    tt_streams_pool_put(&pipes->pool, packet);
     return TUTTI_OK;
   }
-  tt_streams_letter_seal(letter, ++peer->last_letter);
-  tt_streams_queue_add(&peer->waiting, letter);
+  tt_streams_packet_seal(packet, ++peer->last_packet);
+  tt_streams_queue_add(&peer->waiting, packet);
   peer->unacknowledged++;
   tt_tcp_peer_dispatch(pipes, peer);
   if (peer->waiting.first || peer->bulk)
@@ -44,8 +44,8 @@ tutti_status tt_tcp_pipes_credit(tt_tcp_pipes *pipes, int64_t rank, uint64_t str
   tt_tcp_peer *peer = pipes->peer[rank];
   if (!peer || !peer->back || peer->state != TT_TCP_ALIVE)
     return TUTTI_OK;
-  const tt_tcp_word word = {.kind = TT_TCP_RELEASED, .count = count, .first = stream};
-  tutti_status status = tt_tcp_words_add(&peer->back->words, word);
+  const tt_tcp_ack ack = {.kind = TT_TCP_RELEASED, .count = count, .first = stream};
+  tutti_status status = tt_tcp_acks_add(&peer->back->acks, ack);
   if (now && status == TUTTI_OK)
     tt_tcp_peer_say(pipes, peer);
   return status;
@@ -59,29 +59,29 @@ static void open_door(tt_tcp_pipes *pipes) {
     tt_tcp_reach_arrive(pipes, &arrival);
 }
 
-static void handle(tt_tcp_pipes *pipes, tt_tcp_link *link, uint32_t events) {
-  if (link->fd < 0)
+static void handle(tt_tcp_pipes *pipes, tt_tcp_connection *connection, uint32_t events) {
+  if (connection->fd < 0)
     return;
-  tt_tcp_peer *peer = pipes->peer[link->peer];
-  assert(peer); /* it is there as long as its links are */
+  tt_tcp_peer *peer = pipes->peer[connection->peer];
+  assert(peer); /* it is there as long as its connections are */
   if (events & EPOLLOUT)
-    link->full = false;
+    connection->full = false;
   if (events & (EPOLLIN | EPOLLERR | EPOLLHUP))
-    tt_tcp_peer_read(pipes, peer, link);
-  if ((events & EPOLLOUT) && link->fd >= 0) {
-    if (link->called)
+    tt_tcp_peer_read(pipes, peer, connection);
+  if ((events & EPOLLOUT) && connection->fd >= 0) {
+    if (connection->called)
       tt_tcp_peer_dispatch(pipes, peer);
     else
-      tt_tcp_peer_say_on(pipes, peer, link);
+      tt_tcp_peer_say_on(pipes, peer, connection);
   }
   tt_tcp_peer_settle(pipes, peer);
 }
 
 static void free_closed(tt_tcp_pipes *pipes) {
   while (pipes->closed) {
-    tt_tcp_link *link = pipes->closed;
-    pipes->closed = link->next;
-    tt_tcp_link_destroy(link, &pipes->pool);
+    tt_tcp_connection *connection = pipes->closed;
+    pipes->closed = connection->next;
+    tt_tcp_connection_destroy(connection, &pipes->pool);
   }
 }
 
@@ -155,13 +155,13 @@ int64_t tt_tcp_pipes_count(const tt_tcp_pipes *pipes, tt_tcp_counts *counts) {
 
 static tutti_status say_goodbye(tt_tcp_pipes *pipes, tt_tcp_peer *peer) {
   tutti_status status = TUTTI_OK;
-  if (peer->last_letter > 0) {
-    tt_streams_letter *letter = tt_streams_pool_take(&pipes->pool, 0);
-    if (!letter)
+  if (peer->last_packet > 0) {
+    tt_streams_packet *packet = tt_streams_pool_get(&pipes->pool, 0);
+    if (!packet)
       return TUTTI_ERR_MEMORY;
-    letter->peer = peer->rank;
-    letter->head = (tt_streams_head){.kind = TT_STREAMS_BYE};
-    status = tt_tcp_pipes_send_take(pipes, letter);
+    packet->peer = peer->rank;
+    packet->head = (tt_streams_head){.kind = TT_STREAMS_BYE};
+    status = tt_tcp_pipes_send_take(pipes, packet);
   }
   tt_tcp_peer_say_goodbye(pipes, peer);
   return status;
@@ -174,12 +174,12 @@ static bool is_done(const tt_tcp_peer *peer) {
   if (peer->waiting.first)
     return false;
   for (int r = 0; r < TT_RAILS_MOST; r++) {
-    const tt_tcp_link *link = peer->way[r].link;
-    if (link && (link->part > 0 || (link->sent.first && tt_tcp_link_in_flight(link) > 0)))
+    const tt_tcp_connection *connection = peer->path[r].connection;
+    if (connection && (connection->part > 0 || (connection->sent.first && tt_tcp_connection_in_flight(connection) > 0)))
       return false;
   }
-  for (const tt_tcp_link *link = peer->in; link; link = link->next)
-    if (link->words.begin < link->words.end || tt_tcp_link_in_flight(link) > 0)
+  for (const tt_tcp_connection *connection = peer->in; connection; connection = connection->next)
+    if (connection->acks.begin < connection->acks.end || tt_tcp_connection_in_flight(connection) > 0)
       return false;
   return true;
 }
@@ -194,8 +194,8 @@ static bool all_done(const tt_tcp_pipes *pipes) {
 /* Of what is under way, some is for a machine that answers: its rank is there, and does not read yet. */
 static bool is_answered(const tt_tcp_peer *peer) {
   for (int r = 0; r < TT_RAILS_MOST && peer->state == TT_TCP_ALIVE; r++) {
-    const tt_tcp_link *link = peer->way[r].link;
-    if (link && tt_tcp_link_in_flight(link) > 0 && !tt_tcp_link_is_silent(link))
+    const tt_tcp_connection *connection = peer->path[r].connection;
+    if (connection && tt_tcp_connection_in_flight(connection) > 0 && !tt_tcp_connection_is_silent(connection))
       return true;
   }
   return false;

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #define LOOK_NS (TT_TCP_SECOND / 50)
-#define LINKS_NS (TT_TCP_SECOND / 5) /* between two looks at silent connections */
+#define CONNECTIONS_NS (TT_TCP_SECOND / 5) /* between two looks at silent connections */
 #define NICS_NS (TT_TCP_SECOND / 4)
 #define CALL_NS TT_TCP_SECOND /* for an answer; twice as long after each call that was taken and not answered */
 #define DOUBLINGS 5
@@ -89,19 +89,19 @@ static int64_t later(tt_tcp_pipes *pipes, int64_t now_ns) {
 }
 
 static void call(tt_tcp_pipes *pipes, tt_tcp_peer *peer, int32_t rail, int64_t now_ns) {
-  tt_tcp_way *way = &peer->way[rail];
-  assert(!way->link && !way->calling);
+  tt_tcp_path *path = &peer->path[rail];
+  assert(!path->connection && !path->calling);
   const tt_rail *theirs = opposite(pipes, peer->rank, rail);
-  way->again_ns = later(pipes, now_ns);
+  path->again_ns = later(pipes, now_ns);
   if (!theirs)
     return;
   struct sockaddr_storage address = theirs->address;
-  if (address.ss_family == AF_INET6) /* of a link's own addresses: which link is this machine's business */
+  if (address.ss_family == AF_INET6) /* link-local: which NIC it belongs to is this machine's business */
     ((struct sockaddr_in6 *)&address)->sin6_scope_id =
         ((const struct sockaddr_in6 *)(const void *)&own_host(pipes)->rail[rail].address)->sin6_scope_id;
-  int64_t patience_ns = CALL_NS << (way->taken < DOUBLINGS ? way->taken : DOUBLINGS);
-  way->calling = tt_tcp_door_call(pipes->spec.door, peer->rank, rail, &address, patience_ns) == TUTTI_OK;
-  way->called_ns = now_ns;
+  int64_t patience_ns = CALL_NS << (path->taken < DOUBLINGS ? path->taken : DOUBLINGS);
+  path->calling = tt_tcp_door_call(pipes->spec.door, peer->rank, rail, &address, patience_ns) == TUTTI_OK;
+  path->called_ns = now_ns;
 }
 
 static bool all_down(const tt_tcp_pipes *pipes) {
@@ -114,14 +114,14 @@ static bool all_down(const tt_tcp_pipes *pipes) {
 /* A first connection: one call at a time, unless it takes long. */
 static bool is_patient(const tt_tcp_peer *peer, int64_t now_ns) {
   for (int r = 0; r < TT_RAILS_MOST; r++)
-    if (peer->way[r].calling && now_ns - peer->way[r].called_ns < NEXT_NS)
+    if (peer->path[r].calling && now_ns - peer->path[r].called_ns < NEXT_NS)
       return true;
   return false;
 }
 
-static bool has_way(const tt_tcp_peer *peer) {
+static bool has_path(const tt_tcp_peer *peer) {
   for (int r = 0; r < TT_RAILS_MOST; r++)
-    if (peer->way[r].link)
+    if (peer->path[r].connection)
       return true;
   return false;
 }
@@ -131,15 +131,15 @@ static bool is_busy(const tt_tcp_peer *peer) {
 }
 
 void tt_tcp_reach(tt_tcp_pipes *pipes, tt_tcp_peer *peer, int64_t now_ns) {
-  bool open = has_way(peer), none_up = all_down(pipes);
+  bool open = has_path(peer), none_up = all_down(pipes);
   if (peer->state != TT_TCP_ALIVE || !(is_busy(peer) || (peer->cut && !open)))
     return;
   for (int64_t n = 0; n < own_host(pipes)->rail_count; n++) {
     int32_t rail = tt_tcp_reach_rail(pipes, peer, n);
-    const tt_tcp_way *way = &peer->way[rail];
-    if (way->link || way->calling || way->again_ns > now_ns || (pipes->down[rail] && !none_up))
+    const tt_tcp_path *path = &peer->path[rail];
+    if (path->connection || path->calling || path->again_ns > now_ns || (pipes->down[rail] && !none_up))
       continue;
-    if (open ? peer->bulk || way->retired : !is_patient(peer, now_ns))
+    if (open ? peer->bulk || path->retired : !is_patient(peer, now_ns))
       call(pipes, peer, rail, now_ns);
   }
 }
@@ -156,11 +156,11 @@ static void die(tt_tcp_pipes *pipes, tt_tcp_peer *peer) {
   pipes->deaths++;
 }
 
-static bool is_open(const tt_tcp_peer *peer) { return peer->in || has_way(peer); }
+static bool is_open(const tt_tcp_peer *peer) { return peer->in || has_path(peer); }
 
 static bool all_refuse(const tt_tcp_pipes *pipes, const tt_tcp_peer *peer) {
   for (int64_t r = 0; r < own_host(pipes)->rail_count; r++)
-    if (!peer->way[r].refused)
+    if (!peer->path[r].refused)
       return false;
   return true;
 }
@@ -183,13 +183,13 @@ void tt_tcp_reach_lose(tt_tcp_pipes *pipes, tt_tcp_peer *peer, tt_tcp_fate fate)
 
 /* Other rails are asked, too: on this one somebody in between may have refused. Connections whose process has ended
  * will end; what they still bring, a goodbye perhaps, is read before. */
-static void refuse(tt_tcp_pipes *pipes, tt_tcp_peer *peer, tt_tcp_way *way, int64_t now_ns) {
+static void refuse(tt_tcp_pipes *pipes, tt_tcp_peer *peer, tt_tcp_path *path, int64_t now_ns) {
   if (peer->state != TT_TCP_ALIVE)
     return;
   if (!peer->refused)
     peer->refused_ns = now_ns;
-  peer->refused = way->refused = true;
-  way->again_ns = later(pipes, now_ns);
+  peer->refused = path->refused = true;
+  path->again_ns = later(pipes, now_ns);
   if (!is_open(peer) && all_refuse(pipes, peer))
     die(pipes, peer);
   else
@@ -199,15 +199,15 @@ static void refuse(tt_tcp_pipes *pipes, tt_tcp_peer *peer, tt_tcp_way *way, int6
 static void accept_life(tt_tcp_peer *peer) {
   peer->suspect = peer->ended = peer->refused = false;
   for (int r = 0; r < TT_RAILS_MOST; r++) {
-    peer->way[r].refused = false;
-    peer->way[r].taken = 0;
+    peer->path[r].refused = false;
+    peer->path[r].taken = 0;
   }
 }
 
 /* Its process was there at the last call, and one that waits longer for its answer has not ended. */
 static bool is_awaited(const tt_tcp_peer *peer) {
   for (int r = 0; r < TT_RAILS_MOST; r++)
-    if (peer->way[r].calling && peer->way[r].taken > 0)
+    if (peer->path[r].calling && peer->path[r].taken > 0)
       return true;
   return false;
 }
@@ -215,7 +215,7 @@ static bool is_awaited(const tt_tcp_peer *peer) {
 /* A rail that does not refuse: the peer's system has taken a call there, or may take one. */
 static bool may_answer(const tt_tcp_peer *peer) {
   for (int r = 0; r < TT_RAILS_MOST; r++)
-    if (!peer->way[r].refused && (peer->way[r].calling || peer->way[r].taken > 0))
+    if (!peer->path[r].refused && (peer->path[r].calling || peer->path[r].taken > 0))
       return true;
   return false;
 }
@@ -236,22 +236,22 @@ static bool is_dead(tt_tcp_peer *peer, int64_t now_ns) {
 static void fail_call(tt_tcp_pipes *pipes, tt_tcp_peer *peer, const tt_tcp_arrival *arrival) {
   assert(arrival->called && arrival->fd < 0);
   int64_t now_ns = tt_clock_ns();
-  tt_tcp_way *way = &peer->way[arrival->rail];
-  way->taken = arrival->taken ? way->taken + 1 : 0;
+  tt_tcp_path *path = &peer->path[arrival->rail];
+  path->taken = arrival->taken ? path->taken + 1 : 0;
   if (arrival->taken || tt_tcp_is_shortage(arrival->error))
     peer->suspect_ns = now_ns;
   if (arrival->refused) {
-    refuse(pipes, peer, way, now_ns);
+    refuse(pipes, peer, path, now_ns);
     return;
   }
-  way->again_ns = later(pipes, now_ns);
+  path->again_ns = later(pipes, now_ns);
   tt_tcp_reach(pipes, peer, now_ns);
 }
 
 /* One that has come in, or has been answered. */
 static void welcome(tt_tcp_pipes *pipes, tt_tcp_peer *peer, const tt_tcp_arrival *arrival) {
   assert(arrival->fd >= 0 && arrival->peer == peer->rank);
-  bool useless = arrival->called && (peer->state != TT_TCP_ALIVE || peer->way[arrival->rail].link);
+  bool useless = arrival->called && (peer->state != TT_TCP_ALIVE || peer->path[arrival->rail].connection);
   if (useless || peer->state == TT_TCP_DEAD) {
     close(arrival->fd);
     return;
@@ -278,7 +278,7 @@ void tt_tcp_reach_arrive(tt_tcp_pipes *pipes, const tt_tcp_arrival *arrival) {
   if (known && !peer)
     pipes->status = tt_fail(TUTTI_ERR_MEMORY, "no memory for the state of rank %" PRId64, arrival->peer);
   if (peer && arrival->called)
-    peer->way[arrival->rail].calling = false;
+    peer->path[arrival->rail].calling = false;
   if (peer && arrival->fd >= 0)
     welcome(pipes, peer, arrival);
   else if (peer)
@@ -289,25 +289,26 @@ void tt_tcp_reach_arrive(tt_tcp_pipes *pipes, const tt_tcp_arrival *arrival) {
 
 /* ---- from time to time ---- */
 
-static void give_up(tt_tcp_pipes *pipes, tt_tcp_peer *peer, tt_tcp_link *link, const char *why) {
-  link->why = why;
-  tt_tcp_peer_retire(pipes, peer, link, TT_TCP_BROKEN);
+static void give_up(tt_tcp_pipes *pipes, tt_tcp_peer *peer, tt_tcp_connection *connection, const char *why) {
+  connection->why = why;
+  tt_tcp_peer_retire(pipes, peer, connection, TT_TCP_BROKEN);
 }
 
-static void give_up_if(tt_tcp_pipes *pipes, tt_tcp_peer *peer, tt_tcp_link *link, bool look_at_links) {
-  if (pipes->down[link->rail] && !all_down(pipes))
-    give_up(pipes, peer, link, "the NIC is down");
-  else if (look_at_links && tt_tcp_link_is_silent(link))
-    give_up(pipes, peer, link, "no answer");
+static void give_up_if(tt_tcp_pipes *pipes, tt_tcp_peer *peer, tt_tcp_connection *connection,
+                       bool look_at_connections) {
+  if (pipes->down[connection->rail] && !all_down(pipes))
+    give_up(pipes, peer, connection, "the NIC is down");
+  else if (look_at_connections && tt_tcp_connection_is_silent(connection))
+    give_up(pipes, peer, connection, "no answer");
 }
 
-static void look_at_peer(tt_tcp_pipes *pipes, tt_tcp_peer *peer, bool look_at_links, int64_t now_ns) {
+static void look_at_peer(tt_tcp_pipes *pipes, tt_tcp_peer *peer, bool look_at_connections, int64_t now_ns) {
   for (int r = 0; r < TT_RAILS_MOST; r++)
-    if (peer->way[r].link)
-      give_up_if(pipes, peer, peer->way[r].link, look_at_links && peer->way[r].link->sent.first);
-  for (tt_tcp_link *link = peer->in, *next; link; link = next) {
-    next = link->next;
-    give_up_if(pipes, peer, link, look_at_links);
+    if (peer->path[r].connection)
+      give_up_if(pipes, peer, peer->path[r].connection, look_at_connections && peer->path[r].connection->sent.first);
+  for (tt_tcp_connection *connection = peer->in, *next; connection; connection = next) {
+    next = connection->next;
+    give_up_if(pipes, peer, connection, look_at_connections);
   }
   if (peer->state == TT_TCP_ALIVE && is_dead(peer, now_ns))
     die(pipes, peer);
@@ -359,9 +360,9 @@ void tt_tcp_reach_look(tt_tcp_pipes *pipes, int64_t now_ns) {
     forgive(pipes, missed_ns);
   pipes->looked_ns = now_ns;
   look_at_nics(pipes, now_ns);
-  bool look_at_links = now_ns - pipes->links_ns >= LINKS_NS;
-  if (look_at_links)
-    pipes->links_ns = now_ns;
+  bool look_at_connections = now_ns - pipes->connections_ns >= CONNECTIONS_NS;
+  if (look_at_connections)
+    pipes->connections_ns = now_ns;
   for (int64_t n = 0; n < pipes->met_count; n++)
-    look_at_peer(pipes, pipes->peer[pipes->met[n]], look_at_links, now_ns);
+    look_at_peer(pipes, pipes->peer[pipes->met[n]], look_at_connections, now_ns);
 }

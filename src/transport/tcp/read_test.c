@@ -1,5 +1,6 @@
-/* What a link makes of the bytes that come: letters and words in pieces of any size, and what an enemy could say. */
-#include "transport/tcp/link.h"
+/* What a connection makes of the bytes that come: packets and acks in pieces of any size, and what an enemy could say.
+ */
+#include "transport/tcp/connection.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,48 +15,49 @@ enum { MOST = 60000 };
 
 typedef struct side {
   int fd; /* the other end */
-  tt_tcp_link *link;
+  tt_tcp_connection *connection;
   tt_streams_pool pool;
   tt_tcp_reader reader;
-  uint64_t letters, words, wanted; /* that came; the next letter's number */
-  size_t most_bytes;               /* of a letter that is taken */
+  uint64_t packets, acks, wanted; /* that came; the next packet's number */
+  size_t most_bytes;              /* of a packet that is taken */
   unsigned char scratch[TT_TCP_SCRATCH_BYTES];
 } side;
 
-static unsigned char byte_of(uint64_t letter, size_t n) { return (unsigned char)(letter * 37 + n); }
+static unsigned char byte_of(uint64_t packet, size_t n) { return (unsigned char)(packet * 37 + n); }
 
-static tt_tcp_fate begin(void *user, tt_tcp_link *link, const tt_streams_head *head, tt_streams_letter **letter) {
+static tt_tcp_fate begin(void *user, tt_tcp_connection *connection, const tt_streams_head *head,
+                         tt_streams_packet **packet) {
   side *at = user;
-  (void)link;
+  (void)connection;
   if (head->bytes > at->most_bytes)
     return TT_TCP_LACKS;
-  if (head->letter % 5 != 0) /* those have come before */
-    *letter = tt_streams_pool_take(&at->pool, head->bytes);
+  if (head->packet % 5 != 0) /* those have come before */
+    *packet = tt_streams_pool_get(&at->pool, head->bytes);
   return TT_TCP_GOES;
 }
 
-static tt_tcp_fate deliver_take(void *user, tt_tcp_link *link, tt_streams_letter *letter) {
+static tt_tcp_fate deliver_take(void *user, tt_tcp_connection *connection, tt_streams_packet *packet) {
   side *at = user;
-  (void)link;
+  (void)connection;
   if (at->wanted > 0) {
     at->wanted += at->wanted % 5 == 0;
-    assert_true(letter->number == at->wanted && letter->head.slot == (uint32_t)at->wanted);
-    for (size_t n = 0; n < letter->bytes; n++)
-      assert_int_equal(letter->data[n], byte_of(letter->number, n));
+    assert_true(packet->number == at->wanted && packet->head.slot == (uint32_t)at->wanted);
+    for (size_t n = 0; n < packet->bytes; n++)
+      assert_int_equal(packet->data[n], byte_of(packet->number, n));
     at->wanted++;
   }
-  at->letters++;
-  tt_streams_pool_give(&at->pool, letter);
+  at->packets++;
+  tt_streams_pool_put(&at->pool, packet);
   return TT_TCP_GOES;
 }
 
-static tt_tcp_fate word(void *user, tt_tcp_link *link, tt_tcp_word said) {
+static tt_tcp_fate ack(void *user, tt_tcp_connection *connection, tt_tcp_ack said) {
   side *at = user;
-  (void)link;
+  (void)connection;
   if (said.kind < TT_TCP_HAD || said.kind > TT_TCP_LEAVES)
     return TT_TCP_WRONG;
   assert_true(said.first == said.last + 1 || at->wanted == 0);
-  at->words++;
+  at->acks++;
   return TT_TCP_GOES;
 }
 
@@ -65,32 +67,32 @@ static side *open_side(bool called) {
   assert_non_null(at);
   assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fd), 0);
   at->fd = fd[1];
-  at->link = tt_tcp_link_create(fd[0], 1, 0, called);
-  at->reader = (tt_tcp_reader){.begin = begin, .deliver_take = deliver_take, .word = word, .user = at};
+  at->connection = tt_tcp_connection_create(fd[0], 1, 0, called);
+  at->reader = (tt_tcp_reader){.begin = begin, .deliver_take = deliver_take, .ack = ack, .user = at};
   at->most_bytes = MOST;
-  assert_non_null(at->link);
+  assert_non_null(at->connection);
   return at;
 }
 
 static void close_side(side *at) {
   close(at->fd);
-  tt_tcp_link_destroy(at->link, &at->pool);
+  tt_tcp_connection_destroy(at->connection, &at->pool);
   tt_streams_pool_finish(&at->pool);
   free(at);
 }
 
 static tt_tcp_fate hear(side *at, const void *bytes, size_t size) {
   assert_int_equal(send(at->fd, bytes, size, 0), size);
-  return tt_tcp_link_read(at->link, SIZE_MAX, at->scratch, &at->reader);
+  return tt_tcp_connection_read(at->connection, SIZE_MAX, at->scratch, &at->reader);
 }
 
-static tt_streams_head head_of(uint64_t letter, size_t bytes) {
+static tt_streams_head head_of(uint64_t packet, size_t bytes) {
   return (tt_streams_head){
-      .letter = letter, .slot = (uint32_t)letter, .bytes = (uint32_t)bytes, .kind = TT_STREAMS_DATA};
+      .packet = packet, .slot = (uint32_t)packet, .bytes = (uint32_t)bytes, .kind = TT_STREAMS_DATA};
 }
 
-/* Many letters of all sizes, one after the other. */
-static unsigned char *make_letters(uint64_t count, size_t *size) {
+/* Many packets of all sizes, one after the other. */
+static unsigned char *make_packets(uint64_t count, size_t *size) {
   unsigned char *wire = malloc(count * (sizeof(tt_streams_head) + MOST));
   tt_random random;
   tt_random_init(&random, 3);
@@ -108,10 +110,10 @@ static unsigned char *make_letters(uint64_t count, size_t *size) {
   return wire;
 }
 
-static void test_letters_in_pieces_of_any_size_come_whole(void **state) {
+static void test_packets_in_pieces_of_any_size_come_whole(void **state) {
   (void)state;
   size_t size, sent = 0;
-  unsigned char *wire = make_letters(200, &size);
+  unsigned char *wire = make_packets(200, &size);
   side *at = open_side(false);
   at->wanted = 1;
   tt_random random;
@@ -123,27 +125,27 @@ static void test_letters_in_pieces_of_any_size_come_whole(void **state) {
     assert_int_equal(hear(at, wire + sent, piece), TT_TCP_GOES);
     sent += piece;
   }
-  assert_int_equal(at->letters, 160); /* every fifth had come before */
+  assert_int_equal(at->packets, 160); /* every fifth had come before */
   shutdown(at->fd, SHUT_WR);
-  assert_int_equal(tt_tcp_link_read(at->link, SIZE_MAX, at->scratch, &at->reader), TT_TCP_ENDED);
+  assert_int_equal(tt_tcp_connection_read(at->connection, SIZE_MAX, at->scratch, &at->reader), TT_TCP_ENDED);
   close_side(at);
   free(wire);
 }
 
-static void test_words_in_pieces_of_any_size_come_whole(void **state) {
+static void test_acks_in_pieces_of_any_size_come_whole(void **state) {
   (void)state;
   side *at = open_side(true);
   at->wanted = 1;
-  tt_tcp_words words = {.bytes = NULL};
+  tt_tcp_acks acks = {.bytes = NULL};
   for (uint64_t n = 0; n < 300; n++)
-    assert_int_equal(tt_tcp_words_add(&words, (tt_tcp_word){(uint32_t)(1 + n % 3), (uint32_t)n, n + 1, n}), TUTTI_OK);
-  for (size_t piece = 1; words.begin < words.end; piece = piece % 61 + 1) {
-    piece = piece < words.end - words.begin ? piece : words.end - words.begin;
-    assert_int_equal(hear(at, words.bytes + words.begin, piece), TT_TCP_GOES);
-    words.begin += piece;
+    assert_int_equal(tt_tcp_acks_add(&acks, (tt_tcp_ack){(uint32_t)(1 + n % 3), (uint32_t)n, n + 1, n}), TUTTI_OK);
+  for (size_t piece = 1; acks.begin < acks.end; piece = piece % 61 + 1) {
+    piece = piece < acks.end - acks.begin ? piece : acks.end - acks.begin;
+    assert_int_equal(hear(at, acks.bytes + acks.begin, piece), TT_TCP_GOES);
+    acks.begin += piece;
   }
-  assert_int_equal(at->words, 300);
-  tt_tcp_words_finish(&words);
+  assert_int_equal(at->acks, 300);
+  tt_tcp_acks_finish(&acks);
   close_side(at);
 }
 
@@ -153,9 +155,9 @@ static void test_a_head_that_is_wrong_ends_the_connection(void **state) {
   tt_streams_head bad[9];
   for (size_t n = 0; n < TT_COUNT(bad); n++)
     bad[n] = good;
-  bad[0].letter = 0;
-  bad[1].letter = (uint64_t)1 << 63;
-  bad[2].bytes = TT_STREAMS_LETTER_BYTES + 1;
+  bad[0].packet = 0;
+  bad[1].packet = (uint64_t)1 << 63;
+  bad[2].bytes = TT_STREAMS_PACKET_BYTES + 1;
   bad[3].kind = 0;
   bad[4].kind = TT_STREAMS_BYE + 1;
   bad[5].again = 2;
@@ -168,12 +170,12 @@ static void test_a_head_that_is_wrong_ends_the_connection(void **state) {
     side *at = open_side(false);
     tt_streams_head_turn(&bad[n]);
     assert_int_equal(hear(at, &bad[n], sizeof bad[n]), TT_TCP_WRONG);
-    assert_true(at->link->why && at->letters == 0);
+    assert_true(at->connection->why && at->packets == 0);
     close_side(at);
   }
 }
 
-/* The good bytes of letters, with a few changed: nothing but letters of a legal length is delivered, nothing is lost.
+/* The good bytes of packets, with a few changed: nothing but packets of a legal length is delivered, nothing is lost.
  */
 static void test_random_changes_do_no_harm(void **state) {
   (void)state;
@@ -196,15 +198,15 @@ static void test_random_changes_do_no_harm(void **state) {
       wire[tt_random_below(&random, sizeof wire)] = (unsigned char)tt_random_next(&random);
     tt_tcp_fate fate = hear(at, wire, sizeof wire);
     assert_true(fate == TT_TCP_GOES || fate == TT_TCP_WRONG || fate == TT_TCP_LACKS);
-    assert_true(at->letters <= sizeof wire / sizeof head);
+    assert_true(at->packets <= sizeof wire / sizeof head);
     close_side(at);
   }
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_letters_in_pieces_of_any_size_come_whole),
-      cmocka_unit_test(test_words_in_pieces_of_any_size_come_whole),
+      cmocka_unit_test(test_packets_in_pieces_of_any_size_come_whole),
+      cmocka_unit_test(test_acks_in_pieces_of_any_size_come_whole),
       cmocka_unit_test(test_a_head_that_is_wrong_ends_the_connection),
       cmocka_unit_test(test_random_changes_do_no_harm),
   };

@@ -19,7 +19,7 @@ int tt_tcp_socket_error(int fd);
 void tt_tcp_socket_abort(int fd);
 
 /* For the traffic of a proven connection: no delay; a machine that does not answer is noticed within three seconds,
- * even if nothing is to be sent; what the system keeps unsent is little, so that a letter is not bound to a slow rail
+ * even if nothing is to be sent; what the system keeps unsent is little, so that a packet is not bound to a slow rail
  * early. */
 void tt_tcp_socket_tune(int fd);
 

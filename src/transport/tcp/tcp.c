@@ -26,7 +26,7 @@ typedef struct tt_tcp {
   tt_tcp_host *host;  /* of each rank */
   tt_tcp_door *door;
   tt_tcp_pipes *pipes;
-  int64_t longest_ns; /* for the last letters to be read */
+  int64_t longest_ns; /* for the last packets to be read */
 } tt_tcp;
 
 /* ---- what a rank tells, in the same bytes on every machine ---- */
@@ -123,7 +123,7 @@ static tutti_status hear_all(tt_tcp *self, const tt_between_config *config, cons
 
 /* ---- between streams and pipes ---- */
 
-static tutti_status send_take(void *pipes, tt_streams_letter *letter) { return tt_tcp_pipes_send_take(pipes, letter); }
+static tutti_status send_take(void *pipes, tt_streams_packet *packet) { return tt_tcp_pipes_send_take(pipes, packet); }
 
 static tutti_status credit(void *pipes, int64_t peer, uint64_t stream, uint32_t count, bool now) {
   return tt_tcp_pipes_credit(pipes, peer, stream, count, now);
@@ -135,8 +135,8 @@ static int dead(void *pipes, int64_t peer) { return tt_tcp_pipes_dead(pipes, pee
 
 static tt_tcp_owner owner_of(tt_tcp *self) {
   return (tt_tcp_owner){.deliver_take = tt_streams_deliver_take,
-                        .sent = tt_streams_note_sent,
-                        .released = tt_streams_note_released,
+                        .sent = tt_streams_add_unsent,
+                        .released = tt_streams_set_released,
                         .credit_all = tt_streams_credit_all,
                         .user = &self->streams};
 }
@@ -150,13 +150,13 @@ static tutti_status open_pipes(tt_tcp *self, const tt_between_config *config) {
                                   .owner = owner_of(self)};
   tutti_status status = tt_tcp_pipes_create(&spec, &self->pipes);
   if (status == TUTTI_OK)
-    self->streams.post = (tt_streams_post){.name = "tcp",
-                                           .pool = tt_tcp_pipes_pool(self->pipes),
-                                           .send_take = send_take,
-                                           .credit = credit,
-                                           .had = had,
-                                           .dead = dead,
-                                           .user = self->pipes};
+    self->streams.carrier = (tt_streams_carrier){.name = "tcp",
+                                                 .pool = tt_tcp_pipes_pool(self->pipes),
+                                                 .send_take = send_take,
+                                                 .credit = credit,
+                                                 .had = had,
+                                                 .dead = dead,
+                                                 .user = self->pipes};
   return status;
 }
 

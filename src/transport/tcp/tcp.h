@@ -2,16 +2,16 @@
  *
  *     tcp.c           the table; opening: one allgather tells addresses and the job's key
  *     ../streams/     streams: slots, credits, what came early; knows no socket
- *     pipe.c peer.c   letters to each rank: numbered, sent on whichever rail is free, kept until acknowledged, sent
+ *     pipe.c peer.c   packets to each rank: numbered, sent on whichever rail is free, kept until acknowledged, sent
  *                     again elsewhere when a rail fails; knows no stream
- *     back.c          letters from each rank: used once, acknowledged, with credits
+ *     back.c          packets from each rank: used once, acknowledged, with credits
  *     reach.c         which connections there are, and who is dead
- *     link.c read.c   one connection, on one rail: bytes out and in
+ *     connection.c read.c   one connection, on one rail: bytes out and in
  *     door.c calls.c  nobody comes in who does not prove that he holds the job's key
  *
  * Connections are opened by who sends, on first need, one for each peer and rail; the data of the other direction has
  * connections of its own. So the way back of each is free for acknowledgements and credits, which never stand behind
- * bulk data. A slot is a letter is a chunk: it travels whole on one rail, is used when it is whole, once, and kept by
+ * bulk data. A slot is a packet is a chunk: it travels whole on one rail, is used when it is whole, once, and kept by
  * the sender until it is acknowledged. */
 #ifndef TT_TRANSPORT_TCP_TCP_H
 #define TT_TRANSPORT_TCP_TCP_H
@@ -29,8 +29,8 @@ const tutti_transport_ops *tt_tcp_ops(void); /* config: tt_between_config */
 /* What has gone over a rail so far; for benchmarks and tests. Names as in the config. */
 typedef struct tt_tcp_counts {
   char name[16];
-  uint64_t sent_bytes, received_bytes; /* letters with their heads, sent again ones included */
-  uint64_t resent;                     /* letters that had to be sent again since this rail failed */
+  uint64_t sent_bytes, received_bytes; /* packets with their heads, sent again ones included */
+  uint64_t resent;                     /* packets that had to be sent again since this rail failed */
   uint64_t retired;                    /* how often a connection on it was given up */
 } tt_tcp_counts;
 

@@ -3,7 +3,7 @@
  * Opening is two allgathers. In the first each rank tells what has gone wrong so far, so that all fail together with
  * the text of the rank that could not, a share of the job's key, and how long its addresses are; the second has these:
  * a count, then (length, bytes) of each rail's, numbers as 32-bit little-endian. */
-#include "transport/ucx/mail.h"
+#include "transport/ucx/pipes.h"
 
 #include <endian.h>
 #include <inttypes.h>
@@ -22,7 +22,7 @@ enum { SHARE_BYTES = 32, TEXT_BYTES = 256 };
 
 typedef struct tt_ucx {
   tt_streams streams; /* first: the table's functions take either */
-  tt_ucx_mail mail;
+  tt_ucx_pipes pipes;
   unsigned char *addresses;
 } tt_ucx;
 
@@ -36,19 +36,19 @@ _Static_assert(sizeof(told) == 8 + SHARE_BYTES + TEXT_BYTES, "no padding: it is 
 _Static_assert(offsetof(tt_ucx, streams) == 0, "functions of streams take a tt_ucx");
 /* ---- what a rank tells ---- */
 
-static size_t count_bytes(const tt_ucx_mail *mail) {
+static size_t count_bytes(const tt_ucx_pipes *pipes) {
   size_t bytes = sizeof(uint32_t);
-  for (int64_t r = 0; r < mail->rail_count; r++)
-    bytes += sizeof(uint32_t) + mail->rail[r].address_bytes;
+  for (int64_t r = 0; r < pipes->rail_count; r++)
+    bytes += sizeof(uint32_t) + pipes->rail[r].address_bytes;
   return bytes;
 }
 
-static void put_addresses(const tt_ucx_mail *mail, unsigned char *to) {
-  uint32_t count = htole32((uint32_t)mail->rail_count);
+static void put_addresses(const tt_ucx_pipes *pipes, unsigned char *to) {
+  uint32_t count = htole32((uint32_t)pipes->rail_count);
   memcpy(to, &count, sizeof count);
   to += sizeof count;
-  for (int64_t r = 0; r < mail->rail_count; r++) {
-    const tt_ucx_rail *rail = &mail->rail[r];
+  for (int64_t r = 0; r < pipes->rail_count; r++) {
+    const tt_ucx_rail *rail = &pipes->rail[r];
     uint32_t bytes = htole32((uint32_t)rail->address_bytes);
     memcpy(to, &bytes, sizeof bytes);
     memcpy(to + sizeof bytes, rail->address, rail->address_bytes);
@@ -56,7 +56,7 @@ static void put_addresses(const tt_ucx_mail *mail, unsigned char *to) {
   }
 }
 
-static void tell(const tt_ucx_mail *mail, tutti_status status, told *own) {
+static void tell(const tt_ucx_pipes *pipes, tutti_status status, told *own) {
   memset(own, 0, sizeof *own);
   own->status = htole32((uint32_t)status);
   if (status != TUTTI_OK) {
@@ -64,7 +64,7 @@ static void tell(const tt_ucx_mail *mail, tutti_status status, told *own) {
     return;
   }
   randombytes_buf(own->share, sizeof own->share);
-  own->address_bytes = htole32((uint32_t)count_bytes(mail));
+  own->address_bytes = htole32((uint32_t)count_bytes(pipes));
 }
 
 /* The longest of all ranks' addresses. */
@@ -101,11 +101,11 @@ static tutti_status gather_addresses(tt_ucx *self, const tutti_boot *boot, int64
           ? TUTTI_OK
           : tt_fail(TUTTI_ERR_MEMORY, "no memory for the addresses of %" PRId64 " ranks", boot->rank_count);
   if (status == TUTTI_OK) {
-    put_addresses(&self->mail, own);
+    put_addresses(&self->pipes, own);
     status = tt_streams_gather("ucx", boot, own, self->addresses, stride, timeout_ns);
   }
-  self->mail.addresses = self->addresses;
-  self->mail.address_stride = stride;
+  self->pipes.addresses = self->addresses;
+  self->pipes.address_stride = stride;
   free(own);
   return status;
 }
@@ -116,12 +116,12 @@ static tutti_status meet(tt_ucx *self, const tt_between_config *config, const tu
   size_t stride = 0;
   if (!all)
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for the addresses of %" PRId64 " ranks", boot->rank_count);
-  tell(&self->mail, status, &own);
+  tell(&self->pipes, status, &own);
   status = tt_streams_gather("ucx", boot, &own, all, sizeof own, config->timeout_ns);
   if (status == TUTTI_OK)
     status = hear(all, boot->rank_count, &stride);
   if (status == TUTTI_OK) {
-    make_key(all, boot->rank_count, self->mail.front.key);
+    make_key(all, boot->rank_count, self->pipes.front.key);
     status = gather_addresses(self, boot, config->timeout_ns, stride);
   }
   sodium_memzero(&own, sizeof own);
@@ -135,29 +135,29 @@ static tutti_status check(const tt_between_config *config) {
   return !status && sodium_init() < 0 ? tt_fail(TUTTI_ERR_SYSTEM, "no source of random bytes") : status;
 }
 
-static tutti_status open_mail(tt_ucx *self, const tt_between_config *config, const tutti_boot *boot) {
-  tt_ucx_mail *mail = &self->mail;
-  mail->streams = &self->streams;
-  mail->rank = boot->rank;
-  mail->rank_count = boot->rank_count;
-  mail->first_rail = config->first_rail;
-  mail->front.from = (int64_t)htole64((uint64_t)boot->rank);
-  mail->peer = calloc((size_t)boot->rank_count, sizeof(tt_ucx_peer *));
-  mail->met = calloc((size_t)boot->rank_count, sizeof *mail->met);
-  if (!mail->peer || !mail->met)
+static tutti_status open_pipes(tt_ucx *self, const tt_between_config *config, const tutti_boot *boot) {
+  tt_ucx_pipes *pipes = &self->pipes;
+  pipes->streams = &self->streams;
+  pipes->rank = boot->rank;
+  pipes->rank_count = boot->rank_count;
+  pipes->first_rail = config->first_rail;
+  pipes->front.from = (int64_t)htole64((uint64_t)boot->rank);
+  pipes->peer = calloc((size_t)boot->rank_count, sizeof(tt_ucx_peer *));
+  pipes->met = calloc((size_t)boot->rank_count, sizeof *pipes->met);
+  if (!pipes->peer || !pipes->met)
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for a list of %" PRId64 " ranks", boot->rank_count);
   self->streams = (tt_streams){.rank = boot->rank,
                                .rank_count = boot->rank_count,
                                .window = (uint32_t)tt_options_far_slots(),
-                               .post = {.name = "ucx",
-                                        .pool = &mail->pool,
-                                        .send_take = tt_ucx_mail_send_take,
-                                        .credit = tt_ucx_mail_credit,
-                                        .had = tt_ucx_mail_had,
-                                        .dead = tt_ucx_mail_dead,
-                                        .user = mail}};
-  tutti_status status = tt_ucx_library_load(&mail->ucp);
-  return status == TUTTI_OK ? tt_ucx_rails_open(mail, config) : status;
+                               .carrier = {.name = "ucx",
+                                           .pool = &pipes->pool,
+                                           .send_take = tt_ucx_pipes_send_take,
+                                           .credit = tt_ucx_pipes_credit,
+                                           .had = tt_ucx_pipes_had,
+                                           .dead = tt_ucx_pipes_dead,
+                                           .user = pipes}};
+  tutti_status status = tt_ucx_library_load(&pipes->ucp);
+  return status == TUTTI_OK ? tt_ucx_rails_open(pipes, config) : status;
 }
 
 static void close_ucx(void *given) {
@@ -165,10 +165,10 @@ static void close_ucx(void *given) {
   if (!self)
     return;
   if (self->addresses)
-    tt_ucx_mail_flush(&self->mail, FLUSH_NS);
+    tt_ucx_pipes_flush(&self->pipes, FLUSH_NS);
   tt_streams_finish(&self->streams);
-  tt_ucx_mail_finish(&self->mail);
-  sodium_memzero(&self->mail.front, sizeof self->mail.front);
+  tt_ucx_pipes_finish(&self->pipes);
+  sodium_memzero(&self->pipes.front, sizeof self->pipes.front);
   free(self->addresses);
   free(self);
 }
@@ -179,10 +179,10 @@ static tutti_status open_ucx(const void *given, const tutti_boot *boot, void **o
   tt_ucx *self = calloc(1, sizeof *self);
   if (!self)
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for a transport");
-  self->mail.epoll = self->mail.ready = -1;
+  self->pipes.epoll = self->pipes.ready = -1;
   tutti_status status = check(config);
   if (status == TUTTI_OK)
-    status = open_mail(self, config, boot);
+    status = open_pipes(self, config, boot);
   status = meet(self, config, boot, status);
   if (status == TUTTI_OK)
     *opened = self;
@@ -193,23 +193,25 @@ static tutti_status open_ucx(const void *given, const tutti_boot *boot, void **o
 
 /* ---- the rest of the table ---- */
 
-static tutti_status progress(void *self, int64_t *peer) { return tt_ucx_mail_progress(&((tt_ucx *)self)->mail, peer); }
+static tutti_status progress(void *self, int64_t *peer) {
+  return tt_ucx_pipes_progress(&((tt_ucx *)self)->pipes, peer);
+}
 
-static int descriptor(void *self) { return tt_ucx_rails_descriptor(&((tt_ucx *)self)->mail); }
+static int descriptor(void *self) { return tt_ucx_rails_descriptor(&((tt_ucx *)self)->pipes); }
 
 static void wait_ucx(void *given, int64_t timeout_ns) {
-  tt_ucx_mail *mail = &((tt_ucx *)given)->mail;
+  tt_ucx_pipes *pipes = &((tt_ucx *)given)->pipes;
   int64_t most_ns = timeout_ns < WAIT_NS ? timeout_ns : WAIT_NS;
   const struct timespec time = {.tv_nsec = most_ns > 0 ? most_ns : 0};
-  bool news = mail->news;
-  mail->news = false;
+  bool news = pipes->news;
+  pipes->news = false;
   if (news) /* who progresses and then sleeps would not see it */
     return;
-  struct pollfd ready = {.fd = tt_ucx_rails_descriptor(mail), .events = POLLIN};
+  struct pollfd ready = {.fd = tt_ucx_rails_descriptor(pipes), .events = POLLIN};
   ppoll(&ready, 1, &time, NULL);
 }
 
-static int peer_dead(void *self, int64_t peer) { return tt_ucx_mail_dead(&((tt_ucx *)self)->mail, peer); }
+static int peer_dead(void *self, int64_t peer) { return tt_ucx_pipes_dead(&((tt_ucx *)self)->pipes, peer); }
 
 static const tutti_transport_ops table = {
     .size = sizeof(tutti_transport_ops),

@@ -1,8 +1,8 @@
-/* exec/link.c - the streams of one communicator on one transport, opened when a plan first needs them.
+/* exec/stream_table.c - the streams of one communicator on one transport, opened when a plan first needs them.
  *
  * An open hash table from (lane id, direction, peer, readers) to stream. Both ends of a stream have to name the same
  * readers: those of a published lane are the ranks at its ends, without the source. */
-#include "exec/link.h"
+#include "exec/stream_table.h"
 
 #include "exec/cells.h"
 
@@ -25,8 +25,8 @@ typedef struct entry {
   name name;
 } entry;
 
-struct tt_link {
-  tt_link_spec spec;
+struct tt_stream_table {
+  tt_stream_table_spec spec;
   size_t used, size; /* size: a power of two, or 0 */
   entry *table;
   tt_cells *cells; /* NULL until the direct executor needs them */
@@ -43,62 +43,64 @@ static void set_thresholds(tt_thresholds *of) {
   of->nontemporal = of->nontemporal ? of->nontemporal : options->bytes.nontemporal;
 }
 
-tutti_status tt_link_create(const tt_link_spec *spec, tt_link **link) {
+tutti_status tt_stream_table_create(const tt_stream_table_spec *spec, tt_stream_table **streams) {
   assert(spec->rank >= 0 && spec->rank < spec->rank_count);
-  tt_link *made = calloc(1, sizeof *made + (size_t)spec->rank_count * sizeof *made->neighbour);
+  tt_stream_table *made = calloc(1, sizeof *made + (size_t)spec->rank_count * sizeof *made->neighbour);
   if (!made)
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for a communicator's table of streams");
   made->spec = *spec;
   set_thresholds(&made->spec.thresholds);
-  *link = made;
+  *streams = made;
   return TUTTI_OK;
 }
 
-void tt_link_destroy(tt_link *link) {
-  if (!link)
+void tt_stream_table_destroy(tt_stream_table *streams) {
+  if (!streams)
     return;
-  for (size_t n = 0; n < link->size; n++)
-    if (link->table[n].stream)
-      link->spec.ops->stream_close(link->spec.transport, link->table[n].stream);
-  tt_cells_close(link->cells);
-  free(link->table);
-  free(link);
+  for (size_t n = 0; n < streams->size; n++)
+    if (streams->table[n].stream)
+      streams->spec.ops->stream_close(streams->spec.transport, streams->table[n].stream);
+  tt_cells_close(streams->cells);
+  free(streams->table);
+  free(streams);
 }
 
-void tt_link_watch(tt_link *link, tt_spent *spent) { link->spec.spent = spent; }
+void tt_stream_table_watch(tt_stream_table *streams, tt_spent *spent) { streams->spec.spent = spent; }
 
-void tt_link_set_neighbour(tt_link *link, int64_t rank, bool shares) {
-  assert(rank >= 0 && rank < link->spec.rank_count);
-  link->neighbour_count += shares - link->neighbour[rank];
-  link->neighbour[rank] = shares;
+void tt_stream_table_set_neighbour(tt_stream_table *streams, int64_t rank, bool shares) {
+  assert(rank >= 0 && rank < streams->spec.rank_count);
+  streams->neighbour_count += shares - streams->neighbour[rank];
+  streams->neighbour[rank] = shares;
 }
 
-const bool *tt_link_neighbours(const tt_link *link) { return link->neighbour_count > 0 ? link->neighbour : NULL; }
+const bool *tt_stream_table_neighbours(const tt_stream_table *streams) {
+  return streams->neighbour_count > 0 ? streams->neighbour : NULL;
+}
 
-const tt_link_spec *tt_link_get(const tt_link *link) { return &link->spec; }
+const tt_stream_table_spec *tt_stream_table_spec_of(const tt_stream_table *streams) { return &streams->spec; }
 
-tt_sent *tt_link_counts(tt_link *link) { return link->sent; }
+tt_sent *tt_stream_table_counts(tt_stream_table *streams) { return streams->sent; }
 
 /* A transport that does not say from where it is worth while takes what it is asked to. */
-tt_forecast_facts tt_link_facts(const tt_link *link) {
-  const tt_link_spec *spec = &link->spec;
+tt_forecast_facts tt_stream_table_facts(const tt_stream_table *streams) {
+  const tt_stream_table_spec *spec = &streams->spec;
   size_t least = spec->ops->refer_least ? spec->ops->refer_least(spec->transport) : 0;
   return (tt_forecast_facts){.slot_bytes = (int64_t)spec->slot_bytes_minimum,
                              .thresholds = spec->thresholds,
                              .read_least = spec->ops->refer && least < INT64_MAX ? (int64_t)least : -1};
 }
 
-static tt_medium slots_of(const tt_link *link, const name *stream) {
+static tt_medium slots_of(const tt_stream_table *streams, const name *stream) {
   assert(stream->readers || stream->peer >= 0);
-  return stream->readers                                  ? TT_MEDIUM_PUBLISHED
-         : link->spec.far && link->spec.far[stream->peer] ? TT_MEDIUM_MESSAGE
-                                                          : TT_MEDIUM_SLOT;
+  return stream->readers                                        ? TT_MEDIUM_PUBLISHED
+         : streams->spec.far && streams->spec.far[stream->peer] ? TT_MEDIUM_MESSAGE
+                                                                : TT_MEDIUM_SLOT;
 }
 
-static void add_stream(const tt_link *link, const entry *of, tt_sent *sent) {
+static void add_stream(const tt_stream_table *streams, const entry *of, tt_sent *sent) {
   tutti_stream_sent counted = {.slots = 0};
-  link->spec.ops->sent(link->spec.transport, of->stream, &counted);
-  tt_sent *slots = &sent[slots_of(link, &of->name)];
+  streams->spec.ops->sent(streams->spec.transport, of->stream, &counted);
+  tt_sent *slots = &sent[slots_of(streams, &of->name)];
   slots->slots += (int64_t)counted.slots;
   slots->carried += (int64_t)counted.slot_bytes;
   sent[TT_MEDIUM_LENT].slots += (int64_t)counted.lent;
@@ -107,15 +109,15 @@ static void add_stream(const tt_link *link, const entry *of, tt_sent *sent) {
   sent[TT_MEDIUM_READ].bytes += (int64_t)counted.fetched_bytes;
 }
 
-void tt_link_sent(const tt_link *link, tt_sent *sent) {
-  memcpy(sent, link->sent, sizeof link->sent);
-  for (size_t n = 0; link->spec.ops->sent && n < link->size; n++)
-    if (link->table[n].stream && link->table[n].name.sends)
-      add_stream(link, &link->table[n], sent);
+void tt_stream_table_sent(const tt_stream_table *streams, tt_sent *sent) {
+  memcpy(sent, streams->sent, sizeof streams->sent);
+  for (size_t n = 0; streams->spec.ops->sent && n < streams->size; n++)
+    if (streams->table[n].stream && streams->table[n].name.sends)
+      add_stream(streams, &streams->table[n], sent);
   sent[TT_MEDIUM_CELL].slots = sent[TT_MEDIUM_CELL].messages;
 }
 
-static name name_of(const tt_link_end *end) {
+static name name_of(const tt_stream_end *end) {
   uint64_t readers = end->published ? tt_hash(0, end->reader, end->reader_count * sizeof *end->reader) : 0;
   return (name){end->lane_id, end->peer, end->sends, readers};
 }
@@ -129,17 +131,17 @@ static entry *find(entry *table, size_t size, const name *wanted) {
   return &table[n];
 }
 
-static tutti_status grow(tt_link *link) {
-  size_t size = link->size ? 2 * link->size : 16;
+static tutti_status grow(tt_stream_table *streams) {
+  size_t size = streams->size ? 2 * streams->size : 16;
   entry *table = calloc(size, sizeof *table);
   if (!table)
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for a table of %zu streams", size);
-  for (size_t n = 0; n < link->size; n++)
-    if (link->table[n].stream)
-      *find(table, size, &link->table[n].name) = link->table[n];
-  free(link->table);
-  link->table = table;
-  link->size = size;
+  for (size_t n = 0; n < streams->size; n++)
+    if (streams->table[n].stream)
+      *find(table, size, &streams->table[n].name) = streams->table[n];
+  free(streams->table);
+  streams->table = table;
+  streams->size = size;
   return TUTTI_OK;
 }
 
@@ -150,70 +152,72 @@ static int ascending(const void *a, const void *b) {
 
 /* Job ranks that read a published stream, ascending: the lane's, without the source, and this one if it reads; both may
  * be in the list or not. Returns how many. */
-static int64_t list_readers(const tt_link *link, const tt_link_end *end, int64_t source, int64_t *readers) {
+static int64_t list_readers(const tt_stream_table *streams, const tt_stream_end *end, int64_t source,
+                            int64_t *readers) {
   bool listed = end->sends;
   int64_t count = 0;
   for (uint32_t n = 0; n < end->reader_count; n++) {
-    listed |= end->reader[n] == link->spec.rank;
+    listed |= end->reader[n] == streams->spec.rank;
     if (end->reader[n] != source)
-      readers[count++] = link->spec.job_rank[end->reader[n]];
+      readers[count++] = streams->spec.job_rank[end->reader[n]];
   }
   if (!listed)
-    readers[count++] = link->spec.job_rank[link->spec.rank];
+    readers[count++] = streams->spec.job_rank[streams->spec.rank];
   assert(count <= (int64_t)end->reader_count + 1);
   qsort(readers, (size_t)count, sizeof *readers, ascending);
   return count;
 }
 
 /* readers: room for one more than the end has. */
-static tutti_status open_stream(tt_link *link, const tt_link_end *end, int64_t *readers, tutti_stream **stream) {
+static tutti_status open_stream(tt_stream_table *streams, const tt_stream_end *end, int64_t *readers,
+                                tutti_stream **stream) {
   assert(end->peer >= 0 || (end->sends && end->published)); /* only what is published has no one peer */
-  int64_t source = end->sends ? link->spec.rank : end->peer;
+  int64_t source = end->sends ? streams->spec.rank : end->peer;
   int64_t count = 1;
-  readers[0] = link->spec.job_rank[end->sends && end->peer >= 0 ? end->peer : link->spec.rank];
+  readers[0] = streams->spec.job_rank[end->sends && end->peer >= 0 ? end->peer : streams->spec.rank];
   if (end->published)
-    count = list_readers(link, end, source, readers);
-  tutti_stream_spec spec = {.id = link->spec.stream_base + end->lane_id,
-                            .source = link->spec.job_rank[source],
+    count = list_readers(streams, end, source, readers);
+  tutti_stream_spec spec = {.id = streams->spec.stream_base + end->lane_id,
+                            .source = streams->spec.job_rank[source],
                             .readers = readers,
                             .reader_count = count,
-                            .slot_bytes_minimum = link->spec.slot_bytes_minimum,
-                            .once = link->spec.alone};
-  return link->spec.ops->stream_open(link->spec.transport, &spec, stream);
+                            .slot_bytes_minimum = streams->spec.slot_bytes_minimum,
+                            .once = streams->spec.alone};
+  return streams->spec.ops->stream_open(streams->spec.transport, &spec, stream);
 }
 
-static tutti_status add(tt_link *link, const tt_link_end *end, entry *at) {
+static tutti_status add(tt_stream_table *streams, const tt_stream_end *end, entry *at) {
   size_t most = (size_t)end->reader_count + 1;
-  if (end->lane_id + OTHERS > link->spec.ids)
+  if (end->lane_id + OTHERS > streams->spec.ids)
     return tt_fail(TUTTI_ERR_UNSUPPORTED, "after a refused call, parameters may have at most 255 channels");
   int64_t *readers = malloc(most * sizeof *readers);
   if (!readers)
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for %zu readers of a stream", most);
-  tutti_status status = open_stream(link, end, readers, &at->stream);
+  tutti_status status = open_stream(streams, end, readers, &at->stream);
   free(readers);
   if (status)
     return status;
   at->name = name_of(end);
-  link->used++;
+  streams->used++;
   return TUTTI_OK;
 }
 
-tutti_status tt_link_stream(tt_link *link, const tt_link_end *end, tutti_stream **stream) {
-  tutti_status status = 2 * link->used >= link->size ? grow(link) : TUTTI_OK;
+tutti_status tt_stream_table_stream(tt_stream_table *streams, const tt_stream_end *end, tutti_stream **stream) {
+  tutti_status status = 2 * streams->used >= streams->size ? grow(streams) : TUTTI_OK;
   if (status)
     return status;
   name wanted = name_of(end);
-  entry *at = find(link->table, link->size, &wanted);
+  entry *at = find(streams->table, streams->size, &wanted);
   if (!at->stream)
-    status = add(link, end, at);
+    status = add(streams, end, at);
   if (!status)
     *stream = at->stream;
   return status;
 }
 
-tutti_status tt_link_cells(tt_link *link, tt_cells **cells) {
-  tutti_status status = link->cells ? TUTTI_OK : tt_cells_open(&link->spec, &link->cells);
+tutti_status tt_stream_table_cells(tt_stream_table *streams, tt_cells **cells) {
+  tutti_status status = streams->cells ? TUTTI_OK : tt_cells_open(&streams->spec, &streams->cells);
   if (!status)
-    *cells = link->cells;
+    *cells = streams->cells;
   return status;
 }

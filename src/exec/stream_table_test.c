@@ -1,4 +1,5 @@
-/* exec/link_test.c - who shares a core is told to a link, and executors say whether they wait for such a rank. */
+/* exec/stream_table_test.c - who shares a core is told to a stream table, and executors say whether they wait for such
+ * a rank. */
 #include "exec/testing.h"
 
 enum { RANKS = 3, ELEMENTS = 8 };
@@ -19,8 +20,8 @@ static tt_run run_of_one_block(void) {
                   .key = 1};
 }
 
-/* Of an executor that waits for rank 1: whether it says so as the link's neighbors change. */
-static void check_that_it_follows(tt_link *link, tt_executor *executor) {
+/* Of an executor that waits for rank 1: whether it says so as the stream table's neighbors change. */
+static void check_that_it_follows(tt_stream_table *streams, tt_executor *executor) {
   tt_run run = run_of_one_block();
   bool done, moved;
   int64_t peer;
@@ -28,17 +29,17 @@ static void check_that_it_follows(tt_link *link, tt_executor *executor) {
   test_ok(executor->ops->step(executor, &done, &moved, &peer));
   assert_false(done);
   assert_false(executor->ops->awaits_neighbour(executor));
-  tt_link_set_neighbour(link, 2, true); /* for whom it does not wait */
+  tt_stream_table_set_neighbour(streams, 2, true); /* for whom it does not wait */
   assert_false(executor->ops->awaits_neighbour(executor));
-  tt_link_set_neighbour(link, 1, true);
-  tt_link_set_neighbour(link, 1, true);
+  tt_stream_table_set_neighbour(streams, 1, true);
+  tt_stream_table_set_neighbour(streams, 1, true);
   assert_true(executor->ops->awaits_neighbour(executor));
-  tt_link_set_neighbour(link, 1, false);
+  tt_stream_table_set_neighbour(streams, 1, false);
   assert_false(executor->ops->awaits_neighbour(executor));
-  tt_link_set_neighbour(link, 2, false);
-  tt_link_set_neighbour(link, 1, true);
+  tt_stream_table_set_neighbour(streams, 2, false);
+  tt_stream_table_set_neighbour(streams, 1, true);
   assert_true(executor->ops->awaits_neighbour(executor));
-  tt_link_set_neighbour(link, 1, false);
+  tt_stream_table_set_neighbour(streams, 1, false);
 }
 
 static void open_job(test_job *job) {
@@ -52,7 +53,7 @@ static void test_instance_awaits_the_neighbour_that_it_is_told(void **state) {
   (void)state;
   open_job(&job);
   test_job_instance(&job, 0);
-  check_that_it_follows(job.link[0], job.instance[0]);
+  check_that_it_follows(job.streams[0], job.instance[0]);
   test_job_close(&job);
 }
 
@@ -62,7 +63,7 @@ static void test_direct_executor_awaits_the_neighbour_that_it_is_told(void **sta
   (void)state;
   open_job(&job);
   test_job_direct(&job, 0, TT_CLASS_CELLS, &direct);
-  check_that_it_follows(job.link[0], direct);
+  check_that_it_follows(job.streams[0], direct);
   tt_executor_destroy(direct);
   test_job_close(&job);
 }
@@ -72,8 +73,8 @@ static void test_links_have_neighbours_of_their_own(void **state) {
   (void)state;
   open_job(&job);
   test_job_instance(&job, 0);
-  tt_link_set_neighbour(job.link[1], 1, true);
-  check_that_it_follows(job.link[0], job.instance[0]);
+  tt_stream_table_set_neighbour(job.streams[1], 1, true);
+  check_that_it_follows(job.streams[0], job.instance[0]);
   test_job_close(&job);
 }
 

@@ -1,4 +1,4 @@
-/* exec/watch_test.c - a watched run says of which levels its time is, and does what it does unwatched.
+/* exec/stopwatch_test.c - a watched run says of which levels its time is, and does what it does unwatched.
  *
  *     rank 0 -> rank 1 at level "core", on its machine
  *     rank 0 -> rank 2 at level "node", on another machine */
@@ -24,24 +24,24 @@ typedef struct fixture {
   int32_t in[ELEMENTS], out[RANKS][ELEMENTS];
 } fixture;
 
-/* The same links, which know that rank 2 is on a machine of its own. */
-static void open_links(fixture *of) {
+/* The same stream tables, which know that rank 2 is on a machine of its own. */
+static void open_stream_tables(fixture *of) {
   static const int64_t machine[RANKS] = {0, 0, 1};
   of->job.machine = machine;
   for (int64_t rank = 0; rank < RANKS; rank++) {
     for (int64_t peer = 0; peer < RANKS; peer++)
       of->far[rank][peer] = (rank == 2) != (peer == 2);
-    tt_link_spec spec = {.ops = tt_loop_ops(),
-                         .transport = of->job.transport[rank],
-                         .job_rank = of->job.job_rank,
-                         .rank = rank,
-                         .ids = TT_LINK_IDS,
-                         .rank_count = RANKS,
-                         .stream_base = 1000,
-                         .far = of->far[rank],
-                         .slot_bytes_minimum = SLOT};
-    tt_link_destroy(of->job.link[rank]);
-    test_ok(tt_link_create(&spec, &of->job.link[rank]));
+    tt_stream_table_spec spec = {.ops = tt_loop_ops(),
+                                 .transport = of->job.transport[rank],
+                                 .job_rank = of->job.job_rank,
+                                 .rank = rank,
+                                 .ids = TT_STREAM_TABLE_IDS,
+                                 .rank_count = RANKS,
+                                 .stream_base = 1000,
+                                 .far = of->far[rank],
+                                 .slot_bytes_minimum = SLOT};
+    tt_stream_table_destroy(of->job.streams[rank]);
+    test_ok(tt_stream_table_create(&spec, &of->job.streams[rank]));
   }
 }
 
@@ -49,7 +49,7 @@ static void open_fixture(fixture *of) {
   memset(of, 0, sizeof *of);
   tt_loop_options options = {.rank_count = RANKS, .slot_bytes = SLOT, .slot_count = 2, .seed = 7};
   test_job_open(&of->job, &options, SLOT);
-  open_links(of);
+  open_stream_tables(of);
   for (int64_t rank = 0; rank < RANKS; rank++)
     test_job_plan(&of->job, rank, plans[rank]);
   for (int n = 0; n < ELEMENTS; n++)
@@ -97,7 +97,7 @@ static void run_all(fixture *of, uint64_t call) {
 
 static void watch_all(fixture *of, bool on) {
   for (int64_t rank = 0; rank < RANKS; rank++)
-    tt_link_watch(of->job.link[rank], on ? &of->spent[rank] : NULL);
+    tt_stream_table_watch(of->job.streams[rank], on ? &of->spent[rank] : NULL);
 }
 
 static const tt_level_spent *find(const fixture *of, int rank, const char *name, bool far) {
