@@ -2,8 +2,8 @@
  * other.
  *
  *     reserve -> fill -> commit   a packet with the data (pipes.c)    peek -> use -> release
- *     credits                   <-- how many have been released      (with a packet of the stream that goes back,
- *                                                                     or one of its own for half a window)
+ *     credits                     <-- how many have been released     (with a packet of the stream that goes back, or
+ *                                                                     one of its own for half a window)
  *
  * A stream has WINDOW slots: the writer has a credit for each slot that the reader holds or will get. What has come
  * waits in its stream's queue, whether that end has been opened or not, so that nothing has to be read in order. */

@@ -77,7 +77,7 @@ typedef struct tt_reason {
   char text[TT_REFUSED_TEXT];
 } tt_reason;
 
-/* A rank's words. What it has refused holds for ever; `seen` and `ended` hold in this epoch. */
+/* What a rank says. What it has refused holds for ever; `seen` and `ended` hold in this epoch. */
 typedef struct tt_stop {
   uint64_t version;     /* how often it has said something */
   uint64_t epoch, over; /* as in tutti_comm */

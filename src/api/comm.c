@@ -1,5 +1,5 @@
 /* api/comm.c - communicators: little more than a team of ranks until the first call, which gives them a board and a
- * table of streams (agree/board.c). split.c and group.c make them. */
+ * stream table (agree/board.c). split.c and group.c make them. */
 #include "api/api.h"
 
 #include <assert.h>

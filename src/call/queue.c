@@ -269,7 +269,7 @@ tutti_status tt_request_post(tutti_comm *comm, const tt_call *call, const tt_pla
   made->call = *call;
   made->call.later = made->persistent = persistent;
   tutti_status status = bind(made, places);
-  made->call.lists = NULL; /* the caller's; the binding has what is needed */
+  made->call.lists = NULL; /* the caller's; the bound call has what is needed */
   if (status == TUTTI_OK && persistent)
     status = tt_side_make(made);
   if (status != TUTTI_OK) {

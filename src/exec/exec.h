@@ -1,7 +1,8 @@
 /* exec/exec.h - runs plans: plan + buffers + streams + kernels, without ever blocking by itself.
  *
- *     tt_stream_table      one communicator's streams on one transport (lane id x peer -> stream, opened on first need)
- *     tt_executor  one outstanding run of a bound plan; reused, starts allocate nothing. There are two:
+ *     tt_stream_table  one communicator's streams on one transport (lane id x peer -> stream), and its cells; opened on
+ *                      first need
+ *     tt_executor      one outstanding run of a bound plan; reused, starts allocate nothing. There are two:
  *         instance     walks lanes, a slice at a time, over streams
  *         direct       walks one list, over shared cells; where only the two ends of a move know its length, long
  *                      blocks go over streams, and an instance does the steps

@@ -124,7 +124,7 @@ static inline uint64_t tt_comm_base(const tutti_comm *comm) {
 tutti_status tt_comm_open_cells(const tutti_comm *comm, uint32_t id, size_t bytes, void **cell);
 /* Frees, too, what stands in `cell` for ranks of other machines: this rank's copies of what they say. */
 void tt_comm_close_cells(const tutti_comm *comm, uint32_t id, void **cell);
-/* A table of streams. */
+/* Its stream table, which is empty. */
 tutti_status tt_comm_open_streams(tutti_comm *comm);
 /* TUTTI_ERR_MEMORY, with a text that says for what. */
 tutti_status tt_comm_no_memory(const tutti_comm *comm);

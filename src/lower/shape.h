@@ -53,7 +53,7 @@ struct tt_shape {
    * Labels grow with the depth. NULL: below has them. */
   bool (*next_row)(const tt_tree *tree, int64_t *first, int64_t *last);
 
-  /* Which of a parent's ways (lanes that go on side by side) leads to v > 0. NULL: there is one. */
+  /* Which of a parent's branches (lanes that go on side by side) leads to v > 0. NULL: there is one. */
   int64_t (*branch)(const tt_tree *tree, int64_t v);
   /* Why it cannot be laid over f > 1 groups with this labelling; NULL where it can. NULL: it always can. */
   const char *(*misfit)(const tt_tree *tree);

@@ -65,7 +65,7 @@ tutti_status tt_shm_reserve_slot(void *self, tutti_stream *stream, tutti_slot_he
   return TUTTI_OK;
 }
 
-/* Makes the slot visible: all else in the slot is written. */
+/* Makes the slot visible: all else in it is written. */
 static tutti_status publish(tutti_stream *stream, tt_shm_slot *slot) {
   assert(atomic_load_explicit(&slot->sequence, memory_order_relaxed) <= stream->next); /* it is this end's own */
   slot->header = stream->header;

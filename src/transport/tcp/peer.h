@@ -80,7 +80,7 @@ void tt_tcp_peer_dispatch(tt_tcp_pipes *pipes, tt_tcp_peer *peer);
 tt_tcp_fate tt_tcp_peer_acknowledge(tt_tcp_pipes *pipes, tt_tcp_peer *peer, uint64_t first, uint64_t last);
 /* Gives up a connection that has that fate: packets that are not acknowledged wait for another. */
 void tt_tcp_peer_retire(tt_tcp_pipes *pipes, tt_tcp_peer *peer, tt_tcp_connection *connection, tt_tcp_fate fate);
-/* A proven connection becomes a connection; its fd is closed where that can not be. */
+/* A proven connection is one of its peer's from now on; its fd is closed where that can not be. */
 tutti_status tt_tcp_peer_connect(tt_tcp_pipes *pipes, const tt_tcp_arrival *arrival);
 /* Nothing goes to it any more, or comes. */
 void tt_tcp_peer_drop(tt_tcp_pipes *pipes, tt_tcp_peer *peer, tt_tcp_state state);

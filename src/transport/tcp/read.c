@@ -1,7 +1,7 @@
 /* transport/tcp/read.c - what comes on a connection: packets where the other rank has called, acks where this one has.
  *
- *     | head | data ...      | head | data |            a small packet costs one system call, with all that is behind
- * it; ^ the packet's own memory ^ scratch        the data of a large one goes where it belongs at once */
+ *     | head | data ...      | head | data |     a small packet costs one system call, with all that is behind it;
+ *            ^ its own memory  ^ scratch         the data of a large one goes where it belongs at once */
 #include "transport/tcp/connection.h"
 
 #include <assert.h>

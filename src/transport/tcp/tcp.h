@@ -1,13 +1,13 @@
 /* transport/tcp/tcp.h - the transport between machines: slots of streams over TCP, on every rail at once.
  *
- *     tcp.c           the table; opening: one allgather tells addresses and the job's key
- *     ../streams/     streams: slots, credits, what came early; knows no socket
- *     pipe.c peer.c   packets to each rank: numbered, sent on whichever rail is free, kept until acknowledged, sent
- *                     again elsewhere when a rail fails; knows no stream
- *     back.c          packets from each rank: used once, acknowledged, with credits
- *     reach.c         which connections there are, and who is dead
+ *     tcp.c                 the table; opening: one allgather tells addresses and the job's key
+ *     ../streams/           streams: slots, credits, what came early; knows no socket
+ *     pipe.c peer.c         packets to each rank: numbered, sent on whichever rail is free, kept until acknowledged,
+ *                           sent again elsewhere when a rail fails; knows no stream
+ *     back.c acks.c         packets from each rank: used once, acknowledged, with credits
+ *     reach.c               which connections there are, and who is dead
  *     connection.c read.c   one connection, on one rail: bytes out and in
- *     door.c calls.c  nobody comes in who does not prove that he holds the job's key
+ *     door.c calls.c        nobody comes in who does not prove that he holds the job's key
  *
  * Connections are opened by who sends, on first need, one for each peer and rail; the data of the other direction has
  * connections of its own. So the way back of each is free for acknowledgements and credits, which never stand behind

@@ -103,7 +103,7 @@ int tt_ucx_rails_descriptor(tt_ucx_pipes *pipes);
 
 /* The peer, made if it is the first time; NULL: no memory. */
 tt_ucx_peer *tt_ucx_peer_get(tt_ucx_pipes *pipes, int64_t rank);
-/* The way that a packet of so many bytes takes, with an endpoint; NULL: there is none, and the peer is dead. */
+/* The endpoint that a packet of so many bytes takes, opened if need be; NULL: there is none, and the peer is dead. */
 tt_ucx_endpoint *tt_ucx_peer_endpoint(tt_ucx_peer *peer, size_t bytes);
 int64_t tt_ucx_endpoint_rail(const tt_ucx_endpoint *endpoint);
 /* Nothing goes to it any more, or comes. */

@@ -3,7 +3,7 @@
  *
  *     ucx.c           the table; opening: two allgathers tell addresses and the job's key
  *     ../streams/     streams: slots, credits, what came early
- *     pipes.c          packets to and from each rank; knows no stream
+ *     pipes.c         packets to and from each rank; knows no stream
  *     peer.c          endpoints to each rank, and who is dead
  *     rail.c          one context and one worker for each NIC
  *     arrival.c       messages that come, as packets
