@@ -70,7 +70,7 @@ static void start_head(tutti_comm *comm) {
   head->status = tt_operation_start(comm, &head->call, &head->operation);
   if (head->status == TUTTI_OK &&
       head->bound.blocks != TT_CLASS_STREAMS) /* whatever this rank waits for, it is to be woken for this too */
-    head->operation.executor->ops->await(head->operation.executor, false);
+    head->operation.executor->ops->prepare_sleep(head->operation.executor, false);
   head->comm->calls.last_params = comm->calls.last_params;
 }
 

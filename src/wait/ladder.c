@@ -174,7 +174,7 @@ static int64_t sleep_after(const tutti_comm *comm, bool far, int64_t waited_ns, 
 /* The time after that. */
 static int64_t sleep_at_most(tutti_comm *comm, const tt_executor *executor, int64_t longest_ns) {
   assert(longest_ns > 0);
-  executor->ops->await(executor, comm->context->outstanding == 0);
+  executor->ops->prepare_sleep(executor, comm->context->outstanding == 0);
   comm->context->ops->wait(comm->context->transport, longest_ns);
   return tt_clock_ns();
 }
