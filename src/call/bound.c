@@ -126,7 +126,7 @@ tutti_status tt_bound_make_executor(tutti_comm *comm, tt_bound *bound) {
   tt_medium_apply(medium, &bound->run);
   bound->blocks =
       comm->agree.board && !comm->apart ? tt_medium_class(medium, entry->plan, &bound->run) : TT_CLASS_STREAMS;
-  assert(bound->blocks < TT_CLASS_COUNT && entry->epoch == comm->refused.epoch);
+  assert(bound->blocks < TT_CLASS_COUNT);
   return entry->executor[bound->blocks] ? TUTTI_OK : make_executor(comm, entry, bound->blocks);
 }
 
