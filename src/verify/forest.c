@@ -29,16 +29,21 @@ static uint32_t find(tt_forest *forest, tt_tree wanted) {
   }
 }
 
+#ifndef NDEBUG
+/* Of an order that is wrong, TT_NONE may be combined, too: it is a tree like no other. */
+static inline bool is_tree(const tt_forest *forest, uint32_t tree) { return tree <= forest->mask || tree == TT_NONE; }
+#endif
+
 uint32_t tt_forest_leaf(tt_forest *forest, uint32_t rank, uint32_t block) {
   return find(forest, (tt_tree){LEAF, rank, block});
 }
 
 uint32_t tt_forest_combined(tt_forest *forest, uint32_t left, uint32_t right) {
-  assert(left <= forest->mask && right <= forest->mask);
+  assert(is_tree(forest, left) && is_tree(forest, right));
   return find(forest, (tt_tree){COMBINED, left, right});
 }
 
 uint32_t tt_forest_finished(tt_forest *forest, uint32_t tree, uint32_t count) {
-  assert(tree <= forest->mask && count > 1);
+  assert(is_tree(forest, tree) && count > 1);
   return find(forest, (tt_tree){FINISHED, tree, count});
 }
