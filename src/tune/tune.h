@@ -79,7 +79,6 @@ tutti_status tt_candidate_identify(const tt_task *task, const char *text, uint64
 typedef struct tt_winner {
   tt_region region; /* what was measured */
   const char *text; /* parameters */
-  tt_params params;
   int64_t time_ns;  /* of a call, */
   int64_t rules_ns; /* and with what the profile chooses; 0: not measured */
   int64_t number;   /* in its file, from 1 */
@@ -100,6 +99,8 @@ tutti_status tt_wisdom_create(const char *machine, const char *about, tt_wisdom 
 void tt_wisdom_destroy(tt_wisdom *wisdom); /* accepts NULL */
 /* Takes the place of the one of an equal region. text is copied. TUTTI_ERR_PLAN where it does not parse. */
 tutti_status tt_wisdom_put(tt_wisdom *wisdom, const tt_winner *winner);
+/* The one of an equal region; NULL: there is none. */
+tt_winner *tt_wisdom_of(const tt_wisdom *wisdom, const tt_region *region);
 /* Errors name the file, the number of the winner and what is wrong with it; nothing of a file with an error is used. */
 tutti_status tt_wisdom_read(const char *path, tt_wisdom **wisdom);
 /* Adds all winners to the file at that path. Folders are made. Others may do the same at the same time, and readers

@@ -54,10 +54,14 @@ static bool same_region(const tt_region *a, const tt_region *b) {
          a->node_count == b->node_count && a->ranks_per_node == b->ranks_per_node && a->nic_count == b->nic_count;
 }
 
-static tt_winner *place_for(tt_wisdom *wisdom, const tt_region *region) {
+tt_winner *tt_wisdom_of(const tt_wisdom *wisdom, const tt_region *region) {
   for (int64_t n = 0; n < wisdom->count; n++)
     if (same_region(&wisdom->winner[n].region, region))
       return &wisdom->winner[n];
+  return NULL;
+}
+
+static tt_winner *place_behind(tt_wisdom *wisdom) {
   if ((wisdom->count & (wisdom->count - 1)) == 0) { /* room for a power of two */
     size_t room = wisdom->count ? 2 * (size_t)wisdom->count : 1;
     tt_winner *larger = realloc(wisdom->winner, room * sizeof *larger);
@@ -68,17 +72,23 @@ static tt_winner *place_for(tt_wisdom *wisdom, const tt_region *region) {
   return &wisdom->winner[wisdom->count++];
 }
 
+/* place: NULL: there is no memory for one. */
+static tutti_status put(tt_wisdom *wisdom, const tt_winner *winner, tt_winner *place) {
+  char *text = tt_arena_format(&wisdom->arena, "%s", winner->text);
+  if (place)
+    *place = *winner;
+  if (place)
+    place->text = text ? text : "";
+  return place && text ? TUTTI_OK : no_memory();
+}
+
 tutti_status tt_wisdom_put(tt_wisdom *wisdom, const tt_winner *winner) {
-  tt_winner put = *winner;
-  tutti_status status = tt_params_parse(winner->text, &put.params);
+  tt_params params;
+  tutti_status status = tt_params_parse(winner->text, &params);
   if (status != TUTTI_OK)
     return status;
-  put.text = tt_arena_format(&wisdom->arena, "%s", winner->text);
-  tt_winner *place = put.text ? place_for(wisdom, &winner->region) : NULL;
-  if (!place)
-    return no_memory();
-  *place = put;
-  return TUTTI_OK;
+  tt_winner *before = tt_wisdom_of(wisdom, &winner->region);
+  return put(wisdom, winner, before ? before : place_behind(wisdom));
 }
 
 /* ---- reading ---- */
@@ -225,6 +235,7 @@ tutti_status tt_wisdom_pack(const tt_wisdom *wisdom, int64_t **numbers, int64_t 
   return TUTTI_OK;
 }
 
+/* Rank 0 has parsed them, and none is there twice. */
 static tutti_status unpack_one(const int64_t *at, tt_wisdom *wisdom) {
   char text[1024];
   tt_winner winner = {.region = {.collective = (tt_collective)at[0],
@@ -238,7 +249,7 @@ static tutti_status unpack_one(const int64_t *at, tt_wisdom *wisdom) {
                       .rules_ns = at[7],
                       .number = at[8]};
   snprintf(text, sizeof text, "%.*s", (int)at[9], (const char *)(at + FACTS));
-  return tt_wisdom_put(wisdom, &winner);
+  return put(wisdom, &winner, place_behind(wisdom));
 }
 
 tutti_status tt_wisdom_unpack(const int64_t *numbers, int64_t count, tt_wisdom **wisdom) {

@@ -41,14 +41,7 @@ static tt_task task_of(const tutti_comm *comm, tt_collective collective, int64_t
 }
 
 static bool is_known(const lead *of, const tt_region *region) {
-  for (int64_t n = 0; of->known && n < of->known->count && !of->options->again; n++) {
-    const tt_region *has = &of->known->winner[n].region;
-    if (has->collective == region->collective && has->bytes == region->bytes && has->rank_count == region->rank_count &&
-        has->node_count == region->node_count && has->ranks_per_node == region->ranks_per_node &&
-        has->nic_count == region->nic_count)
-      return true;
-  }
-  return false;
+  return of->known && !of->options->again && tt_wisdom_of(of->known, region);
 }
 
 /* What is left is shared by what is left to do. */
