@@ -7,6 +7,7 @@
 #include "tools/plan/picture.h"
 #include "tools/plan/ranking.h"
 #include "tools/plan/text.h"
+#include "tools/shared/shared.h"
 
 #include <errno.h>
 #include <math.h>
@@ -259,7 +260,7 @@ static void print_times(FILE *out, const plan_ranking *ranking, const plan_row *
   for (int n = 0; n < ranking->size_count; n++) {
     char time[32];
     bool best = row->time_ns[n] <= plan_ranking_best(ranking, n);
-    plan_format_time(row->time_ns[n], time);
+    tool_format_time(row->time_ns[n], time);
     fprintf(out, best ? " **%s** |" : " %s |", time);
   }
   fputc('\n', out);

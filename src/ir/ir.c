@@ -263,3 +263,14 @@ uint64_t tt_ir_hash(const tt_composition *composition) {
   }
   return hash;
 }
+
+int64_t tt_ir_vector_blocks(const tt_composition *composition) {
+  switch (composition->layout[TT_IN]) {
+  case TT_LAYOUT_ROW:
+    return composition->block_count / composition->rank_count;
+  case TT_LAYOUT_TOUCHED:
+    return 1;
+  default:
+    return composition->block_count;
+  }
+}

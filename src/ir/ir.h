@@ -65,6 +65,9 @@ typedef struct tt_composition {
 
 /* Family `number` of the stage. */
 const tt_family *tt_ir_family(const tt_stage *stage, int number);
+/* Of how many of the composition's blocks the vector consists that a call is told to be so long: all; of a row, what
+ * one rank has; between neighbors, what goes over one edge. */
+int64_t tt_ir_vector_blocks(const tt_composition *composition);
 /* Value of an affine form. */
 int64_t tt_ir_at(tt_affine form, int64_t i, int64_t j);
 /* Whether `rank` is in the ends of primitive (i, j). */

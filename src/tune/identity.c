@@ -39,20 +39,22 @@ static uint64_t hash_plan(uint64_t hash, const tt_plan *plan, bool rounds) {
 typedef struct compiling {
   tt_arena arena;
   tt_params params;
-  tt_owners owners;
   tt_composition composition;
   tt_lowering *lowering;
 } compiling;
 
-static tutti_status compose(const tt_task *task, compiling *of) {
-  tt_problem problem = task->problem;
-  const tt_topo_level *level = tt_lower_outermost(&of->params, task->topo);
+tutti_status tt_task_compose(const tt_problem *of, const tt_params *params, const tt_topo *topo, tt_arena *arena,
+                             tt_composition *composition) {
+  tt_problem problem = *of;
+  const tt_topo_level *level = params->even ? tt_lower_outermost(params, topo) : NULL;
   tutti_status status = TUTTI_OK;
-  if (of->params.even && level && level->group_of) {
-    status = tt_compose_owners(level->group_of, level->group_count, problem.rank_count, &of->arena, &of->owners);
-    problem.owners = &of->owners;
+  if (level && level->group_of) {
+    tt_owners *owners = tt_arena_alloc(arena, 1, sizeof *owners);
+    status = owners ? tt_compose_owners(level->group_of, level->group_count, problem.rank_count, arena, owners)
+                    : tt_fail(TUTTI_ERR_MEMORY, "no memory for a composition");
+    problem.owners = owners;
   }
-  return status == TUTTI_OK ? tt_compose(&problem, of->params.form, &of->composition) : status;
+  return status == TUTTI_OK ? tt_compose(&problem, params->form, composition) : status;
 }
 
 /* Where not all ranks know how long a block is, none may pass one on. */
@@ -60,16 +62,6 @@ static tutti_status check_lengths(const tt_task *task, const compiling *of) {
   if (tt_compose_info(task->problem.collective).lengths == TT_LENGTHS_ALL || !tt_lowering_relays(of->lowering))
     return TUTTI_OK;
   return tt_fail(TUTTI_ERR_PLAN, "ranks would pass on blocks whose length they do not know");
-}
-
-/* How many of the plan's blocks the vector of the task is. */
-static int64_t parts_of(const compiling *of, const tt_plan *plan) {
-  int64_t blocks = of->composition.block_count;
-  if (of->composition.layout[TT_IN] == TT_LAYOUT_ROW)
-    blocks /= of->composition.rank_count;
-  if (of->composition.layout[TT_IN] == TT_LAYOUT_TOUCHED)
-    blocks = 1;
-  return blocks * plan->part_count;
 }
 
 static tutti_status hash_ranks(const tt_task *task, const compiling *of, tt_structure *made) {
@@ -80,7 +72,7 @@ static tutti_status hash_ranks(const tt_task *task, const compiling *of, tt_stru
     if (status != TUTTI_OK)
       return status;
     made->hash = hash_plan(made->hash, plan, task->bytes <= task->cells_bytes);
-    made->parts = parts_of(of, plan);
+    made->parts = tt_ir_vector_blocks(&of->composition) * plan->part_count;
     tt_plan_destroy(plan);
   }
   return TUTTI_OK;
@@ -92,7 +84,7 @@ tutti_status tt_structure_make(const tt_task *task, const char *text, tt_structu
   *made = (tt_structure){.hash = 0};
   tutti_status status = tt_params_parse(text, &of.params);
   if (status == TUTTI_OK)
-    status = compose(task, &of);
+    status = tt_task_compose(&task->problem, &of.params, task->topo, &of.arena, &of.composition);
   if (status == TUTTI_OK)
     status = tt_lowering_create(&of.composition, task->topo, &of.params, &of.lowering);
   if (status == TUTTI_OK)

@@ -71,6 +71,10 @@ typedef struct tt_candidates {
  * plans, or of a sample of many ranks, for each text but those that differ in slice and medium alone. */
 tutti_status tt_candidates_make(const tt_task *task, tt_candidates *space);
 void tt_candidates_finish(tt_candidates *space);
+/* The composition that parameters ask for: of their form, with blocks dealt to the groups of a level where they are
+ * even. In the arena. TUTTI_ERR_PLAN, TUTTI_ERR_MEMORY. */
+tutti_status tt_task_compose(const tt_problem *of, const tt_params *params, const tt_topo *topo, tt_arena *arena,
+                             tt_composition *composition);
 /* The same for a text from elsewhere. TUTTI_ERR_PLAN, with the reason, where it makes no plan. */
 tutti_status tt_candidate_identify(const tt_task *task, const char *text, uint64_t *identity);
 

@@ -6,6 +6,8 @@
 #include "text.h"
 #include "work.h"
 
+#include "tools/shared/shared.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -111,7 +113,7 @@ static void print_row(const plan_ranking *all, const plan_row *at) {
   for (int n = 0; n < all->size_count; n++) {
     char time[32] = "-";
     if (at->time_ns[n] >= 0)
-      plan_format_time(at->time_ns[n], time);
+      tool_format_time(at->time_ns[n], time);
     printf("%11s%s", time, at->time_ns[n] >= 0 && at->time_ns[n] <= plan_ranking_best(all, n) ? "*" : " ");
   }
   printf(" %s\n", at->preset->text);

@@ -4,6 +4,8 @@
 #include "media.h"
 #include "text.h"
 
+#include "tools/shared/shared.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -150,7 +152,7 @@ static tutti_status print_times(const plan_work *work) {
     status = plan_work_cost(work, size[n], &time_ns);
     if (status != TUTTI_OK)
       break;
-    plan_format_time(time_ns, time);
+    tool_format_time(time_ns, time);
     tt_format_bytes(size[n], bytes);
     printf("  n = %-11s %12s\n", bytes, time);
   }

@@ -29,11 +29,3 @@ void plan_title(const plan_work *work, char *text, size_t size) {
     used += snprintf(text + used, size - (size_t)used, ", %" PRId64 " edges", problem->graph->edge_count);
   snprintf(text + used, size - (size_t)used, "%s", problem->in_place ? ", in place" : "");
 }
-
-void plan_format_time(double time_ns, char text[static 32]) {
-  static const char *const unit[] = {"ns", "us", "ms", "s"};
-  size_t n = 0;
-  for (; n + 1 < TT_COUNT(unit) && time_ns >= 999.5; n++)
-    time_ns /= 1000;
-  snprintf(text, 32, time_ns < 99.95 ? "%.3g %s" : "%.0f %s", time_ns, unit[n]);
-}

@@ -11,7 +11,5 @@ const char *plan_order_text(const tt_level_params *level);
 void plan_level_text(const tt_level_params *level, char *text, size_t size);
 /* "allreduce of 8 ranks on 2 nodes" */
 void plan_title(const plan_work *work, char *text, size_t size);
-/* As short as may be: "1.25 us". */
-void plan_format_time(double time_ns, char text[static 32]);
 
 #endif

@@ -60,17 +60,6 @@ static tutti_status make_model(plan_work *work) {
 
 /* ---- plans ---- */
 
-static tutti_status compose(plan_work *work) {
-  tt_problem problem = work->options->problem;
-  const tt_topo_level *level = tt_lower_outermost(&work->params, work->topo);
-  tutti_status status = TUTTI_OK;
-  if (work->params.even && level && level->group_of) {
-    status = tt_compose_owners(level->group_of, level->group_count, problem.rank_count, &work->arena, &work->owners);
-    problem.owners = &work->owners;
-  }
-  return status == TUTTI_OK ? tt_compose(&problem, work->params.form, &work->composition) : status;
-}
-
 tutti_status plan_work_open(const plan_options *options, const char *params, plan_work *work) {
   *work = (plan_work){.options = options};
   tt_arena_init(&work->arena);
@@ -80,7 +69,7 @@ tutti_status plan_work_open(const plan_options *options, const char *params, pla
   if (status == TUTTI_OK)
     status = tt_params_parse(params, &work->params);
   if (status == TUTTI_OK)
-    status = compose(work);
+    status = tt_task_compose(&work->options->problem, &work->params, work->topo, &work->arena, &work->composition);
   if (status == TUTTI_OK)
     status = tt_lowering_create(&work->composition, work->topo, &work->params, &work->lowering);
   return status;
@@ -125,16 +114,7 @@ void plan_work_close(plan_work *work) {
 /* ---- what n is ---- */
 
 int64_t plan_unit_blocks(const plan_work *work) {
-  int64_t blocks = work->composition.block_count, ranks = work->composition.rank_count;
-  int64_t parts = work->plan_count > 0 ? work->plan[0]->part_count : 1;
-  switch (work->composition.layout[TT_IN]) {
-  case TT_LAYOUT_ROW:
-    return blocks / ranks * parts;
-  case TT_LAYOUT_TOUCHED:
-    return parts;
-  default:
-    return blocks * parts;
-  }
+  return tt_ir_vector_blocks(&work->composition) * (work->plan_count > 0 ? work->plan[0]->part_count : 1);
 }
 
 const char *plan_unit_text(const plan_work *work) {

@@ -6,6 +6,7 @@
 
 #include "lower/lower.h"
 #include "sim/sim.h"
+#include "tune/tune.h"
 
 #define PLAN_SIMULATED 4096 /* ranks: of more, not all are compiled for a modelled time */
 
@@ -16,7 +17,6 @@ typedef struct plan_work {
   tt_topo *topo;
   tt_sim_model model; /* the usual rates, changed by the options' */
   tt_composition composition;
-  tt_owners owners; /* of the composition's blocks, with `even` */
   tt_params params;
   tt_lowering *lowering;
   tt_plan **plan;

@@ -1,4 +1,4 @@
-/* tools/shared/output.c - files that commands write: what is not there in the end is an error. */
+/* tools/shared/output.c - what commands print and write: of a file, what is not there in the end is an error. */
 #include "shared.h"
 
 #include <errno.h>
@@ -16,4 +16,12 @@ tutti_status tool_write_file(const char *path, tutti_status (*write)(void *user,
   if (status == TUTTI_OK && !written)
     return tt_fail(TUTTI_ERR_SYSTEM, "cannot write all of '%s': %s", path, strerror(errno));
   return status;
+}
+
+void tool_format_time(double time_ns, char text[static 32]) {
+  static const char *const unit[] = {"ns", "us", "ms", "s"};
+  size_t n = 0;
+  for (; n + 1 < TT_COUNT(unit) && time_ns >= 999.5; n++)
+    time_ns /= 1000;
+  snprintf(text, 32, time_ns < 99.95 ? "%.3g %s" : "%.0f %s", time_ns, unit[n]);
 }

@@ -52,15 +52,6 @@ static int64_t share_of(const lead *of) {
 
 /* ---- output ---- */
 
-static void format_time(double time_ns, char text[static 32]) {
-  if (time_ns < 1e4)
-    snprintf(text, 32, "%.0f ns", time_ns);
-  else if (time_ns < 1e7)
-    snprintf(text, 32, "%.1f us", time_ns / 1e3);
-  else
-    snprintf(text, 32, "%.2f ms", time_ns / 1e6);
-}
-
 static void print_head(const lead *of) {
   printf("tutti tune: %" PRId64 " ranks, %" PRId64 " tasks, about %.0f s\n", of->all->size, of->cells,
          (double)of->options->budget_ns / 1e9);
@@ -72,8 +63,8 @@ static void print_head(const lead *of) {
 static void print_row(const tt_region *region, const tune_result *result) {
   char bytes[16], rules[32], time[32], tried[32];
   tt_format_bytes(region->bytes, bytes);
-  format_time(result->rules_ns, rules);
-  format_time(result->time_ns, time);
+  tool_format_time(result->rules_ns, rules);
+  tool_format_time(result->time_ns, time);
   snprintf(tried, sizeof tried, "%" PRId64 "/%" PRId64, result->tried, result->candidates);
   printf("  %-15s %5" PRId64 " %6s %12s %11s %11s %5.2fx  %s\n", tt_compose_info(region->collective).name,
          region->rank_count, bytes, tried, rules, time, result->rules_ns / result->time_ns, result->params);
