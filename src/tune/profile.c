@@ -7,12 +7,11 @@
  * A rule for several collectives becomes one of each. "bytes" is the largest vector that the rule is for; "ranks",
  * "nodes", "ranks_per_node" (of the largest node) and "nics" are [least, most], or [least]; what a rule leaves out
  * holds for any. The first rule that fits is taken. */
+#include "tune/file.h"
 #include "tune/tune.h"
 
 #include <assert.h>
-#include <errno.h>
 #include <inttypes.h>
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,7 +82,7 @@ static tutti_status read_rule(json_t *from, const json_t *collective, int64_t nu
   tutti_status status = check_members(from, number);
   if (status != TUTTI_OK)
     return status;
-  rule->line = number;
+  rule->number = number;
   rule->collective = name ? tt_compose_find(name) : TT_COLLECTIVE_COUNT;
   if (rule->collective == TT_COLLECTIVE_COUNT)
     return bad_rule(number, "collective", "does not name a collective");
@@ -134,47 +133,44 @@ static bool make_room(const json_t *rules, tt_profile *profile) {
   return profile->rule != NULL;
 }
 
-static tutti_status read_rules(json_t *root, tt_profile *profile) {
-  json_t *rules = json_object_get(root, "rules");
-  if (!json_is_array(rules))
-    return tt_fail(TUTTI_ERR_ARGUMENT, "it has no \"rules\" array");
-  if (!make_room(rules, profile))
-    return tt_fail(TUTTI_ERR_MEMORY, "no memory for a profile");
-  for (size_t n = 0; n < json_array_size(rules); n++) {
-    json_t *from = json_array_get(rules, n);
-    for (size_t c = 0; c < collectives_of(from); c++) {
-      tutti_status status =
-          read_rule(from, collective_of(from, c), (int64_t)n + 1, &profile->rule[profile->rule_count]);
-      if (status != TUTTI_OK)
-        return status;
-      profile->rule_count++;
-    }
+/* A rule of the file: of each of its collectives. */
+static tutti_status read_collectives(json_t *from, int64_t number, const char *source, tt_profile *profile) {
+  for (size_t c = 0; c < collectives_of(from); c++) {
+    tt_rule *rule = &profile->rule[profile->rule_count];
+    tutti_status status = read_rule(from, collective_of(from, c), number, rule);
+    if (status == TUTTI_OK && !(rule->source = strdup(source)))
+      status = tt_fail(TUTTI_ERR_MEMORY, "no memory for a profile");
+    if (status != TUTTI_OK)
+      return status;
+    profile->rule_count++;
   }
   return TUTTI_OK;
 }
 
-/* NULL: the error is recorded. */
-static json_t *load_file(const char *path, json_error_t *error) {
-  FILE *file = fopen(path, "re");
-  json_t *root = file ? json_loadf(file, JSON_REJECT_DUPLICATES, error) : NULL;
-  bool read = file && !ferror(file);
-  if (!root)
-    tt_fail(TUTTI_ERR_ARGUMENT, "cannot be read: %s", strerror(errno));
-  if (!root && read)
-    tt_fail(TUTTI_ERR_ARGUMENT, "line %d: %s", error->line, error->text);
-  if (file)
-    fclose(file);
-  return root;
+/* name: of the file, for people. */
+static tutti_status read_rules(const char *name, const tt_json_file *file, tt_profile *profile) {
+  json_t *rules = json_object_get(file->root, "rules");
+  if (!json_is_array(rules))
+    return tt_fail(TUTTI_ERR_ARGUMENT, "it has no \"rules\" array");
+  int64_t count = (int64_t)json_array_size(rules), *line = calloc((size_t)count + 1, sizeof *line);
+  tutti_status status =
+      line && make_room(rules, profile) ? TUTTI_OK : tt_fail(TUTTI_ERR_MEMORY, "no memory for a profile");
+  if (status == TUTTI_OK)
+    tt_json_file_lines(file, "rules", count, line);
+  for (int64_t n = 0; n < count && status == TUTTI_OK; n++) {
+    char source[4200];
+    snprintf(source, sizeof source, "%s:%" PRId64, name, line[n]);
+    status = read_collectives(json_array_get(rules, (size_t)n), n + 1, source, profile);
+    if (status == TUTTI_ERR_ARGUMENT)
+      tt_fail_about(status, "line %" PRId64, line[n]);
+  }
+  free(line);
+  return status;
 }
 
-static json_t *load(const char *path) {
-  json_error_t error;
-  if (path && *path)
-    return load_file(path, &error);
-  json_t *root = json_loads(tt_profile_shipped, JSON_REJECT_DUPLICATES, &error);
-  if (!root)
-    tt_fail(TUTTI_ERR_ARGUMENT, "line %d: %s", error.line, error.text);
-  return root;
+static tutti_status load(const char *path, tt_json_file *file) {
+  return path && *path ? tt_json_file_open(path, file)
+                       : tt_json_file_parse(tt_profile_shipped, strlen(tt_profile_shipped), file);
 }
 
 /* What two ranks compare: independent of spacing. */
@@ -185,46 +181,44 @@ static uint64_t hash_of(const json_t *root) {
   return hash;
 }
 
-/* The same error, with the file's name. */
-static tutti_status name_file(const char *path, tutti_status status) {
-  char why[400];
-  snprintf(why, sizeof why, "%s", tutti_last_error());
-  return tt_fail(status, "%s: %s", path && *path ? path : "the shipped profile", why);
-}
-
-static tutti_status open_profile(const char *path, tt_profile **profile) {
-  json_t *root = load(path);
-  if (!root)
-    return TUTTI_ERR_ARGUMENT;
-  tt_profile *made = calloc(1, sizeof *made);
-  const char *name = json_string_value(json_object_get(root, "name"));
-  tutti_status status = TUTTI_OK;
-  if (!made || !(made->name = strdup(name ? name : path ? path : "shipped")))
-    status = tt_fail(TUTTI_ERR_MEMORY, "no memory for a profile");
+static tutti_status take(const char *path, const tt_json_file *file, tt_profile *profile) {
+  const char *name = json_string_value(json_object_get(file->root, "name"));
+  if (!(profile->name = strdup(name ? name : path ? path : "shipped")))
+    return tt_fail(TUTTI_ERR_MEMORY, "no memory for a profile");
+  tutti_status status = check_top(file->root);
   if (status == TUTTI_OK)
-    status = check_top(root);
-  if (status == TUTTI_OK)
-    status = read_rules(root, made);
-  if (status == TUTTI_OK)
-    made->hash = hash_of(root);
-  json_decref(root);
-  if (status == TUTTI_OK)
-    *profile = made;
-  else
-    tt_profile_close(made);
+    status = read_rules(path && *path ? path : "default.json", file, profile);
+  profile->hash = hash_of(file->root);
   return status;
 }
 
 tutti_status tt_profile_open(const char *path, tt_profile **profile) {
-  tutti_status status = open_profile(path, profile);
-  return status == TUTTI_OK ? TUTTI_OK : name_file(path, status);
+  tt_profile *made = calloc(1, sizeof *made);
+  if (!made)
+    return tt_fail(TUTTI_ERR_MEMORY, "no memory for a profile");
+  tt_json_file file;
+  tutti_status status = load(path, &file);
+  if (status == TUTTI_OK)
+    status = take(path, &file, made);
+  tt_json_file_close(&file);
+  if (status == TUTTI_OK) {
+    *profile = made;
+    return TUTTI_OK;
+  }
+  tt_profile_close(made);
+  return tt_fail_about(status, "%s", path && *path ? path : "the shipped profile");
+}
+
+static void free_rule(tt_rule *rule) {
+  free(rule->text);
+  free(rule->source);
 }
 
 void tt_profile_close(tt_profile *profile) {
   if (!profile)
     return;
   for (int64_t n = 0; profile->rule && n <= profile->rule_count; n++)
-    free(profile->rule[n].text);
+    free_rule(&profile->rule[n]);
   free(profile->rule);
   free(profile->name);
   free(profile);

@@ -7,6 +7,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -122,9 +123,34 @@ static void test_the_first_rule_that_fits_is_taken(void **state) {
     if (rule)
       assert_string_equal(rule->text, calls[n].params);
   }
-  assert_int_equal(tt_profile_find(profile, &calls[4].region)->line, 3);
-  assert_int_equal(tt_profile_find(profile, &calls[7].region)->line, 4);
+  assert_int_equal(tt_profile_find(profile, &calls[4].region)->number, 3);
+  assert_int_equal(tt_profile_find(profile, &calls[7].region)->number, 4);
   tt_profile_close(profile);
+}
+
+/* Brackets, quotes and the member's name inside strings and deeper are no elements. */
+static void test_a_rule_knows_its_line(void **state) {
+  (void)state;
+  static const char text[] = "{\n"
+                             "  \"name\": \"\\\"rules\\\": [{ \\\\\",\n"
+                             "  \"rules\":\n"
+                             "  [{\"collective\": \"scan\", \"params\": \"linear\"}, {\"collective\": \"exscan\",\n"
+                             "    \"ranks\": [1, 2], \"params\": \"linear\"},\n"
+                             "\n"
+                             "   {\"collective\": [\"gather\",\n"
+                             "\"scatter\"], \"params\": \"linear\"},\n"
+                             "   {\"collective\": \"reduce\", \"params\": \"linear\"}\n"
+                             "]}";
+  static const int line[] = {4, 4, 7, 7, 9};
+  tt_profile *profile;
+  assert_int_equal(open_text(text, &profile), TUTTI_OK);
+  assert_int_equal(profile->rule_count, TT_COUNT(line));
+  for (size_t n = 0; n < TT_COUNT(line); n++)
+    assert_int_equal(atoi(strrchr(profile->rule[n].source, ':') + 1), line[n]);
+  tt_profile_close(profile);
+  assert_int_not_equal(open_text("{\"rules\": [{\"collective\": \"scan\", \"params\": \"linear\"},\n\n7]}", &profile),
+                       TUTTI_OK);
+  assert_non_null(strstr(tutti_last_error(), ": line 3: rule 2, "));
 }
 
 static void test_rules_may_ask_for_ranks_of_a_node_and_nics(void **state) {
@@ -196,7 +222,7 @@ static void prove_rule(const tt_rule *rule, const char *map, const tt_problem *p
   tutti_status opened = plans_open(&of, &all);
   bool excused = opened == TUTTI_ERR_PLAN && may_have_no_plan(rule, map);
   if (!excused && (opened != TUTTI_OK || plans_verify(&of, &all) != TUTTI_OK))
-    fail_msg("rule %d, %d ranks, map %s, root %d: %s", (int)rule->line, (int)problem->rank_count, map,
+    fail_msg("rule %d, %d ranks, map %s, root %d: %s", (int)rule->number, (int)problem->rank_count, map,
              (int)problem->root, tutti_last_error());
   plans_close(&all);
 }
@@ -276,6 +302,7 @@ int main(void) {
       cmocka_unit_test(test_mistakes_are_named),
       cmocka_unit_test(test_a_missing_file_is_named),
       cmocka_unit_test(test_the_first_rule_that_fits_is_taken),
+      cmocka_unit_test(test_a_rule_knows_its_line),
       cmocka_unit_test(test_rules_may_ask_for_ranks_of_a_node_and_nics),
       cmocka_unit_test(test_spacing_does_not_change_the_hash),
       cmocka_unit_test(test_closing_nothing_is_fine),

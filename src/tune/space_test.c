@@ -153,7 +153,7 @@ static void expect_the_rule(const tt_task *task, const struct machine *on, const
     return;
   if (!has(space, identity))
     fail_msg("%s, %s, %" PRId64 " bytes: nothing runs as rule %" PRId64 ", '%s'", on->name,
-             tt_compose_info(region.collective).name, task->bytes, rule->line, rule->text);
+             tt_compose_info(region.collective).name, task->bytes, rule->number, rule->text);
 }
 
 static void test_what_the_shipped_rules_choose_is_in_it(void **state) {

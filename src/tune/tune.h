@@ -24,7 +24,8 @@ typedef struct tt_rule {
   int64_t nics_min, nics_max; /* an unknown number is taken for 1 */
   char *text;
   tt_params params;
-  int64_t line; /* number of the rule in its file, from 1; for explanations */
+  int64_t number; /* of the rule in its file, from 1 */
+  char *source;   /* for people: its file and line, "PATH:12" */
 } tt_rule;
 
 typedef struct tt_profile {
@@ -81,11 +82,13 @@ tutti_status tt_candidate_identify(const tt_task *task, const char *text, uint64
 /* ---- wisdom: what was measured to be fastest on this machine ---- */
 
 typedef struct tt_winner {
-  tt_region region; /* what was measured */
-  const char *text; /* parameters */
-  int64_t time_ns;  /* of a call, */
-  int64_t rules_ns; /* and with what the profile chooses; 0: not measured */
-  int64_t number;   /* in its file, from 1 */
+  tt_region region;   /* what was measured */
+  const char *text;   /* parameters */
+  int64_t time_ns;    /* of a call, */
+  int64_t rules_ns;   /* and with what the profile chooses; 0: not measured */
+  int64_t number;     /* in its file, from 1 */
+  int64_t line;       /* of its file, from 1; 0: it is of none */
+  const char *source; /* for people: its file and line, "PATH:12"; "" where it is of none */
 } tt_winner;
 
 #define TT_MACHINE_TEXT 17 /* a machine's fingerprint: 16 hexadecimal digits */
@@ -93,6 +96,7 @@ typedef struct tt_winner {
 typedef struct tt_wisdom {
   char machine[TT_MACHINE_TEXT];
   char *about; /* for people: which machine, and when */
+  char *path;  /* of its file; "": none */
   tt_winner *winner;
   int64_t count;
   tt_arena arena;

@@ -6,10 +6,10 @@
  *
  * A file may come from anybody. Every member is checked, and parameters are parsed; that they make a right plan is the
  * compiler's business, as for all parameters. */
+#include "tune/file.h"
 #include "tune/tune.h"
 
 #include <inttypes.h>
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +33,8 @@ tutti_status tt_wisdom_create(const char *machine, const char *about, tt_wisdom 
   tt_arena_init(&made->arena);
   memcpy(made->machine, machine, sizeof made->machine);
   made->about = tt_arena_format(&made->arena, "%s", about);
-  if (!made->about) {
+  made->path = tt_arena_format(&made->arena, "%s", "");
+  if (!made->about || !made->path) {
     tt_wisdom_destroy(made);
     return no_memory();
   }
@@ -74,12 +75,16 @@ static tt_winner *place_behind(tt_wisdom *wisdom) {
 
 /* place: NULL: there is no memory for one. */
 static tutti_status put(tt_wisdom *wisdom, const tt_winner *winner, tt_winner *place) {
-  char *text = tt_arena_format(&wisdom->arena, "%s", winner->text);
+  const char *text = tt_arena_format(&wisdom->arena, "%s", winner->text), *source = "";
+  if (winner->line > 0)
+    source = tt_arena_format(&wisdom->arena, "%s:%" PRId64, wisdom->path, winner->line);
   if (place)
     *place = *winner;
-  if (place)
+  if (place) {
     place->text = text ? text : "";
-  return place && text ? TUTTI_OK : no_memory();
+    place->source = source ? source : "";
+  }
+  return place && text && source ? TUTTI_OK : no_memory();
 }
 
 tutti_status tt_wisdom_put(tt_wisdom *wisdom, const tt_winner *winner) {
@@ -143,8 +148,8 @@ static tutti_status read_region(const json_t *from, int64_t number, tt_region *r
   return status;
 }
 
-static tutti_status read_winner(json_t *from, int64_t number, tt_wisdom *wisdom) {
-  tt_winner winner = {.number = number, .text = json_string_value(json_object_get(from, "params"))};
+static tutti_status read_winner(json_t *from, int64_t number, int64_t line, tt_wisdom *wisdom) {
+  tt_winner winner = {.number = number, .line = line, .text = json_string_value(json_object_get(from, "params"))};
   if (!json_is_object(from))
     return tt_fail(TUTTI_ERR_ARGUMENT, "winner %" PRId64 " is not an object", number);
   tutti_status status = check_members(from, number);
@@ -164,8 +169,22 @@ static tutti_status read_winner(json_t *from, int64_t number, tt_wisdom *wisdom)
   return status == TUTTI_ERR_PLAN ? bad(number, "params", why) : status;
 }
 
-static tutti_status read_all(const json_t *root, tt_wisdom **wisdom) {
-  const json_t *winners = json_object_get(root, "winners");
+static tutti_status read_winners(const tt_json_file *file, const json_t *winners, tt_wisdom *wisdom) {
+  int64_t count = (int64_t)json_array_size(winners), *line = calloc((size_t)count + 1, sizeof *line);
+  tutti_status status = line ? TUTTI_OK : no_memory();
+  if (status == TUTTI_OK)
+    tt_json_file_lines(file, "winners", count, line);
+  for (int64_t n = 0; n < count && status == TUTTI_OK; n++) {
+    status = read_winner(json_array_get(winners, (size_t)n), n + 1, line[n], wisdom);
+    if (status == TUTTI_ERR_ARGUMENT)
+      tt_fail_about(status, "line %" PRId64, line[n]);
+  }
+  free(line);
+  return status;
+}
+
+static tutti_status read_all(const char *path, const tt_json_file *file, tt_wisdom **wisdom) {
+  const json_t *root = file->root, *winners = json_object_get(root, "winners");
   const char *machine = json_string_value(json_object_get(root, "machine"));
   const char *about = json_string_value(json_object_get(root, "about"));
   if (json_integer_value(json_object_get(root, "tutti-wisdom")) != VERSION)
@@ -176,59 +195,62 @@ static tutti_status read_all(const json_t *root, tt_wisdom **wisdom) {
   if (json_array_size(winners) > WINNERS_MOST)
     return tt_fail(TUTTI_ERR_ARGUMENT, "it has %zu winners; the limit is %d", json_array_size(winners), WINNERS_MOST);
   tutti_status status = tt_wisdom_create(machine, about ? about : "", wisdom);
-  for (size_t n = 0; n < json_array_size(winners) && status == TUTTI_OK; n++)
-    status = read_winner(json_array_get(winners, n), (int64_t)n + 1, *wisdom);
-  return status;
+  if (status == TUTTI_OK && !((*wisdom)->path = tt_arena_format(&(*wisdom)->arena, "%s", path)))
+    status = no_memory();
+  return status == TUTTI_OK ? read_winners(file, winners, *wisdom) : status;
 }
 
 tutti_status tt_wisdom_read(const char *path, tt_wisdom **wisdom) {
-  json_error_t error;
-  json_t *root = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
-  if (!root)
-    return tt_fail(TUTTI_ERR_ARGUMENT, "%s: line %d: %s", path, error.line, error.text);
+  tt_json_file file;
   tt_wisdom *made = NULL;
-  tutti_status status = read_all(root, &made);
-  json_decref(root);
+  tutti_status status = tt_json_file_open(path, &file);
+  if (status == TUTTI_OK)
+    status = read_all(path, &file, &made);
+  tt_json_file_close(&file);
   if (status == TUTTI_OK) {
     *wisdom = made;
     return TUTTI_OK;
   }
   tt_wisdom_destroy(made);
-  char why[400];
-  snprintf(why, sizeof why, "%s", tutti_last_error());
-  return tt_fail(status, "%s: %s", path, why);
+  return tt_fail_about(status, "%s", path);
 }
 
 /* ---- as numbers ---- */
 
-/* [winners][{region, times, number, length of text}, text in whole numbers]... */
-enum { FACTS = 10 };
+/* [winners][length of path][path, in whole numbers][{region, times, number, line, length of text}, text]... */
+enum { HEAD = 2, FACTS = 11 };
 
 static size_t words_of(size_t letters) { return (letters + sizeof(int64_t) - 1) / sizeof(int64_t); }
 
+static void pack_one(const tt_winner *of, int64_t *to) {
+  const int64_t facts[FACTS] = {of->region.collective,
+                                of->region.bytes,
+                                of->region.rank_count,
+                                of->region.node_count,
+                                of->region.ranks_per_node,
+                                of->region.nic_count,
+                                of->time_ns,
+                                of->rules_ns,
+                                of->number,
+                                of->line,
+                                (int64_t)strlen(of->text)};
+  memcpy(to, facts, sizeof facts);
+  memcpy(to + FACTS, of->text, strlen(of->text));
+}
+
 tutti_status tt_wisdom_pack(const tt_wisdom *wisdom, int64_t **numbers, int64_t *count) {
-  size_t size = 1, used = 1;
+  size_t used = HEAD + words_of(strlen(wisdom->path)), size = used;
   for (int64_t n = 0; n < wisdom->count; n++)
     size += FACTS + words_of(strlen(wisdom->winner[n].text));
   int64_t *made = calloc(size, sizeof *made);
   if (!made)
     return no_memory();
   made[0] = wisdom->count;
+  made[1] = (int64_t)strlen(wisdom->path);
+  memcpy(made + HEAD, wisdom->path, strlen(wisdom->path));
   for (int64_t n = 0; n < wisdom->count; n++) {
-    const tt_winner *w = &wisdom->winner[n];
-    const int64_t facts[FACTS] = {w->region.collective,
-                                  w->region.bytes,
-                                  w->region.rank_count,
-                                  w->region.node_count,
-                                  w->region.ranks_per_node,
-                                  w->region.nic_count,
-                                  w->time_ns,
-                                  w->rules_ns,
-                                  w->number,
-                                  (int64_t)strlen(w->text)};
-    memcpy(made + used, facts, sizeof facts);
-    memcpy(made + used + FACTS, w->text, strlen(w->text));
-    used += FACTS + words_of(strlen(w->text));
+    pack_one(&wisdom->winner[n], made + used);
+    used += FACTS + words_of(strlen(wisdom->winner[n].text));
   }
   *numbers = made;
   *count = (int64_t)size;
@@ -247,20 +269,27 @@ static tutti_status unpack_one(const int64_t *at, tt_wisdom *wisdom) {
                       .text = text,
                       .time_ns = at[6],
                       .rules_ns = at[7],
-                      .number = at[8]};
-  snprintf(text, sizeof text, "%.*s", (int)at[9], (const char *)(at + FACTS));
+                      .number = at[8],
+                      .line = at[9]};
+  snprintf(text, sizeof text, "%.*s", (int)at[10], (const char *)(at + FACTS));
   return put(wisdom, &winner, place_behind(wisdom));
 }
 
+static tutti_status cut_off(int64_t count) {
+  return tt_fail(TUTTI_ERR_MISMATCH, "wisdom of rank 0 is cut off at %" PRId64 " numbers", count);
+}
+
 tutti_status tt_wisdom_unpack(const int64_t *numbers, int64_t count, tt_wisdom **wisdom) {
-  int64_t used = 1;
+  int64_t used = count >= HEAD ? HEAD + (int64_t)words_of((size_t)numbers[1]) : count + 1;
   tutti_status status = tt_wisdom_create("0000000000000000", "", wisdom);
+  if (status == TUTTI_OK && used > count)
+    status = cut_off(count);
+  if (status == TUTTI_OK &&
+      !((*wisdom)->path = tt_arena_format(&(*wisdom)->arena, "%.*s", (int)numbers[1], (const char *)(numbers + HEAD))))
+    status = no_memory();
   for (int64_t n = 0; status == TUTTI_OK && n < numbers[0]; n++) {
     int64_t size = used + FACTS <= count ? FACTS + (int64_t)words_of((size_t)numbers[used + FACTS - 1]) : count;
-    if (used + size > count)
-      status = tt_fail(TUTTI_ERR_MISMATCH, "wisdom of rank 0 is cut off at %" PRId64 " numbers", count);
-    else
-      status = unpack_one(numbers + used, *wisdom);
+    status = used + size > count ? cut_off(count) : unpack_one(numbers + used, *wisdom);
     used += size;
   }
   return status;

@@ -160,6 +160,27 @@ static void test_files_of_others_are_left_alone(void **state) {
   unlink(path);
 }
 
+static void test_a_winner_knows_its_file_and_line(void **state) {
+  (void)state;
+  const tt_winner winners[] = {winner_of(TT_ALLREDUCE, 4, 1024, "linear"), winner_of(TT_SCAN, 4, 1024, "linear")};
+  tt_wisdom *wisdom = wisdom_of(winners, 2), *back, *unpacked;
+  char source[400];
+  int64_t *numbers, count;
+  assert_string_equal(wisdom->winner[1].source, "");
+  assert_int_equal(tt_wisdom_write(path, wisdom), TUTTI_OK);
+  assert_int_equal(tt_wisdom_read(path, &back), TUTTI_OK);
+  snprintf(source, sizeof source, "%s:3", path); /* a line each, behind the head's */
+  assert_string_equal(back->winner[1].source, source);
+  assert_int_equal(tt_wisdom_pack(back, &numbers, &count), TUTTI_OK);
+  assert_int_equal(tt_wisdom_unpack(numbers, count, &unpacked), TUTTI_OK);
+  assert_string_equal(unpacked->winner[1].source, source);
+  free(numbers);
+  tt_wisdom_destroy(wisdom);
+  tt_wisdom_destroy(back);
+  tt_wisdom_destroy(unpacked);
+  unlink(path);
+}
+
 static void test_a_place_where_nothing_can_be_written_is_an_error(void **state) {
   (void)state;
   tt_winner one = winner_of(TT_ALLREDUCE, 4, 1024, "linear");
@@ -181,7 +202,7 @@ static void test_wrong_files_are_refused_with_the_reason(void **state) {
       {"{\"tutti-wisdom\": 1}", "it has no \"machine\""},
       {"{\"tutti-wisdom\": 1, \"machine\": \"" MACHINE "\"}", "it has no \"winners\""},
       {"{\"tutti-wisdom\": 1, \"machine\": \"../../etc/passwd\", \"winners\": []}", "is not a fingerprint"},
-      {"{\"tutti-wisdom\": 1, \"machine\": \"" MACHINE "\", \"winners\": [7]}", "winner 1 is not an object"},
+      {"{\"tutti-wisdom\": 1, \"machine\": \"" MACHINE "\", \"winners\": [7]}", "line 1: winner 1 is not an object"},
       {ONE("\"collective\": \"sort\", \"bytes\": 8, \"params\": \"linear\""),
        "winner 1, \"collective\": does not name a collective"},
       {ONE("\"collective\": \"scan\", \"bytes\": -1, \"params\": \"linear\""),
@@ -275,6 +296,7 @@ int main(void) {
       cmocka_unit_test(test_writing_again_adds_and_replaces),
       cmocka_unit_test(test_jobs_that_write_at_once_lose_nothing),
       cmocka_unit_test(test_files_of_others_are_left_alone),
+      cmocka_unit_test(test_a_winner_knows_its_file_and_line),
       cmocka_unit_test(test_a_place_where_nothing_can_be_written_is_an_error),
       cmocka_unit_test(test_wrong_files_are_refused_with_the_reason),
       cmocka_unit_test(test_numbers_come_back),
