@@ -9,73 +9,46 @@
 
 /* ---- choice ---- */
 
-/* What fits every call: each rank sends what it has to who needs it. */
-static const char fallback[] = "linear";
-
-static const tt_topo_level *nodes_of(const tutti_comm *comm) {
-  const tt_topo_level *level = comm->topo->level;
-  while (level->group_of && strcmp(level->name, "node") != 0)
-    level++;
-  return level;
-}
-
 tt_region tt_comm_region(const tutti_comm *comm, tt_collective collective, int64_t bytes) {
-  const tt_topo_level *nodes = nodes_of(comm);
-  return (tt_region){.collective = collective,
-                     .bytes = bytes,
-                     .rank_count = comm->size,
-                     .node_count = nodes->group_count,
-                     .ranks_per_node = nodes->most,
-                     .nic_count = comm->context->machine.nic_count};
+  return tt_region_of(comm->topo, collective, bytes, comm->context->machine.nic_count);
 }
 
-/* Rank 0's wisdom, where something like it was measured. The operand order that a call needs was not asked for then. */
-static const char *choose_winner(const tutti_comm *comm, const tt_region *region, bool ordered) {
-  const tt_wisdom *wisdom = comm->context->wisdom;
-  if (!wisdom || ordered)
-    return NULL;
-  if (!comm->team->dispatch) {
-    comm->team->dispatch = tt_arena_alloc(&comm->team->arena, 1, sizeof *comm->team->dispatch);
-    if (!comm->team->dispatch)
-      return NULL;
-    tt_dispatch_make(wisdom, region, comm->team->dispatch);
-  }
-  const tt_winner *winner = tt_dispatch_find(comm->team->dispatch, wisdom, region->collective, region->bytes);
-  return winner ? winner->text : NULL;
+/* Rank 0's wisdom for this shape; NULL: there is none. */
+static const tt_dispatch *get_dispatch(const tutti_comm *comm, const tt_region *region) {
+  tt_team *team = comm->team;
+  if (!team->dispatch && comm->context->wisdom &&
+      (team->dispatch = tt_arena_alloc(&team->arena, 1, sizeof *team->dispatch)))
+    tt_dispatch_make(comm->context->wisdom, region, team->dispatch);
+  return team->dispatch;
 }
 
-/* What was measured, or the profile's rule: the same for all communicators of a team. */
-static const char *choose_shared(const tutti_comm *comm, tt_collective collective, int64_t bytes, bool ordered) {
-  tt_choice *last = &comm->team->last_choice;
-  if (last->text && last->collective == collective && last->bytes == bytes && last->ordered == ordered)
-    return last->text;
-  tt_region region = tt_comm_region(comm, collective, bytes);
-  const char *text = choose_winner(comm, &region, ordered);
-  const tt_rule *rule = text ? NULL : tt_profile_find(comm->context->profile, &region);
-  *last = (tt_choice){collective, bytes, ordered, text ? text : rule ? rule->text : fallback};
-  return last->text;
+static bool is_same(const tt_choice_kept *last, const tt_entry_key *key, int64_t bytes) {
+  return last->choice.text && last->collective == key->collective && last->bytes == bytes &&
+         last->ordered == key->ordered;
 }
 
-/* Parameters of a call: what the user set for the communicator, TUTTI_PARAMS, wisdom, the profile; else the star. The
- * making of communicators does not depend on what the user sets. Where not all ranks know how many bytes there are,
- * only rules for any number of bytes apply. *own: the user said so. */
-static const char *choose(const tutti_comm *comm, const tt_entry_key *key, int64_t bytes, bool *own) {
-  *own = false;
+/* The making of communicators does not depend on what the user sets. What the user has not decided is the same for all
+ * communicators of a team. */
+static tt_choice choose(const tutti_comm *comm, const tt_entry_key *key, int64_t bytes) {
   if (comm->calls.creates)
-    return fallback;
-  *own = true;
-  if (comm->calls.params[key->collective])
-    return comm->calls.params[key->collective];
-  if (*tt_options_get()->choice.params)
-    return tt_options_get()->choice.params;
-  *own = false;
-  bool known = tt_compose_info(key->collective).lengths == TT_LENGTHS_ALL;
-  return choose_shared(comm, key->collective, known ? bytes : INT64_MAX, key->ordered);
+    return tt_choose_fallback();
+  tt_authorities of = {.set = comm->calls.params[key->collective],
+                       .params = tt_options_get()->choice.params,
+                       .wisdom = comm->context->wisdom,
+                       .profile = comm->context->profile};
+  tt_choice_kept *last = of.set || *of.params ? NULL : &comm->team->last_choice;
+  if (last && is_same(last, key, bytes))
+    return last->choice;
+  tt_region region = tt_comm_region(comm, key->collective, bytes);
+  of.dispatch = get_dispatch(comm, &region);
+  tt_choice choice = tt_choose(&of, &region, key->ordered);
+  if (last)
+    *last = (tt_choice_kept){bytes, key->collective, key->ordered, choice};
+  return choice;
 }
 
 uint64_t tt_entry_hash(const tutti_comm *comm, const tt_entry_key *key, int64_t bytes) {
-  bool own;
-  const char *text = choose(comm, key, bytes, &own);
+  const char *text = choose(comm, key, bytes).text;
   return tt_hash(0, text, strlen(text));
 }
 
@@ -167,13 +140,12 @@ static tutti_status prove(const tutti_comm *comm, const tt_compiled *of, const t
 
 /* A rank that passes a block on has to know how long it is. */
 static tutti_status check_lengths(const tt_compiled *of, const tt_lowering *lowering, const char *text) {
-  tt_collective_info info = tt_compose_info(of->key.collective);
-  if (info.lengths == TT_LENGTHS_ALL || !tt_lowering_relays(lowering))
+  if (tt_task_knows_lengths(of->key.collective, lowering))
     return TUTTI_OK;
   return tt_fail(TUTTI_ERR_PLAN,
                  "%s with parameters '%s': ranks would pass on blocks whose length they do not know; blocks must go "
                  "directly, as with '%s'",
-                 info.name, text, fallback);
+                 tt_compose_info(of->key.collective).name, text, tt_choose_fallback().text);
 }
 
 static tutti_status compile(tutti_comm *comm, tt_compiled *of, const char *text) {
@@ -198,19 +170,19 @@ static tutti_status compile(tutti_comm *comm, tt_compiled *of, const char *text)
   return status;
 }
 
-static tutti_status make_compiled(tutti_comm *comm, const tt_entry_key *key, const char *text, bool own,
+static tutti_status make_compiled(tutti_comm *comm, const tt_entry_key *key, const tt_choice *choice,
                                   tt_compiled **compiled) {
   tt_compiled *made = calloc(1, sizeof *made);
-  if (!made || !(made->text = strdup(text))) {
+  if (!made || !(made->text = strdup(choice->text))) {
     tt_compiled_destroy(made);
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for a plan");
   }
   made->key = *key;
   tutti_status status = compile(comm, made, made->text);
-  if (status == TUTTI_ERR_PLAN && !own) { /* a rule that does not know of this call's order: on no rank */
+  if (status == TUTTI_ERR_PLAN && !tt_authority_insists(choice->by)) { /* it does not know of this call: on no rank */
     tt_plan_destroy(made->plan);
     made->plan = NULL;
-    status = compile(comm, made, fallback);
+    status = compile(comm, made, tt_choose_fallback().text);
   }
   if (status == TUTTI_OK)
     *compiled = made;
@@ -264,20 +236,20 @@ static void take_compiled(tt_entry *entry, tt_compiled *compiled) {
 }
 
 /* The team's, or one that is made now. */
-static tutti_status get_compiled(tutti_comm *comm, const tt_entry_key *key, const char *text, bool own,
+static tutti_status get_compiled(tutti_comm *comm, const tt_entry_key *key, const tt_choice *choice,
                                  tt_compiled **compiled) {
-  *compiled = tt_team_find(comm->team, key, text, own);
+  *compiled = tt_team_find(comm->team, key, choice->text, tt_authority_insists(choice->by));
   if (*compiled)
     return TUTTI_OK;
-  tutti_status status = make_compiled(comm, key, text, own, compiled);
+  tutti_status status = make_compiled(comm, key, choice, compiled);
   if (status == TUTTI_OK)
     tt_team_keep(comm->team, *compiled);
   return status;
 }
 
-static tutti_status create(tutti_comm *comm, const tt_entry_key *key, const char *text, bool own, tt_entry **entry) {
+static tutti_status create(tutti_comm *comm, const tt_entry_key *key, const tt_choice *choice, tt_entry **entry) {
   tt_compiled *compiled;
-  tutti_status status = get_compiled(comm, key, text, own, &compiled);
+  tutti_status status = get_compiled(comm, key, choice, &compiled);
   if (status != TUTTI_OK)
     return status;
   compiled->uses++;
@@ -300,16 +272,21 @@ static bool same_key(const tt_entry_key *a, const tt_entry_key *b) {
          a->ordered == b->ordered && a->graph == b->graph;
 }
 
+/* Whose parameters somebody insists on runs nothing else. */
+static bool fits(const tt_entry *entry, const tt_entry_key *key, const tt_choice *choice) {
+  return same_key(&entry->key, key) && strcmp(entry->compiled->text, choice->text) == 0 &&
+         (!tt_authority_insists(choice->by) || strcmp(entry->runs, choice->text) == 0);
+}
+
 tutti_status tt_entry_find(tutti_comm *comm, const tt_entry_key *key, int64_t bytes, tt_entry **entry) {
-  bool own;
   assert(!comm->side.main); /* those borrow their plans */
-  const char *text = choose(comm, key, bytes, &own);
+  const tt_choice choice = choose(comm, key, bytes);
   for (tt_entry *n = comm->calls.entries; n; n = n->next)
-    if (same_key(&n->key, key) && strcmp(n->compiled->text, text) == 0) {
+    if (fits(n, key, &choice)) {
       *entry = n;
       return TUTTI_OK;
     }
-  return create(comm, key, text, own, entry);
+  return create(comm, key, &choice, entry);
 }
 
 void tt_entry_forget(tutti_comm *comm, const tutti_graph *graph) {

@@ -34,13 +34,13 @@ typedef struct tt_compiled {
   struct tt_compiled *next;
 } tt_compiled;
 
-/* A choice of parameters. */
-typedef struct tt_choice {
-  tt_collective collective;
+/* The choice that was made last for communicators whose user has decided nothing. */
+typedef struct tt_choice_kept {
   int64_t bytes;
+  tt_collective collective;
   bool ordered;
-  const char *text; /* a winner's or the profile's; NULL: none was made */
-} tt_choice;
+  tt_choice choice; /* text NULL: none was made */
+} tt_choice_kept;
 
 typedef struct tt_team {
   int64_t *job_rank; /* of each rank */
@@ -56,7 +56,7 @@ typedef struct tt_team {
   tt_topo *topo;
   tt_owners owners[TT_TOPO_LEVELS]; /* of blocks dealt evenly to a level's groups; block_count 0: not made yet */
   tt_arena arena;
-  tt_choice last_choice;
+  tt_choice_kept last_choice;
   tt_dispatch *dispatch; /* winners of its shape; NULL: not made yet, or there is no wisdom */
   tt_compiled *compiled; /* the newest first */
   int64_t compiled_count;

@@ -57,11 +57,8 @@ tutti_status tt_task_compose(const tt_problem *of, const tt_params *params, cons
   return status == TUTTI_OK ? tt_compose(&problem, params->form, composition) : status;
 }
 
-/* Where not all ranks know how long a block is, none may pass one on. */
-static tutti_status check_lengths(const tt_task *task, const compiling *of) {
-  if (tt_compose_info(task->problem.collective).lengths == TT_LENGTHS_ALL || !tt_lowering_relays(of->lowering))
-    return TUTTI_OK;
-  return tt_fail(TUTTI_ERR_PLAN, "ranks would pass on blocks whose length they do not know");
+bool tt_task_knows_lengths(tt_collective collective, const tt_lowering *lowering) {
+  return tt_compose_info(collective).lengths == TT_LENGTHS_ALL || !tt_lowering_relays(lowering);
 }
 
 static tutti_status hash_ranks(const tt_task *task, const compiling *of, tt_structure *made) {
@@ -87,8 +84,8 @@ tutti_status tt_structure_make(const tt_task *task, const char *text, tt_structu
     status = tt_task_compose(&task->problem, &of.params, task->topo, &of.arena, &of.composition);
   if (status == TUTTI_OK)
     status = tt_lowering_create(&of.composition, task->topo, &of.params, &of.lowering);
-  if (status == TUTTI_OK)
-    status = check_lengths(task, &of);
+  if (status == TUTTI_OK && !tt_task_knows_lengths(task->problem.collective, of.lowering))
+    status = tt_fail(TUTTI_ERR_PLAN, "ranks would pass on blocks whose length they do not know");
   if (status == TUTTI_OK)
     status = hash_ranks(task, &of, made);
   made->hash = hash_number(made->hash, of.params.acc_float32);

@@ -76,6 +76,8 @@ void tt_candidates_finish(tt_candidates *space);
  * even. In the arena. TUTTI_ERR_PLAN, TUTTI_ERR_MEMORY. */
 tutti_status tt_task_compose(const tt_problem *of, const tt_params *params, const tt_topo *topo, tt_arena *arena,
                              tt_composition *composition);
+/* Whether each rank knows the lengths of the blocks that it would pass on: else the plans cannot run. */
+bool tt_task_knows_lengths(tt_collective collective, const tt_lowering *lowering);
 /* The same for a text from elsewhere. TUTTI_ERR_PLAN, with the reason, where it makes no plan. */
 tutti_status tt_candidate_identify(const tt_task *task, const char *text, uint64_t *identity);
 
@@ -136,6 +138,47 @@ static inline const tt_winner *tt_dispatch_find(const tt_dispatch *dispatch, con
   int32_t found = dispatch->winner[collective][tt_dispatch_bucket(bytes)];
   return found < 0 ? NULL : &wisdom->winner[found];
 }
+
+/* ---- who decides (choose.c) ---- */
+
+/* The strongest first. */
+typedef enum tt_authority {
+  TT_BY_PROGRAM, /* tutti_comm_set_params */
+  TT_BY_PARAMS,  /* TUTTI_PARAMS */
+  TT_BY_WISDOM,
+  TT_BY_PROFILE,
+  TT_BY_NOBODY,
+  TT_AUTHORITY_COUNT
+} tt_authority;
+
+const char *tt_authority_name(tt_authority by);
+/* Where its text makes no plan, the call is an error; of the others, the call runs as if nobody had decided. */
+bool tt_authority_insists(tt_authority by);
+
+/* What they say. All ranks have the same. */
+typedef struct tt_authorities {
+  const char *set;             /* by the program; NULL: nothing */
+  const char *params;          /* TUTTI_PARAMS; "": not set */
+  const tt_wisdom *wisdom;     /* NULL: none */
+  const tt_dispatch *dispatch; /* of the wisdom, for this shape; NULL as that is */
+  const tt_profile *profile;   /* NULL: none */
+} tt_authorities;
+
+typedef struct tt_choice {
+  tt_authority by;
+  const char *text;        /* the parameters; NULL: it says nothing of this call, */
+  const char *why;         /* and why (static storage) */
+  const char *source;      /* its file and line, "PATH:12"; "": none */
+  const tt_winner *winner; /* of wisdom */
+} tt_choice;
+
+/* The region of a call on ranks with that topology. bytes: of the whole vector. */
+tt_region tt_region_of(const tt_topo *topo, tt_collective collective, int64_t bytes, int64_t nic_count);
+/* What one of them says, the others aside. ordered: the operator does not commute. */
+tt_choice tt_choose_by(const tt_authorities *of, tt_authority by, const tt_region *region, bool ordered);
+/* What the strongest says that says something. */
+tt_choice tt_choose(const tt_authorities *of, const tt_region *region, bool ordered);
+tt_choice tt_choose_fallback(void); /* what runs where nobody decides */
 
 /* The text of profiles/default.json, put into the library by the build. */
 extern const char tt_profile_shipped[];

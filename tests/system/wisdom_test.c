@@ -230,7 +230,24 @@ static void test_a_named_file_that_is_wrong_is_an_error_on_all_ranks(void **stat
   run_job(RANKS, expect_refusal, text);
 }
 
-/* A plan that this call cannot have: the user's own parameters would be an error, these are not. */
+static const char no_plan[] = "[rack:chain/core:star]";
+
+static void insist(const tutti_boot *boot, void *argument) {
+  const trial *of = argument;
+  float in = 1, out;
+  set_wisdom(of->option[boot->rank]);
+  tutti_context *context = join_job(boot);
+  tutti_comm *comm;
+  CHECK(tutti_comm_create(context, &comm) == TUTTI_OK);
+  CHECK(tutti_allreduce(&in, &out, 1, TUTTI_FLOAT32, TUTTI_SUM, comm) == TUTTI_OK && out == RANKS);
+  call_once(comm, TT_ALLREDUCE, 100, 0);
+  CHECK(tutti_comm_set_params(comm, "allreduce", no_plan) == TUTTI_OK);
+  CHECK(tutti_allreduce(&in, &out, 1, TUTTI_FLOAT32, TUTTI_SUM, comm) == TUTTI_ERR_PLAN);
+  leave_all(context, comm);
+}
+
+/* A plan that this call cannot have: the user's own parameters are an error, also where the same text was passed over
+ * before; these are not. */
 static void test_a_winner_that_makes_no_plan_here_is_passed_over(void **state) {
   (void)state;
   trial of = {.used = false};
@@ -238,10 +255,11 @@ static void test_a_winner_that_makes_no_plan_here_is_passed_over(void **state) {
   snprintf(text, sizeof text,
            "{\"tutti-wisdom\": 1, \"machine\": \"%s\", \"winners\": [{\"collective\": \"allreduce\", \"ranks\": 4, "
            "\"nodes\": 1, \"ranks_per_node\": 4, \"nics\": 1, \"bytes\": 400, \"params\": "
-           "\"[rack:chain/core:star]\", \"ns\": 1, \"rules_ns\": 2}]}",
-           machine);
+           "\"%s\", \"ns\": 1, \"rules_ns\": 2}]}",
+           machine, no_plan);
   write_file(text);
   run_job(RANKS, run_one, &of);
+  run_job(RANKS, insist, &of);
   unlink(path);
 }
 

@@ -242,17 +242,11 @@ static tutti_status print_all(forecast *of) {
   return TUTTI_OK;
 }
 
-/* As in the library. */
-static bool runs(const plan_work *work) {
-  tt_collective_info info = tt_compose_info(work->options->problem.collective);
-  return info.lengths == TT_LENGTHS_ALL || !tt_lowering_relays(work->lowering);
-}
-
 tutti_status plan_media_print(const plan_work *work, int64_t bytes) {
   forecast of = {.work = work, .bytes = bytes};
   if (work->options->problem.collective == TT_BARRIER) /* its block is the library's */
     return TUTTI_OK;
-  if (!runs(work)) {
+  if (!tt_task_knows_lengths(work->options->problem.collective, work->lowering)) {
     puts("\n  it cannot run: ranks would pass on blocks whose length they do not know");
     return TUTTI_OK;
   }
