@@ -6,16 +6,17 @@
 #include <string.h>
 
 tutti_status tt_wisdom_begin(tutti_context *context, int64_t **numbers, int64_t *count) {
-  char path[TT_WISDOM_PATH];
+  tt_wisdom_found found;
   *numbers = NULL;
   *count = 0;
   if (context->rank != 0)
     return TUTTI_OK;
-  tt_wisdom *wisdom;
-  tutti_status status = tt_wisdom_load(&wisdom, path);
-  if (status == TUTTI_OK && wisdom && wisdom->count > 0)
-    status = tt_wisdom_pack(wisdom, numbers, count);
-  tt_wisdom_destroy(wisdom);
+  tutti_status status = tt_wisdom_load(&found);
+  if (found.wrong)
+    tt_log(TT_LOG_WARN, "wisdom is not used: %s", found.why);
+  if (status == TUTTI_OK && found.wisdom && found.wisdom->count > 0)
+    status = tt_wisdom_pack(found.wisdom, numbers, count);
+  tt_wisdom_destroy(found.wisdom);
   return status;
 }
 

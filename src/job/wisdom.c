@@ -104,27 +104,32 @@ static tutti_status check_machine(const tt_wisdom *wisdom, const char *path, con
   return tt_fail(TUTTI_ERR_UNSUPPORTED, "%s: measured on machine %s, and this is %s", path, wisdom->machine, machine);
 }
 
-tutti_status tt_wisdom_load(tt_wisdom **wisdom, char path[static TT_WISDOM_PATH]) {
+/* None is used, and the last error says why. */
+static tutti_status go_without(tt_wisdom_found *found, bool wrong) {
+  tt_wisdom_destroy(found->wisdom);
+  found->wisdom = NULL;
+  found->wrong = wrong;
+  snprintf(found->why, sizeof found->why, "%s", tutti_last_error());
+  tt_fail_clear();
+  return TUTTI_OK;
+}
+
+tutti_status tt_wisdom_load(tt_wisdom_found *found) {
   char machine[TT_MACHINE_TEXT];
   const char *option = tt_options_get()->choice.wisdom;
   bool named = *option != '\0';
-  *wisdom = NULL;
-  *path = '\0';
-  tutti_status status = tt_wisdom_find(option, false, path, machine);
-  if (status != TUTTI_OK || (!named && access(path, F_OK) != 0)) {
-    tt_fail_clear();
-    return TUTTI_OK;
-  }
-  status = tt_wisdom_read(path, wisdom);
+  *found = (tt_wisdom_found){.wisdom = NULL};
+  tutti_status status = tt_wisdom_find(option, false, found->path, machine);
+  if (status == TUTTI_OK && !named && access(found->path, F_OK) != 0)
+    status = tt_fail(TUTTI_ERR_UNSUPPORTED, "there is no file %s", found->path);
+  if (status != TUTTI_OK)
+    return go_without(found, false);
+  status = tt_wisdom_read(found->path, &found->wisdom);
   if (status == TUTTI_OK)
-    status = check_machine(*wisdom, path, machine);
+    status = check_machine(found->wisdom, found->path, machine);
   if (status == TUTTI_OK)
     return TUTTI_OK;
-  tt_wisdom_destroy(*wisdom);
-  *wisdom = NULL;
   if (status == TUTTI_ERR_ARGUMENT && named)
     return status;
-  tt_log(TT_LOG_WARN, "wisdom is not used: %s", tutti_last_error());
-  tt_fail_clear();
-  return TUTTI_OK;
+  return go_without(found, true);
 }

@@ -13,8 +13,15 @@ enum { TT_WISDOM_PATH = 4096 };
 tutti_status tt_wisdom_find(const char *option, bool make, char path[static TT_WISDOM_PATH],
                             char machine[static TT_MACHINE_TEXT]);
 
-/* What a job uses: *wisdom, or NULL where there is none, or none of this machine, which is left alone with a line in
- * the log. An error only where TUTTI_WISDOM names a file that cannot be used. */
-tutti_status tt_wisdom_load(tt_wisdom **wisdom, char path[static TT_WISDOM_PATH]);
+/* What a job uses. */
+typedef struct tt_wisdom_found {
+  tt_wisdom *wisdom;         /* NULL: none */
+  char path[TT_WISDOM_PATH]; /* of the file, be it there or not; "": there can be none */
+  char why[512];             /* none is used: why */
+  bool wrong;                /* there is a file, and it cannot be used: people should know */
+} tt_wisdom_found;
+
+/* An error only where TUTTI_WISDOM names a file that cannot be used. tt_wisdom_destroy(found->wisdom) afterwards. */
+tutti_status tt_wisdom_load(tt_wisdom_found *found);
 
 #endif
