@@ -1,6 +1,5 @@
 /* tools/plan/options.c - the command line of `tutti plan`. */
 #include "options.h"
-#include "graph.h"
 
 #include "lower/lower.h"
 #include "tools/shared/shared.h"
@@ -11,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RANKS_MOST (1 << 20)
 #define RANKS_ALL_MOST (1 << 16) /* with all presets, some of which have as many steps */
 #define SIZE_MOST ((int64_t)1 << 40)
 
@@ -50,16 +48,6 @@ static const char help[] =
     "\n"
     "collectives: ";
 
-static void print_collectives(FILE *out) {
-  for (int c = 0, width = 13; c < TT_COLLECTIVE_COUNT; c++) {
-    const char *name = tt_compose_info((tt_collective)c).name;
-    bool breaks = width + (int)strlen(name) > 100;
-    width = (breaks ? 2 : width) + (int)strlen(name) + 2;
-    fprintf(out, "%s%s%s", c ? "," : "", breaks ? "\n  " : c ? " " : "", name);
-  }
-  fputc('\n', out);
-}
-
 static void print_shapes(void) {
   size_t count;
   const tt_shape *const *shapes = tt_shape_table(&count);
@@ -73,7 +61,7 @@ static void print_help(void) {
   size_t count;
   const tt_preset *preset = tt_preset_table(&count);
   fputs(help, stdout);
-  print_collectives(stdout);
+  plan_print_collectives(stdout);
   puts("\nshapes, as trees over labels from 0, the root:");
   print_shapes();
   puts("\npresets:");
@@ -82,11 +70,6 @@ static void print_help(void) {
 }
 
 #define FAIL(...) tool_fail("plan", TOOL_WRONG, __VA_ARGS__)
-
-static int read_number(const char *name, const char *text, int64_t least, int64_t *number) {
-  bool right = tool_read_number(text, least, INT32_MAX, number);
-  return right ? 0 : FAIL("%s %s: expected a number from %" PRId64 " to %d", name, text, least, INT32_MAX);
-}
 
 /* ---- options with a value that is looked at ---- */
 
@@ -97,32 +80,9 @@ static int take_help(void *options, const char *value) {
   return TOOL_HELPED;
 }
 
-static int take_collective(void *to, const char *name) {
-  plan_options *options = to;
-  if (options->collective)
-    return FAIL("one collective at a time: '%s' or '%s'?", options->collective, name);
-  options->collective = name;
-  return 0;
-}
-
-static int take_ranks(void *to, const char *text) {
-  plan_options *options = to;
-  return read_number("-n", text, 1, &options->problem.rank_count);
-}
-
-static int take_nodes(void *to, const char *text) {
-  plan_options *options = to;
-  return read_number("--nodes", text, 1, &options->node_count);
-}
-
-static int take_root(void *to, const char *text) {
-  plan_options *options = to;
-  return read_number("--root", text, 0, &options->problem.root);
-}
-
 static int take_rank(void *to, const char *text) {
   plan_options *options = to;
-  return read_number("--rank", text, 0, &options->text_rank);
+  return plan_read_number(options, "--rank", text, 0, &options->text_rank);
 }
 
 static int take_sizes(void *to, const char *text) {
@@ -144,19 +104,6 @@ static int take_sizes(void *to, const char *text) {
   return result == 0 && options->size_count == 0 ? FAIL("--sizes: no size is given") : result;
 }
 
-/* Later ones change what earlier ones say. */
-static int add_model(plan_options *options, const char *name, const char *value) {
-  size_t used = strlen(options->model);
-  int length = snprintf(options->model + used, PLAN_MODEL - used, "%s%s%s", used ? ";" : "", name, value);
-  options->models = true;
-  return (size_t)length < PLAN_MODEL - used ? 0 : FAIL("the model is longer than %d characters", PLAN_MODEL - 1);
-}
-
-static int take_alpha(void *options, const char *time) { return add_model(options, "alpha=", time); }
-static int take_beta(void *options, const char *rate) { return add_model(options, "beta=", rate); }
-static int take_gamma(void *options, const char *rate) { return add_model(options, "gamma=", rate); }
-static int take_model(void *options, const char *text) { return add_model(options, "", text); }
-
 static int take_measure(void *to, const char *value) {
   plan_options *options = to;
   (void)value;
@@ -167,27 +114,15 @@ static int take_measure(void *to, const char *value) {
 #define AT(member) offsetof(plan_options, member)
 
 static const tool_option rows[] = {
-    {NULL, 1, TOOL_TAKE, 0, take_collective},
-    {NULL, 'n', TOOL_TAKE, 0, take_ranks},
-    {"nodes", 0, TOOL_TAKE, 0, take_nodes},
-    {"groups", 0, TOOL_TEXT, AT(map), NULL},
+    PLAN_SUBJECT_ROWS,
+    {NULL, 1, TOOL_TAKE, 0, plan_take_collective},
     {"params", 0, TOOL_TEXT, AT(params), NULL},
-    {"root", 0, TOOL_TAKE, 0, take_root},
-    {"graph", 0, TOOL_TEXT, AT(graph_text), NULL},
-    {"in-place", 0, TOOL_SET, AT(problem.in_place), NULL},
-    {"ordered", 0, TOOL_SET, AT(problem.ordered), NULL},
-    {"no-publish", 0, TOOL_CLEAR, AT(publish), NULL},
-    {"publish", 0, TOOL_SET, AT(publish), NULL}, /* as it is anyway */
     {"text", 0, TOOL_SET, AT(text), NULL},
     {"composition", 0, TOOL_SET, AT(composition), NULL},
     {"rank", 0, TOOL_TAKE, 0, take_rank},
     {"svg", 0, TOOL_TEXT, AT(svg), NULL},
     {"dot", 0, TOOL_TEXT, AT(dot), NULL},
     {"sizes", 0, TOOL_TAKE, 0, take_sizes},
-    {"alpha", 0, TOOL_TAKE, 0, take_alpha},
-    {"beta", 0, TOOL_TAKE, 0, take_beta},
-    {"gamma", 0, TOOL_TAKE, 0, take_gamma},
-    {"model", 0, TOOL_TAKE, 0, take_model},
     {"measure", 0, TOOL_DO, 0, take_measure},
     {"alloc", 0, TOOL_SET, AT(alloc), NULL},
     {"by-rank", 0, TOOL_SET, AT(by_rank), NULL},
@@ -196,41 +131,10 @@ static const tool_option rows[] = {
 
 /* ---- what goes together ---- */
 
-static int read_graph(plan_options *options) {
-  tt_problem *problem = &options->problem;
-  bool needed = tt_compose_info(problem->collective).has_graph;
-  const char *name = tt_compose_info(problem->collective).name;
-  if (needed != (options->graph_text != NULL))
-    return needed ? FAIL("%s needs --graph 4x4, or --graph with a file of edges", name)
-                  : FAIL("--graph: %s does not use a graph", name);
-  if (!needed)
-    return 0;
-  if (plan_graph_read(options->graph_text, problem->rank_count, &options->arena, &options->graph) != TUTTI_OK)
-    return FAIL("%s", tutti_last_error());
-  problem->graph = &options->graph;
-  problem->rank_count = options->graph.rank_count;
-  return 0;
-}
-
-/* Where -n does not say it, and the map may. */
-static int count_map(plan_options *options) {
-  tt_problem *problem = &options->problem;
-  if (problem->rank_count != 0 || !options->map || options->graph_text)
-    return 0;
-  problem->rank_count = tt_topo_map_size(options->map);
-  if (problem->rank_count > 0)
-    return 0;
-  return strncmp(options->map, "cyclic:", 7) == 0
-             ? FAIL("--groups '%s' does not give the number of ranks; add -n N", options->map)
-             : FAIL("--groups '%s' is not a group map; write 4x8, 7,8,3,1, cyclic:4 or 0,0,1,1:", options->map);
-}
-
 static int check_parts(const plan_options *options) {
   bool all = strcmp(options->params, "all") == 0;
   if ((options->alloc || options->by_rank) && (options->size_count == 0 || all))
     return FAIL("%s needs --sizes and a single preset", options->alloc ? "--alloc" : "--by-rank");
-  if (options->problem.rank_count > RANKS_MOST)
-    return FAIL("-n %" PRId64 ": the limit is %d ranks", options->problem.rank_count, RANKS_MOST);
   if (options->problem.rank_count > RANKS_ALL_MOST && all)
     return FAIL("--params all: the limit is %d ranks", RANKS_ALL_MOST);
   if ((options->text || options->text_rank >= 0) && all)
@@ -238,43 +142,22 @@ static int check_parts(const plan_options *options) {
   return 0;
 }
 
-static int check_ranks(plan_options *options) {
-  tt_problem *problem = &options->problem;
-  if (count_map(options) != 0 || read_graph(options) != 0)
-    return TOOL_WRONG;
-  if (problem->rank_count < 1)
-    return FAIL("the number of ranks is missing; add -n N");
-  if (check_parts(options) != 0)
-    return TOOL_WRONG;
-  if (options->map && options->node_count)
-    return FAIL("--nodes and --groups both place ranks; give only one of them");
-  if (options->node_count > problem->rank_count)
-    return FAIL("--nodes %" PRId64 " exceeds the %" PRId64 " ranks", options->node_count, problem->rank_count);
-  if (problem->root >= problem->rank_count)
-    return FAIL("--root %" PRId64 " is not a rank below %" PRId64, problem->root, problem->rank_count);
-  if (options->text_rank >= problem->rank_count)
-    return FAIL("--rank %" PRId64 " is not a rank below %" PRId64, options->text_rank, problem->rank_count);
-  if (problem->root && !tt_compose_info(problem->collective).has_root)
-    return FAIL("--root: %s has no root", tt_compose_info(problem->collective).name);
-  return 0;
+static int check_all(plan_options *options) {
+  int result = plan_subject_check(options);
+  if (result == 0)
+    result = check_parts(options);
+  if (result == 0 && options->text_rank >= options->problem.rank_count)
+    return FAIL("--rank %" PRId64 " is not a rank below %" PRId64, options->text_rank, options->problem.rank_count);
+  return result;
 }
 
 void plan_options_finish(plan_options *options) { tt_arena_finish(&options->arena); }
 
 int plan_options_parse(int argc, char **argv, plan_options *options) {
-  *options = (plan_options){.params = "", .text_rank = -1, .publish = true};
-  tt_arena_init(&options->arena);
+  plan_subject_init("plan", options);
+  options->text_rank = -1;
   int result = tool_options_read(argc, argv, "-", rows, TT_COUNT(rows), options);
   if (result == TOOL_UNKNOWN)
     return FAIL("see tutti plan --help");
-  if (result != TOOL_GO_ON)
-    return result;
-  options->problem.collective = options->collective ? tt_compose_find(options->collective) : TT_COLLECTIVE_COUNT;
-  if (options->problem.collective == TT_COLLECTIVE_COUNT) {
-    FAIL(options->collective ? "unknown collective '%s'" : "the collective is missing", options->collective);
-    fputs("collectives: ", stderr);
-    print_collectives(stderr);
-    return TOOL_WRONG;
-  }
-  return check_ranks(options);
+  return result == TOOL_GO_ON ? check_all(options) : result;
 }

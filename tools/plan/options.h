@@ -3,17 +3,20 @@
 #define TUTTI_TOOLS_PLAN_OPTIONS_H
 
 #include "compose/compose.h"
+#include "tools/shared/shared.h"
 
 #define PLAN_SIZES 8
 #define PLAN_MODEL 512
 
 typedef struct plan_options {
+  const char *command;    /* that was called, for errors */
   const char *collective; /* its name */
   tt_problem problem;
   tt_graph graph;
   const char *graph_text; /* of --graph, NULL: none */
   const char *map;        /* text of --groups, NULL: none */
   int64_t node_count;     /* of --nodes, 0: none */
+  bool as_job;            /* levels are those of a job: "node" is always there */
   const char *params;     /* text or preset; "all" */
   const char *svg, *dot;  /* paths, NULL: none; "-": standard output */
   bool text;              /* print the plans of all ranks only, as text */
@@ -33,5 +36,39 @@ typedef struct plan_options {
 /* 0: go on; 1: help was printed; -1: an error was printed. plan_options_finish is called afterwards in any case. */
 int plan_options_parse(int argc, char **argv, plan_options *options);
 void plan_options_finish(plan_options *options);
+
+/* ---- subject.c: which collective, on which ranks, on what machine. For all commands that ask for it: their options
+ * begin with a plan_options ---- */
+
+/* Rows of its table of options. */
+#define PLAN_SUBJECT_ROWS                                                                                              \
+  {NULL, 'n', TOOL_TAKE, 0, plan_take_ranks}, {"nodes", 0, TOOL_TAKE, 0, plan_take_nodes},                             \
+      {"groups", 0, TOOL_TEXT, offsetof(plan_options, map), NULL}, {"root", 0, TOOL_TAKE, 0, plan_take_root},          \
+      {"graph", 0, TOOL_TEXT, offsetof(plan_options, graph_text), NULL},                                               \
+      {"in-place", 0, TOOL_SET, offsetof(plan_options, problem.in_place), NULL},                                       \
+      {"ordered", 0, TOOL_SET, offsetof(plan_options, problem.ordered), NULL},                                         \
+      {"no-publish", 0, TOOL_CLEAR, offsetof(plan_options, publish), NULL},                                            \
+      {"publish", 0, TOOL_SET, offsetof(plan_options, publish), NULL}, /* as it is anyway */                           \
+      {"alpha", 0, TOOL_TAKE, 0, plan_take_alpha}, {"beta", 0, TOOL_TAKE, 0, plan_take_beta},                          \
+      {"gamma", 0, TOOL_TAKE, 0, plan_take_gamma}, {                                                                   \
+    "model", 0, TOOL_TAKE, 0, plan_take_model                                                                          \
+  }
+
+int plan_take_collective(void *options, const char *name);
+int plan_take_ranks(void *options, const char *text);
+int plan_take_nodes(void *options, const char *text);
+int plan_take_root(void *options, const char *text);
+int plan_take_alpha(void *options, const char *time);
+int plan_take_beta(void *options, const char *rate);
+int plan_take_gamma(void *options, const char *rate);
+int plan_take_model(void *options, const char *text);
+
+/* Before the options are read; plan_options_finish is called afterwards in any case. */
+void plan_subject_init(const char *command, plan_options *options);
+/* Once they are: what goes together, and what follows from it. 0, or TOOL_WRONG after an error was printed. */
+int plan_subject_check(plan_options *options);
+
+void plan_print_collectives(FILE *out);
+int plan_read_number(const plan_options *options, const char *name, const char *text, int64_t least, int64_t *number);
 
 #endif

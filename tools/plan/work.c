@@ -25,7 +25,7 @@ static void even_nodes(int64_t rank_count, int64_t node_count, int64_t *map) {
 static tutti_status add_nodes(plan_work *work) {
   const plan_options *options = work->options;
   int64_t ranks = options->problem.rank_count;
-  int64_t *map = tt_arena_alloc(&work->arena, (size_t)ranks, sizeof *map);
+  int64_t *map = tt_arena_alloc(&work->arena, (size_t)ranks, sizeof *map); /* zeros: one node */
   if (!map)
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for %" PRId64 " ranks", ranks);
   tutti_status status = options->map ? tt_topo_parse_map(options->map, ranks, map) : TUTTI_OK;
@@ -50,7 +50,7 @@ static tutti_status make_topo(plan_work *work) {
   if (status != TUTTI_OK)
     return status;
   work->topo->level[0].publish = options->publish && tt_medium_publishes(medium);
-  return options->map || options->node_count ? add_nodes(work) : TUTTI_OK;
+  return options->map || options->node_count || options->as_job ? add_nodes(work) : TUTTI_OK;
 }
 
 static tutti_status make_model(plan_work *work) {
