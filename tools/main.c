@@ -1,6 +1,7 @@
 /* tools/main.c - the `tutti` command: a table of subcommands. */
 #include "base/base.h"
 #include "tools/bench/bench.h"
+#include "tools/explain/explain.h"
 #include "tools/info/info.h"
 #include "tools/mpirun/mpirun.h"
 #include "tools/plan/plan.h"
@@ -29,6 +30,7 @@ static const command table[] = {
     {"bench", tt_tool_bench, "measure collectives, and compare them with other libraries"},
     {"tune", tt_tool_tune, "measure which parameters are fastest on this machine, for later jobs"},
     {"plan", tt_tool_plan, "show what a collective does: levels, rounds, messages; as text or picture"},
+    {"explain", tt_tool_explain, "say which parameters a call runs with, who has decided that, and what else there is"},
     {"verify", tt_tool_verify, "prove the plans of every collective, form and preset, or those in a file"},
     {"topo", tt_tool_topo, "show the machine and its NICs, or a network of switches, and where ranks are"},
     {"info", tt_tool_info, "show the version, the machine, and every option with its value"},

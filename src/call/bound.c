@@ -5,11 +5,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* Elements of the whole vector: all ranks' parts together. */
 static int64_t vector_count(const tutti_comm *comm, const tt_call *call) {
-  bool parts = tt_compose_side(call->collective, TT_IN).unit == TT_EACH_RANK ||
-               tt_compose_side(call->collective, TT_OUT).unit == TT_EACH_RANK;
-  return call->count * (parts ? comm->size : 1);
+  return tt_compose_vector(call->collective, call->count, comm->size);
 }
 
 static int64_t vector_bytes(const tutti_comm *comm, const tt_call *call) {

@@ -254,6 +254,12 @@ static const struct form *find_form(tt_collective collective, const char *name) 
   return split ? &forms[0] : NULL;
 }
 
+int64_t tt_compose_vector(tt_collective collective, int64_t count, int64_t rank_count) {
+  bool each = tt_compose_side(collective, TT_IN).unit == TT_EACH_RANK ||
+              tt_compose_side(collective, TT_OUT).unit == TT_EACH_RANK;
+  return count * (each ? rank_count : 1);
+}
+
 const char *tt_compose_form(tt_collective collective, const char *name) {
   const struct form *form = find_form(collective, name);
   return form ? form->name : NULL;

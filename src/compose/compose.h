@@ -99,6 +99,8 @@ tt_collective_info tt_compose_info(tt_collective collective); /* name NULL where
 tt_collective tt_compose_find(const char *name);              /* TT_COLLECTIVE_COUNT where there is none */
 tt_operands tt_compose_operands(tt_collective collective);
 tt_side tt_compose_side(tt_collective collective, tt_buffer side); /* of TT_IN or TT_OUT */
+/* Elements of the whole vector, of a call with that count: of all ranks' parts together. */
+int64_t tt_compose_vector(tt_collective collective, int64_t count, int64_t rank_count);
 /* The form that a name stands for: NULL or "" for the first, "split" for the first that cuts the vector into one block
  * a rank (the first where none does); NULL where there is none. */
 const char *tt_compose_form(tt_collective collective, const char *name);

@@ -22,7 +22,8 @@ void plan_title(const plan_work *work, char *text, size_t size) {
   int used = snprintf(text, size, "%s of %" PRId64 " rank%s", info.name, problem->rank_count,
                       problem->rank_count == 1 ? "" : "s");
   if (work->topo->level_count > 1)
-    used += snprintf(text + used, size - (size_t)used, " on %" PRId64 " nodes", work->topo->level[0].group_count);
+    used += snprintf(text + used, size - (size_t)used, " on %" PRId64 " node%s", work->topo->level[0].group_count,
+                     work->topo->level[0].group_count == 1 ? "" : "s");
   if (info.has_root)
     used += snprintf(text + used, size - (size_t)used, ", root %" PRId64, problem->root);
   if (info.has_graph)

@@ -2,7 +2,9 @@
 #include "shared.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 tutti_status tool_write_file(const char *path, tutti_status (*write)(void *user, FILE *file), void *user) {
   bool to_stdout = strcmp(path, "-") == 0;
@@ -16,6 +18,11 @@ tutti_status tool_write_file(const char *path, tutti_status (*write)(void *user,
   if (status == TUTTI_OK && !written)
     return tt_fail(TUTTI_ERR_SYSTEM, "cannot write all of '%s': %s", path, strerror(errno));
   return status;
+}
+
+bool tool_has_colour(void) {
+  const char *refused = getenv("NO_COLOR"), *terminal = getenv("TERM");
+  return isatty(STDOUT_FILENO) && (!refused || !refused[0]) && (!terminal || strcmp(terminal, "dumb") != 0);
 }
 
 void tool_format_time(double time_ns, char text[static 32]) {

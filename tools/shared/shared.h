@@ -81,6 +81,7 @@ bool tool_is_rank(int64_t *rank);
 
 /* Writes a file, "-": standard output, which stays open. */
 tutti_status tool_write_file(const char *path, tutti_status (*write)(void *user, FILE *file), void *user);
+bool tool_has_colour(void); /* standard output is a terminal, and its user wants colours */
 /* As short as may be: "1.25 us". */
 void tool_format_time(double time_ns, char text[static 32]);
 

@@ -1,6 +1,8 @@
 /* tools/topo/text.c - tables and short texts of `tutti topo`. */
 #include "text.h"
 
+#include "tools/shared/shared.h"
+
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -30,11 +32,6 @@ void topo_table_add(topo_table *table, const char *const *cell) {
   table->last = row;
 }
 
-static bool has_colour(void) {
-  const char *refused = getenv("NO_COLOR"), *terminal = getenv("TERM");
-  return isatty(STDOUT_FILENO) && (!refused || !refused[0]) && (!terminal || strcmp(terminal, "dumb") != 0);
-}
-
 /* No blanks at the end of a line. */
 static void print_row(const topo_row *row, int count, const size_t width[TOPO_COLUMNS]) {
   while (count > 0 && !row->cell[count - 1][0])
@@ -45,7 +42,7 @@ static void print_row(const topo_row *row, int count, const size_t width[TOPO_CO
 
 void topo_table_print(const topo_table *table) {
   size_t width[TOPO_COLUMNS] = {0};
-  bool colour = has_colour();
+  bool colour = tool_has_colour();
   if (!table->first || !table->first->next)
     return;
   for (const topo_row *row = table->first; row; row = row->next)

@@ -6,10 +6,10 @@
 #include "tune.h"
 #include "cell.h"
 #include "options.h"
+#include "task.h"
 
 #include "call/call.h"
 #include "tools/shared/shared.h"
-#include "transport/shm/shm.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -29,16 +29,6 @@ typedef struct lead {
 } lead;
 
 /* ---- tasks ---- */
-
-static tt_task task_of(const tutti_comm *comm, tt_collective collective, int64_t bytes) {
-  bool crowded = comm->size > sysconf(_SC_NPROCESSORS_ONLN);
-  return (tt_task){.problem = {.collective = collective, .rank_count = comm->size},
-                   .topo = comm->topo,
-                   .bytes = bytes,
-                   .slot_bytes = (int64_t)tt_comm_slot_bytes(comm->size, comm->apart),
-                   .cells_bytes = comm->apart ? 0 : 2048,
-                   .read_bytes = tt_options_get()->cma && !comm->apart ? tt_shm_read_bytes(crowded) : 0};
-}
 
 static bool is_known(const lead *of, const tt_region *region) {
   return of->known && !of->options->again && tt_wisdom_of(of->known, region);
@@ -110,7 +100,8 @@ static int64_t bytes_of(const tutti_comm *comm, tt_collective collective, int64_
 static tutti_status run_cell(lead *of, tt_collective collective, int64_t bytes, tune_guesses *guesses) {
   const tutti_comm *comm = of->all->target;
   tt_region region = tt_comm_region(comm, collective, bytes_of(comm, collective, bytes));
-  tt_task task = task_of(comm, collective, region.bytes);
+  tt_problem problem = {.collective = collective, .rank_count = comm->size};
+  tt_task task = tune_task_of(&problem, comm->topo, comm->apart, region.bytes);
   tune_result result;
   if (is_known(of, &region)) {
     of->cells--;

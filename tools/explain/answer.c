@@ -1,0 +1,67 @@
+/* tools/explain/answer.c - who decides and what runs, in a sentence or two; then what each authority says. */
+#include "answer.h"
+
+#include "dtype/dtype.h"
+#include "tools/plan/text.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* "allreduce of 16 ranks on 4 nodes, 1M of float32, sum" */
+static void print_call(const explain_question *question) {
+  const explain_options *options = question->options;
+  const tt_problem *problem = &options->plan.problem;
+  tt_collective_info info = tt_compose_info(problem->collective);
+  char title[160], size[16];
+  plan_title(&question->work, title, sizeof title);
+  tt_format_bytes(question->task.bytes, size);
+  printf("%s", title);
+  bool barrier = problem->collective == TT_BARRIER;
+  if (!barrier)
+    printf(", %s of %s", size, tt_dtype_type(options->type)->name);
+  if (info.reduces && !barrier)
+    printf(", %s", problem->ordered ? "an operator that does not commute" : tt_dtype_op(options->op)->name);
+  puts("\n");
+}
+
+/* "wisdom (PATH:12)" */
+static void format_authority(const tt_choice *choice, char *text, size_t size) {
+  snprintf(text, size, "%s%s%s%s", tt_authority_name(choice->by), *choice->source ? " (" : "", choice->source,
+           *choice->source ? ")" : "");
+}
+
+static void print_decision(const explain_question *question) {
+  const tt_choice *choice = &question->choice;
+  char who[4300];
+  format_authority(choice, who, sizeof who);
+  if (!question->runs)
+    printf("The call is an error: %s says '%s', which makes no plan here: %s.\n", who, choice->text, question->reason);
+  else if (question->reason[0])
+    printf("It runs with '%s': %s chooses '%s', which makes no plan here: %s.\n", question->runs, who, choice->text,
+           question->reason);
+  else if (choice->by == TT_BY_NOBODY)
+    printf("It runs with '%s': nobody chooses anything else.\n", question->runs);
+  else
+    printf("It runs with '%s': %s decides.\n", question->runs, who);
+}
+
+/* Stronger ones said nothing; weaker ones are overruled. */
+static void print_authority(const explain_question *question, tt_authority by) {
+  const tt_choice *said = &question->said[by];
+  const char *name = tt_authority_name(by);
+  bool decides = by == question->choice.by;
+  if (!said->text)
+    printf("  %-22s says nothing: %s\n", name, said->why);
+  else
+    printf("  %-22s %s '%s'%s%s%s\n", name, decides ? "decides:" : "would run", said->text, *said->source ? ", " : "",
+           said->source, decides ? "" : "; it is overruled");
+}
+
+void explain_answer_print(const explain_question *question) {
+  print_call(question);
+  print_decision(question);
+  putchar('\n');
+  for (tt_authority by = TT_BY_PROGRAM; by < TT_AUTHORITY_COUNT; by++)
+    print_authority(question, by);
+}

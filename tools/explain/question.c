@@ -1,0 +1,101 @@
+/* tools/explain/question.c - asks what a call asks: the same wisdom, profile and options, the same functions.
+ *
+ * A rank of a job has its topology and NICs from all ranks together; here the command line has the ranks and nodes, and
+ * nodes are as this machine is. */
+#include "question.h"
+
+#include "call/call.h"
+#include "dtype/dtype.h"
+#include "tools/tune/task.h"
+
+#include <stdio.h>
+
+/* ---- the call ---- */
+
+/* A call's blocks are whole elements, and where each rank has one they are equally long. */
+static int64_t bytes_of(const explain_options *options) {
+  const tt_problem *problem = &options->plan.problem;
+  tt_collective collective = problem->collective;
+  if (collective == TT_BARRIER)
+    return (int64_t)sizeof(int32_t); /* its token */
+  bool even = tt_compose_side(collective, TT_IN).length == TT_BY_COUNT &&
+              tt_compose_side(collective, TT_OUT).length == TT_BY_COUNT;
+  int64_t element = (int64_t)tt_dtype_type(options->type)->size;
+  int64_t least = element * (even ? tt_compose_vector(collective, 1, problem->rank_count) : 1);
+  return (options->length + least - 1) / least * least;
+}
+
+static bool is_apart(const explain_question *question) {
+  return question->options->plan.map || question->options->plan.node_count > 1;
+}
+
+static tutti_status open_call(explain_question *question) {
+  const explain_options *options = question->options;
+  tutti_status status = plan_work_open(&options->plan, tt_choose_fallback().text, &question->work);
+  if (status != TUTTI_OK)
+    return status;
+  const tt_topo *topo = question->work.topo;
+  int64_t bytes = bytes_of(options), nics = options->nics >= 0 ? options->nics : tt_machine_nics(NULL);
+  tt_problem problem = options->plan.problem;
+  problem.in_place = problem.in_place && !tt_call_copies(&(tt_call){.collective = problem.collective});
+  question->region = tt_region_of(topo, problem.collective, bytes, nics);
+  question->task = tune_task_of(&problem, topo, is_apart(question), bytes);
+  return TUTTI_OK;
+}
+
+/* ---- who decides ---- */
+
+static tutti_status ask(explain_question *question) {
+  bool ordered = question->task.problem.ordered;
+  tt_wisdom *wisdom = question->found.wisdom && question->found.wisdom->count > 0 ? question->found.wisdom : NULL;
+  tt_authorities of = {.set = question->options->set,
+                       .params = tt_options_get()->choice.params,
+                       .wisdom = wisdom,
+                       .dispatch = wisdom ? &question->dispatch : NULL,
+                       .profile = question->profile};
+  if (wisdom)
+    tt_dispatch_make(wisdom, &question->region, &question->dispatch);
+  for (tt_authority by = TT_BY_PROGRAM; by < TT_AUTHORITY_COUNT; by++)
+    question->said[by] = tt_choose_by(&of, by, &question->region, ordered);
+  if (!wisdom && question->found.why[0])
+    question->said[TT_BY_WISDOM].why = question->found.why;
+  question->choice = tt_choose(&of, &question->region, ordered);
+  return TUTTI_OK;
+}
+
+tutti_status explain_compiles(const explain_question *question, const char *text, uint64_t *identity) {
+  return tt_candidate_identify(&question->task, text, identity);
+}
+
+static tutti_status find_what_runs(explain_question *question) {
+  uint64_t identity;
+  tutti_status status = explain_compiles(question, question->choice.text, &identity);
+  question->runs = status == TUTTI_OK ? question->choice.text : NULL;
+  if (status != TUTTI_ERR_PLAN)
+    return status;
+  snprintf(question->reason, sizeof question->reason, "%s", tutti_last_error());
+  if (!tt_authority_insists(question->choice.by))
+    question->runs = tt_choose_fallback().text;
+  return TUTTI_OK;
+}
+
+/* ---- the whole ---- */
+
+tutti_status explain_question_open(const explain_options *options, explain_question *question) {
+  *question = (explain_question){.options = options};
+  tutti_status status = tt_profile_open(tt_options_get()->choice.profile, &question->profile);
+  if (status == TUTTI_OK)
+    status = tt_wisdom_load(&question->found);
+  if (status == TUTTI_OK)
+    status = open_call(question);
+  if (status == TUTTI_OK)
+    status = ask(question);
+  return status == TUTTI_OK ? find_what_runs(question) : status;
+}
+
+void explain_question_close(explain_question *question) {
+  if (question->work.options)
+    plan_work_close(&question->work);
+  tt_wisdom_destroy(question->found.wisdom);
+  tt_profile_close(question->profile);
+}

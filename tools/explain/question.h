@@ -1,0 +1,31 @@
+/* tools/explain/question.h - who decides about a call, and what runs. */
+#ifndef TUTTI_TOOLS_EXPLAIN_QUESTION_H
+#define TUTTI_TOOLS_EXPLAIN_QUESTION_H
+
+#include "options.h"
+
+#include "job/job.h"
+#include "tools/plan/work.h"
+
+typedef struct explain_question {
+  const explain_options *options;
+  plan_work work; /* of the topology */
+  tt_task task;
+  tt_region region;
+  tt_wisdom_found found;
+  tt_dispatch dispatch;
+  tt_profile *profile;
+  tt_choice said[TT_AUTHORITY_COUNT]; /* by each of them */
+  tt_choice choice;                   /* of the strongest */
+  const char *runs;                   /* parameters; NULL: the call is an error, */
+  char reason[300];                   /* and why; or why something else runs than was chosen; "" */
+} explain_question;
+
+/* explain_question_close is called afterwards in any case. An error where a job would not start, or no memory. */
+tutti_status explain_question_open(const explain_options *options, explain_question *question);
+void explain_question_close(explain_question *question);
+
+/* Whether the text makes a plan for the call; TUTTI_ERR_PLAN, with the reason as the last error. */
+tutti_status explain_compiles(const explain_question *question, const char *text, uint64_t *identity);
+
+#endif
