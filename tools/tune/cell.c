@@ -7,6 +7,7 @@
  * A candidate's time is told as a ratio to that of the profile's choice in the same round: the machine changes
  * meanwhile. The profile's choice stays unless something is faster by more than chance. */
 #include "cell.h"
+#include "task.h"
 
 #include "bench/pace.h"
 #include "bench/stats.h"
@@ -19,8 +20,7 @@
 #define SURVIVORS_LEAST 3
 #define ROUNDS_MOST 24
 #define ROUNDS_LEAST 5
-#define HALVED_AFTER 4   /* rounds */
-#define RENEWED_AFTER 48 /* tries on one communicator */
+#define HALVED_AFTER 4 /* rounds */
 #define REFERENCE_EVERY 12
 #define UNKNOWN 1.5 /* the guess for what nothing is known of */
 #define GAIN 0.98   /* what is not faster than that is left as the profile has it */
@@ -37,7 +37,7 @@ typedef struct cell {
   tt_candidates space;
   runner *runner; /* of each candidate */
   int64_t *order; /* of candidates */
-  int64_t calls, tries, start_ns, budget_ns;
+  int64_t calls, start_ns, budget_ns;
   double rules_ns; /* the last */
   tt_random random;
 } cell;
@@ -47,16 +47,7 @@ static int64_t spent_ns(const cell *of) { return tt_clock_ns() - of->start_ns; }
 /* ---- one try ---- */
 
 static tutti_status run(cell *of, const char *params, int64_t batches, double *time_ns) {
-  double call_ns[TUNE_BATCHES];
-  if (of->tries++ % RENEWED_AFTER == RENEWED_AFTER - 1) {
-    tutti_status status = tune_lead_renew(of->all);
-    if (status != TUTTI_OK)
-      return status;
-  }
-  tutti_status status = tune_lead_try(of->all, params, of->calls, batches, call_ns);
-  if (status == TUTTI_OK)
-    *time_ns = bench_median(call_ns, batches);
-  return status;
+  return tune_lead_try(of->all, params, TUNE_TURNS, of->calls, batches, time_ns);
 }
 
 static tutti_status run_rules(cell *of, int64_t batches) { return run(of, "", batches, &of->rules_ns); }
@@ -135,17 +126,9 @@ static tutti_status screen(cell *of, int64_t *tried) {
 
 /* ---- rounds ---- */
 
-static void shuffle(cell *of, int64_t count) {
-  for (int64_t n = count - 1; n > 0; n--) {
-    int64_t other = (int64_t)tt_random_below(&of->random, (uint64_t)n + 1), kept = of->order[n];
-    of->order[n] = of->order[other];
-    of->order[other] = kept;
-  }
-}
-
 /* The reference stands before and behind what is compared with it. */
 static tutti_status run_round(cell *of, int64_t count, double *rules_ns) {
-  shuffle(of, count);
+  tune_shuffle(&of->random, of->order, count);
   tutti_status status = run_rules(of, 4);
   for (int64_t n = 0; n < count && status == TUTTI_OK; n++) {
     runner *at = &of->runner[of->order[n]];

@@ -2,11 +2,15 @@
  * whose roots rotate. */
 #include "ranks.h"
 
+#include "bench/stats.h"
+
 #include "base/base.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define RENEWED_AFTER 48 /* tries on one communicator */
 
 /* ---- life ---- */
 
@@ -59,6 +63,7 @@ static tutti_status join(tune_ranks *all, int64_t count) {
   return status;
 }
 
+/* Another communicator of the same ranks, without the plans and streams that the last one has gathered. */
 static tutti_status renew(tune_ranks *all) {
   tutti_comm_destroy(all->target);
   all->target = NULL;
@@ -142,12 +147,25 @@ static tutti_status run_batch(tune_ranks *all, int64_t calls, int64_t *elapsed_n
   return status;
 }
 
-/* The first calls compile; they are not timed. */
+/* The first calls compile, for each root that there will be; they are not timed. */
+static int64_t untimed_calls(const tune_ranks *all, const tune_command *command) {
+  int64_t timed = command->count * command->batches;
+  int64_t roots = !all->rooted ? 1 : command->root == TUNE_TURNS || timed > all->group_size ? all->group_size : timed;
+  return roots + command->count / 8;
+}
+
+static void set_turn(tune_ranks *all, const tune_command *command) {
+  if (command->root != TUNE_TURNS)
+    all->calls = command->root;
+}
+
 static tutti_status run_try(tune_ranks *all, const tune_command *command, int64_t *batch_ns) {
   const char *name = tt_compose_info(all->collective).name;
   tutti_status status = tutti_comm_set_params(all->target, name, *command->params ? command->params : NULL);
+  set_turn(all, command);
   if (status == TUTTI_OK)
-    status = run_calls(all, (all->rooted ? all->group_size : 1) + command->count / 8);
+    status = run_calls(all, untimed_calls(all, command));
+  set_turn(all, command);
   for (int64_t b = 0; b < command->batches && b < TUNE_BATCHES && status == TUTTI_OK; b++)
     status = run_batch(all, command->count, &batch_ns[b]);
   return status;
@@ -225,21 +243,28 @@ tutti_status tune_lead_cell(tune_ranks *all, tt_collective collective, int64_t b
   return status == TUTTI_OK ? open_cell(all, collective, bytes) : status;
 }
 
-tutti_status tune_lead_renew(tune_ranks *all) {
+static tutti_status lead_renew(tune_ranks *all) {
   tune_command command = {.verb = TUNE_RENEW};
   tutti_status status = say(all->words, &command);
+  all->tries = 0;
   return status == TUTTI_OK ? renew(all) : status;
 }
 
-tutti_status tune_lead_try(tune_ranks *all, const char *params, int64_t calls, int64_t batches,
-                           double call_ns[static TUNE_BATCHES]) {
-  tune_command command = {.verb = TUNE_TRY, .count = calls, .batches = batches};
+tutti_status tune_lead_try(tune_ranks *all, const char *params, int64_t root, int64_t calls, int64_t batches,
+                           double *time_ns) {
+  tune_command command = {.verb = TUNE_TRY, .count = calls, .batches = batches, .root = root};
   int64_t slowest_ns[TUNE_BATCHES];
+  double call_ns[TUNE_BATCHES];
   snprintf(command.params, sizeof command.params, "%s", params);
-  tutti_status status = say(all->words, &command);
+  tutti_status status = ++all->tries == RENEWED_AFTER ? lead_renew(all) : TUTTI_OK;
+  if (status == TUTTI_OK)
+    status = say(all->words, &command);
   if (status == TUTTI_OK)
     status = measure(all, &command, slowest_ns);
-  for (int64_t b = 0; b < batches && status == TUTTI_OK; b++)
+  if (status != TUTTI_OK)
+    return status;
+  for (int64_t b = 0; b < batches; b++)
     call_ns[b] = (double)slowest_ns[b] / (double)calls;
-  return status;
+  *time_ns = bench_median(call_ns, batches);
+  return TUTTI_OK;
 }

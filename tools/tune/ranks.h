@@ -12,6 +12,7 @@
 
 #define TUNE_TEXT 512   /* of parameters */
 #define TUNE_BATCHES 16 /* of a try */
+#define TUNE_TURNS (-1) /* roots take turns, over all calls */
 
 typedef enum tune_verb { TUNE_GROUP, TUNE_CELL, TUNE_RENEW, TUNE_TRY, TUNE_LEAVE, TUNE_END } tune_verb;
 
@@ -20,6 +21,7 @@ typedef struct tune_command {
   int32_t collective;     /* CELL */
   int64_t count;          /* GROUP: of ranks; CELL: bytes; TRY: calls of a batch */
   int64_t batches;        /* TRY */
+  int64_t root;           /* TRY: of the first call; TUNE_TURNS */
   char params[TUNE_TEXT]; /* TRY; "": what the profile chooses */
 } tune_command;
 
@@ -37,6 +39,7 @@ typedef struct tune_ranks {
   bool rooted;
   bool root_keeps; /* the root's `in` is its `out`, the others have none */
   int64_t calls;   /* so far: whose turn it is to be root */
+  int64_t tries;   /* on this target; of rank 0 */
 } tune_ranks;
 
 /* Of this process. tune_ranks_close is called afterwards in any case. */
@@ -51,11 +54,9 @@ tutti_status tune_lead_group(tune_ranks *all, int64_t count); /* from now on, ra
 tutti_status tune_lead_leave(tune_ranks *all);
 tutti_status tune_lead_end(tune_ranks *all);
 tutti_status tune_lead_cell(tune_ranks *all, tt_collective collective, int64_t bytes);
-/* Another communicator of the same ranks, without the plans and streams that the last one has gathered. */
-tutti_status tune_lead_renew(tune_ranks *all);
-/* Times of a call, in ns, of the slowest rank in each of so many batches. TUTTI_ERR_PLAN: the parameters make no plan
- * here; any other error is the end. */
-tutti_status tune_lead_try(tune_ranks *all, const char *params, int64_t calls, int64_t batches,
-                           double call_ns[static TUNE_BATCHES]);
+/* The time of a call, in ns: the median of so many batches, each that of its slowest rank. TUTTI_ERR_PLAN: the
+ * parameters make no plan here; any other error is the end. */
+tutti_status tune_lead_try(tune_ranks *all, const char *params, int64_t root, int64_t calls, int64_t batches,
+                           double *time_ns);
 
 #endif

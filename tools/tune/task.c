@@ -1,6 +1,7 @@
 /* tools/tune/task.c - see task.h. */
 #include "task.h"
 
+#include "bench/layout.h"
 #include "job/job.h"
 #include "transport/shm/shm.h"
 
@@ -16,4 +17,23 @@ tt_task tune_task_of(const tt_problem *problem, const tt_topo *topo, bool apart,
                    .slot_bytes = (int64_t)tt_comm_slot_bytes(problem->rank_count, apart),
                    .cells_bytes = apart ? 0 : CELLS_BYTES,
                    .read_bytes = tt_options_get()->cma && !apart ? tt_shm_read_bytes(crowded) : 0};
+}
+
+tt_task tune_task_on(const tutti_comm *comm, tt_collective collective, int64_t bytes) {
+  tt_problem problem = {.collective = collective, .rank_count = comm->size};
+  return tune_task_of(&problem, comm->topo, comm->apart, bytes);
+}
+
+int64_t tune_task_bytes(const tutti_comm *comm, tt_collective collective, int64_t bytes) {
+  int64_t blocks = bench_form_of(collective).cut == BENCH_WHOLE ? 1 : comm->size,
+          least = blocks * (int64_t)sizeof(float);
+  return collective == TT_BARRIER || bytes < least ? least : bytes;
+}
+
+void tune_shuffle(tt_random *random, int64_t *order, int64_t count) {
+  for (int64_t n = count - 1; n > 0; n--) {
+    int64_t other = (int64_t)tt_random_below(random, (uint64_t)n + 1), kept = order[n];
+    order[n] = order[other];
+    order[other] = kept;
+  }
 }

@@ -90,18 +90,10 @@ static tutti_status keep(lead *of, const tt_region *region, const tune_result *r
   return status;
 }
 
-/* No block is empty. */
-static int64_t bytes_of(const tutti_comm *comm, tt_collective collective, int64_t bytes) {
-  int64_t blocks = bench_form_of(collective).cut == BENCH_WHOLE ? 1 : comm->size,
-          least = blocks * (int64_t)sizeof(float);
-  return collective == TT_BARRIER || bytes < least ? least : bytes;
-}
-
 static tutti_status run_cell(lead *of, tt_collective collective, int64_t bytes, tune_guesses *guesses) {
   const tutti_comm *comm = of->all->target;
-  tt_region region = tt_comm_region(comm, collective, bytes_of(comm, collective, bytes));
-  tt_problem problem = {.collective = collective, .rank_count = comm->size};
-  tt_task task = tune_task_of(&problem, comm->topo, comm->apart, region.bytes);
+  tt_region region = tt_comm_region(comm, collective, tune_task_bytes(comm, collective, bytes));
+  tt_task task = tune_task_on(comm, collective, region.bytes);
   tune_result result;
   if (is_known(of, &region)) {
     of->cells--;
