@@ -6,6 +6,7 @@
 
 #include "base/base.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -186,10 +187,24 @@ static tutti_status measure(tune_ranks *all, const tune_command *command, int64_
   return (tutti_status)most[0];
 }
 
+static tutti_status sum_load(tune_ranks *all, tune_load *load) {
+  tune_load own = tune_load_of_rank();
+  tune_load *of = calloc((size_t)all->group_size, sizeof *of);
+  if (!of) {
+    tutti_comm_abort(all->words, "no memory for the ranks' loads");
+    return tt_fail(TUTTI_ERR_MEMORY, "no memory for the loads of %" PRId64 " ranks", all->group_size);
+  }
+  tutti_status status = tutti_allgather(&own, of, (int64_t)sizeof own, TUTTI_BYTE, all->words);
+  *load = tune_load_sum(of, all->group_size);
+  free(of);
+  return status;
+}
+
 /* ---- ranks that are told ---- */
 
 static tutti_status obey(tune_ranks *all, const tune_command *command) {
   int64_t ignored[TUNE_BATCHES];
+  tune_load load;
   switch (command->verb) {
   case TUNE_CELL:
     return open_cell(all, (tt_collective)command->collective, command->count);
@@ -199,6 +214,8 @@ static tutti_status obey(tune_ranks *all, const tune_command *command) {
     tutti_status status = measure(all, command, ignored);
     return status == TUTTI_ERR_PLAN ? TUTTI_OK : status;
   }
+  case TUNE_LOAD:
+    return sum_load(all, &load);
   default:
     leave(all);
     return TUTTI_OK;
@@ -267,4 +284,10 @@ tutti_status tune_lead_try(tune_ranks *all, const char *params, int64_t root, in
     call_ns[b] = (double)slowest_ns[b] / (double)calls;
   *time_ns = bench_median(call_ns, batches);
   return TUTTI_OK;
+}
+
+tutti_status tune_lead_load(tune_ranks *all, tune_load *load) {
+  tune_command command = {.verb = TUNE_LOAD};
+  tutti_status status = say(all->words, &command);
+  return status == TUTTI_OK ? sum_load(all, load) : status;
 }
