@@ -66,7 +66,7 @@ static tutti_status calibrate(cell *of) {
 /* ---- screening ---- */
 
 static double guess_of(const tune_guesses *guesses, const char *params) {
-  for (int64_t n = 0; n < guesses->count; n++)
+  for (int64_t n = 0; guesses && n < guesses->count; n++)
     if (strcmp(guesses->guess[n].params, params) == 0)
       return guesses->guess[n].ratio;
   return UNKNOWN;
@@ -210,7 +210,7 @@ static tutti_status find_rules(cell *of, const tt_task *task, tune_result *resul
   uint64_t identity;
   snprintf(result->rules, sizeof result->rules, "%s", tutti_comm_last_params(of->all->target));
   tutti_status status = tt_candidate_identify(task, result->rules, &identity);
-  for (int64_t n = 0; n < of->space.count && status == TUTTI_OK; n++)
+  for (int64_t n = of->space.count - 1; n >= 0 && status == TUTTI_OK; n--)
     if (of->space.candidate[n].identity == identity)
       of->space.candidate[n] = of->space.candidate[--of->space.count];
   return status;
@@ -224,7 +224,7 @@ static tutti_status measure(cell *of, const tt_task *task, tune_guesses *guesses
     return status;
   order_by_guess(of, guesses);
   status = screen(of, &result->tried);
-  if (status == TUTTI_OK)
+  if (status == TUTTI_OK && guesses)
     status = keep_guesses(of, guesses);
   if (status == TUTTI_OK)
     status = run_rounds(of, survivors_of(of, result->tried), result);
@@ -233,23 +233,72 @@ static tutti_status measure(cell *of, const tt_task *task, tune_guesses *guesses
   return status;
 }
 
+static tutti_status measure_alone(cell *of, const tt_task *task, tune_guesses *guesses, tune_result *result) {
+  tune_load begin, end;
+  tutti_status status = tune_lead_load(of->all, &begin);
+  if (status == TUTTI_OK)
+    status = measure(of, task, guesses, result);
+  if (status == TUTTI_OK)
+    status = tune_lead_load(of->all, &end);
+  if (status != TUTTI_OK)
+    return status;
+  result->others = tune_load_others(&begin, &end);
+  result->disturbed = tune_load_disturbs(result->others, end.cores, of->all->group_size);
+  return TUTTI_OK;
+}
+
+/* of->space is filled, and finished here. */
+static tutti_status run_cell(cell *of, const tt_task *task, tune_guesses *guesses, tune_result *result) {
+  tutti_status status = TUTTI_OK;
+  *result = (tune_result){.candidates = of->space.count};
+  tt_random_init(&of->random, 1);
+  of->runner = calloc((size_t)of->space.count + 1, sizeof *of->runner);
+  of->order = calloc((size_t)of->space.count + 1, sizeof *of->order);
+  if (!of->runner || !of->order)
+    status = tt_fail(TUTTI_ERR_MEMORY, "no memory for candidates");
+  if (status == TUTTI_OK)
+    status = tune_lead_cell(of->all, task->problem.collective, task->bytes);
+  if (status == TUTTI_OK)
+    status = measure_alone(of, task, guesses, result);
+  free(of->runner);
+  free(of->order);
+  tt_candidates_finish(&of->space);
+  return status;
+}
+
 tutti_status tune_cell_run(tune_ranks *all, const tt_task *task, int64_t budget_ns, tune_guesses *guesses,
                            tune_result *result) {
   cell of = {.all = all, .start_ns = tt_clock_ns(), .budget_ns = budget_ns};
-  *result = (tune_result){.time_ns = 0};
-  tt_random_init(&of.random, 1);
   tutti_status status = tt_candidates_make(task, &of.space);
-  result->candidates = of.space.count;
-  of.runner = calloc((size_t)of.space.count + 1, sizeof *of.runner);
-  of.order = calloc((size_t)of.space.count + 1, sizeof *of.order);
-  if (status == TUTTI_OK && (!of.runner || !of.order))
-    status = tt_fail(TUTTI_ERR_MEMORY, "no memory for candidates");
   if (status == TUTTI_OK)
-    status = tune_lead_cell(all, task->problem.collective, task->bytes);
+    return run_cell(&of, task, guesses, result);
+  tt_candidates_finish(&of.space);
+  return status;
+}
+
+/* Those that make a plan for the task. */
+static tutti_status take_texts(const tt_task *task, const char *const *params, int64_t count, tt_candidates *space) {
+  *space = (tt_candidates){.count = 0};
+  tt_arena_init(&space->arena);
+  space->candidate = tt_arena_alloc(&space->arena, (size_t)count, sizeof *space->candidate);
+  for (int64_t n = 0; n < count && space->candidate; n++) {
+    tt_candidate *at = &space->candidate[space->count];
+    tutti_status status = tt_candidate_identify(task, params[n], &at->identity);
+    at->text = params[n];
+    if (status == TUTTI_OK)
+      space->count++;
+    else if (status != TUTTI_ERR_PLAN)
+      return status;
+  }
+  return space->candidate ? TUTTI_OK : tt_fail(TUTTI_ERR_MEMORY, "no memory for candidates");
+}
+
+tutti_status tune_cell_race(tune_ranks *all, const tt_task *task, int64_t budget_ns, const char *const *params,
+                            int64_t count, tune_result *result) {
+  cell of = {.all = all, .start_ns = tt_clock_ns(), .budget_ns = budget_ns};
+  tutti_status status = take_texts(task, params, count, &of.space);
   if (status == TUTTI_OK)
-    status = measure(&of, task, guesses, result);
-  free(of.runner);
-  free(of.order);
+    return run_cell(&of, task, NULL, result);
   tt_candidates_finish(&of.space);
   return status;
 }

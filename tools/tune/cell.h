@@ -24,11 +24,16 @@ typedef struct tune_result {
   double time_ns, rules_ns;
   int64_t candidates; /* that the space has */
   int64_t tried;      /* at least once */
+  double others;      /* processors that other programs used meanwhile */
+  bool disturbed;     /* by them: nothing is known */
 } tune_result;
 
 /* Measures for about so long. guesses: of the last size of the same collective and ranks, or empty; replaced by those
  * of this one. */
 tutti_status tune_cell_run(tune_ranks *all, const tt_task *task, int64_t budget_ns, tune_guesses *guesses,
                            tune_result *result);
+/* Only these candidates. */
+tutti_status tune_cell_race(tune_ranks *all, const tt_task *task, int64_t budget_ns, const char *const *params,
+                            int64_t count, tune_result *result);
 
 #endif

@@ -25,7 +25,8 @@ static const char help[] =
     "                     machines all ranks)\n"
     "  --sizes LIST       bytes of the whole vector (default 8,64,512,4K,32K,256K,2M,16M)\n"
     "  --budget TIME      approximate time for everything, such as 90s (default 600s)\n"
-    "  --again            also measure what the file has already\n";
+    "  --again            also measure what the file has already\n"
+    "  --busy             also keep what was measured while other programs used the processors\n";
 
 static int fail(const char *format, const char *value, const char *why) {
   return tool_fail("tune", TOOL_WRONG, format, value, why);
@@ -91,6 +92,7 @@ static const tool_option rows[] = {
     {"sizes", 0, TOOL_TAKE, 0, take_sizes},
     {"budget", 0, TOOL_TAKE, 0, take_budget},
     {"again", 0, TOOL_SET, offsetof(tune_options, again), NULL},
+    {"busy", 0, TOOL_SET, offsetof(tune_options, busy), NULL},
     {"help", 0, TOOL_DO, 0, take_help},
 };
 

@@ -16,6 +16,7 @@ typedef struct tune_options {
   int collective_count;
   int64_t budget_ns;
   bool again; /* measure also what the file has */
+  bool busy;  /* keep also what was measured beside other programs */
 } tune_options;
 
 /* As tool_options_read (tools/shared/shared.h). */

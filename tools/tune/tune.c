@@ -19,19 +19,21 @@
 #include <time.h>
 #include <unistd.h>
 
+#define RACE_NS 500000000
+
 typedef struct lead {
   const tune_options *options;
   tune_ranks *all;
   char path[TT_WISDOM_PATH], machine[TT_MACHINE_TEXT];
-  tt_wisdom *known; /* what the file has; NULL: nothing */
-  int64_t cells, done, start_ns;
+  tt_wisdom *known; /* what the file has */
+  int64_t cells, done, disturbed, start_ns;
   double gain; /* sum of logarithms */
 } lead;
 
 /* ---- tasks ---- */
 
 static bool is_known(const lead *of, const tt_region *region) {
-  return of->known && !of->options->again && tt_wisdom_of(of->known, region);
+  return !of->options->again && tt_wisdom_of(of->known, region);
 }
 
 /* What is left is shared by what is left to do. */
@@ -56,8 +58,12 @@ static void print_row(const tt_region *region, const tune_result *result) {
   tool_format_time(result->rules_ns, rules);
   tool_format_time(result->time_ns, time);
   snprintf(tried, sizeof tried, "%" PRId64 "/%" PRId64, result->tried, result->candidates);
-  printf("  %-15s %5" PRId64 " %6s %12s %11s %11s %5.2fx  %s\n", tt_compose_info(region->collective).name,
-         region->rank_count, bytes, tried, rules, time, result->rules_ns / result->time_ns, result->params);
+  printf("  %-15s %5" PRId64 " %6s %12s %11s %11s ", tt_compose_info(region->collective).name, region->rank_count,
+         bytes, tried, rules, time);
+  if (result->disturbed)
+    printf("%6s  not kept: others use %.1f processors\n", "", result->others);
+  else
+    printf("%5.2fx  %s\n", result->rules_ns / result->time_ns, result->params);
   fflush(stdout);
 }
 
@@ -69,9 +75,19 @@ static void say_progress(const lead *of, const tt_region *region) {
             tt_compose_info(region->collective).name, region->rank_count, bytes);
 }
 
+static void print_end(const lead *of) {
+  int64_t kept = of->done - of->disturbed;
+  printf("\n  %.2f times as fast as the rules (geometric mean), in %.0f s\n",
+         kept > 0 ? exp(of->gain / (double)kept) : 1.0, (double)(tt_clock_ns() - of->start_ns) / 1e9);
+  if (of->disturbed > 0)
+    printf("  %" PRId64 " task%s of %" PRId64 " %s not kept: other programs used the processors. Run it again when the "
+           "machine is\n  quiet, or with --busy to keep all.\n",
+           of->disturbed, of->disturbed == 1 ? "" : "s", of->done, of->disturbed == 1 ? "was" : "were");
+}
+
 /* ---- one after another ---- */
 
-static tutti_status keep(lead *of, const tt_region *region, const tune_result *result) {
+static tutti_status write_winner(const lead *of, const tt_winner *winner) {
   tt_wisdom *one;
   char about[200], day[32];
   time_t now = time(NULL);
@@ -80,18 +96,31 @@ static tutti_status keep(lead *of, const tt_region *region, const tune_result *r
   tutti_status status = tt_wisdom_create(of->machine, about, &one);
   if (status != TUTTI_OK)
     return status;
-  status = tt_wisdom_put(one, &(tt_winner){.region = *region,
-                                           .text = result->params,
-                                           .time_ns = (int64_t)result->time_ns,
-                                           .rules_ns = (int64_t)result->rules_ns});
+  status = tt_wisdom_put(one, winner);
   if (status == TUTTI_OK)
     status = tt_wisdom_write(of->path, one);
   tt_wisdom_destroy(one);
   return status;
 }
 
+static tutti_status keep(lead *of, const tt_region *region, tune_result *result) {
+  const tt_winner winner = {.region = *region,
+                            .text = result->params,
+                            .time_ns = (int64_t)result->time_ns,
+                            .rules_ns = (int64_t)result->rules_ns};
+  result->disturbed &= !of->options->busy;
+  print_row(region, result);
+  of->done++;
+  of->disturbed += result->disturbed;
+  if (result->disturbed)
+    return TUTTI_OK;
+  of->gain += log(result->rules_ns / result->time_ns);
+  tutti_status status = tt_wisdom_put(of->known, &winner);
+  return status == TUTTI_OK ? write_winner(of, &winner) : status;
+}
+
 static tutti_status run_cell(lead *of, tt_collective collective, int64_t bytes, tune_guesses *guesses) {
-  const tutti_comm *comm = of->all->target;
+  const tutti_comm *comm = of->all->words;
   tt_region region = tt_comm_region(comm, collective, tune_task_bytes(comm, collective, bytes));
   tt_task task = tune_task_on(comm, collective, region.bytes);
   tune_result result;
@@ -101,14 +130,47 @@ static tutti_status run_cell(lead *of, tt_collective collective, int64_t bytes, 
   }
   say_progress(of, &region);
   tutti_status status = tune_cell_run(of->all, &task, share_of(of), guesses, &result);
+  return status == TUTTI_OK ? keep(of, &region, &result) : status;
+}
+
+static const char *winner_at(const lead *of, const tt_region *region) {
+  const tt_winner *winner = tt_wisdom_of(of->known, region);
+  return winner ? winner->text : NULL;
+}
+
+/* Between two lengths with different winners lies the one from which on the second is faster: these two, and what the
+ * profile chooses, meet again half-way, until lengths are no further apart than a factor of two. */
+static tutti_status refine(lead *of, tt_region low, tt_region high) {
+  const char *ends[] = {winner_at(of, &low), winner_at(of, &high)};
+  tt_region middle = low;
+  tune_result result;
+  for (int64_t width = high.bytes / low.bytes; width >= 4; width /= 4)
+    middle.bytes *= 2;
+  if (!ends[0] || !ends[1] || strcmp(ends[0], ends[1]) == 0 || middle.bytes == low.bytes)
+    return TUTTI_OK;
+  tutti_status status = TUTTI_OK;
+  if (!is_known(of, &middle)) {
+    tt_task task = tune_task_on(of->all->words, middle.collective, middle.bytes);
+    say_progress(of, &middle);
+    status = tune_cell_race(of->all, &task, share_of(of) < RACE_NS ? share_of(of) : RACE_NS, ends, 2, &result);
+    of->cells++;
+    if (status == TUTTI_OK)
+      status = keep(of, &middle, &result);
+  }
   if (status == TUTTI_OK)
-    status = keep(of, &region, &result);
-  if (status != TUTTI_OK)
-    return status;
-  of->gain += log(result.rules_ns / result.time_ns);
-  of->done++;
-  print_row(&region, &result);
-  return TUTTI_OK;
+    status = refine(of, low, middle);
+  return status == TUTTI_OK ? refine(of, middle, high) : status;
+}
+
+static tutti_status refine_all(lead *of, tt_collective collective) {
+  const tutti_comm *comm = of->all->words;
+  const int64_t *size = of->options->size;
+  tutti_status status = TUTTI_OK;
+  for (int s = 1; s < of->options->size_count && status == TUTTI_OK; s++)
+    if (size[s - 1] < size[s])
+      status = refine(of, tt_comm_region(comm, collective, tune_task_bytes(comm, collective, size[s - 1])),
+                      tt_comm_region(comm, collective, tune_task_bytes(comm, collective, size[s])));
+  return status;
 }
 
 static int sizes_of(const tune_options *options, tt_collective collective) {
@@ -119,13 +181,15 @@ static tutti_status run_group(lead *of, int64_t ranks) {
   const tune_options *options = of->options;
   tutti_status status = tune_lead_group(of->all, ranks);
   if (status == TUTTI_OK)
-    status = tt_comm_place(of->all->target);
+    status = tt_comm_place(of->all->words);
   for (int c = 0; c < options->collective_count && status == TUTTI_OK; c++) {
     tune_guesses guesses = {.count = 0};
     tt_arena_init(&guesses.arena);
     for (int s = 0; s < sizes_of(options, options->collective[c]) && status == TUTTI_OK; s++)
       status = run_cell(of, options->collective[c], options->size[s], &guesses);
     tt_arena_finish(&guesses.arena);
+    if (status == TUTTI_OK && sizes_of(options, options->collective[c]) > 1)
+      status = refine_all(of, options->collective[c]);
   }
   return status == TUTTI_OK ? tune_lead_leave(of->all) : status;
 }
@@ -161,16 +225,16 @@ static tutti_status run_all(lead *of) {
   if (status == TUTTI_OK && of->done == 0)
     puts("  all of it was measured before; --again measures it again");
   else if (status == TUTTI_OK)
-    printf("\n  %.2f times as fast as the rules (geometric mean), in %.0f s\n", exp(of->gain / (double)of->done),
-           (double)(tt_clock_ns() - of->start_ns) / 1e9);
+    print_end(of);
   return status;
 }
 
 /* name: what TUTTI_WISDOM says; "": nothing. */
 static tutti_status open_file(const char *name, lead *of) {
   tutti_status status = tt_wisdom_find(name, true, of->path, of->machine);
-  if (status == TUTTI_OK && access(of->path, F_OK) == 0)
-    status = tt_wisdom_read(of->path, &of->known);
+  if (status == TUTTI_OK)
+    status = access(of->path, F_OK) == 0 ? tt_wisdom_read(of->path, &of->known)
+                                         : tt_wisdom_create(of->machine, "", &of->known);
   return status;
 }
 
