@@ -39,6 +39,9 @@ set_target_properties(tutti_objects PROPERTIES C_VISIBILITY_PRESET hidden POSITI
 target_include_directories(tutti_objects PRIVATE include src)
 target_link_libraries(tutti_objects PRIVATE tutti_flags PkgConfig::JANSSON ${system_libraries})
 
+# An atomic that is used like a plain variable is a fence that nobody sees.
+target_compile_options(tutti_objects PRIVATE $<$<C_COMPILER_ID:Clang>:-Watomic-implicit-seq-cst>)
+
 add_library(tutti_shared SHARED $<TARGET_OBJECTS:tutti_objects>)
 set(symbols ${CMAKE_SOURCE_DIR}/cmake/tutti.map)
 target_link_options(tutti_shared PRIVATE -Wl,--version-script=${symbols})

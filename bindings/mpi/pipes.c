@@ -179,7 +179,7 @@ static tutti_status receive(tt_mpi_pipes *pipes, MPI_Message *message, const MPI
   int bytes = 0;
   PMPI_Get_count(found, MPI_BYTE, &bytes);
   tutti_status status = make_room(pipes);
-  tt_mpi_packet *packet = status ? NULL : tt_mpi_packet_get(pipes, (size_t)bytes - sizeof packet->head);
+  tt_mpi_packet *packet = status != TUTTI_OK ? NULL : tt_mpi_packet_get(pipes, (size_t)bytes - sizeof packet->head);
   if (!packet)
     return TUTTI_ERR_MEMORY;
   packet->bytes = (size_t)bytes - sizeof packet->head;
@@ -193,7 +193,7 @@ static tutti_status receive(tt_mpi_pipes *pipes, MPI_Message *message, const MPI
 
 static tutti_status receive_all(tt_mpi_pipes *pipes) {
   tutti_status status = TUTTI_OK;
-  for (int n = 0; n < PACKETS_A_CALL && !status; n++) {
+  for (int n = 0; n < PACKETS_A_CALL && status == TUTTI_OK; n++) {
     MPI_Message message;
     MPI_Status found;
     int here = 0;
@@ -228,7 +228,7 @@ static tutti_status complete(tt_mpi_pipes *pipes, int64_t *peer) {
     int64_t from = packet->peer;
     int error = code == MPI_SUCCESS ? MPI_SUCCESS : pipes->status[n].MPI_ERROR;
     tutti_status one = error == MPI_SUCCESS ? arrive(pipes, packet) : drop(pipes, packet, error);
-    if (one && !status) {
+    if (one != TUTTI_OK && status == TUTTI_OK) {
       status = one;
       *peer = from;
     }
@@ -241,7 +241,7 @@ static tutti_status complete(tt_mpi_pipes *pipes, int64_t *peer) {
 
 tutti_status tt_mpi_pipes_progress(tt_mpi_pipes *pipes, int64_t *peer) {
   tutti_status status = receive_all(pipes);
-  return status || pipes->count == 0 ? status : complete(pipes, peer);
+  return status != TUTTI_OK || pipes->count == 0 ? status : complete(pipes, peer);
 }
 
 /* ---- begin and end ---- */
@@ -283,10 +283,10 @@ void tt_mpi_pipes_flush(tt_mpi_pipes *pipes) {
   time_t until = now() + FLUSH_SECONDS;
   int64_t peer = -1;
   tutti_status status = tt_mpi_pipes_progress(pipes, &peer);
-  for (int r = 0; r < pipes->rank_count && !status; r++)
+  for (int r = 0; r < pipes->rank_count && status == TUTTI_OK; r++)
     if (pipes->peer[r] & MET)
       status = say_goodbye(pipes, r);
-  while ((pipes->count > 0 || pipes->left < pipes->met) && now() <= until && !status) {
+  while ((pipes->count > 0 || pipes->left < pipes->met) && now() <= until && status == TUTTI_OK) {
     status = tt_mpi_pipes_progress(pipes, &peer);
     sched_yield();
   }

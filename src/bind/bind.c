@@ -116,7 +116,7 @@ static tutti_status allocate(binding *on) {
 
 static tutti_status bind_all(binding *on) {
   tutti_status status = allocate(on);
-  if (status)
+  if (status != TUTTI_OK)
     return status;
   find_reads(on);
   find_waited(on);
@@ -124,7 +124,7 @@ static tutti_status bind_all(binding *on) {
     bind_lane(on, lane);
   if (on->facts->blocks != TT_CLASS_STREAMS)
     status = tt_bind_cells(on->plan, on->bound);
-  return status || !on->facts->wide ? status : tt_bind_images(on->plan, on->bound);
+  return status != TUTTI_OK || !on->facts->wide ? status : tt_bind_images(on->plan, on->bound);
 }
 
 #ifndef NDEBUG
@@ -139,9 +139,9 @@ tutti_status tt_bind(const tt_plan *plan, const tt_bind_facts *facts, tt_bound_p
   assert(facts->blocks < TT_CLASS_COUNT && facts->able <= TT_MEDIA_ALL);
   tt_bound_plan *made;
   tutti_status status = tt_plan_check(plan);
-  if (!status)
+  if (status == TUTTI_OK)
     status = tt_bound_plan_create(plan, &made);
-  if (status)
+  if (status != TUTTI_OK)
     return status;
   made->blocks = facts->blocks;
   binding on = {.plan = plan, .facts = facts, .bound = made};
@@ -149,7 +149,7 @@ tutti_status tt_bind(const tt_plan *plan, const tt_bind_facts *facts, tt_bound_p
   status = bind_all(&on);
   assert(status != TUTTI_OK || is_sound(made));
   tt_arena_finish(&on.arena);
-  if (status)
+  if (status != TUTTI_OK)
     tt_bound_plan_destroy(made);
   else
     *bound = made;

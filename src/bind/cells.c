@@ -48,7 +48,7 @@ static tutti_status add_lane(const tt_plan *plan, tt_bound_plan *bound, uint32_t
     uint32_t number = of->first_step + position[lane];
     if (plan->step[number].kind == TT_STEP_SEND) {
       tutti_status status = add_send(plan, bound, number);
-      if (status)
+      if (status != TUTTI_OK)
         return status;
     } else if (may_go(plan, position, &plan->step[number])) {
       add_other(plan, bound, number);
@@ -66,7 +66,7 @@ static tutti_status add_lanes(const tt_plan *plan, tt_bound_plan *bound, uint32_
     before = added;
     for (uint32_t lane = 0; lane < plan->lane_count; lane++) {
       tutti_status status = add_lane(plan, bound, lane, position, &added);
-      if (status)
+      if (status != TUTTI_OK)
         return status;
     }
   }
@@ -90,10 +90,10 @@ tutti_status tt_bind_cells(const tt_plan *plan, tt_bound_plan *bound) {
   tutti_status status = TUTTI_OK;
   if (bound->arena.failed || !position)
     status = tt_fail(TUTTI_ERR_MEMORY, "no memory to bind %u steps to cells", steps);
-  if (!status)
+  if (status == TUTTI_OK)
     status = add_lanes(plan, bound, position);
   free(position);
-  if (status)
+  if (status != TUTTI_OK)
     return status;
   assert(bound->put_count + bound->order_count == steps && bound->take_count <= bound->released);
   qsort_r(bound->put, bound->put_count, sizeof *bound->put, compare_places, plan->step);

@@ -87,7 +87,7 @@ static tutti_status make_images(tt_accumulate *of, const tt_plan *plan, const tt
     in = out = both(in, out);
   size_t before = plan->in_place ? 0 : image_bytes(in);
   tutti_status status = grow(of, before + image_bytes(out));
-  if (status)
+  if (status != TUTTI_OK)
     return status;
   memory->base[TT_SPACE_IN] = base_of(of->image, in, run->in);
   memory->base[TT_SPACE_OUT] = base_of(of->image + before, out, run->out);
@@ -98,9 +98,9 @@ tutti_status tt_accumulate_start(tt_accumulate *of, const tt_bound_plan *bound, 
                                  const tt_blocks *blocks, tt_memory *memory) {
   assert(tt_accumulate_applies(run));
   tutti_status status = of->write ? TUTTI_OK : set_blocks(of, bound, arena);
-  if (!status)
+  if (status == TUTTI_OK)
     status = make_images(of, bound->list, run, blocks, memory);
-  if (status)
+  if (status != TUTTI_OK)
     return status;
   of->type = run->type;
   of->out = run->out;

@@ -41,7 +41,7 @@ tutti_status tt_arith_init(tt_arith *arith, const tt_run *run, bool reduces) {
   tutti_status status = TUTTI_OK;
   if (reduces)
     status = run->user_op ? check_user_op(run->user_op, bytes) : check_op(run);
-  if (status)
+  if (status != TUTTI_OK)
     return status;
   int shift = __builtin_ctzll((uint64_t)bytes);
   bool builtin = !run->user_op && !run->element_bytes;

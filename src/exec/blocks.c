@@ -59,7 +59,7 @@ static tutti_status set_uniform(tt_blocks *blocks, const tt_block_table *table, 
 tutti_status tt_blocks_init(tt_blocks *blocks, const tt_run *run, int64_t element_bytes, const tt_plan *plan) {
   const tt_block_table *table = &run->blocks;
   tutti_status status = check(table, plan);
-  if (status)
+  if (status != TUTTI_OK)
     return status;
   bool square = table->kind == TT_TABLE_SQUARE, listed = table->kind == TT_TABLE_LISTED;
   int shift = __builtin_ctzll((uint64_t)element_bytes);

@@ -100,7 +100,7 @@ tutti_status tt_cells_open(const tt_stream_table_spec *spec, tt_cells **cells) {
     set_area(made, n);
   tutti_status status = spec->ops->cells_open(spec->transport, made->id, spec->job_rank, spec->rank_count,
                                               TT_CELL_HEAD + TT_CELL_FIRST * sizeof(tt_line), (void **)made->cell);
-  if (status) {
+  if (status != TUTTI_OK) {
     release(made);
     return status;
   }
@@ -119,7 +119,7 @@ static tutti_status open_lines(tt_cells *cells) {
     return no_memory(spec);
   tutti_status status = spec->ops->cells_open(spec->transport, cells->id + 1, spec->job_rank, spec->rank_count,
                                               TT_CELL_LINES * sizeof(tt_line), (void **)cells->line);
-  if (status) {
+  if (status != TUTTI_OK) {
     free(use);
     return status;
   }
@@ -131,7 +131,7 @@ static tutti_status open_lines(tt_cells *cells) {
 tutti_status tt_cells_begin(tt_cells *cells) {
   bool used_up = cells->sequence == TT_CELL_FIRST && !cells->spec->alone;
   tutti_status status = used_up ? open_lines(cells) : TUTTI_OK;
-  if (status)
+  if (status != TUTTI_OK)
     return status;
   cells->sequence++;
   cells->line_at = cells->line_at + 1 < cells->line_count ? cells->line_at + 1 : 0;

@@ -29,7 +29,7 @@ static tutti_status move(tt_executor *executor, tt_stream_table *streams) {
   tt_direct *direct = (tt_direct *)executor;
   tt_cells *cells;
   tutti_status status = tt_stream_table_cells(streams, &cells);
-  if (status)
+  if (status != TUTTI_OK)
     return status;
   direct->streams = streams;
   direct->cells = cells;
@@ -117,7 +117,7 @@ static bool publish(tt_direct *direct) {
 static tutti_status start_instance(tt_direct *direct, const tt_run *run) {
   tutti_status status =
       direct->instance ? TUTTI_OK : tt_instance_create(direct->bound, direct->streams, &direct->instance);
-  return status ? status : tt_instance_start(direct->instance, run, &direct->beside);
+  return status != TUTTI_OK ? status : tt_instance_start(direct->instance, run, &direct->beside);
 }
 
 /* Nothing but buffers and call number differs from the run before. */
@@ -130,11 +130,11 @@ static tutti_status start(tt_executor *executor, const tt_run *run) {
   direct->memory.base[TT_SPACE_IN] = (unsigned char *)(uintptr_t)run->in;
   direct->memory.base[TT_SPACE_OUT] = run->out;
   tutti_status status = is_again(direct, run) ? TUTTI_OK : tt_layout(direct, run);
-  if (!status && direct->shape.rests)
+  if (status == TUTTI_OK && direct->shape.rests)
     status = start_instance(direct, run);
-  if (!status)
+  if (status == TUTTI_OK)
     status = tt_cells_begin(direct->cells);
-  if (status)
+  if (status != TUTTI_OK)
     return status;
   direct->now.sequence = direct->cells->sequence;
   direct->now.key = run->key + run->call * (0x9E3779B97F4A7C15u & ~TT_KEY_MEANING);
@@ -291,7 +291,7 @@ static ALWAYS_INLINE tutti_status take_up_to(tt_direct *direct, uint32_t end, bo
   assert(!direct->shape.rests || direct->shape.take_count == 0); /* the instance does the steps */
   while (direct->now.position < end) {
     bool ready = true;
-    if (take(direct, &direct->shape.take[direct->now.position], &ready, watched))
+    if (take(direct, &direct->shape.take[direct->now.position], &ready, watched) != TUTTI_OK)
       return failed(direct, peer);
     if (!ready)
       return TUTTI_OK;
@@ -305,7 +305,7 @@ static ALWAYS_INLINE tutti_status take_up_to(tt_direct *direct, uint32_t end, bo
 static ALWAYS_INLINE tutti_status take_all(tt_direct *direct, bool *done, bool *moved, int64_t *peer, bool watched) {
   if (!direct->now.completed) {
     tutti_status status = take_up_to(direct, direct->shape.released, moved, peer, watched);
-    if (status || direct->now.position < direct->shape.released)
+    if (status != TUTTI_OK || direct->now.position < direct->shape.released)
       return status;
     complete(direct);
     direct->now.completed = true;
@@ -327,7 +327,7 @@ static __attribute__((noinline)) tutti_status take_all_watched(tt_direct *direct
 static tutti_status step(tt_executor *executor, bool *done, bool *moved, int64_t *peer) {
   tt_direct *direct = (tt_direct *)executor;
   *done = *moved = false;
-  if (direct->fault.status)
+  if (direct->fault.status != TUTTI_OK)
     return failed(direct, peer);
   if (!direct->now.published) {
     *moved = publish(direct);
@@ -336,7 +336,7 @@ static tutti_status step(tt_executor *executor, bool *done, bool *moved, int64_t
   }
   if (!direct->now.taken) {
     tutti_status status = tt_instance_step(direct->instance, &direct->now.taken, moved, peer);
-    if (status || !direct->now.taken)
+    if (status != TUTTI_OK || !direct->now.taken)
       return status;
     direct->executor.went |= direct->instance->executor.went;
   }
@@ -356,18 +356,18 @@ static const tt_executor_ops ops = {
 
 static tutti_status create(const tt_bound_plan *bound, tt_stream_table *streams, tt_executor **executor) {
   tutti_status status = tt_bound_plan_check(bound);
-  tt_direct *made = status ? NULL : calloc(1, sizeof *made);
+  tt_direct *made = status != TUTTI_OK ? NULL : calloc(1, sizeof *made);
   if (!made)
-    return status ? status : tt_fail(TUTTI_ERR_MEMORY, "no memory for a direct executor");
+    return status != TUTTI_OK ? status : tt_fail(TUTTI_ERR_MEMORY, "no memory for a direct executor");
   made->executor.ops = &ops;
   made->bound = bound;
   made->plan = bound->list;
   made->beside = (tt_beside){.has = has, .peek = peek, .user = made};
   tt_arena_init(&made->arena);
   status = move(&made->executor, streams);
-  if (!status)
+  if (status == TUTTI_OK)
     status = tt_flatten(made);
-  if (status)
+  if (status != TUTTI_OK)
     destroy(&made->executor);
   else
     *executor = &made->executor;
@@ -379,7 +379,7 @@ tutti_status tt_executor_create(const tt_bound_plan *bound, tt_stream_table *str
     return create(bound, streams, executor);
   tt_instance *instance;
   tutti_status status = tt_instance_create(bound, streams, &instance);
-  if (!status)
+  if (status == TUTTI_OK)
     *executor = &instance->executor;
   return status;
 }

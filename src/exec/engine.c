@@ -121,7 +121,7 @@ static tutti_status visit(tt_instance *instance, tt_lane_run *lane, int64_t *mov
   tutti_status status = TUTTI_OK;
   if (instance->stopwatch.spent)
     tt_stopwatch_look(&instance->stopwatch);
-  while (!status && lane->op != lane->end && turn > 0) {
+  while (status == TUTTI_OK && lane->op != lane->end && turn > 0) {
     if (!lane->entered)
       enter(instance, lane);
     if (lane->done == lane->granted && !grant(instance, lane))
@@ -129,7 +129,7 @@ static tutti_status visit(tt_instance *instance, tt_lane_run *lane, int64_t *mov
     int64_t bytes = 0;
     if (lane->length > 0)
       status = tt_move(instance, lane, &bytes);
-    if (status || (bytes == 0 && lane->length > 0))
+    if (status != TUTTI_OK || (bytes == 0 && lane->length > 0))
       return name_peer(instance, lane, status);
     assert(bytes >= 0 && lane->done + bytes <= lane->granted);
     if (instance->log.write)
@@ -153,7 +153,7 @@ static tutti_status go_round(tt_instance *instance, int64_t *moved_bytes, bool *
   while (n < instance->active_count) {
     tt_lane_run *lane = &instance->lane[instance->active[n]];
     tutti_status status = visit(instance, lane, moved_bytes, moved);
-    if (status)
+    if (status != TUTTI_OK)
       return status;
     if (lane->op == lane->end)
       instance->active[n] = instance->active[--instance->active_count];
@@ -225,19 +225,19 @@ static tutti_status keep_error(tt_instance *instance, tutti_status status) {
 tutti_status tt_instance_step(tt_instance *instance, bool *done, bool *moved, int64_t *peer) {
   *done = *moved = false;
   tutti_status status = instance->fault.status;
-  if (status)
+  if (status != TUTTI_OK)
     tt_fail(status, "%s", instance->fault.text);
-  bool again = !status;
+  bool again = status == TUTTI_OK;
   for (int64_t bytes = 0; again && bytes < BYTES_A_CALL;) {
     again = false;
     status = go_round(instance, &bytes, &again);
     *moved |= again;
-    if (status)
+    if (status != TUTTI_OK)
       again = false;
   }
-  if (status && !instance->fault.status)
+  if (status != TUTTI_OK && instance->fault.status == TUTTI_OK)
     keep_error(instance, status);
-  if (status)
+  if (status != TUTTI_OK)
     *peer = instance->fault.peer;
   else
     *done = instance->active_count == 0 && settled(instance);

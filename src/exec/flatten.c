@@ -74,9 +74,9 @@ tutti_status tt_flatten(tt_direct *direct) {
   tutti_status status = allocate(direct);
   const tt_lane **lane_of = calloc(steps + 1u, sizeof *lane_of);
   uint32_t *op_of = calloc(steps + 1u, sizeof *op_of);
-  if (!status && (!lane_of || !op_of))
+  if (status == TUTTI_OK && (!lane_of || !op_of))
     status = tt_fail(TUTTI_ERR_MEMORY, "no memory for a direct executor of %u steps", steps);
-  if (!status)
+  if (status == TUTTI_OK)
     set_all(direct, lane_of, op_of);
   free(lane_of);
   free(op_of);

@@ -226,7 +226,7 @@ static tutti_status fill_cells(forecast *on, tt_sent_range *by_lane) {
     status = fill_image(on, by_lane);
   if (on->in_cell && on->bound->blocks == TT_CLASS_ENDS)
     status = fill_shares(on, by_lane);
-  if (!on->in_cell || status)
+  if (!on->in_cell || status != TUTTI_OK)
     return tt_fail(TUTTI_ERR_MEMORY, "no memory to look at %u steps", on->bound->list->step_count);
   count_cell(on->bound->list, by_lane);
   return TUTTI_OK;
@@ -255,9 +255,9 @@ tutti_status tt_forecast(const tt_bound_plan *bound, const tt_run *run, const tt
   memset(by_lane, 0, (size_t)plan->lane_count * TT_MEDIUM_COUNT * sizeof *by_lane);
   tt_arena_init(&on.arena);
   tutti_status status = begin(&on);
-  if (!status)
+  if (status == TUTTI_OK)
     status = fill_cells(&on, by_lane);
-  for (uint32_t n = 0; n < plan->lane_count && !status; n++) {
+  for (uint32_t n = 0; n < plan->lane_count && status == TUTTI_OK; n++) {
     on.sent = &by_lane[n * TT_MEDIUM_COUNT];
     if (plan->lane[n].role == TT_ROLE_SEND)
       follow(&on, &plan->lane[n]);

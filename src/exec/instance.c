@@ -10,7 +10,7 @@
 
 tutti_status tt_instance_create(const tt_bound_plan *bound, tt_stream_table *streams, tt_instance **instance) {
   tutti_status status = tt_bound_plan_check(bound);
-  if (status)
+  if (status != TUTTI_OK)
     return status;
   tt_instance *made = calloc(1, sizeof *made);
   if (!made)
@@ -27,7 +27,7 @@ tutti_status tt_instance_create(const tt_bound_plan *bound, tt_stream_table *str
   made->streams.sent = tt_stream_table_counts(streams);
   tt_arena_init(&made->arena);
   status = tt_ops_make(made);
-  if (status)
+  if (status != TUTTI_OK)
     tt_instance_destroy(made);
   else
     *instance = made;
@@ -75,10 +75,10 @@ static tutti_status set_slice(tt_instance *instance, const tt_run *run) {
 /* Cells are as long as the longest block that is read or written there. */
 static tutti_status touch_blocks(tt_instance *instance) {
   tutti_status status = TUTTI_OK;
-  for (uint32_t n = 0; !instance->blocks.uniform && !status && n < instance->plan->step_count; n++) {
+  for (uint32_t n = 0; !instance->blocks.uniform && status == TUTTI_OK && n < instance->plan->step_count; n++) {
     const tt_op *op = &instance->steps.op[n];
     status = tt_blocks_touch(&instance->blocks, op->length, op->dst);
-    if (!status && op->src.space == TT_SPACE_TMP)
+    if (status == TUTTI_OK && op->src.space == TT_SPACE_TMP)
       status = tt_blocks_touch(&instance->blocks, op->length, op->src);
   }
   return status;
@@ -90,13 +90,13 @@ static tutti_status set_shape(tt_instance *instance, const tt_run *run) {
     return TUTTI_OK;
   instance->run.shape = 0;
   tutti_status status = tt_arith_init(&instance->arith, run, instance->steps.reduces);
-  if (!status)
+  if (status == TUTTI_OK)
     status = set_slice(instance, run);
-  if (!status)
+  if (status == TUTTI_OK)
     status = tt_blocks_init(&instance->blocks, run, instance->arith.element_bytes, instance->plan);
-  if (!status)
+  if (status == TUTTI_OK)
     status = touch_blocks(instance);
-  if (status)
+  if (status != TUTTI_OK)
     return status;
   instance->arith.large = instance->blocks.out_bytes >= instance->streams.thresholds.nontemporal;
   instance->run.shape = run->shape;
@@ -105,8 +105,9 @@ static tutti_status set_shape(tt_instance *instance, const tt_run *run) {
 
 static tutti_status set_memory(tt_instance *instance, const tt_run *run) {
   tutti_status status = set_shape(instance, run);
-  return status ? status
-                : tt_memory_lend(&instance->memory, instance->plan, instance->steps.uses_mid, run, &instance->blocks);
+  return status != TUTTI_OK
+             ? status
+             : tt_memory_lend(&instance->memory, instance->plan, instance->steps.uses_mid, run, &instance->blocks);
 }
 
 /* The same in float32, between images. */
@@ -114,16 +115,16 @@ static tutti_status set_images(tt_instance *instance, const tt_run *run) {
   tt_run wide = *run;
   wide.type = TUTTI_FLOAT32;
   tutti_status status = set_memory(instance, &wide);
-  return status ? status
-                : tt_accumulate_start(&instance->accumulate, instance->bound, &instance->arena, run, &instance->blocks,
-                                      &instance->memory);
+  return status != TUTTI_OK ? status
+                            : tt_accumulate_start(&instance->accumulate, instance->bound, &instance->arena, run,
+                                                  &instance->blocks, &instance->memory);
 }
 
 tutti_status tt_instance_start(tt_instance *instance, const tt_run *run, const tt_beside *beside) {
   bool wide = tt_accumulate_applies(run);
   tutti_status status = wide ? set_images(instance, run) : set_memory(instance, run);
-  instance->accumulate.on = wide && !status;
-  if (status)
+  instance->accumulate.on = wide && status == TUTTI_OK;
+  if (status != TUTTI_OK)
     return status;
   instance->beside = beside;
   instance->executor.went = 0;

@@ -212,7 +212,7 @@ static bool is_near(const tt_direct *direct, const tt_run *run, int64_t bytes) {
 
 static tutti_status lay_image(tt_direct *direct, const tt_run *run) {
   tutti_status status = run->blocks.kind == TT_TABLE_LISTED ? list_image(direct, &run->blocks) : TUTTI_OK;
-  if (status)
+  if (status != TUTTI_OK)
     return status;
   int64_t image = image_bytes(direct, run);
   int number = 0;
@@ -276,18 +276,18 @@ static void lay_shares(tt_direct *direct) {
 
 static tutti_status touch_blocks(tt_direct *direct) {
   tutti_status status = TUTTI_OK;
-  for (uint32_t n = 0; !status && n < direct->steps.op_count; n++)
+  for (uint32_t n = 0; status == TUTTI_OK && n < direct->steps.op_count; n++)
     status = tt_blocks_touch(&direct->blocks, direct->steps.op[n].length, direct->steps.op[n].dst);
-  for (uint32_t n = 0; !status && n < direct->steps.send_count; n++)
+  for (uint32_t n = 0; status == TUTTI_OK && n < direct->steps.send_count; n++)
     status = tt_blocks_touch(&direct->blocks, direct->steps.send[n].length, direct->steps.send[n].src);
   return status;
 }
 
 static tutti_status set_sizes(tt_direct *direct, const tt_run *run) {
   tutti_status status = tt_arith_init(&direct->arith, run, direct->steps.reduces);
-  if (!status)
+  if (status == TUTTI_OK)
     status = tt_blocks_init(&direct->blocks, run, direct->arith.element_bytes, direct->plan);
-  if (!status && !direct->blocks.uniform)
+  if (status == TUTTI_OK && !direct->blocks.uniform)
     status = touch_blocks(direct);
   return status;
 }
@@ -297,7 +297,7 @@ static tutti_status set_takes(tt_direct *direct, const tt_run *run) {
   if (direct->shape.rests)
     return TUTTI_OK;
   tutti_status status = tt_memory_lend(&direct->memory, direct->plan, direct->steps.uses_mid, run, &direct->blocks);
-  if (!status)
+  if (status == TUTTI_OK)
     add_takes(direct);
   return status;
 }
@@ -330,15 +330,15 @@ tutti_status tt_layout(tt_direct *direct, const tt_run *run) {
   }
   clear(direct);
   tutti_status status = set_sizes(direct, run);
-  if (!status && by_shares(&run->blocks))
+  if (status == TUTTI_OK && by_shares(&run->blocks))
     lay_shares(direct);
-  else if (!status)
+  else if (status == TUTTI_OK)
     status = lay_image(direct, run);
-  if (!status)
+  if (status == TUTTI_OK)
     status = set_takes(direct, run);
-  if (!status && (direct->shape.far || direct->shape.writes_far))
+  if (status == TUTTI_OK && (direct->shape.far || direct->shape.writes_far))
     status = tt_cells_open_area(direct->cells, direct->shape.area);
-  if (status)
+  if (status != TUTTI_OK)
     return status;
   set_peers(direct);
   direct->shape.piece_bytes = 0;

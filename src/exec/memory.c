@@ -30,7 +30,7 @@ static tutti_status lend_scratch(tt_memory *memory, int64_t mid, int64_t cell, u
                    "scratch of %" PRId64 " bytes and %u cells of %" PRId64 " bytes exceed the address space", mid,
                    cell_count, cell);
   tutti_status status = grow(memory, (size_t)bytes);
-  if (status)
+  if (status != TUTTI_OK)
     return status;
   memory->cell_bytes = round_up(cell);
   memory->base[TT_SPACE_MID] = memory->scratch;

@@ -72,9 +72,9 @@ static tutti_status reserve(tt_instance *instance, tt_lane_run *lane, int64_t by
   tutti_status status = tt_move_flush(instance, lane);
   void *data;
   size_t room = 0;
-  if (!status)
+  if (status == TUTTI_OK)
     status = instance->streams.ops->reserve(instance->streams.transport, lane->op->stream, &lane->header, &data, &room);
-  if (status || room == 0)
+  if (status != TUTTI_OK || room == 0)
     return status;
   assert((int64_t)room >= instance->slot);
   lane->header->key = instance->run.key;
@@ -94,7 +94,7 @@ static tutti_status peek(tt_instance *instance, tt_lane_run *lane, int64_t bytes
     size_t slot_bytes;
     tutti_status status =
         instance->streams.ops->peek(instance->streams.transport, lane->op->stream, &header, &data, &slot_bytes);
-    if (status || !header)
+    if (status != TUTTI_OK || !header)
       return status;
     if ((uint32_t)header->call != (uint32_t)instance->run.call || !tt_key_agrees(header->key, instance->run.key))
       return tt_move_mismatch(instance, lane, "called something else");
@@ -117,7 +117,7 @@ static tutti_status commit_reference(tt_instance *instance, tt_lane_run *lane, i
     return TUTTI_ERR_UNSUPPORTED;
   tutti_status status = instance->streams.ops->refer(instance->streams.transport, lane->op->stream,
                                                      lane->src + lane->done, (size_t)bytes, anywhere);
-  if (!status)
+  if (status == TUTTI_OK)
     lane->went |= TT_MEDIA(medium);
   return status;
 }
@@ -125,7 +125,7 @@ static tutti_status commit_reference(tt_instance *instance, tt_lane_run *lane, i
 /* Sends those bytes as a reference. lane->refers becomes false where the source cannot be referred to. */
 static tutti_status refer(tt_instance *instance, tt_lane_run *lane, int64_t bytes, int64_t *moved) {
   tutti_status status = reserve(instance, lane, instance->slot); /* an empty one */
-  if (status || !lane->slot)
+  if (status != TUTTI_OK || !lane->slot)
     return status;
   assert(lane->slot_used == 0);
   mark(lane);
@@ -148,11 +148,11 @@ static tutti_status move_send(tt_instance *instance, tt_lane_run *lane, int64_t 
   int64_t bytes = piece_of(instance, lane);
   if (lane->refers && bytes >= instance->streams.thresholds.lend) {
     tutti_status status = refer(instance, lane, lane->granted - lane->done, moved);
-    if (status || lane->refers)
+    if (status != TUTTI_OK || lane->refers)
       return status;
   }
   tutti_status status = reserve(instance, lane, bytes);
-  if (status || !lane->slot)
+  if (status != TUTTI_OK || !lane->slot)
     return status;
   assert(bytes > 0 && lane->slot_used + bytes <= instance->slot);
   tt_dtype_copy(lane->slot + lane->slot_used, lane->src + lane->done, (size_t)bytes, false);
@@ -194,7 +194,7 @@ static tutti_status fetch(tt_instance *instance, tt_lane_run *lane, int64_t *mov
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for %" PRId64 " bytes of another rank", most);
   tutti_status status = instance->streams.ops->fetch(instance->streams.transport, lane->op->stream,
                                                      (size_t)lane->slot_used, to, (size_t)bytes);
-  if (!status)
+  if (status == TUTTI_OK)
     tt_arith_apply(&instance->arith, lane->op->use, lane->src + lane->done, to, dst, bytes);
   *moved = bytes;
   return status;
@@ -203,7 +203,7 @@ static tutti_status fetch(tt_instance *instance, tt_lane_run *lane, int64_t *mov
 static tutti_status move_from_beside(tt_instance *instance, tt_lane_run *lane, int64_t *moved) {
   const unsigned char *data;
   const tt_beside *beside = instance->beside;
-  if (beside->peek(beside->user, (uint32_t)(lane->op - instance->steps.op), lane->mark, &data))
+  if (beside->peek(beside->user, (uint32_t)(lane->op - instance->steps.op), lane->mark, &data) != TUTTI_OK)
     return tt_move_mismatch(instance, lane, "called something else, or sent another message");
   *moved = data ? piece_of(instance, lane) : 0;
   if (data)
@@ -215,7 +215,7 @@ static tutti_status move_from_beside(tt_instance *instance, tt_lane_run *lane, i
 static tutti_status move_recv(tt_instance *instance, tt_lane_run *lane, int64_t *moved) {
   int64_t bytes = piece_of(instance, lane);
   tutti_status status = peek(instance, lane, bytes);
-  if (status || (!lane->slot && !lane->remote))
+  if (status != TUTTI_OK || (!lane->slot && !lane->remote))
     return status;
   if (lane->remote) {
     status = fetch(instance, lane, moved);
@@ -226,7 +226,7 @@ static tutti_status move_recv(tt_instance *instance, tt_lane_run *lane, int64_t 
   }
   mark(lane);
   lane->slot_used += *moved;
-  if (status || lane->slot_used < lane->slot_bytes)
+  if (status != TUTTI_OK || lane->slot_used < lane->slot_bytes)
     return status;
   lane->slot = NULL;
   lane->remote = false;

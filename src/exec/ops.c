@@ -61,7 +61,7 @@ static tutti_status set_lane(tt_instance *instance, uint32_t number) {
   for (uint32_t n = lane->first_step; n < end; n++) {
     set_op(instance, lane, n);
     tutti_status status = open_stream(instance, lane, n);
-    if (status)
+    if (status != TUTTI_OK)
       return status;
   }
   instance->lane[number].first = instance->steps.op + lane->first_step;
@@ -123,11 +123,11 @@ tutti_status tt_ops_make(tt_instance *instance) {
   if (instance->plan->part_count > TT_PARTS_MOST)
     return tt_fail(TUTTI_ERR_PLAN, "%u parts a block; the limit is %u", instance->plan->part_count, TT_PARTS_MOST);
   tutti_status status = allocate(instance);
-  for (uint32_t n = 0; n < instance->plan->lane_count && !status; n++)
+  for (uint32_t n = 0; n < instance->plan->lane_count && status == TUTTI_OK; n++)
     status = set_lane(instance, n);
-  if (status)
+  if (status != TUTTI_OK)
     return status;
   set_waits(instance);
   status = set_refers(instance);
-  return status ? status : set_sends(instance);
+  return status != TUTTI_OK ? status : set_sends(instance);
 }

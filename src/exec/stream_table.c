@@ -195,7 +195,7 @@ static tutti_status add(tt_stream_table *streams, const tt_stream_end *end, entr
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for %zu readers of a stream", most);
   tutti_status status = open_stream(streams, end, readers, &at->stream);
   free(readers);
-  if (status)
+  if (status != TUTTI_OK)
     return status;
   at->name = name_of(end);
   streams->used++;
@@ -204,20 +204,20 @@ static tutti_status add(tt_stream_table *streams, const tt_stream_end *end, entr
 
 tutti_status tt_stream_table_stream(tt_stream_table *streams, const tt_stream_end *end, tutti_stream **stream) {
   tutti_status status = 2 * streams->used >= streams->size ? grow(streams) : TUTTI_OK;
-  if (status)
+  if (status != TUTTI_OK)
     return status;
   name wanted = name_of(end);
   entry *at = find(streams->table, streams->size, &wanted);
   if (!at->stream)
     status = add(streams, end, at);
-  if (!status)
+  if (status == TUTTI_OK)
     *stream = at->stream;
   return status;
 }
 
 tutti_status tt_stream_table_cells(tt_stream_table *streams, tt_cells **cells) {
   tutti_status status = streams->cells ? TUTTI_OK : tt_cells_open(&streams->spec, &streams->cells);
-  if (!status)
+  if (status == TUTTI_OK)
     *cells = streams->cells;
   return status;
 }

@@ -35,7 +35,7 @@ typedef struct test_job {
 } test_job;
 
 static inline void test_ok(tutti_status status) {
-  if (status)
+  if (status != TUTTI_OK)
     fail_msg("%s: %s", tutti_status_name(status), tutti_last_error());
 }
 

@@ -187,7 +187,7 @@ static void test_what_does_not_keep_rank_order_is_refused(void **state) {
     of.problem.ordered = true;
     tutti_status status = plans_open(&of, &all);
     if (status != (cases[n].error ? TUTTI_ERR_PLAN : TUTTI_OK))
-      fail_msg("case %d, '%s': %s", (int)n, cases[n].params, status ? tutti_last_error() : "makes a plan");
+      fail_msg("case %d, '%s': %s", (int)n, cases[n].params, status != TUTTI_OK ? tutti_last_error() : "makes a plan");
     if (cases[n].error && !strstr(tutti_last_error(), cases[n].error))
       fail_msg("'%s': expected \"%s\" in \"%s\"", cases[n].params, cases[n].error, tutti_last_error());
     if (status == TUTTI_OK && plans_verify(&of, &all) != TUTTI_OK)

@@ -107,10 +107,10 @@ static const char *check_all(const tt_bound_plan *bound, bool *seen) {
 
 tutti_status tt_bound_plan_check(const tt_bound_plan *bound) {
   tutti_status status = tt_plan_check(bound->list);
-  bool *seen = status ? NULL : calloc(4 * (size_t)bound->list->step_count + 1, sizeof *seen);
-  if (!status && !seen)
+  bool *seen = status != TUTTI_OK ? NULL : calloc(4 * (size_t)bound->list->step_count + 1, sizeof *seen);
+  if (status == TUTTI_OK && !seen)
     return tt_fail(TUTTI_ERR_MEMORY, "no memory to check %u steps", bound->list->step_count);
-  const char *wrong = status ? NULL : check_all(bound, seen);
+  const char *wrong = status != TUTTI_OK ? NULL : check_all(bound, seen);
   free(seen);
   return wrong ? fail(bound, wrong) : status;
 }

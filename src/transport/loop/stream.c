@@ -107,7 +107,7 @@ tutti_status tt_loop_stream_open(void *self, const tutti_stream_spec *spec, tutt
   pthread_mutex_lock(&end->loop->mutex);
   tutti_status status = open_end(end, spec, made);
   pthread_mutex_unlock(&end->loop->mutex);
-  if (status)
+  if (status != TUTTI_OK)
     free(made);
   else
     *stream = made;

@@ -55,16 +55,16 @@ static tt_tcp_fate deliver_take(void *user, tt_tcp_connection *connection, tt_st
   tt_tcp_peer *peer = peer_of(pipes, connection);
   bool twice = tt_streams_numbers_has(&peer->had, packet->number); /* meanwhile, on another rail */
   tutti_status status = twice ? TUTTI_OK : tt_streams_numbers_add(&peer->had, packet->number, packet->number);
-  if (packet->head.kind == TT_STREAMS_BYE && !status)
+  if (packet->head.kind == TT_STREAMS_BYE && status == TUTTI_OK)
     set_leaving(peer, packet->number);
   pipes->news = true;
   peer->owed_packets++;
   peer->owed_bytes += packet->bytes;
-  if (twice || status || packet->head.kind == TT_STREAMS_BYE)
+  if (twice || status != TUTTI_OK || packet->head.kind == TT_STREAMS_BYE)
     tt_streams_pool_put(&pipes->pool, packet);
   else
     status = pipes->spec.owner.deliver_take(pipes->spec.owner.user, packet);
-  return status ? lacks(pipes, status) : TT_TCP_GOES;
+  return status != TUTTI_OK ? lacks(pipes, status) : TT_TCP_GOES;
 }
 
 /* ---- acks that come ---- */
@@ -104,11 +104,11 @@ static void add_had(tt_tcp_pipes *pipes, tt_tcp_peer *peer, tt_tcp_connection *c
   assert(!connection->called && connection->peer == peer->rank);
   const tt_streams_numbers *had = &peer->had;
   tutti_status status = had->all > 0 ? add(connection, TT_TCP_HAD, 1, had->all) : TUTTI_OK;
-  for (size_t n = 0; n < had->count && n < RANGES && !status; n++)
+  for (size_t n = 0; n < had->count && n < RANGES && status == TUTTI_OK; n++)
     status = add(connection, TT_TCP_HAD, had->range[n].first, had->range[n].last);
   peer->owed_packets = 0;
   peer->owed_bytes = 0;
-  if (status)
+  if (status != TUTTI_OK)
     pipes->status = status;
 }
 
@@ -130,7 +130,7 @@ void tt_tcp_peer_say(tt_tcp_pipes *pipes, tt_tcp_peer *peer) {
 
 static void add_goodbye(tt_tcp_pipes *pipes, tt_tcp_peer *peer, tt_tcp_connection *connection) {
   tutti_status status = add(connection, TT_TCP_LEAVES, 0, peer->last_packet);
-  if (status)
+  if (status != TUTTI_OK)
     pipes->status = status;
 }
 

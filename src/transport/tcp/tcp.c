@@ -111,10 +111,10 @@ static void make_key(const told *all, int64_t count, unsigned char key[TT_TCP_KE
 
 static tutti_status hear_all(tt_tcp *self, const tt_between_config *config, const told *all) {
   tutti_status status = TUTTI_OK;
-  for (int64_t r = 0; r < self->streams.rank_count && !status; r++)
+  for (int64_t r = 0; r < self->streams.rank_count && status == TUTTI_OK; r++)
     status = hear(&all[r], r, &self->host[r]);
   tt_tcp_host *own = &self->host[self->streams.rank];
-  for (int64_t r = 0; r < config->rail_count && !status; r++) { /* what only this rank knows */
+  for (int64_t r = 0; r < config->rail_count && status == TUTTI_OK; r++) { /* what only this rank knows */
     own->rail[r] = config->rail[r];
     own->rail_count = config->rail_count;
   }
@@ -185,13 +185,13 @@ static tutti_status meet(tt_tcp *self, const tt_between_config *config, const tu
 
 static tutti_status check(const tt_between_config *config) {
   tutti_status status = tt_between_check(config);
-  for (int64_t r = 0; r < config->rail_count && !status; r++) {
+  for (int64_t r = 0; r < config->rail_count && status == TUTTI_OK; r++) {
     int family = config->rail[r].address.ss_family;
     if (family != AF_INET && family != AF_INET6)
       status = tt_fail(TUTTI_ERR_ARGUMENT, "rail[%" PRId64 "].address has family %d, which is neither IPv4 nor IPv6", r,
                        family);
   }
-  return !status && sodium_init() < 0 ? tt_fail(TUTTI_ERR_SYSTEM, "no source of random bytes") : status;
+  return status == TUTTI_OK && sodium_init() < 0 ? tt_fail(TUTTI_ERR_SYSTEM, "no source of random bytes") : status;
 }
 
 static void close_tcp(void *given) {

@@ -82,7 +82,7 @@ static tutti_status open_descriptors(tt_ucx_pipes *pipes) {
 tutti_status tt_ucx_rails_open(tt_ucx_pipes *pipes, const tt_between_config *config) {
   assert(config->rail_count <= TT_RAILS_MOST);
   tutti_status status = open_descriptors(pipes);
-  for (int64_t r = 0; r < config->rail_count && !status; r++) {
+  for (int64_t r = 0; r < config->rail_count && status == TUTTI_OK; r++) {
     tt_ucx_rail *rail = &pipes->rail[r];
     rail->pipes = pipes;
     pipes->rail_count = r + 1;

@@ -132,7 +132,7 @@ static tutti_status meet(tt_ucx *self, const tt_between_config *config, const tu
 
 static tutti_status check(const tt_between_config *config) {
   tutti_status status = tt_between_check(config);
-  return !status && sodium_init() < 0 ? tt_fail(TUTTI_ERR_SYSTEM, "no source of random bytes") : status;
+  return status == TUTTI_OK && sodium_init() < 0 ? tt_fail(TUTTI_ERR_SYSTEM, "no source of random bytes") : status;
 }
 
 static tutti_status open_pipes(tt_ucx *self, const tt_between_config *config, const tutti_boot *boot) {
