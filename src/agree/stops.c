@@ -110,7 +110,7 @@ void tt_stops_refuse(tutti_comm *comm, uint64_t number, const char *why) {
 
 bool tt_stop_refuses(const tt_stop *said, uint64_t number) {
   for (int n = 0; n < TT_REFUSALS; n++)
-    if (said->refusal[n].first <= number && number <= said->refusal[n].last)
+    if (number > 0 && said->refusal[n].first <= number && number <= said->refusal[n].last)
       return true;
   return false;
 }

@@ -78,10 +78,23 @@ static void test_writer_that_does_not_pause(void **state) {
   free_rank(writer);
 }
 
+static void test_nothing_follows_the_last_call(void **state) {
+  (void)state;
+  rank *refuser = make_rank();
+  const tt_stop *said = &refuser->comm.refused.stops->own.said;
+  assert_false(tt_stop_refuses(said, UINT64_MAX + UINT64_C(1)));
+  tt_stops_refuse(&refuser->comm, 3, "it cannot");
+  assert_false(tt_stop_refuses(said, UINT64_MAX + UINT64_C(1)));
+  assert_true(tt_stop_refuses(said, 3));
+  assert_false(tt_stop_refuses(said, 4));
+  free_rank(refuser);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_writer_that_is_held_up),
       cmocka_unit_test(test_writer_that_does_not_pause),
+      cmocka_unit_test(test_nothing_follows_the_last_call),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
