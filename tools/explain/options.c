@@ -1,5 +1,5 @@
-/* tools/explain/options.c - the command line of `tutti explain`. Ranks, nodes and the model are told as to `tutti plan`.
- */
+/* tools/explain/options.c - the command line of `tutti explain`. Ranks, nodes and the model are told as to
+ * `tutti plan`. */
 #include "options.h"
 
 #include "dtype/dtype.h"
