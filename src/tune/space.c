@@ -20,32 +20,57 @@ typedef struct maker {
   const tt_task *task;
   tt_candidates *space;
   tt_trees trees;
-  tt_index found; /* identities */
-  int64_t room;
+  tt_index found; /* identity -> number of its candidate, from 1 */
+  int64_t room, left_out_room;
 } maker;
 
 /* ---- candidates ---- */
 
+/* Room for one more; the old place is the arena's. NULL: no memory. */
+static void *make_room(tt_arena *arena, void *list, int64_t count, int64_t *room, size_t size) {
+  if (count < *room)
+    return list;
+  *room = 2 * *room + 256;
+  void *larger = tt_arena_alloc(arena, (size_t)*room, size);
+  if (larger && count > 0)
+    memcpy(larger, list, (size_t)count * size);
+  return larger;
+}
+
+static void leave_out(maker *of, const char *text, int64_t like, const char *why) {
+  tt_candidates *space = of->space;
+  tt_left_out left = {.text = tt_arena_format(&space->arena, "%s", text), .like = like};
+  if (why)
+    left.why = tt_arena_format(&space->arena, "%s", why);
+  tt_left_out *list =
+      make_room(&space->arena, space->left_out, space->left_out_count, &of->left_out_room, sizeof *list);
+  if (space->arena.failed)
+    return;
+  space->left_out = list;
+  space->left_out[space->left_out_count++] = left;
+}
+
+/* It makes no plan, as the last error says. */
+static void refuse(maker *of, const char *text) {
+  of->space->refused++;
+  leave_out(of, text, -1, tutti_last_error());
+}
+
 static void add(maker *of, const char *text, uint64_t identity) {
   tt_candidates *space = of->space;
   uint64_t key = identity ? identity : 1;
-  if (space->arena.failed || tt_index_find(&of->found, key))
+  uintptr_t found = (uintptr_t)tt_index_find(&of->found, key);
+  if (found > 0) {
+    leave_out(of, text, (int64_t)found - 1, NULL);
     return;
-  if (space->count == of->room) {
-    int64_t room = 2 * of->room + 256;
-    tt_candidate *larger = tt_arena_alloc(&space->arena, (size_t)room, sizeof *larger);
-    if (!larger)
-      return;
-    if (space->count > 0)
-      memcpy(larger, space->candidate, (size_t)space->count * sizeof *larger);
-    space->candidate = larger;
-    of->room = room;
   }
   const char *kept = tt_arena_format(&space->arena, "%s", text);
-  if (!kept || !tt_index_set(&of->found, key, (void *)(uintptr_t)kept)) {
+  tt_candidate *list = make_room(&space->arena, space->candidate, space->count, &of->room, sizeof *list);
+  if (space->arena.failed || !tt_index_set(&of->found, key, (void *)(uintptr_t)(space->count + 1))) {
     space->arena.failed = true;
     return;
   }
+  space->candidate = list;
   space->candidate[space->count++] = (tt_candidate){kept, identity};
 }
 
@@ -83,7 +108,7 @@ static tutti_status add_structure(maker *of, const char *text, bool usual) {
       return status;
     if (status != TUTTI_OK) {
       of->space->tried++;
-      of->space->refused++;
+      refuse(of, full);
       return TUTTI_OK;
     }
     if (channels > 1 && tt_structure_block(of->task, &structure) < CHANNEL_BYTES)
@@ -166,9 +191,10 @@ static tutti_status add_presets(maker *of) {
     if (is_memory(status))
       return status;
     of->space->tried++;
-    of->space->refused += status != TUTTI_OK;
     if (status == TUTTI_OK)
       add(of, presets[n].name, identity);
+    else
+      refuse(of, presets[n].name);
   }
   return TUTTI_OK;
 }

@@ -89,6 +89,33 @@ static void test_each_candidate_is_there_once_in_one_order(void **state) {
   visit_all(expect_itself_once);
 }
 
+/* Each text is a candidate, runs like one, or makes no plan. */
+static void expect_reasons(const tt_task *task, const struct machine *on, const tt_candidates *space) {
+  int64_t refused = 0;
+  (void)on;
+  assert_int_equal(space->count + space->left_out_count, space->tried);
+  for (int64_t n = 0; n < space->left_out_count; n++) {
+    const tt_left_out *left = &space->left_out[n];
+    uint64_t identity;
+    refused += left->like < 0;
+    assert_int_equal(left->why == NULL, left->like >= 0);
+    assert_true(left->like < space->count);
+    if (n % 31 != 0)
+      continue;
+    assert_int_equal(tt_candidate_identify(task, left->text, &identity), left->why ? TUTTI_ERR_PLAN : TUTTI_OK);
+    if (left->why)
+      assert_string_equal(tutti_last_error(), left->why);
+    else
+      assert_true(identity == space->candidate[left->like].identity);
+  }
+  assert_int_equal(refused, space->refused);
+}
+
+static void test_what_is_left_out_has_its_reason(void **state) {
+  (void)state;
+  visit_all(expect_reasons);
+}
+
 /* ---- what runs alike ---- */
 
 static void test_what_runs_alike_is_one_candidate(void **state) {
@@ -212,6 +239,7 @@ int main(int argc, char **argv) {
     return visit_all(print_count), 0;
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_each_candidate_is_there_once_in_one_order),
+      cmocka_unit_test(test_what_is_left_out_has_its_reason),
       cmocka_unit_test(test_what_runs_alike_is_one_candidate),
       cmocka_unit_test(test_what_makes_no_plan_is_refused_with_the_reason),
       cmocka_unit_test(test_what_the_shipped_rules_choose_is_in_it),

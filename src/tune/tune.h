@@ -58,10 +58,19 @@ typedef struct tt_candidate {
   uint64_t identity; /* of what all ranks do: candidates of one identity run alike */
 } tt_candidate;
 
+/* A text that is no candidate. */
+typedef struct tt_left_out {
+  const char *text;
+  int64_t like;    /* the number of the candidate that it runs like; -1: it makes no plan, */
+  const char *why; /* and why; else NULL */
+} tt_left_out;
+
 /* The candidates of a task, each of another identity. */
 typedef struct tt_candidates {
   tt_candidate *candidate;
   int64_t count;
+  tt_left_out *left_out;
+  int64_t left_out_count;
   int64_t tried;   /* texts */
   int64_t refused; /* of them: they make no plan for this task */
   tt_arena arena;

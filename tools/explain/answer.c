@@ -33,13 +33,14 @@ static void format_authority(const tt_choice *choice, char *text, size_t size) {
 
 static void print_decision(const explain_question *question) {
   const tt_choice *choice = &question->choice;
+  const char *reason = question->reason[choice->by];
   char who[4300];
   format_authority(choice, who, sizeof who);
   if (!question->runs)
-    printf("The call is an error: %s says '%s', which makes no plan here: %s.\n", who, choice->text, question->reason);
-  else if (question->reason[0])
+    printf("The call is an error: %s says '%s', which makes no plan here: %s.\n", who, choice->text, reason);
+  else if (reason[0])
     printf("It runs with '%s': %s chooses '%s', which makes no plan here: %s.\n", question->runs, who, choice->text,
-           question->reason);
+           reason);
   else if (choice->by == TT_BY_NOBODY)
     printf("It runs with '%s': nobody chooses anything else.\n", question->runs);
   else
@@ -49,13 +50,17 @@ static void print_decision(const explain_question *question) {
 /* Stronger ones said nothing; weaker ones are overruled. */
 static void print_authority(const explain_question *question, tt_authority by) {
   const tt_choice *said = &question->said[by];
-  const char *name = tt_authority_name(by);
+  const char *reason = question->reason[by];
   bool decides = by == question->choice.by;
-  if (!said->text)
-    printf("  %-22s says nothing: %s\n", name, said->why);
-  else
-    printf("  %-22s %s '%s'%s%s%s\n", name, decides ? "decides:" : "would run", said->text, *said->source ? ", " : "",
-           said->source, decides ? "" : "; it is overruled");
+  printf("  %-22s ", tt_authority_name(by));
+  if (!said->text) {
+    printf("says nothing: %s\n", said->why);
+    return;
+  }
+  printf("%s '%s'%s%s", decides ? "decides:" : "would run", said->text, *said->source ? ", " : "", said->source);
+  if (*reason)
+    printf("; it makes no plan: %s", reason);
+  puts(decides ? "" : "; it is overruled");
 }
 
 void explain_answer_print(const explain_question *question) {

@@ -1,16 +1,42 @@
 /* tools/explain/explain.c - `tutti explain`: which parameters a call runs with, and why. */
 #include "explain.h"
 #include "answer.h"
+#include "json.h"
 #include "question.h"
+#include "rows.h"
+#include "table.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+
+static tutti_status print_rows(const explain_question *question) {
+  explain_rows rows;
+  tutti_status status = explain_rows_make(question, &rows);
+  if (status == TUTTI_OK && question->options->json)
+    status = explain_json_print(question, &rows);
+  else if (status == TUTTI_OK)
+    explain_table_print(&rows);
+  explain_rows_finish(&rows);
+  return status;
+}
+
+/* Words come at once, before the candidates are simulated. */
+static tutti_status print(const explain_question *question) {
+  const explain_options *options = question->options;
+  if (!options->json) {
+    explain_answer_print(question);
+    fflush(stdout);
+  }
+  if (!options->brief)
+    return print_rows(question);
+  return options->json ? explain_json_print(question, NULL) : TUTTI_OK;
+}
 
 static tutti_status explain(const explain_options *options) {
   static explain_question question;
   tutti_status status = explain_question_open(options, &question);
   if (status == TUTTI_OK)
-    explain_answer_print(&question);
+    status = print(&question);
   explain_question_close(&question);
   return status;
 }

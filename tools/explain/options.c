@@ -12,10 +12,11 @@
 static const char help[] =
     "usage: tutti explain COLLECTIVE LENGTH -n N [options]\n"
     "\n"
-    "Says which parameters a call runs with, and who has decided that (docs/tuning.md): the program, TUTTI_PARAMS,\n"
-    "wisdom or the profile, with file and line; and what the others would have chosen. It asks the functions that the\n"
-    "call itself asks, with the environment of this process. LENGTH is the bytes of the whole vector, as in `tutti "
-    "tune`: 8, 64K, 1M. Blocking, started and persistent calls run alike.\n"
+    "Says which parameters a call runs with, and who has decided that (docs/tuning.md): the program, TUTTI_PARAMS, "
+    "wisdom\n"
+    "or the profile, with file and line; what the others would have chosen; and all that the call could run with, by\n"
+    "predicted time. It asks the functions that the call itself asks, with the environment of this process. LENGTH is\n"
+    "the bytes of the whole vector, as in `tutti tune`: 8, 64K, 1M. Blocking, started and persistent calls run alike.\n"
     "\n"
     "  -n N               number of ranks (not needed if --groups gives it)\n"
     "  --nodes N          place the ranks on N nodes, in rank order\n"
@@ -27,7 +28,12 @@ static const char help[] =
     "  --root R           root, for collectives that have one\n"
     "  --graph GRAPH      for neighbor collectives: 4x4, a periodic grid; or a file with a line for each edge: 0 1\n"
     "  --in-place         in and out are the same memory\n"
-    "  --set TEXT         the program has called tutti_comm_set_params with it\n";
+    "  --set TEXT         the program has called tutti_comm_set_params with it\n"
+    "  --brief            only who decides\n"
+    "  --all              all candidates, and the texts that are none and why (default: the best 20)\n"
+    "  --json             for programs\n"
+    "\n"
+    "Times are predicted by the model of `tutti plan` (--alpha, --beta, --gamma, --model); they decide nothing.\n";
 
 #define FAIL(...) tool_fail("explain", TOOL_WRONG, __VA_ARGS__)
 
@@ -78,6 +84,9 @@ static const tool_option rows[] = {
     {"type", 0, TOOL_TAKE, 0, take_type},
     {"op", 0, TOOL_TAKE, 0, take_op},
     {"set", 0, TOOL_TEXT, AT(set), NULL},
+    {"brief", 0, TOOL_SET, AT(brief), NULL},
+    {"all", 0, TOOL_SET, AT(all), NULL},
+    {"json", 0, TOOL_SET, AT(json), NULL},
     {"help", 'h', TOOL_DO, 0, take_help},
 };
 

@@ -13,6 +13,9 @@ typedef struct explain_options {
   tutti_op op;
   const char *set; /* what the program would say by tutti_comm_set_params; NULL: nothing */
   int64_t nics;    /* of a node; -1: as many as this machine has */
+  bool brief;      /* only who decides */
+  bool all;        /* all candidates, and what is none */
+  bool json;
 } explain_options;
 
 /* As tool_options_read (tools/shared/shared.h). explain_options_finish is called afterwards in any case. */

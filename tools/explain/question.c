@@ -8,7 +8,9 @@
 #include "dtype/dtype.h"
 #include "tools/tune/task.h"
 
+#include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 /* ---- the call ---- */
 
@@ -29,68 +31,89 @@ static bool is_apart(const explain_question *question) {
   return question->options->plan.map || question->options->plan.node_count > 1;
 }
 
+/* No slice is longer than a slot, whose length may be set otherwise. */
+static tutti_status model_slots(explain_question *question) {
+  char given[PLAN_MODEL];
+  memcpy(given, question->options->plan.model, sizeof given);
+  int length = snprintf(question->plan.model, PLAN_MODEL, "slot=%" PRId64 ";%s", question->task.slot_bytes, given);
+  return length < PLAN_MODEL ? TUTTI_OK : tt_fail(TUTTI_ERR_ARGUMENT, "the model is too long");
+}
+
 static tutti_status open_call(explain_question *question) {
   const explain_options *options = question->options;
-  tutti_status status = plan_work_open(&options->plan, tt_choose_fallback().text, &question->work);
+  tutti_status status = plan_work_open(&question->plan, tt_choose_fallback().text, &question->work);
   if (status != TUTTI_OK)
     return status;
   const tt_topo *topo = question->work.topo;
   int64_t bytes = bytes_of(options), nics = options->nics >= 0 ? options->nics : tt_machine_nics(NULL);
-  tt_problem problem = options->plan.problem;
-  problem.in_place = problem.in_place && !tt_call_copies(&(tt_call){.collective = problem.collective});
-  question->region = tt_region_of(topo, problem.collective, bytes, nics);
-  question->task = tune_task_of(&problem, topo, is_apart(question), bytes);
-  return TUTTI_OK;
+  tt_problem *problem = &question->plan.problem;
+  problem->in_place = problem->in_place && !tt_call_copies(&(tt_call){.collective = problem->collective});
+  question->region = tt_region_of(topo, problem->collective, bytes, nics);
+  question->task = tune_task_of(problem, topo, is_apart(question), bytes);
+  return model_slots(question);
 }
 
 /* ---- who decides ---- */
 
-static tutti_status ask(explain_question *question) {
+static void ask(explain_question *question) {
   bool ordered = question->task.problem.ordered;
   tt_wisdom *wisdom = question->found.wisdom && question->found.wisdom->count > 0 ? question->found.wisdom : NULL;
-  tt_authorities of = {.set = question->options->set,
-                       .params = tt_options_get()->choice.params,
-                       .wisdom = wisdom,
-                       .dispatch = wisdom ? &question->dispatch : NULL,
-                       .profile = question->profile};
+  const tt_authorities *of = &question->authorities;
+  question->authorities = (tt_authorities){.set = question->options->set,
+                                           .params = tt_options_get()->choice.params,
+                                           .wisdom = wisdom,
+                                           .dispatch = wisdom ? &question->dispatch : NULL,
+                                           .profile = question->profile};
   if (wisdom)
     tt_dispatch_make(wisdom, &question->region, &question->dispatch);
   for (tt_authority by = TT_BY_PROGRAM; by < TT_AUTHORITY_COUNT; by++)
-    question->said[by] = tt_choose_by(&of, by, &question->region, ordered);
+    question->said[by] = tt_choose_by(of, by, &question->region, ordered);
   if (!wisdom && question->found.why[0])
     question->said[TT_BY_WISDOM].why = question->found.why;
-  question->choice = tt_choose(&of, &question->region, ordered);
-  return TUTTI_OK;
+  question->choice = tt_choose(of, &question->region, ordered);
 }
 
 tutti_status explain_compiles(const explain_question *question, const char *text, uint64_t *identity) {
   return tt_candidate_identify(&question->task, text, identity);
 }
 
-static tutti_status find_what_runs(explain_question *question) {
-  uint64_t identity;
-  tutti_status status = explain_compiles(question, question->choice.text, &identity);
-  question->runs = status == TUTTI_OK ? question->choice.text : NULL;
-  if (status != TUTTI_ERR_PLAN)
-    return status;
-  snprintf(question->reason, sizeof question->reason, "%s", tutti_last_error());
-  if (!tt_authority_insists(question->choice.by))
-    question->runs = tt_choose_fallback().text;
-  return TUTTI_OK;
+static tutti_status find_reasons(explain_question *question) {
+  tutti_status status = TUTTI_OK;
+  for (tt_authority by = TT_BY_PROGRAM; by < TT_AUTHORITY_COUNT && status == TUTTI_OK; by++) {
+    uint64_t identity;
+    if (question->said[by].text)
+      status = explain_compiles(question, question->said[by].text, &identity);
+    if (status != TUTTI_ERR_PLAN)
+      continue;
+    snprintf(question->reason[by], sizeof question->reason[by], "%s", tutti_last_error());
+    status = TUTTI_OK;
+  }
+  return status;
+}
+
+static void find_what_runs(explain_question *question) {
+  tt_authority by = question->choice.by;
+  if (!question->reason[by][0])
+    question->runs = question->choice.text;
+  else
+    question->runs = tt_authority_insists(by) ? NULL : tt_choose_fallback().text;
 }
 
 /* ---- the whole ---- */
 
 tutti_status explain_question_open(const explain_options *options, explain_question *question) {
-  *question = (explain_question){.options = options};
+  *question = (explain_question){.options = options, .plan = options->plan};
   tutti_status status = tt_profile_open(tt_options_get()->choice.profile, &question->profile);
   if (status == TUTTI_OK)
     status = tt_wisdom_load(&question->found);
   if (status == TUTTI_OK)
     status = open_call(question);
-  if (status == TUTTI_OK)
-    status = ask(question);
-  return status == TUTTI_OK ? find_what_runs(question) : status;
+  if (status != TUTTI_OK)
+    return status;
+  ask(question);
+  status = find_reasons(question);
+  find_what_runs(question);
+  return status;
 }
 
 void explain_question_close(explain_question *question) {

@@ -9,16 +9,18 @@
 
 typedef struct explain_question {
   const explain_options *options;
-  plan_work work; /* of the topology */
+  plan_options plan; /* theirs, with slices as a job has them */
+  plan_work work;    /* of the topology */
+  tt_authorities authorities;
   tt_task task;
   tt_region region;
   tt_wisdom_found found;
   tt_dispatch dispatch;
   tt_profile *profile;
-  tt_choice said[TT_AUTHORITY_COUNT]; /* by each of them */
-  tt_choice choice;                   /* of the strongest */
-  const char *runs;                   /* parameters; NULL: the call is an error, */
-  char reason[300];                   /* and why; or why something else runs than was chosen; "" */
+  tt_choice said[TT_AUTHORITY_COUNT];   /* by each of them */
+  tt_choice choice;                     /* of the strongest: it decides */
+  char reason[TT_AUTHORITY_COUNT][300]; /* why what it says makes no plan here; "": it makes one, or it says nothing */
+  const char *runs;                     /* parameters; NULL: the call is an error */
 } explain_question;
 
 /* explain_question_close is called afterwards in any case. An error where a job would not start, or no memory. */
