@@ -68,6 +68,7 @@ static void end(tt_mpi_work *work, tutti_status status) {
   if (status != TUTTI_OK)
     tt_mpi_work_set_text(work, tutti_last_error());
   work->params = tutti_comm_last_params(work->comm->comm);
+  work->authority = tt_mpi.statistics ? tutti_comm_last_authority(work->comm->comm) : "";
   work->media = tutti_comm_last_media(work->comm->comm);
   atomic_store_explicit(&work->over, true, memory_order_release); /* pairs with wait_among_threads */
 }
@@ -129,7 +130,8 @@ static void send(int tag) { PMPI_Send(NULL, 0, MPI_BYTE, 0, tag, tt_mpi.self); }
 static void deliver(tt_mpi_work *work) {
   if (work->unpack)
     work->unpack(work);
-  tt_mpi_count_served(work->collective, work->bytes, tt_mpi_clock_ns() - work->began_ns, work->params, work->media);
+  tt_mpi_count_served(work->collective, work->bytes, tt_mpi_clock_ns() - work->began_ns, work->params, work->authority,
+                      work->media);
 }
 
 static void give_tag(int tag) {

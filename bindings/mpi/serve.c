@@ -156,8 +156,10 @@ bool tt_mpi_serve_init(const tt_mpi_call *call, MPI_Request *request, int *resul
 /* ---- blocking calls ---- */
 
 static void count(const tt_mpi_call *call, const tt_mpi_comm *comm, const tt_mpi_args *args, int64_t began_ns) {
-  tt_mpi_count_served(call->collective, bytes_of(args), tt_mpi_clock_ns() - began_ns,
-                      tutti_comm_last_params(comm->comm), tutti_comm_last_media(comm->comm));
+  if (tt_mpi.statistics)
+    tt_mpi_count_served(call->collective, bytes_of(args), tt_mpi_clock_ns() - began_ns,
+                        tutti_comm_last_params(comm->comm), tutti_comm_last_authority(comm->comm),
+                        tutti_comm_last_media(comm->comm));
 }
 
 static tutti_status run_staged(const tt_mpi_call *call, const tt_mpi_args *args, tt_mpi_stage *stage) {

@@ -26,11 +26,24 @@ static int64_t recent[TT_MPI_COLLECTIVE_COUNT][2]; /* the line that was counted 
 
 /* ---- lines ---- */
 
-static bool is(const tt_mpi_line *line, int collective, bool passed, const char *text) {
-  return line->collective == collective && line->passed == passed && strcmp(line->text, text) == 0;
+static bool is(const tt_mpi_line *line, const tt_mpi_line *like) {
+  return line->collective == like->collective && line->passed == like->passed && strcmp(line->text, like->text) == 0 &&
+         strcmp(line->authority, like->authority) == 0;
 }
 
-static int64_t add(lines *to, int collective, bool passed, const char *text) {
+/* What it counts is 0 so far. It travels as bytes, all of which are set. */
+static tt_mpi_line line_of(int collective, bool passed, const char *text, const char *authority) {
+  tt_mpi_line line;
+  size_t length = strlen(authority), room = sizeof line.authority - 1;
+  memset(&line, 0, sizeof line);
+  line.collective = collective;
+  line.passed = passed;
+  snprintf(line.text, sizeof line.text, "%s", text);
+  snprintf(line.authority, sizeof line.authority, "%s", authority + (length > room ? length - room : 0));
+  return line;
+}
+
+static int64_t add(lines *to, const tt_mpi_line *like) {
   if (to->count == to->room) {
     to->room = to->room ? 2 * to->room : 32;
     tt_mpi_line *more = realloc(to->line, (size_t)to->room * sizeof *more);
@@ -38,20 +51,15 @@ static int64_t add(lines *to, int collective, bool passed, const char *text) {
       tt_mpi_out_of_memory();
     to->line = more;
   }
-  tt_mpi_line *line = &to->line[to->count];
-  memset(line, 0, sizeof *line); /* it travels as bytes */
-  line->collective = collective;
-  line->passed = passed;
-  snprintf(line->text, sizeof line->text, "%s", text);
+  to->line[to->count] = *like;
   return to->count++;
 }
 
-/* Texts are as long as in a line. */
-static int64_t find(lines *in, int collective, bool passed, const char *text) {
+static int64_t find(lines *in, const tt_mpi_line *like) {
   for (int64_t n = 0; n < in->count; n++)
-    if (is(&in->line[n], collective, passed, text))
+    if (is(&in->line[n], like))
       return n;
-  return add(in, collective, passed, text);
+  return add(in, like);
 }
 
 /* ---- counting ---- */
@@ -69,14 +77,11 @@ static void add_media(tt_mpi_line *line, const char *media) {
   }
 }
 
-static void count(tt_mpi_collective collective, bool passed, const char *text, const char *media, int64_t bytes,
-                  int64_t ns) {
-  char brief[sizeof counted.line->text];
-  snprintf(brief, sizeof brief, "%s", text ? text : "");
+static void count(const tt_mpi_line *like, const char *media, int64_t bytes, int64_t ns) {
   pthread_mutex_lock(&guard);
-  int64_t *at = &recent[collective][passed];
-  if (*at >= counted.count || !is(&counted.line[*at], (int)collective, passed, brief))
-    *at = find(&counted, (int)collective, passed, brief);
+  int64_t *at = &recent[like->collective][like->passed];
+  if (*at >= counted.count || !is(&counted.line[*at], like))
+    *at = find(&counted, like);
   tt_mpi_line *line = &counted.line[*at];
   line->calls++;
   line->bytes += bytes;
@@ -86,14 +91,18 @@ static void count(tt_mpi_collective collective, bool passed, const char *text, c
 }
 
 void tt_mpi_count_served(tt_mpi_collective collective, int64_t bytes, int64_t ns, const char *params,
-                         const char *media) {
-  if (tt_mpi.statistics)
-    count(collective, false, params, media ? media : "", bytes, ns);
+                         const char *authority, const char *media) {
+  if (!tt_mpi.statistics)
+    return;
+  tt_mpi_line like = line_of((int)collective, false, params ? params : "", authority ? authority : "");
+  count(&like, media ? media : "", bytes, ns);
 }
 
 void tt_mpi_count_passed(tt_mpi_collective collective, const char *why) {
-  if (tt_mpi.statistics)
-    count(collective, true, why, "", 0, 0);
+  if (!tt_mpi.statistics)
+    return;
+  tt_mpi_line like = line_of((int)collective, true, why ? why : "", "");
+  count(&like, "", 0, 0);
 }
 
 int64_t tt_mpi_clock_ns(void) {
@@ -116,7 +125,8 @@ static void take_rank(tt_mpi_report *report, lines *sums, const tt_mpi_line *lin
   int64_t ns[TT_MPI_COLLECTIVE_COUNT] = {0};
   for (int64_t n = 0; n < line_count; n++, line++) {
     tt_mpi_total *total = &report->of[line->collective];
-    int64_t at = find(sums, line->collective, line->passed, line->text);
+    tt_mpi_line like = line_of(line->collective, line->passed, line->text, line->authority);
+    int64_t at = find(sums, &like);
     tt_mpi_line *sum = &sums->line[at];
     sum->calls += line->calls;
     sum->bytes += line->bytes;
@@ -137,7 +147,8 @@ static int in_order(const void *a, const void *b) {
     return x->passed < y->passed ? -1 : 1;
   if (x->calls != y->calls)
     return x->calls > y->calls ? -1 : 1;
-  return strcmp(x->text, y->text);
+  int texts = strcmp(x->text, y->text);
+  return texts != 0 ? texts : strcmp(x->authority, y->authority);
 }
 
 static void finish_report(tt_mpi_report *report, const lines *sums) {

@@ -4,10 +4,10 @@
 
 #include "call.h"
 
-/* A served call: bytes that this rank contributes or gets, whichever is more. params: tutti_comm_last_params, or NULL
- * where nothing ran. Cheap; does nothing without TUTTI_STATS. */
+/* A served call: bytes that this rank contributes or gets, whichever is more. params, authority, media: of
+ * tutti_comm_last_..., or NULL where nothing ran. Cheap; does nothing without TUTTI_STATS. */
 void tt_mpi_count_served(tt_mpi_collective collective, int64_t bytes, int64_t ns, const char *params,
-                         const char *media);
+                         const char *authority, const char *media);
 /* A call that passed through, and why (static storage). */
 void tt_mpi_count_passed(tt_mpi_collective collective, const char *why);
 /* At MPI_Finalize: gathers over all ranks by PMPI_, rank 0 prints. */

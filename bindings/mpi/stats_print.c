@@ -48,8 +48,9 @@ static void print_total(const char *name, const tt_mpi_total *total, bool timed,
 }
 
 static void print_line(const tt_mpi_line *line, FILE *to) {
-  fprintf(to, "  %22s %12" PRId64 "  %s%s%s%s\n", "", line->calls, line->passed ? "passed through: " : "",
-          *line->text ? line->text : "parameters unknown", *line->media ? ", by " : "", line->media);
+  fprintf(to, "  %22s %12" PRId64 "  %s%s%s%s%s%s\n", "", line->calls, line->passed ? "passed through: " : "",
+          *line->text ? line->text : "parameters unknown", *line->media ? ", by " : "", line->media,
+          *line->authority ? ", from " : "", line->authority);
 }
 
 void tt_mpi_stats_table(const tt_mpi_report *report, FILE *to) {
@@ -95,8 +96,10 @@ static const tt_mpi_line *print_lines(const char *name, const tt_mpi_line *line,
   for (const char *comma = ""; line < end && line->collective == collective && line->passed == passed; line++) {
     fprintf(to, "%s{\"calls\": %" PRId64 ", \"text\": ", comma, line->calls);
     print_text(line->text, to);
-    if (!passed)
-      fprintf(to, ", \"media\": \"%s\"", line->media);
+    if (!passed) {
+      fprintf(to, ", \"media\": \"%s\", \"authority\": ", line->media);
+      print_text(line->authority, to);
+    }
     fputc('}', to);
     comma = ", ";
   }

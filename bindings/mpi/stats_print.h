@@ -12,7 +12,8 @@ typedef struct tt_mpi_line {
   int64_t ns; /* this rank's; of all ranks: not used */
   int32_t collective, passed;
   char text[224];
-  char media[64]; /* by which ranks sent, as in tutti_comm_last_media */
+  char authority[160]; /* who has decided: tutti_comm_last_authority; the end of it where it is longer */
+  char media[64];      /* by which ranks sent, as in tutti_comm_last_media */
 } tt_mpi_line;
 
 /* Of one collective, over all ranks. */

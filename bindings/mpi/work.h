@@ -19,7 +19,7 @@ typedef struct tt_mpi_work {
   tutti_status status;                      /* of the call, when it is complete */
   char *text;                               /* of the error; NULL: none */
   int64_t began_ns;                         /* for the statistics */
-  const char *params, *media;               /* the same: what ran, when it is complete */
+  const char *params, *authority, *media;   /* the same: what ran, when it is complete */
   /* ---- queue.c ---- */
   MPI_Request mpi;
   int tag;

@@ -4,11 +4,30 @@
 
 #include <assert.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 const char *tutti_comm_last_params(const tutti_comm *comm) {
   return comm && comm->calls.last_params ? comm->calls.last_params : "";
+}
+
+/* "wisdom PATH:12" */
+static const char *keep_authority(tutti_comm *comm, const tt_decision *of) {
+  char text[4500];
+  bool made = of->by == TT_AUTHORITY_COUNT; /* by the program, step by step */
+  snprintf(text, sizeof text, "%s%s%s%s%s", of->passed_over ? tt_authority_name(TT_BY_NOBODY) : "",
+           of->passed_over ? "; no plan from " : "", made ? "tutti_composition" : tt_authority_name(of->by),
+           *of->source ? " " : "", of->source);
+  const char *kept = tt_comm_keep_text(comm, text);
+  return kept ? kept : "";
+}
+
+const char *tutti_comm_last_authority(tutti_comm *comm) {
+  if (!comm || !comm->calls.last_decision.source)
+    return "";
+  TT_HOLD(comm->context);
+  return keep_authority(comm, &comm->calls.last_decision);
 }
 
 tutti_status tutti_comm_set_params(tutti_comm *comm, const char *collective, const char *text) {

@@ -252,6 +252,7 @@ static tt_bound bound_of(const start *it, tt_entry *entry, tutti_type type, tutt
                     .op = (int32_t)op,
                     .in_place = it->of->made.in_place,
                     .entry = entry,
+                    .decision = {.source = "", .by = TT_AUTHORITY_COUNT},
                     .run = {.moves_only = !it->of->reduces,
                             .type = tt_type_is_user(number) ? TUTTI_BYTE : (tutti_type)tt_said_type_key(number),
                             .op = op,

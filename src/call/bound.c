@@ -129,7 +129,7 @@ tutti_status tt_bound_make_executor(tutti_comm *comm, tt_bound *bound) {
 
 static tutti_status bind_plain(tutti_comm *comm, const tt_call *call, tt_bound *bound) {
   const tt_entry_key key = tt_bound_entry_key(comm, call);
-  tutti_status status = tt_entry_find(comm, &key, vector_bytes(comm, call), &bound->entry);
+  tutti_status status = tt_entry_find(comm, &key, vector_bytes(comm, call), &bound->entry, &bound->decision);
   if (status != TUTTI_OK)
     return status;
   const tt_composition *composition = bound->entry->composition;
@@ -161,7 +161,7 @@ static tutti_status bind_listed(tutti_comm *comm, const tt_call *call, tt_words 
   const tt_entry_key key = tt_bound_entry_key(comm, call);
   sum_up(comm, call, bound);
   int64_t bytes = bound->said.count * tt_context_type_bytes(comm->context, call->type);
-  tutti_status status = tt_entry_find(comm, &key, bytes, &bound->entry);
+  tutti_status status = tt_entry_find(comm, &key, bytes, &bound->entry, &bound->decision);
   if (status == TUTTI_OK)
     status = tt_table_make(comm, call, words, bound);
   if (status != TUTTI_OK)

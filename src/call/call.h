@@ -110,6 +110,7 @@ struct tt_bound {
   bool copies;     /* `in` has to be copied before anything is written */
   tt_places places;
   tt_entry *entry;
+  tt_decision decision;
   tt_run run;        /* buffers and call number are set at each start */
   tt_listed *listed; /* in a communicator's table: what a call with lists has besides; NULL: it has none */
 };
@@ -187,8 +188,10 @@ tutti_status tt_comm_exchangev(tutti_comm *comm, const int64_t *mine, int64_t *a
 /* ---- entry.c ---- */
 /* What a choice for a call may depend on. bytes: of the whole vector. */
 tt_region tt_comm_region(const tutti_comm *comm, tt_collective collective, int64_t bytes);
-/* The plan for a call of that key, from those that there are or made now. bytes: of the whole vector. */
-tutti_status tt_entry_find(tutti_comm *comm, const tt_entry_key *key, int64_t bytes, tt_entry **entry);
+/* The plan for a call of that key, from those that there are or made now, and who has decided about it. bytes: of the
+ * whole vector. */
+tutti_status tt_entry_find(tutti_comm *comm, const tt_entry_key *key, int64_t bytes, tt_entry **entry,
+                           tt_decision *decision);
 /* Hash of the parameters that a call runs with, also where they make no plan. */
 uint64_t tt_entry_hash(const tutti_comm *comm, const tt_entry_key *key, int64_t bytes);
 void tt_entry_forget(tutti_comm *comm, const tutti_graph *graph); /* frees those of the graph; NULL: all */

@@ -278,15 +278,25 @@ static bool fits(const tt_entry *entry, const tt_entry_key *key, const tt_choice
          (!tt_authority_insists(choice->by) || strcmp(entry->runs, choice->text) == 0);
 }
 
-tutti_status tt_entry_find(tutti_comm *comm, const tt_entry_key *key, int64_t bytes, tt_entry **entry) {
+static tt_entry *find(const tutti_comm *comm, const tt_entry_key *key, const tt_choice *choice) {
+  tt_entry *entry = comm->calls.entries;
+  while (entry && !fits(entry, key, choice))
+    entry = entry->next;
+  return entry;
+}
+
+tutti_status tt_entry_find(tutti_comm *comm, const tt_entry_key *key, int64_t bytes, tt_entry **entry,
+                           tt_decision *decision) {
   assert(!comm->side.main); /* those borrow their plans */
   const tt_choice choice = choose(comm, key, bytes);
-  for (tt_entry *n = comm->calls.entries; n; n = n->next)
-    if (fits(n, key, &choice)) {
-      *entry = n;
-      return TUTTI_OK;
-    }
-  return create(comm, key, &choice, entry);
+  tt_entry *found = find(comm, key, &choice);
+  tutti_status status = found ? TUTTI_OK : create(comm, key, &choice, &found);
+  if (status != TUTTI_OK)
+    return status;
+  bool passed_over = found->compiled->runs != found->compiled->text;
+  *decision = (tt_decision){.source = choice.source, .by = choice.by, .passed_over = passed_over};
+  *entry = found;
+  return TUTTI_OK;
 }
 
 void tt_entry_forget(tutti_comm *comm, const tutti_graph *graph) {

@@ -100,6 +100,7 @@ tutti_status tt_operation_start(tutti_comm *comm, const tt_call *call, tt_operat
   run->call = operation->number;
   run->key = operation->key;
   comm->calls.last_params = bound->entry->runs;
+  comm->calls.last_decision = bound->decision;
   if (comm->context->machine.foreign) /* a user's transport leaves no text: an older one must not stand for it */
     tt_fail_clear();
   tutti_status status = tt_record_reach(comm, operation->number);

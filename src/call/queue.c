@@ -72,6 +72,7 @@ static void start_head(tutti_comm *comm) {
       head->bound.blocks != TT_CLASS_STREAMS) /* whatever this rank waits for, it is to be woken for this too */
     head->operation.executor->ops->prepare_sleep(head->operation.executor, false);
   head->comm->calls.last_params = comm->calls.last_params;
+  head->comm->calls.last_decision = comm->calls.last_decision;
 }
 
 static void list_running(tutti_comm *comm) {

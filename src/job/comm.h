@@ -17,6 +17,13 @@ typedef struct tt_listed tt_listed;
 typedef struct tt_tally tt_tally;
 typedef struct tt_params_text tt_params_text;
 
+/* Who has decided about a call, in short. */
+typedef struct tt_decision {
+  const char *source; /* of the choice; NULL: there was no call */
+  tt_authority by;    /* TT_AUTHORITY_COUNT: it is a user's composition */
+  bool passed_over;   /* what was chosen makes no plan: it runs as if nobody had decided */
+} tt_decision;
+
 /* A user's communicator; or a side communicator, which a persistent request has for itself (call/side.c): that one has
  * calls, streams, cells and records of its own, and borrows all else from the user's. */
 struct tutti_comm {
@@ -70,6 +77,7 @@ struct tutti_comm {
     char *params[TT_COLLECTIVE_COUNT]; /* set by tutti_comm_set_params */
     tt_params_text *texts;
     const char *last_params;     /* of the call started last */
+    tt_decision last_decision;   /* the same */
     _Atomic tt_media last_media; /* by which this rank sent in the one that ended last; any thread may ask: relaxed */
     tt_tally *tally;             /* NULL: nobody wants to know */
   } calls;

@@ -27,6 +27,7 @@ assert stats["ranks"] == 2 and stats["served"] == 350 and stats["passed"] == 20 
 assert rows["allreduce"]["served"] == 220 and rows["allreduce"]["bytes"] == 200 * 8 + 20 * 12, rows["allreduce"]
 assert sum(line["calls"] for line in rows["allreduce"]["params"]) == 220, rows["allreduce"]
 assert all(line["media"] for line in rows["allreduce"]["params"]), rows["allreduce"]
+assert all(line["authority"].startswith("profile default.json:") for line in rows["allreduce"]["params"]), rows["allreduce"]
 assert all(line["text"] for row in rows.values() for line in row["params"] + row["reasons"]), rows
 assert [line["calls"] for line in rows["bcast"]["reasons"]] == [20], rows["bcast"]
 assert rows["allreduce"]["ns"] > 0 and set(rows) == {"allreduce", "bcast", "barrier"}, rows

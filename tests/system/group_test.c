@@ -205,7 +205,10 @@ static void look_at_params(const tutti_boot *boot, void *argument) {
   tutti_comm *comm = join_all(boot, &context);
   CHECK(strcmp(tutti_comm_last_params(NULL), "") == 0 && strcmp(tutti_comm_last_params(comm), "") == 0);
   CHECK(strcmp(tutti_comm_last_media(NULL), "") == 0 && strcmp(tutti_comm_last_media(comm), "") == 0);
+  CHECK(strcmp(tutti_comm_last_authority(NULL), "") == 0 && strcmp(tutti_comm_last_authority(comm), "") == 0);
   CHECK(sum_of(comm, 1) == 3);
+  const char *authority = tutti_comm_last_authority(comm);
+  CHECK(strncmp(authority, "profile default.json:", 21) == 0 && tutti_comm_last_authority(comm) == authority);
   const char *first = tutti_comm_last_params(comm);
   CHECK(strcmp(first, "linear") == 0);
   CHECK(sum_of(comm, 1) == 3 && tutti_comm_last_params(comm) == first);
@@ -213,6 +216,7 @@ static void look_at_params(const tutti_boot *boot, void *argument) {
   CHECK(tutti_barrier(comm) == TUTTI_OK && tutti_comm_last_params(comm) == first);
   CHECK(tutti_comm_set_params(comm, "allreduce", "recursive-doubling") == TUTTI_OK);
   CHECK(sum_of(comm, 1) == 3 && strcmp(tutti_comm_last_params(comm), "recursive-doubling") == 0);
+  CHECK(strcmp(tutti_comm_last_authority(comm), "tutti_comm_set_params") == 0);
   leave_all(context, comm);
 }
 
