@@ -3,11 +3,13 @@
 #include "fault/fault.h"
 
 #include "api/api.h"
+#include "support/wisdom.h"
 
 #include <fcntl.h>
 
 #define RANKS 4
 #define CALLS 1000
+#define CHANGED 400
 
 static char folder[] = "/tmp/tutti-system-wisdom-XXXXXX";
 static char path[256], machine[TT_MACHINE_TEXT];
@@ -196,17 +198,35 @@ static void run_one(const tutti_boot *boot, void *argument) {
   leave_all(context, comm);
 }
 
+/* A job whose ranks together say so in that many lines. */
+static void run_and_count(const trial *of, int lines) {
+  char said[4096] = "";
+  int kept = dup(STDERR_FILENO), count = 0;
+  FILE *file = tmpfile();
+  assert_true(file && kept >= 0 && dup2(fileno(file), STDERR_FILENO) >= 0);
+  run_job(RANKS, run_one, (void *)(uintptr_t)of);
+  dup2(kept, STDERR_FILENO);
+  close(kept);
+  rewind(file);
+  while (fgets(said, sizeof said, file))
+    count += strstr(said, "wisdom is not used: ") != NULL;
+  fclose(file);
+  assert_int_equal(count, lines);
+}
+
 static void test_a_file_in_the_cache_that_is_wrong_or_foreign_is_left_alone(void **state) {
   (void)state;
   trial of = {.used = false};
   write_file("{\"tutti-wisdom\": 1, \"machine\": \"0000000000000000\", \"winners\": [{\"collective\": \"allreduce\", "
              "\"ranks\": 4, \"nodes\": 1, \"ranks_per_node\": 4, \"nics\": 1, \"bytes\": 400, \"params\": \"chain\", "
              "\"ns\": 1, \"rules_ns\": 2}]}");
-  run_job(RANKS, run_one, &of);
+  run_and_count(&of, 1);
   write_file("not JSON");
-  run_job(RANKS, run_one, &of);
+  run_and_count(&of, 1);
+  write_file("{\"tutti-wisdom\": 2}");
+  run_and_count(&of, 1);
   unlink(path);
-  run_job(RANKS, run_one, &of);
+  run_and_count(&of, 0);
 }
 
 static void expect_refusal(const tutti_boot *boot, void *argument) {
@@ -263,6 +283,70 @@ static void test_a_winner_that_makes_no_plan_here_is_passed_over(void **state) {
   unlink(path);
 }
 
+/* ---- files that are wrong in any way ---- */
+
+/* All ranks alike: no job, or one that calculates right. */
+static void run_changed(const tutti_boot *boot, void *argument) {
+  tutti_context_options options;
+  tutti_context *context = NULL;
+  tutti_comm *comm;
+  (void)argument;
+  alarm(HANG_S);
+  set_wisdom(path);
+  tutti_context_options_init(&options);
+  options.boot = boot;
+  tutti_status status = tutti_context_create(&options, &context);
+  report(boot, status);
+  if (status != TUTTI_OK)
+    return;
+  CHECK(tutti_comm_create(context, &comm) == TUTTI_OK);
+  for (size_t n = 0; n < TT_COUNT(tuned); n++)
+    for (int64_t count = 2; count <= 32768; count *= 8)
+      call_once(comm, tuned[n], count, count % RANKS);
+  leave_all(context, comm);
+}
+
+/* Says which file it was, where something goes wrong. */
+static void run_changed_job(const char *bytes, size_t size, uint64_t seed, int number, int *refusals) {
+  char start[400];
+  FILE *file = fopen(path, "we");
+  assert_true(file && fwrite(bytes, 1, size, file) == size && fclose(file) == 0);
+  job started = start_job(RANKS, run_changed, NULL);
+  int failed = job_wait(&started);
+  snprintf(start, sizeof start, "rank 0: %s: ", path);
+  for (int r = 0; r < RANKS; r++)
+    failed += outcomes[r].status != outcomes[0].status ||
+              (outcomes[r].status != TUTTI_OK &&
+               (outcomes[r].status != TUTTI_ERR_ARGUMENT || !strstr(outcomes[r].text, start)));
+  if (failed)
+    fail_msg("TUTTI_TEST_SEED=%" PRIu64 ", number %d: %s '%s' from a file of %zu bytes: %.2000s", seed, number,
+             tutti_status_name((tutti_status)outcomes[0].status), outcomes[0].text, size, bytes);
+  *refusals += outcomes[0].status != TUTTI_OK;
+}
+
+static void test_a_changed_file_ends_the_start_or_changes_no_result(void **state) {
+  (void)state;
+  static char right[WISDOM_BYTES], bytes[WISDOM_BYTES + 1];
+  const char *given = getenv("TUTTI_TEST_SEED");
+  uint64_t seed = given ? strtoull(given, NULL, 10) : (uint64_t)time(NULL);
+  int refusals = 0, rounds = long_mode() ? 20 * CHANGED : CHANGED;
+  size_t size = wisdom_write(machine, right);
+  tt_random random;
+  tt_random_init(&random, seed);
+  run_changed_job(right, size, seed, -1, &refusals);
+  assert_int_equal(refusals, 0);
+  for (int n = 0; n < rounds; n++) {
+    size_t now = size;
+    memcpy(bytes, right, size);
+    now = wisdom_change(bytes, now, &random);
+    bytes[now] = '\0';
+    run_changed_job(bytes, now, seed, n, &refusals);
+  }
+  print_message("%d of %d files refused, TUTTI_TEST_SEED=%" PRIu64 "\n", refusals, rounds, seed);
+  assert_true(refusals > 0 && refusals < rounds);
+  unlink(path);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_what_was_measured_runs_and_is_right),
@@ -270,6 +354,7 @@ int main(void) {
       cmocka_unit_test(test_a_file_in_the_cache_that_is_wrong_or_foreign_is_left_alone),
       cmocka_unit_test(test_a_named_file_that_is_wrong_is_an_error_on_all_ranks),
       cmocka_unit_test(test_a_winner_that_makes_no_plan_here_is_passed_over),
+      cmocka_unit_test(test_a_changed_file_ends_the_start_or_changes_no_result),
   };
   return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
