@@ -31,6 +31,7 @@ static const tt_collective asked_of[] = {TT_ALLREDUCE, TT_BROADCAST, TT_REDUCE, 
 /* What a job begins with. */
 typedef struct setting {
   const char *groups; /* TUTTI_GROUPS; NULL: not set */
+  const char *nodes;  /* TUTTI_NODES, the same */
   int node[RANKS];    /* the same */
   const char *params; /* TUTTI_PARAMS; NULL: not set */
   bool wisdom, profile;
@@ -43,6 +44,7 @@ typedef struct call {
   tt_collective collective;
   int64_t bytes, ranks, root;
   int node[RANKS]; /* of each of its ranks */
+  bool whole;      /* they are those of the job, in its order */
   tutti_type type;
   bool ordered;
   const char *set; /* static, so that all processes have it at one place; NULL: nothing */
@@ -109,13 +111,17 @@ static void write_profile(tt_random *random) {
 
 static setting draw(uint64_t seed) {
   static const struct {
-    const char *groups;
+    const char *groups, *nodes;
     int node[RANKS];
-  } places[] = {{NULL, {0}}, {"2x2", {0, 0, 1, 1}}, {"cyclic:2", {0, 1, 0, 1}}, {"3,1", {0, 0, 0, 1}}};
+  } places[] = {{NULL, NULL, {0}},
+                {"2x2", NULL, {0, 0, 1, 1}},
+                {"cyclic:2", "2x2", {0, 1, 0, 1}},
+                {"3,1", NULL, {0, 0, 0, 1}},
+                {NULL, "1,3", {0, 1, 1, 1}}};
   tt_random random;
   tt_random_init(&random, seed);
   int64_t place = below(&random, TT_COUNT(places));
-  setting of = {.groups = places[place].groups, .seed = seed};
+  setting of = {.groups = places[place].groups, .nodes = places[place].nodes, .seed = seed};
   memcpy(of.node, places[place].node, sizeof of.node);
   of.params = below(&random, 4) == 0 ? any_text(&random) : NULL;
   of.wisdom = below(&random, 4) != 0;
@@ -134,6 +140,7 @@ static void set(const char *name, const char *value) {
 
 static void enter(const setting *of) {
   set("TUTTI_GROUPS", of->groups);
+  set("TUTTI_NODES", of->nodes);
   set("TUTTI_PARAMS", of->params);
   set("TUTTI_WISDOM", of->wisdom ? wisdom_path : "off");
   set("TUTTI_PROFILE", of->profile ? profile_path : NULL);
@@ -198,6 +205,7 @@ static void note(const setting *of, const drawn *what, tutti_comm *comm, const c
                .collective = what->collective,
                .bytes = tt_compose_vector(what->collective, what->count, ranks) * element,
                .ranks = ranks,
+               .whole = what->comm == WHOLE,
                .root = what->root,
                .type = what->type,
                .ordered = what->ordered,
@@ -264,7 +272,6 @@ static json_t *explain(const setting *of, char *const *words) {
   pid_t child = fork();
   if (child == 0) {
     enter(of);
-    unsetenv("TUTTI_GROUPS");
     dup2(ends[1], STDOUT_FILENO);
     close(ends[0]);
     close(ends[1]);
@@ -294,7 +301,11 @@ static json_t *explain_call(const setting *of, const call *at) {
   strcat(map, ":");
   if (at->collective != TT_BARRIER)
     words[count++] = length;
-  char *const more[] = {"-n", ranks, "--groups", map, "--brief", "--json"};
+  if (!at->whole) { /* else it knows from TUTTI_GROUPS */
+    words[count++] = "--groups";
+    words[count++] = map;
+  }
+  char *const more[] = {"-n", ranks, "--brief", "--json"};
   for (size_t n = 0; n < TT_COUNT(more); n++)
     words[count++] = more[n];
   if (at->type == TUTTI_FLOAT64) {

@@ -64,6 +64,8 @@ static void print_authority(const explain_question *question, tt_authority by) {
 }
 
 void explain_answer_print(const explain_question *question) {
+  if (*tt_options_get()->topology)
+    puts("TUTTI_TOPOLOGY is set: a job has levels inside and above its nodes that are not known here\n");
   print_call(question);
   print_decision(question);
   putchar('\n');

@@ -19,7 +19,7 @@ static const char help[] =
     "the bytes of the whole vector, as in `tutti tune`: 8, 64K, 1M. Blocking, started and persistent calls run alike.\n"
     "\n"
     "  -n N               number of ranks (not needed if --groups gives it)\n"
-    "  --nodes N          place the ranks on N nodes, in rank order\n"
+    "  --nodes N          place the ranks on N nodes, in rank order (default: as TUTTI_GROUPS or TUTTI_NODES says)\n"
     "  --groups MAP       place each rank on a node: 4x8, 7,8,3,1 (sizes), cyclic:4, or 0,0,1,0: (the map itself)\n"
     "  --nics N           network cards of a node (default: as many as this machine uses)\n"
     "  --type TYPE        of the elements (default float32)\n"
@@ -92,7 +92,17 @@ static const tool_option rows[] = {
 
 /* ---- what goes together ---- */
 
+/* Where the command line places no ranks, variables do, as in a job. */
+static void take_places(explain_options *options) {
+  const tt_options *set = tt_options_get();
+  plan_options *plan = &options->plan;
+  options->apart = plan->map || plan->node_count > 1 || *set->nodes;
+  if (!plan->map && !plan->node_count && (*set->groups || *set->nodes))
+    plan->map = *set->groups ? set->groups : set->nodes;
+}
+
 static int check(explain_options *options) {
+  take_places(options);
   if (plan_subject_check(&options->plan) != 0)
     return TOOL_WRONG;
   tt_collective_info info = tt_compose_info(options->plan.problem.collective);

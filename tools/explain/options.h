@@ -12,6 +12,7 @@ typedef struct explain_options {
   tutti_type type;
   tutti_op op;
   const char *set; /* what the program would say by tutti_comm_set_params; NULL: nothing */
+  bool apart;      /* nodes are machines */
   int64_t nics;    /* of a node; -1: as many as this machine has */
   bool brief;      /* only who decides */
   bool all;        /* all candidates, and what is none */

@@ -27,10 +27,6 @@ static int64_t bytes_of(const explain_options *options) {
   return (options->length + least - 1) / least * least;
 }
 
-static bool is_apart(const explain_question *question) {
-  return question->options->plan.map || question->options->plan.node_count > 1;
-}
-
 /* No slice is longer than a slot, whose length may be set otherwise. */
 static tutti_status model_slots(explain_question *question) {
   char given[PLAN_MODEL];
@@ -49,7 +45,7 @@ static tutti_status open_call(explain_question *question) {
   tt_problem *problem = &question->plan.problem;
   problem->in_place = problem->in_place && !tt_call_copies(&(tt_call){.collective = problem->collective});
   question->region = tt_region_of(topo, problem->collective, bytes, nics);
-  question->task = tune_task_of(problem, topo, is_apart(question), bytes);
+  question->task = tune_task_of(problem, topo, options->apart, bytes);
   return model_slots(question);
 }
 
