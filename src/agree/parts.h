@@ -119,8 +119,8 @@ void tt_stops_keep(tutti_comm *comm, int64_t rank, const tt_stop *told);
 
 /* Adds it to what this rank has refused; tt_stops_say tells it. */
 void tt_stops_refuse(tutti_comm *comm, uint64_t number, const char *why);
-/* Calls have numbers from 1. 0 follows a last call of UINT64_MAX, the end of a communicator that a rank has left: nobody
- * refuses it. */
+/* Calls have numbers from 1. 0 follows a last call of UINT64_MAX, where a rank has left the communicator: it is refused
+ * by nobody. */
 bool tt_stop_refuses(const tt_stop *said, uint64_t number);
 /* The lowest call beyond `over` that it has refused; UINT64_MAX: none. */
 uint64_t tt_stop_first(const tt_stop *said, uint64_t over);
