@@ -32,7 +32,7 @@ NOT_EMULATED = [  # tests, and why they do not run in an emulator of another pro
     ("^mpi/", "need an MPI for that processor"),
     ("^transport/shm/process$", "looks at descriptors and threads of its processes, of which the emulator has some, too"),
     ("^(golden|cluster)/|^transport/ucx/jobs$", STARTS_PROGRAMS),
-    ("^system/(bench(_comms|_launch|_levels)?|compositions|digits|join|launch|machines|many|media|pairs|plan|run|unknown|user_transport"
+    ("^system/(bench(_comms|_launch|_levels)?|compositions|digits|join|launch|machines|many|media|pairs|plan|regret|run|unknown|user_transport"
      "|verify_plan|version|wrap)$",
      STARTS_PROGRAMS),
 ]

@@ -15,6 +15,8 @@ typedef struct tt_region {
   int64_t nic_count;      /* between nodes, of the node with the fewest; 0: unknown, as with a user's transport */
 } tt_region;
 
+bool tt_region_same(const tt_region *a, const tt_region *b);
+
 typedef struct tt_rule {
   tt_collective collective;
   int64_t bytes_max;            /* INT64_MAX: any */

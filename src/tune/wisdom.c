@@ -50,14 +50,14 @@ void tt_wisdom_destroy(tt_wisdom *wisdom) {
   free(wisdom);
 }
 
-static bool same_region(const tt_region *a, const tt_region *b) {
+bool tt_region_same(const tt_region *a, const tt_region *b) {
   return a->collective == b->collective && a->bytes == b->bytes && a->rank_count == b->rank_count &&
          a->node_count == b->node_count && a->ranks_per_node == b->ranks_per_node && a->nic_count == b->nic_count;
 }
 
 tt_winner *tt_wisdom_of(const tt_wisdom *wisdom, const tt_region *region) {
   for (int64_t n = 0; n < wisdom->count; n++)
-    if (same_region(&wisdom->winner[n].region, region))
+    if (tt_region_same(&wisdom->winner[n].region, region))
       return &wisdom->winner[n];
   return NULL;
 }

@@ -26,7 +26,13 @@ static const char help[] =
     "  --sizes LIST       bytes of the whole vector (default 8,64,512,4K,32K,256K,2M,16M)\n"
     "  --budget TIME      approximate time for everything, such as 90s (default 600s)\n"
     "  --again            also measure what the file has already\n"
-    "  --busy             also keep what was measured while other programs used the processors\n";
+    "  --busy             also keep what was measured while other programs used the processors\n"
+    "\n"
+    "  --regret FILE      change nothing, but measure how far what runs now is from the best of the space, and add\n"
+    "                     a line of JSON to FILE for each task; without -n in a job for each of --ranks (default\n"
+    "                     2,3,4,8); default sizes 24,192,1536,12K,96K,768K,6M, budget 2400s for each job\n"
+    "  --profile FILE     with --regret: also what this profile would choose; may be repeated\n"
+    "  --wisdom FILE      with --regret: also what this wisdom would choose, from any machine; may be repeated\n";
 
 static int fail(const char *format, const char *value, const char *why) {
   return tool_fail("tune", TOOL_WRONG, format, value, why);
@@ -79,6 +85,17 @@ static int take_budget(void *user, const char *value) {
   return fail("--budget %s: %s", value, "a time such as 90s is needed");
 }
 
+static int take_named(tune_options *options, const char *kind, const char *file) {
+  if (options->named_count == TUNE_NAMED)
+    return fail("--%s %s: no more files can be compared", kind, file);
+  options->named[options->named_count++] = (tune_named){kind, file};
+  return 0;
+}
+
+static int take_profile(void *user, const char *value) { return take_named(user, "profile", value); }
+
+static int take_wisdom(void *user, const char *value) { return take_named(user, "wisdom", value); }
+
 static int take_help(void *user, const char *value) {
   (void)user;
   (void)value;
@@ -93,6 +110,9 @@ static const tool_option rows[] = {
     {"budget", 0, TOOL_TAKE, 0, take_budget},
     {"again", 0, TOOL_SET, offsetof(tune_options, again), NULL},
     {"busy", 0, TOOL_SET, offsetof(tune_options, busy), NULL},
+    {"regret", 0, TOOL_TEXT, offsetof(tune_options, regret), NULL},
+    {"profile", 0, TOOL_TAKE, 0, take_profile},
+    {"wisdom", 0, TOOL_TAKE, 0, take_wisdom},
     {"help", 0, TOOL_DO, 0, take_help},
 };
 
@@ -120,18 +140,33 @@ static void add_all(tune_options *options) {
       options->collective[options->collective_count++] = (tt_collective)c;
 }
 
+static const int64_t tuned_sizes[] = {8, 64, 512, 4096, 32 << 10, 256 << 10, 2 << 20, 16 << 20};
+/* As far from two of those as may be. */
+static const int64_t held_out_sizes[] = {24, 192, 1536, 12 << 10, 96 << 10, 768 << 10, 6 << 20};
+
+static void set_sizes(tune_options *options) {
+  bool regret = options->regret != NULL;
+  options->size_count = regret ? TT_COUNT(held_out_sizes) : TT_COUNT(tuned_sizes);
+  memcpy(options->size, regret ? held_out_sizes : tuned_sizes, (size_t)options->size_count * sizeof *options->size);
+}
+
+static int check_regret(const tune_options *options) {
+  if (options->named_count > 0 && !options->regret)
+    return fail("--%s %s: it is compared with --regret only", options->named[0].kind, options->named[0].file);
+  return TOOL_GO_ON;
+}
+
 int tune_options_parse(int argc, char **argv, tune_options *options) {
-  static const int64_t usual[] = {8, 64, 512, 4096, 32 << 10, 256 << 10, 2 << 20, 16 << 20};
-  *options = (tune_options){.budget_ns = 600 * INT64_C(1000000000)};
+  *options = (tune_options){.budget_ns = 0};
   int result = tool_options_read(argc, argv, "", rows, TT_COUNT(rows), options);
   for (; result == TOOL_GO_ON && optind < argc; optind++)
     if (options->collective_count == TT_COLLECTIVE_COUNT || take_collective(options, argv[optind]) != 0)
       result = TOOL_WRONG;
   if (options->collective_count == 0)
     add_all(options);
-  if (options->size_count == 0) {
-    memcpy(options->size, usual, sizeof usual);
-    options->size_count = TT_COUNT(usual);
-  }
-  return result;
+  if (options->size_count == 0)
+    set_sizes(options);
+  if (options->budget_ns == 0)
+    options->budget_ns = (options->regret ? 2400 : 600) * INT64_C(1000000000);
+  return result == TOOL_GO_ON ? check_regret(options) : result;
 }

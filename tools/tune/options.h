@@ -4,7 +4,12 @@
 
 #include "compose/compose.h"
 
-enum { TUNE_SIZES = 64, TUNE_RANKS = 64 };
+enum { TUNE_SIZES = 64, TUNE_RANKS = 64, TUNE_NAMED = 6 };
+
+/* A file that says how calls run: "profile", or "wisdom". */
+typedef struct tune_named {
+  const char *kind, *file;
+} tune_named;
 
 typedef struct tune_options {
   int64_t rank_count; /* of the job that this starts; 0: one a core, at least 2 */
@@ -15,8 +20,11 @@ typedef struct tune_options {
   tt_collective collective[TT_COLLECTIVE_COUNT];
   int collective_count;
   int64_t budget_ns;
-  bool again; /* measure also what the file has */
-  bool busy;  /* keep also what was measured beside other programs */
+  bool again;         /* measure also what the file has */
+  bool busy;          /* keep also what was measured beside other programs */
+  const char *regret; /* file of what --regret measures; NULL: it tunes */
+  tune_named named[TUNE_NAMED];
+  int named_count;
 } tune_options;
 
 /* As tool_options_read (tools/shared/shared.h). */

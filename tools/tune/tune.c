@@ -9,6 +9,7 @@
 #include "task.h"
 
 #include "call/call.h"
+#include "tools/regret/regret.h"
 #include "tools/shared/shared.h"
 
 #include <inttypes.h>
@@ -16,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -238,17 +240,31 @@ static tutti_status open_file(const char *name, lead *of) {
   return status;
 }
 
-static tutti_status run_lead(tune_ranks *all, tune_options *options, const lead *file) {
-  lead of = *file;
-  of.options = options;
-  of.all = all;
+/* What is there before the job begins: a file to write to. */
+typedef struct files {
+  lead lead;
+  regret *regret;
+} files;
+
+static tutti_status open_files(const tune_options *options, const char *name, files *of) {
+  return options->regret ? regret_open(options, &of->regret) : open_file(name, &of->lead);
+}
+
+static void close_files(files *of) {
+  tt_wisdom_destroy(of->lead.known);
+  regret_close(of->regret);
+}
+
+static tutti_status run_lead(tune_ranks *all, tune_options *options, files *of) {
+  of->lead.options = options;
+  of->lead.all = all;
   tutti_status status = tt_comm_place(all->world);
   choose_ranks(all, options);
   if (status == TUTTI_OK)
     status = check_ranks(all, options);
   bool began = status == TUTTI_OK;
   if (began)
-    status = run_all(&of);
+    status = options->regret ? regret_run(of->regret, all) : run_all(&of->lead);
   if (status == TUTTI_OK || !began)
     tune_lead_end(all);
   return status;
@@ -256,41 +272,70 @@ static tutti_status run_lead(tune_ranks *all, tune_options *options, const lead 
 
 static int run_rank(tune_options *options, int64_t rank) {
   static tune_ranks all;
-  static lead file;
+  static files of;
   char name[TT_WISDOM_PATH];
   const char *given = getenv("TUTTI_WISDOM");
   snprintf(name, sizeof name, "%s", given ? given : "");
-  setenv("TUTTI_WISDOM", "off", 1); /* what is measured is compared with the rules; before any option is read */
-  tutti_status status = rank == 0 ? open_file(name, &file) : TUTTI_OK;
+  if (!options->regret) /* what is measured is compared with the rules; before any option is read */
+    setenv("TUTTI_WISDOM", "off", 1);
+  tutti_status status = rank == 0 ? open_files(options, name, &of) : TUTTI_OK;
   if (status == TUTTI_OK)
     status = tune_ranks_open(&all);
   if (status == TUTTI_OK)
-    status = all.rank == 0 ? run_lead(&all, options, &file) : tune_ranks_serve(&all);
+    status = all.rank == 0 ? run_lead(&all, options, &of) : tune_ranks_serve(&all);
   if (status != TUTTI_OK)
     tool_fail("tune", 0, "%s", tutti_last_error());
   tune_ranks_close(&all);
-  tt_wisdom_destroy(file.known);
+  close_files(&of);
   return status == TUTTI_OK ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
-/* This program again, as the ranks of a job. */
-static int start_ranks(const tune_options *options, int argc, char **argv) {
+/* This program again, as the ranks of a job; alone: all ranks are one communicator. */
+static void exec_job(int64_t ranks, bool alone, int argc, char **argv) {
   static char self[TOOL_PATH];
   tool_words line = {.count = 0};
-  int64_t cores = sysconf(_SC_NPROCESSORS_ONLN);
   tool_own_path(self);
   const char *const words[] = {self, "run", "-n"};
   for (size_t n = 0; n < TT_COUNT(words); n++)
     tool_words_add(&line, words[n]);
-  tool_words_add_number(&line, options->rank_count ? options->rank_count : cores < 2 ? 2 : cores);
+  tool_words_add_number(&line, ranks);
   tool_words_add(&line, self);
   tool_words_add(&line, "tune");
   for (int n = 1; n < argc; n++)
     tool_words_add(&line, argv[n]);
+  if (alone)
+    tool_words_add(&line, "--ranks");
+  if (alone)
+    tool_words_add_number(&line, ranks);
   if (!line.failed)
     execv(self, line.word);
   tool_words_finish(&line);
-  return tool_fail("tune", EXIT_FAILURE, "cannot start %s", self);
+  tool_fail("tune", 0, "cannot start %s", self);
+}
+
+static int start_ranks(const tune_options *options, int argc, char **argv) {
+  int64_t cores = sysconf(_SC_NPROCESSORS_ONLN);
+  exec_job(options->rank_count ? options->rank_count : cores < 2 ? 2 : cores, false, argc, argv);
+  return EXIT_FAILURE;
+}
+
+/* Ranks that have cores of their own wait otherwise than those that share: so each number of ranks has a job. */
+static int start_jobs(const tune_options *options, int argc, char **argv) {
+  static const int64_t usual[] = {2, 3, 4, 8};
+  int count = options->rank_kinds ? options->rank_kinds : (int)TT_COUNT(usual);
+  for (int n = 0; n < count; n++) {
+    int state = 0;
+    pid_t job = fork();
+    if (job == 0) {
+      exec_job(options->rank_kinds ? options->ranks[n] : usual[n], true, argc, argv);
+      _exit(EXIT_FAILURE);
+    }
+    if (job < 0 || waitpid(job, &state, 0) != job || !WIFEXITED(state))
+      return tool_fail("tune", EXIT_FAILURE, "a job was ended");
+    if (WEXITSTATUS(state) != EXIT_SUCCESS)
+      return WEXITSTATUS(state);
+  }
+  return EXIT_SUCCESS;
 }
 
 int tt_tool_tune(int argc, char **argv) {
@@ -300,5 +345,7 @@ int tt_tool_tune(int argc, char **argv) {
   int result = tune_options_parse(argc, argv, &options);
   if (result != TOOL_GO_ON)
     return result == TOOL_HELPED ? EXIT_SUCCESS : TOOL_MISUSED;
-  return is_rank ? run_rank(&options, rank) : start_ranks(&options, argc, argv);
+  if (is_rank)
+    return run_rank(&options, rank);
+  return options.regret && !options.rank_count ? start_jobs(&options, argc, argv) : start_ranks(&options, argc, argv);
 }
