@@ -31,6 +31,7 @@ typedef struct facts {
   int64_t process;
   int64_t wisdom; /* numbers of it that rank 0 has for all */
   int64_t nics;   /* that carry data between machines */
+  int64_t l2_bytes;
   tt_locality locality;
 } facts;
 
@@ -52,6 +53,7 @@ static facts own_facts(const tutti_context *context, const tutti_context_options
   if (status != TUTTI_OK)
     snprintf(mine.text, sizeof mine.text, "%s", tutti_last_error());
   mine.nics = tt_machine_nics(given); /* what is wrong there leaves a text only */
+  mine.l2_bytes = tt_host_l2_bytes();
   mine.profile = context->profile ? context->profile->hash : 0;
   mine.params = text_hash(options->choice.params);
   mine.groups = text_hash(options->groups);
@@ -92,12 +94,16 @@ static const char *difference(const facts *a, const facts *b) {
   return "sizes (TUTTI_DIRECT_BYTES, TUTTI_SLOT_BYTES, TUTTI_SLOT_COUNT or TUTTI_FAR_SLOTS)";
 }
 
-/* Of the machine with the fewest. */
-static int64_t fewest_nics(const tutti_context *context, const facts *all) {
-  int64_t fewest = all->nics;
-  for (int64_t r = 1; r < context->size; r++)
-    fewest = all[r].nics < fewest ? all[r].nics : fewest;
-  return fewest;
+/* Of the machine with the fewest NICs, and with the smallest caches. */
+static void find_least(tutti_context *context, const facts *all) {
+  context->machine.nic_count = all->nics;
+  context->machine.l2_bytes = all->l2_bytes;
+  for (int64_t r = 1; r < context->size; r++) {
+    if (all[r].nics < context->machine.nic_count)
+      context->machine.nic_count = all[r].nics;
+    if (all[r].l2_bytes < context->machine.l2_bytes)
+      context->machine.l2_bytes = all[r].l2_bytes;
+  }
 }
 
 static tutti_status find_difference(const tutti_context *context, const facts *all) {
@@ -158,7 +164,7 @@ static tutti_status compare_facts(tutti_context *context, const tutti_context_op
   met = met == TUTTI_OK ? find_difference(context, all) : fail_boot(context, met, missing);
   if (met == TUTTI_OK)
     met = tt_machines_find(context, &all->machine, sizeof *all);
-  context->machine.nic_count = fewest_nics(context, all);
+  find_least(context, all);
   *wisdom = all[0].wisdom;
   if (met == TUTTI_OK)
     met = find_processes(context, all);

@@ -177,5 +177,7 @@ uint64_t tt_host(void);
 uint64_t tt_host_kernel(void);
 /* Where process numbers mean the same, and cores may be shared: also beyond a namespace of the network. */
 uint64_t tt_host_processes(void);
+/* The level 2 cache of a core that this process may use; 0: unknown. */
+int64_t tt_host_l2_bytes(void);
 
 #endif

@@ -10,7 +10,7 @@
 /* ---- choice ---- */
 
 tt_region tt_comm_region(const tutti_comm *comm, tt_collective collective, int64_t bytes) {
-  return tt_region_of(comm->topo, collective, bytes, comm->context->machine.nic_count);
+  return tt_region_of(comm->topo, collective, bytes, comm->context->machine.nic_count, comm->context->machine.l2_bytes);
 }
 
 /* Rank 0's wisdom for this shape; NULL: there is none. */

@@ -32,7 +32,8 @@ static const tt_topo_level *nodes_of(const tt_topo *topo) {
   return level;
 }
 
-tt_region tt_region_of(const tt_topo *topo, tt_collective collective, int64_t bytes, int64_t nic_count) {
+tt_region tt_region_of(const tt_topo *topo, tt_collective collective, int64_t bytes, int64_t nic_count,
+                       int64_t l2_bytes) {
   const tt_topo_level *nodes = nodes_of(topo);
   bool known = tt_compose_info(collective).lengths == TT_LENGTHS_ALL;
   return (tt_region){.collective = collective,
@@ -40,7 +41,8 @@ tt_region tt_region_of(const tt_topo *topo, tt_collective collective, int64_t by
                      .rank_count = topo->rank_count,
                      .node_count = nodes->group_count,
                      .ranks_per_node = nodes->most,
-                     .nic_count = nic_count};
+                     .nic_count = nic_count,
+                     .l2_bytes = l2_bytes};
 }
 
 /* ---- each of them ---- */

@@ -4,9 +4,9 @@
  *                              "params": "linear"},
  *                             {"collective": ["scan", "exscan"], "params": "linear"}, ...]}
  *
- * A rule for several collectives becomes one of each. "bytes" is the largest vector that the rule is for; "ranks",
- * "nodes", "ranks_per_node" (of the largest node) and "nics" are [least, most], or [least]; what a rule leaves out
- * holds for any. The first rule that fits is taken. */
+ * A rule for several collectives becomes one of each. "bytes" is the largest vector that the rule is for, in bytes or
+ * as a part of the level 2 cache of a core; "ranks", "nodes", "ranks_per_node" (of the largest node) and "nics" are
+ * [least, most], or [least]; what a rule leaves out holds for any. The first rule that fits is taken. */
 #include "tune/file.h"
 #include "tune/tune.h"
 
@@ -15,6 +15,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define L2_PARTS_MOST 64
+#define L2_USUAL (1 << 20) /* where it is unknown */
 
 static tutti_status bad_rule(int64_t number, const char *member, const char *why) {
   return tt_fail(TUTTI_ERR_ARGUMENT, "rule %" PRId64 ", \"%s\": %s", number, member, why);
@@ -40,14 +43,28 @@ static tutti_status read_range(const json_t *rule, const char *member, int64_t n
   return *least <= *most ? TUTTI_OK : bad_rule(number, member, "has a least value above its most");
 }
 
-static tutti_status read_bytes(const json_t *rule, int64_t number, int64_t *bytes) {
-  const json_t *text = json_object_get(rule, "bytes");
-  *bytes = INT64_MAX;
-  if (!text)
+/* "L2" or "L2/3". */
+static bool read_l2_parts(const char *text, int64_t *parts) {
+  *parts = 1;
+  if (strncmp(text, "L2", 2) != 0)
+    return false;
+  return text[2] == '\0' ||
+         (text[2] == '/' && tt_parse_bytes(text + 3, parts) == TUTTI_OK && *parts >= 1 && *parts <= L2_PARTS_MOST);
+}
+
+static tutti_status read_bytes(const json_t *from, int64_t number, tt_rule *rule) {
+  const json_t *member = json_object_get(from, "bytes");
+  const char *text = json_string_value(member);
+  rule->bytes_max = INT64_MAX;
+  if (!member)
     return TUTTI_OK;
-  if (!json_is_string(text) || tt_parse_bytes(json_string_value(text), bytes) != TUTTI_OK)
-    return bad_rule(number, "bytes", "is not a size such as \"64K\"");
-  return TUTTI_OK;
+  if (text && read_l2_parts(text, &rule->l2_parts))
+    return TUTTI_OK;
+  rule->l2_parts = 0;
+  if (text && tt_parse_bytes(text, &rule->bytes_max) == TUTTI_OK)
+    return TUTTI_OK;
+  return bad_rule(number, "bytes",
+                  "is not a size such as \"64K\" or a part of a core's level 2 cache such as \"L2/3\"");
 }
 
 static bool is_member(const char *name) {
@@ -98,7 +115,7 @@ static tutti_status read_rule(json_t *from, const json_t *collective, int64_t nu
   if (status == TUTTI_OK)
     status = read_range(from, "nics", number, &rule->nics_min, &rule->nics_max);
   if (status == TUTTI_OK)
-    status = read_bytes(from, number, &rule->bytes_max);
+    status = read_bytes(from, number, rule);
   if (status == TUTTI_OK && !(rule->text = strdup(params)))
     status = tt_fail(TUTTI_ERR_MEMORY, "no memory for a profile");
   return status;
@@ -226,10 +243,15 @@ void tt_profile_close(tt_profile *profile) {
 
 static bool is_within(int64_t value, int64_t least, int64_t most) { return value >= least && value <= most; }
 
+static bool is_short(const tt_rule *rule, const tt_region *region) {
+  int64_t l2_bytes = region->l2_bytes > 0 ? region->l2_bytes : L2_USUAL;
+  return region->bytes <= (rule->l2_parts > 0 ? l2_bytes / rule->l2_parts : rule->bytes_max);
+}
+
 static bool holds(const tt_rule *rule, const tt_region *region) {
   int64_t each = region->ranks_per_node > 0 ? region->ranks_per_node : 1;
   int64_t nics = region->nic_count > 0 ? region->nic_count : 1;
-  return rule->collective == region->collective && region->bytes <= rule->bytes_max &&
+  return rule->collective == region->collective && is_short(rule, region) &&
          is_within(region->rank_count, rule->ranks_min, rule->ranks_max) &&
          is_within(region->node_count, rule->nodes_min, rule->nodes_max) &&
          is_within(each, rule->each_min, rule->each_max) && is_within(nics, rule->nics_min, rule->nics_max);

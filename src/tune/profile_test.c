@@ -67,9 +67,9 @@ static void test_mistakes_are_named(void **state) {
       {"{\"rules\": [], \"rules\": []}", "line 1: duplicate object key"},
       {"{}", "/tmp/tutti-profile-"},
       {"{\"rules\": [{\"collective\": \"barrier\", \"params\": \"linear\", \"bytes\": 1024}]}",
-       "rule 1, \"bytes\": is not a size such as \"64K\""},
+       "rule 1, \"bytes\": is not a size such as \"64K\" or a part of a core's level 2 cache such as \"L2/3\""},
       {"{\"rules\": [{\"collective\": \"barrier\", \"params\": \"linear\", \"bytes\": \"many\"}]}",
-       "rule 1, \"bytes\": is not a size such as \"64K\""},
+       "rule 1, \"bytes\": is not a size such as \"64K\" or a part of a core's level 2 cache such as \"L2/3\""},
   };
   for (size_t n = 0; n < TT_COUNT(broken); n++) {
     tt_profile *profile = NULL;
@@ -103,15 +103,15 @@ static void test_the_first_rule_that_fits_is_taken(void **state) {
     tt_region region;
     const char *params;
   } calls[] = {
-      {{TT_ALLREDUCE, 1024, 2, 1, 1, 0}, "linear"},
-      {{TT_ALLREDUCE, 1024, 4, 3, 1, 0}, "linear"},
-      {{TT_ALLREDUCE, 1025, 4, 3, 1, 0}, "two-level-ring"},
-      {{TT_ALLREDUCE, 0, 5, 9, 1, 0}, "two-level-ring"},
-      {{TT_ALLREDUCE, 0, 1, 1, 1, 0}, "ring"},
-      {{TT_ALLREDUCE, INT64_MAX, 99, 10, 1, 0}, "ring"},
-      {{TT_SCAN, 8, 2, 1, 1, 0}, "linear"},
-      {{TT_EXSCAN, 8, 2, 1, 1, 0}, "linear"},
-      {{TT_BROADCAST, 8, 2, 1, 1, 0}, NULL},
+      {{TT_ALLREDUCE, 1024, 2, 1, 1, 0, 0}, "linear"},
+      {{TT_ALLREDUCE, 1024, 4, 3, 1, 0, 0}, "linear"},
+      {{TT_ALLREDUCE, 1025, 4, 3, 1, 0, 0}, "two-level-ring"},
+      {{TT_ALLREDUCE, 0, 5, 9, 1, 0, 0}, "two-level-ring"},
+      {{TT_ALLREDUCE, 0, 1, 1, 1, 0, 0}, "ring"},
+      {{TT_ALLREDUCE, INT64_MAX, 99, 10, 1, 0, 0}, "ring"},
+      {{TT_SCAN, 8, 2, 1, 1, 0, 0}, "linear"},
+      {{TT_EXSCAN, 8, 2, 1, 1, 0, 0}, "linear"},
+      {{TT_BROADCAST, 8, 2, 1, 1, 0, 0}, NULL},
   };
   tt_profile *profile;
   assert_int_equal(open_text(text, &profile), TUTTI_OK);
@@ -167,7 +167,32 @@ static void test_rules_may_ask_for_ranks_of_a_node_and_nics(void **state) {
   tt_profile *profile;
   assert_int_equal(open_text(text, &profile), TUTTI_OK);
   for (size_t n = 0; n < TT_COUNT(calls); n++) {
-    const tt_region region = {TT_ALLREDUCE, 8, 4 * calls[n].each, 4, calls[n].each, calls[n].nics};
+    const tt_region region = {TT_ALLREDUCE, 8, 4 * calls[n].each, 4, calls[n].each, calls[n].nics, 0};
+    assert_string_equal(tt_profile_find(profile, &region)->text, calls[n].params);
+  }
+  tt_profile_close(profile);
+}
+
+static void test_a_limit_may_be_a_part_of_the_cache(void **state) {
+  (void)state;
+  static const char text[] = "{\"rules\": ["
+                             "{\"collective\": \"reduce\", \"bytes\": \"L2/3\", \"params\": \"linear\"},"
+                             "{\"collective\": \"reduce\", \"bytes\": \"L2\", \"params\": \"chain\"},"
+                             "{\"collective\": \"reduce\", \"params\": \"binomial\"}]}";
+  static const struct {
+    int64_t l2_bytes, bytes;
+    const char *params;
+  } calls[] = {{3000, 1000, "linear"},   {3000, 1001, "chain"},        {3000, 3000, "chain"},
+               {3000, 3001, "binomial"}, {0, (1 << 20) / 3, "linear"}, {0, 1 << 20, "chain"}};
+  tt_profile *profile;
+  assert_int_equal(open_text(text, &profile), TUTTI_OK);
+  for (size_t n = 0; n < TT_COUNT(calls); n++) {
+    const tt_region region = {.collective = TT_REDUCE,
+                              .bytes = calls[n].bytes,
+                              .rank_count = 2,
+                              .node_count = 1,
+                              .ranks_per_node = 2,
+                              .l2_bytes = calls[n].l2_bytes};
     assert_string_equal(tt_profile_find(profile, &region)->text, calls[n].params);
   }
   tt_profile_close(profile);
@@ -292,7 +317,7 @@ static void test_the_shipped_profile_has_a_rule_for_every_call(void **state) {
       for (int64_t nodes = 1; nodes <= ranks; nodes *= 2)
         for (size_t n = 0; n < TT_COUNT(bytes); n++)
           assert_non_null(
-              tt_profile_find(profile, &(tt_region){(tt_collective)c, bytes[n], ranks, nodes, ranks / nodes, 0}));
+              tt_profile_find(profile, &(tt_region){(tt_collective)c, bytes[n], ranks, nodes, ranks / nodes, 0, 0}));
   }
   tt_profile_close(profile);
 }
@@ -304,6 +329,7 @@ int main(void) {
       cmocka_unit_test(test_the_first_rule_that_fits_is_taken),
       cmocka_unit_test(test_a_rule_knows_its_line),
       cmocka_unit_test(test_rules_may_ask_for_ranks_of_a_node_and_nics),
+      cmocka_unit_test(test_a_limit_may_be_a_part_of_the_cache),
       cmocka_unit_test(test_spacing_does_not_change_the_hash),
       cmocka_unit_test(test_closing_nothing_is_fine),
       cmocka_unit_test(test_every_shipped_rule_makes_proven_plans),

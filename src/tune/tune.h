@@ -13,6 +13,7 @@ typedef struct tt_region {
   int64_t rank_count, node_count;
   int64_t ranks_per_node; /* of the largest node */
   int64_t nic_count;      /* between nodes, of the node with the fewest; 0: unknown, as with a user's transport */
+  int64_t l2_bytes;       /* the smallest level 2 cache of a core; 0: unknown, as in a region that was measured */
 } tt_region;
 
 bool tt_region_same(const tt_region *a, const tt_region *b);
@@ -20,6 +21,7 @@ bool tt_region_same(const tt_region *a, const tt_region *b);
 typedef struct tt_rule {
   tt_collective collective;
   int64_t bytes_max;            /* INT64_MAX: any */
+  int64_t l2_parts;             /* not 0: bytes_max is the level 2 cache divided by that */
   int64_t ranks_min, ranks_max; /* inclusive */
   int64_t nodes_min, nodes_max;
   int64_t each_min, each_max; /* ranks of the largest node */
@@ -184,7 +186,8 @@ typedef struct tt_choice {
 } tt_choice;
 
 /* The region of a call on ranks with that topology. bytes: of the whole vector. */
-tt_region tt_region_of(const tt_topo *topo, tt_collective collective, int64_t bytes, int64_t nic_count);
+tt_region tt_region_of(const tt_topo *topo, tt_collective collective, int64_t bytes, int64_t nic_count,
+                       int64_t l2_bytes);
 /* What one of them says, the others aside. ordered: the operator does not commute. */
 tt_choice tt_choose_by(const tt_authorities *of, tt_authority by, const tt_region *region, bool ordered);
 /* What the strongest says that says something. */
