@@ -76,7 +76,7 @@ static tt_choice ask_wisdom(const tt_authorities *of, const tt_region *region, b
   if (winner)
     return (tt_choice){.text = winner->text, .source = winner->source, .winner = winner};
   return silent(has_any(of->dispatch, region->collective)
-                    ? "no entry within a factor of four of this length"
+                    ? "no faster entry within a factor of four of this length"
                     : "no entry for this collective with these ranks, nodes, ranks of a node and NICs");
 }
 

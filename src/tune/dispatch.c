@@ -33,9 +33,21 @@ static void spread(const tt_wisdom *wisdom, int32_t number, int32_t *winner) {
   }
 }
 
+/* A row that only found that the profile was right says nothing of lengths near it: there another rule may be. */
+static void leave_to_rules(const tt_wisdom *wisdom, int32_t *winner) {
+  for (int b = 0; b < TT_BUCKETS; b++) {
+    const tt_winner *nearest = winner[b] < 0 ? NULL : &wisdom->winner[winner[b]];
+    bool kept = nearest && nearest->rules_ns > 0 && nearest->time_ns == nearest->rules_ns;
+    if (kept && tt_dispatch_bucket(nearest->region.bytes) != b)
+      winner[b] = -1;
+  }
+}
+
 void tt_dispatch_make(const tt_wisdom *wisdom, const tt_region *shape, tt_dispatch *dispatch) {
   memset(dispatch->winner, 0xff, sizeof dispatch->winner); /* -1 */
   for (int64_t n = 0; n < wisdom->count; n++)
     if (fits(&wisdom->winner[n].region, shape))
       spread(wisdom, (int32_t)n, dispatch->winner[wisdom->winner[n].region.collective]);
+  for (int c = 0; c < TT_COLLECTIVE_COUNT; c++)
+    leave_to_rules(wisdom, dispatch->winner[c]);
 }

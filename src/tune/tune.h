@@ -143,7 +143,7 @@ typedef struct tt_dispatch {
 } tt_dispatch;
 
 /* shape: of the communicator; collective and bytes are not read. A length takes the winner of the nearest length that
- * was measured, up to four times shorter or longer. */
+ * was measured, up to four times shorter or longer; none, where the profile's choice won there. */
 void tt_dispatch_make(const tt_wisdom *wisdom, const tt_region *shape, tt_dispatch *dispatch);
 int tt_dispatch_bucket(int64_t bytes);
 static inline const tt_winner *tt_dispatch_find(const tt_dispatch *dispatch, const tt_wisdom *wisdom,

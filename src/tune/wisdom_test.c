@@ -290,6 +290,19 @@ static void test_a_call_takes_the_nearest_winner_of_its_shape(void **state) {
   tt_wisdom_destroy(wisdom);
 }
 
+static void test_where_the_rules_won_they_decide_nearby(void **state) {
+  (void)state;
+  tt_winner winners[] = {winner_of(TT_ALLREDUCE, 4, 64, "linear"), winner_of(TT_ALLREDUCE, 4, 512, "ring")};
+  const tt_region shape = {.rank_count = 4, .node_count = 1, .ranks_per_node = 4, .nic_count = 1};
+  winners[0].rules_ns = winners[0].time_ns;
+  tt_wisdom *wisdom = wisdom_of(winners, 2);
+  assert_string_equal(found(wisdom, &shape, TT_ALLREDUCE, 64), "linear");
+  assert_string_equal(found(wisdom, &shape, TT_ALLREDUCE, 32), "");
+  assert_string_equal(found(wisdom, &shape, TT_ALLREDUCE, 128), "");
+  assert_string_equal(found(wisdom, &shape, TT_ALLREDUCE, 256), "ring");
+  tt_wisdom_destroy(wisdom);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_what_is_written_comes_back),
@@ -302,6 +315,7 @@ int main(void) {
       cmocka_unit_test(test_numbers_come_back),
       cmocka_unit_test(test_buckets_never_fall_and_have_two_for_a_power_of_two),
       cmocka_unit_test(test_a_call_takes_the_nearest_winner_of_its_shape),
+      cmocka_unit_test(test_where_the_rules_won_they_decide_nearby),
   };
   return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
