@@ -65,6 +65,23 @@ TUTTI_API const char *tutti_comm_last_authority(tutti_comm *comm);
  * if it sent nothing, and before the first call. Static storage; equal pointers are equal texts. */
 TUTTI_API const char *tutti_comm_last_media(const tutti_comm *comm);
 
+/* ---- calls that another library makes faster ---- */
+
+/* Lengths of calls. Equal objects have equal bytes; all else of the content is tutti's. No bit set: no length. */
+typedef struct tutti_lengths {
+  uint64_t low, high;
+} tutti_lengths;
+
+/* The lengths at which another library, which the program can call instead, was measured to be faster than tutti for
+ * one collective ("allreduce", ...) on communicators like comm (docs/tuning.md). library: its name and version, such as
+ * "openmpi-4.1". Local; all ranks get the same. None if nothing was measured, or if the user asks for what only tutti
+ * does: if rank 0 has TUTTI_PARAMS, TUTTI_PROFILE, TUTTI_VERIFY or TUTTI_TIMEOUT. */
+TUTTI_API tutti_status tutti_comm_outside(tutti_comm *comm, const char *library, const char *collective,
+                                          tutti_lengths *lengths);
+/* 1 if calls with a vector of so many bytes are among them, else 0. The whole vector: p blocks where each rank has one
+ * for each other rank, or gets one of each. A barrier has 8. Takes a few nanoseconds. */
+TUTTI_API int tutti_lengths_have(const tutti_lengths *lengths, int64_t bytes);
+
 /* ---- graphs: the neighbors of each rank in the tutti_neighbor_... collectives ---- */
 
 /* Makes a graph of edges from `sources` (in_count ranks of comm) to this rank and from this rank to `destinations`

@@ -1,9 +1,15 @@
 /* api/wisdom.c - rank 0's wisdom becomes that of all ranks: it may be the only one that can read the file, and files of
- * several machines differ. */
+ * several machines differ. And what a program may ask of it. */
 #include "api/api.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+/* The user asks for what only tutti does: own choices, proofs, calls that end. */
+static bool wants_tutti(void) {
+  const tt_options *options = tt_options_get();
+  return *options->choice.params || *options->choice.profile || options->verify || options->timeout_ns > 0;
+}
 
 tutti_status tt_wisdom_begin(tutti_context *context, int64_t **numbers, int64_t *count) {
   tt_wisdom_found found;
@@ -14,7 +20,9 @@ tutti_status tt_wisdom_begin(tutti_context *context, int64_t **numbers, int64_t 
   tutti_status status = tt_wisdom_load(&found);
   if (found.wrong)
     tt_log(TT_LOG_WARN, "wisdom is not used: %s", found.why);
-  if (status == TUTTI_OK && found.wisdom && found.wisdom->count > 0)
+  if (found.wisdom && wants_tutti())
+    found.wisdom->outside_count = 0;
+  if (status == TUTTI_OK && found.wisdom && found.wisdom->count + found.wisdom->outside_count > 0)
     status = tt_wisdom_pack(found.wisdom, numbers, count);
   tt_wisdom_destroy(found.wisdom);
   return status;
@@ -36,4 +44,46 @@ tutti_status tt_wisdom_share(tutti_context *context, const int64_t *numbers, int
   free(counts);
   free(all);
   return status;
+}
+
+/* ---- other libraries ---- */
+
+/* Of communicators of the same ranks, made once. */
+static tutti_status find_table(tutti_comm *comm, const char *library, const tt_outside_table **table) {
+  tutti_status status = tt_comm_place(comm);
+  tt_outside_table *made = comm->team->outside;
+  if (status != TUTTI_OK)
+    return status;
+  if (!made && !(made = tt_arena_alloc(&comm->team->arena, 1, sizeof *made)))
+    return tt_fail(TUTTI_ERR_MEMORY, "no memory for what is known of %s", library);
+  if (made != comm->team->outside || strcmp(made->library, library) != 0) {
+    tt_region shape = tt_comm_region(comm, TT_ALLREDUCE, 0);
+    tt_outside_table_make(comm->context->wisdom, library, &shape, made);
+  }
+  *table = comm->team->outside = made;
+  return TUTTI_OK;
+}
+
+tutti_status tutti_comm_outside(tutti_comm *comm, const char *library, const char *collective, tutti_lengths *lengths) {
+  const char *missing = !comm ? "comm" : !library ? "library" : !collective ? "collective" : "lengths";
+  const tt_outside_table *table;
+  if (!comm || !library || !collective || !lengths)
+    return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_comm_outside: %s is NULL", missing);
+  TT_HOLD(comm->context);
+  tt_collective which = tt_compose_find(collective);
+  if (which == TT_COLLECTIVE_COUNT)
+    return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_comm_outside: unknown collective '%s'", collective);
+  if (!comm->context->wisdom || comm->context->wisdom->outside_count == 0) {
+    *lengths = (tutti_lengths){0, 0};
+    return TUTTI_OK;
+  }
+  tutti_status status = find_table(comm, library, &table);
+  if (status == TUTTI_OK)
+    *lengths = (tutti_lengths){table->wins[which][0], table->wins[which][1]};
+  return status;
+}
+
+int tutti_lengths_have(const tutti_lengths *lengths, int64_t bytes) {
+  int bucket = tt_dispatch_bucket(bytes);
+  return (int)((bucket < 64 ? lengths->low : lengths->high) >> bucket % 64 & 1);
 }

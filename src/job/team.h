@@ -57,8 +57,9 @@ typedef struct tt_team {
   tt_owners owners[TT_TOPO_LEVELS]; /* of blocks dealt evenly to a level's groups; block_count 0: not made yet */
   tt_arena arena;
   tt_choice_kept last_choice;
-  tt_dispatch *dispatch; /* winners of its shape; NULL: not made yet, or there is no wisdom */
-  tt_compiled *compiled; /* the newest first */
+  tt_dispatch *dispatch;     /* winners of its shape; NULL: not made yet, or there is no wisdom */
+  tt_outside_table *outside; /* of the library that was asked for last; NULL: none was */
+  tt_compiled *compiled;     /* the newest first */
   int64_t compiled_count;
   uint64_t hash;         /* of the list of ranks */
   struct tt_team *other; /* with the same hash */

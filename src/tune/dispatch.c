@@ -2,6 +2,7 @@
  * is computed with floating point, which differs between processors. */
 #include "tune/tune.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define NEAR 4 /* buckets up to which a winner holds: four times shorter or longer */
@@ -20,18 +21,22 @@ static bool fits(const tt_region *measured, const tt_region *shape) {
          measured->ranks_per_node == shape->ranks_per_node && (one || measured->nic_count == shape->nic_count);
 }
 
-/* Each bucket takes the nearest; of two equally near ones the longer. */
-static void spread(const tt_wisdom *wisdom, int32_t number, int32_t *winner) {
-  int at = tt_dispatch_bucket(wisdom->winner[number].region.bytes);
+/* Each bucket takes the nearest of what was measured, by its number; of two equally near ones the longer. bytes: of
+ * each number. */
+static void spread(int64_t (*bytes)(const tt_wisdom *wisdom, int32_t number), const tt_wisdom *wisdom, int32_t number,
+                   int32_t *nearest) {
+  int at = tt_dispatch_bucket(bytes(wisdom, number));
   int first = at < NEAR ? 0 : at - NEAR, last = at + NEAR < TT_BUCKETS ? at + NEAR : TT_BUCKETS - 1;
   for (int b = first; b <= last; b++) {
     int distance = b < at ? at - b : b - at;
-    int other = winner[b] < 0 ? -1 : tt_dispatch_bucket(wisdom->winner[winner[b]].region.bytes);
+    int other = nearest[b] < 0 ? -1 : tt_dispatch_bucket(bytes(wisdom, nearest[b]));
     int other_distance = other < 0 ? TT_BUCKETS : other < b ? b - other : other - b;
     if (distance < other_distance || (distance == other_distance && at > other))
-      winner[b] = number;
+      nearest[b] = number;
   }
 }
+
+static int64_t bytes_of_winner(const tt_wisdom *wisdom, int32_t number) { return wisdom->winner[number].region.bytes; }
 
 /* A row that only found that the profile was right says nothing of lengths near it: there another rule may be. */
 static void leave_to_rules(const tt_wisdom *wisdom, int32_t *winner) {
@@ -47,7 +52,30 @@ void tt_dispatch_make(const tt_wisdom *wisdom, const tt_region *shape, tt_dispat
   memset(dispatch->winner, 0xff, sizeof dispatch->winner); /* -1 */
   for (int64_t n = 0; n < wisdom->count; n++)
     if (fits(&wisdom->winner[n].region, shape))
-      spread(wisdom, (int32_t)n, dispatch->winner[wisdom->winner[n].region.collective]);
+      spread(bytes_of_winner, wisdom, (int32_t)n, dispatch->winner[wisdom->winner[n].region.collective]);
   for (int c = 0; c < TT_COLLECTIVE_COUNT; c++)
     leave_to_rules(wisdom, dispatch->winner[c]);
+}
+
+/* ---- other libraries ---- */
+
+static int64_t bytes_of_outside(const tt_wisdom *wisdom, int32_t number) {
+  return wisdom->outside[number].region.bytes;
+}
+
+void tt_outside_table_make(const tt_wisdom *wisdom, const char *library, const tt_region *shape,
+                           tt_outside_table *table) {
+  tt_dispatch nearest; /* by the numbers of rows of that library */
+  memset(nearest.winner, 0xff, sizeof nearest.winner);
+  *table = (tt_outside_table){.library = ""};
+  snprintf(table->library, sizeof table->library, "%s", library);
+  for (int64_t n = 0; n < wisdom->outside_count; n++) {
+    const tt_outside *at = &wisdom->outside[n];
+    if (strcmp(at->library, library) == 0 && fits(&at->region, shape))
+      spread(bytes_of_outside, wisdom, (int32_t)n, nearest.winner[at->region.collective]);
+  }
+  for (int c = 0; c < TT_COLLECTIVE_COUNT; c++)
+    for (int b = 0; b < TT_BUCKETS; b++)
+      if (nearest.winner[c][b] >= 0 && wisdom->outside[nearest.winner[c][b]].wins)
+        table->wins[c][b / 64] |= UINT64_C(1) << b % 64;
 }

@@ -42,24 +42,42 @@ static int lock(const char *path) {
   return fd;
 }
 
-static json_t *json_of(const tt_winner *winner) {
-  const tt_region *region = &winner->region;
-  return json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:s, s:I, s:I}", "collective",
-                   tt_compose_info(region->collective).name, "ranks", (json_int_t)region->rank_count, "nodes",
-                   (json_int_t)region->node_count, "ranks_per_node", (json_int_t)region->ranks_per_node, "nics",
-                   (json_int_t)region->nic_count, "bytes", (json_int_t)region->bytes, "params", winner->text, "ns",
-                   (json_int_t)winner->time_ns, "rules_ns", (json_int_t)winner->rules_ns);
+static json_t *json_of_region(const tt_region *region) {
+  return json_pack("{s:s, s:I, s:I, s:I, s:I, s:I}", "collective", tt_compose_info(region->collective).name, "ranks",
+                   (json_int_t)region->rank_count, "nodes", (json_int_t)region->node_count, "ranks_per_node",
+                   (json_int_t)region->ranks_per_node, "nics", (json_int_t)region->nic_count, "bytes",
+                   (json_int_t)region->bytes);
 }
 
-/* A winner a line, so that people and diff can read it. */
+/* A row a line, so that people and diff can read it. Takes both; NULL: no memory. */
+static bool put_row(FILE *file, bool first, json_t *json, json_t *more) {
+  bool good = json && more && json_object_update(json, more) == 0;
+  char *text = good ? json_dumps(json, JSON_PRESERVE_ORDER) : NULL;
+  good = text && fprintf(file, "%s\n  %s", first ? "" : ",", text) > 0;
+  free(text);
+  json_decref(json);
+  json_decref(more);
+  return good;
+}
+
 static bool put_winners(FILE *file, const tt_wisdom *wisdom) {
   bool good = true;
   for (int64_t n = 0; n < wisdom->count && good; n++) {
-    json_t *json = json_of(&wisdom->winner[n]);
-    char *text = json ? json_dumps(json, JSON_PRESERVE_ORDER) : NULL;
-    good = text && fprintf(file, "%s\n  %s", n ? "," : "", text) > 0;
-    free(text);
-    json_decref(json);
+    const tt_winner *at = &wisdom->winner[n];
+    good = put_row(file, n == 0, json_of_region(&at->region),
+                   json_pack("{s:s, s:I, s:I}", "params", at->text, "ns", (json_int_t)at->time_ns, "rules_ns",
+                             (json_int_t)at->rules_ns));
+  }
+  return good;
+}
+
+static bool put_outside(FILE *file, const tt_wisdom *wisdom) {
+  bool good = wisdom->outside_count == 0 || fputs("\n],\n\"outside\": [", file) >= 0;
+  for (int64_t n = 0; n < wisdom->outside_count && good; n++) {
+    const tt_outside *at = &wisdom->outside[n];
+    good = put_row(file, n == 0, json_of_region(&at->region),
+                   json_pack("{s:s, s:b, s:I, s:I}", "library", at->library, "wins", (int)at->wins, "ns",
+                             (json_int_t)at->time_ns, "tutti_ns", (json_int_t)at->tutti_ns));
   }
   return good;
 }
@@ -69,7 +87,7 @@ static bool put_all(FILE *file, const tt_wisdom *wisdom) {
   char *text = about ? json_dumps(about, JSON_ENCODE_ANY) : NULL;
   bool good = text && fprintf(file, "{\"tutti-wisdom\": 1, \"machine\": \"%s\", \"about\": %s, \"winners\": [",
                               wisdom->machine, text) > 0;
-  good = good && put_winners(file, wisdom) && fputs("\n]}\n", file) >= 0;
+  good = good && put_winners(file, wisdom) && put_outside(file, wisdom) && fputs("\n]}\n", file) >= 0;
   free(text);
   json_decref(about);
   return good;
@@ -103,6 +121,8 @@ static tutti_status merge(const char *path, const tt_wisdom *from, tt_wisdom **m
                      (*merged)->machine, from->machine);
   for (int64_t n = 0; n < from->count && status == TUTTI_OK; n++)
     status = tt_wisdom_put(*merged, &from->winner[n]);
+  for (int64_t n = 0; n < from->outside_count && status == TUTTI_OK; n++)
+    status = tt_wisdom_put_outside(*merged, &from->outside[n]);
   return status;
 }
 

@@ -106,6 +106,16 @@ typedef struct tt_winner {
   const char *source; /* for people: its file and line, "PATH:12"; "" where it is of none */
 } tt_winner;
 
+/* Another library, which a program can call instead: what was measured of its own algorithm against tutti's. */
+typedef struct tt_outside {
+  tt_region region;
+  const char *library; /* name and version: "openmpi-4.1" */
+  int64_t time_ns;     /* of a call, */
+  int64_t tutti_ns;    /* and on tutti */
+  bool wins;           /* it is faster, by more than chance */
+} tt_outside;
+
+#define TT_LIBRARY_TEXT 41 /* bytes of its name at most */
 #define TT_MACHINE_TEXT 17 /* a machine's fingerprint: 16 hexadecimal digits */
 
 typedef struct tt_wisdom {
@@ -114,19 +124,25 @@ typedef struct tt_wisdom {
   char *path;  /* of its file; "": none */
   tt_winner *winner;
   int64_t count;
+  tt_outside *outside;
+  int64_t outside_count;
   tt_arena arena;
 } tt_wisdom;
 
 /* An empty one. Errors name the argument. */
 tutti_status tt_wisdom_create(const char *machine, const char *about, tt_wisdom **wisdom);
 void tt_wisdom_destroy(tt_wisdom *wisdom); /* accepts NULL */
-/* Takes the place of the one of an equal region. text is copied. TUTTI_ERR_PLAN where it does not parse. */
+/* Takes the place of the one of an equal region. With another text, other libraries' times of that region go: they were
+ * compared with what is no more. text is copied. TUTTI_ERR_PLAN where it does not parse. */
 tutti_status tt_wisdom_put(tt_wisdom *wisdom, const tt_winner *winner);
 /* The one of an equal region; NULL: there is none. */
 tt_winner *tt_wisdom_of(const tt_wisdom *wisdom, const tt_region *region);
-/* Errors name the file, the number of the winner and what is wrong with it; nothing of a file with an error is used. */
+/* The same of another library. TUTTI_ERR_ARGUMENT where that is no name. */
+tutti_status tt_wisdom_put_outside(tt_wisdom *wisdom, const tt_outside *outside);
+tt_outside *tt_wisdom_outside_of(const tt_wisdom *wisdom, const char *library, const tt_region *region);
+/* Errors name the file, the number of the row and what is wrong with it; nothing of a file with an error is used. */
 tutti_status tt_wisdom_read(const char *path, tt_wisdom **wisdom);
-/* Adds all winners to the file at that path. Folders are made. Others may do the same at the same time, and readers
+/* Adds all of it to the file at that path. Folders are made. Others may do the same at the same time, and readers
  * find the old file or the new one. A file that is no wisdom, or that of another machine or version, is left alone,
  * with an error. */
 tutti_status tt_wisdom_write(const char *path, const tt_wisdom *wisdom);
@@ -193,6 +209,15 @@ tt_choice tt_choose_by(const tt_authorities *of, tt_authority by, const tt_regio
 /* What the strongest says that says something. */
 tt_choice tt_choose(const tt_authorities *of, const tt_region *region, bool ordered);
 tt_choice tt_choose_fallback(void); /* what runs where nobody decides */
+/* Lengths at which another library is faster: a bit for each bucket. */
+typedef struct tt_outside_table {
+  char library[TT_LIBRARY_TEXT];
+  uint64_t wins[TT_COLLECTIVE_COUNT][TT_BUCKETS / 64];
+} tt_outside_table;
+
+/* As tt_dispatch_make: each length goes by the nearest that was measured, up to four times shorter or longer. */
+void tt_outside_table_make(const tt_wisdom *wisdom, const char *library, const tt_region *shape,
+                           tt_outside_table *table);
 
 /* The text of profiles/default.json, put into the library by the build. */
 extern const char tt_profile_shipped[];

@@ -347,6 +347,54 @@ static void test_a_changed_file_ends_the_start_or_changes_no_result(void **state
   unlink(path);
 }
 
+/* ---- where another library is faster ---- */
+
+typedef struct outside_trial {
+  const char *variable, *value; /* NULL: none; of rank 0 */
+  bool known;
+} outside_trial;
+
+static void ask(const tutti_boot *boot, void *argument) {
+  const outside_trial *of = argument;
+  set_wisdom(boot->rank == 0 ? path : "off");
+  if (of->variable)
+    setenv(of->variable, of->value, 1);
+  tutti_context *context = join_job(boot);
+  tutti_comm *world, *part;
+  tutti_lengths lengths = {1, 1};
+  CHECK(tutti_comm_create(context, &world) == TUTTI_OK);
+  CHECK(tutti_comm_split(world, boot->rank < 3 ? 0 : 1, boot->rank, &part) == TUTTI_OK);
+  CHECK(tutti_comm_outside(world, "mpich-4.0", "sort", &lengths) == TUTTI_ERR_ARGUMENT);
+  CHECK(strstr(tutti_last_error(), "tutti_comm_outside: unknown collective 'sort'"));
+  CHECK(tutti_comm_outside(world, NULL, "scan", &lengths) == TUTTI_ERR_ARGUMENT);
+  CHECK(tutti_comm_outside(world, "mpich-4.0", "scan", &lengths) == TUTTI_OK);
+  CHECK((tutti_lengths_have(&lengths, 400) == 1) == of->known && !tutti_lengths_have(&lengths, 1 << 20));
+  CHECK(tutti_comm_outside(world, "openmpi-4.1", "scan", &lengths) == TUTTI_OK && !lengths.low && !lengths.high);
+  CHECK(tutti_comm_outside(world, "mpich-4.0", "barrier", &lengths) == TUTTI_OK && !lengths.low && !lengths.high);
+  CHECK(tutti_comm_outside(part, "mpich-4.0", "scan", &lengths) == TUTTI_OK && !lengths.low && !lengths.high);
+  tutti_comm_destroy(part);
+  leave_all(context, world);
+}
+
+static void test_where_another_library_is_faster_is_known_to_all_ranks(void **state) {
+  (void)state;
+  static const outside_trial trials[] = {{NULL, NULL, true},
+                                         {"TUTTI_VERIFY", "1", false},
+                                         {"TUTTI_TIMEOUT", "90s", false},
+                                         {"TUTTI_PARAMS", "linear", false},
+                                         {"TUTTI_NODES", "2x2", false}};
+  char text[512];
+  snprintf(text, sizeof text,
+           "{\"tutti-wisdom\": 1, \"machine\": \"%s\", \"winners\": [], \"outside\": [{\"library\": \"mpich-4.0\", "
+           "\"collective\": \"scan\", \"ranks\": 4, \"nodes\": 1, \"ranks_per_node\": 4, \"nics\": 1, \"bytes\": "
+           "400, \"wins\": true, \"ns\": 1, \"tutti_ns\": 2}]}",
+           machine);
+  write_file(text);
+  for (size_t n = 0; n < TT_COUNT(trials); n++)
+    run_job(RANKS, ask, (void *)(uintptr_t)&trials[n]);
+  unlink(path);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_what_was_measured_runs_and_is_right),
@@ -355,6 +403,7 @@ int main(void) {
       cmocka_unit_test(test_a_named_file_that_is_wrong_is_an_error_on_all_ranks),
       cmocka_unit_test(test_a_winner_that_makes_no_plan_here_is_passed_over),
       cmocka_unit_test(test_a_changed_file_ends_the_start_or_changes_no_result),
+      cmocka_unit_test(test_where_another_library_is_faster_is_known_to_all_ranks),
   };
   return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
