@@ -207,6 +207,8 @@ static void open_comm(tt_mpi_comm *made, int64_t number, const int64_t *ranks) {
   }
   tt_mpi_lock();
   tutti_status status = tutti_comm_create_group(tt_mpi.context, number, made->size, ranks, &made->comm);
+  if (status == TUTTI_OK)
+    status = tt_mpi_faster_find(made->comm, &made->faster);
   tt_mpi_unlock();
   if (status != TUTTI_OK) /* the others will not pass their calls through */
     tt_mpi_out_of_memory();

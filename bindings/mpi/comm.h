@@ -2,6 +2,7 @@
 #ifndef TT_MPI_COMM_H
 #define TT_MPI_COMM_H
 
+#include "faster.h"
 #include "handles.h"
 #include "neighbors.h"
 
@@ -14,6 +15,7 @@ typedef struct tt_mpi_comm {
   int rank, size;
   int topology; /* tt_mpi_topology */
   tt_mpi_neighbors neighbors;
+  tt_mpi_faster faster;   /* blocking calls that pass through all the same */
   struct {                /* communicators that are made of it */
     int64_t count, known; /* so many are, and so many have a number */
     int64_t next;         /* the next one's */

@@ -33,7 +33,7 @@ static int rank_in(MPI_Comm comm) {
 
 /* What each rank tells all others first. */
 typedef struct hello {
-  uint64_t off, statistics, threads, without, tcp, joined;
+  uint64_t off, always, statistics, threads, without, tcp, joined;
   tt_mpi_machine machine;
 } hello;
 
@@ -42,6 +42,7 @@ static hello own_hello(MPI_Comm over, bool threads) {
   hello own;
   memset(&own, 0, sizeof own);
   own.off = settings.off;
+  own.always = settings.always || settings.only != UINT64_MAX; /* who names collectives has chosen himself */
   own.statistics = settings.statistics != NULL;
   own.threads = threads;
   own.without = ~settings.only;
@@ -79,6 +80,7 @@ static agreement agree_hellos(MPI_Comm over, bool threads) {
   agreement met = {.some = all[0]};
   for (int r = 1; r < size; r++) {
     met.some.off |= all[r].off;
+    met.some.always |= all[r].always;
     met.some.statistics |= all[r].statistics;
     met.some.threads |= all[r].threads;
     met.some.without |= all[r].without;
@@ -95,6 +97,7 @@ static agreement agree_hellos(MPI_Comm over, bool threads) {
 static void apply(const agreement *met) {
   tt_mpi.statistics = met->some.statistics != 0;
   tt_mpi.threads = met->some.threads != 0;
+  tt_mpi.always = met->some.always != 0;
   tt_mpi.only = ~met->some.without;
   tt_mpi.tcp = met->some.tcp != 0;
   tt_mpi.nodes = met->nodes;

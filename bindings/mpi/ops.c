@@ -53,6 +53,8 @@ static const struct row *row_of(MPI_Op op) {
   return NULL;
 }
 
+bool tt_mpi_op_is_own(MPI_Op op) { return row_of(op) != NULL; }
+
 #define ASKED (UINT32_C(1) << 31)
 
 /* MPIs differ in it, and their versions do. Asked once for a type, when it is first reduced; threads may do so at once.

@@ -23,6 +23,8 @@ typedef struct tt_mpi_reduction {
  * (static storage): equal on all ranks; NULL: MPI does not take them. Operators of the program's own are applied by
  * MPI_Reduce_local, which knows how to call them, in C and Fortran. */
 bool tt_mpi_reduction_find(MPI_Op op, MPI_Datatype type, tt_mpi_reduction *reduction, const char **why);
+/* Whether it is one of MPI's own. */
+bool tt_mpi_op_is_own(MPI_Op op);
 /* Between these the operator stays, even if the program frees it. What keeps its type: tt_mpi_type_hold. */
 MPI_Datatype tt_mpi_applied_hold(tt_mpi_applied *applied);
 void tt_mpi_applied_release(tt_mpi_applied *applied); /* accepts NULL */

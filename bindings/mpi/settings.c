@@ -20,13 +20,19 @@ static const char *value_of(const char *name) {
   return value && *value ? value : NULL;
 }
 
-/* Whether it is the second of two values; the first is what holds where nothing is said. */
-static bool read_choice(const char *name, const char *first, const char *second, bool complain) {
+/* The number of the value in a list that ends with NULL; of the first, which holds where nothing is said. */
+static int read_choice(const char *name, const char *const *values, bool complain) {
   const char *value = value_of(name);
-  bool is_second = value && strcmp(value, second) == 0;
-  if (complain && value && !is_second && strcmp(value, first) != 0)
-    fprintf(stderr, "tutti: %s: '%s' is neither %s nor %s; using '%s'\n", name, value, first, second, first);
-  return is_second;
+  for (int n = 0; value && values[n]; n++)
+    if (strcmp(value, values[n]) == 0)
+      return n;
+  if (!value || !complain)
+    return 0;
+  fprintf(stderr, "tutti: %s: '%s' is none of", name, value);
+  for (int n = 0; values[n]; n++)
+    fprintf(stderr, "%s%s", n ? ", " : " ", values[n]);
+  fprintf(stderr, "; using '%s'\n", values[0]);
+  return 0;
 }
 
 static int find_name(const char *text, size_t length) {
@@ -59,8 +65,12 @@ static const char *read_statistics(void) {
 }
 
 tt_mpi_settings tt_mpi_settings_read(bool complain) {
-  return (tt_mpi_settings){.off = read_choice("TUTTI_MPI", "on", "off", complain),
-                           .tcp = read_choice("TUTTI_MPI_TRANSPORT", "mpi", "tcp", complain),
-                           .only = read_only(complain),
-                           .statistics = read_statistics()};
+  enum { ON, OFF, ALWAYS };
+  int mpi = read_choice("TUTTI_MPI", (const char *const[]){"on", "off", "always", NULL}, complain);
+  return (tt_mpi_settings){
+      .off = mpi == OFF,
+      .always = mpi == ALWAYS,
+      .tcp = read_choice("TUTTI_MPI_TRANSPORT", (const char *const[]){"mpi", "tcp", NULL}, complain) == 1,
+      .only = read_only(complain),
+      .statistics = read_statistics()};
 }

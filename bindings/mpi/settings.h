@@ -6,6 +6,7 @@
 
 typedef struct tt_mpi_settings {
   bool off;               /* TUTTI_MPI=off */
+  bool always;            /* TUTTI_MPI=always */
   bool tcp;               /* TUTTI_MPI_TRANSPORT=tcp: between machines tutti's transport, not MPI's messages */
   uint64_t only;          /* TUTTI_MPI_ONLY; all bits: all collectives */
   const char *statistics; /* TUTTI_STATS: "1", or the name of a file; NULL: not wanted */

@@ -15,6 +15,7 @@ typedef struct tt_mpi_state {
   bool threads;                /* the program may call MPI from several threads at once: see tt_mpi_lock */
   bool nodes;                  /* the job has ranks on several machines */
   bool tcp;                    /* tutti's transport is to reach them, instead of messages of MPI */
+  bool always;                 /* what tutti can serve runs on it, also where MPI is faster */
   uint64_t only;               /* bits of tt_mpi_collective: TUTTI_MPI_ONLY */
   bool statistics;             /* TUTTI_STATS */
   MPI_Comm self;               /* private: requests complete through it (queue.c) */

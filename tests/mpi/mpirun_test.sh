@@ -34,6 +34,7 @@ for mpi in $mpis; do
   ! takes_two $mpi || expect 0 "^3 ranks, 3 with tutti" --mpi $mpi -n 1 "$program" : -n 2 "$program"
   expect 0 "all .* 100.00%" --mpi $mpi --stats -n 2 sh -c "$program" # which does not say
   expect 0 "^2 ranks, 2 with tutti" --off -n 2 "$program"
+  expect 0 "TUTTI_MPI.always" --always --show -n 2 "$program"
   expect 7 "^1 ranks" -n 1 "$program" 7
   expect 0 "genv TUTTI_MPI_ONLY bcast\|-x TUTTI_MPI_ONLY=bcast" --only bcast --show -n 2 "$program"
   other=$(find /usr/lib /usr/local/lib -name 'libcmocka.so*' 2>/dev/null | head -n 1)

@@ -39,7 +39,7 @@ EOF
   TUTTI_STATS=1 TUTTI_MPI=off run
   expect 'nothing ran on tutti: TUTTI_MPI=off' 'all +370 .* 0.00%'
   TUTTI_MPI=of run
-  expect "TUTTI_MPI: 'of' is neither on nor off"
+  expect "TUTTI_MPI: 'of' is none of on, off, always; using 'on'"
   TUTTI_STATS=1 TUTTI_PROFILE=/none run
   expect "MPI's own collectives run: .*/none" 'nothing ran on tutti: tutti could not start' 'all +370 .* 0.00%'
   TUTTI_STATS=/none/stats.json run

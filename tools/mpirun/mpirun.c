@@ -27,6 +27,7 @@ static const char help[] =
     "      --stats               report at the end what ran on tutti and what passed through: TUTTI_STATS=1\n"
     "      --only LIST           run only these collectives on tutti, such as allreduce,bcast: TUTTI_MPI_ONLY\n"
     "      --off                 pass everything through to MPI, to compare with: TUTTI_MPI=off\n"
+    "      --always              run on tutti also what was measured to be faster on MPI: TUTTI_MPI=always\n"
     "      --wrap RULE           start ranks under another program: '0,4-7:gdb --args', 'all:valgrind -q';\n"
     "                            can be given several times (see `tutti wrap --help`)\n"
     "      --show                print the command instead of running it\n"
@@ -72,7 +73,7 @@ static int add_wrap(const char *rule, mpirun_options *options) {
 static int parse_one(char ***argument, mpirun_options *options) {
   static const struct {
     const char *word, *name, *value;
-  } variables[] = {{"--stats", "TUTTI_STATS", "1"}, {"--off", "TUTTI_MPI", "off"}};
+  } variables[] = {{"--stats", "TUTTI_STATS", "1"}, {"--off", "TUTTI_MPI", "off"}, {"--always", "TUTTI_MPI", "always"}};
   const char *word = **argument, *value;
   for (size_t v = 0; v < TT_COUNT(variables); v++)
     if (strcmp(word, variables[v].word) == 0)

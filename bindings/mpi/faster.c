@@ -1,0 +1,92 @@
+/* bindings/mpi/faster.c - calls that MPI's own algorithm makes faster than tutti.
+ *
+ * All ranks of a communicator have the same table from rank 0's wisdom, and look up what MPI makes them agree on: the
+ * bytes of the vector. Not the layout of a type, the place of a buffer or a list of counts, which ranks may have their
+ * own of. Nothing is measured while a program runs. */
+#include "faster.h"
+
+#include "ops.h"
+#include "serve_row.h"
+#include "state.h"
+#include "types.h"
+
+#include <ctype.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { BARRIER_BYTES = 8 }; /* as tutti_lengths_have has it */
+
+const char *const tt_mpi_faster_why = "MPI was measured to be faster";
+
+/* tutti's names; NULL: not measured, since ranks need not know how long all blocks are. */
+static const char *const names[TT_MPI_COLLECTIVE_COUNT] = {
+    [TT_MPI_ALLREDUCE] = "allreduce", [TT_MPI_REDUCE] = "reduce",   [TT_MPI_REDUCE_SCATTER_BLOCK] = "reduce-scatter",
+    [TT_MPI_SCAN] = "scan",           [TT_MPI_EXSCAN] = "exscan",   [TT_MPI_BCAST] = "broadcast",
+    [TT_MPI_GATHER] = "gather",       [TT_MPI_SCATTER] = "scatter", [TT_MPI_ALLGATHER] = "allgather",
+    [TT_MPI_ALLTOALL] = "all-to-all", [TT_MPI_BARRIER] = "barrier"};
+
+/* ---- which MPI this is ---- */
+
+static char library[48]; /* "openmpi-4.1", "mpich-4.0": each has its own times */
+
+/* Of the library that runs, which need not be that of the headers. */
+static void find_library(void) {
+  char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+  int length = 0, major = 0, minor = 0;
+  PMPI_Get_library_version(text, &length);
+#ifdef OPEN_MPI
+  const char *name = "openmpi";
+#else
+  const char *name = "mpich";
+#endif
+  const char *digits = text + strcspn(text, "0123456789");
+  if (sscanf(digits, "%d.%d", &major, &minor) == 2)
+    snprintf(library, sizeof library, "%s-%d.%d", name, major, minor);
+}
+
+/* ---- a communicator's ---- */
+
+tutti_status tt_mpi_faster_find(tutti_comm *comm, tt_mpi_faster *faster) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  tutti_status status = TUTTI_OK;
+  pthread_once(&once, find_library);
+  for (int c = 0; c < TT_MPI_COLLECTIVE_COUNT && status == TUTTI_OK && !tt_mpi.always; c++) {
+    if (names[c])
+      status = tutti_comm_outside(comm, library, names[c], &faster->of[c]);
+    faster->some = faster->some || faster->of[c].low || faster->of[c].high;
+  }
+  return status;
+}
+
+/* ---- a call ---- */
+
+/* The side that this rank must describe: of a root's the root, which may have its own block in place. */
+static const tt_mpi_side *side_of(const tt_mpi_call *call, const tt_mpi_row *row, bool is_root) {
+  bool is_in = row->in.of_root ? is_root : row->out.of_root && !is_root && !row->reduces;
+  return is_in ? &call->in : &call->out;
+}
+
+/* Of the whole vector; -1: an argument is wrong. */
+static int64_t bytes_of(const tt_mpi_call *call, int rank, int size) {
+  const tt_mpi_row *row = &tt_mpi_rows[call->collective];
+  const tt_mpi_side *side = side_of(call, row, call->root == rank);
+  int64_t blocks = row->in.unit == TT_MPI_RANKS || row->out.unit == TT_MPI_RANKS ? size : 1, bytes;
+  tt_mpi_shape shape;
+  if (call->collective == TT_MPI_BARRIER)
+    return BARRIER_BYTES;
+  if (side->count < 0 || !tt_mpi_shape_of(side->type, &shape) ||
+      __builtin_mul_overflow(side->count, shape.size, &bytes) || __builtin_mul_overflow(bytes, blocks, &bytes))
+    return -1;
+  return bytes;
+}
+
+bool tt_mpi_faster_has(const tt_mpi_faster *faster, const tt_mpi_call *call, int rank, int size) {
+  const tutti_lengths *of = &faster->of[call->collective];
+  if (!of->low && !of->high)
+    return false;
+  if (tt_mpi_rows[call->collective].reduces && !tt_mpi_op_is_own(call->op))
+    return false;
+  int64_t bytes = bytes_of(call, rank, size);
+  return bytes >= 0 && tutti_lengths_have(of, bytes);
+}
