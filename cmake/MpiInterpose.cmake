@@ -102,3 +102,18 @@ foreach(mpi ${mpis})
   list(APPEND interposers tutti_${mpi})
   list(APPEND interposers_serve tutti_${mpi}_serve)
 endforeach()
+
+# build/libexec/tutti/tune-openmpi and tune-mpich: tools/tune/mpi, for `tutti tune --mpi`.
+file(GLOB tune_mpi_sources CONFIGURE_DEPENDS tools/tune/mpi/*.c tools/tune/options.c tools/shared/*.c)
+foreach(mpi ${mpis})
+  mpi_options(${mpi} I includes)
+  mpi_options(${mpi} L folders)
+  mpi_options(${mpi} l libraries)
+  add_executable(tune_${mpi} ${tune_mpi_sources})
+  set_target_properties(tune_${mpi} PROPERTIES OUTPUT_NAME tune-${mpi}
+    RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/libexec/tutti)
+  target_include_directories(tune_${mpi} PRIVATE ${CMAKE_SOURCE_DIR})
+  target_include_directories(tune_${mpi} SYSTEM PRIVATE ${includes})
+  target_link_directories(tune_${mpi} PRIVATE ${folders})
+  target_link_libraries(tune_${mpi} PRIVATE tutti_internals ${libraries})
+endforeach()

@@ -2,6 +2,7 @@
 # are included by their path from the root: several of their folders have the name of one of src.
 file(GLOB_RECURSE tool_sources CONFIGURE_DEPENDS tools/*.c)
 list(FILTER tool_sources EXCLUDE REGEX "_test\\.c$")
+list(FILTER tool_sources EXCLUDE REGEX "/tune/mpi/")
 if(tool_sources)
   add_executable(tutti ${tool_sources})
   target_include_directories(tutti PRIVATE ${CMAKE_SOURCE_DIR})

@@ -5,15 +5,13 @@
  * own of. Nothing is measured while a program runs. */
 #include "faster.h"
 
+#include "library.h"
 #include "ops.h"
 #include "serve_row.h"
 #include "state.h"
 #include "types.h"
 
-#include <ctype.h>
 #include <pthread.h>
-#include <stdio.h>
-#include <string.h>
 
 enum { BARRIER_BYTES = 8 }; /* as tutti_lengths_have has it */
 
@@ -26,24 +24,9 @@ static const char *const names[TT_MPI_COLLECTIVE_COUNT] = {
     [TT_MPI_GATHER] = "gather",       [TT_MPI_SCATTER] = "scatter", [TT_MPI_ALLGATHER] = "allgather",
     [TT_MPI_ALLTOALL] = "all-to-all", [TT_MPI_BARRIER] = "barrier"};
 
-/* ---- which MPI this is ---- */
+static char library[TT_MPI_LIBRARY_TEXT]; /* each MPI has its own times, and each version */
 
-static char library[48]; /* "openmpi-4.1", "mpich-4.0": each has its own times */
-
-/* Of the library that runs, which need not be that of the headers. */
-static void find_library(void) {
-  char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
-  int length = 0, major = 0, minor = 0;
-  PMPI_Get_library_version(text, &length);
-#ifdef OPEN_MPI
-  const char *name = "openmpi";
-#else
-  const char *name = "mpich";
-#endif
-  const char *digits = text + strcspn(text, "0123456789");
-  if (sscanf(digits, "%d.%d", &major, &minor) == 2)
-    snprintf(library, sizeof library, "%s-%d.%d", name, major, minor);
-}
+static void find_library(void) { tt_mpi_library_name(library); }
 
 /* ---- a communicator's ---- */
 

@@ -12,7 +12,7 @@ C_PUBLIC = ["cc", "-std=c11", "-xc", *WARNINGS]
 CPP_PUBLIC = ["c++", "-std=c++11", "-xc++", *WARNINGS]
 FOLDERS = ("src", "tools", "bench", "tests")
 C_INTERNAL = ["cc", "-std=gnu11", "-D_GNU_SOURCE", "-xc", *WARNINGS, f"-I{ROOT}", f"-I{ROOT / 'src'}", f"-I{ROOT / 'tests'}"]
-MPI_FOLDERS = ("bindings/mpi", "tests/mpi")
+MPI_FOLDERS = ("bindings/mpi", "tests/mpi", "tools/tune/mpi")
 C_MPI = [[mpicc, *C_INTERNAL[1:]] for mpicc in ("mpicc.openmpi", "mpicc.mpich") if shutil.which(mpicc)]
 
 

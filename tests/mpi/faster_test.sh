@@ -45,7 +45,7 @@ run() {
   TUTTI_STATS=$work/stats.json mpi_run $mpi "$@" >"$work/output" 2>&1 || { cat "$work/output"; exit 1; }
 }
 
-TUTTI_WISDOM=$work/machine.json "$TUTTI_BIN/tutti" tune barrier -n 2 --budget 100ms >"$work/output"
+TUTTI_WISDOM=$work/machine.json "$TUTTI_BIN/tutti" tune barrier -n 2 --busy --budget 100ms >"$work/output"
 
 for mpi in $mpis; do
   mpi_build $mpi faster_calls

@@ -7,10 +7,10 @@
  * A candidate's time is told as a ratio to that of the profile's choice in the same round: the machine changes
  * meanwhile. The profile's choice stays unless something is faster by more than chance. */
 #include "cell.h"
+#include "ratios.h"
 #include "task.h"
 
 #include "bench/pace.h"
-#include "bench/stats.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,17 +18,13 @@
 
 #define SURVIVORS 12
 #define SURVIVORS_LEAST 3
-#define ROUNDS_MOST 24
-#define ROUNDS_LEAST 5
 #define HALVED_AFTER 4 /* rounds */
 #define REFERENCE_EVERY 12
 #define UNKNOWN 1.5 /* the guess for what nothing is known of */
-#define GAIN 0.98   /* what is not faster than that is left as the profile has it */
-#define BATCH_NS 200000
 
 typedef struct runner {
   const char *params;
-  double ratio[ROUNDS_MOST + 1]; /* the first: of the screening */
+  double ratio[TUNE_ROUNDS_MOST + 1]; /* the first: of the screening */
   int count;
 } runner;
 
@@ -56,8 +52,8 @@ static tutti_status run_rules(cell *of, int64_t batches) { return run(of, "", ba
 static tutti_status calibrate(cell *of) {
   tutti_status status = TUTTI_OK;
   double batch_ns = 0;
-  for (of->calls = 0; status == TUTTI_OK && batch_ns < BATCH_NS; batch_ns = of->rules_ns * (double)of->calls) {
-    of->calls = bench_more_calls(of->calls, (int64_t)batch_ns, BATCH_NS);
+  for (of->calls = 0; status == TUTTI_OK && batch_ns < TUNE_BATCH_NS; batch_ns = of->rules_ns * (double)of->calls) {
+    of->calls = bench_more_calls(of->calls, (int64_t)batch_ns, TUNE_BATCH_NS);
     status = run_rules(of, 3);
   }
   return status;
@@ -75,11 +71,7 @@ static double guess_of(const tune_guesses *guesses, const char *params) {
 static cell *sorted_of; /* qsort has no argument for it */
 
 static double score(const runner *at) {
-  double copy[ROUNDS_MOST + 1];
-  if (at->count == 0)
-    return UNKNOWN * 100;
-  memcpy(copy, at->ratio, sizeof copy);
-  return bench_median(copy, at->count);
+  return at->count == 0 ? UNKNOWN * 100 : tune_ratios_median(at->ratio, at->count);
 }
 
 static int by_score(const void *a, const void *b) {
@@ -145,13 +137,13 @@ static tutti_status run_round(cell *of, int64_t count, double *rules_ns) {
 
 /* The first of each that stays has forgotten its screening: it was chosen for its luck there, too. */
 static tutti_status run_rounds(cell *of, int64_t count, tune_result *result) {
-  double rules_ns[ROUNDS_MOST];
+  double rules_ns[TUNE_ROUNDS_MOST];
   int rounds = 0;
   tutti_status status = TUTTI_OK;
   for (int64_t n = 0; n < count; n++)
     of->runner[of->order[n]].count = 0;
-  for (; rounds < ROUNDS_MOST && status == TUTTI_OK; rounds++) {
-    if (rounds >= ROUNDS_LEAST && spent_ns(of) > of->budget_ns)
+  for (; rounds < TUNE_ROUNDS_MOST && status == TUTTI_OK; rounds++) {
+    if (rounds >= TUNE_ROUNDS_LEAST && spent_ns(of) > of->budget_ns)
       break;
     status = run_round(of, count, &rules_ns[rounds]);
     if ((rounds + 1) % HALVED_AFTER == 0 && count > 3) {
@@ -166,17 +158,9 @@ static tutti_status run_rounds(cell *of, int64_t count, tune_result *result) {
   return TUTTI_OK;
 }
 
-/* Faster in three of four rounds, and by more than it takes to be worth a change. */
-static bool is_faster(const runner *best) {
-  int faster = 0;
-  for (int n = 0; n < best->count; n++)
-    faster += best->ratio[n] < 1;
-  return score(best) < GAIN && 4 * faster >= 3 * best->count;
-}
-
 static void decide(cell *of, tune_result *result) {
   const runner *best = &of->runner[of->order[0]];
-  bool changes = result->tried > 0 && is_faster(best);
+  bool changes = result->tried > 0 && tune_ratios_win(best->ratio, best->count);
   snprintf(result->params, sizeof result->params, "%s", changes ? best->params : result->rules);
   result->time_ns = changes ? result->rules_ns * score(best) : result->rules_ns;
 }
@@ -200,7 +184,7 @@ static tutti_status keep_guesses(const cell *of, tune_guesses *guesses) {
 /* As many as half of the time is enough for, in as many rounds as it takes to tell them apart. */
 static int64_t survivors_of(const cell *of, int64_t tried) {
   int64_t try_ns = tried > 0 ? spent_ns(of) / tried : 1, most = tried < SURVIVORS ? tried : SURVIVORS;
-  int64_t affordable = of->budget_ns / 2 / (ROUNDS_LEAST * 4 * (try_ns > 0 ? try_ns : 1));
+  int64_t affordable = of->budget_ns / 2 / (TUNE_ROUNDS_LEAST * 4 * (try_ns > 0 ? try_ns : 1));
   int64_t least = tried < SURVIVORS_LEAST ? tried : SURVIVORS_LEAST;
   return affordable < least ? least : affordable > most ? most : affordable;
 }

@@ -32,7 +32,14 @@ static const char help[] =
     "                     a line of JSON to FILE for each task; without -n in a job for each of --ranks (default\n"
     "                     2,3,4,8); default sizes 24,192,1536,12K,96K,768K,6M, budget 2400s for each job\n"
     "  --profile FILE     with --regret: also what this profile would choose; may be repeated\n"
-    "  --wisdom FILE      with --regret: also what this wisdom would choose, from any machine; may be repeated\n";
+    "  --wisdom FILE      with --regret: also what this wisdom would choose, from any machine; may be repeated\n"
+    "\n"
+    "With --mpi it measures where that MPI's own collectives are faster than tutti with its wisdom; MPI programs on "
+    "tutti\n"
+    "then use them there. Do it after `tutti tune` alone. All ranks are on this machine.\n"
+    "\n"
+    "  --mpi NAME         openmpi or mpich\n"
+    "  --launch WORDS     further arguments of the MPI's launcher, such as '--oversubscribe --allow-run-as-root'\n";
 
 static int fail(const char *format, const char *value, const char *why) {
   return tool_fail("tune", TOOL_WRONG, format, value, why);
@@ -96,6 +103,14 @@ static int take_profile(void *user, const char *value) { return take_named(user,
 
 static int take_wisdom(void *user, const char *value) { return take_named(user, "wisdom", value); }
 
+static int take_mpi(void *user, const char *value) {
+  tune_options *options = user;
+  options->mpi = value;
+  return strcmp(value, "openmpi") == 0 || strcmp(value, "mpich") == 0
+             ? 0
+             : fail("--mpi %s: %s", value, "it is neither openmpi nor mpich");
+}
+
 static int take_help(void *user, const char *value) {
   (void)user;
   (void)value;
@@ -113,6 +128,8 @@ static const tool_option rows[] = {
     {"regret", 0, TOOL_TEXT, offsetof(tune_options, regret), NULL},
     {"profile", 0, TOOL_TAKE, 0, take_profile},
     {"wisdom", 0, TOOL_TAKE, 0, take_wisdom},
+    {"mpi", 0, TOOL_TAKE, 0, take_mpi},
+    {"launch", 0, TOOL_TEXT, offsetof(tune_options, launch), NULL},
     {"help", 0, TOOL_DO, 0, take_help},
 };
 

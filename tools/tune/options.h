@@ -25,6 +25,8 @@ typedef struct tune_options {
   const char *regret; /* file of what --regret measures; NULL: it tunes */
   tune_named named[TUNE_NAMED];
   int named_count;
+  const char *mpi;    /* compare with that MPI, openmpi or mpich; NULL: tutti alone */
+  const char *launch; /* further arguments of its launcher; NULL: none */
 } tune_options;
 
 /* As tool_options_read (tools/shared/shared.h). */

@@ -4,6 +4,7 @@
  *     tutti tune                 becomes `tutti run -n N tutti tune ...`
  *     mpirun -n 16 tutti tune    this process is one of the ranks */
 #include "tune.h"
+#include "against.h"
 #include "cell.h"
 #include "options.h"
 #include "task.h"
@@ -345,6 +346,9 @@ int tt_tool_tune(int argc, char **argv) {
   int result = tune_options_parse(argc, argv, &options);
   if (result != TOOL_GO_ON)
     return result == TOOL_HELPED ? EXIT_SUCCESS : TOOL_MISUSED;
+  if (options.mpi)
+    return is_rank ? tool_misused("tune", "--mpi starts the MPI's own launcher: not under another one")
+                   : tune_against_mpi(&options, argc, argv);
   if (is_rank)
     return run_rank(&options, rank);
   return options.regret && !options.rank_count ? start_jobs(&options, argc, argv) : start_ranks(&options, argc, argv);

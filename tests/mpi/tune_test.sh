@@ -1,0 +1,48 @@
+# `tutti tune --mpi` writes a row for every task, says who wins as the file does, and measures nothing twice; MPI programs
+# go by the file. A job that tutti does not serve is refused.
+set -eu
+. "$TUTTI_SOURCE/tests/support/mpi.sh"
+tutti=$TUTTI_BIN/tutti
+
+[ -z "${before:-}" ] || { echo "the program would need the sanitizer's library before tutti's"; exit 77; }
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+
+# tune MPI MORE...
+tune() {
+  mpi=$1
+  shift
+  oversubscribe=
+  [ $mpi = mpich ] || oversubscribe=--oversubscribe
+  TUTTI_WISDOM=$work/wisdom.json timeout -k 5 240 "$tutti" tune scan barrier broadcast --mpi $mpi -n 2 --sizes 64,8K \
+    --budget 100ms --launch "$oversubscribe" "$@" >"$work/output" 2>&1 || { cat "$work/output"; exit 1; }
+}
+
+for mpi in $mpis; do
+  tune $mpi
+  python3 - "$work/wisdom.json" "$work/output" $mpi <<'END'
+import json, sys
+rows = [row for row in json.load(open(sys.argv[1]))["outside"] if row["library"].startswith(sys.argv[3])]
+said = [line.split() for line in open(sys.argv[2]) if line.split()[:1] in (["scan"], ["barrier"], ["broadcast"])]
+assert [(row["collective"], row["bytes"]) for row in rows] == [
+    ("scan", 64), ("scan", 8192), ("barrier", 8), ("broadcast", 64), ("broadcast", 8192)], rows
+assert len(said) == len(rows), said
+assert [words[-1] == row["library"] for words, row in zip(said, rows)] == [row["wins"] for row in rows], said
+for row in rows:
+    assert (row["ranks"], row["nodes"], row["ranks_per_node"]) == (2, 1, 2) and row["ns"] > 0 and row["tutti_ns"] > 0, row
+    assert not row["wins"] or row["ns"] < 0.98 * row["tutti_ns"] + 1, row
+END
+  tune $mpi
+  grep -q "all of it was measured before" "$work/output" || { cat "$work/output"; exit 1; }
+  tune $mpi --again
+  grep -q "broadcast  *2 " "$work/output" || { cat "$work/output"; exit 1; }
+  mpi_build $mpi faster_calls
+  TUTTI_WISDOM=$work/wisdom.json mpi_run $mpi 2 "$work/faster_calls-$mpi"
+
+  # without tutti in front, the MPI would be compared with itself
+  ! mpi_plain $mpi 2 "$TUTTI_BIN/../libexec/tutti/tune-$mpi" >"$work/output" 2>&1
+  grep -q "tutti does not serve this job" "$work/output" || { cat "$work/output"; exit 1; }
+done
+
+is=0
+"$tutti" tune --mpi lam >"$work/output" 2>&1 || is=$?
+[ $is = 2 ] && grep -q "mpi lam: it is neither openmpi nor mpich" "$work/output" || { cat "$work/output"; exit 1; }

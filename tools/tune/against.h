@@ -1,0 +1,10 @@
+/* tools/tune/against.h - `tutti tune --mpi`. */
+#ifndef TUTTI_TOOLS_TUNE_AGAINST_H
+#define TUTTI_TOOLS_TUNE_AGAINST_H
+
+#include "options.h"
+
+/* Returns only where it fails: an exit code. */
+int tune_against_mpi(const tune_options *options, int argc, char **argv);
+
+#endif
