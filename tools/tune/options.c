@@ -1,6 +1,7 @@
 /* tools/tune/options.c - the arguments of `tutti tune`. */
 #include "options.h"
 
+#include "tools/export/export.h"
 #include "tools/shared/shared.h"
 
 #include <getopt.h> /* optind */
@@ -39,7 +40,12 @@ static const char help[] =
     "then use them there. Do it after `tutti tune` alone. All ranks are on this machine.\n"
     "\n"
     "  --mpi NAME         openmpi or mpich\n"
-    "  --launch WORDS     further arguments of the MPI's launcher, such as '--oversubscribe --allow-run-as-root'\n";
+    "  --launch WORDS     further arguments of the MPI's launcher, such as '--oversubscribe --allow-run-as-root'\n"
+    "\n"
+    "  --export LIBRARY FILE\n"
+    "                     measure nothing, but write the nearest that another library has to what this machine's "
+    "wisdom\n"
+    "                     says as its rules (- is standard output). LIBRARY is openmpi or ucc\n";
 
 static int fail(const char *format, const char *value, const char *why) {
   return tool_fail("tune", TOOL_WRONG, format, value, why);
@@ -118,6 +124,12 @@ static int take_help(void *user, const char *value) {
   return TOOL_HELPED;
 }
 
+static int take_export(void *user, const char *library) {
+  tune_options *options = user;
+  options->library = library;
+  return export_knows(library) ? 0 : fail("--export %s: the libraries are %s", library, export_libraries());
+}
+
 static const tool_option rows[] = {
     {NULL, 'n', TOOL_TAKE, 0, take_count},
     {"ranks", 0, TOOL_TAKE, 0, take_ranks},
@@ -130,6 +142,7 @@ static const tool_option rows[] = {
     {"wisdom", 0, TOOL_TAKE, 0, take_wisdom},
     {"mpi", 0, TOOL_TAKE, 0, take_mpi},
     {"launch", 0, TOOL_TEXT, offsetof(tune_options, launch), NULL},
+    {"export", 0, TOOL_TAKE, 0, take_export},
     {"help", 0, TOOL_DO, 0, take_help},
 };
 
@@ -173,9 +186,19 @@ static int check_regret(const tune_options *options) {
   return TOOL_GO_ON;
 }
 
+/* The one word besides options is the file. */
+static int take_file(int count, char **words, tune_options *options) {
+  if (count != 1)
+    return fail("--export %s: %s", options->library, "one file is needed, or - for standard output");
+  options->export_path = words[0];
+  return TOOL_GO_ON;
+}
+
 int tune_options_parse(int argc, char **argv, tune_options *options) {
   *options = (tune_options){.budget_ns = 0};
   int result = tool_options_read(argc, argv, "", rows, TT_COUNT(rows), options);
+  if (result == TOOL_GO_ON && options->library)
+    return take_file(argc - optind, argv + optind, options);
   for (; result == TOOL_GO_ON && optind < argc; optind++)
     if (options->collective_count == TT_COLLECTIVE_COUNT || take_collective(options, argv[optind]) != 0)
       result = TOOL_WRONG;

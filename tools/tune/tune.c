@@ -10,6 +10,7 @@
 #include "task.h"
 
 #include "call/call.h"
+#include "tools/export/export.h"
 #include "tools/regret/regret.h"
 #include "tools/shared/shared.h"
 
@@ -349,6 +350,8 @@ int tt_tool_tune(int argc, char **argv) {
   if (options.mpi)
     return is_rank ? tool_misused("tune", "--mpi starts the MPI's own launcher: not under another one")
                    : tune_against_mpi(&options, argc, argv);
+  if (options.library)
+    return export_run(options.library, options.export_path);
   if (is_rank)
     return run_rank(&options, rank);
   return options.regret && !options.rank_count ? start_jobs(&options, argc, argv) : start_ranks(&options, argc, argv);
