@@ -5,6 +5,7 @@
 #include "tools/info/info.h"
 #include "tools/mpirun/mpirun.h"
 #include "tools/plan/plan.h"
+#include "tools/report/report.h"
 #include "tools/run/run.h"
 #include "tools/topo/topo.h"
 #include "tools/tune/tune.h"
@@ -31,6 +32,7 @@ static const command table[] = {
     {"tune", tt_tool_tune, "measure which parameters are fastest on this machine, for later jobs"},
     {"plan", tt_tool_plan, "show what a collective does: levels, rounds, messages; as text or picture"},
     {"explain", tt_tool_explain, "say which parameters a call runs with, who has decided that, and what else there is"},
+    {"report", tt_tool_report, "write a page about what tutti tune has found, with charts and pictures"},
     {"verify", tt_tool_verify, "prove the plans of every collective, form and preset, or those in a file"},
     {"topo", tt_tool_topo, "show the machine and its NICs, or a network of switches, and where ranks are"},
     {"info", tt_tool_info, "show the version, the machine, and every option with its value"},

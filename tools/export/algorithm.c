@@ -4,6 +4,13 @@
 
 #include <string.h>
 
+const char *export_algorithm_name(export_algorithm algorithm) {
+  static const char *const names[EXPORT_ALGORITHM_COUNT] = {
+      "linear",   "chain", "ring",     "segmented ring", "exchange",         "binary",       "split binary", "binomial",
+      "k-nomial", "Bruck", "doubling", "Rabenseifner",   "scatter-doubling", "scatter-ring", "two steps"};
+  return names[algorithm];
+}
+
 static const tt_stage_params *stage_of(const tt_params *params, const char *name) {
   const tt_stage_params *usual = NULL;
   for (int n = 0; n < params->stage_count; n++) {

@@ -19,7 +19,8 @@ typedef enum export_algorithm {
   EXPORT_RABENSEIFNER,
   EXPORT_SCATTER_DOUBLING,
   EXPORT_SCATTER_RING,
-  EXPORT_TWO_STEPS /* through a root */
+  EXPORT_TWO_STEPS, /* through a root */
+  EXPORT_ALGORITHM_COUNT
 } export_algorithm;
 
 typedef struct export_choice {
@@ -29,6 +30,7 @@ typedef struct export_choice {
   int64_t slice_bytes;
 } export_choice;
 
+const char *export_algorithm_name(export_algorithm algorithm);
 tutti_status export_choose(const tt_winner *winner, export_choice *choice);
 
 #endif

@@ -48,9 +48,6 @@ static void describe_level(const plan_work *work, int number, char *text) {
     add_use(text, stage[n], &use[n].params, one_way);
 }
 
-static tutti_status draw_svg(void *picture, FILE *file) { return tt_draw_svg(picture, file); }
-static tutti_status draw_dot(void *picture, FILE *file) { return tt_draw_dot(picture, file); }
-
 static bool is_ordered(const tt_composition *composition) {
   for (int s = 0; s < composition->stage_count; s++)
     for (int n = 0; n < composition->stage[s].family_count; n++)
@@ -59,32 +56,49 @@ static bool is_ordered(const tt_composition *composition) {
   return false;
 }
 
-tutti_status plan_picture_write(const plan_work *work) {
-  const plan_options *options = work->options;
+/* A picture, and the texts in it. */
+typedef struct drawing {
   char title[TEXT], params[512], levels[TT_PLAN_LEVELS][TEXT];
   tt_draw_stage stages[TT_STAGES];
-  if (!options->svg && !options->dot)
-    return TUTTI_OK;
+  tt_draw_picture picture;
+} drawing;
+
+static void describe(const plan_work *work, drawing *to) {
+  plan_title(work, to->title, sizeof to->title);
+  tt_params_print(&work->params, to->params, sizeof to->params);
+  to->picture = (tt_draw_picture){.plan = (const tt_plan *const *)work->plan,
+                                  .topo = work->topo,
+                                  .unit_blocks = plan_unit_blocks(work),
+                                  .unit_text = plan_unit_text(work),
+                                  .ordered = is_ordered(&work->composition),
+                                  .title = to->title,
+                                  .subtitle = to->params,
+                                  .stage = to->stages,
+                                  .stage_count = work->composition.stage_count};
+  for (int n = 0; n < (int)work->plan[0]->level_count; n++) {
+    describe_level(work, n, to->levels[n]);
+    to->picture.level_text[n] = to->levels[n];
+  }
+  for (int s = 0; s < to->picture.stage_count; s++)
+    to->stages[s] = (tt_draw_stage){work->composition.stage[s].name, tt_lowering_round(work->lowering, s)};
+}
+
+static tutti_status draw(const plan_work *work, tutti_status (*how)(const tt_draw_picture *, FILE *), FILE *out) {
+  drawing made;
   if (!plan_work_is_whole(work))
     return tt_fail(TUTTI_ERR_UNSUPPORTED, "a picture of %" PRId64 " ranks is too large to draw; the limit is %d",
                    work->composition.rank_count, TT_DRAW_RANKS);
-  plan_title(work, title, sizeof title);
-  tt_params_print(&work->params, params, sizeof params);
-  tt_draw_picture picture = {.plan = (const tt_plan *const *)work->plan,
-                             .topo = work->topo,
-                             .unit_blocks = plan_unit_blocks(work),
-                             .unit_text = plan_unit_text(work),
-                             .ordered = is_ordered(&work->composition),
-                             .title = title,
-                             .subtitle = params,
-                             .stage = stages,
-                             .stage_count = work->composition.stage_count};
-  for (int n = 0; n < (int)work->plan[0]->level_count; n++) {
-    describe_level(work, n, levels[n]);
-    picture.level_text[n] = levels[n];
-  }
-  for (int s = 0; s < picture.stage_count; s++)
-    stages[s] = (tt_draw_stage){work->composition.stage[s].name, tt_lowering_round(work->lowering, s)};
-  tutti_status status = options->svg ? tool_write_file(options->svg, draw_svg, &picture) : TUTTI_OK;
-  return status == TUTTI_OK && options->dot ? tool_write_file(options->dot, draw_dot, &picture) : status;
+  describe(work, &made);
+  return how(&made.picture, out);
+}
+
+tutti_status plan_picture_svg(const plan_work *work, FILE *out) { return draw(work, tt_draw_svg, out); }
+
+static tutti_status write_svg(void *work, FILE *out) { return draw(work, tt_draw_svg, out); }
+static tutti_status write_dot(void *work, FILE *out) { return draw(work, tt_draw_dot, out); }
+
+tutti_status plan_picture_write(plan_work *work) {
+  const plan_options *options = work->options;
+  tutti_status status = options->svg ? tool_write_file(options->svg, write_svg, work) : TUTTI_OK;
+  return status == TUTTI_OK && options->dot ? tool_write_file(options->dot, write_dot, work) : status;
 }

@@ -4,6 +4,8 @@
 
 #include "work.h"
 
-tutti_status plan_picture_write(const plan_work *work);
+tutti_status plan_picture_write(plan_work *work);
+/* Of all ranks' plans. */
+tutti_status plan_picture_svg(const plan_work *work, FILE *out);
 
 #endif

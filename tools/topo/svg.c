@@ -39,8 +39,7 @@ static tutti_status draw(topo_subject *subject, FILE *out, topo_svg_size *size) 
   return TUTTI_OK;
 }
 
-static tutti_status write_all(void *user, FILE *out) {
-  topo_subject *subject = user;
+tutti_status topo_svg(topo_subject *subject, FILE *out) {
   topo_svg_size size;
   tutti_status status = draw(subject, NULL, &size);
   if (status != TUTTI_OK)
@@ -54,6 +53,8 @@ static tutti_status write_all(void *user, FILE *out) {
   fputs("</svg>\n", out);
   return status;
 }
+
+static tutti_status write_all(void *subject, FILE *out) { return topo_svg(subject, out); }
 
 tutti_status topo_write_svg(topo_subject *subject, const char *path) {
   return tool_write_file(path, write_all, subject);

@@ -9,6 +9,7 @@
 
 /* Writes all of it to a file, "-": standard output. */
 tutti_status topo_write_svg(topo_subject *subject, const char *path);
+tutti_status topo_svg(topo_subject *subject, FILE *out);
 
 /* ---- for what is drawn ---- */
 
