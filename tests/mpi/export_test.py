@@ -111,6 +111,34 @@ class Exported(unittest.TestCase):
                         dynamic)
         self.assertNotIn("ran allreduce_intra_ring", ran())
 
+    def run_mpich(self, program, rules):
+        return subprocess.run(["mpiexec.mpich", "-n", "4", str(program)], text=True, timeout=DEADLINE_S,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              env=dict(os.environ, MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE=str(rules)))
+
+    def test_mpich_runs_by_the_rules(self):
+        if not shutil.which("mpicc.mpich") or not shutil.which("mpiexec.mpich"):
+            self.skipTest("no MPICH")
+        rules = self.export("mpich", winner("allreduce", 64, "recursive-doubling"), winner("allreduce", 1 << 20, "rabenseifner"),
+                            winner("broadcast", 1 << 20, "scatter-allgather"), winner("all-to-all", 4096, "linear", ranks=3),
+                            winner("reduce-scatter", 4096, "ring"))
+        program = self.build("program", PROGRAM, "mpicc.mpich")
+        ran = self.run_mpich(program, rules)
+        self.assertEqual(ran.returncode, 0, ran.stdout)
+        tree = json.loads(rules.read_text())
+        for name in tree:  # what the file says is what runs: without rules, MPICH stops
+            if name == "collective=allreduce":
+                tree[name]["comm_type=intra"] = {"comm_type=inter": {"algorithm=MPIR_Allreduce_inter_reduce_exchange_bcast": {}}}
+        rules.write_text(json.dumps(tree))
+        self.assertNotEqual(self.run_mpich(program, rules).returncode, 0)
+
+    def test_mpich_has_lengths_of_each_size(self):
+        tree = json.loads(self.export("mpich", winner("broadcast", 4096, "binomial")).read_text())
+        sizes = tree["collective=bcast"]["comm_type=intra"]
+        self.assertEqual(list(sizes), ["comm_size<=3", "comm_size<=4", "comm_size=any"])
+        self.assertEqual(list(sizes["comm_size<=4"]), ["avg_msg_size<=1023", "avg_msg_size<=24575", "avg_msg_size=any"])
+        self.assertEqual(sizes["comm_size<=4"]["avg_msg_size<=24575"], {"algorithm=MPIR_Bcast_intra_binomial": {}})
+
     def test_lengths_and_ranks_far_from_wisdom_stay_with_the_library(self):
         text = self.export("openmpi", winner("allreduce", 4096, "form=split [core:chain] slice=8K")).read_text()
         plain = [line.split("#")[0].strip() for line in text.splitlines()]
@@ -140,7 +168,7 @@ class Exported(unittest.TestCase):
 
     def test_an_unknown_library_is_refused(self):
         self.export("nccl", code=2)
-        self.assertIn("--export nccl: the libraries are openmpi, ucc", self.said)
+        self.assertIn("--export nccl: the libraries are openmpi, mpich, ucc", self.said)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,9 @@
 static const struct {
   const char *name, *title;
   tutti_status (*write)(const export_table *table, FILE *file);
-} libraries[] = {{"openmpi", "Open MPI", export_write_openmpi}, {"ucc", "UCC", export_write_ucc}};
+} libraries[] = {{"openmpi", "Open MPI", export_write_openmpi},
+                 {"mpich", "MPICH", export_write_mpich},
+                 {"ucc", "UCC", export_write_ucc}};
 
 static int find(const char *name) {
   for (int n = 0; n < (int)TT_COUNT(libraries); n++)
@@ -22,7 +24,7 @@ static int find(const char *name) {
 
 bool export_knows(const char *library) { return find(library) >= 0; }
 
-const char *export_libraries(void) { return "openmpi, ucc"; }
+const char *export_libraries(void) { return "openmpi, mpich, ucc"; }
 
 typedef struct job {
   int library;

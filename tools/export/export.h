@@ -9,7 +9,7 @@
 #include <stdbool.h>
 
 bool export_knows(const char *library);
-/* "openmpi, ucc" */
+/* "openmpi, mpich, ucc" */
 const char *export_libraries(void);
 /* The wisdom that a job would use, to a file; "-": standard output. What has no counterpart is said on stderr. Returns
  * the exit code. */

@@ -5,6 +5,7 @@
 #include "table.h"
 
 tutti_status export_write_openmpi(const export_table *table, FILE *file);
+tutti_status export_write_mpich(const export_table *table, FILE *file);
 tutti_status export_write_ucc(const export_table *table, FILE *file);
 
 #endif

@@ -45,7 +45,7 @@ static const char help[] =
     "  --export LIBRARY FILE\n"
     "                     measure nothing, but write the nearest that another library has to what this machine's "
     "wisdom\n"
-    "                     says as its rules (- is standard output). LIBRARY is openmpi or ucc\n";
+    "                     says as its rules (- is standard output). LIBRARY is openmpi, mpich or ucc\n";
 
 static int fail(const char *format, const char *value, const char *why) {
   return tool_fail("tune", TOOL_WRONG, format, value, why);
