@@ -92,6 +92,12 @@ static tutti_status span_of_barrier(const export_table *table, const export_grou
   return TUTTI_OK;
 }
 
+/* Two ideas may have one counterpart. */
+static bool is_same_rule(const export_span *a, const export_span *b) {
+  bool both = a->row && b->row;
+  return (both ? strcmp(a->row->name, b->row->name) == 0 : a->row == b->row) && a->slice_bytes == b->slice_bytes;
+}
+
 tutti_status export_spans(const export_table *table, const export_group *group, tt_collective collective,
                           const export_row *rows, size_t row_count, export_span span[static TT_BUCKETS], int *count) {
   tutti_status status = TUTTI_OK;
@@ -105,7 +111,7 @@ tutti_status export_spans(const export_table *table, const export_group *group, 
     export_span next = {.begin = begin_of(b)}, *last = &span[*count - 1];
     if (winner)
       status = find_counterpart(winner, rows, row_count, &next, &exact);
-    if (next.row == last->row && next.slice_bytes == last->slice_bytes)
+    if (is_same_rule(&next, last))
       continue;
     if (next.begin > last->begin)
       span[(*count)++] = next;

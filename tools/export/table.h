@@ -1,4 +1,5 @@
-/* tools/export/table.h - which lengths have which winner, for each size of communicator: as jobs of tutti look it up. */
+/* tools/export/table.h - which lengths have which winner, for each size of communicator: as jobs of tutti look
+ * it up. */
 #ifndef TUTTI_TOOLS_EXPORT_TABLE_H
 #define TUTTI_TOOLS_EXPORT_TABLE_H
 
