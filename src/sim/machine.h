@@ -3,6 +3,8 @@
  *     network.c   lanes and streams of all plans, numbered through
  *     run.c       lanes go on as far as their waits, packets and slots let them
  *     port.c      packets wait for ports and links, and are on their way
+ *     ends.c      what ranks of bound plans do at the ends of streams
+ *     cores.c     whose turn it is where ranks share cores
  *     clock.c     which lanes are to be visited, and what will happen, by time */
 #ifndef TT_SIM_MACHINE_H
 #define TT_SIM_MACHINE_H
@@ -20,6 +22,8 @@ typedef struct tt_sim_packet {
   uint32_t readers;           /* that have not used it up */
   uint32_t level;             /* of the topology */
   int64_t bytes;
+  tt_medium medium; /* of bound plans */
+  bool is_new;      /* its rank has written it in this call */
   double ready_ps;
 } tt_sim_packet;
 
@@ -53,10 +57,11 @@ typedef struct tt_sim_lane {
   int64_t waits_slice;                /* or has done this slice of it; -1: only the former */
   uint32_t first_waiter, next_waiter; /* its own waiters; the next of those that it is in */
   uint32_t next_awake;
+  double reuse;                /* of bound plans: bytes used since the current step's places were */
   bool in_message;             /* a packet of the current message has left */
   tt_sim_packet *open;         /* being filled */
   tt_sim_packet *first, *last; /* waiting for a port */
-  uint32_t next_at_port;
+  uint32_t next_at_port, next_at_core;
 } tt_sim_lane;
 
 static inline bool tt_sim_is_through(const tt_sim_lane *lane) { return lane->step == lane->of->step_count; }
@@ -94,6 +99,9 @@ typedef struct tt_sim_list { /* of numbers, through what they number; TT_NONE: e
   uint32_t first, last;
 } tt_sim_list;
 
+typedef struct tt_sim_ends tt_sim_ends;
+typedef struct tt_sim_cores tt_sim_cores;
+
 typedef struct tt_sim_machine {
   const tt_sim_model *model;
   const tt_plan *const *plan;
@@ -108,7 +116,9 @@ typedef struct tt_sim_machine {
     tt_sim_servers in[TT_TOPO_LEVELS];                                /* of each rank */
     tt_sim_servers link_out[TT_TOPO_LEVELS], link_in[TT_TOPO_LEVELS]; /* of each group */
   } servers;
-  double *work_ps; /* when each rank's own work is done */
+  double *work_ps;     /* when each rank's own work is done */
+  tt_sim_ends *ends;   /* NULL: plans are not bound */
+  tt_sim_cores *cores; /* NULL: each rank has one */
   tt_sim_clock clock;
   tt_sim_list awake;   /* lanes to visit */
   tt_sim_list ready;   /* ports to serve */
@@ -129,6 +139,23 @@ typedef struct tt_sim_machine {
 /* network.c: all of the machine but what moves. */
 tutti_status tt_sim_network(tt_sim_machine *machine);
 int64_t tt_sim_block_bytes(const tt_sim_machine *machine, uint32_t block); /* a plan's block */
+
+/* ends.c: what ranks of bound plans do at the ends of streams */
+tutti_status tt_sim_ends_make(tt_sim_machine *machine, const tt_sim_bound *bound);
+void tt_sim_ends_enter(tt_sim_machine *machine, tt_sim_lane *lane);           /* its current step begins */
+bool tt_sim_ends_new(const tt_sim_machine *machine, const tt_sim_lane *lane); /* a send of what this call has made */
+tt_medium tt_sim_ends_medium(const tt_sim_machine *machine, const tt_sim_lane *lane); /* of its current step, a send */
+/* When the rank's own work on that many bytes of the lane's current step, which begins then, is done. */
+double tt_sim_ends_work(tt_sim_machine *machine, tt_sim_lane *lane, int64_t bytes, double begin_ps);
+
+/* cores.c: whose turn it is */
+void tt_sim_cores_make(tt_sim_machine *machine, const tt_sim_bound *bound);
+void tt_sim_cores_queue(tt_sim_machine *machine, uint32_t lane); /* its current piece has to be worked on */
+void tt_sim_cores_serve(tt_sim_machine *machine);
+int64_t tt_sim_core_of(const tt_sim_bound *bound, int64_t rank); /* of all machines; only where ranks share cores */
+
+/* run.c: the rank's own work on the lane's current piece; returns when it is done. */
+double tt_sim_begin_work(tt_sim_machine *machine, uint32_t lane, double begin_ps);
 
 /* clock.c: lanes to visit now, and what ends later */
 void tt_sim_wake(tt_sim_machine *machine, uint32_t lane);

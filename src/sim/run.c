@@ -91,7 +91,9 @@ static uint32_t level_of(const tt_sim_machine *machine, const tt_sim_lane *lane,
 /* Begins a packet; NULL where a stream has no slot for it. */
 static tt_sim_packet *begin_packet(tt_sim_machine *machine, tt_sim_lane *lane) {
   uint32_t first = lane->of->published ? 0 : lane->step, count = lane->of->published ? lane->of->reader_count : 1;
-  int64_t slots = machine->model->slot_count;
+  tt_medium medium = machine->ends ? tt_sim_ends_medium(machine, lane) : TT_MEDIUM_SLOT;
+  bool rings = medium == TT_MEDIUM_SLOT || medium == TT_MEDIUM_PUBLISHED;
+  int64_t slots = rings ? machine->model->slot_count : 0;
   for (uint32_t n = first; n < first + count && slots > 0; n++)
     if (machine->stream[lane->stream[n]].held >= slots)
       return NULL;
@@ -104,7 +106,9 @@ static tt_sim_packet *begin_packet(tt_sim_machine *machine, tt_sim_lane *lane) {
                             .step = lane->step,
                             .slice = (uint32_t)lane->slice,
                             .readers = count,
-                            .level = level_of(machine, lane, first, count)};
+                            .level = level_of(machine, lane, first, count),
+                            .medium = medium,
+                            .is_new = machine->ends && tt_sim_ends_new(machine, lane)};
   return packet;
 }
 
@@ -143,36 +147,50 @@ static bool has_come(const tt_sim_machine *machine, const tt_sim_lane *lane) {
 
 /* ---- one lane ---- */
 
-/* Begins the rank's own work on the current piece, if it takes time. */
-static void work(tt_sim_machine *machine, uint32_t number) {
+/* Of a byte, where only combining and copying take a rank's time. */
+static double work_ns(const tt_sim_model *model, const tt_step *step) {
+  if (step->kind == TT_STEP_RECV_REDUCE || step->flags & TT_STEP_ONTO)
+    return model->gamma_ns;
+  return step->kind == TT_STEP_COPY ? model->copy_ns : 0;
+}
+
+double tt_sim_begin_work(tt_sim_machine *machine, uint32_t number, double begin_ps) {
   tt_sim_lane *lane = &machine->lane[number];
   const tt_step *step = current(lane);
-  bool combines = step->kind == TT_STEP_RECV_REDUCE || step->flags & TT_STEP_ONTO;
-  double rate_ns = combines ? machine->model->gamma_ns : step->kind == TT_STEP_COPY ? machine->model->copy_ns : 0;
   int64_t bytes = piece_bytes(machine, lane);
-  double length_ps = rint(1000 * rate_ns * (double)bytes);
-  if (length_ps <= 0)
-    return;
-  double *free_ps = &machine->work_ps[lane->plan->rank], begin = fmax(machine->clock.now_ps, *free_ps);
-  *free_ps = begin + length_ps;
+  double end_ps = machine->ends ? tt_sim_ends_work(machine, lane, bytes, begin_ps)
+                                : begin_ps + rint(1000 * work_ns(machine->model, step) * (double)bytes);
+  machine->work_ps[lane->plan->rank] = end_ps;
   lane->works = true;
-  tt_sim_later(machine, (tt_sim_event){.time_ps = *free_ps, .port = TT_NONE, .lane = number});
+  tt_sim_later(machine, (tt_sim_event){.time_ps = end_ps, .port = TT_NONE, .lane = number});
   tt_sim_add_span(machine, &(tt_sim_span){.rank = (int32_t)lane->plan->rank,
                                           .peer = -1,
                                           .level = (uint16_t)(machine->level_count - 1),
                                           .round = step->time,
                                           .block = step->block,
                                           .bytes = bytes,
-                                          .begin_ps = begin,
-                                          .end_ps = *free_ps});
+                                          .begin_ps = begin_ps,
+                                          .end_ps = end_ps});
+  return end_ps;
 }
 
-static void enter(const tt_sim_machine *machine, tt_sim_lane *lane) {
+/* The rank's own work on the current piece, if it takes time. */
+static void work(tt_sim_machine *machine, uint32_t number) {
+  const tt_sim_lane *lane = &machine->lane[number];
+  if (machine->cores)
+    tt_sim_cores_queue(machine, number);
+  else if (machine->ends || work_ns(machine->model, current(lane)) * (double)piece_bytes(machine, lane) > 0)
+    tt_sim_begin_work(machine, number, fmax(machine->clock.now_ps, machine->work_ps[lane->plan->rank]));
+}
+
+static void enter(tt_sim_machine *machine, tt_sim_lane *lane) {
   assert(!lane->entered);
   int64_t bytes = tt_sim_block_bytes(machine, current(lane)->block);
   lane->slices = bytes / machine->slice_bytes + (bytes % machine->slice_bytes > 0);
   lane->slice = 0;
   lane->entered = true;
+  if (machine->ends)
+    tt_sim_ends_enter(machine, lane);
 }
 
 static bool ends_message(const tt_sim_lane *lane) {
@@ -195,13 +213,21 @@ static void leave(tt_sim_machine *machine, tt_sim_lane *lane) {
   *rank_ps = fmax(*rank_ps, machine->clock.now_ps);
 }
 
+/* Who has lent something is not through before it is used. */
+static void use_up(tt_sim_machine *machine, tt_sim_stream *stream) {
+  double *rank_ps = &machine->result->rank_ps[stream->source];
+  if (TT_MEDIA(stream->first->packet->medium) & TT_MEDIA_LENT)
+    *rank_ps = fmax(*rank_ps, machine->clock.now_ps);
+  tt_sim_used_up(machine, stream);
+}
+
 /* The current piece is done; or the step, where its block has no bytes. */
 static void complete(tt_sim_machine *machine, tt_sim_lane *lane) {
   if (receives(lane) && lane->slices > 0) {
     tt_sim_stream *stream = &machine->stream[lane->stream[lane->step]];
     assert(stream->first->arrived && stream->first->left > 0);
     if (--stream->first->left == 0)
-      tt_sim_used_up(machine, stream);
+      use_up(machine, stream);
   }
   if (++lane->slice >= lane->slices)
     leave(machine, lane);
@@ -213,12 +239,17 @@ static void complete(tt_sim_machine *machine, tt_sim_lane *lane) {
 /* Whether the current piece is done at once. */
 static bool move(tt_sim_machine *machine, uint32_t number) {
   tt_sim_lane *lane = &machine->lane[number];
-  if (sends(lane))
-    return put(machine, lane);
-  if (receives(lane) && !has_come(machine, lane))
+  if (sends(lane) ? !put(machine, lane) : receives(lane) && !has_come(machine, lane))
     return false;
-  work(machine, number);
+  if (!sends(lane) || machine->ends)
+    work(machine, number);
   return !lane->works;
+}
+
+/* Within a machine, what was put into a slot goes out while the lane has to wait. */
+static void hold(tt_sim_machine *machine, tt_sim_lane *lane) {
+  if (machine->ends && lane->open && lane->open->medium != TT_MEDIUM_MESSAGE)
+    close_packet(machine, lane);
 }
 
 static void visit(tt_sim_machine *machine, uint32_t number) {
@@ -226,8 +257,10 @@ static void visit(tt_sim_machine *machine, uint32_t number) {
   while (!tt_sim_is_through(lane) && !machine->failed) {
     if (!lane->entered)
       enter(machine, lane);
-    if (!may_go(machine, number))
+    if (!may_go(machine, number)) {
+      hold(machine, lane);
       return;
+    }
     if (lane->slices > 0 && !move(machine, number))
       return;
     complete(machine, lane);
@@ -301,12 +334,14 @@ static void run(tt_sim_machine *machine) {
   }
   do {
     visit_awake(machine);
+    tt_sim_cores_serve(machine);
     tt_sim_serve(machine);
   } while (!machine->failed && (go_on(machine) || (machine->lanes_left > 0 && flush(machine))));
 }
 
-tutti_status tt_sim_run(const tt_sim_model *model, const tt_plan *const *plan, const tt_sim_lengths *lengths,
-                        bool spans, tt_sim_result *result) {
+/* bound: NULL: plans are not. */
+static tutti_status run_plans(const tt_sim_model *model, const tt_plan *const *plan, const tt_sim_bound *bound,
+                              const tt_sim_lengths *lengths, bool spans, tt_sim_result *result) {
   *result = (tt_sim_result){.rounds = plan[0]->time_count};
   tt_arena_init(&result->arena);
   result->rank_ps = tt_arena_alloc(&result->arena, (size_t)plan[0]->rank_count, sizeof *result->rank_ps);
@@ -319,6 +354,8 @@ tutti_status tt_sim_run(const tt_sim_model *model, const tt_plan *const *plan, c
                             .result = result};
   tt_arena_init(&machine.arena);
   tutti_status status = tt_sim_network(&machine);
+  if (status == TUTTI_OK && bound)
+    status = tt_sim_ends_make(&machine, bound);
   if (status == TUTTI_OK && result->rank_ps) {
     run(&machine);
     status = machine.failed ? TUTTI_OK : stopped(&machine);
@@ -329,6 +366,24 @@ tutti_status tt_sim_run(const tt_sim_model *model, const tt_plan *const *plan, c
     result->time_ps = fmax(result->time_ps, result->rank_ps[r]);
   free(machine.clock.event);
   tt_arena_finish(&machine.arena);
+  return status;
+}
+
+tutti_status tt_sim_run(const tt_sim_model *model, const tt_plan *const *plan, const tt_sim_lengths *lengths,
+                        bool spans, tt_sim_result *result) {
+  return run_plans(model, plan, NULL, lengths, spans, result);
+}
+
+tutti_status tt_sim_run_bound(const tt_sim_model *model, const tt_sim_bound *bound, const tt_sim_lengths *lengths,
+                              tt_sim_result *result) {
+  int64_t ranks = bound->plan[0]->list->rank_count;
+  const tt_plan **list = calloc((size_t)ranks, sizeof(const tt_plan *));
+  for (int64_t r = 0; list && r < ranks; r++)
+    list[r] = bound->plan[r]->list;
+  *result = (tt_sim_result){.rounds = 0};
+  tutti_status status = list ? run_plans(model, list, bound, lengths, false, result)
+                             : tt_fail(TUTTI_ERR_MEMORY, "no memory to simulate %" PRId64 " ranks", ranks);
+  free(list);
   return status;
 }
 

@@ -82,4 +82,69 @@ tutti_status tt_sim_run(const tt_sim_model *model, const tt_plan *const *plan, c
                         bool spans, tt_sim_result *result);
 void tt_sim_finish(tt_sim_result *result);
 
+/* ---- bound plans, on a machine that was measured (ends.c) ----
+ *
+ * Here it is the ranks that take time. To send, a rank copies into a slot; to receive, it copies or combines out of it;
+ * both in its own time, and in that of its core where ranks share cores. Between the two, a packet is on its way for
+ * what its level takes.
+ *
+ *     rank 0   [ send ][ send ]                 [ .. ]: own time; rank 1 waits for alpha after rank 0 is through,
+ *     rank 1          .alpha.[ store ][ store ]         between machines for a port and bytes * beta, too */
+
+#define TT_SIM_PIECES 8
+#define TT_SIM_REUSES 7
+extern const int64_t tt_sim_piece[TT_SIM_PIECES]; /* bytes, ascending */
+extern const int64_t tt_sim_reuse[TT_SIM_REUSES]; /* the same */
+
+/* What a rank does with a piece of a block. */
+typedef struct tt_sim_end {
+  double piece_ns[TT_SIM_PIECES]; /* of a piece so long that is in the cache; between them, and beyond, by lines */
+  double reuse_ns[TT_SIM_REUSES]; /* a byte more, where it has used so many bytes since it used these */
+  double both_ns[TT_SIM_PIECES];  /* more or less, while the stream's other end is at work on it, */
+  double busy_ns[TT_SIM_PIECES];  /* or while the peer is at work on something else */
+  double past_ns;                 /* a byte more than alone, where the result is stored past the cache: for reuse_ns */
+} tt_sim_end;
+
+/* NEW: of what the other rank has written since this one read it last, and which its cache has. */
+typedef enum tt_sim_act {
+  TT_SIM_SEND,
+  TT_SIM_STORE,
+  TT_SIM_COMBINE,
+  TT_SIM_STORE_NEW,
+  TT_SIM_COMBINE_NEW,
+  TT_SIM_ACTS
+} tt_sim_act;
+
+typedef struct tt_sim_rates {
+  tt_sim_end end[TT_MEDIUM_COUNT][TT_SIM_ACTS];
+  tt_sim_end own[TT_SIM_ACTS];  /* within the rank's memory: STORE and COMBINE */
+  tt_sim_level within, between; /* the way from rank to rank: in a machine, and from one to another */
+  double call_ns;               /* of a call, whatever it moves */
+  int64_t cores;                /* of a machine; 0: each rank has one */
+  double switch_ns;             /* until a core is another rank's */
+  int64_t cache_bytes;          /* what was used so many bytes ago, or longer, comes from memory */
+  double memory_ns;             /* a byte from memory, of all ranks of a machine together; 0: they share nothing */
+} tt_sim_rates;
+
+typedef struct tt_sim_bound {
+  const tt_bound_plan *const *plan; /* of each rank */
+  const tt_sim_rates *rates;
+  const int64_t *machine; /* of each rank: the first rank of its machine; NULL: all are on one */
+  bool single_copy;       /* blocks of read_least bytes or more are read where they lie, where the plan admits that */
+  int64_t read_least;     /* -1: none are */
+  int64_t past_bytes;     /* of all blocks together: from here on, results that are not read soon go past the cache */
+  const double *start_ps; /* when each rank begins; NULL: all at 0 */
+  const int64_t *core;    /* of each rank, below rates->cores; NULL: its number modulo that */
+} tt_sim_bound;
+
+/* The rates of model are those of the ways: tt_sim_rates_set sets them. Else as tt_sim_run. */
+tutti_status tt_sim_run_bound(const tt_sim_model *model, const tt_sim_bound *bound, const tt_sim_lengths *lengths,
+                              tt_sim_result *result);
+/* Levels of the model from 0 to `between_count` - 1 are between machines. */
+void tt_sim_rates_set(const tt_sim_rates *rates, int between_count, tt_sim_model *model);
+/* What both_ns or busy_ns says of a piece. */
+double tt_sim_beside_ns(const double ns[static TT_SIM_PIECES], int64_t piece_bytes);
+/* A piece's time, alone. */
+double tt_sim_end_ns(const tt_sim_end *end, int64_t piece_bytes, double reuse_bytes);
+
 #endif

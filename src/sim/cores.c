@@ -1,0 +1,74 @@
+/* sim/cores.c - ranks that share a core: one works at a time.
+ *
+ * A rank keeps its core as long as it has something to do; then the one goes on that has waited longest. To change takes
+ * time. */
+#include "sim/machine.h"
+
+#include <assert.h>
+#include <math.h>
+
+typedef struct core {
+  double free_ps;
+  uint32_t rank;  /* that had it last; TT_NONE: none */
+  uint32_t first; /* lane with work to do; TT_NONE: none */
+} core;
+
+struct tt_sim_cores {
+  const tt_sim_bound *bound;
+  core *core; /* by tt_sim_core_of */
+  int64_t count;
+};
+
+int64_t tt_sim_core_of(const tt_sim_bound *bound, int64_t rank) {
+  int64_t cores = bound->rates->cores, first = bound->machine ? bound->machine[rank] : 0;
+  return first * cores + (bound->core ? bound->core[rank] : rank % cores);
+}
+
+void tt_sim_cores_make(tt_sim_machine *machine, const tt_sim_bound *bound) {
+  int64_t count = bound->rates->cores * machine->rank_count;
+  tt_sim_cores *made = count > 0 ? tt_arena_alloc(&machine->arena, 1, sizeof *made) : NULL;
+  if (!made)
+    return;
+  *made = (tt_sim_cores){
+      .bound = bound, .core = tt_arena_alloc(&machine->arena, (size_t)count, sizeof *made->core), .count = count};
+  for (int64_t n = 0; n < count && made->core; n++)
+    made->core[n] = (core){.rank = TT_NONE, .first = TT_NONE};
+  machine->cores = made;
+}
+
+void tt_sim_cores_queue(tt_sim_machine *machine, uint32_t number) {
+  tt_sim_lane *lane = &machine->lane[number];
+  uint32_t *at = &machine->cores->core[tt_sim_core_of(machine->cores->bound, lane->plan->rank)].first;
+  while (*at != TT_NONE)
+    at = &machine->lane[*at].next_at_core;
+  *at = number;
+  lane->next_at_core = TT_NONE;
+  lane->works = true;
+}
+
+/* Where in the core's list the lane is that goes on: of the same rank, or else the first. */
+static uint32_t *choose(tt_sim_machine *machine, core *of) {
+  for (uint32_t *at = &of->first; *at != TT_NONE; at = &machine->lane[*at].next_at_core)
+    if (machine->lane[*at].plan->rank == of->rank)
+      return at;
+  return &of->first;
+}
+
+static void serve(tt_sim_machine *machine, core *of) {
+  uint32_t *at = choose(machine, of), number = *at;
+  tt_sim_lane *lane = &machine->lane[number];
+  uint32_t rank = (uint32_t)lane->plan->rank;
+  double switch_ps = of->rank == TT_NONE || of->rank == rank ? 0 : 1000 * machine->cores->bound->rates->switch_ns;
+  double begin_ps = fmax(machine->clock.now_ps + rint(switch_ps), machine->work_ps[rank]);
+  *at = lane->next_at_core;
+  of->rank = rank;
+  of->free_ps = tt_sim_begin_work(machine, number, begin_ps);
+}
+
+void tt_sim_cores_serve(tt_sim_machine *machine) {
+  for (int64_t n = 0; machine->cores && n < machine->cores->count; n++) {
+    core *of = &machine->cores->core[n];
+    if (of->first != TT_NONE && of->free_ps <= machine->clock.now_ps)
+      serve(machine, of);
+  }
+}
