@@ -1,9 +1,9 @@
-/* tune/store.c - wisdom to a file: several jobs may add to it at once, and a reader never finds half of one.
+/* tune/store.c - what was measured to a file: several jobs may add to it at once, and a reader never finds half of one.
  *
  *     lock      <path>.lock, for as long as this takes; where locks do not work, as on some file systems, without
  *     merge     what stands in the file now, and over it what is new
  *     replace   a new file beside it takes its name */
-#include "tune/tune.h"
+#include "tune/store.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -32,14 +32,21 @@ static void make_folders(const char *path) {
   }
 }
 
-/* -1: without. */
-static int lock(const char *path) {
+tutti_status tt_store_lock(const char *path, int *lock) {
   char name[PATH + 8];
+  if (strlen(path) >= PATH)
+    return tt_fail(TUTTI_ERR_ARGUMENT, "a path of %zu letters is too long", strlen(path));
+  make_folders(path);
   snprintf(name, sizeof name, "%s.lock", path);
-  int fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-  while (fd >= 0 && flock(fd, LOCK_EX) != 0 && errno == EINTR)
+  *lock = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  while (*lock >= 0 && flock(*lock, LOCK_EX) != 0 && errno == EINTR)
     ;
-  return fd;
+  return TUTTI_OK;
+}
+
+void tt_store_unlock(int lock) {
+  if (lock >= 0)
+    close(lock);
 }
 
 static json_t *json_of_region(const tt_region *region) {
@@ -82,7 +89,8 @@ static bool put_outside(FILE *file, const tt_wisdom *wisdom) {
   return good;
 }
 
-static bool put_all(FILE *file, const tt_wisdom *wisdom) {
+static bool put_all(FILE *file, const void *user) {
+  const tt_wisdom *wisdom = user;
   json_t *about = json_string(wisdom->about);
   char *text = about ? json_dumps(about, JSON_ENCODE_ANY) : NULL;
   bool good = text && fprintf(file, "{\"tutti-wisdom\": 1, \"machine\": \"%s\", \"about\": %s, \"winners\": [",
@@ -93,7 +101,7 @@ static bool put_all(FILE *file, const tt_wisdom *wisdom) {
   return good;
 }
 
-static tutti_status replace(const char *path, const tt_wisdom *wisdom) {
+tutti_status tt_store_replace(const char *path, tt_store_put put, const void *user) {
   char name[PATH + 16];
   snprintf(name, sizeof name, "%s.XXXXXX", path);
   int fd = mkostemp(name, O_CLOEXEC);
@@ -103,7 +111,7 @@ static tutti_status replace(const char *path, const tt_wisdom *wisdom) {
       close(fd);
     return cannot("write a file beside it", path);
   }
-  bool good = put_all(file, wisdom) && fflush(file) == 0 && fchmod(fd, 0644) == 0 && fsync(fd) == 0;
+  bool good = put(file, user) && fflush(file) == 0 && fchmod(fd, 0644) == 0 && fsync(fd) == 0;
   good = fclose(file) == 0 && good && rename(name, path) == 0;
   if (good)
     return TUTTI_OK;
@@ -128,15 +136,14 @@ static tutti_status merge(const char *path, const tt_wisdom *from, tt_wisdom **m
 
 tutti_status tt_wisdom_write(const char *path, const tt_wisdom *wisdom) {
   tt_wisdom *merged = NULL;
-  if (strlen(path) >= PATH)
-    return tt_fail(TUTTI_ERR_ARGUMENT, "a path of %zu letters is too long", strlen(path));
-  make_folders(path);
-  int fd = lock(path);
-  tutti_status status = merge(path, wisdom, &merged);
+  int lock;
+  tutti_status status = tt_store_lock(path, &lock);
+  if (status != TUTTI_OK)
+    return status;
+  status = merge(path, wisdom, &merged);
   if (status == TUTTI_OK)
-    status = replace(path, merged);
+    status = tt_store_replace(path, put_all, merged);
   tt_wisdom_destroy(merged);
-  if (fd >= 0)
-    close(fd);
+  tt_store_unlock(lock);
   return status;
 }

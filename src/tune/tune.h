@@ -5,6 +5,7 @@
 
 #include "compose/compose.h"
 #include "lower/lower.h"
+#include "sim/sim.h"
 
 /* What a choice may depend on: facts that all ranks know. */
 typedef struct tt_region {
@@ -218,6 +219,69 @@ typedef struct tt_outside_table {
 /* As tt_dispatch_make: each length goes by the nearest that was measured, up to four times shorter or longer. */
 void tt_outside_table_make(const tt_wisdom *wisdom, const char *library, const tt_region *shape,
                            tt_outside_table *table);
+
+/* ---- the machine's rates: probes (probes.c), a fit (fit.c), and the file that keeps it (fits.c) ---- */
+
+/* A message from one rank to another and one back, again and again, each on buffers of its own: what runs is a plan. */
+typedef struct tt_probe {
+  tt_medium medium;
+  bool combines;       /* the receiver combines it with its own block; else it stores it */
+  bool is_new;         /* the sender writes it before it sends it */
+  int64_t piece_bytes; /* what goes at once; READ: the whole block */
+  int64_t pieces;      /* of a message, one behind the other: from 2 on, both ends are at work at a time */
+  bool past;           /* it is so long that the receiver stores it past the cache */
+  bool exchange;       /* the other rank sends as much at the same time, and there is no answer */
+  int64_t reuse_bytes; /* that a rank uses until it comes back to the same memory; at least what one round trip uses */
+} tt_probe;
+
+typedef struct tt_probe_time { /* of a message */
+  double way_ns;               /* from its start to that of the answer */
+  double send_ns, take_ns;     /* what the ends do meanwhile; of an exchange send_ns has both */
+  double spread;               /* of way_ns, relative: half of what lies between the fastest round and the median */
+} tt_probe_time;
+
+/* What else is measured. Copies are of a rank's own memory. */
+typedef struct tt_fit_facts {
+  double request_ns; /* of the request that carries a probe's message, without one */
+  double call_ns;    /* of a call of no bytes */
+  int64_t cores;     /* of a machine, where its ranks share them; 0: each has its own */
+  double hop_ns;     /* one way of the smallest message where each goes on to the next rank, of all; 0: not measured */
+  tt_sim_end own[TT_SIM_ACTS];
+  double alone_ns[TT_SIM_REUSES], all_ns[TT_SIM_REUSES]; /* a byte copied by one rank, and while `copiers` of them do */
+  int64_t copiers;
+} tt_fit_facts;
+
+/* Bytes that a rank uses in a round trip, or an exchange. */
+int64_t tt_probe_trip(const tt_probe *probe);
+/* The list of probes for slots of so many bytes. read_bytes: from where on a block is read where it lies; 0: never.
+ * memory_bytes: of the buffers. past_bytes: messages from there on are stored past the cache; 0: none are. Returns how
+ * many there are. */
+#define TT_PROBES_MOST 96
+int tt_fit_probes(int64_t slot_bytes, int64_t cell_bytes, int64_t read_bytes, int64_t memory_bytes, int64_t past_bytes,
+                  bool far, tt_probe probe[static TT_PROBES_MOST]);
+/* Rates that give those times. */
+void tt_fit_rates(const tt_probe *probe, const tt_probe_time *time, int count, const tt_fit_facts *facts,
+                  tt_sim_rates *rates);
+
+typedef struct tt_fit {
+  tt_region shape; /* of the communicator; collective and bytes are not used */
+  tt_sim_rates rates;
+} tt_fit;
+
+typedef struct tt_fits {
+  char machine[TT_MACHINE_TEXT];
+  char about[200];
+  tt_fit *fit;
+  int64_t count;
+} tt_fits;
+
+void tt_fits_destroy(tt_fits *fits); /* accepts NULL */
+/* Errors name the file, the line or the number of the fit, and what is wrong with it. */
+tutti_status tt_fits_read(const char *path, tt_fits **machine);
+/* The fit of an equal shape; NULL: there is none. */
+const tt_fit *tt_fits_find(const tt_fits *fits, const tt_region *shape);
+/* Adds it to the file at that path, as tt_wisdom_write does. */
+tutti_status tt_fits_write(const char *path, const char *machine, const char *about, const tt_fit *fit);
 
 /* The text of profiles/default.json, put into the library by the build. */
 extern const char tt_profile_shipped[];
