@@ -29,6 +29,10 @@ static const char help[] =
     "  --again            also measure what the file has already\n"
     "  --busy             also keep what was measured while other programs used the processors\n"
     "\n"
+    "  --fit              measure the machine's rates instead, from messages and copies alone, in some seconds; later\n"
+    "                     runs leave out what is far too slow by them\n"
+    "  --check            with --fit: also measure how well they predict collectives; default sizes 16K .. 16M\n"
+    "\n"
     "  --regret FILE      change nothing, but measure how far what runs now is from the best of the space, and add\n"
     "                     a line of JSON to FILE for each task; without -n in a job for each of --ranks (default\n"
     "                     2,3,4,8); default sizes 24,192,1536,12K,96K,768K,6M, budget 2400s for each job\n"
@@ -135,6 +139,8 @@ static const tool_option rows[] = {
     {"ranks", 0, TOOL_TAKE, 0, take_ranks},
     {"sizes", 0, TOOL_TAKE, 0, take_sizes},
     {"budget", 0, TOOL_TAKE, 0, take_budget},
+    {"fit", 0, TOOL_SET, offsetof(tune_options, fit), NULL},
+    {"check", 0, TOOL_SET, offsetof(tune_options, check), NULL},
     {"again", 0, TOOL_SET, offsetof(tune_options, again), NULL},
     {"busy", 0, TOOL_SET, offsetof(tune_options, busy), NULL},
     {"regret", 0, TOOL_TEXT, offsetof(tune_options, regret), NULL},
@@ -174,13 +180,23 @@ static const int64_t tuned_sizes[] = {8, 64, 512, 4096, 32 << 10, 256 << 10, 2 <
 /* As far from two of those as may be. */
 static const int64_t held_out_sizes[] = {24, 192, 1536, 12 << 10, 96 << 10, 768 << 10, 6 << 20};
 
+static const int64_t checked_sizes[] = {16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20, 16 << 20};
+
 static void set_sizes(tune_options *options) {
   bool regret = options->regret != NULL;
+  options->size_count = TT_COUNT(checked_sizes);
+  memcpy(options->size, checked_sizes, sizeof checked_sizes);
+  if (options->fit)
+    return;
   options->size_count = regret ? TT_COUNT(held_out_sizes) : TT_COUNT(tuned_sizes);
   memcpy(options->size, regret ? held_out_sizes : tuned_sizes, (size_t)options->size_count * sizeof *options->size);
 }
 
-static int check_regret(const tune_options *options) {
+static int check_together(const tune_options *options) {
+  if (options->check && !options->fit)
+    return fail("%s: %s", "--check", "there is nothing to check without --fit");
+  if (options->fit && options->regret)
+    return fail("--fit and --regret %s: %s", options->regret, "one of them at a time");
   if (options->named_count > 0 && !options->regret)
     return fail("--%s %s: it is compared with --regret only", options->named[0].kind, options->named[0].file);
   return TOOL_GO_ON;
@@ -208,5 +224,5 @@ int tune_options_parse(int argc, char **argv, tune_options *options) {
     set_sizes(options);
   if (options->budget_ns == 0)
     options->budget_ns = (options->regret ? 2400 : 600) * INT64_C(1000000000);
-  return result == TOOL_GO_ON ? check_regret(options) : result;
+  return result == TOOL_GO_ON ? check_together(options) : result;
 }

@@ -21,6 +21,8 @@ typedef struct tune_options {
   int collective_count;
   int64_t budget_ns;
   bool again;         /* measure also what the file has */
+  bool fit;           /* the machine's rates, no collectives */
+  bool check;         /* with fit: and how well they predict collectives */
   bool busy;          /* keep also what was measured beside other programs */
   const char *regret; /* file of what --regret measures; NULL: it tunes */
   tune_named named[TUNE_NAMED];

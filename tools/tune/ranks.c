@@ -205,11 +205,14 @@ static tutti_status sum_load(tune_ranks *all, tune_load *load) {
 static tutti_status obey(tune_ranks *all, const tune_command *command) {
   int64_t ignored[TUNE_BATCHES];
   tune_load load;
+  static tune_fit ignored_fit;
   switch (command->verb) {
   case TUNE_CELL:
     return open_cell(all, (tt_collective)command->collective, command->count);
   case TUNE_RENEW:
     return renew(all);
+  case TUNE_FIT:
+    return tune_fit_measure(all->target, all->words, false, &ignored_fit);
   case TUNE_TRY: {
     tutti_status status = measure(all, command, ignored);
     return status == TUTTI_ERR_PLAN ? TUTTI_OK : status;
@@ -258,6 +261,12 @@ tutti_status tune_lead_cell(tune_ranks *all, tt_collective collective, int64_t b
   tune_command command = {.verb = TUNE_CELL, .collective = (int32_t)collective, .count = bytes};
   tutti_status status = say(all->words, &command);
   return status == TUTTI_OK ? open_cell(all, collective, bytes) : status;
+}
+
+tutti_status tune_lead_fit(tune_ranks *all, bool says, tune_fit *fit) {
+  tune_command command = {.verb = TUNE_FIT};
+  tutti_status status = say(all->words, &command);
+  return status == TUTTI_OK ? tune_fit_measure(all->target, all->words, says, fit) : status;
 }
 
 static tutti_status lead_renew(tune_ranks *all) {

@@ -1,7 +1,7 @@
 /* tools/tune/ranks.h - the ranks of `tutti tune`: rank 0 leads, the others do what it says.
  *
  *     all ranks      wait for GROUP r          sleep where they are not in it
- *     ranks 0..r-1   wait for CELL, RENEW, TRY, LOAD, LEAVE
+ *     ranks 0..r-1   wait for CELL, RENEW, TRY, LOAD, FIT, LEAVE
  *
  * What is said and what is measured go over communicators of their own. */
 #ifndef TUTTI_TOOLS_TUNE_RANKS_H
@@ -9,13 +9,23 @@
 
 #include "bench/invoke.h"
 #include "bench/layout.h"
+#include "fit.h"
 #include "load.h"
 
 #define TUNE_TEXT 512   /* of parameters */
 #define TUNE_BATCHES 16 /* of a try */
 #define TUNE_TURNS (-1) /* roots take turns, over all calls */
 
-typedef enum tune_verb { TUNE_GROUP, TUNE_CELL, TUNE_RENEW, TUNE_TRY, TUNE_LOAD, TUNE_LEAVE, TUNE_END } tune_verb;
+typedef enum tune_verb {
+  TUNE_GROUP,
+  TUNE_CELL,
+  TUNE_RENEW,
+  TUNE_TRY,
+  TUNE_LOAD,
+  TUNE_FIT,
+  TUNE_LEAVE,
+  TUNE_END
+} tune_verb;
 
 typedef struct tune_command {
   int32_t verb;
@@ -60,6 +70,8 @@ tutti_status tune_lead_cell(tune_ranks *all, tt_collective collective, int64_t b
 tutti_status tune_lead_try(tune_ranks *all, const char *params, int64_t root, int64_t calls, int64_t batches,
                            double *time_ns);
 
+/* The rates between the group's ranks. says: how far it is. */
+tutti_status tune_lead_fit(tune_ranks *all, bool says, tune_fit *fit);
 /* Of all machines of the group. */
 tutti_status tune_lead_load(tune_ranks *all, tune_load *load);
 
