@@ -66,6 +66,40 @@ class Tuned(unittest.TestCase):
             self.assertTrue(found[low] == found[high] or high == 2 * low, found)
         self.assertIn("all of it was measured before", self.tune("broadcast", "-n", "2", "--sizes", "64,4K"))
 
+    # ---- rates ----
+
+    def rates(self):
+        return json.loads((self.path.parent / "machine.json").read_text())
+
+    def write_rates(self, rates):
+        (self.path.parent / "machine.json").write_text(rates if isinstance(rates, str) else json.dumps(rates, indent=1))
+
+    def test_a_fit_knows_what_ranks_do_at_each_end(self):
+        said = self.tune("--fit", "-n", "2")
+        self.assertIn("rates of machine", said)
+        fit, = self.rates()["fits"]
+        self.assertEqual((fit["ranks"], fit["nodes"], fit["ranks_per_node"]), (2, 1, 2))
+        ends = {(end["medium"], end["act"]): end for end in fit["ends"]}
+        for end in ("slot", "send"), ("slot", "store"), ("slot", "combine"), ("cell", "store"), ("own", "store"):
+            self.assertGreater(min(ends[end]["piece_ns"][3:]), 0, end)
+        self.assertEqual(self.winners(), {})
+
+    def test_what_is_far_too_slow_by_the_rates_is_not_tried(self):
+        words = "allreduce", "-n", "4", "--ranks", "4", "--sizes", "64K", "--busy"
+        self.assertNotIn("were not tried", self.tune(*words))
+        self.tune("--fit", "-n", "4", "--ranks", "4")
+        rates = self.rates()
+        rates["fits"][0]["within"]["alpha_ns"] = 1e7  # so many messages one behind the other: so many times as long
+        self.write_rates(rates)
+        self.assertIn("candidates were not tried", self.tune(*words, "--again"))
+
+    def test_rates_that_are_wrong_are_named(self):
+        self.write_rates('{"tutti-machine": 1,\n "fits": [}')
+        run = subprocess.run([TUTTI, "tune", "allreduce", "-n", "2"], env=dict(os.environ, TUTTI_WISDOM=str(self.path)),
+                             text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=DEADLINE_S)
+        self.assertNotEqual(run.returncode, 0)
+        self.assertIn("machine.json: line 2", run.stderr)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -1,5 +1,6 @@
 /* tools/tune/cell.c - measurement decides:
  *
+ *     prediction  where the machine's rates are known: what would take far longer than the best is left out
  *     screening   every candidate once, the most promising first, for at most half of the time
  *     rounds      the best of them and what the profile chooses, in random order, again and again; the worse half of
  *                 what is left goes after some rounds
@@ -7,6 +8,7 @@
  * A candidate's time is told as a ratio to that of the profile's choice in the same round: the machine changes
  * meanwhile. The profile's choice stays unless something is faster by more than chance. */
 #include "cell.h"
+#include "predict.h"
 #include "ratios.h"
 #include "task.h"
 
@@ -31,8 +33,10 @@ typedef struct runner {
 typedef struct cell {
   tune_ranks *all;
   tt_candidates space;
-  runner *runner; /* of each candidate */
-  int64_t *order; /* of candidates */
+  runner *runner;            /* of each candidate */
+  int64_t *order;            /* of candidates */
+  int64_t count;             /* of those that are to be tried */
+  const tt_sim_rates *rates; /* NULL: nothing is known */
   int64_t calls, start_ns, budget_ns;
   double rules_ns; /* the last */
   tt_random random;
@@ -97,10 +101,46 @@ static void order_by_guess(cell *of, const tune_guesses *guesses) {
     of->runner[n].count = 0;
 }
 
+/* What cannot be predicted in an eighth of the time stays unknown. */
+static tutti_status predict_all(cell *of, const tt_task *task) {
+  tutti_status status = TUTTI_OK;
+  int64_t begin_ns = tt_clock_ns();
+  for (int64_t n = 0; n < of->space.count && status != TUTTI_ERR_MEMORY; n++) {
+    runner *at = &of->runner[n];
+    double time_ns = 0;
+    of->order[n] = n;
+    *at = (runner){.params = of->space.candidate[n].text};
+    if (tt_clock_ns() - begin_ns > of->budget_ns / 8)
+      continue;
+    status = tune_predict(of->all->words, of->rates, task, at->params, &time_ns);
+    at->count = status == TUTTI_OK;
+    at->ratio[0] = time_ns / of->rules_ns;
+  }
+  return status == TUTTI_ERR_MEMORY ? status : TUTTI_OK;
+}
+
+/* In the order of their predictions; those that are far from the best are no candidates any more. */
+static tutti_status order_by_model(cell *of, const tt_task *task) {
+  tutti_status status = predict_all(of, task);
+  sort(of, of->space.count);
+  double best = of->space.count > 0 ? score(&of->runner[of->order[0]]) : 0;
+  int64_t known = 0, near = 0;
+  for (int64_t n = 0; n < of->space.count; n++) {
+    runner *at = &of->runner[of->order[n]];
+    known += at->count;
+    near += at->count > 0 && at->ratio[0] <= TUNE_FAR * best;
+    at->count = 0;
+  }
+  /* near, far, unknown: the unknown ones close up */
+  memmove(of->order + near, of->order + known, (size_t)(of->space.count - known) * sizeof *of->order);
+  of->count = of->space.count - (known - near);
+  return status;
+}
+
 static tutti_status screen(cell *of, int64_t *tried) {
   tutti_status status = TUTTI_OK;
   int64_t n = 0;
-  for (; n < of->space.count && status == TUTTI_OK && (n < SURVIVORS_LEAST || spent_ns(of) < of->budget_ns / 2); n++) {
+  for (; n < of->count && status == TUTTI_OK && (n < SURVIVORS_LEAST || spent_ns(of) < of->budget_ns / 2); n++) {
     runner *at = &of->runner[of->order[n]];
     double time_ns = 0;
     status = n % REFERENCE_EVERY == 0 ? run_rules(of, 2) : TUTTI_OK;
@@ -206,8 +246,14 @@ static tutti_status measure(cell *of, const tt_task *task, tune_guesses *guesses
     status = find_rules(of, task, result);
   if (status != TUTTI_OK)
     return status;
-  order_by_guess(of, guesses);
-  status = screen(of, &result->tried);
+  of->count = of->space.count;
+  if (of->rates)
+    status = order_by_model(of, task);
+  else
+    order_by_guess(of, guesses);
+  result->left_out = of->space.count - of->count;
+  if (status == TUTTI_OK)
+    status = screen(of, &result->tried);
   if (status == TUTTI_OK && guesses)
     status = keep_guesses(of, guesses);
   if (status == TUTTI_OK)
@@ -250,9 +296,9 @@ static tutti_status run_cell(cell *of, const tt_task *task, tune_guesses *guesse
   return status;
 }
 
-tutti_status tune_cell_run(tune_ranks *all, const tt_task *task, int64_t budget_ns, tune_guesses *guesses,
-                           tune_result *result) {
-  cell of = {.all = all, .start_ns = tt_clock_ns(), .budget_ns = budget_ns};
+tutti_status tune_cell_run(tune_ranks *all, const tt_task *task, const tt_sim_rates *rates, int64_t budget_ns,
+                           tune_guesses *guesses, tune_result *result) {
+  cell of = {.all = all, .rates = rates, .start_ns = tt_clock_ns(), .budget_ns = budget_ns};
   tutti_status status = tt_candidates_make(task, &of.space);
   if (status == TUTTI_OK)
     return run_cell(&of, task, guesses, result);

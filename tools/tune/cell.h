@@ -6,6 +6,8 @@
 
 #include "tune/tune.h"
 
+#define TUNE_FAR 3.0 /* times the best prediction: what is not tried. The model is never that wrong */
+
 /* How many times the reference's time a candidate took; where a longer vector is measured, the first guess. */
 typedef struct tune_guess {
   const char *params;
@@ -23,6 +25,7 @@ typedef struct tune_result {
   char rules[TUNE_TEXT];  /* what the profile chooses */
   double time_ns, rules_ns;
   int64_t candidates; /* that the space has */
+  int64_t left_out;   /* not to be tried: the model says that they are far from the best */
   int64_t tried;      /* at least once */
   double others;      /* processors that other programs used meanwhile */
   bool disturbed;     /* by them: nothing is known */
@@ -30,8 +33,8 @@ typedef struct tune_result {
 
 /* Measures for about so long. guesses: of the last size of the same collective and ranks, or empty; replaced by those
  * of this one. */
-tutti_status tune_cell_run(tune_ranks *all, const tt_task *task, int64_t budget_ns, tune_guesses *guesses,
-                           tune_result *result);
+tutti_status tune_cell_run(tune_ranks *all, const tt_task *task, const tt_sim_rates *rates, int64_t budget_ns,
+                           tune_guesses *guesses, tune_result *result);
 /* Only these candidates. */
 tutti_status tune_cell_race(tune_ranks *all, const tt_task *task, int64_t budget_ns, const char *const *params,
                             int64_t count, tune_result *result);

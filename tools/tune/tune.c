@@ -7,6 +7,7 @@
 #include "against.h"
 #include "cell.h"
 #include "options.h"
+#include "rates.h"
 #include "task.h"
 
 #include "call/call.h"
@@ -30,8 +31,10 @@ typedef struct lead {
   tune_ranks *all;
   char path[TT_WISDOM_PATH], machine[TT_MACHINE_TEXT];
   tt_wisdom *known; /* what the file has */
+  tt_fits *fits;    /* rates; NULL: none were measured */
   int64_t cells, done, disturbed, start_ns;
-  double gain; /* sum of logarithms */
+  int64_t left_out; /* candidates that the model says are slow */
+  double gain;      /* sum of logarithms */
 } lead;
 
 /* ---- tasks ---- */
@@ -83,6 +86,11 @@ static void print_end(const lead *of) {
   int64_t kept = of->done - of->disturbed;
   printf("\n  %.2f times as fast as the rules (geometric mean), in %.0f s\n",
          kept > 0 ? exp(of->gain / (double)kept) : 1.0, (double)(tt_clock_ns() - of->start_ns) / 1e9);
+  if (of->left_out > 0)
+    printf("  %" PRId64
+           " candidates were not tried: by the machine's rates they take more than %.0f times as long as the "
+           "best\n",
+           of->left_out, TUNE_FAR);
   if (of->disturbed > 0)
     printf("  %" PRId64 " task%s of %" PRId64 " %s not kept: other programs used the processors. Run it again when the "
            "machine is\n  quiet, or with --busy to keep all.\n",
@@ -133,7 +141,9 @@ static tutti_status run_cell(lead *of, tt_collective collective, int64_t bytes, 
     return TUTTI_OK;
   }
   say_progress(of, &region);
-  tutti_status status = tune_cell_run(of->all, &task, share_of(of), guesses, &result);
+  const tt_fit *fit = of->fits ? tt_fits_find(of->fits, &region) : NULL;
+  tutti_status status = tune_cell_run(of->all, &task, fit ? &fit->rates : NULL, share_of(of), guesses, &result);
+  of->left_out += status == TUTTI_OK ? result.left_out : 0;
   return status == TUTTI_OK ? keep(of, &region, &result) : status;
 }
 
@@ -239,7 +249,7 @@ static tutti_status open_file(const char *name, lead *of) {
   if (status == TUTTI_OK)
     status = access(of->path, F_OK) == 0 ? tt_wisdom_read(of->path, &of->known)
                                          : tt_wisdom_create(of->machine, "", &of->known);
-  return status;
+  return status == TUTTI_OK ? tune_rates_read(of->path, of->machine, &of->fits) : status;
 }
 
 /* What is there before the job begins: a file to write to. */
@@ -254,6 +264,7 @@ static tutti_status open_files(const tune_options *options, const char *name, fi
 
 static void close_files(files *of) {
   tt_wisdom_destroy(of->lead.known);
+  tt_fits_destroy(of->lead.fits);
   regret_close(of->regret);
 }
 
@@ -266,7 +277,9 @@ static tutti_status run_lead(tune_ranks *all, tune_options *options, files *of) 
     status = check_ranks(all, options);
   bool began = status == TUTTI_OK;
   if (began)
-    status = options->regret ? regret_run(of->regret, all) : run_all(&of->lead);
+    status = options->regret ? regret_run(of->regret, all)
+             : options->fit  ? tune_rates_run(all, options, of->lead.path, of->lead.machine)
+                             : run_all(&of->lead);
   if (status == TUTTI_OK || !began)
     tune_lead_end(all);
   return status;
