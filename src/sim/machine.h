@@ -107,7 +107,8 @@ typedef struct tt_sim_machine {
   const tt_plan *const *plan;
   const tt_sim_lengths *lengths;
   uint32_t rank_count, level_count, lane_count, stream_count;
-  int64_t slice_bytes; /* INT64_MAX: nothing is cut */
+  int64_t slice_bytes;               /* INT64_MAX: nothing is cut */
+  double slowest_ns[TT_TOPO_LEVELS]; /* a byte of a packet that crosses this level and all within it */
   tt_sim_lane *lane;
   uint32_t *rank_lane; /* first lane of each rank */
   tt_sim_stream *stream;

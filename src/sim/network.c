@@ -6,6 +6,7 @@
 
 #include <assert.h>
 #include <inttypes.h>
+#include <math.h>
 
 typedef struct finder {
   tt_sim_machine *machine;
@@ -115,6 +116,16 @@ static tt_sim_servers servers(tt_sim_machine *machine, int64_t owners, int64_t c
   return (tt_sim_servers){free_ps, count};
 }
 
+/* A packet is as slow as the slowest link on its way; a level without links slows only what goes no further out. */
+static void find_slowest(tt_sim_machine *machine) {
+  double within_ns = 0;
+  for (uint32_t n = machine->level_count; n-- > 0;) {
+    const tt_sim_level *level = &machine->model->level[n];
+    machine->slowest_ns[n] = fmax(level->beta_ns, within_ns);
+    within_ns = level->links > 0 ? machine->slowest_ns[n] : within_ns;
+  }
+}
+
 static void add_servers(tt_sim_machine *machine) {
   for (uint32_t n = 0; n < machine->level_count; n++) {
     const tt_sim_level *level = &machine->model->level[n];
@@ -189,6 +200,7 @@ tutti_status tt_sim_network(tt_sim_machine *machine) {
   add_lanes(machine);
   add_ports(machine);
   add_servers(machine);
+  find_slowest(machine);
   if (machine->arena.failed)
     return tt_fail(TUTTI_ERR_MEMORY, "no memory to simulate %u ranks", machine->rank_count);
   return join(&in);

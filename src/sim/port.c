@@ -63,13 +63,8 @@ static const tt_step *first_step(const tt_sim_machine *machine, const tt_sim_pac
 }
 
 static double duration_ps(const tt_sim_machine *machine, const tt_sim_packet *packet) {
-  const tt_sim_level *level = &machine->model->level[packet->level];
-  return rint(1000 * (level->alpha_ns + (double)packet->bytes * level->beta_ns));
-}
-
-/* For so long it uses links, which do not wait with it for what alpha stands for. */
-static double link_ps(const tt_sim_machine *machine, const tt_sim_packet *packet) {
-  return rint(1000 * (double)packet->bytes * machine->model->level[packet->level].beta_ns);
+  double bytes_ns = (double)packet->bytes * machine->slowest_ns[packet->level];
+  return rint(1000 * (machine->model->level[packet->level].alpha_ns + bytes_ns));
 }
 
 /* The first of an owner's servers that is free. */
@@ -85,18 +80,26 @@ static int64_t group_of(const tt_sim_machine *machine, uint32_t level, uint32_t 
   return group ? (int64_t)group[rank] : (int64_t)rank;
 }
 
-/* When the packet's way to one reader begins: a port of the reader's and links are free then. */
+/* When the packet's way to one reader begins: a port of the reader's is free then, and a link of each level from the
+ * outermost one inwards at both ends: ranks that differ at a level differ at all within it. A link is busy for the
+ * bytes at its own rate: one that is faster than the slowest on the way has room for other packets beside this one. It
+ * does not wait with the packet for what alpha stands for. */
 static double reserve(tt_sim_machine *machine, const tt_sim_packet *packet, const tt_sim_stream *stream) {
-  uint32_t level = packet->level;
-  double nowhere[2] = {0, 0}, begin = machine->clock.now_ps;
-  double *in = earliest(&machine->servers.in[level], stream->reader), *link[2] = {&nowhere[0], &nowhere[1]};
-  if (machine->servers.link_out[level].count > 0) {
-    link[0] = earliest(&machine->servers.link_out[level], group_of(machine, level, stream->source));
-    link[1] = earliest(&machine->servers.link_in[level], group_of(machine, level, stream->reader));
+  double *in = earliest(&machine->servers.in[packet->level], stream->reader), *link[2 * TT_TOPO_LEVELS];
+  double begin = fmax(machine->clock.now_ps, *in), busy_ps[2 * TT_TOPO_LEVELS];
+  int count = 0;
+  for (uint32_t level = packet->level; level < machine->level_count; level++) {
+    if (machine->servers.link_out[level].count == 0)
+      continue;
+    busy_ps[count] = busy_ps[count + 1] = rint(1000 * (double)packet->bytes * machine->model->level[level].beta_ns);
+    link[count++] = earliest(&machine->servers.link_out[level], group_of(machine, level, stream->source));
+    link[count++] = earliest(&machine->servers.link_in[level], group_of(machine, level, stream->reader));
   }
-  begin = fmax(fmax(begin, *in), fmax(*link[0], *link[1]));
+  for (int n = 0; n < count; n++)
+    begin = fmax(begin, *link[n]);
+  for (int n = 0; n < count; n++)
+    *link[n] = begin + busy_ps[n];
   *in = begin + duration_ps(machine, packet);
-  *link[0] = *link[1] = begin + link_ps(machine, packet);
   return begin;
 }
 

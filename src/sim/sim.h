@@ -1,9 +1,10 @@
 /* sim/sim.h - what all ranks' plans would cost on a machine of which only rates are known; no bytes move.
  *
  * A packet is a message, or a slice of one where the plan or the model cuts it. Between two ranks it takes
- * alpha + bytes * beta, of the outermost level at which their groups differ, and for all of that time a port of the
- * sender and a port of the receiver (Hockney's cost, the literature's one-port full-duplex machine); each level has
- * ports of its own. Combining takes
+ * alpha + bytes * beta, and for all of that time a port of the sender and a port of the receiver (Hockney's cost, the
+ * literature's one-port full-duplex machine); each level has ports of its own. alpha is that of the outermost level at
+ * which the ranks' groups differ, the whole way's. The packet cuts through: it uses links of that level and of all
+ * levels within it, both ranks' NICs and the switches above, at once, and beta is that of the slowest. Combining takes
  * gamma a byte of the receiving rank's own time, beside its ports.
  *
  *     rank 0   [ alpha + bytes beta ][ next packet  ...             a port takes one packet at a time
@@ -22,8 +23,8 @@ typedef struct tt_sim_level {
   double alpha_ns; /* a packet */
   double beta_ns;  /* a byte */
   int64_t ports;   /* packets that a rank sends at a time, and that it receives: 1 .. TT_SIM_PORTS */
-  int64_t links;   /* of all ranks of a group together, each way: 1 .. TT_SIM_PORTS; 0: any number. A packet uses one
-                    * each at both ends for bytes * beta */
+  int64_t links;   /* of all ranks of a group together, each way: 1 .. TT_SIM_PORTS; 0: any number. A packet that
+                    * leaves the group, however far, uses one each at both ends for bytes * beta */
 } tt_sim_level;
 
 typedef struct tt_sim_model {

@@ -236,6 +236,49 @@ static void test_links_are_shared_by_the_ranks_of_a_node(void **state) {
   }
 }
 
+/* All four ranks of a switch's only node send to the other switch at once. */
+static double exchange_of_switches_ns(const char *text) {
+  plans all;
+  int64_t group_of[8];
+  tt_sim_model model;
+  tt_sim_lengths lengths = {.total_bytes = 4 * 4096};
+  tt_sim_result result;
+  tt_problem problem = {.collective = TT_ALLREDUCE, .rank_count = 8};
+  assert_int_equal(plans_begin(&all, 8, NULL, false), TUTTI_OK);
+  assert_int_equal(tt_topo_parse_map("2x4", 8, group_of), TUTTI_OK);
+  assert_int_equal(tt_topo_add(all.topo, &all.arena, "switch", group_of), TUTTI_OK);
+  assert_int_equal(tt_topo_add(all.topo, &all.arena, "node", group_of), TUTTI_OK);
+  assert_int_equal(tt_params_parse("[switch:star/core:star] stripe=4", &all.params), TUTTI_OK);
+  assert_int_equal(plans_compose(&problem, NULL, &all), TUTTI_OK);
+  assert_int_equal(plans_lower(&all), TUTTI_OK);
+  tt_sim_model_init(&model, all.topo);
+  assert_int_equal(tt_sim_model_parse("alpha=1us;core:alpha=0,beta=0;gamma=0", &model), TUTTI_OK);
+  assert_int_equal(tt_sim_model_parse(text, &model), TUTTI_OK);
+  assert_int_equal(tt_sim_run(&model, (const tt_plan *const *)all.plan, &lengths, false, &result), TUTTI_OK);
+  double time = result.time_ps / 1000;
+  tt_sim_finish(&result);
+  plans_close(&all);
+  return time;
+}
+
+static void test_a_packet_uses_links_of_every_level_that_it_crosses(void **state) {
+  (void)state;
+  static const struct {
+    const char *model;
+    double turns; /* of 4096 * B */
+  } cases[] = {
+      {"switch:links=0,beta=0.25;node:links=0,beta=1", 1}, /* no link, no rate */
+      {"switch:links=0,beta=0.25;node:links=4,beta=1", 4}, /* as slow as the NICs */
+      {"switch:links=0,beta=0.25;node:links=1,beta=0.25", 4},    {"switch:links=1,beta=0.25;node:links=4,beta=0.25", 4},
+      {"switch:links=1,beta=0.5;node:links=1,beta=0.25", 8},     {"switch:links=1,beta=0.25;node:links=1,beta=0.5", 8},
+      {"switch:links=4,beta=0.5;node:links=1,beta=0.25", 3 + 2}, /* the NIC goes on to the next at its own rate */
+  };
+  for (size_t n = 0; n < TT_COUNT(cases); n++)
+    if (fabs(exchange_of_switches_ns(cases[n].model) - (A + cases[n].turns * 4096 * B)) > 1e-3)
+      fail_msg("%s: %.3f ns, not %.3f", cases[n].model, exchange_of_switches_ns(cases[n].model),
+               A + cases[n].turns * 4096 * B);
+}
+
 static void test_messages_cost_what_their_ends_are_apart(void **state) {
   (void)state;
   sim_case of = {.collective = TT_BROADCAST,
@@ -288,41 +331,53 @@ static void test_blocks_without_bytes_cost_nothing(void **state) {
 /* Who is busy during a span: a rank's way out or in, a group's links out or in, a rank's own work. */
 enum { WAYS = 5 };
 
-static int64_t owner_of(const tt_topo *topo, const tt_sim_span *span, int way) {
-  const int32_t *group = topo->level[span->level].group_of;
+static bool is_link(int way) { return way == 2 || way == 3; }
+
+static int64_t owner_of(const tt_topo *topo, const tt_sim_span *span, int level, int way) {
+  const int32_t *group = topo->level[level].group_of;
   bool packet = span->peer >= 0;
   int64_t rank = way % 2 == 0 ? span->rank : span->peer;
-  if ((way == 4) == packet || ((way == 2 || way == 3) && !group))
+  if ((way == 4) == packet || (is_link(way) && !group))
     return -1;
-  return way == 2 || way == 3 ? group[rank] : rank;
+  return is_link(way) ? group[rank] : rank;
 }
 
 /* Links are used for the bytes only. */
-static double end_of(const tt_sim_model *model, const tt_sim_span *span, int way) {
-  bool link = way == 2 || way == 3;
-  return link ? span->begin_ps + 1000 * (double)span->bytes * model->level[span->level].beta_ns : span->end_ps;
+static double end_of(const tt_sim_model *model, const tt_sim_span *span, int level, int way) {
+  return is_link(way) ? span->begin_ps + 1000 * (double)span->bytes * model->level[level].beta_ns : span->end_ps;
+}
+
+/* Whether the span uses what the level has: its own level's ports, and links of that and of all within it. */
+static bool uses(const tt_sim_span *span, int level, int way) {
+  return is_link(way) ? span->level <= level : span->level == level;
 }
 
 /* Spans of one owner that go on when `span` begins. */
-static int64_t at_a_time(const tt_sim_model *model, const tt_sim_result *result, const tt_sim_span *span, int way) {
-  int64_t owner = owner_of(model->topo, span, way), count = 0;
+static int64_t at_a_time(const tt_sim_model *model, const tt_sim_result *result, const tt_sim_span *span, int level,
+                         int way) {
+  int64_t owner = owner_of(model->topo, span, level, way), count = 0;
   for (int64_t n = 0; n < result->span_count; n++) {
     const tt_sim_span *other = &result->span[n];
-    count += other->level == span->level && owner_of(model->topo, other, way) == owner &&
-             other->begin_ps <= span->begin_ps && end_of(model, other, way) > span->begin_ps + 1;
+    count += uses(other, level, way) && owner_of(model->topo, other, level, way) == owner &&
+             other->begin_ps <= span->begin_ps && end_of(model, other, level, way) > span->begin_ps + 1;
   }
   return count;
 }
 
+static void check_level(const tt_sim_model *model, const tt_sim_result *result, const tt_sim_span *span, int n,
+                        bool publish) {
+  const tt_sim_level *level = &model->level[n];
+  const int64_t most[WAYS] = {level->ports, level->ports, level->links, level->links, 1};
+  for (int way = 0; way < WAYS; way++)
+    if (most[way] > 0 && uses(span, n, way) && owner_of(model->topo, span, n, way) >= 0 && !(publish && way == 0))
+      assert_true(at_a_time(model, result, span, n, way) <= most[way]);
+}
+
 static void check_limits(const tt_sim_model *model, const tt_sim_result *result, bool publish) {
   for (int64_t n = 0; n < result->span_count; n++) {
-    const tt_sim_span *span = &result->span[n];
-    const tt_sim_level *level = &model->level[span->level];
-    const int64_t most[WAYS] = {level->ports, level->ports, level->links, level->links, 1};
-    assert_true(span->end_ps <= result->time_ps);
-    for (int way = 0; way < WAYS; way++)
-      if (most[way] > 0 && owner_of(model->topo, span, way) >= 0 && !(publish && way == 0))
-        assert_true(at_a_time(model, result, span, way) <= most[way]);
+    assert_true(result->span[n].end_ps <= result->time_ps);
+    for (int level = 0; level < model->topo->level_count; level++)
+      check_level(model, result, &result->span[n], level, publish);
   }
 }
 
@@ -390,6 +445,7 @@ int main(void) {
       cmocka_unit_test(test_two_trees_have_nearly_twice_the_bandwidth_of_one),
       cmocka_unit_test(test_k_ports_send_k_messages_at_a_time),
       cmocka_unit_test(test_links_are_shared_by_the_ranks_of_a_node),
+      cmocka_unit_test(test_a_packet_uses_links_of_every_level_that_it_crosses),
       cmocka_unit_test(test_messages_cost_what_their_ends_are_apart),
       cmocka_unit_test(test_a_stream_has_so_many_slots),
       cmocka_unit_test(test_published_messages_are_sent_once_and_read_one_by_one),
