@@ -1,0 +1,211 @@
+/* tests/simgrid/compare.c - our simulator's times beside SimGrid's: a row for each machine, job, composition and length.
+ *
+ *     simgrid_compare [few]     few: 64 ranks only, as the test system/simgrid runs it
+ *
+ * A row is "contended" where links make our time longer than as many links as anybody asks for would. There SimGrid
+ * shares a link's bandwidth among the packets on it, while ours go over it one after the other. Exit code 1 where the
+ * median difference of the rows without contention is above 10 %: none of this is measured, every run says the same. */
+#include "compare.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+typedef struct machine {
+  const char *name;
+  int64_t per_node, nodes_a_switch, switches_a_group; /* 0: no such level */
+  const char *model;
+} machine;
+
+static const machine machines[] = {
+    {"cluster, 1 NIC", 4, 0, 0, "core:alpha=0.5us,beta=0.1;node:alpha=2us,beta=0.08,links=1;gamma=0.05"},
+    {"cluster, 4 NICs", 8, 0, 0, "core:alpha=0.5us,beta=0.1;node:alpha=2us,beta=0.08,links=4;gamma=0.05"},
+    {"fat tree, full", 4, 8, 0,
+     "core:alpha=0.5us,beta=0.1;node:alpha=2us,beta=0.08,links=1;switch:alpha=3us,beta=0.08,links=8;gamma=0.05"},
+    {"fat tree, 2:1", 4, 8, 0,
+     "core:alpha=0.5us,beta=0.1;node:alpha=2us,beta=0.08,links=1;switch:alpha=3us,beta=0.08,links=4;gamma=0.05"},
+    {"Dragonfly", 2, 4, 4,
+     "core:alpha=0.5us,beta=0.1;node:alpha=2us,beta=0.08,links=1;switch:alpha=2.5us,beta=0.08,links=4;"
+     "group:alpha=4us,beta=0.08,links=8;gamma=0.05"},
+};
+
+typedef struct sim_job {
+  tt_collective collective;
+  const char *params;
+} sim_job;
+
+static const sim_job jobs[] = {
+    {TT_BROADCAST, "[core:2-nomial,far]"},
+    {TT_BROADCAST, "[node:2-nomial,far/core:star]"},
+    {TT_REDUCE, "[node:2-nomial,far/core:2-nomial,far]"},
+    {TT_ALLREDUCE, "[core:2-nomial,xor]"},
+    {TT_ALLREDUCE, "form=allgather.reduce-scatter [core:2-nomial,xor]"},
+    {TT_ALLREDUCE, "form=allgather.reduce-scatter [core:chain]"},
+    {TT_ALLREDUCE, "[node:chain/core:star]"},
+    {TT_ALLREDUCE, "[node:2-nomial,xor/core:star] stripe=4"},
+    {TT_ALLGATHER, "[core:2-nomial,near]"},
+    {TT_ALLGATHER, "[core:chain]"},
+    {TT_ALLGATHER, "[node:chain/core:star]"},
+    {TT_REDUCE_SCATTER, "[core:2-nomial,xor]"},
+    {TT_ALL_TO_ALL, "[core:2-nomial,near]"},
+    {TT_ALL_TO_ALL, "[core:star]"},
+    {TT_SCAN, "[core:2-nomial,reflect,far]"},
+};
+
+static const int64_t rank_counts[] = {64, 256, 1024}, blocks[] = {64, 65536};
+enum { PACKETS_MOST = 100000, ROWS_MOST = 2000 };
+
+static struct {
+  double difference[2][ROWS_MOST]; /* not contended, contended */
+  int count[2], left_out, failed;
+} found;
+
+/* ---- one row ---- */
+
+static tutti_status add_level(plans *all, const char *name, int64_t size) {
+  int64_t *group_of = tt_arena_alloc(&all->arena, (size_t)all->topo->rank_count, sizeof *group_of);
+  for (int64_t r = 0; r < all->topo->rank_count; r++)
+    group_of[r] = r / size;
+  return tt_topo_add(all->topo, &all->arena, name, group_of);
+}
+
+static tutti_status open_plans(const machine *on, const sim_job *of, int64_t ranks, plans *all) {
+  tt_problem problem = {.collective = of->collective, .rank_count = ranks};
+  int64_t a_switch = on->per_node * on->nodes_a_switch;
+  tutti_status status = plans_begin(all, ranks, NULL, false);
+  if (status == TUTTI_OK && on->switches_a_group)
+    status = add_level(all, "group", a_switch * on->switches_a_group);
+  if (status == TUTTI_OK && on->nodes_a_switch)
+    status = add_level(all, "switch", a_switch);
+  if (status == TUTTI_OK)
+    status = add_level(all, "node", on->per_node);
+  if (status == TUTTI_OK)
+    status = tt_params_parse(of->params, &all->params);
+  if (status == TUTTI_OK)
+    status = plans_compose(&problem, NULL, all);
+  return status == TUTTI_OK ? plans_lower(all) : status;
+}
+
+static double ours_ns(const played *of, const tt_sim_model *model, int64_t *packets) {
+  tt_sim_result result;
+  tt_sim_lengths lengths = {.total_bytes = of->block_bytes * of->all->plan[0]->block_count};
+  double time_ns = -1;
+  if (tt_sim_run(model, (const tt_plan *const *)of->all->plan, &lengths, false, &result) == TUTTI_OK)
+    time_ns = result.time_ps / 1000;
+  *packets = 0;
+  for (int n = 0; n < model->topo->level_count; n++)
+    *packets += result.level[n].packets;
+  tt_sim_finish(&result);
+  return time_ns;
+}
+
+/* Whether links are waited for. */
+static bool is_contended(const played *of, double time_ns) {
+  tt_sim_model wide = *of->model;
+  int64_t packets;
+  for (int n = 0; n < wide.topo->level_count; n++)
+    wide.level[n].links = wide.level[n].links > 0 ? TT_SIM_PORTS : 0;
+  return ours_ns(of, &wide, &packets) != time_ns;
+}
+
+/* In a process of its own: SimGrid plays once. */
+static double simgrids_ns(const played *of, const char *platform) {
+  int ends[2];
+  double time_ns = -1;
+  fflush(NULL);
+  if (pipe(ends) != 0)
+    return time_ns;
+  pid_t child = fork();
+  if (child == 0) {
+    time_ns = play(of, platform);
+    _exit(write(ends[1], &time_ns, sizeof time_ns) == sizeof time_ns ? 0 : 1);
+  }
+  close(ends[1]);
+  if (child < 0 || read(ends[0], &time_ns, sizeof time_ns) != sizeof time_ns)
+    time_ns = -1;
+  close(ends[0]);
+  if (child > 0)
+    while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
+      ;
+  return time_ns;
+}
+
+static double on_platform_ns(const played *of) {
+  char name[] = "/tmp/simgrid_compare_XXXXXX";
+  int opened = mkstemp(name);
+  FILE *file = opened < 0 ? NULL : fdopen(opened, "w");
+  if (!file)
+    return -1;
+  platform_write(of, file);
+  double time_ns = fclose(file) == 0 ? simgrids_ns(of, name) : -1;
+  unlink(name);
+  return time_ns;
+}
+
+static void print_row(const machine *on, const sim_job *job, const played *of) {
+  int64_t packets;
+  double ours = ours_ns(of, of->model, &packets);
+  found.left_out += packets > PACKETS_MOST;
+  if (packets > PACKETS_MOST)
+    return;
+  bool contended = is_contended(of, ours);
+  double theirs = on_platform_ns(of), difference = 100 * (ours - theirs) / theirs;
+  printf("%-16s %5d %-15s %-50s %6d %12.2f %12.2f %+8.2f%%%s\n", on->name, (int)of->all->count,
+         tt_compose_info(job->collective).name, job->params, (int)of->block_bytes, ours / 1000, theirs / 1000,
+         difference, contended ? " contended" : "");
+  fflush(stdout);
+  found.failed += ours < 0 || theirs < 0;
+  if (ours >= 0 && theirs >= 0)
+    found.difference[contended][found.count[contended]++] = fabs(difference);
+}
+
+static void print_rows(const machine *on, const sim_job *job, int64_t ranks) {
+  plans all;
+  tt_sim_model model;
+  tutti_status status = open_plans(on, job, ranks, &all);
+  if (status == TUTTI_OK) {
+    tt_sim_model_init(&model, all.topo);
+    status = tt_sim_model_parse(on->model, &model);
+  }
+  for (size_t n = 0; n < TT_COUNT(blocks) && status == TUTTI_OK; n++)
+    print_row(on, job, &(played){.model = &model, .all = &all, .block_bytes = blocks[n]});
+  if (status != TUTTI_OK)
+    printf("%s, %d ranks, %s: %s\n", on->name, (int)ranks, job->params, tutti_last_error());
+  found.failed += status != TUTTI_OK;
+  plans_close(&all);
+}
+
+/* ---- all rows ---- */
+
+static int by_value(const void *a, const void *b) {
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+static double print_median(const char *name, int kind) {
+  int count = found.count[kind];
+  double *value = found.difference[kind], median = count ? value[count / 2] : 0;
+  qsort(value, (size_t)count, sizeof *value, by_value);
+  median = count ? value[count / 2] : 0;
+  printf("%s: %d rows, median difference %.2f %%, largest %.2f %%\n", name, count, median,
+         count ? value[count - 1] : 0);
+  return median;
+}
+
+int main(int argc, char **argv) {
+  bool few = argc > 1 && strcmp(argv[1], "few") == 0;
+  if (argc > 2 || (argc == 2 && !few))
+    return fprintf(stderr, "usage: simgrid_compare [few]\n"), 2;
+  printf("%-16s %5s %-15s %-50s %6s %12s %12s %9s\n", "machine", "ranks", "collective", "parameters", "block",
+         "ours, us", "SimGrid, us", "difference");
+  for (size_t m = 0; m < TT_COUNT(machines); m++)
+    for (size_t r = 0; r < (few ? 1 : TT_COUNT(rank_counts)); r++)
+      for (size_t j = 0; j < TT_COUNT(jobs); j++)
+        print_rows(&machines[m], &jobs[j], rank_counts[r]);
+  double median = print_median("nothing is contended", 0);
+  print_median("contended", 1);
+  printf("%d rows of more than %d packets are left out, %d failed\n", found.left_out, PACKETS_MOST, found.failed);
+  return found.failed || found.count[0] == 0 || median > 10;
+}

@@ -1,0 +1,66 @@
+/* tests/simgrid/platform.c - the machine as SimGrid reads it: a host a rank, the links of each group, explicit routes.
+ *
+ *     r0 --> fly.L --> node.out.0 --> switch.out.0 --> switch.in.1 --> node.in.9 --> r37
+ *
+ * fly.L has the alpha and the beta of the outermost level, for each packet by itself (a FATPIPE in SimGrid's words).
+ * A group of k links is one of k times the bandwidth, of which a packet gets no more than one link's. Links within a way
+ * have no latency: alpha is the whole way's. */
+#include "compare.h"
+
+static double bytes_per_us(double beta_ns) { return 1000 / (beta_ns > 1e-9 ? beta_ns : 1e-9); }
+
+static void write_link(FILE *file, const char *name, double rate, double latency_us, bool shared) {
+  fprintf(file, "<link id=\"%s\" bandwidth=\"%.15gBps\" latency=\"%.15gs\" sharing_policy=\"%s\"/>\n", name, rate,
+          latency_us, shared ? "SHARED" : "FATPIPE");
+}
+
+static void write_links(const tt_sim_model *model, int n, FILE *file) {
+  const tt_sim_level *level = &model->level[n];
+  double rate = bytes_per_us(level->beta_ns);
+  char name[64];
+  snprintf(name, sizeof name, "fly.%d", n);
+  write_link(file, name, rate, level->alpha_ns / 1000, false);
+  snprintf(name, sizeof name, "one.%d", n);
+  write_link(file, name, rate, 0, false);
+  for (int64_t g = 0; g < model->topo->level[n].group_count && level->links > 0; g++)
+    for (int way = 0; way < 2; way++) {
+      snprintf(name, sizeof name, "%s.%d.%d", way ? "in" : "out", n, (int)g);
+      write_link(file, name, rate * (double)level->links, 0, true);
+    }
+}
+
+static void write_route(const tt_sim_model *model, int64_t from, int64_t to, FILE *file) {
+  int outermost = tt_sim_model_level(model, from, to);
+  fprintf(file, "<route src=\"r%d\" dst=\"r%d\" symmetrical=\"NO\"><link_ctn id=\"fly.%d\"/>", (int)from, (int)to,
+          outermost);
+  for (int n = outermost; n + 1 < model->topo->level_count; n++)
+    if (model->level[n].links > 0)
+      fprintf(file, "<link_ctn id=\"one.%d\"/><link_ctn id=\"out.%d.%d\"/><link_ctn id=\"in.%d.%d\"/>", n, n,
+              (int)model->topo->level[n].group_of[from], n, (int)model->topo->level[n].group_of[to]);
+  fprintf(file, "</route>\n");
+}
+
+static void write_routes(const played *of, const tt_plan *plan, bool *known, FILE *file) {
+  for (uint32_t n = 0; n < plan->step_count; n++)
+    if (plan->step[n].kind == TT_STEP_SEND && !known[plan->step[n].peer]) {
+      known[plan->step[n].peer] = true;
+      write_route(of->model, plan->rank, plan->step[n].peer, file);
+    }
+}
+
+void platform_write(const played *of, FILE *file) {
+  fprintf(file, "<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n"
+                "<platform version=\"4.1\"><zone id=\"all\" routing=\"Full\">\n");
+  for (int64_t r = 0; r < of->all->count; r++)
+    fprintf(file, "<host id=\"r%d\" speed=\"1Gf\"/>\n", (int)r);
+  for (int n = 0; n < of->model->topo->level_count; n++)
+    write_links(of->model, n, file);
+  for (int64_t r = 0; r < of->all->count; r++) {
+    bool *known = calloc((size_t)of->all->count, sizeof *known);
+    if (!known)
+      abort();
+    write_routes(of, of->all->plan[r], known, file);
+    free(known);
+  }
+  fprintf(file, "</zone></platform>\n");
+}

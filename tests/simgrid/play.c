@@ -1,0 +1,299 @@
+/* tests/simgrid/play.c - plans as SimGrid's actors: one a lane, and as many a rank and level as it has ports there.
+ *
+ * A lane does its steps in order. What it sends it hands to the rank's ports, a message at a time, and goes on. A port
+ * takes the message that was ready first, then the lower round; waits for a port of the receiver, in the order of
+ * asking; and lets SimGrid carry it. What a rank combines, it combines one after the other. None of this knows how
+ * src/sim does the same: only the rules are shared. */
+#include "compare.h"
+
+#include <assert.h>
+#include <search.h>
+
+#include <simgrid/actor.h>
+#include <simgrid/config.h>
+#include <simgrid/engine.h>
+#include <simgrid/host.h>
+#include <simgrid/mutex.h>
+#include <simgrid/semaphore.h>
+
+typedef struct message {
+  struct message *next;
+  struct stream *stream;
+  int64_t bytes, pieces;
+  double ready;
+  uint32_t round, lane;
+} message;
+
+typedef struct stream {
+  uint32_t id;
+  int64_t source, reader;
+  sg_sem_t arrived;
+  message *first, *last; /* arrived, not taken */
+  int64_t left;          /* pieces of the one that was taken */
+} stream;
+
+typedef struct lane {
+  const tt_plan *plan;
+  const tt_lane *of;
+  uint32_t number, step;
+  sg_sem_t wake;
+  struct lane *waiters, *next_waiter;
+} lane;
+
+typedef struct port {
+  sg_sem_t ready, in;
+  message *waiting;
+} port;
+
+static struct {
+  const played *of;
+  int level_count;
+  lane *lane;
+  uint32_t *rank_lane;
+  uint32_t lanes_left;
+  port *port;      /* [rank][level] */
+  sg_mutex_t *own; /* of each rank */
+  sg_host_t *host;
+  void *streams;
+  double end_us;
+} all;
+
+static void *need(size_t count, size_t size) {
+  void *memory = calloc(count, size);
+  if (!memory)
+    abort();
+  return memory;
+}
+
+/* ---- streams ---- */
+
+static int compare_streams(const void *x, const void *y) {
+  const stream *a = x, *b = y;
+  if (a->id != b->id)
+    return a->id < b->id ? -1 : 1;
+  if (a->source != b->source)
+    return a->source < b->source ? -1 : 1;
+  return a->reader == b->reader ? 0 : a->reader < b->reader ? -1 : 1;
+}
+
+static stream *stream_of(uint32_t id, int64_t source, int64_t reader) {
+  stream key = {.id = id, .source = source, .reader = reader};
+  void *found = tfind(&key, &all.streams, compare_streams);
+  if (found)
+    return *(stream **)found;
+  stream *made = need(1, sizeof *made);
+  *made = key;
+  made->arrived = sg_sem_init(0);
+  if (!tsearch(made, &all.streams, compare_streams))
+    abort();
+  return made;
+}
+
+/* ---- ports ---- */
+
+static bool goes_before(const message *a, const message *b) {
+  if (a->ready != b->ready)
+    return a->ready < b->ready;
+  return a->round != b->round ? a->round < b->round : a->lane < b->lane;
+}
+
+static message *take(port *from) {
+  message **best = &from->waiting;
+  for (message **at = best; *at; at = &(*at)->next)
+    if (goes_before(*at, *best))
+      best = at;
+  message *taken = *best;
+  *best = taken->next;
+  taken->next = NULL;
+  return taken;
+}
+
+static void append(message **list, message *one) {
+  while (*list)
+    list = &(*list)->next;
+  *list = one;
+}
+
+static void arrive(message *one) {
+  stream *to = one->stream;
+  if (to->first)
+    to->last->next = one;
+  else
+    to->first = one;
+  to->last = one;
+  sg_sem_release(to->arrived);
+}
+
+/* argv[1]: its number. It is never done. */
+static void port_main(int argc, char **argv) {
+  (void)argc;
+  int number = atoi(argv[1]), level = number % all.level_count;
+  port *own = &all.port[number];
+  sg_actor_daemonize(sg_actor_self());
+  for (;;) {
+    sg_sem_acquire(own->ready);
+    sg_actor_sleep_for(1e-6); /* a picosecond: all that happens now has happened */
+    message *one = take(own);
+    port *reader = &all.port[one->stream->reader * all.level_count + level];
+    sg_sem_acquire(reader->in);
+    sg_host_sendto(all.host[one->stream->source], all.host[one->stream->reader], (double)one->bytes);
+    sg_sem_release(reader->in);
+    arrive(one);
+  }
+}
+
+/* ---- lanes ---- */
+
+static void wait_for(lane *one, const tt_wait *wait) {
+  lane *other = &all.lane[all.rank_lane[one->plan->rank] + wait->lane];
+  while (other->step <= wait->step) {
+    one->next_waiter = other->waiters;
+    other->waiters = one;
+    sg_sem_acquire(one->wake);
+  }
+}
+
+static void wake_waiters(lane *one) {
+  lane *waiter = one->waiters;
+  one->waiters = NULL;
+  while (waiter) {
+    lane *next = waiter->next_waiter;
+    sg_sem_release(waiter->wake);
+    waiter = next;
+  }
+}
+
+static bool ends_message(const lane *one, const tt_step *step) {
+  return step->flags & TT_STEP_LAST || one->step + 1 == one->of->step_count || step[1].peer != step->peer;
+}
+
+static void send_piece(lane *one, const tt_step *step, message **open) {
+  if (!*open) {
+    *open = need(1, sizeof **open);
+    **open = (message){
+        .stream = stream_of(one->of->id, one->plan->rank, step->peer), .round = step->time, .lane = one->number};
+  }
+  (*open)->bytes += all.of->block_bytes;
+  (*open)->pieces++;
+  if (!ends_message(one, step))
+    return;
+  port *to =
+      &all.port[one->plan->rank * all.level_count + tt_sim_model_level(all.of->model, one->plan->rank, step->peer)];
+  (*open)->ready = simgrid_get_clock();
+  append(&to->waiting, *open);
+  *open = NULL;
+  sg_sem_release(to->ready);
+}
+
+static void receive_piece(const lane *one, const tt_step *step) {
+  stream *from = stream_of(one->of->id, step->peer, one->plan->rank);
+  if (from->left == 0) {
+    sg_sem_acquire(from->arrived);
+    message *taken = from->first;
+    from->first = taken->next;
+    from->left = taken->pieces;
+    free(taken);
+  }
+  from->left--;
+}
+
+static void work(const lane *one, const tt_step *step) {
+  bool combines = step->kind == TT_STEP_RECV_REDUCE || step->flags & TT_STEP_ONTO;
+  double rate_ns = combines ? all.of->model->gamma_ns : step->kind == TT_STEP_COPY ? all.of->model->copy_ns : 0;
+  if (rate_ns <= 0)
+    return;
+  sg_mutex_lock(all.own[one->plan->rank]);
+  sg_actor_sleep_for(rate_ns * (double)all.of->block_bytes / 1000);
+  sg_mutex_unlock(all.own[one->plan->rank]);
+}
+
+static void do_step(lane *one, const tt_step *step, message **open) {
+  for (uint32_t n = 0; n < step->wait_count; n++)
+    wait_for(one, &one->plan->wait[step->wait_first + n]);
+  if (step->kind == TT_STEP_SEND)
+    send_piece(one, step, open);
+  else if (step->kind == TT_STEP_RECV || step->kind == TT_STEP_RECV_REDUCE)
+    receive_piece(one, step);
+  if (step->kind != TT_STEP_SEND)
+    work(one, step);
+}
+
+static void lane_main(int argc, char **argv) {
+  (void)argc;
+  lane *one = &all.lane[atoi(argv[1])];
+  message *open = NULL;
+  while (one->step < one->of->step_count) {
+    do_step(one, &one->plan->step[one->of->first_step + one->step], &open);
+    one->step++;
+    wake_waiters(one);
+  }
+  assert(!open);
+  all.lanes_left--;
+  all.end_us = simgrid_get_clock();
+}
+
+/* ---- all ---- */
+
+static void start(const char *kind, uint32_t number, int64_t rank, xbt_main_func_t code) {
+  char text[16];
+  snprintf(text, sizeof text, "%u", number);
+  const char *argv[] = {kind, text};
+  sg_actor_create_(kind, all.host[rank], code, 2, argv);
+}
+
+static void add_rank(int64_t rank) {
+  const tt_plan *plan = all.of->all->plan[rank];
+  char name[16];
+  snprintf(name, sizeof name, "r%d", (int)rank);
+  all.host[rank] = sg_host_by_name(name);
+  all.own[rank] = sg_mutex_init();
+  all.rank_lane[rank] = all.lanes_left;
+  for (uint32_t n = 0; n < plan->lane_count; n++, all.lanes_left++)
+    all.lane[all.lanes_left] =
+        (lane){.plan = plan, .of = &plan->lane[n], .number = all.lanes_left, .wake = sg_sem_init(0)};
+  for (int n = 0; n < all.level_count; n++) {
+    uint32_t number = (uint32_t)(rank * all.level_count + n);
+    int64_t ports = all.of->model->level[n].ports;
+    all.port[number] = (port){.ready = sg_sem_init(0), .in = sg_sem_init((int)ports)};
+    for (int64_t k = 0; k < ports; k++)
+      start("port", number, rank, port_main);
+  }
+}
+
+static void add_ranks(void) {
+  size_t count = (size_t)all.of->all->count, lane_count = 0;
+  for (size_t r = 0; r < count; r++)
+    lane_count += all.of->all->plan[r]->lane_count;
+  all.lane = need(lane_count, sizeof *all.lane);
+  all.rank_lane = need(count, sizeof *all.rank_lane);
+  all.port = need(count * (size_t)all.level_count, sizeof *all.port);
+  all.own = need(count, sizeof(sg_mutex_t));
+  all.host = need(count, sizeof(sg_host_t));
+  for (size_t r = 0; r < count; r++)
+    add_rank((int64_t)r);
+  for (uint32_t n = 0; n < all.lanes_left; n++)
+    start("lane", n, all.lane[n].plan->rank, lane_main);
+}
+
+double play(const played *of, const char *platform) {
+  /* CM02 is rates and latencies as they stand, shared max-min; the rest takes TCP's corrections out of it. */
+  char *argv[] = {(char *)"compare",
+                  (char *)"--cfg=network/model:CM02",
+                  (char *)"--cfg=network/bandwidth-factor:1",
+                  (char *)"--cfg=network/latency-factor:1",
+                  (char *)"--cfg=network/weight-S:0",
+                  (char *)"--cfg=network/TCP-gamma:0",
+                  (char *)"--cfg=network/crosstraffic:0",
+                  (char *)"--cfg=network/loopback-lat:0",
+                  (char *)"--cfg=contexts/stack-size:64",
+                  (char *)"--log=root.thres:critical",
+                  NULL};
+  int argc = TT_COUNT(argv) - 1;
+  all.of = of;
+  all.level_count = of->model->topo->level_count;
+  simgrid_init(&argc, argv);
+  simgrid_load_platform(platform);
+  add_ranks();
+  simgrid_run();
+  return all.lanes_left == 0 ? all.end_us * 1000 : -1;
+}

@@ -1,0 +1,6 @@
+# Our simulator says what SimGrid says of the same plans on the same machines, where nothing waits for a link: the median
+# difference is at most 10 %. The contended rows are printed beside it.
+set -eu
+compare="$TUTTI_BIN/../tests/simgrid_compare"
+[ -x "$compare" ] || { echo "skipped: built without SimGrid (libsimgrid-dev), or with a sanitizer"; exit 77; }
+"$compare" few
