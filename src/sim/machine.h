@@ -29,10 +29,12 @@ typedef struct tt_sim_packet {
 
 /* A packet on its way to one reader. */
 typedef struct tt_sim_delivery {
-  struct tt_sim_delivery *next; /* of the same stream; of the free ones */
+  struct tt_sim_delivery *next;       /* of the same stream; of the free ones */
+  struct tt_sim_delivery *next_at_in; /* waiting for the same way in */
   tt_sim_packet *packet;
   uint32_t stream;
   uint32_t left; /* pieces that are not used */
+  uint32_t port; /* that it leaves through and is free when it has come; TT_NONE: none */
   bool arrived;
 } tt_sim_delivery;
 
@@ -74,11 +76,17 @@ typedef struct tt_sim_port {
   bool ready;   /* in the list of ports to serve */
 } tt_sim_port;
 
-/* When each of several equal servers is free. */
-typedef struct tt_sim_servers {
+/* A rank's ways in at one level, for which packets wait in the order of asking. */
+typedef struct tt_sim_way_in {
+  tt_sim_delivery *first, *last; /* waiting */
+  int64_t busy;                  /* packets that are coming */
+} tt_sim_way_in;
+
+/* When each of several equal links is free. */
+typedef struct tt_sim_links {
   double *free_ps; /* [owner][count] */
   int64_t count;   /* 0: there is always one */
-} tt_sim_servers;
+} tt_sim_links;
 
 /* What ends at a time: a packet's way, its port's part in it, a lane's work. */
 typedef struct tt_sim_event {
@@ -113,10 +121,10 @@ typedef struct tt_sim_machine {
   uint32_t *rank_lane; /* first lane of each rank */
   tt_sim_stream *stream;
   tt_sim_port *port; /* [rank][level] */
+  tt_sim_way_in *in; /* [rank][level] */
   struct {
-    tt_sim_servers in[TT_TOPO_LEVELS];                                /* of each rank */
-    tt_sim_servers link_out[TT_TOPO_LEVELS], link_in[TT_TOPO_LEVELS]; /* of each group */
-  } servers;
+    tt_sim_links out[TT_TOPO_LEVELS], in[TT_TOPO_LEVELS]; /* of each group */
+  } link;
   double *work_ps;     /* when each rank's own work is done */
   tt_sim_ends *ends;   /* NULL: plans are not bound */
   tt_sim_cores *cores; /* NULL: each rank has one */
@@ -167,6 +175,7 @@ bool tt_sim_next(tt_sim_clock *clock, tt_sim_event *event);
 void tt_sim_depart(tt_sim_machine *machine, tt_sim_packet *packet); /* it is complete; takes it */
 void tt_sim_serve(tt_sim_machine *machine);                         /* all ports that can take a packet */
 void tt_sim_left(tt_sim_machine *machine, uint32_t port);
+void tt_sim_arrived(tt_sim_machine *machine, tt_sim_delivery *delivery);
 void tt_sim_used_up(tt_sim_machine *machine, tt_sim_stream *stream); /* the first delivery of the stream */
 void tt_sim_add_span(tt_sim_machine *machine, const tt_sim_span *span);
 

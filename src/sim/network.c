@@ -111,9 +111,9 @@ static uint32_t stream_limit(const tt_sim_machine *machine) {
   return limit;
 }
 
-static tt_sim_servers servers(tt_sim_machine *machine, int64_t owners, int64_t count) {
-  double *free_ps = tt_arena_alloc(&machine->arena, (size_t)(owners * count), sizeof *free_ps);
-  return (tt_sim_servers){free_ps, count};
+static tt_sim_links links(tt_sim_machine *machine, int64_t groups, int64_t count) {
+  double *free_ps = tt_arena_alloc(&machine->arena, (size_t)(groups * count), sizeof *free_ps);
+  return (tt_sim_links){free_ps, count};
 }
 
 /* A packet is as slow as the slowest link on its way; a level without links slows only what goes no further out. */
@@ -126,19 +126,19 @@ static void find_slowest(tt_sim_machine *machine) {
   }
 }
 
-static void add_servers(tt_sim_machine *machine) {
+static void add_links(tt_sim_machine *machine) {
   for (uint32_t n = 0; n < machine->level_count; n++) {
     const tt_sim_level *level = &machine->model->level[n];
     int64_t groups = machine->model->topo->level[n].group_count;
-    machine->servers.in[n] = servers(machine, machine->rank_count, level->ports);
-    machine->servers.link_out[n] = servers(machine, groups, level->links);
-    machine->servers.link_in[n] = servers(machine, groups, level->links);
+    machine->link.out[n] = links(machine, groups, level->links);
+    machine->link.in[n] = links(machine, groups, level->links);
   }
 }
 
 static void add_ports(tt_sim_machine *machine) {
   size_t count = (size_t)machine->rank_count * machine->level_count;
   machine->port = tt_arena_alloc(&machine->arena, count, sizeof *machine->port);
+  machine->in = tt_arena_alloc(&machine->arena, count, sizeof *machine->in);
   machine->work_ps = tt_arena_alloc(&machine->arena, machine->rank_count, sizeof *machine->work_ps);
   for (size_t n = 0; n < count && machine->port; n++)
     machine->port[n] = (tt_sim_port){.first_lane = TT_NONE, .next_ready = TT_NONE};
@@ -199,7 +199,7 @@ tutti_status tt_sim_network(tt_sim_machine *machine) {
   machine->stream = tt_arena_alloc(&machine->arena, limit, sizeof *machine->stream);
   add_lanes(machine);
   add_ports(machine);
-  add_servers(machine);
+  add_links(machine);
   find_slowest(machine);
   if (machine->arena.failed)
     return tt_fail(TUTTI_ERR_MEMORY, "no memory to simulate %u ranks", machine->rank_count);

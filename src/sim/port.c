@@ -2,7 +2,8 @@
  *
  * A lane's packets leave in its order. Of several lanes' first packets, a port takes the one that was ready first; of
  * those the one with the lower slice (lanes of a tree's children take turns), then the lower round. It then waits for
- * the receiver, whose ports serve in the order of asking, and holds the port until all of it has left. */
+ * the receiver, whose ports serve in the order of asking; takes links, each from when it is free; and holds both ports
+ * until all of it has come. Links are taken last, so that none is idle for a packet whose receiver is busy. */
 #include "sim/machine.h"
 
 #include <assert.h>
@@ -67,12 +68,24 @@ static double duration_ps(const tt_sim_machine *machine, const tt_sim_packet *pa
   return rint(1000 * (machine->model->level[packet->level].alpha_ns + bytes_ns));
 }
 
-/* The first of an owner's servers that is free. */
-static double *earliest(const tt_sim_servers *servers, int64_t owner) {
-  double *server = servers->free_ps + owner * servers->count, *best = server;
-  for (int64_t n = 1; n < servers->count; n++)
-    best = server[n] < *best ? &server[n] : best;
+/* When the first of a group's links is free. */
+static double earliest_ps(const tt_sim_links *links, int64_t group) {
+  const double *link = links->free_ps + group * links->count;
+  double best = link[0];
+  for (int64_t n = 1; n < links->count; n++)
+    best = fmin(best, link[n]);
   return best;
+}
+
+/* Of a group's links that are free at a time, takes the one that has been so for the shortest, until another time: the
+ * others can serve packets that begin before this one. */
+static void take(const tt_sim_links *links, int64_t group, double from_ps, double until_ps) {
+  double *link = links->free_ps + group * links->count, *best = NULL;
+  for (int64_t n = 0; n < links->count; n++)
+    if (link[n] <= from_ps && (!best || link[n] > *best))
+      best = &link[n];
+  assert(best);
+  *best = until_ps;
 }
 
 static int64_t group_of(const tt_sim_machine *machine, uint32_t level, uint32_t rank) {
@@ -80,27 +93,26 @@ static int64_t group_of(const tt_sim_machine *machine, uint32_t level, uint32_t 
   return group ? (int64_t)group[rank] : (int64_t)rank;
 }
 
-/* When the packet's way to one reader begins: a port of the reader's is free then, and a link of each level from the
- * outermost one inwards at both ends: ranks that differ at a level differ at all within it. A link is busy for the
- * bytes at its own rate: one that is faster than the slowest on the way has room for other packets beside this one. It
- * does not wait with the packet for what alpha stands for. */
-static double reserve(tt_sim_machine *machine, const tt_sim_packet *packet, const tt_sim_stream *stream) {
-  double *in = earliest(&machine->servers.in[packet->level], stream->reader), *link[2 * TT_TOPO_LEVELS];
-  double begin = fmax(machine->clock.now_ps, *in), busy_ps[2 * TT_TOPO_LEVELS];
-  int count = 0;
-  for (uint32_t level = packet->level; level < machine->level_count; level++) {
-    if (machine->servers.link_out[level].count == 0)
-      continue;
-    busy_ps[count] = busy_ps[count + 1] = rint(1000 * (double)packet->bytes * machine->model->level[level].beta_ns);
-    link[count++] = earliest(&machine->servers.link_out[level], group_of(machine, level, stream->source));
-    link[count++] = earliest(&machine->servers.link_in[level], group_of(machine, level, stream->reader));
-  }
-  for (int n = 0; n < count; n++)
-    begin = fmax(begin, *link[n]);
-  for (int n = 0; n < count; n++)
-    *link[n] = begin + busy_ps[n];
-  *in = begin + duration_ps(machine, packet);
-  return begin;
+/* When the packet's way begins: a link is free then of each level from the outermost one inwards, at both ends: ranks
+ * that differ at a level differ at all within it. A link is busy for the bytes at its own rate: one that is faster than
+ * the slowest on the way has room for other packets beside this one. The bytes come after alpha: packets whose way is
+ * longer come later to a link that they share. */
+static double take_links(tt_sim_machine *machine, const tt_sim_packet *packet, const tt_sim_stream *stream) {
+  double alpha_ps = rint(1000 * machine->model->level[packet->level].alpha_ns);
+  double now_ps = machine->clock.now_ps, from_ps = now_ps + alpha_ps;
+  for (uint32_t n = packet->level; n < machine->level_count; n++)
+    if (machine->link.out[n].count > 0) {
+      from_ps = fmax(from_ps, earliest_ps(&machine->link.out[n], group_of(machine, n, stream->source)));
+      from_ps = fmax(from_ps, earliest_ps(&machine->link.in[n], group_of(machine, n, stream->reader)));
+    }
+  for (uint32_t n = packet->level; n < machine->level_count; n++)
+    if (machine->link.out[n].count > 0) {
+      double until_ps = from_ps + rint(1000 * (double)packet->bytes * machine->model->level[n].beta_ns);
+      take(&machine->link.out[n], group_of(machine, n, stream->source), from_ps, until_ps);
+      take(&machine->link.in[n], group_of(machine, n, stream->reader), from_ps, until_ps);
+    }
+  machine->result->link_waits += from_ps > now_ps + alpha_ps;
+  return from_ps - alpha_ps;
 }
 
 static void append(tt_sim_stream *stream, tt_sim_delivery *delivery) {
@@ -111,17 +123,21 @@ static void append(tt_sim_stream *stream, tt_sim_delivery *delivery) {
   stream->last = delivery;
 }
 
-/* Sends the packet on its way to the reader of a stream; `port` is free when it has come. Returns when that is. */
-static double deliver(tt_sim_machine *machine, tt_sim_packet *packet, uint32_t number, uint32_t port) {
-  tt_sim_stream *stream = &machine->stream[number];
-  tt_sim_delivery *delivery = new_delivery(machine);
-  double begin = reserve(machine, packet, stream), end = begin + duration_ps(machine, packet);
-  if (!delivery)
-    return end;
-  *delivery = (tt_sim_delivery){.packet = packet, .stream = number, .left = packet->pieces};
-  append(stream, delivery);
-  tt_sim_later(machine, (tt_sim_event){.time_ps = end, .delivery = delivery, .port = port, .lane = TT_NONE});
+static tt_sim_way_in *way_in(const tt_sim_machine *machine, const tt_sim_delivery *delivery) {
+  return &machine->in[machine->stream[delivery->stream].reader * machine->level_count + delivery->packet->level];
+}
+
+/* It has a way out and a way in, and needs but links. Its sender is not through before it has come. */
+static void begin_way(tt_sim_machine *machine, tt_sim_delivery *delivery) {
+  const tt_sim_packet *packet = delivery->packet;
+  const tt_sim_stream *stream = &machine->stream[delivery->stream];
   const tt_step *step = first_step(machine, packet);
+  double begin = take_links(machine, packet, stream), end = begin + duration_ps(machine, packet);
+  double *rank_ps = &machine->result->rank_ps[stream->source];
+  way_in(machine, delivery)->busy++;
+  if (delivery->port != TT_NONE)
+    *rank_ps = fmax(*rank_ps, end);
+  tt_sim_later(machine, (tt_sim_event){.time_ps = end, .delivery = delivery, .port = delivery->port, .lane = TT_NONE});
   tt_sim_add_span(machine, &(tt_sim_span){.rank = (int32_t)stream->source,
                                           .peer = (int32_t)stream->reader,
                                           .level = (uint16_t)packet->level,
@@ -130,19 +146,55 @@ static double deliver(tt_sim_machine *machine, tt_sim_packet *packet, uint32_t n
                                           .bytes = packet->bytes,
                                           .begin_ps = begin,
                                           .end_ps = end});
-  return end;
 }
 
-/* What is published is written once, at once; each reader reads it when it can. Returns when it has left. */
-static double leave(tt_sim_machine *machine, tt_sim_packet *packet, uint32_t port) {
+/* Begins as many as the way in has room for. */
+static void let_in(tt_sim_machine *machine, tt_sim_way_in *in, uint32_t level) {
+  while (in->first && in->busy < machine->model->level[level].ports) {
+    tt_sim_delivery *delivery = in->first;
+    in->first = delivery->next_at_in;
+    begin_way(machine, delivery);
+  }
+}
+
+void tt_sim_arrived(tt_sim_machine *machine, tt_sim_delivery *delivery) {
+  tt_sim_way_in *in = way_in(machine, delivery);
+  assert(in->busy > 0 && !delivery->arrived);
+  in->busy--;
+  delivery->arrived = true;
+  let_in(machine, in, delivery->packet->level);
+  tt_sim_wake(machine, machine->stream[delivery->stream].recv_lane);
+}
+
+/* Sends the packet to the reader of a stream; `port` is free when it has come. */
+static void deliver(tt_sim_machine *machine, tt_sim_packet *packet, uint32_t number, uint32_t port) {
+  tt_sim_delivery *delivery = new_delivery(machine);
+  if (!delivery)
+    return;
+  *delivery = (tt_sim_delivery){.packet = packet, .stream = number, .left = packet->pieces, .port = port};
+  append(&machine->stream[number], delivery);
+  tt_sim_way_in *in = way_in(machine, delivery);
+  if (in->first)
+    in->last->next_at_in = delivery;
+  else
+    in->first = delivery;
+  in->last = delivery;
+  let_in(machine, in, packet->level);
+}
+
+/* What is published is written once, at once; each reader reads it when it can. */
+static void leave(tt_sim_machine *machine, tt_sim_packet *packet, uint32_t port) {
   const tt_sim_lane *lane = &machine->lane[packet->lane];
-  if (!lane->of->published)
-    return deliver(machine, packet, lane->stream[packet->step], port);
+  double *rank_ps = &machine->result->rank_ps[lane->plan->rank];
+  if (!lane->of->published) {
+    deliver(machine, packet, lane->stream[packet->step], port);
+    return;
+  }
   for (uint32_t n = 0; n < lane->of->reader_count; n++)
     deliver(machine, packet, lane->stream[n], TT_NONE);
   double end = machine->clock.now_ps + duration_ps(machine, packet);
+  *rank_ps = fmax(*rank_ps, end);
   tt_sim_later(machine, (tt_sim_event){.time_ps = end, .port = port, .lane = TT_NONE});
-  return end;
 }
 
 /* ---- ports ---- */
@@ -211,9 +263,8 @@ static void serve(tt_sim_machine *machine, uint32_t number) {
   while (port->busy < ports && port->first_lane != TT_NONE) {
     uint32_t lane = choose(machine, port);
     tt_sim_packet *packet = machine->lane[lane].first;
-    double *rank_ps = &machine->result->rank_ps[number / machine->level_count], end = leave(machine, packet, number);
+    leave(machine, packet, number);
     port->busy++;
-    *rank_ps = fmax(*rank_ps, end);
     machine->lane[lane].first = packet->next;
     if (packet->next)
       queue(machine, lane);

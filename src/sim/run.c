@@ -281,10 +281,8 @@ static void visit_awake(tt_sim_machine *machine) {
 static void happen(tt_sim_machine *machine, const tt_sim_event *event) {
   assert(event->time_ps >= machine->clock.now_ps);
   machine->clock.now_ps = event->time_ps;
-  if (event->delivery) {
-    event->delivery->arrived = true;
-    tt_sim_wake(machine, machine->stream[event->delivery->stream].recv_lane);
-  }
+  if (event->delivery)
+    tt_sim_arrived(machine, event->delivery);
   if (event->port != TT_NONE)
     tt_sim_left(machine, event->port);
   if (event->lane != TT_NONE) {

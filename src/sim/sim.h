@@ -24,7 +24,7 @@ typedef struct tt_sim_level {
   double beta_ns;  /* a byte */
   int64_t ports;   /* packets that a rank sends at a time, and that it receives: 1 .. TT_SIM_PORTS */
   int64_t links;   /* of all ranks of a group together, each way: 1 .. TT_SIM_PORTS; 0: any number. A packet that
-                    * leaves the group, however far, uses one each at both ends for bytes * beta */
+                    * leaves the group, however far, uses one each at both ends for bytes * beta, after alpha */
 } tt_sim_level;
 
 typedef struct tt_sim_model {
@@ -68,9 +68,10 @@ typedef struct tt_sim_counts {
 
 /* Times are whole picoseconds; doubles hold them exactly up to 2.5 hours. */
 typedef struct tt_sim_result {
-  double time_ps;  /* when the last rank is through */
-  double *rank_ps; /* of each rank: its lanes are through and its packets have left */
-  uint32_t rounds; /* of the plans */
+  double time_ps;     /* when the last rank is through */
+  double *rank_ps;    /* of each rank: its lanes are through and its packets have left */
+  uint32_t rounds;    /* of the plans */
+  int64_t link_waits; /* packets that waited for a link */
   tt_sim_counts level[TT_TOPO_LEVELS];
   tt_sim_span *span; /* where asked for; in no order */
   int64_t span_count;

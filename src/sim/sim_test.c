@@ -236,8 +236,8 @@ static void test_links_are_shared_by_the_ranks_of_a_node(void **state) {
   }
 }
 
-/* All four ranks of a switch's only node send to the other switch at once. */
-static double exchange_of_switches_ns(const char *text) {
+/* All four ranks of a switch send to the other switch at once. */
+static double exchange_of_switches_ns(const char *nodes, const char *text) {
   plans all;
   int64_t group_of[8];
   tt_sim_model model;
@@ -247,6 +247,7 @@ static double exchange_of_switches_ns(const char *text) {
   assert_int_equal(plans_begin(&all, 8, NULL, false), TUTTI_OK);
   assert_int_equal(tt_topo_parse_map("2x4", 8, group_of), TUTTI_OK);
   assert_int_equal(tt_topo_add(all.topo, &all.arena, "switch", group_of), TUTTI_OK);
+  assert_int_equal(tt_topo_parse_map(nodes, 8, group_of), TUTTI_OK);
   assert_int_equal(tt_topo_add(all.topo, &all.arena, "node", group_of), TUTTI_OK);
   assert_int_equal(tt_params_parse("[switch:star/core:star] stripe=4", &all.params), TUTTI_OK);
   assert_int_equal(plans_compose(&problem, NULL, &all), TUTTI_OK);
@@ -274,9 +275,30 @@ static void test_a_packet_uses_links_of_every_level_that_it_crosses(void **state
       {"switch:links=4,beta=0.5;node:links=1,beta=0.25", 3 + 2}, /* the NIC goes on to the next at its own rate */
   };
   for (size_t n = 0; n < TT_COUNT(cases); n++)
-    if (fabs(exchange_of_switches_ns(cases[n].model) - (A + cases[n].turns * 4096 * B)) > 1e-3)
-      fail_msg("%s: %.3f ns, not %.3f", cases[n].model, exchange_of_switches_ns(cases[n].model),
+    if (fabs(exchange_of_switches_ns("2x4", cases[n].model) - (A + cases[n].turns * 4096 * B)) > 1e-3)
+      fail_msg("%s: %.3f ns, not %.3f", cases[n].model, exchange_of_switches_ns("2x4", cases[n].model),
                A + cases[n].turns * 4096 * B);
+}
+
+/* A switch of two nodes has two uplinks. The second rank of each node waits for the NIC, but holds no uplink by that. */
+static void test_a_packet_that_waits_for_a_link_leaves_others_to_those_that_can_go(void **state) {
+  (void)state;
+  double two = exchange_of_switches_ns("4x2", "switch:links=2,beta=0.25;node:links=1,beta=0.25");
+  double any = exchange_of_switches_ns("4x2", "switch:links=0,beta=0.25;node:links=1,beta=0.25");
+  double one = exchange_of_switches_ns("4x2", "switch:links=1,beta=0.25;node:links=1,beta=0.25");
+  assert_true(two == any && one > any);
+}
+
+/* Short messages: ports are busy all the time, NICs hardly ever. */
+static void test_a_packet_that_waits_for_its_receiver_holds_no_link(void **state) {
+  (void)state;
+  sim_case of = {.collective = TT_ALL_TO_ALL,
+                 .p = 64,
+                 .params = "[core:star]",
+                 .map = "16x4",
+                 .model = "node:links=1",
+                 .bytes = 64 * 64 * 8};
+  assert_true(time_ns(&of) <= 1.1 * 63 * (A + 8 * B));
 }
 
 static void test_messages_cost_what_their_ends_are_apart(void **state) {
@@ -342,9 +364,14 @@ static int64_t owner_of(const tt_topo *topo, const tt_sim_span *span, int level,
   return is_link(way) ? group[rank] : rank;
 }
 
-/* Links are used for the bytes only. */
+/* Links are used for the bytes only, which come after alpha. */
+static double begin_of(const tt_sim_model *model, const tt_sim_span *span, int way) {
+  return span->begin_ps + (is_link(way) ? 1000 * model->level[span->level].alpha_ns : 0);
+}
+
 static double end_of(const tt_sim_model *model, const tt_sim_span *span, int level, int way) {
-  return is_link(way) ? span->begin_ps + 1000 * (double)span->bytes * model->level[level].beta_ns : span->end_ps;
+  double bytes_ps = 1000 * (double)span->bytes * model->level[level].beta_ns;
+  return is_link(way) ? begin_of(model, span, way) + bytes_ps : span->end_ps;
 }
 
 /* Whether the span uses what the level has: its own level's ports, and links of that and of all within it. */
@@ -352,14 +379,15 @@ static bool uses(const tt_sim_span *span, int level, int way) {
   return is_link(way) ? span->level <= level : span->level == level;
 }
 
-/* Spans of one owner that go on when `span` begins. */
+/* Spans of one owner that go on when `span` begins there. */
 static int64_t at_a_time(const tt_sim_model *model, const tt_sim_result *result, const tt_sim_span *span, int level,
                          int way) {
   int64_t owner = owner_of(model->topo, span, level, way), count = 0;
+  double begin = begin_of(model, span, way);
   for (int64_t n = 0; n < result->span_count; n++) {
     const tt_sim_span *other = &result->span[n];
     count += uses(other, level, way) && owner_of(model->topo, other, level, way) == owner &&
-             other->begin_ps <= span->begin_ps && end_of(model, other, level, way) > span->begin_ps + 1;
+             begin_of(model, other, way) <= begin && end_of(model, other, level, way) > begin + 1;
   }
   return count;
 }
@@ -446,6 +474,8 @@ int main(void) {
       cmocka_unit_test(test_k_ports_send_k_messages_at_a_time),
       cmocka_unit_test(test_links_are_shared_by_the_ranks_of_a_node),
       cmocka_unit_test(test_a_packet_uses_links_of_every_level_that_it_crosses),
+      cmocka_unit_test(test_a_packet_that_waits_for_a_link_leaves_others_to_those_that_can_go),
+      cmocka_unit_test(test_a_packet_that_waits_for_its_receiver_holds_no_link),
       cmocka_unit_test(test_messages_cost_what_their_ends_are_apart),
       cmocka_unit_test(test_a_stream_has_so_many_slots),
       cmocka_unit_test(test_published_messages_are_sent_once_and_read_one_by_one),
