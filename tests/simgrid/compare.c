@@ -2,8 +2,8 @@
  *
  *     simgrid_compare [few]     few: 64 ranks only, as the test system/simgrid runs it
  *
- * A row is "contended" where links make our time longer than as many links as anybody asks for would. There SimGrid
- * shares a link's bandwidth among the packets on it, while ours go over it one after the other. Exit code 1 where the
+ * A row is "contended" where a packet waits for a link. There SimGrid shares the link's bandwidth among the packets on
+ * it, while ours go over it one after the other. Exit code 1 where the
  * median difference of the rows without contention is above 10 %: none of this is measured, every run says the same. */
 #include "compare.h"
 
@@ -88,26 +88,23 @@ static tutti_status open_plans(const machine *on, const sim_job *of, int64_t ran
   return status == TUTTI_OK ? plans_lower(all) : status;
 }
 
-static double ours_ns(const played *of, const tt_sim_model *model, int64_t *packets) {
+typedef struct ours {
+  double time_ns; /* negative: no time */
+  int64_t packets;
+  bool contended;
+} ours;
+
+static ours simulate(const played *of) {
   tt_sim_result result;
   tt_sim_lengths lengths = {.total_bytes = of->block_bytes * of->all->plan[0]->block_count};
-  double time_ns = -1;
-  if (tt_sim_run(model, (const tt_plan *const *)of->all->plan, &lengths, false, &result) == TUTTI_OK)
-    time_ns = result.time_ps / 1000;
-  *packets = 0;
-  for (int n = 0; n < model->topo->level_count; n++)
-    *packets += result.level[n].packets;
+  ours time = {.time_ns = -1};
+  if (tt_sim_run(of->model, (const tt_plan *const *)of->all->plan, &lengths, false, &result) == TUTTI_OK)
+    time.time_ns = result.time_ps / 1000;
+  for (int n = 0; n < of->model->topo->level_count; n++)
+    time.packets += result.level[n].packets;
+  time.contended = result.link_waits > 0;
   tt_sim_finish(&result);
-  return time_ns;
-}
-
-/* Whether links are waited for. */
-static bool is_contended(const played *of, double time_ns) {
-  tt_sim_model wide = *of->model;
-  int64_t packets;
-  for (int n = 0; n < wide.topo->level_count; n++)
-    wide.level[n].links = wide.level[n].links > 0 ? TT_SIM_PORTS : 0;
-  return ours_ns(of, &wide, &packets) != time_ns;
+  return time;
 }
 
 /* In a process of its own: SimGrid plays once. */
@@ -145,20 +142,18 @@ static double on_platform_ns(const played *of) {
 }
 
 static void print_row(const machine *on, const sim_job *job, const played *of) {
-  int64_t packets;
-  double ours = ours_ns(of, of->model, &packets);
-  found.left_out += packets > PACKETS_MOST;
-  if (packets > PACKETS_MOST)
+  ours time = simulate(of);
+  found.left_out += time.packets > PACKETS_MOST;
+  if (time.packets > PACKETS_MOST)
     return;
-  bool contended = is_contended(of, ours);
-  double theirs = on_platform_ns(of), difference = 100 * (ours - theirs) / theirs;
+  double theirs = on_platform_ns(of), difference = 100 * (time.time_ns - theirs) / theirs;
   printf("%-16s %5d %-15s %-50s %6d %12.2f %12.2f %+8.2f%%%s\n", on->name, (int)of->all->count,
-         tt_compose_info(job->collective).name, job->params, (int)of->block_bytes, ours / 1000, theirs / 1000,
-         difference, contended ? " contended" : "");
+         tt_compose_info(job->collective).name, job->params, (int)of->block_bytes, time.time_ns / 1000, theirs / 1000,
+         difference, time.contended ? " contended" : "");
   fflush(stdout);
-  found.failed += ours < 0 || theirs < 0;
-  if (ours >= 0 && theirs >= 0)
-    found.difference[contended][found.count[contended]++] = fabs(difference);
+  found.failed += time.time_ns < 0 || theirs < 0;
+  if (time.time_ns >= 0 && theirs >= 0)
+    found.difference[time.contended][found.count[time.contended]++] = fabs(difference);
 }
 
 static void print_rows(const machine *on, const sim_job *job, int64_t ranks) {
@@ -186,9 +181,9 @@ static int by_value(const void *a, const void *b) {
 
 static double print_median(const char *name, int kind) {
   int count = found.count[kind];
-  double *value = found.difference[kind], median = count ? value[count / 2] : 0;
+  double *value = found.difference[kind];
   qsort(value, (size_t)count, sizeof *value, by_value);
-  median = count ? value[count / 2] : 0;
+  double median = count ? value[count / 2] : 0;
   printf("%s: %d rows, median difference %.2f %%, largest %.2f %%\n", name, count, median,
          count ? value[count - 1] : 0);
   return median;

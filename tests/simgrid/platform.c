@@ -2,9 +2,10 @@
  *
  *     r0 --> fly.L --> node.out.0 --> switch.out.0 --> switch.in.1 --> node.in.9 --> r37
  *
- * fly.L has the alpha and the beta of the outermost level, for each packet by itself (a FATPIPE in SimGrid's words).
- * A group of k links is one of k times the bandwidth, of which a packet gets no more than one link's. Links within a way
- * have no latency: alpha is the whole way's. */
+ * fly.L has the whole way's alpha and the slowest beta on it, for each packet by itself (a FATPIPE in SimGrid's words).
+ * A group of k links is one of k times the bandwidth, of which a packet gets no more than one link's thanks to fly.L.
+ * There is one of these for each outermost level, since SimGrid gives packets of longer latency less of any link that
+ * they share with others, and of a FATPIPE, too. */
 #include "compare.h"
 
 static double bytes_per_us(double beta_ns) { return 1000 / (beta_ns > 1e-9 ? beta_ns : 1e-9); }
@@ -14,14 +15,20 @@ static void write_link(FILE *file, const char *name, double rate, double latency
           latency_us, shared ? "SHARED" : "FATPIPE");
 }
 
+static double slowest_ns(const tt_sim_model *model, int outermost) {
+  double slowest = model->level[outermost].beta_ns;
+  for (int n = outermost; n < model->topo->level_count; n++)
+    if (model->level[n].links > 0 && model->level[n].beta_ns > slowest)
+      slowest = model->level[n].beta_ns;
+  return slowest;
+}
+
 static void write_links(const tt_sim_model *model, int n, FILE *file) {
   const tt_sim_level *level = &model->level[n];
   double rate = bytes_per_us(level->beta_ns);
   char name[64];
   snprintf(name, sizeof name, "fly.%d", n);
-  write_link(file, name, rate, level->alpha_ns / 1000, false);
-  snprintf(name, sizeof name, "one.%d", n);
-  write_link(file, name, rate, 0, false);
+  write_link(file, name, bytes_per_us(slowest_ns(model, n)), level->alpha_ns / 1000, false);
   for (int64_t g = 0; g < model->topo->level[n].group_count && level->links > 0; g++)
     for (int way = 0; way < 2; way++) {
       snprintf(name, sizeof name, "%s.%d.%d", way ? "in" : "out", n, (int)g);
@@ -35,7 +42,7 @@ static void write_route(const tt_sim_model *model, int64_t from, int64_t to, FIL
           outermost);
   for (int n = outermost; n + 1 < model->topo->level_count; n++)
     if (model->level[n].links > 0)
-      fprintf(file, "<link_ctn id=\"one.%d\"/><link_ctn id=\"out.%d.%d\"/><link_ctn id=\"in.%d.%d\"/>", n, n,
+      fprintf(file, "<link_ctn id=\"out.%d.%d\"/><link_ctn id=\"in.%d.%d\"/>", n,
               (int)model->topo->level[n].group_of[from], n, (int)model->topo->level[n].group_of[to]);
   fprintf(file, "</route>\n");
 }
