@@ -1,15 +1,14 @@
 /* tests/simgrid/compare.c - our simulator's times beside SimGrid's: a row for each machine, job, composition and length.
  *
- *     simgrid_compare [few]     few: 64 ranks only, as the test system/simgrid runs it
+ *     simgrid_compare [RANKS]    up to so many ranks: 64 (what system/simgrid runs), 256 or 1024 (default)
  *
  * A row is "contended" where a packet waits for a link. There SimGrid shares the link's bandwidth among the packets on
- * it, while ours go over it one after the other. Exit code 1 where the
- * median difference of the rows without contention is above 10 %: none of this is measured, every run says the same. */
+ * it, while ours go over it one after the other. Exit code 1 where the median difference of the rows without contention
+ * is above 10 %: none of this is measured, every run says the same. */
 #include "compare.h"
 
 #include <errno.h>
 #include <math.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -190,13 +189,13 @@ static double print_median(const char *name, int kind) {
 }
 
 int main(int argc, char **argv) {
-  bool few = argc > 1 && strcmp(argv[1], "few") == 0;
-  if (argc > 2 || (argc == 2 && !few))
-    return fprintf(stderr, "usage: simgrid_compare [few]\n"), 2;
+  int64_t most = argc > 1 ? strtoll(argv[1], NULL, 10) : 1024;
+  if (argc > 2 || most < rank_counts[0])
+    return fprintf(stderr, "usage: simgrid_compare [RANKS], at least 64\n"), 2;
   printf("%-16s %5s %-15s %-50s %6s %12s %12s %9s\n", "machine", "ranks", "collective", "parameters", "block",
          "ours, us", "SimGrid, us", "difference");
   for (size_t m = 0; m < TT_COUNT(machines); m++)
-    for (size_t r = 0; r < (few ? 1 : TT_COUNT(rank_counts)); r++)
+    for (size_t r = 0; r < TT_COUNT(rank_counts) && rank_counts[r] <= most; r++)
       for (size_t j = 0; j < TT_COUNT(jobs); j++)
         print_rows(&machines[m], &jobs[j], rank_counts[r]);
   double median = print_median("nothing is contended", 0);

@@ -3,4 +3,4 @@
 set -eu
 compare="$TUTTI_BIN/../tests/simgrid_compare"
 [ -x "$compare" ] || { echo "skipped: built without SimGrid (libsimgrid-dev), or with a sanitizer"; exit 77; }
-"$compare" few
+"$compare" 64
