@@ -280,7 +280,7 @@ static void test_a_packet_uses_links_of_every_level_that_it_crosses(void **state
                A + cases[n].turns * 4096 * B);
 }
 
-/* A switch of two nodes has two uplinks. The second rank of each node waits for the NIC, but holds no uplink by that. */
+/* A switch of two nodes has two uplinks. The second rank of each node waits for the NIC, and holds no uplink so. */
 static void test_a_packet_that_waits_for_a_link_leaves_others_to_those_that_can_go(void **state) {
   (void)state;
   double two = exchange_of_switches_ns("4x2", "switch:links=2,beta=0.25;node:links=1,beta=0.25");

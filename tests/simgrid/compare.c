@@ -1,4 +1,4 @@
-/* tests/simgrid/compare.c - our simulator's times beside SimGrid's: a row for each machine, job, composition and length.
+/* tests/simgrid/compare.c - our times beside SimGrid's: a row for each machine, job, composition and length.
  *
  *     simgrid_compare [RANKS]    up to so many ranks: 64 (what system/simgrid runs), 256 or 1024 (default)
  *
