@@ -22,10 +22,6 @@ static int find(const char *name) {
   return -1;
 }
 
-bool export_knows(const char *library) { return find(library) >= 0; }
-
-const char *export_libraries(void) { return "openmpi, mpich, ucc"; }
-
 typedef struct job {
   int library;
   const export_table *table;
@@ -49,6 +45,8 @@ static tutti_status write_wisdom(const tt_wisdom *wisdom, int library, const cha
 
 int export_run(const char *library, const char *path) {
   tt_wisdom_found found;
+  if (find(library) < 0)
+    return tool_fail("tune", TOOL_MISUSED, "--export %s: the libraries are openmpi, mpich, ucc", library);
   tutti_status status = tt_wisdom_load(&found);
   if (status == TUTTI_OK && !found.wisdom)
     status = tt_fail(TUTTI_ERR_ARGUMENT, "there is no wisdom to export: %s; run `tutti tune` first", found.why);

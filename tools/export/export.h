@@ -6,11 +6,6 @@
 #ifndef TUTTI_TOOLS_EXPORT_EXPORT_H
 #define TUTTI_TOOLS_EXPORT_EXPORT_H
 
-#include <stdbool.h>
-
-bool export_knows(const char *library);
-/* "openmpi, mpich, ucc" */
-const char *export_libraries(void);
 /* The wisdom that a job would use, to a file; "-": standard output. What has no counterpart is said on stderr. Returns
  * the exit code. */
 int export_run(const char *library, const char *path);

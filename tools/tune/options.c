@@ -1,7 +1,6 @@
 /* tools/tune/options.c - the arguments of `tutti tune`. */
 #include "options.h"
 
-#include "tools/export/export.h"
 #include "tools/shared/shared.h"
 
 #include <getopt.h> /* optind */
@@ -128,12 +127,6 @@ static int take_help(void *user, const char *value) {
   return TOOL_HELPED;
 }
 
-static int take_export(void *user, const char *library) {
-  tune_options *options = user;
-  options->library = library;
-  return export_knows(library) ? 0 : fail("--export %s: the libraries are %s", library, export_libraries());
-}
-
 static const tool_option rows[] = {
     {NULL, 'n', TOOL_TAKE, 0, take_count},
     {"ranks", 0, TOOL_TAKE, 0, take_ranks},
@@ -148,7 +141,7 @@ static const tool_option rows[] = {
     {"wisdom", 0, TOOL_TAKE, 0, take_wisdom},
     {"mpi", 0, TOOL_TAKE, 0, take_mpi},
     {"launch", 0, TOOL_TEXT, offsetof(tune_options, launch), NULL},
-    {"export", 0, TOOL_TAKE, 0, take_export},
+    {"export", 0, TOOL_TEXT, offsetof(tune_options, library), NULL},
     {"help", 0, TOOL_DO, 0, take_help},
 };
 

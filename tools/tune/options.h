@@ -27,8 +27,8 @@ typedef struct tune_options {
   const char *regret; /* file of what --regret measures; NULL: it tunes */
   tune_named named[TUNE_NAMED];
   int named_count;
-  const char *mpi;    /* compare with that MPI, openmpi or mpich; NULL: tutti alone */
-  const char *launch; /* further arguments of its launcher; NULL: none */
+  const char *mpi;         /* compare with that MPI, openmpi or mpich; NULL: tutti alone */
+  const char *launch;      /* further arguments of its launcher; NULL: none */
   const char *library;     /* of --export, whose rules are written; NULL: it tunes */
   const char *export_path; /* to this file */
 } tune_options;
