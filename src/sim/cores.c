@@ -1,7 +1,7 @@
 /* sim/cores.c - ranks that share a core: one works at a time.
  *
- * A rank keeps its core as long as it has something to do; then the one goes on that has waited longest. To change takes
- * time. */
+ * A rank keeps its core as long as it has something to do; then the one goes on that has waited longest. To change
+ * takes time. */
 #include "sim/machine.h"
 
 #include <assert.h>
@@ -33,12 +33,12 @@ void tt_sim_cores_make(tt_sim_machine *machine, const tt_sim_bound *bound) {
       .bound = bound, .core = tt_arena_alloc(&machine->arena, (size_t)count, sizeof *made->core), .count = count};
   for (int64_t n = 0; n < count && made->core; n++)
     made->core[n] = (core){.rank = TT_NONE, .first = TT_NONE};
-  machine->cores = made;
+  machine->work.cores = made;
 }
 
 void tt_sim_cores_queue(tt_sim_machine *machine, uint32_t number) {
   tt_sim_lane *lane = &machine->lane[number];
-  uint32_t *at = &machine->cores->core[tt_sim_core_of(machine->cores->bound, lane->plan->rank)].first;
+  uint32_t *at = &machine->work.cores->core[tt_sim_core_of(machine->work.cores->bound, lane->plan->rank)].first;
   while (*at != TT_NONE)
     at = &machine->lane[*at].next_at_core;
   *at = number;
@@ -58,16 +58,16 @@ static void serve(tt_sim_machine *machine, core *of) {
   uint32_t *at = choose(machine, of), number = *at;
   tt_sim_lane *lane = &machine->lane[number];
   uint32_t rank = (uint32_t)lane->plan->rank;
-  double switch_ps = of->rank == TT_NONE || of->rank == rank ? 0 : 1000 * machine->cores->bound->rates->switch_ns;
-  double begin_ps = fmax(machine->clock.now_ps + rint(switch_ps), machine->work_ps[rank]);
+  double switch_ps = of->rank == TT_NONE || of->rank == rank ? 0 : 1000 * machine->work.cores->bound->rates->switch_ns;
+  double begin_ps = fmax(machine->clock.now_ps + rint(switch_ps), machine->work.done_ps[rank]);
   *at = lane->next_at_core;
   of->rank = rank;
   of->free_ps = tt_sim_begin_work(machine, number, begin_ps);
 }
 
 void tt_sim_cores_serve(tt_sim_machine *machine) {
-  for (int64_t n = 0; machine->cores && n < machine->cores->count; n++) {
-    core *of = &machine->cores->core[n];
+  for (int64_t n = 0; machine->work.cores && n < machine->work.cores->count; n++) {
+    core *of = &machine->work.cores->core[n];
     if (of->first != TT_NONE && of->free_ps <= machine->clock.now_ps)
       serve(machine, of);
   }

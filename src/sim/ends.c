@@ -1,8 +1,8 @@
 /* sim/ends.c - what ranks of bound plans do at the ends of streams, in time that was measured.
  *
- * A piece takes longer where the rank's cache has lost its bytes. What of memory is in the cache is told by *reuse*: how
- * many bytes the rank has used since it used these. Calls are taken to follow one another on the same buffers, so what a
- * call uses first was used last a whole call ago.
+ * A piece takes longer where the rank's cache has lost its bytes. What of memory is in the cache is told by *reuse*:
+ * how many bytes the rank has used since it used these. Calls are taken to follow one another on the same buffers, so
+ * what a call uses first was used last a whole call ago.
  *
  * Ranks that share a core take turns at it, and what one of them writes is in the cache of both. Bytes that come from
  * memory take their turn there, too: of all ranks of a machine. */
@@ -71,7 +71,7 @@ void tt_sim_rates_set(const tt_sim_rates *rates, int between_count, tt_sim_model
 static const tt_step *current(const tt_sim_lane *lane) { return &lane->plan->step[lane->of->first_step + lane->step]; }
 
 static const tt_bound_step *bound_of(const tt_sim_machine *machine, const tt_sim_lane *lane) {
-  return &machine->ends->bound->plan[lane->plan->rank]->step[lane->of->first_step + lane->step];
+  return &machine->work.ends->bound->plan[lane->plan->rank]->step[lane->of->first_step + lane->step];
 }
 
 static int64_t first_of_machine(const tt_sim_ends *ends, int64_t rank) {
@@ -79,7 +79,7 @@ static int64_t first_of_machine(const tt_sim_ends *ends, int64_t rank) {
 }
 
 tt_medium tt_sim_ends_medium(const tt_sim_machine *machine, const tt_sim_lane *lane) {
-  const tt_sim_bound *bound = machine->ends->bound;
+  const tt_sim_bound *bound = machine->work.ends->bound;
   tt_media media = bound_of(machine, lane)->media;
   bool reads = bound->single_copy && media & TT_MEDIA(TT_MEDIUM_READ) && bound->read_least >= 0;
   if (media & TT_MEDIA(TT_MEDIUM_CELL) && bound->plan[lane->plan->rank]->blocks == TT_CLASS_CELLS)
@@ -110,12 +110,12 @@ static double reuse_of(const own *of, size_t at) {
 }
 
 bool tt_sim_ends_new(const tt_sim_machine *machine, const tt_sim_lane *lane) {
-  return machine->ends->own[lane->plan->rank].made[place(lane->plan, current(lane)->src)];
+  return machine->work.ends->own[lane->plan->rank].made[place(lane->plan, current(lane)->src)];
 }
 
 void tt_sim_ends_enter(tt_sim_machine *machine, tt_sim_lane *lane) {
   const tt_step *step = current(lane);
-  own *of = &machine->ends->own[lane->plan->rank];
+  own *of = &machine->work.ends->own[lane->plan->rank];
   double sum = 0, count = 0;
   tt_ref ref[2] = {step->src, step->dst};
   bool has[2] = {has_src(step), has_dst(step)};
@@ -168,16 +168,16 @@ static double beside_ns(const tt_sim_machine *machine, const tt_sim_lane *lane, 
   const tt_sim_stream *stream = &machine->stream[stream_of(lane)];
   bool sends = current(lane)->kind == TT_STEP_SEND;
   uint32_t peer = sends ? stream->reader : stream->source;
-  double way_ps = 1000 * machine->ends->bound->rates->within.alpha_ns;
-  if (machine->work_ps[peer] <= begin_ps - way_ps)
+  double way_ps = 1000 * machine->work.ends->bound->rates->within.alpha_ns;
+  if (machine->work.done_ps[peer] <= begin_ps - way_ps)
     return 0;
-  bool both = machine->ends->own[peer].stream == stream_of(lane);
+  bool both = machine->work.ends->own[peer].stream == stream_of(lane);
   return tt_sim_beside_ns(both ? end->both_ns : end->busy_ns, bytes);
 }
 
 /* Whether the peer's bytes are in the cache of this rank's core, as its own are. */
 static bool shares_core(const tt_sim_machine *machine, const tt_sim_lane *lane) {
-  const tt_sim_ends *ends = machine->ends;
+  const tt_sim_ends *ends = machine->work.ends;
   const tt_sim_stream *stream = &machine->stream[stream_of(lane)];
   return ends->bound->rates->cores > 0 &&
          tt_sim_core_of(ends->bound, stream->source) == tt_sim_core_of(ends->bound, stream->reader);
@@ -186,11 +186,11 @@ static bool shares_core(const tt_sim_machine *machine, const tt_sim_lane *lane) 
 static double end_ns(const tt_sim_machine *machine, const tt_sim_lane *lane, const tt_sim_end *end, double begin_ps,
                      int64_t bytes) {
   const tt_sim_end *here =
-      &machine->ends->bound->rates->own[tt_plan_step_combines(current(lane)) ? TT_SIM_COMBINE : TT_SIM_STORE];
+      &machine->work.ends->bound->rates->own[tt_plan_step_combines(current(lane)) ? TT_SIM_COMBINE : TT_SIM_STORE];
   if (shares_core(machine, lane))
     return end->piece_ns[0] + tt_sim_end_ns(here, bytes, lane->reuse);
   double beside = beside_ns(machine, lane, end, begin_ps, bytes);
-  bool past = machine->ends->past && bound_of(machine, lane)->final;
+  bool past = machine->work.ends->past && bound_of(machine, lane)->final;
   double alone = tt_sim_end_ns(end, bytes, past ? 0 : lane->reuse) + (past ? end->past_ns * (double)bytes : 0);
   return fmax(0, alone + beside);
 }
@@ -198,8 +198,8 @@ static double end_ns(const tt_sim_machine *machine, const tt_sim_lane *lane, con
 /* A cell is written once, however many read it. What is read where it lies is told once for its block. */
 static double send_ns(tt_sim_machine *machine, const tt_sim_lane *lane, double begin_ps, int64_t bytes) {
   tt_medium medium = lane->open->medium;
-  const tt_sim_end *end = &machine->ends->bound->rates->end[medium][TT_SIM_SEND];
-  own *of = &machine->ends->own[lane->plan->rank];
+  const tt_sim_end *end = &machine->work.ends->bound->rates->end[medium][TT_SIM_SEND];
+  own *of = &machine->work.ends->own[lane->plan->rank];
   if (medium == TT_MEDIUM_READ || medium == TT_MEDIUM_LENT)
     return lane->slice == 0 ? end->piece_ns[0] : 0;
   if (medium != TT_MEDIUM_CELL)
@@ -222,7 +222,7 @@ static double take_ns(const tt_sim_machine *machine, const tt_sim_lane *lane, do
   tt_sim_act act = machine->stream[lane->stream[lane->step]].first->packet->is_new
                        ? (combines ? TT_SIM_COMBINE_NEW : TT_SIM_STORE_NEW)
                        : (combines ? TT_SIM_COMBINE : TT_SIM_STORE);
-  const tt_sim_end *end = &machine->ends->bound->rates->end[medium][act];
+  const tt_sim_end *end = &machine->work.ends->bound->rates->end[medium][act];
   if (medium != TT_MEDIUM_READ)
     return end_ns(machine, lane, end, begin_ps, bytes);
   if (sent_step(machine, machine->stream[lane->stream[lane->step]].first->packet)->wait_count > 0)
@@ -233,7 +233,7 @@ static double take_ns(const tt_sim_machine *machine, const tt_sim_lane *lane, do
 
 static double work_ns(tt_sim_machine *machine, const tt_sim_lane *lane, double begin_ps, int64_t bytes) {
   const tt_step *step = current(lane);
-  const tt_sim_end *own_end = machine->ends->bound->rates->own;
+  const tt_sim_end *own_end = machine->work.ends->bound->rates->own;
   if (step->kind == TT_STEP_SEND)
     return send_ns(machine, lane, begin_ps, bytes);
   if (step->kind == TT_STEP_COPY)
@@ -244,7 +244,7 @@ static double work_ns(tt_sim_machine *machine, const tt_sim_lane *lane, double b
 /* ---- memory ---- */
 
 double tt_sim_ends_work(tt_sim_machine *machine, tt_sim_lane *lane, int64_t bytes, double begin_ps) {
-  tt_sim_ends *ends = machine->ends;
+  tt_sim_ends *ends = machine->work.ends;
   const tt_sim_rates *rates = ends->bound->rates;
   int64_t rank = lane->plan->rank;
   const tt_step *step = current(lane);
@@ -277,9 +277,9 @@ tutti_status tt_sim_ends_make(tt_sim_machine *machine, const tt_sim_bound *bound
   }
   for (size_t r = 0; r < ranks && !machine->arena.failed; r++) {
     add_own(machine, machine->plan[r], &made->own[r]);
-    machine->work_ps[r] = bound->start_ps ? bound->start_ps[r] : 0;
+    machine->work.done_ps[r] = bound->start_ps ? bound->start_ps[r] : 0;
   }
-  machine->ends = made;
+  machine->work.ends = made;
   if (!machine->arena.failed)
     tt_sim_cores_make(machine, bound);
   return machine->arena.failed ? tt_fail(TUTTI_ERR_MEMORY, "no memory to simulate %u ranks", machine->rank_count)

@@ -1,4 +1,5 @@
-/* Bound plans on a machine whose rates are known: times that can be found by hand. Blocks are a slot or some of them. */
+/* Bound plans on a machine whose rates are known: times that can be found by hand. Blocks are a slot or some of them.
+ */
 #include "bind/bind.h"
 #include "sim/sim.h"
 #include "support/plans.h"

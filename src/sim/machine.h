@@ -125,9 +125,11 @@ typedef struct tt_sim_machine {
   struct {
     tt_sim_links out[TT_TOPO_LEVELS], in[TT_TOPO_LEVELS]; /* of each group */
   } link;
-  double *work_ps;     /* when each rank's own work is done */
-  tt_sim_ends *ends;   /* NULL: plans are not bound */
-  tt_sim_cores *cores; /* NULL: each rank has one */
+  struct {               /* what ranks do themselves */
+    double *done_ps;     /* when each rank's is done */
+    tt_sim_ends *ends;   /* NULL: plans are not bound */
+    tt_sim_cores *cores; /* NULL: each rank has one */
+  } work;
   tt_sim_clock clock;
   tt_sim_list awake;   /* lanes to visit */
   tt_sim_list ready;   /* ports to serve */

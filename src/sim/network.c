@@ -139,7 +139,7 @@ static void add_ports(tt_sim_machine *machine) {
   size_t count = (size_t)machine->rank_count * machine->level_count;
   machine->port = tt_arena_alloc(&machine->arena, count, sizeof *machine->port);
   machine->in = tt_arena_alloc(&machine->arena, count, sizeof *machine->in);
-  machine->work_ps = tt_arena_alloc(&machine->arena, machine->rank_count, sizeof *machine->work_ps);
+  machine->work.done_ps = tt_arena_alloc(&machine->arena, machine->rank_count, sizeof *machine->work.done_ps);
   for (size_t n = 0; n < count && machine->port; n++)
     machine->port[n] = (tt_sim_port){.first_lane = TT_NONE, .next_ready = TT_NONE};
 }

@@ -91,7 +91,7 @@ static uint32_t level_of(const tt_sim_machine *machine, const tt_sim_lane *lane,
 /* Begins a packet; NULL where a stream has no slot for it. */
 static tt_sim_packet *begin_packet(tt_sim_machine *machine, tt_sim_lane *lane) {
   uint32_t first = lane->of->published ? 0 : lane->step, count = lane->of->published ? lane->of->reader_count : 1;
-  tt_medium medium = machine->ends ? tt_sim_ends_medium(machine, lane) : TT_MEDIUM_SLOT;
+  tt_medium medium = machine->work.ends ? tt_sim_ends_medium(machine, lane) : TT_MEDIUM_SLOT;
   bool rings = medium == TT_MEDIUM_SLOT || medium == TT_MEDIUM_PUBLISHED;
   int64_t slots = rings ? machine->model->slot_count : 0;
   for (uint32_t n = first; n < first + count && slots > 0; n++)
@@ -108,7 +108,7 @@ static tt_sim_packet *begin_packet(tt_sim_machine *machine, tt_sim_lane *lane) {
                             .readers = count,
                             .level = level_of(machine, lane, first, count),
                             .medium = medium,
-                            .is_new = machine->ends && tt_sim_ends_new(machine, lane)};
+                            .is_new = machine->work.ends && tt_sim_ends_new(machine, lane)};
   return packet;
 }
 
@@ -158,9 +158,9 @@ double tt_sim_begin_work(tt_sim_machine *machine, uint32_t number, double begin_
   tt_sim_lane *lane = &machine->lane[number];
   const tt_step *step = current(lane);
   int64_t bytes = piece_bytes(machine, lane);
-  double end_ps = machine->ends ? tt_sim_ends_work(machine, lane, bytes, begin_ps)
-                                : begin_ps + rint(1000 * work_ns(machine->model, step) * (double)bytes);
-  machine->work_ps[lane->plan->rank] = end_ps;
+  double end_ps = machine->work.ends ? tt_sim_ends_work(machine, lane, bytes, begin_ps)
+                                     : begin_ps + rint(1000 * work_ns(machine->model, step) * (double)bytes);
+  machine->work.done_ps[lane->plan->rank] = end_ps;
   lane->works = true;
   tt_sim_later(machine, (tt_sim_event){.time_ps = end_ps, .port = TT_NONE, .lane = number});
   tt_sim_add_span(machine, &(tt_sim_span){.rank = (int32_t)lane->plan->rank,
@@ -177,10 +177,10 @@ double tt_sim_begin_work(tt_sim_machine *machine, uint32_t number, double begin_
 /* The rank's own work on the current piece, if it takes time. */
 static void work(tt_sim_machine *machine, uint32_t number) {
   const tt_sim_lane *lane = &machine->lane[number];
-  if (machine->cores)
+  if (machine->work.cores)
     tt_sim_cores_queue(machine, number);
-  else if (machine->ends || work_ns(machine->model, current(lane)) * (double)piece_bytes(machine, lane) > 0)
-    tt_sim_begin_work(machine, number, fmax(machine->clock.now_ps, machine->work_ps[lane->plan->rank]));
+  else if (machine->work.ends || work_ns(machine->model, current(lane)) * (double)piece_bytes(machine, lane) > 0)
+    tt_sim_begin_work(machine, number, fmax(machine->clock.now_ps, machine->work.done_ps[lane->plan->rank]));
 }
 
 static void enter(tt_sim_machine *machine, tt_sim_lane *lane) {
@@ -189,7 +189,7 @@ static void enter(tt_sim_machine *machine, tt_sim_lane *lane) {
   lane->slices = bytes / machine->slice_bytes + (bytes % machine->slice_bytes > 0);
   lane->slice = 0;
   lane->entered = true;
-  if (machine->ends)
+  if (machine->work.ends)
     tt_sim_ends_enter(machine, lane);
 }
 
@@ -241,14 +241,14 @@ static bool move(tt_sim_machine *machine, uint32_t number) {
   tt_sim_lane *lane = &machine->lane[number];
   if (sends(lane) ? !put(machine, lane) : receives(lane) && !has_come(machine, lane))
     return false;
-  if (!sends(lane) || machine->ends)
+  if (!sends(lane) || machine->work.ends)
     work(machine, number);
   return !lane->works;
 }
 
 /* Within a machine, what was put into a slot goes out while the lane has to wait. */
 static void hold(tt_sim_machine *machine, tt_sim_lane *lane) {
-  if (machine->ends && lane->open && lane->open->medium != TT_MEDIUM_MESSAGE)
+  if (machine->work.ends && lane->open && lane->open->medium != TT_MEDIUM_MESSAGE)
     close_packet(machine, lane);
 }
 

@@ -137,8 +137,8 @@ static void fit_both(const samples *of, tt_sim_end *end) {
     end->both_ns[k] = ns[k];
 }
 
-/* A probe's reuse lies near a knot, not on it: each knot takes what its probes lack until none lacks anything. It is not
- * less than where less was used meanwhile; where nothing was measured, it is the same. */
+/* A probe's reuse lies near a knot, not on it: each knot takes what its probes lack until none lacks anything. It is
+ * not less than where less was used meanwhile; where nothing was measured, it is the same. */
 static void fit_reuse(const samples *of, tt_sim_end *end) {
   for (int turn = 0; turn < TURNS; turn++)
     for (int knot = 1; knot < TT_SIM_REUSES; knot++) {

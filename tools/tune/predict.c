@@ -1,7 +1,7 @@
 /* tools/tune/predict.c - parameters -> all ranks' plans, bound as the library binds them -> their time (sim/sim.h).
  *
- * Ranks begin a call when they are through with the one before, so a few calls are simulated one behind the other; where
- * there is a root, each has its own. */
+ * Ranks begin a call when they are through with the one before, so a few calls are simulated one behind the other;
+ * where there is a root, each has its own. */
 #include "predict.h"
 
 #include "bench/layout.h"
