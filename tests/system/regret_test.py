@@ -16,7 +16,7 @@ RULES = {"rules": [{"collective": "allreduce", "params": "ring"}, {"collective":
 # Of another machine: that of the job would not use it.
 WISDOM = {"tutti-wisdom": 1, "machine": "0123456789abcdef", "about": "made up", "winners": [
     {"collective": "allreduce", "ranks": 2, "nodes": 1, "ranks_per_node": 2, "nics": 0, "bytes": 65536, "params": "two-tree", "ns": 1,
-     "rules_ns": 1}]}
+     "rules_ns": 2}]}
 
 
 def compared(choice, best):
