@@ -1,18 +1,11 @@
 /* tune/outside_test.c - where another library is faster than tutti: rows that come back from files and numbers as they
  * were, rows that are refused, what makes them void, and the table in which lengths are looked up. */
-#include "tune/tune.h"
+#include "tune/testing.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#define MACHINE "0123456789abcdef"
 
 static char path[] = "/tmp/tutti-outside-XXXXXX";
 
@@ -28,15 +21,6 @@ static int remove_file(void **state) {
   snprintf(lock, sizeof lock, "%s.lock", path);
   unlink(lock);
   return unlink(path);
-}
-
-static tt_region region_of(tt_collective collective, int64_t ranks, int64_t bytes) {
-  return (tt_region){.collective = collective,
-                     .bytes = bytes,
-                     .rank_count = ranks,
-                     .node_count = 1,
-                     .ranks_per_node = ranks,
-                     .nic_count = 1};
 }
 
 static void put(tt_wisdom *wisdom, const char *library, tt_collective collective, int64_t bytes, bool wins) {
@@ -66,20 +50,6 @@ static tt_wisdom *some(void) {
   return made;
 }
 
-static void expect_equal(const tt_wisdom *a, const tt_wisdom *b) {
-  assert_int_equal(a->count, b->count);
-  assert_int_equal(a->outside_count, b->outside_count);
-  for (int64_t n = 0; n < a->outside_count; n++) {
-    const tt_outside *x = &a->outside[n], *y = &b->outside[n];
-    assert_string_equal(x->library, y->library);
-    assert_int_equal(x->region.collective, y->region.collective);
-    assert_memory_equal(&x->region.bytes, &y->region.bytes, sizeof x->region - offsetof(tt_region, bytes));
-    assert_int_equal(x->time_ns, y->time_ns);
-    assert_int_equal(x->tutti_ns, y->tutti_ns);
-    assert_int_equal(x->wins, y->wins);
-  }
-}
-
 static void test_rows_come_back_from_a_file(void **state) {
   (void)state;
   tt_wisdom *wisdom = some(), *more = empty(), *back;
@@ -100,18 +70,9 @@ static void test_rows_come_back_from_a_file(void **state) {
 
 static void test_rows_come_back_from_numbers(void **state) {
   (void)state;
-  tt_wisdom *wisdom = some(), *back = NULL, *cut = NULL;
-  int64_t *numbers, count;
-  assert_int_equal(tt_wisdom_pack(wisdom, &numbers, &count), TUTTI_OK);
-  assert_int_equal(tt_wisdom_unpack(numbers, count, &back), TUTTI_OK);
-  expect_equal(wisdom, back);
-  for (int64_t less = 1; less < count; less++) {
-    assert_int_equal(tt_wisdom_unpack(numbers, less, &cut), TUTTI_ERR_MISMATCH);
-    tt_wisdom_destroy(cut);
-  }
-  free(numbers);
+  tt_wisdom *wisdom = some();
+  expect_back_from_numbers(wisdom);
   tt_wisdom_destroy(wisdom);
-  tt_wisdom_destroy(back);
 }
 
 /* What was compared with one winner says nothing of the next one. */

@@ -1,12 +1,7 @@
 /* tune/wisdom_test.c - winners: files that come back as they were, files that are refused, jobs that write at once, and
  * the table in which calls are looked up. */
-#include "tune/tune.h"
+#include "tune/testing.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,8 +9,6 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#define MACHINE "0123456789abcdef"
 
 static char folder[] = "/tmp/tutti-wisdom-XXXXXX";
 static char path[128];
@@ -36,15 +29,7 @@ static int remove_folder(void **state) {
 }
 
 static tt_winner winner_of(tt_collective collective, int64_t ranks, int64_t bytes, const char *text) {
-  return (tt_winner){.region = {.collective = collective,
-                                .bytes = bytes,
-                                .rank_count = ranks,
-                                .node_count = 1,
-                                .ranks_per_node = ranks,
-                                .nic_count = 1},
-                     .text = text,
-                     .time_ns = 1000,
-                     .rules_ns = 1500};
+  return (tt_winner){.region = region_of(collective, ranks, bytes), .text = text, .time_ns = 1000, .rules_ns = 1500};
 }
 
 static tt_wisdom *wisdom_of(const tt_winner *winner, int64_t count) {
@@ -53,18 +38,6 @@ static tt_wisdom *wisdom_of(const tt_winner *winner, int64_t count) {
   for (int64_t n = 0; n < count; n++)
     assert_int_equal(tt_wisdom_put(made, &winner[n]), TUTTI_OK);
   return made;
-}
-
-static void expect_equal(const tt_wisdom *a, const tt_wisdom *b) {
-  assert_int_equal(a->count, b->count);
-  for (int64_t n = 0; n < a->count; n++) {
-    const tt_winner *x = &a->winner[n], *y = &b->winner[n];
-    assert_memory_equal(&x->region.bytes, &y->region.bytes, sizeof x->region - offsetof(tt_region, bytes));
-    assert_int_equal(x->region.collective, y->region.collective);
-    assert_string_equal(x->text, y->text);
-    assert_int_equal(x->time_ns, y->time_ns);
-    assert_int_equal(x->rules_ns, y->rules_ns);
-  }
 }
 
 /* ---- files ---- */
@@ -230,18 +203,9 @@ static void test_numbers_come_back(void **state) {
   (void)state;
   const tt_winner winners[] = {winner_of(TT_ALLREDUCE, 4, 1024, "linear"), winner_of(TT_SCAN, 4, 8, "pipelined-scan"),
                                winner_of(TT_REDUCE, 3, 99, "[core:4-nomial,far] slice=1M")};
-  tt_wisdom *wisdom = wisdom_of(winners, 3), *back = NULL, *cut = NULL;
-  int64_t *numbers, count;
-  assert_int_equal(tt_wisdom_pack(wisdom, &numbers, &count), TUTTI_OK);
-  assert_int_equal(tt_wisdom_unpack(numbers, count, &back), TUTTI_OK);
-  expect_equal(wisdom, back);
-  for (int64_t less = 1; less < count; less++) {
-    assert_int_equal(tt_wisdom_unpack(numbers, less, &cut), TUTTI_ERR_MISMATCH);
-    tt_wisdom_destroy(cut);
-  }
-  free(numbers);
+  tt_wisdom *wisdom = wisdom_of(winners, 3);
+  expect_back_from_numbers(wisdom);
   tt_wisdom_destroy(wisdom);
-  tt_wisdom_destroy(back);
 }
 
 /* ---- looking up ---- */

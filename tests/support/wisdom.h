@@ -69,6 +69,16 @@ static inline bool wisdom_find(const char *bytes, size_t size, bool string, tt_r
   return true;
 }
 
+/* A value becomes one of so many. */
+static inline size_t wisdom_change_value(char *bytes, size_t size, bool string, tt_random *random,
+                                         const char *const *values, size_t count) {
+  size_t at, length;
+  const char *value = values[tt_random_below(random, count)];
+  return wisdom_find(bytes, size, string, random, &at, &length)
+             ? wisdom_put(bytes, size, at, length, value, strlen(value))
+             : size;
+}
+
 static inline size_t wisdom_change_number(char *bytes, size_t size, tt_random *random) {
   static const char *const hostile[] = {"-1",
                                         "0",
@@ -91,11 +101,7 @@ static inline size_t wisdom_change_number(char *bytes, size_t size, tt_random *r
                                         "[4]",
                                         "nan",
                                         ""};
-  size_t at, length;
-  const char *piece = hostile[tt_random_below(random, TT_COUNT(hostile))];
-  return wisdom_find(bytes, size, false, random, &at, &length)
-             ? wisdom_put(bytes, size, at, length, piece, strlen(piece))
-             : size;
+  return wisdom_change_value(bytes, size, false, random, hostile, TT_COUNT(hostile));
 }
 
 static inline size_t wisdom_change_string(char *bytes, size_t size, tt_random *random) {
@@ -125,11 +131,7 @@ static inline size_t wisdom_change_string(char *bytes, size_t size, tt_random *r
                                         "\"reproducible acc=f32 single-copy\"",
                                         "\"[core:star] even stripe=all\"",
                                         "\"channels=-1\""};
-  size_t at, length;
-  const char *piece = hostile[tt_random_below(random, TT_COUNT(hostile))];
-  return wisdom_find(bytes, size, true, random, &at, &length)
-             ? wisdom_put(bytes, size, at, length, piece, strlen(piece))
-             : size;
+  return wisdom_change_value(bytes, size, true, random, hostile, TT_COUNT(hostile));
 }
 
 /* A value becomes a huge text, or brackets in brackets. */
