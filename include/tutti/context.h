@@ -43,6 +43,15 @@ TUTTI_API void tutti_context_destroy(tutti_context *context);
 TUTTI_API int64_t tutti_context_rank(const tutti_context *context);
 TUTTI_API int64_t tutti_context_size(const tutti_context *context);
 
+/* From now on tutti asks `interrupted` every 10 ms or so while a call waits, for programs with something to look at:
+ * signals, a user who has had enough. Other than 0: the call gives up, which breaks its communicator on all ranks with
+ * TUTTI_ERR_ABORTED. It must not call tutti. NULL: nobody is asked. */
+TUTTI_API tutti_status tutti_context_set_interrupted(tutti_context *context, int (*interrupted)(void *user),
+                                                     void *user);
+/* From now on a thread of the context moves outstanding requests on while the program does other things, as with
+ * TUTTI_PROGRESS=thread. It ends with the context. Another call changes nothing. */
+TUTTI_API tutti_status tutti_context_progress(tutti_context *context);
+
 /* Allocates memory that ranks of this machine can read in place. Every call accepts any buffer; this memory may be
  * faster. 64-byte aligned. Free it with tutti_free before the context is destroyed. */
 TUTTI_API tutti_status tutti_alloc(tutti_context *context, size_t bytes, void **memory);

@@ -34,6 +34,10 @@ TUTTI_API tutti_status tutti_request_start(tutti_request *request);
 TUTTI_API tutti_status tutti_test(tutti_request **request, int *done);
 /* As tutti_test, but blocks until the request is complete. */
 TUTTI_API tutti_status tutti_wait(tutti_request **request);
+/* Has tutti call `done` once, when the request is complete; at once if it is. The thread that moves it on calls it,
+ * from within a function of tutti: it must not call tutti. A request has one such function; it is gone once it was
+ * called. */
+TUTTI_API tutti_status tutti_request_notify(tutti_request *request, void (*done)(void *user), void *user);
 /* Frees a persistent request that is not running, with everything it holds on this rank. Other ranks may still start
  * theirs. Accepts NULL. */
 TUTTI_API void tutti_request_destroy(tutti_request *request);

@@ -307,7 +307,10 @@ tutti_status tutti_context_create(const tutti_context_options *options, tutti_co
   if (options)
     taken = take_transport(made, options);
   status = open_all(made, options ? &taken : NULL);
+  bool progresses = false;
   if (status == TUTTI_OK)
+    status = tt_progress_asked(&progresses);
+  if (status == TUTTI_OK && progresses)
     status = tt_progress_start(made, tt_request_progress);
   if (status != TUTTI_OK) {
     tutti_context_destroy(made);

@@ -109,6 +109,36 @@ tutti_status tutti_wait(tutti_request **request) {
   return collect(request);
 }
 
+tutti_status tutti_context_set_interrupted(tutti_context *context, int (*interrupted)(void *user), void *user) {
+  if (!context)
+    return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_context_set_interrupted: context is NULL");
+  TT_HOLD(context);
+  context->interrupted.call = interrupted;
+  context->interrupted.user = user;
+  return TUTTI_OK;
+}
+
+tutti_status tutti_context_progress(tutti_context *context) {
+  if (!context)
+    return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_context_progress: context is NULL");
+  if (tt_context_is_copy(context))
+    return tt_fork_refuse(context, "tutti_context_progress");
+  return context->progress ? TUTTI_OK : tt_progress_start(context, tt_request_progress);
+}
+
+tutti_status tutti_request_notify(tutti_request *request, void (*done)(void *user), void *user) {
+  if (!request || !done)
+    return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_request_notify: %s is NULL", request ? "done" : "request");
+  if (request->comm && tt_context_is_copy(request->comm->context))
+    return tt_fork_refuse(request->comm->context, "tutti_request_notify");
+  TT_HOLD(request->comm ? request->comm->context : NULL);
+  request->notify = done;
+  request->notify_user = user;
+  if (!is_running(request))
+    tt_request_tell(request);
+  return TUTTI_OK;
+}
+
 void tutti_request_destroy(tutti_request *request) {
   if (request && request->comm && tt_context_is_copy(request->comm->context))
     return;

@@ -147,6 +147,8 @@ struct tutti_request {
   tt_request_state state;
   bool persistent;
   tutti_status status;
+  void (*notify)(void *user); /* when it is done; NULL: nobody asked */
+  void *notify_user;
   char *refused;               /* done, with TUTTI_ERR_REFUSED: its text; NULL: no memory */
   tt_waiter waiter;            /* of tutti_test */
   struct tutti_request *next;  /* in the communicator's queue, or its pool */
@@ -255,6 +257,8 @@ tutti_status tt_operation_finish(tutti_comm *comm, const tt_operation *operation
 tutti_status tt_operation_run(tutti_comm *comm, const tt_call *call, tt_bound *bound);
 
 /* ---- queue.c ---- */
+/* It is done: whoever asked for that is told. */
+void tt_request_tell(tutti_request *request);
 /* Those that are not complete end with an error, here and on the others. */
 void tt_request_give_up(tutti_comm *comm);
 /* Frees those that nobody holds; the others stay, without a communicator, until their holders let go. */

@@ -90,6 +90,13 @@ static void refuse(const tutti_comm *comm, tutti_request *request) {
   request->refused = tt_refuse_text(comm, request->operation.number);
 }
 
+void tt_request_tell(tutti_request *request) {
+  void (*notify)(void *user) = request->notify;
+  request->notify = NULL;
+  if (notify)
+    notify(request->notify_user);
+}
+
 static void enqueue(tutti_request *request) {
   tutti_comm *comm = tt_request_home(request);
   assert(request->state == TT_REQUEST_IDLE && !request->pooled);
@@ -126,6 +133,7 @@ static void finish_head(tutti_comm *comm) {
   comm->queue.head = head->next;
   if (!comm->queue.head)
     comm->queue.tail = NULL;
+  tt_request_tell(head);
 }
 
 /* ---- where calls are refused ---- */

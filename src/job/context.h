@@ -62,6 +62,11 @@ struct tutti_context {
     void *user;
     int64_t called_ns; /* last */
   } idle;
+  struct {
+    int (*call)(void *user); /* the user's; NULL: none */
+    void *user;
+    int64_t called_ns; /* last */
+  } interrupted;
   tt_contention contention;
   int64_t moved_ns;    /* when the transport was moved last for the sake of others alone */
   int64_t tended_ns;   /* when communicators were looked at on which nothing is under way: agree/refuse.c */

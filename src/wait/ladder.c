@@ -26,6 +26,7 @@
 #define YIELDS_A_LOOK 64
 #define NEIGHBOURS 64 /* where more ranks share cores, nobody looks who shares whose */
 #define IDLE_NS 5000
+#define INTERRUPTED_NS 10000000
 #define SPINS_AN_IDLE 64 /* a few microseconds */
 #define SPINS_A_MOVE 16  /* that take as long */
 
@@ -63,6 +64,14 @@ static void let_idle(tutti_context *context, int64_t now) {
     return;
   context->idle.call(context->idle.user);
   context->idle.called_ns = now;
+}
+
+/* Whether the user has had enough of waiting. */
+static bool gives_up(tutti_context *context, int64_t now) {
+  if (!context->interrupted.call || now - context->interrupted.called_ns < INTERRUPTED_NS)
+    return false;
+  context->interrupted.called_ns = now;
+  return context->interrupted.call(context->interrupted.user) != 0;
 }
 
 static bool is_member(const tutti_comm *comm, int64_t job_rank) {
@@ -203,6 +212,8 @@ tutti_status tt_wait_pause(tutti_comm *comm, const tt_executor *executor, uint64
   tutti_status status = moves ? move_transport(comm, number) : move_sometimes(comm, number, now);
   if (status == TUTTI_OK && is_due(comm, waiter, now))
     status = look_around(comm, number, waiter, now);
+  if (status == TUTTI_OK && gives_up(comm->context, now))
+    status = tt_agree_break(tt_comm_main(comm), TUTTI_ERR_ABORTED, "rank %" PRId64 " was interrupted", comm->rank);
   if (status != TUTTI_OK)
     return status;
   if (comm->context->idle.call && waited > IDLE_NS)

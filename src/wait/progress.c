@@ -1,4 +1,4 @@
-/* wait/progress.c - the thread that moves outstanding requests on while the program computes (TUTTI_PROGRESS=thread).
+/* wait/progress.c - the thread that moves outstanding requests on while the program computes.
  *
  * It takes the context for one look at all requests and lets go of it again; a call of the program that waits for the
  * context gets it first. While nothing is outstanding it sleeps. While nothing moves it goes down a ladder of its own:
@@ -119,12 +119,15 @@ static void destroy(tt_progress *progress) {
   free(progress);
 }
 
-tutti_status tt_progress_start(tutti_context *context, tt_progress_move *move) {
+tutti_status tt_progress_asked(bool *asked) {
   const char *how = tt_options_get()->progress;
-  if (!*how)
-    return TUTTI_OK;
-  if (strcmp(how, "thread") != 0)
+  *asked = strcmp(how, "thread") == 0;
+  if (!*asked && *how)
     return tt_fail(TUTTI_ERR_ARGUMENT, "TUTTI_PROGRESS is '%s'; it may be 'thread' or empty", how);
+  return TUTTI_OK;
+}
+
+tutti_status tt_progress_start(tutti_context *context, tt_progress_move *move) {
   tt_progress *made = calloc(1, sizeof *made);
   if (!made)
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for a progress thread");

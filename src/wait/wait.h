@@ -2,7 +2,7 @@
  *
  *     ladder.c       spin, yield, sleep; and a look around from time to time
  *     contention.c   programs that are not the job's and compute on cores that its ranks wait on
- *     progress.c     a thread that moves requests on meanwhile (TUTTI_PROGRESS=thread) */
+ *     progress.c     a thread that moves requests on meanwhile */
 #ifndef TT_WAIT_WAIT_H
 #define TT_WAIT_WAIT_H
 
@@ -35,9 +35,12 @@ static inline bool tt_contention_expected(const tt_contention *contention, int64
 
 /* ---- progress.c: one thread at a time in a context, the program's or the one that moves requests on meanwhile ----
  *
- * Without TUTTI_PROGRESS=thread there is no second one, and holding a context costs a look at a pointer. */
+ * Where neither TUTTI_PROGRESS=thread nor tutti_context_progress asks for it there is no second one, and holding a
+ * context costs a look at a pointer. */
 
-/* Starts the thread where the options say so. move: moves the context's requests on; *moved: some did. */
+/* Whether the options ask for the thread. */
+tutti_status tt_progress_asked(bool *asked);
+/* Starts the thread. move: moves the context's requests on; *moved: some did. */
 typedef void tt_progress_move(tutti_context *context, bool *moved);
 tutti_status tt_progress_start(tutti_context *context, tt_progress_move *move);
 void tt_progress_stop(tutti_context *context); /* it is gone when this returns; accepts one without */

@@ -1,0 +1,154 @@
+/* Whoever asked is told when a request is complete: by the progress thread, or by a call that moves it. And whoever has
+ * had enough of waiting gives up the communicator. */
+#include "conformance/threads.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+enum { RANKS = 3 };
+
+typedef struct told {
+  pthread_mutex_t lock;
+  pthread_cond_t changed;
+  int times;
+  pthread_t by;
+} told;
+
+static void tell(void *user) {
+  told *of = user;
+  pthread_mutex_lock(&of->lock);
+  of->times++;
+  of->by = pthread_self();
+  pthread_cond_signal(&of->changed);
+  pthread_mutex_unlock(&of->lock);
+}
+
+static void sleep_until_told(told *of, int times) {
+  pthread_mutex_lock(&of->lock);
+  while (of->times < times)
+    pthread_cond_wait(&of->changed, &of->lock);
+  pthread_mutex_unlock(&of->lock);
+}
+
+#define TOLD                                                                                                           \
+  (told) { .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER }
+
+/* No rank calls tutti while it waits to be told. */
+static void sleep_all(const threads_rank *at, tutti_context *context, void *argument) {
+  (void)argument;
+  told of = TOLD;
+  tutti_comm *comm;
+  tutti_request *request;
+  int64_t mine = at->rank, sum = 0;
+  CHECK(tutti_comm_create(context, &comm) == TUTTI_OK);
+  CHECK(tutti_context_progress(context) == TUTTI_OK && tutti_context_progress(context) == TUTTI_OK);
+  for (int turn = 1; turn <= 5; turn++) {
+    CHECK(tutti_allreduce_start(&mine, &sum, 1, TUTTI_INT64, TUTTI_SUM, comm, &request) == TUTTI_OK);
+    CHECK(tutti_request_notify(request, tell, &of) == TUTTI_OK);
+    sleep_until_told(&of, turn);
+    CHECK(tutti_wait(&request) == TUTTI_OK && !request);
+    CHECK(sum == RANKS * (RANKS - 1) / 2);
+  }
+  tutti_comm_destroy(comm);
+}
+
+/* Without the thread it is the call that moves the request on; for a complete one at once; a new start is a new one. */
+static void tell_in_calls(const threads_rank *at, tutti_context *context, void *argument) {
+  (void)argument;
+  told of = TOLD;
+  tutti_comm *comm;
+  tutti_request *request;
+  int64_t mine = at->rank, sum = 0;
+  CHECK(tutti_comm_create(context, &comm) == TUTTI_OK);
+  CHECK(tutti_allreduce_init(&mine, &sum, 1, TUTTI_INT64, TUTTI_SUM, comm, &request) == TUTTI_OK);
+  CHECK(tutti_request_notify(request, tell, &of) == TUTTI_OK && of.times == 1); /* it is not running */
+  CHECK(tutti_request_start(request) == TUTTI_OK);
+  CHECK(tutti_request_notify(request, tell, &of) == TUTTI_OK);
+  CHECK(tutti_wait(&request) == TUTTI_OK && of.times == 2 && pthread_equal(of.by, pthread_self()));
+  CHECK(tutti_request_start(request) == TUTTI_OK && tutti_wait(&request) == TUTTI_OK && of.times == 2);
+  CHECK(tutti_request_notify(NULL, tell, &of) == TUTTI_ERR_ARGUMENT);
+  CHECK(tutti_request_notify(request, NULL, &of) == TUTTI_ERR_ARGUMENT);
+  tutti_request_destroy(request);
+  tutti_comm_destroy(comm);
+}
+
+/* With the communicator ends what runs on it, and whoever asked is told of that end. */
+static void tell_of_the_end(const threads_rank *at, tutti_context *context, void *argument) {
+  (void)argument;
+  told of = TOLD;
+  tutti_comm *comm;
+  tutti_request *request = NULL;
+  int64_t mine = at->rank, sum = 0;
+  CHECK(tutti_comm_create(context, &comm) == TUTTI_OK);
+  if (at->rank == 0) {
+    CHECK(tutti_allreduce_start(&mine, &sum, 1, TUTTI_INT64, TUTTI_SUM, comm, &request) == TUTTI_OK);
+    CHECK(tutti_request_notify(request, tell, &of) == TUTTI_OK && of.times == 0);
+  }
+  tutti_comm_destroy(comm);
+  CHECK(of.times == (at->rank == 0));
+  CHECK(tutti_wait(&request) == (at->rank == 0 ? TUTTI_ERR_ABORTED : TUTTI_OK));
+}
+
+static int has_enough(void *user) { return ++*(int *)user == 3; }
+
+/* Rank 0 comes to the call only after rank 1 has given it up. */
+static void give_up(const threads_rank *at, tutti_context *context, void *argument) {
+  pthread_barrier_t *after = argument;
+  tutti_comm *comm;
+  int asked = 0;
+  CHECK(tutti_comm_create(context, &comm) == TUTTI_OK);
+  if (at->rank == 1)
+    CHECK(tutti_context_set_interrupted(context, has_enough, &asked) == TUTTI_OK);
+  if (at->rank == 0)
+    pthread_barrier_wait(after);
+  CHECK(tutti_barrier(comm) == TUTTI_ERR_ABORTED);
+  CHECK(strstr(tutti_last_error(), "rank 1 was interrupted"));
+  if (at->rank == 1)
+    pthread_barrier_wait(after);
+  CHECK(at->rank != 1 || asked == 3);
+  tutti_comm_destroy(comm);
+}
+
+static void run(void (*body)(const threads_rank *, tutti_context *, void *)) {
+  for (int shm = 0; shm < 2; shm++)
+    threads_run(&(threads_options){.count = RANKS, .shm = shm, .slot_bytes = 4096, .body = body});
+}
+
+static void test_the_thread_tells_whoever_asked(void **state) {
+  (void)state;
+  run(sleep_all);
+}
+
+static void test_a_call_tells_whoever_asked(void **state) {
+  (void)state;
+  run(tell_in_calls);
+}
+
+static void test_the_end_of_a_communicator_is_told(void **state) {
+  (void)state;
+  run(tell_of_the_end);
+}
+
+static void test_who_has_enough_of_waiting_gives_up(void **state) {
+  (void)state;
+  pthread_barrier_t after;
+  for (int shm = 0; shm < 2; shm++) {
+    pthread_barrier_init(&after, NULL, 2);
+    threads_run(
+        &(threads_options){.count = RANKS, .shm = shm, .slot_bytes = 4096, .body = give_up, .argument = &after});
+    pthread_barrier_destroy(&after);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_the_thread_tells_whoever_asked),
+      cmocka_unit_test(test_a_call_tells_whoever_asked),
+      cmocka_unit_test(test_the_end_of_a_communicator_is_told),
+      cmocka_unit_test(test_who_has_enough_of_waiting_gives_up),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
