@@ -1,0 +1,101 @@
+/* bindings/python/src/module.c - the module tutti._tutti: its types, its errors, and what the interpreter has to do
+ * while a call waits. */
+#include "python.h"
+
+#include <string.h>
+
+py_types py_type;
+static PyObject *errors[TUTTI_ERR_REFUSED + 1]; /* by status; the module holds them */
+
+static const struct {
+  const char *name, *about;
+} error_names[] = {
+    [TUTTI_ERR_ARGUMENT] = {"ArgumentError", "An argument is wrong; the text names it and its value."},
+    [TUTTI_ERR_MEMORY] = {"OutOfMemoryError", "Memory, ordinary or shared, is exhausted."},
+    [TUTTI_ERR_SYSTEM] = {"SystemCallError", "A system call failed."},
+    [TUTTI_ERR_MISMATCH] = {"MismatchError", "Ranks called different things; the text says which rank called what."},
+    [TUTTI_ERR_PEER] = {"PeerError", "A rank died, or its connection is lost; the text names it."},
+    [TUTTI_ERR_TIMEOUT] = {"TimeoutError", "A time limit passed; the text names the missing ranks."},
+    [TUTTI_ERR_ABORTED] = {"AbortedError", "A rank gave up the communicator; the text says which, and why."},
+    [TUTTI_ERR_UNSUPPORTED] = {"UnsupportedError", "It is legal, but not available here."},
+    [TUTTI_ERR_PLAN] = {"PlanError", "The parameters make no plan, or a plan failed its proof."},
+    [TUTTI_ERR_REFUSED] = {"RefusedError", "A rank refused the call; the communicator still works."},
+};
+
+/* ---- errors ---- */
+
+PyObject *py_fail(tutti_status status) {
+  if (!PyErr_Occurred())
+    PyErr_SetString(errors[status], tutti_last_error());
+  return NULL;
+}
+
+/* Those that Python has an exception for are that, too: `except ValueError` catches an ArgumentError. */
+static PyObject *base_of(int status, PyObject *general) {
+  PyObject *builtin = status == TUTTI_ERR_ARGUMENT  ? PyExc_ValueError
+                      : status == TUTTI_ERR_MEMORY  ? PyExc_MemoryError
+                      : status == TUTTI_ERR_SYSTEM  ? PyExc_OSError
+                      : status == TUTTI_ERR_TIMEOUT ? PyExc_TimeoutError
+                                                    : NULL;
+  return builtin ? PyTuple_Pack(2, general, builtin) : PyTuple_Pack(1, general);
+}
+
+static int add_error(PyObject *module, int status, PyObject *general) {
+  char full[64];
+  PyObject *bases = base_of(status, general);
+  PyOS_snprintf(full, sizeof full, "tutti.%s", error_names[status].name);
+  errors[status] = bases ? PyErr_NewExceptionWithDoc(full, error_names[status].about, bases, NULL) : NULL;
+  Py_XDECREF(bases);
+  return errors[status] ? PyModule_AddObjectRef(module, error_names[status].name, errors[status]) : -1;
+}
+
+static int add_errors(PyObject *module) {
+  PyObject *general = PyErr_NewExceptionWithDoc("tutti.Error", "Whatever goes wrong in tutti.", NULL, NULL);
+  int failed = general ? PyModule_AddObjectRef(module, "Error", general) : -1;
+  for (int status = TUTTI_ERR_ARGUMENT; status <= TUTTI_ERR_REFUSED && !failed; status++)
+    failed = add_error(module, status, general);
+  Py_XDECREF(general);
+  return failed;
+}
+
+/* ---- while a call waits ---- */
+
+/* Called without the GIL, by the thread that makes the call. The exception stays set until the call has come back. */
+int py_interrupted(void *unused) {
+  (void)unused;
+  PyGILState_STATE state = PyGILState_Ensure();
+  int stops = PyErr_CheckSignals();
+  PyGILState_Release(state);
+  return stops;
+}
+
+PyObject *py_helper(const char *module, const char *name) {
+  PyObject *package = PyImport_ImportModule(module);
+  PyObject *found = package ? PyObject_GetAttrString(package, name) : NULL;
+  Py_XDECREF(package);
+  return found;
+}
+
+/* ---- the module ---- */
+
+static int add_type(PyObject *module, PyType_Spec *spec, const char *name, PyObject **type) {
+  *type = PyType_FromSpec(spec);
+  return *type ? PyModule_AddObjectRef(module, name, *type) : -1;
+}
+
+static int fill(PyObject *module) {
+  py_comm_prepare();
+  if (add_errors(module) || add_type(module, &py_context_spec, "Context", &py_type.context) ||
+      add_type(module, &py_comm_spec, "Comm", &py_type.comm) ||
+      add_type(module, &py_memory_spec, "Memory", &py_type.memory) ||
+      add_type(module, &py_request_spec, "Request", &py_type.request))
+    return -1;
+  return PyModule_AddStringConstant(module, "__version__", TUTTI_VERSION);
+}
+
+static PyModuleDef_Slot slots[] = {{Py_mod_exec, (void *)fill}, {0, NULL}};
+
+static PyModuleDef definition = {PyModuleDef_HEAD_INIT, .m_name = "tutti._tutti", .m_doc = "The C part of tutti.",
+                                 .m_slots = slots};
+
+PyMODINIT_FUNC PyInit__tutti(void) { return PyModuleDef_Init(&definition); }

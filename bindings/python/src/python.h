@@ -1,0 +1,116 @@
+/* bindings/python/src/python.h - the extension tutti._tutti: Python's objects over tutti's C API.
+ *
+ *     module.c    the module, its errors, and what is asked of the interpreter while a call waits
+ *     view.c      a Python object as elements in memory: buffer protocol or DLPack
+ *     job.c       contexts and communicators
+ *     calls.c     the collectives: a row of a table each, in three forms
+ *     request.c   what is under way
+ *
+ * Limited API of Python 3.11: one binary for that version and all later ones. */
+#ifndef TUTTI_PYTHON_H
+#define TUTTI_PYTHON_H
+
+#define Py_LIMITED_API 0x030b0000
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <tutti/tutti.h>
+
+/* ---- module.c ---- */
+
+/* Sets the exception of a status, with the text of tutti_last_error; returns NULL. An exception that is set already
+ * stays: Ctrl-C while the call waited. */
+PyObject *py_fail(tutti_status status);
+/* What tutti asks while a call waits: handles signals as Python does; an exception gives up the call. */
+int py_interrupted(void *unused);
+/* tutti.MODULE.NAME, from Python's part of the package. A new reference. */
+PyObject *py_helper(const char *module, const char *name);
+
+/* ---- view.c ---- */
+
+#define VIEW_AXES 32
+
+/* Elements of an object. Where they are not one behind the other, `data` is memory of its own. */
+typedef struct py_view {
+  Py_buffer buffer;  /* obj NULL: not of the buffer protocol */
+  PyObject *capsule; /* of DLPack; NULL: not of it */
+  void *data;        /* NULL: there is no object */
+  void *copy;        /* data, where that is its own memory */
+  char *base;        /* of the object's first element */
+  int64_t count;     /* of elements */
+  int64_t bytes;     /* of one */
+  tutti_type type;
+  int axes;
+  int64_t shape[VIEW_AXES], stride[VIEW_AXES]; /* stride: in bytes */
+  bool writes;
+} py_view;
+
+/* name: of the argument, for errors. -1: an exception is set. */
+void py_view_clear(py_view *view); /* there is none */
+int py_view_begin(PyObject *object, const char *name, bool writes, py_view *view);
+/* Brings what the object holds now to `data`, and what `data` holds to an object that is written; nothing to do where
+ * they are the same. */
+void py_view_load(const py_view *view);
+void py_view_store(const py_view *view);
+/* Lets go of the object. */
+void py_view_end(py_view *view);
+
+/* ---- job.c ---- */
+
+typedef struct py_context {
+  PyObject_HEAD tutti_context *context; /* NULL: closed */
+  int64_t parts;                        /* communicators and memory of it that are open */
+} py_context;
+
+/* Of tutti_alloc. */
+typedef struct py_memory {
+  PyObject_HEAD py_context *of;
+  void *data;
+  Py_ssize_t bytes;
+} py_memory;
+
+typedef struct py_comm {
+  PyObject_HEAD py_context *of;
+  tutti_comm *comm; /* NULL: closed */
+  int64_t rank, size;
+  PyObject *running; /* a set of requests, which hold what they use until they are complete */
+} py_comm;
+
+extern PyType_Spec py_context_spec, py_comm_spec, py_memory_spec;
+void py_comm_prepare(void); /* before its type is made */
+/* NULL, with an exception, where it is closed. */
+tutti_comm *py_comm_open(const py_comm *self);
+
+/* ---- calls.c ---- */
+
+extern const PyMethodDef py_calls[]; /* the methods of a communicator; ends with an empty one */
+
+/* ---- request.c ---- */
+
+typedef struct py_request {
+  PyObject_HEAD py_comm *comm;
+  tutti_request *request; /* NULL: complete, and not persistent */
+  PyObject *result;       /* what wait() returns */
+  py_view in, out;
+  int64_t *words; /* memory of its lists */
+  bool persistent, runs;
+  int bell;           /* a descriptor that is told when it is complete */
+  _Atomic bool ready; /* it is: set before the descriptor is told, by any thread */
+} py_request;
+
+extern PyType_Spec py_request_spec;
+/* A new one, empty. */
+py_request *py_request_new(py_comm *comm, bool persistent);
+/* It has been made in tutti; if it is not persistent it runs. -1: an exception is set. */
+int py_request_begun(py_request *self);
+/* Lets go of requests that nobody waits for and that have become complete. */
+void py_request_sweep(py_comm *comm);
+
+typedef struct py_types {
+  PyObject *context, *comm, *memory, *request;
+} py_types;
+extern py_types py_type;
+
+#endif

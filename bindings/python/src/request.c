@@ -1,0 +1,182 @@
+/* bindings/python/src/request.c - what is under way. A request holds its buffers until it is complete, also where the
+ * program has let go of it: the communicator has a set of those that run. */
+#include "python.h"
+
+#include <stdlib.h>
+#include <sys/eventfd.h>
+
+py_request *py_request_new(py_comm *comm, bool persistent) {
+  PyTypeObject *type = (PyTypeObject *)py_type.request;
+  allocfunc alloc = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
+  py_request *made = (py_request *)alloc(type, 0);
+  if (!made)
+    return NULL;
+  Py_INCREF((PyObject *)comm);
+  made->comm = comm;
+  made->persistent = persistent;
+  return made;
+}
+
+int py_request_begun(py_request *self) {
+  if (self->persistent)
+    return 0;
+  self->runs = true;
+  return PySet_Add(self->comm->running, (PyObject *)self);
+}
+
+static void let_go(py_request *self) {
+  py_view_end(&self->in);
+  py_view_end(&self->out);
+  free(self->words);
+  self->words = NULL;
+}
+
+/* It has come to its end. */
+static void end(py_request *self, bool succeeded) {
+  self->runs = false;
+  if (succeeded)
+    py_view_store(&self->out);
+  if (!self->persistent)
+    let_go(self);
+  PySet_Discard(self->comm->running, (PyObject *)self);
+}
+
+static PyObject *result_of(const py_request *self) {
+  PyObject *result = self->result ? self->result : Py_None;
+  Py_INCREF(result);
+  return result;
+}
+
+static PyObject *request_wait(py_request *self, PyObject *unused) {
+  (void)unused;
+  tutti_status status;
+  if (!self->runs)
+    return result_of(self);
+  Py_BEGIN_ALLOW_THREADS;
+  status = tutti_wait(&self->request);
+  Py_END_ALLOW_THREADS;
+  PyObject *result = status == TUTTI_OK ? result_of(self) : py_fail(status);
+  end(self, status == TUTTI_OK);
+  return result;
+}
+
+static tutti_status test(py_request *self, int *done) {
+  tutti_status status = tutti_test(&self->request, done);
+  if (status != TUTTI_OK || *done)
+    end(self, status == TUTTI_OK);
+  return status;
+}
+
+static PyObject *request_test(py_request *self, PyObject *unused) {
+  (void)unused;
+  int done = 1;
+  Py_INCREF((PyObject *)self);
+  tutti_status status = self->runs ? test(self, &done) : TUTTI_OK;
+  Py_DECREF((PyObject *)self);
+  return status == TUTTI_OK ? PyBool_FromLong(done) : py_fail(status);
+}
+
+/* ---- await ---- */
+
+/* Called by whoever moves the request on, without the GIL. */
+static void tell(void *user) {
+  py_request *self = user;
+  int bell = self->bell;
+  atomic_store_explicit(&self->ready, true, memory_order_release); /* pairs with request_ready */
+  eventfd_write(bell, 1);
+}
+
+static PyObject *request_ready(py_request *self, void *unused) {
+  (void)unused;
+  return PyBool_FromLong(!self->runs || atomic_load_explicit(&self->ready, memory_order_acquire));
+}
+
+/* Whether there is something to wait for; then the descriptor is told of its end. */
+static PyObject *request_watch(py_request *self, PyObject *bell) {
+  if (!self->runs || atomic_load_explicit(&self->ready, memory_order_acquire))
+    Py_RETURN_FALSE;
+  self->bell = (int)PyLong_AsLong(bell);
+  if (self->bell == -1 && PyErr_Occurred())
+    return NULL;
+  tutti_status status = tutti_context_progress(self->comm->of->context);
+  if (status == TUTTI_OK)
+    status = tutti_request_notify(self->request, tell, self);
+  return status == TUTTI_OK ? PyBool_FromLong(1) : py_fail(status);
+}
+
+static PyObject *request_await(PyObject *self) {
+  PyObject *wait = py_helper("tutti._async", "wait");
+  PyObject *coroutine = wait ? PyObject_CallFunctionObjArgs(wait, self, NULL) : NULL;
+  PyObject *iterator = coroutine ? PyObject_CallMethod(coroutine, "__await__", NULL) : NULL;
+  Py_XDECREF(coroutine);
+  Py_XDECREF(wait);
+  return iterator;
+}
+
+/* ---- persistent ---- */
+
+static PyObject *request_start(py_request *self, PyObject *unused) {
+  (void)unused;
+  if (!self->persistent || self->runs) {
+    PyErr_SetString(PyExc_ValueError, self->runs ? "the request is running" : "the request is not of an _init method");
+    return NULL;
+  }
+  atomic_store_explicit(&self->ready, false, memory_order_relaxed); /* nobody is told between calls */
+  py_view_load(&self->in);
+  py_view_load(&self->out);
+  tutti_status status = tutti_request_start(self->request);
+  if (status != TUTTI_OK)
+    return py_fail(status);
+  self->runs = true;
+  if (PySet_Add(self->comm->running, (PyObject *)self) != 0)
+    return NULL;
+  Py_INCREF((PyObject *)self);
+  return (PyObject *)self;
+}
+
+void py_request_sweep(py_comm *comm) {
+  PyObject *all = PySequence_List(comm->running);
+  for (Py_ssize_t n = 0; all && n < PyList_Size(all); n++) {
+    int done = 0;
+    test((py_request *)PyList_GetItem(all, n), &done); /* an error is for who waits for it */
+  }
+  Py_XDECREF(all);
+  PyErr_Clear();
+}
+
+static void request_dealloc(PyObject *object) {
+  py_request *self = (py_request *)object;
+  PyTypeObject *type = Py_TYPE(object);
+  if (self->persistent && self->request)
+    tutti_request_destroy(self->request);
+  let_go(self);
+  Py_XDECREF(self->result);
+  Py_XDECREF((PyObject *)self->comm);
+  freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
+  release(object);
+  Py_DECREF(type);
+}
+
+static PyMethodDef methods[] = {
+    {"wait", (PyCFunction)request_wait, METH_NOARGS,
+     "wait()\n--\n\nWaits until the call is complete; returns its result."},
+    {"test", (PyCFunction)request_test, METH_NOARGS, "test()\n--\n\nWhether the call is complete."},
+    {"start", (PyCFunction)request_start, METH_NOARGS,
+     "start()\n--\n\nStarts a request of an _init method; returns it."},
+    {"watch", (PyCFunction)request_watch, METH_O,
+     "watch(fd)\n--\n\nHas 1 written to an eventfd when the call is complete; False: it is."},
+    {NULL, NULL, 0, NULL}};
+
+static PyGetSetDef members[] = {
+    {"ready", (getter)request_ready, NULL, "Whether wait() would return at once, if watched.", NULL},
+    {NULL, NULL, NULL, NULL, NULL}};
+
+static PyType_Slot slots[] = {{Py_tp_doc, "A call that is under way, or one that can be started again and again."},
+                              {Py_tp_dealloc, (void *)request_dealloc},
+                              {Py_tp_methods, methods},
+                              {Py_tp_getset, members},
+                              {Py_am_await, (void *)request_await},
+                              {0, NULL}};
+
+PyType_Spec py_request_spec = {"tutti.Request", sizeof(py_request), 0,
+                               Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};

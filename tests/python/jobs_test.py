@@ -1,0 +1,60 @@
+#!/usr/bin/env python3
+"""The Python package in jobs of 1 to 4 ranks: every collective, errors, waiting, and the examples of its docstrings."""
+import os
+import pathlib
+import subprocess
+import sys
+
+BIN = pathlib.Path(os.environ["TUTTI_BIN"])
+PACKAGE = BIN.parent / "lib/python"
+PROGRAMS = pathlib.Path(__file__).parent / "programs"
+PYTHON = "/usr/bin/python3"  # the system's, for which python3-dev and python3-numpy are
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(PACKAGE)}
+
+
+def skip(why):
+    print(f"skipped: {why}")
+    sys.exit(77)
+
+
+def run(ranks, program, *arguments, **settings):
+    result = subprocess.run([BIN / "tutti", "run", "-n", str(ranks), PYTHON, PROGRAMS / program, *arguments], text=True,
+                            capture_output=True, timeout=300, env={**ENVIRONMENT, **settings}, check=False)
+    assert result.returncode == 0, f"{program} with {ranks} ranks, {settings}:\n{result.stdout}{result.stderr}"
+    assert result.stdout.count("all right") == ranks, result.stdout + result.stderr
+
+
+def test_collectives():
+    for ranks in (1, 2, 3, 4):
+        run(ranks, "collectives.py", "25")
+    run(3, "collectives.py", "10", TUTTI_PROGRESS="thread")
+    run(4, "collectives.py", "10", TUTTI_GROUPS="2x2", TUTTI_NODES="2x2")
+
+
+def test_errors():
+    for ranks in (1, 2, 3):
+        run(ranks, "errors.py")
+
+
+def test_waiting():
+    for ranks in (1, 2, 3):
+        run(ranks, "waiting.py")
+
+
+def test_docstrings():
+    for module in ("tutti", "tutti._objects"):
+        subprocess.run([PYTHON, "-c", f"import doctest, {module} as m; f = doctest.testmod(m).failed; raise SystemExit(f)"],
+                       env=ENVIRONMENT, check=True, timeout=60)
+
+
+def main():
+    if not (PACKAGE / "tutti").exists():
+        skip("the Python package is not built here")
+    if subprocess.run([PYTHON, "-c", "import numpy"], capture_output=True, check=False).returncode != 0:
+        skip("there is no numpy (python3-numpy)")
+    for test in (test_collectives, test_errors, test_waiting, test_docstrings):
+        test()
+        print(f"{test.__name__}: passed")
+
+
+main()

@@ -1,0 +1,71 @@
+"""What is wrong is an exception that names the argument, and nothing is left broken by it."""
+
+import array
+
+import numpy
+
+import tutti
+
+comm = tutti.world()
+rank, size = comm.rank, comm.size
+data = numpy.ones(10)
+
+CASES = [
+    (ValueError, "op is 'most'; there are sum", lambda: comm.allreduce(data, op="most")),
+    (TypeError, "op is 3; it must be a string", lambda: comm.allreduce(data, op=3)),
+    (ValueError, "out must have 10", lambda: comm.allreduce(data, out=numpy.zeros(4))),
+    (TypeError, "data has elements of type float64, out of type float32", lambda: comm.allreduce(data, out=numpy.zeros(10, "f4"))),
+    (TypeError, "other byte order ('>d')", lambda: comm.allreduce(numpy.ones(3, ">f8"))),
+    (TypeError, "format 'O'", lambda: comm.allreduce(numpy.array([None, 1]))),
+    (TypeError, "no result like a list", lambda: comm.allreduce([1, 2])),
+    (TypeError, "must have the buffer protocol or DLPack", lambda: comm.allreduce([1], out=numpy.zeros(1))),
+    (ValueError, "out is read-only", lambda: comm.allreduce(data, out=data.tobytes())),
+    (ValueError, "its first axis must be the", lambda: comm.reduce_scatter(numpy.ones(size + 1))),
+    (ValueError, "cannot share evenly", lambda: comm.reduce_scatter(numpy.ones(size + 1), out=numpy.ones(1))) if size > 1 else None,
+    (ValueError, "root is -1", lambda: comm.broadcast(data, root=-1)),
+    (ValueError, f"root is {size}", lambda: comm.reduce(data, root=size)),
+    (TypeError, "has no argument 'into'", lambda: comm.allreduce(data, into=data)),
+    (TypeError, "takes 3 arguments; there are 4", lambda: comm.allreduce(data, None, "sum", 0)),
+    (TypeError, "needs data on this rank", lambda: comm.allreduce(None)),
+    (ValueError, "counts of out are 1", lambda: comm.allgatherv(data, data.copy(), [10])) if size > 1 else None,
+    (ValueError, "is 11 elements from 0 on; there are 10", lambda: comm.allgatherv(data, data.copy(), [11] * size)),
+    (ValueError, "is -1 elements", lambda: comm.allgatherv(data, data.copy(), [-1] * size)),
+    (tutti.ArgumentError, "float64", lambda: comm.allreduce(data, op="bit-and")),
+    (tutti.PlanError, "", lambda: comm.set_params("allreduce", "[core:spiral]")),
+    (ValueError, "collective", lambda: comm.set_params("allspeak", "linear")),
+    (ValueError, "is running", lambda: started.start()),
+    (ValueError, "not of an _init method", lambda: ended.start()),
+]
+
+ended = comm.allreduce_start(data)
+ended.wait()
+started = comm.allreduce_init(data, data.copy())
+started.start()
+for kind, text, call in filter(None, CASES):
+    try:
+        call()
+    except kind as error:
+        assert text in str(error), f"'{error}' does not say '{text}'"
+    else:
+        raise AssertionError(f"no error that says '{text}'")
+started.wait()
+assert (comm.allreduce(data) == size).all()
+
+held = bytearray(8)
+request = comm.broadcast_init(held)
+try:
+    held.append(1)
+    raise AssertionError("a buffer of a request was resized")
+except BufferError:
+    pass
+del request
+held.append(1)
+
+comm.close()
+for call in (lambda: comm.allreduce(data), comm.barrier, lambda: comm.last_params):
+    try:
+        call()
+        raise AssertionError("a closed communicator went on")
+    except ValueError as error:
+        assert str(error) == "the communicator is closed", error
+print(f"rank {rank} of {size}: all right")

@@ -1,0 +1,101 @@
+"""Waiting as Python waits: awaited requests, cancelled ones, Ctrl-C, threads beside a call."""
+
+import asyncio
+import os
+import signal
+import sys
+import threading
+import time
+
+import numpy
+
+import tutti
+
+comm = tutti.world()
+rank, size = comm.rank, comm.size
+
+
+async def late(seconds):
+    """Ranks but 0 come later; meanwhile rank 0's loop goes on."""
+    beats = 0
+    if rank > 0:
+        await asyncio.sleep(seconds)
+    waits = [asyncio.ensure_future(one(n)) for n in range(50)]
+    while not all(wait.done() for wait in waits):
+        beats += 1
+        await asyncio.sleep(0.001)
+    assert [wait.result() for wait in waits] == [n * size for n in range(50)]
+    assert rank > 0 or size == 1 or beats > 5, f"the loop went on {beats} times"
+
+
+async def one(n):
+    return (await comm.allreduce_start(numpy.full(10, n)))[0]
+
+
+async def cancelled():
+    """The call goes on, and its buffers stay."""
+    data = numpy.full(100000, rank + 1.0)
+    out = numpy.zeros_like(data)
+    request = comm.allreduce_start(data, out)
+    waits = asyncio.ensure_future(wait_for(request))
+    await asyncio.sleep(0)
+    waits.cancel()
+    try:
+        await waits
+    except asyncio.CancelledError:
+        pass
+    del request, data
+    comm.barrier()
+    assert (out == size * (size + 1) / 2).all()
+
+
+async def wait_for(request):
+    return await request
+
+
+def threads():
+    """Another thread computes while this one waits in a call: the call does not hold the interpreter."""
+    counted = [0]
+    ends = threading.Event()
+
+    def count():
+        while not ends.is_set():
+            counted[0] += 1
+
+    thread = threading.Thread(target=count)
+    thread.start()
+    if rank > 0:
+        time.sleep(0.2)
+    before = counted[0]
+    comm.barrier()
+    ends.set()
+    thread.join()
+    assert rank > 0 or size == 1 or counted[0] > before + 100, counted[0] - before
+
+
+def interrupted():
+    """Ctrl-C on the last rank, which waits for rank 0: it leaves, and rank 0 reads who did it."""
+    if rank == size - 1:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
+        try:
+            comm.allreduce(numpy.ones(1000))
+            raise AssertionError("the call came to its end")
+        except KeyboardInterrupt:
+            return
+    if rank == 0:
+        time.sleep(0.5)
+    try:
+        comm.allreduce(numpy.ones(1000))
+        raise AssertionError("the call came to its end")
+    except tutti.AbortedError as error:
+        assert f"rank {size - 1} was interrupted" in str(error), error
+
+
+asyncio.run(late(0.2))
+asyncio.run(cancelled())
+threads()
+if size > 1:
+    interrupted()
+print(f"rank {rank} of {size}: all right")
+sys.exit(0)
