@@ -34,6 +34,8 @@ TUTTI_API tutti_status tutti_request_start(tutti_request *request);
 TUTTI_API tutti_status tutti_test(tutti_request **request, int *done);
 /* As tutti_test, but blocks until the request is complete. */
 TUTTI_API tutti_status tutti_wait(tutti_request **request);
+/* As tutti_wait, with a time limit of its own instead of TUTTI_TIMEOUT, in nanoseconds, > 0. */
+TUTTI_API tutti_status tutti_wait_for(tutti_request **request, int64_t timeout_ns);
 /* Has tutti call `done` once, when the request is complete; at once if it is. The thread that moves it on calls it,
  * from within a function of tutti: it must not call tutti. A request has one such function; it is gone once it was
  * called. */

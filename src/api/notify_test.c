@@ -75,6 +75,22 @@ static void tell_in_calls(const threads_rank *at, tutti_context *context, void *
   tutti_comm_destroy(comm);
 }
 
+/* The others do not come. */
+static void wait_in_vain(const threads_rank *at, tutti_context *context, void *argument) {
+  pthread_barrier_t *after = argument;
+  tutti_comm *comm;
+  tutti_request *request = NULL;
+  CHECK(tutti_comm_create(context, &comm) == TUTTI_OK);
+  CHECK(tutti_wait_for(&request, 1) == TUTTI_OK && tutti_wait_for(&request, 0) == TUTTI_ERR_ARGUMENT);
+  if (at->rank == 0) {
+    CHECK(tutti_barrier_start(comm, &request) == TUTTI_OK);
+    CHECK(tutti_wait_for(&request, 20000000) == TUTTI_ERR_TIMEOUT && !request);
+    CHECK(strstr(tutti_last_error(), "rank 1 has not come") && strstr(tutti_last_error(), "rank 2 has not come"));
+  }
+  pthread_barrier_wait(after);
+  tutti_comm_destroy(comm);
+}
+
 /* With the communicator ends what runs on it, and whoever asked is told of that end. */
 static void tell_of_the_end(const threads_rank *at, tutti_context *context, void *argument) {
   (void)argument;
@@ -143,11 +159,21 @@ static void test_who_has_enough_of_waiting_gives_up(void **state) {
   }
 }
 
+static void test_a_wait_has_its_own_limit(void **state) {
+  (void)state;
+  pthread_barrier_t after;
+  for (int shm = 0; shm < 2; shm++) {
+    pthread_barrier_init(&after, NULL, RANKS);
+    threads_run(
+        &(threads_options){.count = RANKS, .shm = shm, .slot_bytes = 4096, .body = wait_in_vain, .argument = &after});
+    pthread_barrier_destroy(&after);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_the_thread_tells_whoever_asked),
-      cmocka_unit_test(test_a_call_tells_whoever_asked),
-      cmocka_unit_test(test_the_end_of_a_communicator_is_told),
+      cmocka_unit_test(test_the_thread_tells_whoever_asked),     cmocka_unit_test(test_a_call_tells_whoever_asked),
+      cmocka_unit_test(test_the_end_of_a_communicator_is_told),  cmocka_unit_test(test_a_wait_has_its_own_limit),
       cmocka_unit_test(test_who_has_enough_of_waiting_gives_up),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

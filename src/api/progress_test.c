@@ -72,6 +72,48 @@ static void mix(const threads_rank *at, tutti_context *context, void *argument) 
   free(in);
 }
 
+typedef struct second {
+  tutti_comm *comm;
+  const float *in;
+  float *out;
+} second;
+
+static void *call_beside(void *argument) {
+  const second *of = argument;
+  tutti_request *request;
+  for (int turn = 0; turn < TURNS; turn++) {
+    CHECK(tutti_allreduce_start(of->in, of->out, LENGTH, TUTTI_FLOAT32, TUTTI_SUM, of->comm, &request) == TUTTI_OK);
+    CHECK(tutti_wait(&request) == TUTTI_OK);
+    check(of->out);
+  }
+  return NULL;
+}
+
+/* Rank 0 waits for a call that the others make only after another one, which rank 0 makes in another thread. */
+static void wait_in_two_threads(const threads_rank *at, tutti_context *context, void *argument) {
+  (void)argument;
+  tutti_comm *comm[2];
+  tutti_request *request;
+  pthread_t thread;
+  CHECK(tutti_comm_create(context, &comm[0]) == TUTTI_OK && tutti_comm_create(context, &comm[1]) == TUTTI_OK);
+  float *in = numbers(at->rank), *out[2] = {numbers(at->rank), numbers(at->rank)};
+  second beside = {comm[1], in, out[1]};
+  if (at->rank > 0)
+    call_beside(&beside);
+  CHECK(tutti_allreduce_start(in, out[0], LENGTH, TUTTI_FLOAT32, TUTTI_SUM, comm[0], &request) == TUTTI_OK);
+  if (at->rank == 0)
+    CHECK(pthread_create(&thread, NULL, call_beside, &beside) == 0);
+  CHECK(tutti_wait(&request) == TUTTI_OK);
+  check(out[0]);
+  if (at->rank == 0)
+    CHECK(pthread_join(thread, NULL) == 0);
+  for (int n = 0; n < 2; n++) {
+    tutti_comm_destroy(comm[n]);
+    free(out[n]);
+  }
+  free(in);
+}
+
 static void run(void (*body)(const threads_rank *, tutti_context *, void *)) {
   for (int shm = 0; shm < 2; shm++)
     threads_run(&(threads_options){.count = RANKS, .shm = shm, .slot_bytes = 4096, .body = body});
@@ -89,11 +131,17 @@ static void test_calls_and_the_thread_take_turns(void **state) {
   run(mix);
 }
 
+static void test_a_thread_that_waits_lets_others_call(void **state) {
+  (void)state;
+  run(wait_in_two_threads);
+}
+
 int main(void) {
   setenv("TUTTI_PROGRESS", "thread", 1);
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_a_rank_that_stands_still_keeps_nobody_waiting),
       cmocka_unit_test(test_calls_and_the_thread_take_turns),
+      cmocka_unit_test(test_a_thread_that_waits_lets_others_call),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

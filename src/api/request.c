@@ -27,7 +27,7 @@ static bool has_moved(const tutti_comm *comm, tt_waiter *waiter, bool moved) {
   assert(waiter->moves <= comm->queue.moves);
   moved = moved || waiter->moves != comm->queue.moves;
   if (moved)
-    *waiter = (tt_waiter){.moves = comm->queue.moves};
+    *waiter = (tt_waiter){.moves = comm->queue.moves, .lets_go = waiter->lets_go, .timeout_ns = waiter->timeout_ns};
   return moved;
 }
 
@@ -88,25 +88,37 @@ tutti_status tutti_test(tutti_request **request, int *done) {
   return *done ? collect(request) : TUTTI_OK;
 }
 
-tutti_status tutti_wait(tutti_request **request) {
+static tutti_status wait_for(tutti_request **request, int64_t timeout_ns, const char *function) {
   if (!request)
-    return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_wait: request is NULL");
+    return tt_fail(TUTTI_ERR_ARGUMENT, "%s: request is NULL", function);
   if (!*request)
     return TUTTI_OK;
-  tt_waiter waiter = {0};
   tutti_comm *comm = tt_request_home(*request);
   if (!comm)
     return collect(request);
   if (tt_context_is_copy(comm->context))
-    return tt_fork_refuse(comm->context, "tutti_wait");
+    return tt_fork_refuse(comm->context, function);
   TT_HOLD(comm->context);
+  tt_waiter waiter = {.lets_go = held, .timeout_ns = timeout_ns};
+  if (held)
+    tt_progress_begin_wait(held);
   while (is_running(*request)) {
     bool moved = false;
     tt_request_progress(comm->context, &moved);
     if (!has_moved(comm, &waiter, moved) && is_running(*request)) /* it waits for the call at the head of the queue */
       tt_request_pause(comm, &waiter);
   }
+  if (held)
+    tt_progress_end_wait(held);
   return collect(request);
+}
+
+tutti_status tutti_wait(tutti_request **request) { return wait_for(request, 0, "tutti_wait"); }
+
+tutti_status tutti_wait_for(tutti_request **request, int64_t timeout_ns) {
+  if (timeout_ns <= 0)
+    return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_wait_for: timeout_ns is %" PRId64, timeout_ns);
+  return wait_for(request, timeout_ns, "tutti_wait_for");
 }
 
 tutti_status tutti_context_set_interrupted(tutti_context *context, int (*interrupted)(void *user), void *user) {
@@ -134,7 +146,9 @@ tutti_status tutti_request_notify(tutti_request *request, void (*done)(void *use
   TT_HOLD(request->comm ? request->comm->context : NULL);
   request->notify = done;
   request->notify_user = user;
-  if (!is_running(request))
+  if (is_running(request))
+    tt_progress_call(request->comm->context);
+  else
     tt_request_tell(request);
   return TUTTI_OK;
 }

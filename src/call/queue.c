@@ -177,7 +177,11 @@ static bool is_held(tutti_comm *comm) {
 }
 
 void tt_request_pause(tutti_comm *comm, tt_waiter *waiter) {
+  if (waiter->lets_go)
+    tt_progress_give_way(waiter->lets_go);
   const tutti_request *head = comm->queue.head;
+  if (!head)
+    return;
   if (!tt_refuse_looms(comm)) {
     if (head->state == TT_REQUEST_RUNNING)
       tt_wait_pause(comm, head->operation.executor, head->operation.number, waiter);

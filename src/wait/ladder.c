@@ -31,7 +31,9 @@
 #define SPINS_A_MOVE 16  /* that take as long */
 
 /* 0: none. */
-static int64_t timeout_of(const tutti_comm *comm) {
+static int64_t timeout_of(const tutti_comm *comm, const tt_waiter *waiter) {
+  if (waiter->timeout_ns > 0)
+    return waiter->timeout_ns;
   return comm->calls.creates ? comm->context->create_timeout_ns : tt_options_get()->timeout_ns;
 }
 
@@ -44,7 +46,7 @@ static bool is_due(const tutti_comm *comm, const tt_waiter *waiter, int64_t now)
 }
 
 static tutti_status look_around(tutti_comm *comm, uint64_t number, tt_waiter *waiter, int64_t now) {
-  int64_t timeout = timeout_of(comm);
+  int64_t timeout = timeout_of(comm, waiter);
   assert(number > 0 && waiter->began_ns > 0 && waiter->began_ns <= now);
   waiter->checked_ns = now;
   if (comm->apart)
@@ -180,11 +182,15 @@ static int64_t sleep_after(const tutti_comm *comm, bool far, int64_t waited_ns, 
   return part < LEAST_SLEEP_NS ? 0 : part;
 }
 
-/* The time after that. */
-static int64_t sleep_at_most(tutti_comm *comm, const tt_executor *executor, int64_t longest_ns) {
+/* The time after that. The executor may have gone when others had the context meanwhile. */
+static int64_t sleep_at_most(tutti_comm *comm, const tt_executor *executor, tt_progress *lets_go, int64_t longest_ns) {
   assert(longest_ns > 0);
   executor->ops->prepare_sleep(executor, comm->context->outstanding == 0);
+  if (lets_go)
+    tt_progress_begin_sleep(lets_go);
   comm->context->ops->wait(comm->context->transport, longest_ns);
+  if (lets_go)
+    tt_progress_end_sleep(lets_go);
   return tt_clock_ns();
 }
 
@@ -207,7 +213,7 @@ tutti_status tt_wait_pause(tutti_comm *comm, const tt_executor *executor, uint64
     waiter->began_ns = waiter->checked_ns = now;
   int64_t waited = now - waiter->began_ns, longest_ns = sleep_after(comm, far, waited, now);
   if (longest_ns > 0) /* before the transport moves: what it delivers is looked at first */
-    now = sleep_at_most(comm, executor, longest_ns);
+    now = sleep_at_most(comm, executor, waiter->lets_go, longest_ns);
   bool moves = far || !comm->context->machine.head_of;
   tutti_status status = moves ? move_transport(comm, number) : move_sometimes(comm, number, now);
   if (status == TUTTI_OK && is_due(comm, waiter, now))

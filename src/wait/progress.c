@@ -1,7 +1,8 @@
 /* wait/progress.c - the thread that moves outstanding requests on while the program computes.
  *
  * It takes the context for one look at all requests and lets go of it again; a call of the program that waits for the
- * context gets it first. While nothing is outstanding it sleeps. While nothing moves it goes down a ladder of its own:
+ * context gets it first. It sleeps while nothing is outstanding, and while a thread of the program
+ * waits for a request, since that moves all of them. While nothing moves it goes down a ladder of its own:
  * spin, yield, sleep for a little; it does not use the rank's doorbell, which belongs to the program's calls. */
 #include "wait/wait.h"
 
@@ -18,6 +19,8 @@
 #define SPINS 20
 #define YIELDS 4000
 #define SLEEP_NS 50000
+#define NAP_NS 200000
+#define NAPS 50
 
 struct tt_progress {
   tutti_context *context;
@@ -26,6 +29,9 @@ struct tt_progress {
   pthread_mutex_t lock; /* recursive: calls of tutti use calls of tutti */
   pthread_cond_t posted;
   _Atomic int wanted; /* threads of the program that wait for the lock: a hint, relaxed */
+  int depth;          /* how often its holder has locked it */
+  int waiting;        /* threads of the program that wait for requests and move them; under the lock */
+  int naps;           /* so many since there was something to do; NAPS: it sleeps until it is called; under the lock */
   bool ends;
 };
 
@@ -35,21 +41,61 @@ void tt_progress_lock(tt_progress *progress) {
   int wanted = atomic_fetch_sub_explicit(&progress->wanted, 1, memory_order_relaxed);
   assert(wanted > 0);
   (void)wanted;
+  progress->depth++;
 }
 
-void tt_progress_unlock(tt_progress *progress) { pthread_mutex_unlock(&progress->lock); }
+void tt_progress_unlock(tt_progress *progress) {
+  assert(progress->depth > 0);
+  progress->depth--;
+  pthread_mutex_unlock(&progress->lock);
+}
 
+/* Who starts a call mostly waits for it soon. The thread looks by itself in a moment. */
 void tt_progress_post(const tutti_context *context) {
-  if (context->progress)
+  if (context->progress && context->progress->naps == NAPS)
     pthread_cond_signal(&context->progress->posted);
 }
 
-/* ---- the thread ---- */
+void tt_progress_call(const tutti_context *context) {
+  if (context->progress)
+    pthread_cond_signal(&context->progress->posted);
+}
 
 static void yield_to_calls(tt_progress *progress) {
   while (atomic_load_explicit(&progress->wanted, memory_order_relaxed) > 0)
     sched_yield();
 }
+
+/* ---- threads that wait ---- */
+
+void tt_progress_begin_wait(tt_progress *progress) { progress->waiting++; }
+
+void tt_progress_end_wait(tt_progress *progress) {
+  assert(progress->waiting > 0);
+  if (--progress->waiting == 0 && progress->context->outstanding > 0)
+    tt_progress_post(progress->context);
+}
+
+/* A call of tutti within another one keeps the context: it may be in the middle of something. */
+void tt_progress_give_way(tt_progress *progress) {
+  if (progress->depth > 1 || atomic_load_explicit(&progress->wanted, memory_order_relaxed) == 0)
+    return;
+  tt_progress_unlock(progress);
+  yield_to_calls(progress);
+  tt_progress_lock(progress);
+}
+
+void tt_progress_begin_sleep(tt_progress *progress) {
+  tt_progress_end_wait(progress);
+  tt_progress_unlock(progress);
+}
+
+void tt_progress_end_sleep(tt_progress *progress) {
+  tt_progress_lock(progress);
+  tt_progress_begin_wait(progress);
+}
+
+/* ---- the thread ---- */
 
 /* Nothing has moved in the last `idle` looks. */
 static void pause_for(int64_t idle, bool crowded) {
@@ -59,6 +105,22 @@ static void pause_for(int64_t idle, bool crowded) {
     sched_yield();
 }
 
+/* There is nothing to do for it now. */
+static void nap(tt_progress *progress) {
+  struct timespec until;
+  if (progress->naps == NAPS) {
+    pthread_cond_wait(&progress->posted, &progress->lock);
+    progress->naps = 0;
+    return;
+  }
+  progress->naps++;
+  clock_gettime(CLOCK_MONOTONIC, &until);
+  until.tv_nsec += NAP_NS;
+  until.tv_sec += until.tv_nsec / 1000000000;
+  until.tv_nsec %= 1000000000;
+  pthread_cond_timedwait(&progress->posted, &progress->lock, &until);
+}
+
 static void *move_on(void *argument) {
   tt_progress *progress = argument;
   tutti_context *context = progress->context;
@@ -66,11 +128,12 @@ static void *move_on(void *argument) {
   pthread_mutex_lock(&progress->lock);
   while (!progress->ends) {
     assert(context->outstanding >= 0);
-    if (context->outstanding == 0) {
-      pthread_cond_wait(&progress->posted, &progress->lock);
+    if (context->outstanding == 0 || progress->waiting > 0) {
+      nap(progress);
       idle = 0;
       continue;
     }
+    progress->naps = 0;
     bool moved = false;
     progress->move(context, &moved);
     idle = moved ? 0 : idle + 1;
@@ -91,7 +154,11 @@ static void init_lock(tt_progress *progress) {
   pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_RECURSIVE);
   pthread_mutex_init(&progress->lock, &attributes);
   pthread_mutexattr_destroy(&attributes);
-  pthread_cond_init(&progress->posted, NULL);
+  pthread_condattr_t of_cond;
+  pthread_condattr_init(&of_cond);
+  pthread_condattr_setclock(&of_cond, CLOCK_MONOTONIC);
+  pthread_cond_init(&progress->posted, &of_cond);
+  pthread_condattr_destroy(&of_cond);
 }
 
 static int create_thread(tt_progress *progress) {

@@ -14,7 +14,9 @@
 /* How long nothing has moved. All zero: something just has. */
 typedef struct tt_waiter {
   int64_t polls, spins_ns, began_ns, checked_ns;
-  uint64_t moves; /* of the communicator's requests, when it was last zero */
+  uint64_t moves;       /* of the communicator's requests, when it was last zero */
+  int64_t timeout_ns;   /* its own time limit; 0: TUTTI_TIMEOUT */
+  tt_progress *lets_go; /* of the context that other threads may have while nothing moves; NULL: they may not */
 } tt_waiter;
 
 /* Called when nothing moved in that call, which the executor runs: waits a little. An error says that the wait is in
@@ -44,11 +46,20 @@ tutti_status tt_progress_asked(bool *asked);
 typedef void tt_progress_move(tutti_context *context, bool *moved);
 tutti_status tt_progress_start(tutti_context *context, tt_progress_move *move);
 void tt_progress_stop(tutti_context *context); /* it is gone when this returns; accepts one without */
-/* There are outstanding requests now. The context is held. */
+/* There are outstanding requests now: the thread moves them in a moment, or at once. The context is held. */
 void tt_progress_post(const tutti_context *context);
+void tt_progress_call(const tutti_context *context);
 
 void tt_progress_lock(tt_progress *progress);
 void tt_progress_unlock(tt_progress *progress);
+/* A thread that holds the context waits for a request, and moves all of them: the progress thread need not. */
+void tt_progress_begin_wait(tt_progress *progress);
+void tt_progress_end_wait(tt_progress *progress);
+/* Others that want the context have it first. */
+void tt_progress_give_way(tt_progress *progress);
+/* While this thread sleeps others have the context, and the progress thread moves requests. */
+void tt_progress_begin_sleep(tt_progress *progress);
+void tt_progress_end_sleep(tt_progress *progress);
 /* Of its progress thread; NULL where it has none, or is NULL; a fork has no threads but one, and the lock as it was. */
 static inline tt_progress *tt_progress_of(const tutti_context *context) {
   return context && context->progress && !tt_context_is_copy(context) ? context->progress : NULL;
