@@ -1,9 +1,10 @@
-# build/lib/python/tutti, a Python package: an extension over the shared library, for Python 3.11 and later.
+# build/lib/python/tutti, a Python package: an extension over the shared library, for Python 3.11 and later. Not with
+# sanitizers, which would have to be loaded before Python.
 set(python no)
 if(NOT TUTTI_PYTHON STREQUAL OFF)
   pkg_check_modules(PYTHON3 QUIET python3)
   find_path(DLPACK dlpack/dlpack.h)
-  if(PYTHON3_FOUND AND PYTHON3_VERSION VERSION_GREATER_EQUAL 3.11 AND DLPACK AND NOT CMAKE_CROSSCOMPILING)
+  if(NOT TUTTI_SANITIZE AND PYTHON3_FOUND AND PYTHON3_VERSION VERSION_GREATER_EQUAL 3.11 AND DLPACK AND NOT CMAKE_CROSSCOMPILING)
     set(python ${PYTHON3_VERSION})
   elseif(TUTTI_PYTHON STREQUAL ON)
     message(FATAL_ERROR "TUTTI_PYTHON is ON, which needs python3-dev (3.11 or newer) and libdlpack-dev")
@@ -23,5 +24,38 @@ if(python)
   foreach(module ${python_modules})
     get_filename_component(name ${module} NAME)
     configure_file(${module} ${CMAKE_BINARY_DIR}/lib/python/tutti/${name} COPYONLY)
+  endforeach()
+endif()
+
+# tutti.torch: a backend for torch.distributed, for the torch that the system's Python has.
+set(torch no)
+if(python AND NOT TUTTI_SANITIZE AND NOT TUTTI_TORCH STREQUAL OFF)
+  find_program(SYSTEM_PYTHON python3 PATHS /usr/bin NO_DEFAULT_PATH)
+  find_path(TORCH torch/csrc/distributed/c10d/Store.hpp)
+  find_path(PYBIND11 pybind11/pybind11.h)
+  if(SYSTEM_PYTHON AND TORCH AND PYBIND11)
+    file(STRINGS ${TORCH}/torch/csrc/api/include/torch/version.h torch_lines REGEX "_(MAJOR|MINOR) [0-9]+")
+    string(REGEX MATCHALL "[0-9]+" torch "${torch_lines}")
+    list(JOIN torch . torch)
+  endif()
+endif()
+if(torch)
+  enable_language(CXX)
+  file(GLOB torch_sources CONFIGURE_DEPENDS bindings/python/torch/*.cpp)
+  add_library(tutti_torch MODULE ${torch_sources})
+  execute_process(COMMAND ${SYSTEM_PYTHON} -c "import sysconfig; print(sysconfig.get_config_var('EXT_SUFFIX'))"
+                  OUTPUT_VARIABLE suffix OUTPUT_STRIP_TRAILING_WHITESPACE)
+  target_include_directories(tutti_torch SYSTEM PRIVATE ${PYTHON3_INCLUDE_DIRS} ${PYBIND11} ${TORCH}
+                             ${TORCH}/torch/csrc/api/include)
+  target_compile_features(tutti_torch PRIVATE cxx_std_17)
+  target_compile_options(tutti_torch PRIVATE -Wall -Wextra -Wshadow)
+  target_link_libraries(tutti_torch PRIVATE tutti_shared torch_python torch_cpu c10)
+  set_target_properties(tutti_torch PROPERTIES PREFIX "" OUTPUT_NAME _torch SUFFIX ${suffix}
+    CXX_VISIBILITY_PRESET hidden LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib/python/tutti/torch
+    BUILD_RPATH "\$ORIGIN/../../..")
+  file(GLOB torch_modules CONFIGURE_DEPENDS bindings/python/tutti/torch/*.py)
+  foreach(module ${torch_modules})
+    get_filename_component(name ${module} NAME)
+    configure_file(${module} ${CMAKE_BINARY_DIR}/lib/python/tutti/torch/${name} COPYONLY)
   endforeach()
 endif()

@@ -1,0 +1,43 @@
+// bindings/python/torch/draft.hpp - a work in the making: torch's tensors and operators as tutti's buffers, types and
+// operators.
+#pragma once
+
+#include "group.hpp"
+
+namespace tutti_torch {
+
+void check_tensor(const at::Tensor &tensor, const char *what);
+// The one tensor of a list.
+const at::Tensor &only(const std::vector<at::Tensor> &tensors, const char *what);
+void check_count(int64_t count, int64_t wanted, const char *what);
+void check_same_type(const at::Tensor &a, const at::Tensor &b);
+// One behind the other, each flat; and back.
+at::Tensor flatten(const std::vector<at::Tensor> &tensors);
+void unflatten(const at::Tensor &flat, const std::vector<at::Tensor> &tensors);
+
+struct Group::Draft {
+  Draft(Group *of, c10d::OpType kind, const char *title, const Tensors &inputs, const Tensors &outputs,
+        std::chrono::milliseconds timeout, bool receives = false);
+
+  // Memory that the call reads.
+  const void *in(const at::Tensor &tensor);
+  // Memory that it writes; `fill`: it reads it, too.
+  void *out(const at::Tensor &tensor, bool fill = false);
+  void then(std::function<void()> what);
+  // Elements as they are moved: of their type, or as bytes.
+  void moves(const at::Tensor &tensor);
+  // What is combined: the input with what torch's operator adds to it. Averages of complex numbers are divided here.
+  at::Tensor combines(const at::Tensor &input, const at::Tensor &output, const c10d::ReduceOp &of, int64_t size);
+  // `request` was started, or the error is thrown.
+  void start(tutti_status status);
+  WorkPtr go();
+
+  Group *group;
+  c10::intrusive_ptr<Work> work;
+  tutti_type type = TUTTI_BYTE;
+  tutti_op op = TUTTI_SUM;
+  int64_t unit = 1; // elements of `type` in one of torch's
+  tutti_request *request = nullptr;
+};
+
+} // namespace tutti_torch

@@ -1,0 +1,201 @@
+// bindings/python/torch/job.cpp - see job.hpp.
+#include "job.hpp"
+
+#include <torch/csrc/utils/pybind.h>
+
+#include <algorithm>
+#include <cstring>
+#include <mutex>
+#include <random>
+#include <sstream>
+
+namespace tutti_torch {
+
+namespace {
+
+using Bytes = std::vector<uint8_t>;
+
+// ---- the store: every rank's bytes for all ----
+
+std::string key(const std::string &name, int rank) { return "tutti/" + name + "/" + std::to_string(rank); }
+
+std::vector<Bytes> exchange(c10d::Store &store, const std::string &name, int rank, int size, const Bytes &mine,
+                            std::chrono::milliseconds timeout) {
+  store.set(key(name, rank), mine);
+  std::vector<std::string> keys;
+  for (int r = 0; r < size; r++)
+    keys.push_back(key(name, r));
+  store.wait(keys, timeout);
+  std::vector<Bytes> all;
+  for (const auto &of : keys)
+    all.push_back(store.get(of));
+  return all;
+}
+
+std::string missing_ranks(c10d::Store &store, const std::string &name, int size) {
+  std::ostringstream text;
+  for (int r = 0; r < size; r++)
+    if (!store.check({key(name, r)}))
+      text << (text.tellp() > 0 ? ", " : "") << r;
+  return text.str();
+}
+
+// ---- the boot of a context ----
+
+struct Boot {
+  c10d::Store &store;
+  int rank, size;
+  int times = 0;
+};
+
+tutti_status allgather(void *user, const void *mine, void *all, size_t bytes, int64_t timeout_ns, char *missing,
+                       size_t missing_size) {
+  auto *boot = static_cast<Boot *>(user);
+  std::string name = "boot" + std::to_string(boot->times++);
+  auto *begin = static_cast<const uint8_t *>(mine);
+  try {
+    auto timeout = std::chrono::milliseconds(std::min<int64_t>(timeout_ns / 1000000, 1 << 30));
+    auto each = exchange(boot->store, name, boot->rank, boot->size, Bytes(begin, begin + bytes), timeout);
+    for (size_t r = 0; r < each.size(); r++) {
+      if (each[r].size() != bytes)
+        return TUTTI_ERR_MISMATCH;
+      std::memcpy(static_cast<char *>(all) + r * bytes, each[r].data(), bytes);
+    }
+    return TUTTI_OK;
+  } catch (const std::exception &) {
+    try {
+      snprintf(missing, missing_size, "%s", missing_ranks(boot->store, name, boot->size).c_str());
+    } catch (const std::exception &) { // the store has gone, too
+    }
+    return TUTTI_ERR_TIMEOUT;
+  }
+}
+
+int interrupted(void *) {
+  PyGILState_STATE state = PyGILState_Ensure();
+  int stops = PyErr_CheckSignals();
+  PyGILState_Release(state);
+  return stops;
+}
+
+std::string new_id() {
+  std::random_device source;
+  std::ostringstream text;
+  for (int n = 0; n < 4; n++)
+    text << std::hex << source();
+  return text.str();
+}
+
+// ---- what ranks of a new group tell each other ----
+
+struct Hello {
+  char id[40];   // of the job that this rank is in; "": none
+  char next[40]; // for a new job, of rank 0
+  int64_t job_rank, number;
+};
+
+std::mutex lock;
+std::weak_ptr<Job> current;
+
+std::vector<Hello> greet(c10d::Store &store, int rank, int size, const Hello &mine, std::chrono::milliseconds timeout) {
+  auto *begin = reinterpret_cast<const uint8_t *>(&mine);
+  auto each = exchange(store, "hello", rank, size, Bytes(begin, begin + sizeof mine), timeout);
+  std::vector<Hello> all(each.size());
+  for (size_t r = 0; r < each.size(); r++) {
+    TORCH_CHECK(each[r].size() == sizeof mine, "tutti: rank ", r, " has another version of the backend");
+    std::memcpy(&all[r], each[r].data(), sizeof mine);
+  }
+  return all;
+}
+
+bool are_one_job(const std::vector<Hello> &all) {
+  return *all[0].id &&
+         std::all_of(all.begin(), all.end(), [&](const Hello &of) { return !std::strcmp(of.id, all[0].id); });
+}
+
+} // namespace
+
+// ---- errors ----
+
+bool was_interrupted() { return interrupted(nullptr) != 0; }
+
+std::exception_ptr make_error(tutti_status status, const std::string &given) {
+  {
+    PyGILState_STATE state = PyGILState_Ensure();
+    std::exception_ptr python;
+    if (PyErr_Occurred())
+      python = std::make_exception_ptr(pybind11::error_already_set());
+    PyGILState_Release(state);
+    if (python)
+      return python;
+  }
+  const char *text = given.empty() ? tutti_last_error() : given.c_str();
+  return std::make_exception_ptr(
+      std::runtime_error(std::string("tutti: ") + (*text ? text : tutti_status_name(status))));
+}
+
+void fail(tutti_status status) { std::rethrow_exception(make_error(status)); }
+
+// ---- jobs ----
+
+Job::Job(c10::intrusive_ptr<c10d::Store> store, int rank, int size, std::chrono::milliseconds timeout) {
+  Boot state{*store, rank, size};
+  tutti_boot boot{};
+  boot.size = sizeof boot;
+  boot.rank = rank;
+  boot.rank_count = size;
+  boot.user = &state;
+  boot.allgather = allgather;
+  tutti_context_options options;
+  tutti_context_options_init(&options);
+  options.boot = &boot;
+  options.timeout_ns = std::chrono::nanoseconds(timeout).count();
+  tutti_status status = tutti_context_create(&options, &context);
+  if (status == TUTTI_OK)
+    status = tutti_context_set_interrupted(context, interrupted, nullptr);
+  if (status == TUTTI_OK)
+    status = tutti_context_progress(context);
+  if (status != TUTTI_OK)
+    fail(status);
+}
+
+Job::~Job() {
+  channels.reset();
+  tutti_context_destroy(context);
+}
+
+std::shared_ptr<Comm> join(c10::intrusive_ptr<c10d::Store> store, int rank, int size,
+                           std::chrono::milliseconds timeout) {
+  std::lock_guard<std::mutex> held(lock);
+  auto job = current.lock();
+  Hello mine{};
+  snprintf(mine.id, sizeof mine.id, "%s", job ? job->id.c_str() : "");
+  snprintf(mine.next, sizeof mine.next, "%s", new_id().c_str());
+  mine.job_rank = job ? tutti_context_rank(job->context) : -1;
+  mine.number = job ? job->next_number : 1;
+  auto all = greet(*store, rank, size, mine, timeout);
+  std::vector<int64_t> ranks(all.size());
+  if (!are_one_job(all)) {
+    job = std::make_shared<Job>(store, rank, size, timeout);
+    job->id = all[0].next;
+    current = job;
+    for (size_t r = 0; r < all.size(); r++)
+      all[r].job_rank = int64_t(r), all[r].number = 1;
+  }
+  int64_t number = 1;
+  for (size_t r = 0; r < all.size(); r++) {
+    ranks[r] = all[r].job_rank;
+    number = std::max(number, all[r].number);
+  }
+  auto made = std::make_shared<Comm>();
+  made->job = job;
+  tutti_status status = tutti_comm_create_group(job->context, number, size, ranks.data(), &made->comm);
+  if (status != TUTTI_OK)
+    fail(status);
+  job->next_number = number + 1;
+  made->number = number;
+  made->ranks = std::move(ranks);
+  return made;
+}
+
+} // namespace tutti_torch

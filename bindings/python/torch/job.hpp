@@ -1,0 +1,49 @@
+// bindings/python/torch/job.hpp - this process's part of a tutti job, and the communicators of process groups.
+//
+// The first group makes a context: its ranks meet through the group's c10d Store. Later groups of ranks of the same job
+// only agree on a number there. A group whose ranks have no job in common makes a job of its own.
+#pragma once
+
+#include <torch/csrc/distributed/c10d/Store.hpp>
+
+#include <tutti/tutti.h>
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace tutti_torch {
+
+// Throws what the status and tutti_last_error say; a Python exception that is set (Ctrl-C) goes first.
+[[noreturn]] void fail(tutti_status status);
+std::exception_ptr make_error(tutti_status status, const std::string &text = "");
+// Signals have come that Python has an exception for, which is set then.
+bool was_interrupted();
+
+class Job {
+public:
+  Job(c10::intrusive_ptr<c10d::Store> store, int rank, int size, std::chrono::milliseconds timeout);
+  ~Job();
+  Job(const Job &) = delete;
+  Job &operator=(const Job &) = delete;
+
+  tutti_context *context = nullptr;
+  std::string id;                 // equal on its ranks, and on no others
+  int64_t next_number = 1;        // of communicators; under the lock of `join`
+  std::shared_ptr<void> channels; // of messages (p2p.hpp); gone before the context
+};
+
+struct Comm {
+  ~Comm() { tutti_comm_destroy(comm); }
+  std::shared_ptr<Job> job;
+  int64_t number = 0;         // equal on its ranks
+  std::vector<int64_t> ranks; // of the job
+  tutti_comm *comm = nullptr;
+};
+
+// The communicator of a new group. Collective over its ranks.
+std::shared_ptr<Comm> join(c10::intrusive_ptr<c10d::Store> store, int rank, int size,
+                           std::chrono::milliseconds timeout);
+
+} // namespace tutti_torch

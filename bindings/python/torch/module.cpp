@@ -1,0 +1,23 @@
+// bindings/python/torch/module.cpp - the extension tutti.torch._torch: what Python needs of the process group.
+#include "group.hpp"
+
+#include <torch/csrc/utils/pybind.h>
+
+#include <pybind11/chrono.h>
+
+namespace {
+
+c10::intrusive_ptr<tutti_torch::Base> create(const c10::intrusive_ptr<c10d::Store> &store, int rank, int size,
+                                             const std::chrono::duration<float> &timeout) {
+  auto limit = std::chrono::duration_cast<std::chrono::milliseconds>(timeout);
+  return c10::make_intrusive<tutti_torch::Group>(tutti_torch::join(store, rank, size, limit), rank, size, limit);
+}
+
+} // namespace
+
+PYBIND11_MODULE(_torch, module) {
+  auto without_gil = pybind11::call_guard<pybind11::gil_scoped_release>();
+  module.attr("torch_version") = TORCH_VERSION;
+  module.def("create", &create, without_gil, "The process group of these ranks.");
+  module.def("drain", &tutti_torch::drain_all, without_gil, "Waits for what is under way.");
+}

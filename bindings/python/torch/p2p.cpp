@@ -1,0 +1,204 @@
+// bindings/python/torch/p2p.cpp - see p2p.hpp.
+#include "p2p.hpp"
+
+#include <cstring>
+#include <thread>
+
+namespace tutti_torch {
+
+namespace {
+
+constexpr int64_t FIRST_NUMBER = int64_t(1) << 31; // those of groups are lower
+
+// Down a ladder: another process may need the core.
+void pause(int looks) {
+  if (looks < 200)
+    std::this_thread::yield();
+  else
+    std::this_thread::sleep_for(std::chrono::microseconds(50));
+}
+
+} // namespace
+
+// ---- channels ----
+
+Channel::Channel(tutti_context *context, int64_t from, int64_t to) {
+  int64_t ranks[] = {from, to};
+  int64_t number = FIRST_NUMBER + from * tutti_context_size(context) + to;
+  tutti_status status = tutti_comm_create_group(context, number, 2, ranks, &comm);
+  if (status != TUTTI_OK)
+    fail(status);
+}
+
+std::shared_ptr<Channels> Channels::of(Job &job) {
+  static std::mutex lock;
+  std::lock_guard<std::mutex> held(lock);
+  if (!job.channels)
+    job.channels = std::shared_ptr<Channels>(new Channels(job.context));
+  return std::static_pointer_cast<Channels>(job.channels);
+}
+
+std::shared_ptr<Channel> Channels::get(int64_t from, int64_t to) {
+  std::lock_guard<std::mutex> held(lock_);
+  auto &channel = made_[{from, to}];
+  if (!channel)
+    channel = std::make_shared<Channel>(context_, from, to);
+  return channel;
+}
+
+// ---- receiving ----
+
+c10::intrusive_ptr<RecvWork> Channel::find_wanting(const Header &header) {
+  for (auto at = wanting_.begin(); at != wanting_.end();) {
+    auto work = *at;
+    if (work->claimed.load()) { // by a message from elsewhere
+      at = wanting_.erase(at);
+      continue;
+    }
+    if (work->wanted.group == header.group && work->wanted.tag == header.tag && !work->claimed.exchange(true)) {
+      wanting_.erase(at);
+      for (size_t n = 0; n < work->channels.size(); n++)
+        if (work->channels[n].get() == this)
+          work->source.store(work->ranks[n]);
+      return work;
+    }
+    ++at;
+  }
+  return {};
+}
+
+static bool fits(RecvWork &work, const Header &header) {
+  if (work.wanted.bytes == header.bytes)
+    return true;
+  work.status = TUTTI_ERR_MISMATCH;
+  work.problem = "recv of " + std::to_string(work.wanted.bytes) + " bytes with tag " + std::to_string(header.tag) +
+                 ": rank " + std::to_string(work.source.load()) + " has sent " + std::to_string(header.bytes);
+  return false;
+}
+
+void Channel::deliver_kept() {
+  for (auto at = kept_.begin(); at != kept_.end();) {
+    auto work = find_wanting(at->header);
+    if (!work) {
+      ++at;
+      continue;
+    }
+    if (fits(*work, at->header))
+      std::memcpy(work->data, at->data.data(), at->data.size());
+    work->arrived.store(true, std::memory_order_release);
+    at = kept_.erase(at);
+  }
+}
+
+// The header is here. What does not fit is taken all the same, so that the next one can come.
+void Channel::begin_data() {
+  to_ = find_wanting(header_);
+  char *into;
+  if (to_ && fits(*to_, header_)) {
+    into = to_->data;
+  } else {
+    keeps_ = {header_, std::vector<char>(size_t(header_.bytes))};
+    into = keeps_.data.data();
+  }
+  state_ = AWAITS_DATA;
+  tutti_status status = tutti_broadcast_start(into, into, header_.bytes, TUTTI_BYTE, 0, comm, &request_);
+  if (status != TUTTI_OK)
+    end(status);
+}
+
+// All who wait here read the error.
+void Channel::end(tutti_status status) {
+  std::string problem = tutti_last_error();
+  if (to_)
+    wanting_.push_front(to_);
+  to_.reset();
+  state_ = IDLE;
+  for (auto &work : wanting_)
+    if (work == wanting_.front() || !work->claimed.exchange(true)) {
+      work->status = status;
+      work->problem = problem;
+      work->claimed.store(true);
+      work->arrived.store(true, std::memory_order_release);
+    }
+  wanting_.clear();
+}
+
+// Whether something has moved.
+bool Channel::step() {
+  if (state_ == IDLE) {
+    deliver_kept();
+    wanting_.remove_if([](const c10::intrusive_ptr<RecvWork> &work) { return work->claimed.load(); });
+    if (wanting_.empty())
+      return false;
+    state_ = AWAITS_HEADER;
+    tutti_status status = tutti_broadcast_start(&header_, &header_, sizeof header_, TUTTI_BYTE, 0, comm, &request_);
+    if (status != TUTTI_OK)
+      end(status);
+    return true;
+  }
+  int done = 0;
+  tutti_status status = tutti_test(&request_, &done);
+  if (status != TUTTI_OK) {
+    end(status);
+    return false;
+  }
+  if (!done)
+    return false;
+  if (state_ == AWAITS_HEADER) {
+    begin_data();
+    return true;
+  }
+  if (to_)
+    to_->arrived.store(true, std::memory_order_release);
+  else
+    kept_.push_back(std::move(keeps_));
+  keeps_ = {};
+  to_.reset();
+  state_ = IDLE;
+  return true;
+}
+
+void Channel::advance() {
+  std::lock_guard<std::mutex> held(lock);
+  while (step())
+    ;
+}
+
+void Channel::want(c10::intrusive_ptr<RecvWork> work) {
+  {
+    std::lock_guard<std::mutex> held(lock);
+    wanting_.push_back(std::move(work));
+  }
+  advance();
+}
+
+// ---- works ----
+
+bool RecvWork::step(bool late, tutti_status *result) {
+  for (auto &channel : channels)
+    if (!arrived.load(std::memory_order_acquire))
+      channel->advance();
+  if (!arrived.load(std::memory_order_acquire)) {
+    if (!late || claimed.exchange(true))
+      return false;
+    problem = "recv waited for its time limit";
+    status = TUTTI_ERR_TIMEOUT;
+  }
+  if (!problem.empty())
+    error_text = problem;
+  *result = status;
+  return true;
+}
+
+tutti_status RecvWork::wait_for(std::chrono::milliseconds limit) {
+  auto until = std::chrono::steady_clock::now() + limit;
+  tutti_status result = TUTTI_OK;
+  for (int looks = 0; !step(std::chrono::steady_clock::now() > until, &result); looks++) {
+    pause(looks);
+    if (looks % 200 == 199 && was_interrupted())
+      return TUTTI_ERR_ABORTED;
+  }
+  return result;
+}
+
+} // namespace tutti_torch

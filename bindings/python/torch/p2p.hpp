@@ -1,0 +1,90 @@
+// bindings/python/torch/p2p.hpp - messages from one rank to another.
+//
+// Each direction between two ranks is a communicator of its own, on which every message is two broadcasts: a header
+// (group, tag, length) and the data. A receiver asks for the next header while somebody waits for a message from there.
+// What comes before it is asked for is kept.
+#pragma once
+
+#include "work.hpp"
+
+#include <list>
+#include <map>
+
+namespace tutti_torch {
+
+struct Header {
+  int64_t group, tag, bytes;
+};
+
+class RecvWork;
+
+// From one rank to this one, or from this one to another.
+class Channel {
+public:
+  Channel(tutti_context *context, int64_t from, int64_t to);
+  ~Channel() { tutti_comm_destroy(comm); }
+
+  // Receiving: moves on as far as it goes. Messages go to those that want them, in order.
+  void advance();
+  void want(c10::intrusive_ptr<RecvWork> work);
+
+  std::mutex lock;
+  tutti_comm *comm = nullptr;
+
+private:
+  struct Message {
+    Header header;
+    std::vector<char> data;
+  };
+  enum State { IDLE, AWAITS_HEADER, AWAITS_DATA };
+
+  bool step();
+  c10::intrusive_ptr<RecvWork> find_wanting(const Header &header);
+  void begin_data();
+  void deliver_kept();
+  void end(tutti_status status);
+
+  State state_ = IDLE;
+  Header header_{};
+  tutti_request *request_ = nullptr;
+  std::list<c10::intrusive_ptr<RecvWork>> wanting_;
+  std::list<Message> kept_;
+  c10::intrusive_ptr<RecvWork> to_; // of the data that come; null: they are kept
+  Message keeps_;
+};
+
+// The channels of a job, made when they are first used.
+class Channels {
+public:
+  static std::shared_ptr<Channels> of(Job &job);
+  std::shared_ptr<Channel> get(int64_t from, int64_t to);
+
+private:
+  explicit Channels(tutti_context *context) : context_(context) {}
+
+  tutti_context *context_;
+  std::mutex lock_;
+  std::map<std::pair<int64_t, int64_t>, std::shared_ptr<Channel>> made_;
+};
+
+class RecvWork : public Work {
+public:
+  using Work::Work;
+
+  int sourceRank() const override { return source.load(); }
+
+  std::vector<std::shared_ptr<Channel>> channels; // from where it may come
+  std::vector<int> ranks;                         // of the group, of each channel
+  Header wanted{};
+  char *data = nullptr;
+  std::atomic<int> source{-1};
+  std::atomic<bool> claimed{false}, arrived{false};
+  tutti_status status = TUTTI_OK; // valid once it has arrived
+  std::string problem;
+
+protected:
+  bool step(bool late, tutti_status *status) override;
+  tutti_status wait_for(std::chrono::milliseconds limit) override;
+};
+
+} // namespace tutti_torch

@@ -1,0 +1,74 @@
+// bindings/python/torch/work.hpp - a call under way, as torch sees it.
+//
+// Whoever waits for it moves it on. Where somebody has asked for its future, a thread of the process completes it
+// (Completer), and with it the future, whose callbacks may make other calls: no lock is held then. A work that torch
+// has dropped is kept by its group until it is complete, with its tensors.
+#pragma once
+
+#include "job.hpp"
+
+#include <torch/csrc/distributed/c10d/Work.hpp>
+
+#include <atomic>
+#include <deque>
+#include <functional>
+#include <mutex>
+
+namespace tutti_torch {
+
+class Work : public c10d::Work {
+public:
+  Work(std::shared_ptr<Comm> comm, int rank, c10d::OpType op, const char *title, const std::vector<at::Tensor> &inputs,
+       std::vector<at::Tensor> outputs, std::chrono::milliseconds timeout);
+  ~Work() override;
+
+  bool isCompleted() override;
+  bool isSuccess() const override;
+  std::exception_ptr exception() const override;
+  std::vector<at::Tensor> result() override;
+  bool wait(std::chrono::milliseconds timeout = kNoTimeout) override;
+  void synchronize() override {}
+  c10::intrusive_ptr<c10::ivalue::Future> getFuture() override;
+
+  // Completes it if its call is complete; whether it is.
+  bool look();
+
+  std::vector<tutti_request *> requests;       // complete ones are null
+  std::vector<at::Tensor> held;                // what the call uses
+  std::vector<int64_t> words;                  // its lists
+  std::function<void()> after;                 // brings results to where torch wants them
+  std::chrono::steady_clock::time_point begun; // for its time limit
+
+protected:
+  // Whether its calls are complete, and with which status. late: they must be, or end with an error.
+  virtual bool step(bool late, tutti_status *status);
+  virtual tutti_status wait_for(std::chrono::milliseconds limit);
+  std::string error_text; // instead of tutti's; "": tutti's
+
+private:
+  void complete(tutti_status status);
+  void give_up();
+  static void told(void *user);
+
+  std::shared_ptr<Comm> comm_;
+  std::vector<at::Tensor> outputs_;
+  std::chrono::milliseconds timeout_;
+  std::mutex collecting_; // held by who waits for the request
+  std::atomic<bool> ended_{false}, done_{false};
+  std::mutex future_lock_;
+  c10::intrusive_ptr<c10::ivalue::Future> future_;
+};
+
+// Works of a group that nobody may be waiting for.
+class Running {
+public:
+  void add(c10::intrusive_ptr<Work> work);
+  void sweep(); // lets go of those that are complete
+  void drain(); // waits for all but messages that have not come
+
+private:
+  std::mutex lock_;
+  std::deque<c10::intrusive_ptr<Work>> works_;
+};
+
+} // namespace tutti_torch
