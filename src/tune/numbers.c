@@ -1,8 +1,8 @@
 /* tune/numbers.c - wisdom as numbers, to be sent to other ranks:
  *
  *   [winners][rows of other libraries][length of the file's path][path, in whole numbers]
- *   {region, times, number, line, length of text}, text in whole numbers      of each winner,
- *   {region, times, whether it wins, 0, length of its name}, the name         and of each row
+ *   {region, times, line, 0, length of text}, text in whole numbers           of each winner,
+ *   {region, times, line, whether it wins, length of its name}, the name      and of each row
  */
 #include "tune/wisdom.h"
 
@@ -39,11 +39,11 @@ tutti_status tt_wisdom_pack(const tt_wisdom *wisdom, int64_t **numbers, int64_t 
   memcpy(made + HEAD, wisdom->path, strlen(wisdom->path));
   for (int64_t n = 0; n < wisdom->count; n++) {
     const tt_winner *w = &wisdom->winner[n];
-    at = put_one(at, &w->region, (const int64_t[]){w->time_ns, w->rules_ns, w->number, w->line}, w->text);
+    at = put_one(at, &w->region, (const int64_t[]){w->time_ns, w->rules_ns, w->line, 0}, w->text);
   }
   for (int64_t n = 0; n < wisdom->outside_count; n++) {
     const tt_outside *o = &wisdom->outside[n];
-    at = put_one(at, &o->region, (const int64_t[]){o->time_ns, o->tutti_ns, o->wins, 0}, o->library);
+    at = put_one(at, &o->region, (const int64_t[]){o->time_ns, o->tutti_ns, o->line, o->wins}, o->library);
   }
   *numbers = made;
   *count = (int64_t)size;
@@ -62,15 +62,16 @@ static tt_region region_at(const int64_t *at) {
 /* Rank 0 has checked them, and none is there twice. */
 static tutti_status take_winner(const int64_t *at, const char *text, tt_wisdom *wisdom) {
   return tt_wisdom_append(
-      wisdom,
-      &(tt_winner){
-          .region = region_at(at), .text = text, .time_ns = at[6], .rules_ns = at[7], .number = at[8], .line = at[9]});
+      wisdom, &(tt_winner){.region = region_at(at), .text = text, .time_ns = at[6], .rules_ns = at[7], .line = at[8]});
 }
 
 static tutti_status take_outside(const int64_t *at, const char *text, tt_wisdom *wisdom) {
-  return tt_wisdom_append_outside(
-      wisdom,
-      &(tt_outside){.region = region_at(at), .library = text, .time_ns = at[6], .tutti_ns = at[7], .wins = at[8] != 0});
+  return tt_wisdom_append_outside(wisdom, &(tt_outside){.region = region_at(at),
+                                                        .library = text,
+                                                        .time_ns = at[6],
+                                                        .tutti_ns = at[7],
+                                                        .line = at[8],
+                                                        .wins = at[9] != 0});
 }
 
 tutti_status tt_wisdom_unpack(const int64_t *numbers, int64_t count, tt_wisdom **wisdom) {

@@ -10,7 +10,7 @@
  * A file may come from anybody. Every member is checked, and parameters are parsed; that they make a right plan is the
  * compiler's business, as for all parameters. */
 #include "tune/file.h"
-#include "tune/tune.h"
+#include "tune/wisdom.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -18,8 +18,6 @@
 #include <string.h>
 
 #define VERSION 1
-#define ROWS_MOST 10000
-#define RANKS_MOST INT32_MAX
 
 /* A member of one of the lists. */
 typedef struct row {
@@ -72,21 +70,15 @@ static tutti_status read_text(const row *at, const char *member, const char **te
 }
 
 static tutti_status read_region(const row *at, tt_region *region) {
-  const struct {
-    const char *member;
-    int64_t least, most, *value;
-  } rows[] = {{"bytes", 0, INT64_MAX - 1, &region->bytes},
-              {"ranks", 1, RANKS_MOST, &region->rank_count},
-              {"nodes", 1, RANKS_MOST, &region->node_count},
-              {"ranks_per_node", 1, RANKS_MOST, &region->ranks_per_node},
-              {"nics", 0, RANKS_MOST, &region->nic_count}};
   const char *name = json_string_value(json_object_get(at->from, "collective"));
   region->collective = name ? tt_compose_find(name) : TT_COLLECTIVE_COUNT;
   if (region->collective == TT_COLLECTIVE_COUNT)
     return bad(at, "collective", "does not name a collective");
   tutti_status status = TUTTI_OK;
-  for (size_t n = 0; n < TT_COUNT(rows) && status == TUTTI_OK; n++)
-    status = read_number(at, rows[n].member, rows[n].least, rows[n].most, rows[n].value);
+  for (size_t n = 0; n < TT_REGION_MEMBERS && status == TUTTI_OK; n++) {
+    const tt_region_member *member = &tt_region_members[n];
+    status = read_number(at, member->name, member->least, member->most, tt_region_value(region, member));
+  }
   return status;
 }
 
@@ -101,7 +93,7 @@ static tutti_status blame(const row *at, const char *member) {
 
 static tutti_status read_winner(const row *at, tt_wisdom *wisdom) {
   static const char *const own[] = {"params", "ns", "rules_ns", NULL};
-  tt_winner winner = {.number = at->number, .line = at->line};
+  tt_winner winner = {.line = at->line};
   tutti_status status = check_members(at, own);
   if (status == TUTTI_OK)
     status = read_region(at, &winner.region);
@@ -119,7 +111,7 @@ static tutti_status read_winner(const row *at, tt_wisdom *wisdom) {
 
 static tutti_status read_outside(const row *at, tt_wisdom *wisdom) {
   static const char *const own[] = {"library", "wins", "ns", "tutti_ns", NULL};
-  tt_outside outside = {.wins = false};
+  tt_outside outside = {.line = at->line};
   tutti_status status = check_members(at, own);
   if (status == TUTTI_OK)
     status = read_region(at, &outside.region);
@@ -145,8 +137,8 @@ static tutti_status read_list(const tt_json_file *file, const char *name, const 
                               tutti_status (*read)(const row *at, tt_wisdom *wisdom), tt_wisdom *wisdom) {
   const json_t *rows = json_object_get(file->root, name);
   int64_t count = (int64_t)json_array_size(rows), *line;
-  if (count > ROWS_MOST)
-    return tt_fail(TUTTI_ERR_ARGUMENT, "it has %" PRId64 " %s; the limit is %d", count, name, ROWS_MOST);
+  if (count > TT_WISDOM_ROWS)
+    return tt_fail(TUTTI_ERR_ARGUMENT, "it has %" PRId64 " %s; the limit is %d", count, name, TT_WISDOM_ROWS);
   if (count == 0)
     return TUTTI_OK;
   if (!(line = calloc((size_t)count, sizeof *line)))
@@ -184,12 +176,17 @@ static tutti_status read_all(const char *path, const tt_json_file *file, tt_wisd
   return status;
 }
 
+static tutti_status read_tree(const char *path, tt_json_file *file, tt_wisdom **wisdom) {
+  tutti_status status = tt_json_file_tree(file);
+  return status == TUTTI_OK ? read_all(path, file, wisdom) : status;
+}
+
 tutti_status tt_wisdom_read(const char *path, tt_wisdom **wisdom) {
   tt_json_file file;
   tt_wisdom *made = NULL;
-  tutti_status status = tt_json_file_open(path, &file);
-  if (status == TUTTI_OK)
-    status = read_all(path, &file, &made);
+  tutti_status status = tt_json_file_read(path, &file);
+  if (status == TUTTI_OK && !(made = tt_wisdom_scan(path, file.text, file.size)))
+    status = read_tree(path, &file, &made);
   tt_json_file_close(&file);
   if (status == TUTTI_OK) {
     *wisdom = made;

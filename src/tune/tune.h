@@ -102,7 +102,6 @@ typedef struct tt_winner {
   const char *text;   /* parameters */
   int64_t time_ns;    /* of a call, */
   int64_t rules_ns;   /* and with what the profile chooses; 0: not measured */
-  int64_t number;     /* in its file, from 1 */
   int64_t line;       /* of its file, from 1; 0: it is of none */
   const char *source; /* for people: its file and line, "PATH:12"; "" where it is of none */
 } tt_winner;
@@ -114,6 +113,7 @@ typedef struct tt_outside {
   int64_t time_ns;     /* of a call, */
   int64_t tutti_ns;    /* and on tutti */
   bool wins;           /* it is faster, by more than chance */
+  int64_t line;        /* of its file, from 1; 0: it is of none */
 } tt_outside;
 
 #define TT_LIBRARY_TEXT 41 /* bytes of its name at most */

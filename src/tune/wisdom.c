@@ -1,8 +1,9 @@
-/* tune/wisdom.c - what was measured, in memory: winners, and where another library is faster. read.c and store.c have
- * it as a file, numbers.c as numbers for other ranks. */
+/* tune/wisdom.c - what was measured, in memory: winners, and where another library is faster. read.c, scan.c and store.c
+ * have it as a file, numbers.c as numbers for other ranks. */
 #include "tune/wisdom.h"
 
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,12 +40,21 @@ void tt_wisdom_destroy(tt_wisdom *wisdom) {
   free(wisdom);
 }
 
-/* ---- lists ---- */
+/* ---- regions ---- */
+
+#define MEMBER(name, member, least, most) {name, offsetof(tt_region, member), least, most}
+
+const tt_region_member tt_region_members[TT_REGION_MEMBERS] = {
+    MEMBER("ranks", rank_count, 1, INT32_MAX), MEMBER("nodes", node_count, 1, INT32_MAX),
+    MEMBER("ranks_per_node", ranks_per_node, 1, INT32_MAX), MEMBER("nics", nic_count, 0, INT32_MAX),
+    MEMBER("bytes", bytes, 0, INT64_MAX - 1)};
 
 bool tt_region_same(const tt_region *a, const tt_region *b) {
   return a->collective == b->collective && a->bytes == b->bytes && a->rank_count == b->rank_count &&
          a->node_count == b->node_count && a->ranks_per_node == b->ranks_per_node && a->nic_count == b->nic_count;
 }
+
+/* ---- lists ---- */
 
 /* For one more of `count`; room for a power of two. */
 static void *grown(void *list, int64_t count, size_t each) {
@@ -62,9 +72,15 @@ tt_winner *tt_wisdom_of(const tt_wisdom *wisdom, const tt_region *region) {
   return NULL;
 }
 
+static char *copied(tt_wisdom *wisdom, const char *text) {
+  size_t size = strlen(text) + 1;
+  char *copy = tt_arena_alloc(&wisdom->arena, size, 1);
+  return copy ? memcpy(copy, text, size) : NULL;
+}
+
 /* *place: with texts of its own. */
 static tutti_status put(tt_wisdom *wisdom, const tt_winner *winner, tt_winner *place) {
-  const char *text = tt_arena_format(&wisdom->arena, "%s", winner->text), *source = "";
+  const char *text = copied(wisdom, winner->text), *source = "";
   if (winner->line > 0)
     source = tt_arena_format(&wisdom->arena, "%s:%" PRId64, wisdom->path, winner->line);
   *place = *winner;
@@ -110,7 +126,7 @@ tt_outside *tt_wisdom_outside_of(const tt_wisdom *wisdom, const char *library, c
 }
 
 tutti_status tt_wisdom_append_outside(tt_wisdom *wisdom, const tt_outside *outside) {
-  const char *library = tt_arena_format(&wisdom->arena, "%s", outside->library);
+  const char *library = copied(wisdom, outside->library);
   tt_outside *list = grown(wisdom->outside, wisdom->outside_count, sizeof *list);
   if (list)
     wisdom->outside = list;

@@ -28,8 +28,7 @@ static inline size_t wisdom_write(const char *machine, char *bytes) {
                  {TT_ALLGATHER, 4, 1, 8192, "[2:star/core:star] stripe=all"},
                  {TT_ALLGATHER, 8, 2, 8192, "[node:chain/core:star]"}};
   size_t size = (size_t)sprintf(
-      bytes, "{\"tutti-wisdom\": 1, \"machine\": \"%s\", \"about\": \"tutti, \\\"a test\\\"\", \"winners\": [",
-      machine);
+      bytes, "{\"tutti-wisdom\": 1, \"machine\": \"%s\", \"about\": \"tutti, a test\", \"winners\": [", machine);
   for (size_t n = 0; n < TT_COUNT(winners); n++)
     size +=
         (size_t)sprintf(bytes + size,
@@ -37,7 +36,10 @@ static inline size_t wisdom_write(const char *machine, char *bytes) {
                         "1, \"bytes\": %ld, \"params\": \"%s\", \"ns\": 1234, \"rules_ns\": 2345}",
                         n ? "," : "", tt_compose_info(winners[n].collective).name, winners[n].ranks, winners[n].nodes,
                         winners[n].size, winners[n].params);
-  return size + (size_t)sprintf(bytes + size, "\n]}\n");
+  return size + (size_t)sprintf(bytes + size,
+                                "\n],\n\"outside\": [\n  {\"collective\": \"scan\", \"ranks\": 4, \"nodes\": 1, "
+                                "\"ranks_per_node\": 4, \"nics\": 1, \"bytes\": 64, \"library\": \"openmpi-4.1\", "
+                                "\"wins\": true, \"ns\": 700, \"tutti_ns\": 900}\n]}\n");
 }
 
 /* Puts `length` letters in place of `old` bytes at `at`. Returns the new size; the old one where there is no room. */
