@@ -3,7 +3,7 @@
 
 #include "topo/machine/machine.h"
 
-#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,41 +24,67 @@ static bool cache_folder(char folder[static TT_WISDOM_PATH]) {
 
 /* ---- the machine ---- */
 
-/* What was found out since the last boot: "<boot> <machine>". */
-static bool recall_machine(const char *path, uint64_t boot, char machine[static TT_MACHINE_TEXT]) {
-  uint64_t of_boot = 0;
+enum { MACHINES = 64 }; /* that are remembered: a home may be that of many */
+
+/* Of a file's lines "<host> <machine>", the next one. */
+static bool read_machine(FILE *file, uint64_t *host, char machine[static TT_MACHINE_TEXT]) {
+  return fscanf(file, "%16" SCNx64 " %16[0-9a-f]", host, machine) == 2 && strlen(machine) == TT_MACHINE_TEXT - 1;
+}
+
+/* What was found out since the last boot. */
+static bool recall_machine(const char *path, uint64_t host, char machine[static TT_MACHINE_TEXT]) {
+  uint64_t of_host = 0;
   char found[TT_MACHINE_TEXT] = "";
   FILE *file = fopen(path, "re");
-  bool read = file && fscanf(file, "%16" SCNx64 " %16[0-9a-f]", &of_boot, found) == 2;
+  bool right = false;
+  while (file && !right && read_machine(file, &of_host, found))
+    right = of_host == host;
   if (file)
     fclose(file);
-  if (!read || of_boot != boot || strlen(found) != TT_MACHINE_TEXT - 1)
-    return false;
-  memcpy(machine, found, TT_MACHINE_TEXT);
-  return true;
+  if (right)
+    memcpy(machine, found, TT_MACHINE_TEXT);
+  return right;
+}
+
+/* The newest first; of the others, those that were there. */
+static bool put_machines(FILE *file, const char *path, uint64_t host, const char *machine) {
+  uint64_t of_host;
+  char other[TT_MACHINE_TEXT];
+  FILE *before = fopen(path, "re");
+  bool good = fprintf(file, "%016" PRIx64 " %s\n", host, machine) > 0;
+  for (int n = 1; before && good && n < MACHINES && read_machine(before, &of_host, other); n++)
+    good = of_host == host || fprintf(file, "%016" PRIx64 " %s\n", of_host, other) > 0;
+  if (before)
+    fclose(before);
+  return good;
 }
 
 /* Several processes may do so at once: who renames last is as right as the others. */
-static void keep_machine(const char *path, uint64_t boot, const char *machine) {
+static void keep_machine(const char *path, uint64_t host, const char *machine) {
   char name[TT_WISDOM_PATH + 32];
   snprintf(name, sizeof name, "%s.XXXXXX", path);
-  int fd = mkstemp(name);
-  if (fd < 0)
+  int fd = mkostemp(name, O_CLOEXEC);
+  FILE *file = fd >= 0 ? fdopen(fd, "w") : NULL;
+  if (!file) {
+    if (fd >= 0 && close(fd) == 0)
+      unlink(name);
     return;
-  bool good = dprintf(fd, "%016" PRIx64 " %s\n", boot, machine) > 0 && fchmod(fd, 0644) == 0;
-  if (close(fd) != 0 || !good || rename(name, path) != 0)
+  }
+  bool good = put_machines(file, path, host, machine) && fchmod(fd, 0644) == 0;
+  if (fclose(file) != 0 || !good || rename(name, path) != 0)
     unlink(name);
 }
 
+/* What it is made of may differ between namespaces too: each sees NICs of its own. */
 static tutti_status find_machine(const char *folder, char machine[static TT_MACHINE_TEXT]) {
   char path[TT_WISDOM_PATH + 16];
-  uint64_t boot = tt_host_processes();
+  uint64_t host = tt_host();
   snprintf(path, sizeof path, "%s/machine", folder);
-  if (*folder && recall_machine(path, boot, machine))
+  if (*folder && recall_machine(path, host, machine))
     return TUTTI_OK;
   tutti_status status = tt_machine_fingerprint(machine);
   if (status == TUTTI_OK && *folder)
-    keep_machine(path, boot, machine);
+    keep_machine(path, host, machine);
   return status;
 }
 
@@ -132,4 +158,13 @@ tutti_status tt_wisdom_load(tt_wisdom_found *found) {
   if (status == TUTTI_ERR_ARGUMENT && named)
     return status;
   return go_without(found, true);
+}
+
+const char *tt_wisdom_insists(void) {
+  const tt_options *options = tt_options_get();
+  return *options->choice.params    ? "TUTTI_PARAMS"
+         : *options->choice.profile ? "TUTTI_PROFILE"
+         : options->verify          ? "TUTTI_VERIFY"
+         : options->timeout_ns > 0  ? "TUTTI_TIMEOUT"
+                                    : NULL;
 }

@@ -21,6 +21,10 @@ typedef struct tt_wisdom_found {
   bool wrong;                /* there is a file, and it cannot be used: people should know */
 } tt_wisdom_found;
 
+/* The variable by which the user asks for what only tutti does (own choices, proofs, calls that end), so that no call
+ * goes to another library; NULL: none is set. */
+const char *tt_wisdom_insists(void);
+
 /* An error only where TUTTI_WISDOM names a file that cannot be used. tt_wisdom_destroy(found->wisdom) afterwards. */
 tutti_status tt_wisdom_load(tt_wisdom_found *found);
 

@@ -376,6 +376,38 @@ static void ask(const tutti_boot *boot, void *argument) {
   leave_all(context, world);
 }
 
+/* ---- the machine ---- */
+
+static void expect_machine(const char *expected) {
+  char found[TT_WISDOM_PATH], name[TT_MACHINE_TEXT];
+  assert_int_equal(tt_wisdom_find("", false, found, name), TUTTI_OK);
+  assert_string_equal(name, expected);
+}
+
+/* Those of other hosts that have the same home are kept; what is no such file is replaced. */
+static void test_what_the_machine_is_was_found_out_once_since_it_started(void **state) {
+  (void)state;
+  static const char other[] = "0123456789abcdef";
+  char kept[400], line[64], text[256] = "";
+  snprintf(kept, sizeof kept, "%s/tutti/machine", folder);
+  FILE *file = fopen(kept, "we");
+  assert_non_null(file);
+  fprintf(file, "%016" PRIx64 " %s\n%016" PRIx64 " %s\n", ~tt_host(), machine, tt_host(), other);
+  fclose(file);
+  expect_machine(other);
+  assert_non_null(file = fopen(kept, "we"));
+  fprintf(file, "%016" PRIx64 " %s\nno machine\n", ~tt_host(), other);
+  fclose(file);
+  expect_machine(machine);
+  assert_non_null(file = fopen(kept, "re"));
+  snprintf(line, sizeof line, "%016" PRIx64 " %s\n", tt_host(), machine);
+  assert_string_equal(fgets(text, sizeof text, file), line);
+  snprintf(line, sizeof line, "%016" PRIx64 " %s\n", ~tt_host(), other);
+  assert_string_equal(fgets(text, sizeof text, file), line);
+  assert_null(fgets(text, sizeof text, file));
+  fclose(file);
+}
+
 static void test_where_another_library_is_faster_is_known_to_all_ranks(void **state) {
   (void)state;
   static const outside_trial trials[] = {{NULL, NULL, true},
@@ -403,6 +435,7 @@ int main(void) {
       cmocka_unit_test(test_a_named_file_that_is_wrong_is_an_error_on_all_ranks),
       cmocka_unit_test(test_a_winner_that_makes_no_plan_here_is_passed_over),
       cmocka_unit_test(test_a_changed_file_ends_the_start_or_changes_no_result),
+      cmocka_unit_test(test_what_the_machine_is_was_found_out_once_since_it_started),
       cmocka_unit_test(test_where_another_library_is_faster_is_known_to_all_ranks),
   };
   return cmocka_run_group_tests(tests, make_folder, remove_folder);
