@@ -5,12 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The user asks for what only tutti does: own choices, proofs, calls that end. */
-static bool wants_tutti(void) {
-  const tt_options *options = tt_options_get();
-  return *options->choice.params || *options->choice.profile || options->verify || options->timeout_ns > 0;
-}
-
 tutti_status tt_wisdom_begin(tutti_context *context, int64_t **numbers, int64_t *count) {
   tt_wisdom_found found;
   *numbers = NULL;
@@ -20,7 +14,9 @@ tutti_status tt_wisdom_begin(tutti_context *context, int64_t **numbers, int64_t 
   tutti_status status = tt_wisdom_load(&found);
   if (found.wrong)
     tt_log(TT_LOG_WARN, "wisdom is not used: %s", found.why);
-  if (found.wisdom && wants_tutti())
+  if (found.wisdom)
+    tt_wisdom_keep_ranks(found.wisdom, context->size);
+  if (found.wisdom && tt_wisdom_insists())
     found.wisdom->outside_count = 0;
   if (status == TUTTI_OK && found.wisdom && found.wisdom->count + found.wisdom->outside_count > 0)
     status = tt_wisdom_pack(found.wisdom, numbers, count);

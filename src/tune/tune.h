@@ -148,6 +148,8 @@ tutti_status tt_wisdom_read(const char *path, tt_wisdom **wisdom);
  * with an error. */
 tutti_status tt_wisdom_write(const char *path, const tt_wisdom *wisdom);
 
+/* Forgets communicators of more ranks than that: a job of so many has none. */
+void tt_wisdom_keep_ranks(tt_wisdom *wisdom, int64_t ranks);
 /* As numbers, to be sent to other ranks. *numbers: malloc'd. */
 tutti_status tt_wisdom_pack(const tt_wisdom *wisdom, int64_t **numbers, int64_t *count);
 tutti_status tt_wisdom_unpack(const int64_t *numbers, int64_t count, tt_wisdom **wisdom);
@@ -219,6 +221,8 @@ typedef struct tt_outside_table {
 /* As tt_dispatch_make: each length goes by the nearest that was measured, up to four times shorter or longer. */
 void tt_outside_table_make(const tt_wisdom *wisdom, const char *library, const tt_region *shape,
                            tt_outside_table *table);
+/* The row by which a call goes; NULL: nothing near it was measured of that library. */
+const tt_outside *tt_outside_find(const tt_wisdom *wisdom, const char *library, const tt_region *call);
 
 /* ---- the machine's rates: probes (probes.c), a fit (fit.c), and the file that keeps it (fits.c) ---- */
 

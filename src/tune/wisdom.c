@@ -116,6 +116,21 @@ tutti_status tt_wisdom_put(tt_wisdom *wisdom, const tt_winner *winner) {
   return before ? put(wisdom, winner, before) : tt_wisdom_append(wisdom, winner);
 }
 
+/* ---- a job's ---- */
+
+void tt_wisdom_keep_ranks(tt_wisdom *wisdom, int64_t ranks) {
+  int64_t kept = 0;
+  for (int64_t n = 0; n < wisdom->count; n++)
+    if (wisdom->winner[n].region.rank_count <= ranks)
+      wisdom->winner[kept++] = wisdom->winner[n];
+  wisdom->count = kept;
+  kept = 0;
+  for (int64_t n = 0; n < wisdom->outside_count; n++)
+    if (wisdom->outside[n].region.rank_count <= ranks)
+      wisdom->outside[kept++] = wisdom->outside[n];
+  wisdom->outside_count = kept;
+}
+
 /* ---- other libraries ---- */
 
 tt_outside *tt_wisdom_outside_of(const tt_wisdom *wisdom, const char *library, const tt_region *region) {
