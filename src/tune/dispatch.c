@@ -63,19 +63,31 @@ static int64_t bytes_of_outside(const tt_wisdom *wisdom, int32_t number) {
   return wisdom->outside[number].region.bytes;
 }
 
-void tt_outside_table_make(const tt_wisdom *wisdom, const char *library, const tt_region *shape,
-                           tt_outside_table *table) {
-  tt_dispatch nearest; /* by the numbers of rows of that library */
-  memset(nearest.winner, 0xff, sizeof nearest.winner);
-  *table = (tt_outside_table){.library = ""};
-  snprintf(table->library, sizeof table->library, "%s", library);
+/* The numbers of rows of that library. */
+static void find_outside(const tt_wisdom *wisdom, const char *library, const tt_region *shape, tt_dispatch *nearest) {
+  memset(nearest->winner, 0xff, sizeof nearest->winner);
   for (int64_t n = 0; n < wisdom->outside_count; n++) {
     const tt_outside *at = &wisdom->outside[n];
     if (strcmp(at->library, library) == 0 && fits(&at->region, shape))
-      spread(bytes_of_outside, wisdom, (int32_t)n, nearest.winner[at->region.collective]);
+      spread(bytes_of_outside, wisdom, (int32_t)n, nearest->winner[at->region.collective]);
   }
+}
+
+void tt_outside_table_make(const tt_wisdom *wisdom, const char *library, const tt_region *shape,
+                           tt_outside_table *table) {
+  tt_dispatch nearest;
+  find_outside(wisdom, library, shape, &nearest);
+  *table = (tt_outside_table){.library = ""};
+  snprintf(table->library, sizeof table->library, "%s", library);
   for (int c = 0; c < TT_COLLECTIVE_COUNT; c++)
     for (int b = 0; b < TT_BUCKETS; b++)
       if (nearest.winner[c][b] >= 0 && wisdom->outside[nearest.winner[c][b]].wins)
         table->wins[c][b / 64] |= UINT64_C(1) << b % 64;
+}
+
+const tt_outside *tt_outside_find(const tt_wisdom *wisdom, const char *library, const tt_region *call) {
+  tt_dispatch nearest;
+  find_outside(wisdom, library, call, &nearest);
+  int32_t found = nearest.winner[call->collective][tt_dispatch_bucket(call->bytes)];
+  return found < 0 ? NULL : &wisdom->outside[found];
 }

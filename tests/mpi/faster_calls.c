@@ -1,7 +1,8 @@
 /* tests/mpi/faster_calls.c - calls of two lengths: short ones, of at most 64 bytes a vector, and long ones, of 4 KB and
  * more. faster_test.sh lets MPI be the faster one for the short ones and counts what ran where: on each rank, on each
  * of two communicators, every one of 11 collectives is called ROUNDS times short and ROUNDS times long, and besides
- * Iallreduce and a persistent bcast of 8 bytes as often, and what stands in mix(). All results are checked.
+ * Iallreduce, a persistent bcast of 8 bytes, gatherv and scatterv as often, and what stands in mix(). All results are
+ * checked.
  *
  * faster_calls [seed] */
 #include "request_sum.h"
@@ -12,14 +13,16 @@
 enum { ROUNDS = 6, MOST = 1 << 16 };
 
 static int in[MOST], out[MOST];
-static uint64_t state = 1;
+static uint64_t of_all = 1, of_rank; /* what is drawn by all ranks alike, and by each for itself */
 
-static int below(int limit) { /* the same on all ranks */
-  uint64_t x = state += 0x9e3779b97f4a7c15u;
+static int draw(uint64_t *state, int limit) {
+  uint64_t x = *state += 0x9e3779b97f4a7c15u;
   x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
   x = (x ^ x >> 27) * 0x94d049bb133111ebu;
   return (int)((x ^ x >> 31) % (uint64_t)limit);
 }
+
+static int below(int limit) { return draw(&of_all, limit); }
 
 /* ---- one call of each, of so many ints a rank or a block ---- */
 
@@ -143,50 +146,99 @@ static void others(const world *of, int root) {
   CHECK(one == root);
 }
 
+/* The root alone knows all lengths. */
+static void by_lists(const world *of, int root) {
+  int counts[64], at[64], mine = 1 + of->rank % 2, all = 0;
+  for (int r = 0; r < of->size; r++) {
+    counts[r] = of->rank == root ? 1 + r % 2 : -1;
+    at[r] = all;
+    all += 1 + r % 2;
+  }
+  fill(of, all);
+  MPI_Gatherv(in, mine, MPI_INT, out, counts, at, MPI_INT, root, of->comm);
+  for (int n = 0; n < all && of->rank == root; n++)
+    CHECK(out[n] == n / 3 * 2000 + (n % 3 > 0) * 1000 + (n % 3 == 2));
+  fill(of, all);
+  MPI_Scatterv(in, counts, at, MPI_INT, out, mine, MPI_INT, root, of->comm);
+  for (int n = 0; n < mine; n++)
+    CHECK(out[n] == root * 1000 + at[of->rank] + n);
+}
+
 /* ---- outstanding calls of tutti while others pass ---- */
 
-enum { MIXES = 30, REQUESTS = 8, LONGEST = 40000 };
+enum { MIXES = 40, REQUESTS = 8, LONGEST = 40000 };
 
-/* Broadcasts and sums are under way, short and long, while passed calls of the same communicator wait for ranks that
- * come late: MIXES Ibcast and Iallreduce each, and as many allreduces of 8 bytes, which pass. */
-static void mix(const world *of) {
-  static int data[REQUESTS][LONGEST];
-  int root[REQUESTS], count[REQUESTS], round[REQUESTS];
-  MPI_Request request[REQUESTS];
+typedef struct pending {
+  MPI_Request request;
+  const world *of;
+  int round, root, count;
+  int sums; /* or it is a broadcast */
+  int data[LONGEST];
+} pending;
+
+static void start(pending *at, const world *of, int round) {
+  *at = (pending){.of = of, .round = round, .root = below(of->size), .sums = below(2)};
+  at->count = below(2) ? 1 + below(10) : LONGEST - below(1000);
+  for (int n = 0; n < at->count; n++)
+    at->data[n] = at->sums ? of->rank * 1000 + round + n : of->rank == at->root ? round * 100 + n : -1;
+  if (at->sums)
+    MPI_Iallreduce(MPI_IN_PLACE, at->data, at->count, MPI_INT, MPI_SUM, of->comm, &at->request);
+  else
+    MPI_Ibcast(at->data, at->count, MPI_INT, at->root, of->comm, &at->request);
+}
+
+static void finish(pending *at) {
+  int done = 0;
+  if (at->request == MPI_REQUEST_NULL)
+    return;
+  for (int looks = draw(&of_rank, 50); looks > 0 && !done; looks--)
+    MPI_Test(&at->request, &done, MPI_STATUS_IGNORE);
+  MPI_Wait(&at->request, MPI_STATUS_IGNORE);
+  for (int n = 0; n < at->count; n++)
+    CHECK(at->data[n] == (at->sums ? sum_to(at->of->size, n + at->round) : at->round * 100 + n));
+}
+
+/* Three calls that pass, for which one rank comes late. */
+static void pass(const world *of, int round) {
   double one = 1, sum_of;
+  int late = below(of->size), root = below(of->size), words[2] = {of->rank == root ? round : -1, of->rank};
+  for (volatile int spin = 0; of->rank == late && spin < 500000; spin++)
+    ;
+  MPI_Allreduce(&one, &sum_of, 1, MPI_DOUBLE, MPI_SUM, of->comm);
+  CHECK(sum_of == of->size);
+  MPI_Bcast(words, 2, MPI_INT, root, of->comm);
+  CHECK(words[0] == round && words[1] == root);
+  MPI_Barrier(of->comm);
+}
+
+/* Broadcasts and sums are under way on both communicators, short and long, while passed calls of both wait for late
+ * ranks: MIXES times, an allreduce, a bcast and a barrier of each. Each rank waits for its requests in an order of its
+ * own. */
+static void mix(const world both[2]) {
+  static pending all[REQUESTS];
   for (int n = 0; n < REQUESTS; n++)
-    request[n] = MPI_REQUEST_NULL;
-  for (int r = 0; r < MIXES; r++) {
-    int at = below(REQUESTS), late = below(of->size);
-    MPI_Wait(&request[at], MPI_STATUS_IGNORE);
-    round[at] = r, root[at] = below(of->size), count[at] = below(2) ? 1 + below(10) : LONGEST - below(1000);
-    for (int n = 0; n < count[at]; n++)
-      data[at][n] = of->rank == root[at] ? r * 100 + n : -1;
-    MPI_Ibcast(data[at], count[at], MPI_INT, root[at], of->comm, &request[at]);
-    sum long_one = sum_create(below(2) ? 1 : 20000, of->comm);
-    sum_start(&long_one, r);
-    for (volatile int spin = 0; of->rank == late && spin < 2000000; spin++)
-      ;
-    MPI_Allreduce(&one, &sum_of, 1, MPI_DOUBLE, MPI_SUM, of->comm);
-    CHECK(sum_of == of->size);
-    MPI_Wait(&long_one.request, MPI_STATUS_IGNORE);
-    sum_check(&long_one, r);
-    sum_destroy(&long_one);
-    if (below(2))
-      continue;
-    MPI_Wait(&request[at], MPI_STATUS_IGNORE);
-    for (int n = 0; n < count[at]; n++)
-      CHECK(data[at][n] == round[at] * 100 + n);
+    all[n].request = MPI_REQUEST_NULL;
+  for (int round = 0; round < MIXES; round++) {
+    pending *at = &all[below(REQUESTS)];
+    int first = below(2);
+    finish(at);
+    start(at, &both[below(2)], round);
+    pass(&both[first], round);
+    finish(&all[draw(&of_rank, REQUESTS)]);
+    pass(&both[1 - first], round);
   }
-  MPI_Waitall(REQUESTS, request, MPI_STATUSES_IGNORE);
+  for (int left = REQUESTS, first = draw(&of_rank, REQUESTS), step = 1 + 2 * draw(&of_rank, REQUESTS / 2); left > 0;
+       left--)
+    finish(&all[(first + left * step) % REQUESTS]);
 }
 
 int main(int argc, char **argv) {
   MPI_Comm halves;
-  state = argc > 1 ? (uint64_t)atoi(argv[1]) : 1;
+  of_all = argc > 1 ? (uint64_t)atoi(argv[1]) : 1;
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
+  of_rank = of_all * 1000 + (uint64_t)rank;
   MPI_Comm_split(MPI_COMM_WORLD, rank % 2, -rank, &halves);
   const world both[] = {world_of(MPI_COMM_WORLD), world_of(halves)};
   for (int n = 0; n < 2 * ROUNDS; n++) {
@@ -194,9 +246,9 @@ int main(int argc, char **argv) {
     call_all(of, 8, n / 2 % of->size);
     call_all(of, 1024, n / 2 % of->size);
     others(of, n / 2 % of->size);
+    by_lists(of, n / 2 % of->size);
   }
-  mix(&both[0]);
-  mix(&both[1]);
+  mix(both);
   MPI_Comm_free(&halves);
   return MPI_Finalize();
 }

@@ -1,5 +1,7 @@
-/* tools/explain/answer.c - who decides and what runs, in a sentence or two; then what each authority says. */
+/* tools/explain/answer.c - who decides and what runs, in a sentence or two; then what each authority says, and what
+ * programs of other libraries do. */
 #include "answer.h"
+#include "outside.h"
 
 #include "dtype/dtype.h"
 #include "tools/plan/text.h"
@@ -63,6 +65,17 @@ static void print_authority(const explain_question *question, tt_authority by) {
   puts(decides ? "" : "; it is overruled");
 }
 
+/* "openmpi-4.1            its programs pass the call through: 700 ns there, 900 ns on tutti, PATH:12" */
+static void print_outside(const explain_question *question, const explain_outside *of) {
+  const tt_outside *row = of->row;
+  char theirs[32], ours[32];
+  tool_format_time((double)row->time_ns, theirs);
+  tool_format_time((double)row->tutti_ns, ours);
+  printf("  %-22s %s: %s there, %s on tutti, %s:%" PRId64 "%s%s\n", row->library,
+         of->passes ? "its programs pass the call through" : "its programs run it on tutti", theirs, ours,
+         question->found.wisdom->path, row->line, *of->why ? "; " : "", of->why);
+}
+
 void explain_answer_print(const explain_question *question) {
   if (*tt_options_get()->topology)
     puts("TUTTI_TOPOLOGY is set: a job has levels inside and above its nodes that are not known here\n");
@@ -71,4 +84,8 @@ void explain_answer_print(const explain_question *question) {
   putchar('\n');
   for (tt_authority by = TT_BY_PROGRAM; by < TT_AUTHORITY_COUNT; by++)
     print_authority(question, by);
+  explain_outside found[EXPLAIN_LIBRARIES];
+  int count = explain_outside_find(question, found);
+  for (int n = 0; n < count; n++)
+    print_outside(question, &found[n]);
 }

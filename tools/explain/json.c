@@ -1,9 +1,10 @@
 /* tools/explain/json.c - see json.h. Times are ns; what is not known is null.
  *
  *   {"collective": "allreduce", "bytes": 1048576, ..., "authority": "profile", "source": "default.json:15",
- *    "chosen": "ring", "runs": "ring", "reason": "", "authorities": [...], "model": "...", "candidates": [...],
- *    "left_out": [...]} */
+ *    "chosen": "ring", "runs": "ring", "reason": "", "authorities": [...],
+ *    "outside": [...], "model": "...", "candidates": [...], "left_out": [...]} */
 #include "json.h"
+#include "outside.h"
 
 #include "dtype/dtype.h"
 
@@ -30,18 +31,32 @@ static json_t *authorities_of(const explain_question *question) {
   return list;
 }
 
+static json_t *outside_of(const explain_question *question) {
+  explain_outside found[EXPLAIN_LIBRARIES];
+  int count = explain_outside_find(question, found);
+  json_t *list = json_array();
+  for (int n = 0; n < count; n++) {
+    const tt_outside *row = found[n].row;
+    json_array_append_new(list, json_pack("{s:s, s:b, s:I, s:I, s:I, s:I, s:s}", "library", row->library, "passes",
+                                          found[n].passes, "ns", (json_int_t)row->time_ns, "tutti_ns",
+                                          (json_int_t)row->tutti_ns, "bytes", (json_int_t)row->region.bytes, "line",
+                                          (json_int_t)row->line, "why", found[n].why));
+  }
+  return list;
+}
+
 /* NULL: no memory. */
 static json_t *call_of(const explain_question *question) {
   const tt_region *region = &question->region;
   const tt_choice *choice = &question->choice;
-  return json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:s, s:b, s:s, s:s, s:s, s:o, s:s, s:o}", "collective",
+  return json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:s, s:b, s:s, s:s, s:s, s:o, s:s, s:o, s:o}", "collective",
                    tt_compose_info(region->collective).name, "bytes", (json_int_t)question->task.bytes, "ranks",
                    (json_int_t)region->rank_count, "nodes", (json_int_t)region->node_count, "ranks_per_node",
                    (json_int_t)region->ranks_per_node, "nics", (json_int_t)region->nic_count, "type",
                    tt_dtype_type(question->options->type)->name, "ordered", question->task.problem.ordered, "authority",
                    tt_authority_name(choice->by), "source", choice->source, "chosen", choice->text, "runs",
                    text_or_null(question->runs), "reason", question->reason[choice->by], "authorities",
-                   authorities_of(question));
+                   authorities_of(question), "outside", outside_of(question));
 }
 
 /* ---- what else there is ---- */
