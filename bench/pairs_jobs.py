@@ -12,7 +12,8 @@ ROWS_MOST = 12  # of a job, about: the jobs of a pair should not lie far apart
 SIZE_OF_NOTHING = 8  # a barrier has no bytes, but --sizes asks for some
 TAKEN = {"-n": "ranks", "--sizes": "sizes", "--seconds": "seconds"}  # options that mean something here
 REFUSED = {"--json": "belongs before --", "--launch": "brings its own rounds", "--against": "brings its own rounds",
-           "--overlap": "does not give the time of a call", "--delay": "is used by the control"}
+           "--overlap": "does not give the time of a call", "--delay": "is used by the control",
+           "--library": "belongs before --, as --library-a and --library-b"}
 
 
 class Failure(Exception):
@@ -116,9 +117,9 @@ def rows_of(answer):
     return {key: min(several) for key, several in times.items()}
 
 
-def find_points(command, bench, ranks):
+def find_points(command, bench, ranks, more):
     """All points of a number of ranks; the first run of everything."""
-    arguments = ["bench", *bench.collectives, *bench.rest, "--seconds", "0"]
+    arguments = ["bench", *bench.collectives, *bench.rest, *more, "--seconds", "0"]
     for name, value in [("-n", ranks), ("--sizes", bench.sizes), *(("--params", text) for text in bench.params)]:
         arguments += [name, value] if value is not None else []
     points = list(rows_of(told(command, arguments)))

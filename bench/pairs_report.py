@@ -167,7 +167,8 @@ def print_control(run, results, control, holds):
 
 def print_head(run):
     options, limits = run.options, run.limits
-    print(f"# a        {options.a}\n# b        {options.b}")
+    for arm, command, library in (("a", options.a, options.library_a), ("b", options.b, options.library_b)):
+        print(f"# {arm}        {command}" + (f", {library}" if library else ""))
     print(f"# points   {len(run.points)}, the fastest of {options.repeats} rows of {options.bench.seconds} s a job; "
           f"seed {options.seed}, {run.round} rounds")
     print(f"# pairs    until all intervals are within {limits.goal * 100:g} %, at least {limits.least}, at most {limits.most}")
@@ -181,7 +182,8 @@ def print_head(run):
 def as_json(run, results, control, holds, code):
     options = run.options
     ratios = {arm: overall(run, arm) for arm in ("b", "same", "delayed")}
-    return {"tutti_pairs": 1, "a": options.a, "b": options.b, "bench": options.bench._asdict(), "seed": options.seed,
+    return {"tutti_pairs": 1, "a": options.a, "b": options.b, "libraries": [options.library_a, options.library_b],
+            "bench": options.bench._asdict(), "seed": options.seed,
             "repeats": options.repeats, "limits": run.limits._asdict(), "rounds": run.round, "interrupted": run.interrupted,
             "failure": run.failure,
             "overall": {arm: {"middle": i.middle, "low": i.low, "high": i.high if math.isfinite(i.high) else None}
@@ -195,6 +197,8 @@ def exit_code(run, results, holds):
         return 130
     if run.failure:
         return 2
+    if run.left():
+        return 4
     return 3 if not holds else 1 if any(r.verdict["b"] == SLOWER for r in results) else 0
 
 

@@ -146,6 +146,37 @@ class Pairs(unittest.TestCase):
         self.assertIn("4 undecided", out)
         self.assertTrue(json.loads(self.json.read_text())["interrupted"])
 
+    def test_what_was_measured_is_kept_and_gone_on_with(self):
+        state = self.folder / "state.json"
+        options = ["--state", str(state), "--pairs", "3", "--goal", "1e-9"]
+        done, told, _ = self.judge("", *options, "--budget", "1e-9")
+        self.assertEqual((done.returncode, {len(p["pairs"]) for p in told["points"]}), (4, {0}), done.stderr)
+        _, told, _ = self.judge("", *options)
+        self.assertEqual({len(p["pairs"]) for p in told["points"]}, {3})
+        kept = json.loads(state.read_text())
+        for point in kept["points"][:4]:  # as if a round had been cut off
+            point[-1].pop()
+        state.write_text(json.dumps(kept))
+        done, told, _ = self.judge("", *options)
+        self.assertNotEqual(done.returncode, 4)
+        self.assertEqual({tuple(pair["round"] for pair in p["pairs"]) for p in told["points"]}, {(1, 2, 3)})
+        self.assertEqual([p["pairs"][:2] for p in told["points"]], [point[-1][:2] for point in kept["points"]])
+        self.assertEqual([p["pairs"] for p in told["points"][4:]], [point[-1] for point in kept["points"][4:]])
+        self.refused("it is of other commands", "--a", TUTTI, "--b", TUTTI, "--state", str(state))
+
+    def test_each_may_measure_a_library_of_its_own(self):
+        log = self.folder / "log"
+        a, b = (self.script(name, f'echo {name} "$@" >>{log}; exec {sys.executable} -B {self.folder}/made_up.py "$@"')
+                for name in ("a", "b"))
+        (self.folder / "made_up.py").write_text(MADE_UP)
+        self.pairs("--a", a, "--b", b, "--library-a", "first", "--library-b", "second", "--pairs", "1",
+                   bench=["bench", "scan", "--sizes", "8", "-n", "4"])
+        runs = [line for line in log.read_text().splitlines() if "--help" not in line]
+        self.assertEqual(len(runs), 6)  # to find the points; a, b, the control twice
+        for line in runs:
+            self.assertIn(" --library first " if line.startswith("a ") else " --library second ", line)
+        self.assertEqual(sum("--delay" in line for line in runs), 1)
+
     def test_job_that_fails_leaves_what_is_known(self):
         """The third run of b does, after that which says which points there are and that of the first round."""
         count = self.folder / "count"
