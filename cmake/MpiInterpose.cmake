@@ -104,7 +104,8 @@ foreach(mpi ${mpis})
 endforeach()
 
 # build/libexec/tutti/tune-openmpi and tune-mpich: tools/tune/mpi, for `tutti tune --mpi`.
-file(GLOB tune_mpi_sources CONFIGURE_DEPENDS tools/tune/mpi/*.c tools/tune/options.c tools/shared/*.c)
+file(GLOB tune_mpi_sources CONFIGURE_DEPENDS tools/tune/mpi/*.c tools/tune/options.c tools/tune/load.c
+  tools/shared/*.c)
 foreach(mpi ${mpis})
   mpi_options(${mpi} I includes)
   mpi_options(${mpi} L folders)

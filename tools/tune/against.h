@@ -4,7 +4,7 @@
 
 #include "options.h"
 
-/* Returns only where it fails: an exit code. */
+/* Returns an exit code. */
 int tune_against_mpi(const tune_options *options, int argc, char **argv);
 
 #endif

@@ -3,6 +3,7 @@
  * which is faster.
  *
  * All ranks go through all tasks; what depends on the clock, rank 0 decides and tells. */
+#include "tools/tune/load.h"
 #include "tools/tune/mpi/calls.h"
 #include "tools/tune/options.h"
 #include "tools/tune/ratios.h"
@@ -12,12 +13,17 @@
 #include "call/call.h"
 #include "tools/shared/shared.h"
 
+#ifdef MPICH
+#include "bench/mpi/yield.h"
+#endif
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
+
+enum { BETWEEN = 4 }; /* tasks that are not foreseen, for which there is time too */
 
 typedef struct job {
   tune_options options;
@@ -27,9 +33,9 @@ typedef struct job {
   /* ---- rank 0 ---- */
   tutti_context *context; /* a second one: it knows the machine as tutti before the MPI does */
   char path[TT_WISDOM_PATH], machine[TT_MACHINE_TEXT];
-  tt_wisdom *known;
+  tt_wisdom *known; /* with what was found */
   tt_random random;
-  int64_t tasks, done, start_ns;
+  int64_t tasks, done, disturbed, start_ns;
 } job;
 
 static void fail(const char *what) {
@@ -48,21 +54,26 @@ static int told(const tune_mpi_calls *calls, int value) {
   return value;
 }
 
-/* Ranks without a task leave the cores to the others. */
-static void meet(void) {
-  MPI_Request request;
-  int done = 0;
-  PMPI_Ibarrier(MPI_COMM_WORLD, &request);
-  for (PMPI_Test(&request, &done, MPI_STATUS_IGNORE); !done; PMPI_Test(&request, &done, MPI_STATUS_IGNORE))
-    nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
-}
-
 /* ---- one task ---- */
 
 typedef struct result {
   double tutti_ns, time_ns; /* of the MPI */
   bool wins;
+  double others;  /* processors that other programs used meanwhile */
+  bool disturbed; /* by them: nothing is known */
 } result;
+
+/* Of all ranks, at rank 0. */
+static tune_load load_of(const tune_mpi_calls *calls) {
+  const tune_load own = tune_load_of_rank();
+  tune_load *all = calloc((size_t)calls->size, sizeof *all);
+  if (!all)
+    fail("no memory for the ranks' loads");
+  PMPI_Gather(&own, (int)sizeof own, MPI_BYTE, all, (int)sizeof own, MPI_BYTE, 0, calls->words);
+  tune_load sum = tune_load_sum(all, calls->size);
+  free(all);
+  return sum;
+}
 
 static int64_t calibrate(tune_mpi_calls *calls) {
   int64_t each = 0;
@@ -97,9 +108,18 @@ static result measure(job *of, int64_t budget_ns) {
   return made;
 }
 
+static result measure_alone(job *of, int64_t budget_ns) {
+  const tune_load begin = load_of(&of->calls);
+  result made = measure(of, budget_ns);
+  const tune_load end = load_of(&of->calls);
+  made.others = tune_load_others(&begin, &end);
+  made.disturbed = tune_load_disturbs(made.others, end.cores, of->calls.size) && !of->options.busy;
+  return made;
+}
+
 /* ---- what it comes to ---- */
 
-static void keep(const job *of, const tt_region *region, const result *found) {
+static void keep(job *of, const tt_region *region, const result *found) {
   tt_wisdom *one;
   const tt_outside row = {.region = *region,
                           .library = of->library,
@@ -110,6 +130,7 @@ static void keep(const job *of, const tt_region *region, const result *found) {
   check(tt_wisdom_put_outside(one, &row));
   check(tt_wisdom_write(of->path, one));
   tt_wisdom_destroy(one);
+  check(tt_wisdom_put_outside(of->known, &row));
 }
 
 static void print_row(const job *of, const tt_region *region, const result *found) {
@@ -117,13 +138,17 @@ static void print_row(const job *of, const tt_region *region, const result *foun
   tt_format_bytes(region->bytes, bytes);
   tool_format_time(found->tutti_ns, tutti);
   tool_format_time(found->time_ns, time);
-  printf("  %-15s %5" PRId64 " %6s %11s %11s %5.2fx  %s\n", tt_compose_info(region->collective).name,
-         region->rank_count, bytes, tutti, time, found->tutti_ns / found->time_ns, found->wins ? of->library : "tutti");
+  printf("  %-15s %5" PRId64 " %6s %11s %11s ", tt_compose_info(region->collective).name, region->rank_count, bytes,
+         tutti, time);
+  if (found->disturbed)
+    printf("%6s  not kept: others use %.1f processors\n", "", found->others);
+  else
+    printf("%5.2fx  %s\n", found->tutti_ns / found->time_ns, found->wins ? of->library : "tutti");
   fflush(stdout);
 }
 
 static bool is_known(const job *of, const tt_region *region) {
-  return of->known && !of->options.again && tt_wisdom_outside_of(of->known, of->library, region);
+  return !of->options.again && tt_wisdom_outside_of(of->known, of->library, region);
 }
 
 /* No block is empty; a barrier has 8 bytes. */
@@ -134,7 +159,7 @@ static int64_t bytes_of(const job *of, tt_collective collective, int64_t bytes) 
   return collective == TT_BARRIER ? 8 : bytes < least ? least : bytes;
 }
 
-/* shape: rank 0's. */
+/* shape: rank 0's. left: tasks that are still to come, with this one. */
 static void run_task(job *of, const tt_region *shape, tt_collective collective, int64_t bytes, int64_t left) {
   tt_region region = *shape;
   region.collective = collective;
@@ -144,12 +169,14 @@ static void run_task(job *of, const tt_region *shape, tt_collective collective, 
   if (!tune_mpi_calls_open(&of->calls, collective, region.bytes))
     fail("no memory for the buffers, or more elements than MPI can count: see --sizes");
   int64_t left_ns = of->options.budget_ns - (tt_clock_ns() - of->start_ns);
-  result found = measure(of, left_ns > 0 ? left_ns / left : 0);
+  result found = measure_alone(of, left_ns > 0 ? left_ns / (left + BETWEEN) : 0);
   tune_mpi_calls_close(&of->calls);
   if (of->rank > 0)
     return;
   of->done++;
-  keep(of, &region, &found);
+  of->disturbed += found.disturbed;
+  if (!found.disturbed)
+    keep(of, &region, &found);
   print_row(of, &region, &found);
 }
 
@@ -159,15 +186,15 @@ static int sizes_of(const job *of, tt_collective collective) {
   return collective == TT_BARRIER ? 1 : of->options.size_count;
 }
 
-/* Of the first ranks of the job; local. */
-static tt_region shape_of(const job *of, int64_t ranks) {
+/* Of all ranks; local. */
+static tt_region shape_of(const job *of) {
   tutti_comm *comm;
-  int64_t *list = calloc((size_t)ranks, sizeof *list);
-  for (int64_t r = 0; list && r < ranks; r++)
+  int64_t *list = calloc((size_t)of->size, sizeof *list);
+  for (int r = 0; list && r < of->size; r++)
     list[r] = r;
   if (!list)
     fail("no memory");
-  check(tutti_comm_create_group(of->context, tutti_comm_next_number(of->context), ranks, list, &comm));
+  check(tutti_comm_create_group(of->context, tutti_comm_next_number(of->context), of->size, list, &comm));
   check(tt_comm_place(comm));
   tt_region shape = tt_comm_region(comm, TT_BARRIER, 0);
   tutti_comm_destroy(comm);
@@ -175,33 +202,42 @@ static tt_region shape_of(const job *of, int64_t ranks) {
   return shape;
 }
 
-static void run_group(job *of, int64_t ranks, int64_t *left) {
-  bool member = of->rank < ranks;
-  MPI_Comm_split(MPI_COMM_WORLD, member ? 0 : MPI_UNDEFINED, of->rank, &of->calls.target);
-  if (member) {
-    tt_region shape = of->rank == 0 ? shape_of(of, ranks) : (tt_region){.bytes = 0};
-    PMPI_Comm_dup(of->calls.target, &of->calls.words);
-    of->calls.rank = of->rank;
-    of->calls.size = (int)ranks;
-    for (int c = 0; c < of->options.collective_count; c++)
-      for (int s = 0; s < sizes_of(of, of->options.collective[c]); s++)
-        run_task(of, &shape, of->options.collective[c], of->options.size[s], (*left)--);
-    PMPI_Comm_free(&of->calls.words);
-    MPI_Comm_free(&of->calls.target);
-  }
-  meet();
+/* Whether the MPI is faster for one of the two lengths alone. */
+static bool differ(const job *of, const tt_region *shape, tt_collective collective, int64_t low, int64_t high) {
+  tt_region ends[] = {*shape, *shape};
+  ends[0].collective = ends[1].collective = collective;
+  ends[0].bytes = bytes_of(of, collective, low);
+  ends[1].bytes = bytes_of(of, collective, high);
+  const tt_outside *first = tt_wisdom_outside_of(of->known, of->library, &ends[0]);
+  const tt_outside *second = tt_wisdom_outside_of(of->known, of->library, &ends[1]);
+  return first && second && first->wins != second->wins;
 }
 
-static void choose_ranks(job *of) {
-  tune_options *options = &of->options;
-  for (int n = 0; n < options->rank_kinds; n++)
-    if (options->ranks[n] > of->size || options->ranks[n] < 2)
-      fail("--ranks: needs numbers from 2 to that of the job's ranks; see -n");
-  if (options->rank_kinds > 0)
+/* Between these two lies the length from which on another one is faster: half-way they are measured again, until lengths
+ * are no further apart than a factor of two. */
+static void refine(job *of, const tt_region *shape, tt_collective collective, int64_t low, int64_t high, int64_t left) {
+  int64_t middle = low;
+  for (int64_t width = high / low; width >= 4; width /= 4)
+    middle *= 2;
+  bool apart = middle > low && of->rank == 0 && differ(of, shape, collective, low, high);
+  if (!told(&of->calls, apart))
     return;
-  for (int64_t ranks = 2; ranks < of->size && options->rank_kinds < TUNE_RANKS - 1; ranks *= 2)
-    options->ranks[options->rank_kinds++] = ranks;
-  options->ranks[options->rank_kinds++] = of->size;
+  run_task(of, shape, collective, middle, left);
+  refine(of, shape, collective, low, middle, left);
+  refine(of, shape, collective, middle, high, left);
+}
+
+static void run_tasks(job *of) {
+  tt_region shape = of->rank == 0 ? shape_of(of) : (tt_region){.bytes = 0};
+  const int64_t *size = of->options.size;
+  int64_t left = of->tasks;
+  for (int c = 0; c < of->options.collective_count; c++) {
+    tt_collective collective = of->options.collective[c];
+    for (int s = 0; s < sizes_of(of, collective); s++)
+      run_task(of, &shape, collective, size[s], left--);
+    for (int s = 1; s < sizes_of(of, collective); s++)
+      refine(of, &shape, collective, size[s - 1], size[s], left);
+  }
 }
 
 /* ---- begin and end ---- */
@@ -250,24 +286,34 @@ static void begin(job *of) {
     check(tt_wisdom_find(name, true, of->path, of->machine));
   if (of->rank == 0 && access(of->path, F_OK) == 0)
     check(tt_wisdom_read(of->path, &of->known));
+  else if (of->rank == 0)
+    check(tt_wisdom_create(of->machine, "", &of->known));
   tt_random_init(&of->random, 1);
+  of->calls = (tune_mpi_calls){.target = MPI_COMM_WORLD, .rank = of->rank, .size = of->size};
+  PMPI_Comm_dup(MPI_COMM_WORLD, &of->calls.words);
+}
+
+static void print_end(const job *of) {
+  if (of->done == 0)
+    puts("  all of it was measured before; --again measures it again");
+  if (of->disturbed > 0)
+    printf("\n  %" PRId64 " of %" PRId64 " tasks not kept: other programs used the processors. Run it again when the "
+           "machine is quiet,\n  or with --busy to keep all.\n",
+           of->disturbed, of->done);
 }
 
 static void run(job *of) {
-  choose_ranks(of);
   for (int c = 0; c < of->options.collective_count; c++)
-    of->tasks += of->options.rank_kinds * sizes_of(of, of->options.collective[c]);
+    of->tasks += sizes_of(of, of->options.collective[c]);
   if (of->rank == 0)
     printf("tutti tune: %d ranks, %" PRId64 " tasks, at most about %.0f s\nwisdom of machine %s goes to %s\n\n"
            "  %-15s %5s %6s %11s %11s %6s  %s\n",
            of->size, of->tasks, (double)of->options.budget_ns / 1e9, of->machine, of->path, "collective", "ranks",
            "bytes", "tutti", of->library, "gain", "faster");
   of->start_ns = tt_clock_ns();
-  int64_t left = of->tasks;
-  for (int n = 0; n < of->options.rank_kinds; n++)
-    run_group(of, of->options.ranks[n], &left);
-  if (of->rank == 0 && of->done == 0)
-    puts("  all of it was measured before; --again measures it again");
+  run_tasks(of);
+  if (of->rank == 0)
+    print_end(of);
 }
 
 int main(int argc, char **argv) {
@@ -279,6 +325,7 @@ int main(int argc, char **argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &of.size);
   begin(&of);
   run(&of);
+  PMPI_Comm_free(&of.calls.words);
   tt_wisdom_destroy(of.known);
   tutti_context_destroy(of.context);
   return MPI_Finalize();
