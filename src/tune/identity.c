@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-#define SAMPLE 16
-#define ALL_RANKS 64 /* of more, a sample */
+#define SAMPLE 8
+#define ALL_RANKS 16 /* of more, a sample */
 
 /* ---- what runs ---- */
 

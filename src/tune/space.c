@@ -11,10 +11,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#define TEXT 512 /* of a candidate; trees have at most 95 letters */
-#define CHANNELS_MOST 2
+#define TEXT 512 /* of a candidate; trees have at most 127 letters */
+#define CHANNELS_MOST 4
+#define CHANNELS_SLICED 2  /* up to so many with slices of every length */
 #define CHANNEL_BYTES 4096 /* of a block: what is shorter is not cut for channels */
 #define SLICE_LEAST 8192
+#define STRIPED_LEVELS 2 /* of trees up to so many, parts go through any number of members */
 
 typedef struct maker {
   const tt_task *task;
@@ -87,11 +89,11 @@ static void add_point(maker *of, const char *text, const tt_structure *structure
 }
 
 /* Blocks that are read where they lie are not cut. */
-static void add_points(maker *of, const char *text, const tt_structure *structure, bool usual) {
+static void add_points(maker *of, const char *text, const tt_structure *structure, bool slices) {
   add_point(of, text, structure, 0, false);
   if (of->task->read_bytes > 0)
     add_point(of, text, structure, 0, true);
-  for (int64_t slice = of->task->slot_bytes / 2; usual && slice >= SLICE_LEAST; slice /= 2)
+  for (int64_t slice = of->task->slot_bytes / 2; slices && slice >= SLICE_LEAST; slice /= 2)
     add_point(of, text, structure, slice, false);
 }
 
@@ -113,7 +115,7 @@ static tutti_status add_structure(maker *of, const char *text, bool usual) {
     }
     if (channels > 1 && tt_structure_block(of->task, &structure) < CHANNEL_BYTES)
       break;
-    add_points(of, full, &structure, usual);
+    add_points(of, full, &structure, usual && channels <= CHANNELS_SLICED);
   }
   return TUTTI_OK;
 }
@@ -124,8 +126,9 @@ static tutti_status add_structure(maker *of, const char *text, bool usual) {
  */
 static tutti_status add_stripes(maker *of, const char *text, const tt_tree_text *tree) {
   char full[TEXT];
+  int64_t most = tree->level_count > 1 && tree->level_count <= STRIPED_LEVELS ? tree->most : 0;
   tutti_status status = add_structure(of, text, tree->usual);
-  for (int64_t stripe = 1; stripe < tree->most && tree->level_count > 1 && status == TUTTI_OK; stripe *= 2) {
+  for (int64_t stripe = 1; stripe < most && status == TUTTI_OK; stripe *= 2) {
     snprintf(full, sizeof full, "%s stripe=%d", text, (int)stripe);
     status = add_structure(of, full, tree->usual);
   }
@@ -140,8 +143,8 @@ static tutti_status add_stripes(maker *of, const char *text, const tt_tree_text 
 static tutti_status add_rings(maker *of, const char *text, const tt_tree_text *tree) {
   char full[TEXT + 16];
   tutti_status status = add_stripes(of, text, tree);
-  for (int ring = 2; ring < tree->groups && ring <= 4 && tree->level_count > 1 && !tree->of_size && status == TUTTI_OK;
-       ring *= 2) {
+  bool rings = tree->level_count > 1 && !tree->of_size;
+  for (int ring = 2; ring < tree->groups && rings && status == TUTTI_OK; ring *= 2) {
     snprintf(full, sizeof full, "%s ring=%d", text, ring);
     status = add_structure(of, full, tree->usual);
   }
@@ -156,16 +159,17 @@ static tutti_status add_pair(maker *of, const tt_composition *composition, const
   return add_stripes(of, text, tree);
 }
 
-/* Two stages: both with one tree, and the usual trees with each other. */
+static bool are_pair(const tt_tree_text *first, const tt_tree_text *second) {
+  return first->pairs && second->pairs && !first->of_size && first->chain == second->chain;
+}
+
+/* Two stages: each with one of the usual trees over the same levels. */
 static tutti_status add_pairs(maker *of, const tt_composition *composition, const char *form) {
   tutti_status status = TUTTI_OK;
   for (int a = 0; a < of->trees.count; a++)
-    for (int b = 0; b < of->trees.count && status == TUTTI_OK; b++) {
-      const tt_tree_text *first = &of->trees.tree[a], *second = &of->trees.tree[b];
-      if (a != b && first->usual && second->usual && !first->of_size && !second->of_size &&
-          first->level_count == second->level_count && first->groups == second->groups)
+    for (int b = 0; b < of->trees.count && status == TUTTI_OK; b++)
+      if (a != b && are_pair(&of->trees.tree[a], &of->trees.tree[b]))
         status = add_pair(of, composition, form, a, b);
-    }
   return status;
 }
 
@@ -199,12 +203,24 @@ static tutti_status add_presets(maker *of) {
   return TUTTI_OK;
 }
 
+/* Whether some operands combine in rank order. */
+static bool is_ordered(const tt_problem *problem) {
+  tt_composition composition;
+  if (tt_compose(problem, "", &composition) != TUTTI_OK)
+    return false;
+  for (int s = 0; s < composition.stage_count; s++)
+    for (int f = 0; f < composition.stage[s].family_count; f++)
+      if (composition.stage[s].family[f].ordered)
+        return true;
+  return false;
+}
+
 tutti_status tt_candidates_make(const tt_task *task, tt_candidates *space) {
   maker of = {.task = task, .space = space};
   tt_collective_info info = tt_compose_info(task->problem.collective);
   *space = (tt_candidates){.count = 0};
   tt_arena_init(&space->arena);
-  tt_trees_make(task->topo, &space->arena, &of.trees);
+  tt_trees_make(task->topo, is_ordered(&task->problem), &space->arena, &of.trees);
   tutti_status status = add_presets(&of);
   for (int n = 0; n < info.form_count && status == TUTTI_OK; n++)
     status = add_form(&of, info.form[n]);

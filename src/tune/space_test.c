@@ -20,6 +20,12 @@ static const struct machine {
 } machines[] = {{"2 ranks", NULL, 2}, {"3 ranks", NULL, 3},       {"4 ranks", NULL, 4},
                 {"8 ranks", NULL, 8}, {"4 nodes of 2", "4x2", 8}, {"uneven", "3,1,2", 6}};
 
+static const struct machine larger[] = {{"16 ranks", NULL, 16},
+                                        {"12 ranks", NULL, 12},
+                                        {"2 nodes of 8", "2x8", 16},
+                                        {"64 ranks", NULL, 64},
+                                        {"16 nodes of 4", "16x4", 64}};
+
 static const int64_t sizes[] = {8, 4096, 131072, 16 << 20};
 
 /* cells_bytes: as a job of so many ranks has them. */
@@ -204,6 +210,54 @@ static void test_8_ranks_have_hundreds_from_128_KiB_on(void **state) {
   }
 }
 
+/* What a person may write, and no shipped rule says. */
+static void test_what_may_be_written_is_in_it(void **state) {
+  (void)state;
+  static const struct {
+    tt_collective collective;
+    struct machine on;
+    const char *text;
+  } known[] = {
+      {TT_ALLREDUCE, {"8 ranks", NULL, 8}, "[4:star/2:star/core:star]"},
+      {TT_ALLREDUCE, {"12 ranks", NULL, 12}, "[6:chain/core:star] stripe=all"},
+      {TT_ALLREDUCE, {"12 ranks", NULL, 12}, "form=split [6:2-nomial/3:star/core:star]"},
+      {TT_BROADCAST, {"16 ranks", NULL, 16}, "[core:16-nomial,xor]"},
+      {TT_BROADCAST, {"8 ranks", NULL, 8}, "[core:2-planted] channels=2 slice=16K"},
+      {TT_REDUCE, {"8 ranks", NULL, 8}, "[core:chain] channels=4"},
+      {TT_ALLREDUCE, {"2 nodes of 8", "2x8", 16}, "[node:chain/4:star/2:star/core:star] even"},
+      {TT_BROADCAST, {"8 nodes of 2", "8x2", 16}, "[node:2-planted/core:star] channels=2 slice=16K"},
+      {TT_BROADCAST, {"8 nodes of 2", "8x2", 16}, "[node:8-nomial/core:star] stripe=1"},
+      {TT_ALLGATHER, {"16 nodes of 2", "16x2", 32}, "[node:star/core:star] ring=8"},
+      {TT_SCAN, {"8 nodes of 2", "8x2", 16}, "[node:2-nomial,reflect,far/core:2-nomial,xor,far] slice=8K"},
+      {TT_SCAN, {"8 nodes of 2", "8x2", 16}, "[node:chain,reflect/core:2-nomial,xor,far]"},
+  };
+  for (size_t n = 0; n < TT_COUNT(known); n++) {
+    plans all;
+    tt_candidates space;
+    uint64_t identity;
+    tt_task task = task_of(known[n].collective, &known[n].on, 1 << 20, &all);
+    if (tt_candidate_identify(&task, known[n].text, &identity) != TUTTI_OK)
+      fail_msg("'%s': %s", known[n].text, tutti_last_error());
+    assert_int_equal(tt_candidates_make(&task, &space), TUTTI_OK);
+    if (!has(&space, identity))
+      fail_msg("%s: nothing runs as '%s'", known[n].on.name, known[n].text);
+    tt_candidates_finish(&space);
+    plans_close(&all);
+  }
+}
+
+/* Operands that combine in rank order have trees that keep it. */
+static void test_most_texts_of_a_scan_make_plans(void **state) {
+  (void)state;
+  plans all;
+  tt_candidates space;
+  tt_task task = task_of(TT_SCAN, &machines[4], 131072, &all);
+  assert_int_equal(tt_candidates_make(&task, &space), TUTTI_OK);
+  assert_true(space.refused * 4 < space.tried);
+  tt_candidates_finish(&space);
+  plans_close(&all);
+}
+
 /* ---- what it has is right ---- */
 
 static int64_t proven;
@@ -234,15 +288,33 @@ static void print_count(const tt_task *task, const struct machine *on, const tt_
          tt_compose_info(task->problem.collective).name, task->bytes, space->count, space->tried, space->refused);
 }
 
+static void print_larger(void) {
+  static const tt_collective some[] = {TT_ALLREDUCE, TT_BROADCAST, TT_ALLGATHER, TT_ALL_TO_ALL};
+  for (size_t n = 0; n < TT_COUNT(larger) * TT_COUNT(some); n++) {
+    plans all;
+    tt_candidates space;
+    const struct machine *on = &larger[n / TT_COUNT(some)];
+    tt_task task = task_of(some[n % TT_COUNT(some)], on, 1 << 20, &all);
+    int64_t start_ns = tt_clock_ns();
+    assert_int_equal(tt_candidates_make(&task, &space), TUTTI_OK);
+    printf("%5" PRId64 " ms: ", (tt_clock_ns() - start_ns) / 1000000);
+    print_count(&task, on, &space);
+    tt_candidates_finish(&space);
+    plans_close(&all);
+  }
+}
+
 int main(int argc, char **argv) {
   if (argc > 1 && strcmp(argv[1], "table") == 0)
-    return visit_all(print_count), 0;
+    return visit_all(print_count), print_larger(), 0;
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_each_candidate_is_there_once_in_one_order),
       cmocka_unit_test(test_what_is_left_out_has_its_reason),
       cmocka_unit_test(test_what_runs_alike_is_one_candidate),
       cmocka_unit_test(test_what_makes_no_plan_is_refused_with_the_reason),
       cmocka_unit_test(test_what_the_shipped_rules_choose_is_in_it),
+      cmocka_unit_test(test_what_may_be_written_is_in_it),
+      cmocka_unit_test(test_most_texts_of_a_scan_make_plans),
       cmocka_unit_test(test_8_ranks_have_hundreds_from_128_KiB_on),
       cmocka_unit_test(test_candidates_are_proven),
   };

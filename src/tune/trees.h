@@ -4,12 +4,14 @@
 
 #include "tune/tune.h"
 
-#define TT_TREE_TEXT 96
+#define TT_TREE_TEXT 128
 
 typedef struct tt_tree_text {
   char text[TT_TREE_TEXT];
-  bool usual;      /* of the few that are combined with others */
-  int level_count; /* of its levels */
+  bool usual;      /* one of the few that are worth all coordinates */
+  bool pairs;      /* one of the fewer of which another one may be another stage's */
+  int chain;       /* equal for trees of the same levels */
+  int level_count; /* of them */
   int64_t groups;  /* of the outermost one */
   int64_t most;    /* ranks of its largest group */
   bool of_size;    /* the outermost level is one that the machine does not have */
@@ -18,9 +20,10 @@ typedef struct tt_tree_text {
 typedef struct tt_trees {
   tt_tree_text *tree;
   int count, room;
+  int chain_count;
 } tt_trees;
 
-/* In the arena; it fails where memory is exhausted. */
-void tt_trees_make(const tt_topo *topo, tt_arena *arena, tt_trees *trees);
+/* In the arena; it fails where memory is exhausted. ordered: operands combine in rank order, which few trees keep. */
+void tt_trees_make(const tt_topo *topo, bool ordered, tt_arena *arena, tt_trees *trees);
 
 #endif
