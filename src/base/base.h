@@ -173,8 +173,6 @@ bool tt_file_is_open(const tt_file *file);
  * meet on abstract sockets and know each other's process numbers (the same boot of the same kernel, the same namespaces
  * of network and processes, the same user). */
 uint64_t tt_host(void);
-/* Which machine: also beyond namespaces. */
-uint64_t tt_host_kernel(void);
 /* Where process numbers mean the same, and cores may be shared: also beyond a namespace of the network. */
 uint64_t tt_host_processes(void);
 /* The level 2 cache of a core that this process may use; 0: unknown. */

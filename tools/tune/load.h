@@ -7,8 +7,8 @@
 
 /* Of a rank and its machine, or of all of a group, since they began. */
 typedef struct tune_load {
-  uint64_t host;   /* which machine; 0: several */
-  int64_t used_ns; /* of the processors, by anybody */
+  int64_t boot_s;  /* when the machine was started; of a sum: 0 */
+  int64_t used_ns; /* of the processors, by anybody; interrupts aside */
   int64_t own_ns;  /* by the ranks */
   int64_t cores;
   int64_t time_ns; /* of this process's clock */
