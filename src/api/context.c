@@ -31,7 +31,7 @@ typedef struct facts {
   int64_t process;
   int64_t wisdom; /* numbers of it that rank 0 has for all */
   int64_t nics;   /* that carry data between machines */
-  int64_t l2_bytes;
+  int64_t l2_bytes, cores;
   tt_locality locality;
 } facts;
 
@@ -54,6 +54,7 @@ static facts own_facts(const tutti_context *context, const tutti_context_options
     snprintf(mine.text, sizeof mine.text, "%s", tutti_last_error());
   mine.nics = tt_machine_nics(given); /* what is wrong there leaves a text only */
   mine.l2_bytes = tt_host_l2_bytes();
+  mine.cores = tt_host_cores();
   mine.profile = context->profile ? context->profile->hash : 0;
   mine.params = text_hash(options->choice.params);
   mine.groups = text_hash(options->groups);
@@ -94,15 +95,17 @@ static const char *difference(const facts *a, const facts *b) {
   return "sizes (TUTTI_DIRECT_BYTES, TUTTI_SLOT_BYTES, TUTTI_SLOT_COUNT or TUTTI_FAR_SLOTS)";
 }
 
-/* Of the machine with the fewest NICs, and with the smallest caches. */
+static int64_t lesser(int64_t a, int64_t b) { return a < b ? a : b; }
+
+/* NICs, caches and cores: of the machine that has least of each. */
 static void find_least(tutti_context *context, const facts *all) {
   context->machine.nic_count = all->nics;
   context->machine.l2_bytes = all->l2_bytes;
+  context->machine.core_count = all->cores;
   for (int64_t r = 1; r < context->size; r++) {
-    if (all[r].nics < context->machine.nic_count)
-      context->machine.nic_count = all[r].nics;
-    if (all[r].l2_bytes < context->machine.l2_bytes)
-      context->machine.l2_bytes = all[r].l2_bytes;
+    context->machine.nic_count = lesser(context->machine.nic_count, all[r].nics);
+    context->machine.l2_bytes = lesser(context->machine.l2_bytes, all[r].l2_bytes);
+    context->machine.core_count = lesser(context->machine.core_count, all[r].cores);
   }
 }
 

@@ -177,5 +177,7 @@ uint64_t tt_host(void);
 uint64_t tt_host_processes(void);
 /* The level 2 cache of a core that this process may use; 0: unknown. */
 int64_t tt_host_l2_bytes(void);
+/* Of this machine, those that this process may not use among them; 0: unknown. */
+int64_t tt_host_cores(void);
 
 #endif

@@ -44,6 +44,11 @@ uint64_t tt_host(void) {
   return tt_hash(hash, &user, sizeof user);
 }
 
+int64_t tt_host_cores(void) {
+  long cores = sysconf(_SC_NPROCESSORS_ONLN);
+  return cores > 0 ? cores : 0;
+}
+
 /* ---- its caches, as the kernel has them; hwloc would read all of the machine for it ---- */
 
 static int first_core(void) {

@@ -10,7 +10,9 @@
 /* ---- choice ---- */
 
 tt_region tt_comm_region(const tutti_comm *comm, tt_collective collective, int64_t bytes) {
-  return tt_region_of(comm->topo, collective, bytes, comm->context->machine.nic_count, comm->context->machine.l2_bytes);
+  const tutti_context *context = comm->context;
+  return tt_region_of(comm->topo, collective, bytes, context->machine.nic_count, context->machine.l2_bytes,
+                      context->machine.core_count);
 }
 
 /* Rank 0's wisdom for this shape; NULL: there is none. */

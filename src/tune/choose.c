@@ -33,7 +33,7 @@ static const tt_topo_level *nodes_of(const tt_topo *topo) {
 }
 
 tt_region tt_region_of(const tt_topo *topo, tt_collective collective, int64_t bytes, int64_t nic_count,
-                       int64_t l2_bytes) {
+                       int64_t l2_bytes, int64_t core_count) {
   const tt_topo_level *nodes = nodes_of(topo);
   bool known = tt_compose_info(collective).lengths == TT_LENGTHS_ALL;
   return (tt_region){.collective = collective,
@@ -42,7 +42,8 @@ tt_region tt_region_of(const tt_topo *topo, tt_collective collective, int64_t by
                      .node_count = nodes->group_count,
                      .ranks_per_node = nodes->most,
                      .nic_count = nic_count,
-                     .l2_bytes = l2_bytes};
+                     .l2_bytes = l2_bytes,
+                     .core_count = core_count};
 }
 
 /* ---- each of them ---- */

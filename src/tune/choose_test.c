@@ -111,13 +111,14 @@ static void test_a_region_has_the_facts_of_the_topology(void **state) {
   tt_arena_init(&arena);
   tt_topo *topo = tt_topo_flat(&arena, 7);
   assert_int_equal(tt_topo_add(topo, &arena, "node", map), TUTTI_OK);
-  tt_region region = tt_region_of(topo, TT_ALLREDUCE, 100, 2, 0);
+  tt_region region = tt_region_of(topo, TT_ALLREDUCE, 100, 2, 0, 8);
   assert_int_equal(region.rank_count, 7);
   assert_int_equal(region.node_count, 3);
   assert_int_equal(region.ranks_per_node, 3);
   assert_int_equal(region.nic_count, 2);
+  assert_int_equal(region.core_count, 8);
   assert_int_equal(region.bytes, 100);
-  assert_int_equal(tt_region_of(topo, TT_GATHERV, 100, 2, 0).bytes, INT64_MAX); /* only the root knows */
+  assert_int_equal(tt_region_of(topo, TT_GATHERV, 100, 2, 0, 8).bytes, INT64_MAX); /* only the root knows */
   tt_arena_finish(&arena);
 }
 

@@ -5,8 +5,9 @@
  *                             {"collective": ["scan", "exscan"], "params": "linear"}, ...]}
  *
  * A rule for several collectives becomes one of each. "bytes" is the largest vector that the rule is for, in bytes or
- * as a part of the level 2 cache of a core; "ranks", "nodes", "ranks_per_node" (of the largest node) and "nics" are
- * [least, most], or [least]; what a rule leaves out holds for any. The first rule that fits is taken. */
+ * as a part of the level 2 cache of a core; "ranks", "nodes", "ranks_per_node" (of the largest node), "ranks_per_core"
+ * (rounded up) and "nics" are [least, most], or [least]; what a rule leaves out holds for any. The first rule that fits
+ * is taken. */
 #include "tune/file.h"
 #include "tune/tune.h"
 
@@ -68,7 +69,8 @@ static tutti_status read_bytes(const json_t *from, int64_t number, tt_rule *rule
 }
 
 static bool is_member(const char *name) {
-  static const char *const members[] = {"collective", "ranks", "nodes", "ranks_per_node", "nics", "bytes", "params"};
+  static const char *const members[] = {"collective",     "ranks", "nodes", "ranks_per_node",
+                                        "ranks_per_core", "nics",  "bytes", "params"};
   for (size_t n = 0; n < TT_COUNT(members); n++)
     if (strcmp(members[n], name) == 0)
       return true;
@@ -81,7 +83,8 @@ static tutti_status check_members(json_t *rule, int64_t number) {
   json_object_foreach(rule, name, value) {
     if (!is_member(name))
       return bad_rule(number, name,
-                      "is unknown; members are collective, ranks, nodes, ranks_per_node, nics, bytes, params");
+                      "is unknown; members are collective, ranks, nodes, ranks_per_node, ranks_per_core, nics, bytes, "
+                      "params");
   }
   return TUTTI_OK;
 }
@@ -112,6 +115,8 @@ static tutti_status read_rule(json_t *from, const json_t *collective, int64_t nu
     status = read_range(from, "nodes", number, &rule->nodes_min, &rule->nodes_max);
   if (status == TUTTI_OK)
     status = read_range(from, "ranks_per_node", number, &rule->each_min, &rule->each_max);
+  if (status == TUTTI_OK)
+    status = read_range(from, "ranks_per_core", number, &rule->share_min, &rule->share_max);
   if (status == TUTTI_OK)
     status = read_range(from, "nics", number, &rule->nics_min, &rule->nics_max);
   if (status == TUTTI_OK)
@@ -254,7 +259,8 @@ static bool holds(const tt_rule *rule, const tt_region *region) {
   return rule->collective == region->collective && is_short(rule, region) &&
          is_within(region->rank_count, rule->ranks_min, rule->ranks_max) &&
          is_within(region->node_count, rule->nodes_min, rule->nodes_max) &&
-         is_within(each, rule->each_min, rule->each_max) && is_within(nics, rule->nics_min, rule->nics_max);
+         is_within(each, rule->each_min, rule->each_max) && is_within(nics, rule->nics_min, rule->nics_max) &&
+         is_within(tt_region_share(region), rule->share_min, rule->share_max);
 }
 
 const tt_rule *tt_profile_find(const tt_profile *profile, const tt_region *region) {

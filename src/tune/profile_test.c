@@ -52,7 +52,8 @@ static void test_mistakes_are_named(void **state) {
        "\"x\"}]}",
        "'x' is neither a preset nor a parameter"},
       {"{\"rules\": [{\"collective\": \"barrier\", \"params\": \"linear\", \"byts\": \"1K\"}]}",
-       "rule 1, \"byts\": is unknown; members are collective, ranks, nodes, ranks_per_node, nics, bytes, params"},
+       "rule 1, \"byts\": is unknown; members are collective, ranks, nodes, ranks_per_node, ranks_per_core, nics, "
+       "bytes, params"},
       {"{\"rules\": [{\"collective\": \"barrier\", \"params\": \"linear\", \"ranks\": 2}]}",
        "rule 1, \"ranks\": is not [least, most] or [least]"},
       {"{\"rules\": [{\"collective\": \"barrier\", \"params\": \"linear\", \"ranks\": []}]}",
@@ -103,15 +104,15 @@ static void test_the_first_rule_that_fits_is_taken(void **state) {
     tt_region region;
     const char *params;
   } calls[] = {
-      {{TT_ALLREDUCE, 1024, 2, 1, 1, 0, 0}, "linear"},
-      {{TT_ALLREDUCE, 1024, 4, 3, 1, 0, 0}, "linear"},
-      {{TT_ALLREDUCE, 1025, 4, 3, 1, 0, 0}, "two-level-ring"},
-      {{TT_ALLREDUCE, 0, 5, 9, 1, 0, 0}, "two-level-ring"},
-      {{TT_ALLREDUCE, 0, 1, 1, 1, 0, 0}, "ring"},
-      {{TT_ALLREDUCE, INT64_MAX, 99, 10, 1, 0, 0}, "ring"},
-      {{TT_SCAN, 8, 2, 1, 1, 0, 0}, "linear"},
-      {{TT_EXSCAN, 8, 2, 1, 1, 0, 0}, "linear"},
-      {{TT_BROADCAST, 8, 2, 1, 1, 0, 0}, NULL},
+      {{TT_ALLREDUCE, 1024, 2, 1, 1, 0, 0, 0}, "linear"},
+      {{TT_ALLREDUCE, 1024, 4, 3, 1, 0, 0, 0}, "linear"},
+      {{TT_ALLREDUCE, 1025, 4, 3, 1, 0, 0, 0}, "two-level-ring"},
+      {{TT_ALLREDUCE, 0, 5, 9, 1, 0, 0, 0}, "two-level-ring"},
+      {{TT_ALLREDUCE, 0, 1, 1, 1, 0, 0, 0}, "ring"},
+      {{TT_ALLREDUCE, INT64_MAX, 99, 10, 1, 0, 0, 0}, "ring"},
+      {{TT_SCAN, 8, 2, 1, 1, 0, 0, 0}, "linear"},
+      {{TT_EXSCAN, 8, 2, 1, 1, 0, 0, 0}, "linear"},
+      {{TT_BROADCAST, 8, 2, 1, 1, 0, 0, 0}, NULL},
   };
   tt_profile *profile;
   assert_int_equal(open_text(text, &profile), TUTTI_OK);
@@ -167,7 +168,7 @@ static void test_rules_may_ask_for_ranks_of_a_node_and_nics(void **state) {
   tt_profile *profile;
   assert_int_equal(open_text(text, &profile), TUTTI_OK);
   for (size_t n = 0; n < TT_COUNT(calls); n++) {
-    const tt_region region = {TT_ALLREDUCE, 8, 4 * calls[n].each, 4, calls[n].each, calls[n].nics, 0};
+    const tt_region region = {TT_ALLREDUCE, 8, 4 * calls[n].each, 4, calls[n].each, calls[n].nics, 0, 0};
     assert_string_equal(tt_profile_find(profile, &region)->text, calls[n].params);
   }
   tt_profile_close(profile);
@@ -193,6 +194,31 @@ static void test_a_limit_may_be_a_part_of_the_cache(void **state) {
                               .node_count = 1,
                               .ranks_per_node = 2,
                               .l2_bytes = calls[n].l2_bytes};
+    assert_string_equal(tt_profile_find(profile, &region)->text, calls[n].params);
+  }
+  tt_profile_close(profile);
+}
+
+static void test_rules_may_ask_for_ranks_that_share_cores(void **state) {
+  (void)state;
+  static const char text[] = "{\"rules\": ["
+                             "{\"collective\": \"exscan\", \"ranks_per_core\": [3], \"params\": \"chain\"},"
+                             "{\"collective\": \"exscan\", \"ranks_per_core\": [2, 2], \"params\": \"linear\"},"
+                             "{\"collective\": \"exscan\", \"params\": \"binomial\"}]}";
+  static const struct {
+    int64_t each, cores;
+    const char *params;
+  } calls[] = {{4, 4, "binomial"}, {4, 8, "binomial"}, {5, 4, "linear"},  {8, 4, "linear"},
+               {9, 4, "chain"},    {9, 0, "binomial"}, {1, 1, "binomial"}};
+  tt_profile *profile;
+  assert_int_equal(open_text(text, &profile), TUTTI_OK);
+  for (size_t n = 0; n < TT_COUNT(calls); n++) {
+    const tt_region region = {.collective = TT_EXSCAN,
+                              .bytes = 8,
+                              .rank_count = 2 * calls[n].each,
+                              .node_count = 2,
+                              .ranks_per_node = calls[n].each,
+                              .core_count = calls[n].cores};
     assert_string_equal(tt_profile_find(profile, &region)->text, calls[n].params);
   }
   tt_profile_close(profile);
@@ -317,7 +343,7 @@ static void test_the_shipped_profile_has_a_rule_for_every_call(void **state) {
       for (int64_t nodes = 1; nodes <= ranks; nodes *= 2)
         for (size_t n = 0; n < TT_COUNT(bytes); n++)
           assert_non_null(
-              tt_profile_find(profile, &(tt_region){(tt_collective)c, bytes[n], ranks, nodes, ranks / nodes, 0, 0}));
+              tt_profile_find(profile, &(tt_region){(tt_collective)c, bytes[n], ranks, nodes, ranks / nodes, 0, 0, 0}));
   }
   tt_profile_close(profile);
 }
@@ -330,6 +356,7 @@ int main(void) {
       cmocka_unit_test(test_a_rule_knows_its_line),
       cmocka_unit_test(test_rules_may_ask_for_ranks_of_a_node_and_nics),
       cmocka_unit_test(test_a_limit_may_be_a_part_of_the_cache),
+      cmocka_unit_test(test_rules_may_ask_for_ranks_that_share_cores),
       cmocka_unit_test(test_spacing_does_not_change_the_hash),
       cmocka_unit_test(test_closing_nothing_is_fine),
       cmocka_unit_test(test_every_shipped_rule_makes_proven_plans),

@@ -15,8 +15,14 @@ typedef struct tt_region {
   int64_t ranks_per_node; /* of the largest node */
   int64_t nic_count;      /* between nodes, of the node with the fewest; 0: unknown, as with a user's transport */
   int64_t l2_bytes;       /* the smallest level 2 cache of a core; 0: unknown, as in a region that was measured */
+  int64_t core_count;     /* of the node with the fewest cores; 0 as with l2_bytes */
 } tt_region;
 
+/* Ranks of a core on the largest node, rounded up; 1 where it is unknown. */
+static inline int64_t tt_region_share(const tt_region *region) {
+  int64_t each = region->ranks_per_node, cores = region->core_count;
+  return each > 0 && cores > 0 ? (each + cores - 1) / cores : 1;
+}
 bool tt_region_same(const tt_region *a, const tt_region *b);
 
 typedef struct tt_rule {
@@ -25,8 +31,9 @@ typedef struct tt_rule {
   int64_t l2_parts;             /* not 0: bytes_max is the level 2 cache divided by that */
   int64_t ranks_min, ranks_max; /* inclusive */
   int64_t nodes_min, nodes_max;
-  int64_t each_min, each_max; /* ranks of the largest node */
-  int64_t nics_min, nics_max; /* an unknown number is taken for 1 */
+  int64_t each_min, each_max;   /* ranks of the largest node */
+  int64_t nics_min, nics_max;   /* an unknown number is taken for 1 */
+  int64_t share_min, share_max; /* ranks of a core, rounded up; the same */
   char *text;
   tt_params params;
   int64_t number; /* of the rule in its file, from 1 */
@@ -206,7 +213,7 @@ typedef struct tt_choice {
 
 /* The region of a call on ranks with that topology. bytes: of the whole vector. */
 tt_region tt_region_of(const tt_topo *topo, tt_collective collective, int64_t bytes, int64_t nic_count,
-                       int64_t l2_bytes);
+                       int64_t l2_bytes, int64_t core_count);
 /* What one of them says, the others aside. ordered: the operator does not commute. */
 tt_choice tt_choose_by(const tt_authorities *of, tt_authority by, const tt_region *region, bool ordered);
 /* What the strongest says that says something. */

@@ -104,6 +104,8 @@ static void write_profile(tt_random *random) {
       fprintf(file, ", \"nodes\": [%d, 2]", (int)(1 + below(random, 2)));
     if (below(random, 3) == 0)
       fprintf(file, ", \"ranks_per_node\": [%d]", (int)(1 + below(random, 3)));
+    if (below(random, 3) == 0)
+      fprintf(file, ", \"ranks_per_core\": [%d, 2]", (int)(1 + below(random, 2)));
     fputc('}', file);
   }
   fputs("]}", file);

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* "allreduce of 16 ranks on 4 nodes, 1M of float32, sum" */
+/* "allreduce of 16 ranks on 4 nodes, 2 ranks a core, 1M of float32, sum" */
 static void print_call(const explain_question *question) {
   const explain_options *options = question->options;
   const tt_problem *problem = &options->plan.problem;
@@ -19,6 +19,8 @@ static void print_call(const explain_question *question) {
   plan_title(&question->work, title, sizeof title);
   tt_format_bytes(question->task.bytes, size);
   printf("%s", title);
+  if (tt_region_share(&question->region) > 1)
+    printf(", %" PRId64 " ranks a core", tt_region_share(&question->region));
   bool barrier = problem->collective == TT_BARRIER;
   if (!barrier)
     printf(", %s of %s", size, tt_dtype_type(options->type)->name);

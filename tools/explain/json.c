@@ -49,14 +49,14 @@ static json_t *outside_of(const explain_question *question) {
 static json_t *call_of(const explain_question *question) {
   const tt_region *region = &question->region;
   const tt_choice *choice = &question->choice;
-  return json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:s, s:b, s:s, s:s, s:s, s:o, s:s, s:o, s:o}", "collective",
+  return json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:s, s:b, s:s, s:s, s:s, s:o, s:s, s:o, s:o}", "collective",
                    tt_compose_info(region->collective).name, "bytes", (json_int_t)question->task.bytes, "ranks",
                    (json_int_t)region->rank_count, "nodes", (json_int_t)region->node_count, "ranks_per_node",
-                   (json_int_t)region->ranks_per_node, "nics", (json_int_t)region->nic_count, "type",
-                   tt_dtype_type(question->options->type)->name, "ordered", question->task.problem.ordered, "authority",
-                   tt_authority_name(choice->by), "source", choice->source, "chosen", choice->text, "runs",
-                   text_or_null(question->runs), "reason", question->reason[choice->by], "authorities",
-                   authorities_of(question), "outside", outside_of(question));
+                   (json_int_t)region->ranks_per_node, "nics", (json_int_t)region->nic_count, "cores",
+                   (json_int_t)region->core_count, "type", tt_dtype_type(question->options->type)->name, "ordered",
+                   question->task.problem.ordered, "authority", tt_authority_name(choice->by), "source", choice->source,
+                   "chosen", choice->text, "runs", text_or_null(question->runs), "reason", question->reason[choice->by],
+                   "authorities", authorities_of(question), "outside", outside_of(question));
 }
 
 /* ---- what else there is ---- */

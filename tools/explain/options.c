@@ -22,6 +22,7 @@ static const char help[] =
     "  --nodes N          place the ranks on N nodes, in rank order (default: as TUTTI_GROUPS or TUTTI_NODES says)\n"
     "  --groups MAP       place each rank on a node: 4x8, 7,8,3,1 (sizes), cyclic:4, or 0,0,1,0: (the map itself)\n"
     "  --nics N           network cards of a node (default: as many as this machine uses)\n"
+    "  --cores N          cores of a node (default: as many as this machine has)\n"
     "  --type TYPE        of the elements (default float32)\n"
     "  --op OP            that combines them (default sum)\n"
     "  --ordered          an operator of the program, which does not commute\n"
@@ -75,12 +76,18 @@ static int take_nics(void *to, const char *text) {
   return plan_read_number(&options->plan, "--nics", text, 0, &options->nics);
 }
 
+static int take_cores(void *to, const char *text) {
+  explain_options *options = to;
+  return plan_read_number(&options->plan, "--cores", text, 1, &options->cores);
+}
+
 #define AT(member) offsetof(explain_options, member)
 
 static const tool_option rows[] = {
     PLAN_SUBJECT_ROWS,
     {NULL, 1, TOOL_TAKE, 0, take_word},
     {"nics", 0, TOOL_TAKE, 0, take_nics},
+    {"cores", 0, TOOL_TAKE, 0, take_cores},
     {"type", 0, TOOL_TAKE, 0, take_type},
     {"op", 0, TOOL_TAKE, 0, take_op},
     {"set", 0, TOOL_TEXT, AT(set), NULL},

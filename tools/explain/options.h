@@ -14,6 +14,7 @@ typedef struct explain_options {
   const char *set; /* what the program would say by tutti_comm_set_params; NULL: nothing */
   bool apart;      /* nodes are machines */
   int64_t nics;    /* of a node; -1: as many as this machine has */
+  int64_t cores;   /* the same; 0 */
   bool brief;      /* only who decides */
   bool all;        /* all candidates, and what is none */
   bool json;

@@ -44,7 +44,8 @@ static tutti_status open_call(explain_question *question) {
   int64_t bytes = bytes_of(options), nics = options->nics >= 0 ? options->nics : tt_machine_nics(NULL);
   tt_problem *problem = &question->plan.problem;
   problem->in_place = problem->in_place && !tt_call_copies(&(tt_call){.collective = problem->collective});
-  question->region = tt_region_of(topo, problem->collective, bytes, nics, tt_host_l2_bytes());
+  int64_t cores = options->cores > 0 ? options->cores : tt_host_cores();
+  question->region = tt_region_of(topo, problem->collective, bytes, nics, tt_host_l2_bytes(), cores);
   question->task = tune_task_of(problem, topo, options->apart, bytes);
   return model_slots(question);
 }
