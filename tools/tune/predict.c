@@ -72,6 +72,7 @@ static tutti_status simulate(prediction *of, const tt_composition *composition, 
                         .machine = of->comm->team->machine,
                         .single_copy = run->single_copy,
                         .read_least = run->refer_least > 0 ? run->refer_least : -1,
+                        .past_bytes = tt_options_get()->bytes.nontemporal,
                         .start_ps = of->rank_ps,
                         .core = of->core};
   tt_sim_lengths lengths = {.total_bytes = of->task->bytes * (square ? of->comm->size : 1)};
