@@ -84,6 +84,12 @@ class Tuned(unittest.TestCase):
             self.assertGreater(min(ends[end]["piece_ns"][3:]), 0, end)
         self.assertEqual(self.winners(), {})
 
+    def test_a_check_says_whether_predictions_are_good_enough(self):
+        said = self.tune("broadcast", "--fit", "--check", "-n", "2", "--sizes", "4K,64K", "--budget", "1s")
+        self.assertRegex(said, r"from 16K on, the median error of \d+ plans is at most 20%: [\d.]+%, (met|missed)")
+        self.assertRegex(said, r"below, the median rank correlation of 1 cells is at least 0.70: [-\d.]+ .*(met|missed)")
+        self.assertRegex(said, r"within 1.05 of the best in 95% of the cells: [0-2] of 2, (met|missed)")
+
     def test_what_is_far_too_slow_by_the_rates_is_not_tried(self):
         words = "allreduce", "-n", "4", "--ranks", "4", "--sizes", "64K", "--busy"
         self.assertNotIn("were not tried", self.tune(*words))

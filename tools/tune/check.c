@@ -15,7 +15,7 @@
 #define CANDIDATES 40
 #define ROUNDS 5
 #define FIRST_MOST 8
-#define NEARLY 1.05
+#define RACE_ROUNDS 9
 #define BATCHES 3
 #define BATCH_NS 200000
 
@@ -96,67 +96,54 @@ static tutti_status measure(check *of) {
 
 /* ---- compared ---- */
 
-/* Of value n among all: how many are less, and half of those that are equal. */
-static double rank_of(const double *value, int count, int n) {
-  double rank = 0;
-  for (int k = 0; k < count; k++)
-    rank += value[k] < value[n] ? 1 : value[k] == value[n] ? 0.5 : 0;
-  return rank;
-}
-
-/* Spearman's: the correlation of ranks; 1 where there is nothing to tell apart. */
-static double rank_correlation(const double *x, const double *y, int count) {
-  double mean = (double)count / 2, both = 0, own[2] = {0, 0};
-  for (int n = 0; n < count; n++) {
-    double a = rank_of(x, count, n) - mean, b = rank_of(y, count, n) - mean;
-    both += a * b;
-    own[0] += a * a;
-    own[1] += b * b;
-  }
-  return own[0] > 0 && own[1] > 0 ? both / sqrt(own[0] * own[1]) : 1;
-}
-
 static int by_prediction(const void *left, const void *right) {
   const subject *a = left, *b = right;
   return (a->predicted_ns > b->predicted_ns) - (a->predicted_ns < b->predicted_ns);
 }
 
-typedef struct verdict {
-  double error, correlation, first; /* first: the best of the first by prediction, to the best of all */
-} verdict;
-
-static verdict judge(check *of, double error[static CANDIDATES]) {
-  double predicted[CANDIDATES], measured[CANDIDATES], sorted[CANDIDATES], best = INFINITY, first = INFINITY;
-  int tenth = of->count / 10 > 1 ? of->count / 10 : 1;
-  qsort(of->subject, (size_t)of->count, sizeof *of->subject, by_prediction);
-  for (int n = 0; n < of->count; n++) {
-    const subject *at = &of->subject[n];
-    predicted[n] = at->predicted_ns;
-    measured[n] = at->measured_ns;
-    sorted[n] = error[n] = fabs(log(predicted[n] / measured[n]));
-    best = fmin(best, measured[n]);
-    first = n < FIRST_MOST && n < tenth ? fmin(first, measured[n]) : first;
-  }
-  return (verdict){bench_median(sorted, of->count), rank_correlation(predicted, measured, of->count), first / best};
+/* Of the first so many by prediction. */
+static const subject *best_of(const check *of, int count) {
+  const subject *best = of->subject;
+  for (int n = 1; n < count; n++)
+    best = of->subject[n].measured_ns < best->measured_ns ? &of->subject[n] : best;
+  return best;
 }
 
-static tutti_status keep(tune_score *score, const verdict *of, const double *error, int count) {
-  double *errors = realloc(score->error, (size_t)(score->errors + count) * sizeof *errors);
-  score->error = errors ? errors : score->error;
-  double *ranks = realloc(score->rank, (size_t)(score->cells + 1) * sizeof *ranks);
-  score->rank = ranks ? ranks : score->rank;
-  if (!errors || !ranks)
-    return tt_fail(TUTTI_ERR_MEMORY, "no memory for a score");
-  memcpy(errors + score->errors, error, (size_t)count * sizeof *error);
-  score->errors += count;
-  ranks[score->cells++] = of->correlation;
-  score->held += of->first <= NEARLY;
-  return TUTTI_OK;
+/* What was fastest of many has also been lucky: so the best of the first and the best of all run again, by turns. */
+static tutti_status race(check *of, double *ratio) {
+  int tenth = of->count / 10 > 1 ? of->count / 10 : 1;
+  const subject *first = best_of(of, tenth < FIRST_MOST ? tenth : FIRST_MOST), *best = best_of(of, of->count);
+  double round[RACE_ROUNDS];
+  tutti_status status = TUTTI_OK;
+  *ratio = 1;
+  for (int n = 0; n < RACE_ROUNDS && status == TUTTI_OK && first != best; n++) {
+    const subject *at[2] = {n % 2 ? best : first, n % 2 ? first : best};
+    double time_ns[2] = {1, 1};
+    for (int k = 0; k < 2 && status == TUTTI_OK; k++)
+      status = run(of, at[k]->params, BATCHES, &time_ns[n % 2 ? 1 - k : k]);
+    round[n] = time_ns[0] / time_ns[1];
+  }
+  if (status == TUTTI_OK && first != best)
+    *ratio = bench_median(round, RACE_ROUNDS);
+  return status;
+}
+
+static tutti_status judge(check *of, tune_score *score, tune_cell_score *is) {
+  double predicted[CANDIDATES], measured[CANDIDATES];
+  qsort(of->subject, (size_t)of->count, sizeof *of->subject, by_prediction);
+  for (int n = 0; n < of->count; n++) {
+    predicted[n] = of->subject[n].predicted_ns;
+    measured[n] = of->subject[n].measured_ns;
+  }
+  tutti_status status = tune_score_cell(predicted, measured, of->count, is);
+  if (status == TUTTI_OK)
+    status = race(of, &is->first);
+  return status == TUTTI_OK ? tune_score_add(score, of->task->bytes, predicted, measured, of->count, is) : status;
 }
 
 /* ---- printed ---- */
 
-static void print_row(const check *of, const verdict *is) {
+static void print_row(const check *of, const tune_cell_score *is) {
   char bytes[16];
   tt_format_bytes(of->task->bytes, bytes);
   printf("  %-15s %5" PRId64 " %6s %10d %10.1f%% %11.2f %11.3f\n", tt_compose_info(of->task->problem.collective).name,
@@ -178,7 +165,6 @@ tutti_status tune_check_cell(tune_ranks *all, const tt_sim_rates *rates, const t
                              bool detail, tune_score *score) {
   check of = {.all = all, .task = task, .start_ns = tt_clock_ns(), .budget_ns = budget_ns};
   tt_candidates space;
-  double error[CANDIDATES];
   tt_random_init(&of.random, (uint64_t)task->bytes + (uint64_t)task->problem.collective);
   tutti_status status = tt_candidates_make(task, &space);
   if (status == TUTTI_OK)
@@ -188,31 +174,13 @@ tutti_status tune_check_cell(tune_ranks *all, const tt_sim_rates *rates, const t
   if (status == TUTTI_OK)
     status = measure(&of);
   if (status == TUTTI_OK && of.count > 0) {
-    verdict is = judge(&of, error);
-    print_row(&of, &is);
-    if (detail)
+    tune_cell_score is;
+    status = judge(&of, score, &is);
+    if (status == TUTTI_OK)
+      print_row(&of, &is);
+    if (status == TUTTI_OK && detail)
       print_subjects(&of);
-    status = keep(score, &is, error, of.count);
   }
   tt_candidates_finish(&space);
   return status;
-}
-
-void tune_score_print(tune_score *score) {
-  if (score->cells == 0)
-    return;
-  double least = score->rank[0];
-  for (int64_t n = 1; n < score->cells; n++)
-    least = fmin(least, score->rank[n]);
-  printf(
-      "\n  median error %.1f%%, median rank correlation %.2f (least %.2f), one of the first is within %.2f of the best "
-      "in %" PRId64 " of %" PRId64 " cells\n",
-      100 * (exp(bench_median(score->error, score->errors)) - 1), bench_median(score->rank, score->cells), least,
-      NEARLY, score->held, score->cells);
-}
-
-void tune_score_finish(tune_score *score) {
-  free(score->error);
-  free(score->rank);
-  *score = (tune_score){.cells = 0};
 }

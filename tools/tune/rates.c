@@ -63,11 +63,18 @@ static tutti_status check_sizes(checking *of, tt_collective collective, const tt
   return status;
 }
 
+/* From where on times are predicted, and not only which plans are faster: between machines where the links take most of
+ * it, nowhere where ranks share cores. */
+static int64_t predicted_from(const tutti_comm *comm, const tt_sim_rates *rates) {
+  return rates->cores > 0 ? INT64_MAX : comm->apart ? 256 << 10 : 16 << 10;
+}
+
 /* Each collective is checked with rates that were measured just before. */
 static tutti_status check(tune_ranks *all, const tune_options *options, tune_fit *fit) {
   checking of = {.all = all,
                  .options = options,
-                 .budget_ns = options->budget_ns / (options->collective_count * options->size_count)};
+                 .budget_ns = options->budget_ns / (options->collective_count * options->size_count),
+                 .score = {.from_bytes = predicted_from(all->words, &fit->fit.rates)}};
   tutti_status status = TUTTI_OK;
   print_head();
   for (int c = 0; c < options->collective_count && status == TUTTI_OK; c++) {
