@@ -3,6 +3,7 @@
 #include "sim/machine.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 
 static bool before(const tt_sim_event *a, const tt_sim_event *b) {
@@ -60,4 +61,16 @@ void tt_sim_wake(tt_sim_machine *machine, uint32_t number) {
   else
     machine->lane[machine->awake.last].next_awake = number;
   machine->awake.last = number;
+}
+
+/* The lane of a rank that comes late has nothing to do before. What is sent to the rank comes nevertheless. */
+void tt_sim_start(tt_sim_machine *machine, uint32_t number) {
+  tt_sim_lane *lane = &machine->lane[number];
+  double start_ps = rint(1000 * tt_sim_late_ns(machine->model, lane->plan->rank));
+  machine->lanes_left += !tt_sim_is_through(lane);
+  if (start_ps > 0 && !tt_sim_is_through(lane)) {
+    lane->works = true;
+    tt_sim_later(machine, (tt_sim_event){.time_ps = start_ps, .port = TT_NONE, .lane = number, .starts = true});
+  }
+  tt_sim_wake(machine, number);
 }

@@ -82,10 +82,10 @@ typedef struct tt_sim_way_in {
   int64_t busy;                  /* packets that are coming */
 } tt_sim_way_in;
 
-/* When each of several equal links is free. */
+/* When each of several links is free, and how long a byte takes on it. */
 typedef struct tt_sim_links {
-  double *free_ps; /* [owner][count] */
-  int64_t count;   /* 0: there is always one */
+  double *free_ps, *byte_ns; /* [owner][count] */
+  int64_t count;             /* 0: there is always one */
 } tt_sim_links;
 
 /* What ends at a time: a packet's way, its port's part in it, a lane's work. */
@@ -94,6 +94,7 @@ typedef struct tt_sim_event {
   uint64_t order;            /* of events at one time: set by the clock */
   tt_sim_delivery *delivery; /* NULL: none */
   uint32_t port, lane;       /* TT_NONE: none */
+  bool starts;               /* the lane's rank makes the call; else the lane's work is done */
 } tt_sim_event;
 
 typedef struct tt_sim_clock {
@@ -169,6 +170,7 @@ int64_t tt_sim_core_of(const tt_sim_bound *bound, int64_t rank); /* of all machi
 double tt_sim_begin_work(tt_sim_machine *machine, uint32_t lane, double begin_ps);
 
 /* clock.c: lanes to visit now, and what ends later */
+void tt_sim_start(tt_sim_machine *machine, uint32_t lane); /* at 0, or when its rank makes the call */
 void tt_sim_wake(tt_sim_machine *machine, uint32_t lane);
 void tt_sim_later(tt_sim_machine *machine, tt_sim_event event);
 bool tt_sim_next(tt_sim_clock *clock, tt_sim_event *event);

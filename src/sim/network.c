@@ -111,12 +111,18 @@ static uint32_t stream_limit(const tt_sim_machine *machine) {
   return limit;
 }
 
-static tt_sim_links links(tt_sim_machine *machine, int64_t groups, int64_t count) {
-  double *free_ps = tt_arena_alloc(&machine->arena, (size_t)(groups * count), sizeof *free_ps);
-  return (tt_sim_links){free_ps, count};
+static tt_sim_links links(tt_sim_machine *machine, uint32_t level) {
+  int64_t groups = machine->model->topo->level[level].group_count, count = machine->model->level[level].links;
+  tt_sim_links made = {.free_ps = tt_arena_alloc(&machine->arena, (size_t)(groups * count), sizeof *made.free_ps),
+                       .byte_ns = tt_arena_alloc(&machine->arena, (size_t)(groups * count), sizeof *made.byte_ns),
+                       .count = count};
+  for (int64_t n = 0; n < groups * count && made.byte_ns; n++)
+    made.byte_ns[n] = tt_sim_link_ns(machine->model, (int)level, n / count, n % count);
+  return made;
 }
 
-/* A packet is as slow as the slowest link on its way; a level without links slows only what goes no further out. */
+/* Where all links of a level are alike, a packet is as slow as the slowest on its way; a level without links slows only
+ * what goes no further out. */
 static void find_slowest(tt_sim_machine *machine) {
   double within_ns = 0;
   for (uint32_t n = machine->level_count; n-- > 0;) {
@@ -128,10 +134,8 @@ static void find_slowest(tt_sim_machine *machine) {
 
 static void add_links(tt_sim_machine *machine) {
   for (uint32_t n = 0; n < machine->level_count; n++) {
-    const tt_sim_level *level = &machine->model->level[n];
-    int64_t groups = machine->model->topo->level[n].group_count;
-    machine->link.out[n] = links(machine, groups, level->links);
-    machine->link.in[n] = links(machine, groups, level->links);
+    machine->link.out[n] = links(machine, n);
+    machine->link.in[n] = links(machine, n);
   }
 }
 

@@ -63,29 +63,37 @@ static const tt_step *first_step(const tt_sim_machine *machine, const tt_sim_pac
   return &lane->plan->step[lane->of->first_step + packet->step];
 }
 
-static double duration_ps(const tt_sim_machine *machine, const tt_sim_packet *packet) {
-  double bytes_ns = (double)packet->bytes * machine->slowest_ns[packet->level];
-  return rint(1000 * (machine->model->level[packet->level].alpha_ns + bytes_ns));
+static double duration_ps(const tt_sim_machine *machine, const tt_sim_packet *packet, double byte_ns) {
+  return rint(1000 * (machine->model->level[packet->level].alpha_ns + (double)packet->bytes * byte_ns));
 }
 
-/* When the first of a group's links is free. */
-static double earliest_ps(const tt_sim_links *links, int64_t group) {
-  const double *link = links->free_ps + group * links->count;
-  double best = link[0];
-  for (int64_t n = 1; n < links->count; n++)
-    best = fmin(best, link[n]);
-  return best;
+static double on_link_ps(double byte_ns, int64_t bytes) { return rint(1000 * (double)bytes * byte_ns); }
+
+/* When a packet that is there at a time begins on the one of a group's links that is through with it first. */
+static double begin_ps(const tt_sim_links *links, int64_t group, double from_ps, int64_t bytes) {
+  const double *link = links->free_ps + group * links->count, *byte_ns = links->byte_ns + group * links->count;
+  double begin = INFINITY, end = INFINITY;
+  for (int64_t n = 0; n < links->count; n++) {
+    double at = fmax(from_ps, link[n]), until = at + on_link_ps(byte_ns[n], bytes);
+    begin = until < end ? at : begin;
+    end = fmin(end, until);
+  }
+  return begin;
 }
 
-/* Of a group's links that are free at a time, takes the one that has been so for the shortest, until another time: the
- * others can serve packets that begin before this one. */
-static void take(const tt_sim_links *links, int64_t group, double from_ps, double until_ps) {
-  double *link = links->free_ps + group * links->count, *best = NULL;
+/* Of a group's links that are free at a time, takes the fastest; of equal ones that which has been free for the
+ * shortest: the others can serve packets that begin before this one. Returns its time of a byte. */
+static double take(const tt_sim_links *links, int64_t group, double from_ps, int64_t bytes) {
+  double *link = links->free_ps + group * links->count;
+  const double *byte_ns = links->byte_ns + group * links->count;
+  int64_t best = -1;
   for (int64_t n = 0; n < links->count; n++)
-    if (link[n] <= from_ps && (!best || link[n] > *best))
-      best = &link[n];
-  assert(best);
-  *best = until_ps;
+    if (link[n] <= from_ps &&
+        (best < 0 || byte_ns[n] < byte_ns[best] || (byte_ns[n] <= byte_ns[best] && link[n] > link[best])))
+      best = n;
+  assert(best >= 0);
+  link[best] = from_ps + on_link_ps(byte_ns[best], bytes);
+  return byte_ns[best];
 }
 
 static int64_t group_of(const tt_sim_machine *machine, uint32_t level, uint32_t rank) {
@@ -93,23 +101,30 @@ static int64_t group_of(const tt_sim_machine *machine, uint32_t level, uint32_t 
   return group ? (int64_t)group[rank] : (int64_t)rank;
 }
 
-/* When the packet's way begins: a link is free then of each level from the outermost one inwards, at both ends: ranks
+/* When the packet's way begins, and its time of a byte: a link is free then of each level from the outermost one inwards, at both ends: ranks
  * that differ at a level differ at all within it. A link is busy for the bytes at its own rate: one that is faster than
  * the slowest on the way has room for other packets beside this one. The bytes come after alpha: packets whose way is
  * longer come later to a link that they share. */
-static double take_links(tt_sim_machine *machine, const tt_sim_packet *packet, const tt_sim_stream *stream) {
-  double alpha_ps = rint(1000 * machine->model->level[packet->level].alpha_ns);
+static double take_links(tt_sim_machine *machine, const tt_sim_packet *packet, const tt_sim_stream *stream,
+                         double *byte_ns) {
+  const tt_sim_level *outermost = &machine->model->level[packet->level];
+  double alpha_ps = rint(1000 * outermost->alpha_ns);
   double now_ps = machine->clock.now_ps, from_ps = now_ps + alpha_ps;
   for (uint32_t n = packet->level; n < machine->level_count; n++)
     if (machine->link.out[n].count > 0) {
-      from_ps = fmax(from_ps, earliest_ps(&machine->link.out[n], group_of(machine, n, stream->source)));
-      from_ps = fmax(from_ps, earliest_ps(&machine->link.in[n], group_of(machine, n, stream->reader)));
+      double there_ps = now_ps + alpha_ps;
+      from_ps =
+          fmax(from_ps, begin_ps(&machine->link.out[n], group_of(machine, n, stream->source), there_ps, packet->bytes));
+      from_ps =
+          fmax(from_ps, begin_ps(&machine->link.in[n], group_of(machine, n, stream->reader), there_ps, packet->bytes));
     }
+  *byte_ns = outermost->links > 0 ? 0 : outermost->beta_ns;
   for (uint32_t n = packet->level; n < machine->level_count; n++)
     if (machine->link.out[n].count > 0) {
-      double until_ps = from_ps + rint(1000 * (double)packet->bytes * machine->model->level[n].beta_ns);
-      take(&machine->link.out[n], group_of(machine, n, stream->source), from_ps, until_ps);
-      take(&machine->link.in[n], group_of(machine, n, stream->reader), from_ps, until_ps);
+      *byte_ns =
+          fmax(*byte_ns, take(&machine->link.out[n], group_of(machine, n, stream->source), from_ps, packet->bytes));
+      *byte_ns =
+          fmax(*byte_ns, take(&machine->link.in[n], group_of(machine, n, stream->reader), from_ps, packet->bytes));
     }
   machine->result->link_waits += from_ps > now_ps + alpha_ps;
   return from_ps - alpha_ps;
@@ -132,7 +147,8 @@ static void begin_way(tt_sim_machine *machine, tt_sim_delivery *delivery) {
   const tt_sim_packet *packet = delivery->packet;
   const tt_sim_stream *stream = &machine->stream[delivery->stream];
   const tt_step *step = first_step(machine, packet);
-  double begin = take_links(machine, packet, stream), end = begin + duration_ps(machine, packet);
+  double byte_ns, begin = take_links(machine, packet, stream, &byte_ns);
+  double end = begin + duration_ps(machine, packet, byte_ns);
   double *rank_ps = &machine->result->rank_ps[stream->source];
   way_in(machine, delivery)->busy++;
   if (delivery->port != TT_NONE)
@@ -192,7 +208,7 @@ static void leave(tt_sim_machine *machine, tt_sim_packet *packet, uint32_t port)
   }
   for (uint32_t n = 0; n < lane->of->reader_count; n++)
     deliver(machine, packet, lane->stream[n], TT_NONE);
-  double end = machine->clock.now_ps + duration_ps(machine, packet);
+  double end = machine->clock.now_ps + duration_ps(machine, packet, machine->slowest_ns[packet->level]);
   *rank_ps = fmax(*rank_ps, end);
   tt_sim_later(machine, (tt_sim_event){.time_ps = end, .port = port, .lane = TT_NONE});
 }

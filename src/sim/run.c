@@ -160,6 +160,7 @@ double tt_sim_begin_work(tt_sim_machine *machine, uint32_t number, double begin_
   int64_t bytes = piece_bytes(machine, lane);
   double end_ps = machine->work.ends ? tt_sim_ends_work(machine, lane, bytes, begin_ps)
                                      : begin_ps + rint(1000 * work_ns(machine->model, step) * (double)bytes);
+  end_ps = begin_ps + rint((end_ps - begin_ps) * tt_sim_work_factor(machine->model, lane->plan->rank));
   machine->work.done_ps[lane->plan->rank] = end_ps;
   lane->works = true;
   tt_sim_later(machine, (tt_sim_event){.time_ps = end_ps, .port = TT_NONE, .lane = number});
@@ -287,7 +288,8 @@ static void happen(tt_sim_machine *machine, const tt_sim_event *event) {
     tt_sim_left(machine, event->port);
   if (event->lane != TT_NONE) {
     machine->lane[event->lane].works = false;
-    complete(machine, &machine->lane[event->lane]);
+    if (!event->starts)
+      complete(machine, &machine->lane[event->lane]);
     tt_sim_wake(machine, event->lane);
   }
 }
@@ -326,10 +328,10 @@ static tutti_status stopped(const tt_sim_machine *machine) {
 }
 
 static void run(tt_sim_machine *machine) {
-  for (uint32_t n = 0; n < machine->lane_count; n++) {
-    machine->lanes_left += !tt_sim_is_through(&machine->lane[n]);
-    tt_sim_wake(machine, n);
-  }
+  for (uint32_t r = 0; r < machine->rank_count; r++)
+    machine->result->rank_ps[r] = rint(1000 * tt_sim_late_ns(machine->model, r));
+  for (uint32_t n = 0; n < machine->lane_count; n++)
+    tt_sim_start(machine, n);
   do {
     visit_awake(machine);
     tt_sim_cores_serve(machine);

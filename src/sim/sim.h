@@ -27,6 +27,19 @@ typedef struct tt_sim_level {
                     * leaves the group, however far, uses one each at both ends for bytes * beta, after alpha */
 } tt_sim_level;
 
+#define TT_SIM_PLACES 32
+
+/* Links of a level, or ranks, that are not as the model has them otherwise. What is negative is not said; of several
+ * that say something of one link or rank, the last counts. */
+typedef struct tt_sim_place {
+  int level;           /* of the links; -1: ranks */
+  int64_t first, last; /* groups whose links they are, or the ranks; INT64_MAX: up to the last one */
+  int64_t first_link, last_link;
+  double beta_ns; /* links: a byte */
+  double load;    /* the part of the links' rate, or of the ranks' cores, that others take: below 1 */
+  double late_ns; /* ranks: they begin so much later */
+} tt_sim_place;
+
 typedef struct tt_sim_model {
   const tt_topo *topo;                /* borrowed */
   tt_sim_level level[TT_TOPO_LEVELS]; /* of each level of the topology */
@@ -34,17 +47,25 @@ typedef struct tt_sim_model {
   double copy_ns;                     /* a byte copied within a rank */
   int64_t slot_bytes;                 /* longest packet; 0: any length */
   int64_t slot_count;                 /* packets of a stream that are not used up; 0: any number */
+  tt_sim_place place[TT_SIM_PLACES];
+  int place_count;
 } tt_sim_model;
 
 /* Rates of an ordinary machine (model.c). */
 void tt_sim_model_init(tt_sim_model *model, const tt_topo *topo);
 /* Changes what the text names, such as "core:alpha=0.1us,beta=0.1;node:alpha=2us,links=2;gamma=0.05". What stands
  * without a level is for all of them. alpha: 20 (ns), 20ns, 2us, 1ms. beta, gamma, copy: ns a byte. slot: bytes. ports,
- * links, slots: numbers. TUTTI_ERR_ARGUMENT names what does not fit; the model is then of no use. */
+ * links, slots: numbers. "node.0.1:beta=0.2,load=50%" is link 1 of node 0, "node.0-3" all links of four nodes, "node.*.1"
+ * link 1 of each; "rank.3:late=5us,load=50%" is a rank. TUTTI_ERR_ARGUMENT names what does not fit; the model is then
+ * of no use. */
 tutti_status tt_sim_model_parse(const char *text, tt_sim_model *model);
 void tt_sim_model_print(const tt_sim_model *model, char *text, size_t size); /* parses back to the same */
 /* The outermost level at which two ranks are in different groups. */
 int tt_sim_model_level(const tt_sim_model *model, int64_t a, int64_t b);
+/* With what the model's places say: a byte on a link, how much longer a rank's own work takes, when a rank begins. */
+double tt_sim_link_ns(const tt_sim_model *model, int level, int64_t group, int64_t link);
+double tt_sim_work_factor(const tt_sim_model *model, int64_t rank);
+double tt_sim_late_ns(const tt_sim_model *model, int64_t rank);
 
 /* Lengths of the composition's blocks; plans cut them into parts. */
 typedef struct tt_sim_lengths {
