@@ -55,9 +55,9 @@ typedef struct tt_sim_model {
 void tt_sim_model_init(tt_sim_model *model, const tt_topo *topo);
 /* Changes what the text names, such as "core:alpha=0.1us,beta=0.1;node:alpha=2us,links=2;gamma=0.05". What stands
  * without a level is for all of them. alpha: 20 (ns), 20ns, 2us, 1ms. beta, gamma, copy: ns a byte. slot: bytes. ports,
- * links, slots: numbers. "node.0.1:beta=0.2,load=50%" is link 1 of node 0, "node.0-3" all links of four nodes, "node.*.1"
- * link 1 of each; "rank.3:late=5us,load=50%" is a rank. TUTTI_ERR_ARGUMENT names what does not fit; the model is then
- * of no use. */
+ * links, slots: numbers. "node.0.1:beta=0.2,load=50%" is link 1 of node 0, "node.0-3" all links of four nodes,
+ * "node.*.1" link 1 of each; "rank.3:late=5us,load=50%" is a rank. TUTTI_ERR_ARGUMENT names what does not fit; the
+ * model is then of no use. */
 tutti_status tt_sim_model_parse(const char *text, tt_sim_model *model);
 void tt_sim_model_print(const tt_sim_model *model, char *text, size_t size); /* parses back to the same */
 /* The outermost level at which two ranks are in different groups. */

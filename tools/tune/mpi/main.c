@@ -213,8 +213,8 @@ static bool differ(const job *of, const tt_region *shape, tt_collective collecti
   return first && second && first->wins != second->wins;
 }
 
-/* Between these two lies the length from which on another one is faster: half-way they are measured again, until lengths
- * are no further apart than a factor of two. */
+/* Between these two lies the length from which on another one is faster: half-way they are measured again, until
+ * lengths are no further apart than a factor of two. */
 static void refine(job *of, const tt_region *shape, tt_collective collective, int64_t low, int64_t high, int64_t left) {
   int64_t middle = low;
   for (int64_t width = high / low; width >= 4; width /= 4)

@@ -1,4 +1,4 @@
-// bindings/python/torch/group_messages.cpp - send, recv, and recv from any source.
+// bindings/python/torch/messages.cpp - send, recv, and recv from any source.
 #include "draft.hpp"
 
 #include <c10/util/irange.h>

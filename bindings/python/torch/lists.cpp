@@ -1,4 +1,4 @@
-// bindings/python/torch/group_lists.cpp - collectives on lists of tensors: they are put one behind the other.
+// bindings/python/torch/lists.cpp - collectives on lists of tensors: they are put one behind the other.
 #include "draft.hpp"
 
 #include <c10/util/irange.h>
