@@ -101,10 +101,10 @@ static int64_t group_of(const tt_sim_machine *machine, uint32_t level, uint32_t 
   return group ? (int64_t)group[rank] : (int64_t)rank;
 }
 
-/* When the packet's way begins, and its time of a byte: a link is free then of each level from the outermost one inwards, at both ends: ranks
- * that differ at a level differ at all within it. A link is busy for the bytes at its own rate: one that is faster than
- * the slowest on the way has room for other packets beside this one. The bytes come after alpha: packets whose way is
- * longer come later to a link that they share. */
+/* When the packet's way begins, and its time of a byte: a link is free then of each level from the outermost one
+ * inwards, at both ends: ranks that differ at a level differ at all within it. A link is busy for the bytes at its own
+ * rate: one that is faster than the slowest on the way has room for other packets beside this one. The bytes come after
+ * alpha: packets whose way is longer come later to a link that they share. */
 static double take_links(tt_sim_machine *machine, const tt_sim_packet *packet, const tt_sim_stream *stream,
                          double *byte_ns) {
   const tt_sim_level *outermost = &machine->model->level[packet->level];

@@ -1,5 +1,5 @@
-/* tune/wisdom.c - what was measured, in memory: winners, and where another library is faster. read.c, scan.c and store.c
- * have it as a file, numbers.c as numbers for other ranks. */
+/* tune/wisdom.c - what was measured, in memory: winners, and where another library is faster. read.c, scan.c and
+ * store.c have it as a file, numbers.c as numbers for other ranks. */
 #include "tune/wisdom.h"
 
 #include <inttypes.h>
