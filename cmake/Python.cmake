@@ -53,9 +53,9 @@ if(torch)
   set_target_properties(tutti_torch PROPERTIES PREFIX "" OUTPUT_NAME _torch SUFFIX ${suffix}
     CXX_VISIBILITY_PRESET hidden LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib/python/tutti/torch
     BUILD_RPATH "\$ORIGIN/../../..")
-  file(GLOB torch_modules CONFIGURE_DEPENDS bindings/python/tutti/torch/*.py)
+  file(GLOB torch_modules RELATIVE ${CMAKE_SOURCE_DIR}/bindings/python CONFIGURE_DEPENDS
+       bindings/python/tutti/torch/*.py bindings/python/tutti/torch/site/*.py)
   foreach(module ${torch_modules})
-    get_filename_component(name ${module} NAME)
-    configure_file(${module} ${CMAKE_BINARY_DIR}/lib/python/tutti/torch/${name} COPYONLY)
+    configure_file(bindings/python/${module} ${CMAKE_BINARY_DIR}/lib/python/${module} COPYONLY)
   endforeach()
 endif()

@@ -12,9 +12,19 @@ PYTHON = "/usr/bin/python3"  # the system's, whose torch it was built for
 if not list(PACKAGE.glob("tutti/torch/_torch*.so")):
     print("skipped: the backend for PyTorch is not built here")
     sys.exit(77)
-for ranks in (1, 2, 3, 4):
-    result = subprocess.run([PYTHON, PROGRAM, str(ranks)], text=True, capture_output=True, timeout=600, check=False,
-                            env={**os.environ, "PYTHONPATH": str(PACKAGE)})
+
+
+def run(ranks, *before, **environment):
+    result = subprocess.run([PYTHON, *before, PROGRAM, str(ranks)], text=True, capture_output=True, timeout=600,
+                            check=False, env={**os.environ, "PYTHONPATH": str(PACKAGE), **environment})
     assert result.returncode == 0, f"{ranks} ranks:\n{result.stdout}{result.stderr}"
     assert result.stdout.count("all right") == ranks, result.stdout + result.stderr
+    return result.stderr
+
+
+for ranks in (1, 2, 3, 4):
+    run(ranks)
     print(f"{ranks} ranks: passed")
+said = run(2, "-m", "tutti.torch", BACKEND="gloo")
+assert said.count("groups ran on tutti instead of gloo") == 1, said
+print("as gloo: passed")

@@ -7,7 +7,7 @@ namespace tutti_torch {
 
 Group::WorkPtr Group::broadcast(Tensors &tensors, const c10d::BroadcastOptions &options) {
   const auto &tensor = only(tensors, "broadcast's tensors");
-  Draft draft(this, c10d::OpType::BROADCAST, "tutti:broadcast", tensors, tensors, options.timeout);
+  Draft draft(this, c10d::OpType::BROADCAST, ":broadcast", tensors, tensors, options.timeout);
   draft.moves(tensor);
   void *data = draft.out(tensor, true);
   draft.start(tutti_broadcast_start(data, data, tensor.numel() * draft.unit, draft.type, options.rootRank, comm_->comm,
@@ -19,7 +19,7 @@ Group::WorkPtr Group::allreduce(Tensors &tensors, const c10d::AllreduceOptions &
   if (tensors.size() > 1)
     return allreduce_coalesced(tensors, {options});
   const auto &tensor = only(tensors, "allreduce's tensors");
-  Draft draft(this, c10d::OpType::ALLREDUCE, "tutti:all_reduce", tensors, tensors, options.timeout);
+  Draft draft(this, c10d::OpType::ALLREDUCE, ":all_reduce", tensors, tensors, options.timeout);
   void *out = draft.out(tensor, true);
   at::Tensor input = draft.combines(tensor, tensor, options.reduceOp, getSize());
   const void *in = input.is_same(tensor) ? out : draft.in(input);
@@ -33,7 +33,7 @@ Group::WorkPtr Group::allreduce_coalesced(Tensors &tensors, const c10d::Allreduc
     check_tensor(tensor, "allreduce_coalesced's tensors");
     check_same_type(tensors[0], tensor);
   }
-  Draft draft(this, c10d::OpType::ALLREDUCE_COALESCED, "tutti:all_reduce", tensors, tensors, options.timeout);
+  Draft draft(this, c10d::OpType::ALLREDUCE_COALESCED, ":all_reduce", tensors, tensors, options.timeout);
   at::Tensor flat = flatten(tensors);
   void *out = draft.out(flat);
   at::Tensor input = draft.combines(flat, flat, options.reduceOp, getSize());
@@ -46,7 +46,7 @@ Group::WorkPtr Group::allreduce_coalesced(Tensors &tensors, const c10d::Allreduc
 Group::WorkPtr Group::reduce(Tensors &tensors, const c10d::ReduceOptions &options) {
   const auto &tensor = only(tensors, "reduce's tensors");
   bool is_root = options.rootRank == getRank();
-  Draft draft(this, c10d::OpType::REDUCE, "tutti:reduce", tensors, tensors, options.timeout);
+  Draft draft(this, c10d::OpType::REDUCE, ":reduce", tensors, tensors, options.timeout);
   at::Tensor input = draft.combines(tensor, is_root ? tensor : at::Tensor(), options.reduceOp, getSize());
   void *out = is_root ? draft.out(tensor, true) : nullptr;
   const void *in = is_root && input.is_same(tensor) ? out : draft.in(input);
@@ -61,7 +61,7 @@ Group::WorkPtr Group::_allgather_base(at::Tensor &output, at::Tensor &input, con
   check_tensor(output, "all_gather_into_tensor's output");
   check_same_type(input, output);
   check_count(output.numel(), input.numel() * getSize(), "all_gather_into_tensor's output");
-  Draft draft(this, c10d::OpType::_ALLGATHER_BASE, "tutti:_all_gather_base", inputs, outputs, options.timeout);
+  Draft draft(this, c10d::OpType::_ALLGATHER_BASE, ":_all_gather_base", inputs, outputs, options.timeout);
   draft.moves(input);
   const void *in = draft.in(input);
   void *out = draft.out(output);
@@ -76,7 +76,7 @@ Group::WorkPtr Group::_reduce_scatter_base(at::Tensor &output, at::Tensor &input
   check_tensor(output, "reduce_scatter_tensor's output");
   check_same_type(input, output);
   check_count(input.numel(), output.numel() * getSize(), "reduce_scatter_tensor's input");
-  Draft draft(this, c10d::OpType::_REDUCE_SCATTER_BASE, "tutti:_reduce_scatter_base", inputs, outputs, options.timeout);
+  Draft draft(this, c10d::OpType::_REDUCE_SCATTER_BASE, ":_reduce_scatter_base", inputs, outputs, options.timeout);
   const void *in = draft.in(draft.combines(input, output, options.reduceOp, getSize()));
   void *out = draft.out(output);
   draft.start(tutti_reduce_scatter_start(in, out, output.numel(), draft.type, draft.op, comm_->comm, &draft.request));
@@ -109,7 +109,7 @@ Group::WorkPtr Group::alltoall_base(at::Tensor &output, at::Tensor &input, std::
   check_tensor(input, "all_to_all_single's input");
   check_tensor(output, "all_to_all_single's output");
   check_same_type(input, output);
-  Draft draft(this, c10d::OpType::ALLTOALL_BASE, "tutti:all_to_all", inputs, outputs, options.timeout);
+  Draft draft(this, c10d::OpType::ALLTOALL_BASE, ":all_to_all", inputs, outputs, options.timeout);
   draft.moves(input);
   auto &words = draft.work->words;
   push_splits(input, input_splits, getSize(), draft.unit, "all_to_all_single's input", &words);
@@ -125,7 +125,7 @@ Group::WorkPtr Group::alltoall_base(at::Tensor &output, at::Tensor &input, std::
 }
 
 Group::WorkPtr Group::barrier(const c10d::BarrierOptions &options) {
-  Draft draft(this, c10d::OpType::BARRIER, "tutti:barrier", {}, {}, options.timeout);
+  Draft draft(this, c10d::OpType::BARRIER, ":barrier", {}, {}, options.timeout);
   draft.start(tutti_barrier_start(comm_->comm, &draft.request));
   return draft.go();
 }
@@ -139,7 +139,7 @@ Group::WorkPtr Group::allgather_into_tensor_coalesced(Tensors &outputs, Tensors 
                                                       const c10d::AllgatherOptions &options) {
   TORCH_CHECK(inputs.size() == outputs.size(), "tutti: all_gather_into_tensor has ", inputs.size(), " inputs and ",
               outputs.size(), " outputs");
-  Draft draft(this, c10d::OpType::ALLGATHER_COALESCED, "tutti:all_gather_into_tensor_coalesced", inputs, outputs,
+  Draft draft(this, c10d::OpType::ALLGATHER_COALESCED, ":all_gather_into_tensor_coalesced", inputs, outputs,
               options.timeout);
   for (const auto n : c10::irange(inputs.size())) {
     check_tensor(inputs[n], "all_gather_into_tensor's input");
@@ -159,8 +159,7 @@ Group::WorkPtr Group::reduce_scatter_tensor_coalesced(Tensors &outputs, Tensors 
                                                       const c10d::ReduceScatterOptions &options) {
   TORCH_CHECK(inputs.size() == outputs.size(), "tutti: reduce_scatter_tensor has ", inputs.size(), " inputs and ",
               outputs.size(), " outputs");
-  Draft draft(this, c10d::OpType::REDUCE_SCATTER, "tutti:reduce_scatter_tensor_coalesced", inputs, outputs,
-              options.timeout);
+  Draft draft(this, c10d::OpType::REDUCE_SCATTER, ":reduce_scatter_tensor_coalesced", inputs, outputs, options.timeout);
   for (const auto n : c10::irange(inputs.size())) {
     check_tensor(inputs[n], "reduce_scatter_tensor's input");
     check_tensor(outputs[n], "reduce_scatter_tensor's output");

@@ -126,10 +126,11 @@ Group::Draft::Draft(Group *of, c10d::OpType kind, const char *title, const Tenso
                     std::chrono::milliseconds timeout, bool receives)
     : group(of) {
   auto limit = timeout == c10d::kUnsetTimeout ? of->timeout_ : timeout;
+  std::string full = of->name_ + title;
   if (receives)
-    work = c10::make_intrusive<RecvWork>(of->comm_, of->getRank(), kind, title, inputs, outputs, limit);
+    work = c10::make_intrusive<RecvWork>(of->comm_, of->getRank(), kind, full.c_str(), inputs, outputs, limit);
   else
-    work = c10::make_intrusive<Work>(of->comm_, of->getRank(), kind, title, inputs, outputs, limit);
+    work = c10::make_intrusive<Work>(of->comm_, of->getRank(), kind, full.c_str(), inputs, outputs, limit);
 }
 
 const void *Group::Draft::in(const at::Tensor &tensor) {
@@ -191,7 +192,7 @@ void Group::Draft::start(tutti_status status) {
 Group::WorkPtr Group::Draft::go() {
   group->running_.sweep();
   group->running_.add(work);
-  group->calls_++;
+  group->count();
   return work;
 }
 

@@ -16,6 +16,7 @@ at::Tensor flatten(const std::vector<at::Tensor> &tensors);
 void unflatten(const at::Tensor &flat, const std::vector<at::Tensor> &tensors);
 
 struct Group::Draft {
+  // title: for the profiler, behind the name of the group: ":all_reduce".
   Draft(Group *of, c10d::OpType kind, const char *title, const Tensors &inputs, const Tensors &outputs,
         std::chrono::milliseconds timeout, bool receives = false);
 

@@ -8,10 +8,12 @@ namespace tutti_torch {
 namespace {
 std::mutex groups_lock;
 std::set<Group *> groups;
+std::atomic<uint64_t> all_calls{0};
 } // namespace
 
-Group::Group(std::shared_ptr<Comm> comm, int rank, int size, std::chrono::milliseconds timeout)
-    : Base(rank, size), comm_(std::move(comm)), channels_(Channels::of(*comm_->job)), timeout_(timeout) {
+Group::Group(std::shared_ptr<Comm> comm, int rank, int size, std::chrono::milliseconds timeout, std::string name)
+    : Base(rank, size), comm_(std::move(comm)), channels_(Channels::of(*comm_->job)), timeout_(timeout),
+      name_(std::move(name)) {
   std::lock_guard<std::mutex> held(groups_lock);
   groups.insert(this);
 }
@@ -28,6 +30,13 @@ void drain_all() {
   std::lock_guard<std::mutex> held(groups_lock);
   for (Group *group : groups)
     group->drain();
+}
+
+uint64_t count_calls() { return all_calls.load(); }
+
+void Group::count() {
+  calls_++;
+  all_calls++;
 }
 
 void Group::setSequenceNumberForGroup() {}

@@ -23,10 +23,10 @@ public:
   using Tensors = std::vector<at::Tensor>;
   using WorkPtr = c10::intrusive_ptr<c10d::Work>;
 
-  Group(std::shared_ptr<Comm> comm, int rank, int size, std::chrono::milliseconds timeout);
+  Group(std::shared_ptr<Comm> comm, int rank, int size, std::chrono::milliseconds timeout, std::string name);
   ~Group() override;
 
-  const std::string getBackendName() const override { return "tutti"; }
+  const std::string getBackendName() const override { return name_; }
 
   WorkPtr broadcast(Tensors &tensors, const c10d::BroadcastOptions &options) override;
   WorkPtr allreduce(Tensors &tensors, const c10d::AllreduceOptions &options) override;
@@ -62,6 +62,8 @@ public:
   void drain() { running_.drain(); }
 
 private:
+  void count(); // a call
+
   struct Draft; // of a work: group.cpp
 
   WorkPtr receive(Tensors &tensors, std::vector<int> from, int tag, c10d::OpType op, const char *title);
@@ -70,11 +72,13 @@ private:
   std::shared_ptr<Comm> comm_;
   std::shared_ptr<Channels> channels_; // of the job
   std::chrono::milliseconds timeout_;
+  std::string name_;
   Running running_;
   std::atomic<uint64_t> calls_{0};
 };
 
 // Waits for what is under way in every group: at exit.
 void drain_all();
+uint64_t count_calls();
 
 } // namespace tutti_torch

@@ -14,7 +14,7 @@ Group::WorkPtr Group::allgather(std::vector<Tensors> &outputs, Tensors &inputs, 
     check_same_type(input, output);
     check_count(output.numel(), input.numel(), "allgather's output");
   }
-  Draft draft(this, c10d::OpType::ALLGATHER, "tutti:all_gather", inputs, outputs[0], options.timeout);
+  Draft draft(this, c10d::OpType::ALLGATHER, ":all_gather", inputs, outputs[0], options.timeout);
   draft.moves(input);
   at::Tensor flat = at::empty({getSize() * input.numel()}, input.options());
   const void *in = draft.in(input);
@@ -39,7 +39,7 @@ Group::WorkPtr Group::allgather_coalesced(std::vector<Tensors> &outputs, Tensors
     check_same_type(inputs[0], all[n]);
     check_count(all[n].numel(), inputs[n % inputs.size()].numel(), "allgather_coalesced's output");
   }
-  Draft draft(this, c10d::OpType::ALLGATHER_COALESCED, "tutti:all_gather", inputs, all, options.timeout);
+  Draft draft(this, c10d::OpType::ALLGATHER_COALESCED, ":all_gather", inputs, all, options.timeout);
   draft.moves(inputs[0]);
   at::Tensor flat_input = flatten(inputs), flat = at::empty({getSize() * flat_input.numel()}, flat_input.options());
   const void *in = draft.in(flat_input);
@@ -54,7 +54,7 @@ Group::WorkPtr Group::gather(std::vector<Tensors> &outputs, Tensors &inputs, con
   bool is_root = options.rootRank == getRank();
   TORCH_CHECK(is_root ? outputs.size() == 1 && outputs[0].size() == size_t(getSize()) : outputs.empty(),
               "tutti: gather's outputs must be ", is_root ? getSize() : 0, " tensors on this rank");
-  Draft draft(this, c10d::OpType::GATHER, "tutti:gather", inputs, is_root ? outputs[0] : Tensors{}, options.timeout);
+  Draft draft(this, c10d::OpType::GATHER, ":gather", inputs, is_root ? outputs[0] : Tensors{}, options.timeout);
   draft.moves(input);
   const void *in = draft.in(input);
   void *out = nullptr;
@@ -78,7 +78,7 @@ Group::WorkPtr Group::scatter(Tensors &outputs, std::vector<Tensors> &inputs, co
   bool is_root = options.rootRank == getRank();
   TORCH_CHECK(is_root ? inputs.size() == 1 && inputs[0].size() == size_t(getSize()) : inputs.empty(),
               "tutti: scatter's inputs must be ", is_root ? getSize() : 0, " tensors on this rank");
-  Draft draft(this, c10d::OpType::SCATTER, "tutti:scatter", is_root ? inputs[0] : Tensors{}, outputs, options.timeout);
+  Draft draft(this, c10d::OpType::SCATTER, ":scatter", is_root ? inputs[0] : Tensors{}, outputs, options.timeout);
   draft.moves(output);
   const void *in = nullptr;
   if (is_root) {
@@ -101,7 +101,7 @@ Group::WorkPtr Group::reduce_scatter(Tensors &outputs, std::vector<Tensors> &inp
   const auto &output = only(outputs, "reduce_scatter's outputs");
   TORCH_CHECK(inputs.size() == 1 && inputs[0].size() == size_t(getSize()), "tutti: reduce_scatter's inputs must be ",
               getSize(), " tensors");
-  Draft draft(this, c10d::OpType::REDUCE_SCATTER, "tutti:reduce_scatter", inputs[0], outputs, options.timeout);
+  Draft draft(this, c10d::OpType::REDUCE_SCATTER, ":reduce_scatter", inputs[0], outputs, options.timeout);
   for (const auto &input : inputs[0]) {
     check_tensor(input, "reduce_scatter's inputs");
     check_same_type(input, output);
@@ -119,7 +119,7 @@ Group::WorkPtr Group::reduce_scatter(Tensors &outputs, std::vector<Tensors> &inp
 Group::WorkPtr Group::alltoall(Tensors &outputs, Tensors &inputs, const c10d::AllToAllOptions &options) {
   TORCH_CHECK(inputs.size() == size_t(getSize()) && outputs.size() == inputs.size(), "tutti: all_to_all has ",
               inputs.size(), " inputs and ", outputs.size(), " outputs; there must be ", getSize());
-  Draft draft(this, c10d::OpType::ALLTOALL, "tutti:all_to_all", inputs, outputs, options.timeout);
+  Draft draft(this, c10d::OpType::ALLTOALL, ":all_to_all", inputs, outputs, options.timeout);
   draft.moves(inputs[0]);
   auto &words = draft.work->words;
   for (const auto *list : {&inputs, &outputs})

@@ -14,7 +14,7 @@ int64_t Group::job_rank(int rank, const char *what) const {
 Group::WorkPtr Group::send(Tensors &tensors, int to, int tag) {
   const auto &tensor = only(tensors, "send's tensors");
   int64_t mine = comm_->ranks[size_t(getRank())], other = job_rank(to, "send's destination");
-  Draft draft(this, c10d::OpType::SEND, "tutti:send", tensors, {}, c10d::kUnsetTimeout);
+  Draft draft(this, c10d::OpType::SEND, ":send", tensors, {}, c10d::kUnsetTimeout);
   auto channel = channels_->get(mine, other);
   auto data = const_cast<void *>(draft.in(tensor));
   auto bytes = int64_t(tensor.numel() * tensor.element_size());
@@ -41,7 +41,7 @@ Group::WorkPtr Group::receive(Tensors &tensors, std::vector<int> from, int tag, 
 }
 
 Group::WorkPtr Group::recv(Tensors &tensors, int from, int tag) {
-  return receive(tensors, {from}, tag, c10d::OpType::RECV, "tutti:recv");
+  return receive(tensors, {from}, tag, c10d::OpType::RECV, ":recv");
 }
 
 Group::WorkPtr Group::recvAnysource(Tensors &tensors, int tag) {
@@ -49,7 +49,7 @@ Group::WorkPtr Group::recvAnysource(Tensors &tensors, int tag) {
   for (const auto r : c10::irange(getSize()))
     if (r != getRank())
       all.push_back(r);
-  return receive(tensors, all, tag, c10d::OpType::RECVANYSOURCE, "tutti:recvAnySource");
+  return receive(tensors, all, tag, c10d::OpType::RECVANYSOURCE, ":recvAnySource");
 }
 
 } // namespace tutti_torch

@@ -8,9 +8,9 @@
 namespace {
 
 c10::intrusive_ptr<tutti_torch::Base> create(const c10::intrusive_ptr<c10d::Store> &store, int rank, int size,
-                                             const std::chrono::duration<float> &timeout) {
+                                             const std::chrono::duration<float> &timeout, const std::string &name) {
   auto limit = std::chrono::duration_cast<std::chrono::milliseconds>(timeout);
-  return c10::make_intrusive<tutti_torch::Group>(tutti_torch::join(store, rank, size, limit), rank, size, limit);
+  return c10::make_intrusive<tutti_torch::Group>(tutti_torch::join(store, rank, size, limit), rank, size, limit, name);
 }
 
 } // namespace
@@ -18,6 +18,9 @@ c10::intrusive_ptr<tutti_torch::Base> create(const c10::intrusive_ptr<c10d::Stor
 PYBIND11_MODULE(_torch, module) {
   auto without_gil = pybind11::call_guard<pybind11::gil_scoped_release>();
   module.attr("torch_version") = TORCH_VERSION;
-  module.def("create", &create, without_gil, "The process group of these ranks.");
+  module.def("create", &create, without_gil, pybind11::arg("store"), pybind11::arg("rank"), pybind11::arg("size"),
+             pybind11::arg("timeout"), pybind11::arg("name") = "tutti",
+             "The process group of these ranks. name: what torch and its profiler call it.");
+  module.def("calls", &tutti_torch::count_calls, "How many calls all groups have made.");
   module.def("drain", &tutti_torch::drain_all, without_gil, "Waits for what is under way.");
 }

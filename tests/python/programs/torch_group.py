@@ -215,9 +215,11 @@ def errors(size, me):
 
 def rank_main(rank, size, path):
     torch.set_num_threads(1)
-    import tutti.torch  # registers the backend
+    backend = os.environ.get("BACKEND", "tutti")
+    if backend == "tutti":
+        import tutti.torch  # registers it
 
-    dist.init_process_group("tutti", init_method=f"file://{path}", rank=rank, world_size=size)
+    dist.init_process_group(backend, init_method=f"file://{path}", rank=rank, world_size=size)
     halves = [dist.new_group(list(range(size))[n::2]) for n in range(min(2, size))]
     half = halves[rank % 2]
     for seed in range(25):
