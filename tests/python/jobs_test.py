@@ -8,6 +8,7 @@ import sys
 BIN = pathlib.Path(os.environ["TUTTI_BIN"])
 PACKAGE = BIN.parent / "lib/python"
 PROGRAMS = pathlib.Path(__file__).parent / "programs"
+EXAMPLES = pathlib.Path(__file__).parents[2] / "examples/python"
 PYTHON = "/usr/bin/python3"  # the system's, for which python3-dev and python3-numpy are
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(PACKAGE)}
 
@@ -31,6 +32,18 @@ def test_collectives():
     run(4, "collectives.py", "10", TUTTI_GROUPS="2x2", TUTTI_NODES="2x2")
 
 
+def test_heat():
+    """The same heat however many ranks there are, to the last bit where there are as many."""
+    said = set()
+    for ranks in (1, 2, 4):
+        for _ in range(2):
+            result = subprocess.run([BIN / "tutti", "run", "-n", str(ranks), PYTHON, EXAMPLES / "heat.py", "100"],
+                                    text=True, capture_output=True, timeout=100, env=ENVIRONMENT, check=False)
+            assert result.returncode == 0 and not result.stderr, result.stdout + result.stderr
+            said.add(result.stdout.partition(" ranks: ")[2])
+    assert len(said) == 1, said
+
+
 def test_errors():
     for ranks in (1, 2, 3):
         run(ranks, "errors.py")
@@ -52,7 +65,7 @@ def main():
         skip("the Python package is not built here")
     if subprocess.run([PYTHON, "-c", "import numpy"], capture_output=True, check=False).returncode != 0:
         skip("there is no numpy (python3-numpy)")
-    for test in (test_collectives, test_errors, test_waiting, test_docstrings):
+    for test in (test_collectives, test_errors, test_waiting, test_heat, test_docstrings):
         test()
         print(f"{test.__name__}: passed")
 

@@ -4,6 +4,15 @@
 
 #include "python.h"
 
+/* From some ranks, to some ranks. */
+typedef struct py_graph {
+  PyObject_HEAD py_part part;
+  py_comm *comm;
+  tutti_graph *graph; /* NULL: closed */
+  int64_t in_count, out_count;
+  int64_t requests; /* that use it */
+} py_graph;
+
 typedef enum py_form { PY_BLOCKING, PY_START, PY_INIT } py_form;
 
 /* What a buffer holds. */
@@ -47,6 +56,7 @@ typedef struct py_list {
 struct py_call {
   const py_row *row;
   py_comm *comm;
+  py_graph *graph; /* of a call over edges; NULL: it is one of all ranks */
   py_form form;
   PyObject *in, *out; /* as passed; NULL: not, or None */
   PyObject *result;   /* a reference; NULL: none */
@@ -59,6 +69,9 @@ struct py_call {
   tutti_type type;
 };
 
+/* calls.c: a call of a row, on a communicator or a graph of it. graph: NULL, or that. */
+PyObject *py_call_make(py_comm *comm, py_graph *graph, const py_row *row, py_form form, PyObject *const *args,
+                       Py_ssize_t count, PyObject *names);
 /* arguments.c: -1: an exception is set. */
 int py_call_read(py_call *of, PyObject *const *args, Py_ssize_t count, PyObject *names);
 /* sides.c: both buffers, the lists, and what they say together. py_call_end follows in any case. */

@@ -75,6 +75,11 @@ static PyObject *make_request(py_call *of) {
   made->out = of->view[1];
   made->words = of->words;
   made->result = of->result;
+  if (of->graph) {
+    Py_INCREF((PyObject *)of->graph);
+    made->graph = (PyObject *)of->graph;
+    of->graph->requests++;
+  }
   Py_BEGIN_ALLOW_THREADS;
   status = of->row->invoke(of, &made->request);
   Py_END_ALLOW_THREADS;
@@ -84,11 +89,12 @@ static PyObject *make_request(py_call *of) {
   return py_fail(status);
 }
 
-static PyObject *call(PyObject *self, const py_row *row, py_form form, PyObject *const *args, Py_ssize_t count,
-                      PyObject *names) {
+PyObject *py_call_make(py_comm *comm, py_graph *graph, const py_row *row, py_form form, PyObject *const *args,
+                       Py_ssize_t count, PyObject *names) {
   py_call of; /* views are long, and set where they are used */
   of.row = row;
-  of.comm = (py_comm *)self;
+  of.comm = comm;
+  of.graph = graph;
   of.form = form;
   of.in = of.out = of.result = NULL;
   of.op = TUTTI_SUM;
@@ -113,7 +119,7 @@ static PyObject *call(PyObject *self, const py_row *row, py_form form, PyObject 
 
 #define METHOD(name, suffix, form)                                                                                     \
   static PyObject *name##suffix(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names) {            \
-    return call(self, &row_##name, form, args, count, names);                                                          \
+    return py_call_make((py_comm *)self, NULL, &row_##name, form, args, count, names);                                 \
   }
 #define ROW(name, ...)                                                                                                 \
   static const py_row row_##name = {#name, .invoke = invoke_##name, __VA_ARGS__};                                      \

@@ -188,14 +188,37 @@ tutti_comm *py_comm_open(const py_comm *self) {
   return self->comm;
 }
 
-/* What is under way ends with an error, and lets go of its memory. */
+void py_part_add(py_part **list, py_part *part) {
+  part->next = *list;
+  part->at = list;
+  if (part->next)
+    part->next->at = &part->next;
+  *list = part;
+}
+
+void py_part_remove(py_part *part) {
+  if (!part->at)
+    return;
+  *part->at = part->next;
+  if (part->next)
+    part->next->at = part->at;
+  part->at = NULL;
+}
+
+/* What is under way ends with an error, and lets go of its memory; then all else that leans on it. */
 static void close_comm(py_comm *self) {
   if (!self->comm)
     return;
+  py_request_sweep(self);
+  if (PySet_Size(self->running) > 0) {
+    tutti_comm_abort(self->comm, "the communicator was closed");
+    py_request_sweep(self);
+  }
+  py_request_close_all(self);
+  py_graph_close_all(self);
   tutti_comm_destroy(self->comm);
   self->comm = NULL;
   self->of->parts--;
-  py_request_sweep(self);
 }
 
 static PyObject *comm_close(py_comm *self, PyObject *unused) {
@@ -282,6 +305,8 @@ static PyMethodDef comm_methods[] = {
     {"split", (PyCFunction)(void (*)(void))comm_split, METH_VARARGS | METH_KEYWORDS,
      "split(color, key=0)\n--\n\nMakes a communicator of the ranks with equal color, ordered by key. Collective; None "
      "where color is negative."},
+    {"graph", py_graph_make, METH_VARARGS,
+     "graph(sources, destinations)\n--\n\nMakes a graph: edges from these ranks to this one, and from it. Collective."},
     {"abort", (PyCFunction)comm_abort, METH_VARARGS,
      "abort(reason)\n--\n\nGives the communicator up: what runs on it ends with an AbortedError on all ranks."},
     {"set_params", (PyCFunction)comm_set_params, METH_VARARGS,

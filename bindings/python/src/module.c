@@ -87,6 +87,7 @@ static int fill(PyObject *module) {
   py_comm_prepare();
   if (add_errors(module) || add_type(module, &py_context_spec, "Context", &py_type.context) ||
       add_type(module, &py_comm_spec, "Comm", &py_type.comm) ||
+      add_type(module, &py_graph_spec, "Graph", &py_type.graph) ||
       add_type(module, &py_memory_spec, "Memory", &py_type.memory) ||
       add_type(module, &py_request_spec, "Request", &py_type.request))
     return -1;

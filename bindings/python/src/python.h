@@ -3,7 +3,8 @@
  *     module.c    the module, its errors, and what is asked of the interpreter while a call waits
  *     view.c      a Python object as elements in memory: buffer protocol or DLPack
  *     job.c       contexts and communicators
- *     calls.c     the collectives: a row of a table each, in three forms
+ *     calls.c     the collectives: a row of a table each, in three forms; graph.c: those along the edges of a graph
+ *     arguments.c, sides.c    what Python passes, and what both buffers say together
  *     request.c   what is under way
  *
  * Limited API of Python 3.11: one binary for that version and all later ones. */
@@ -71,15 +72,27 @@ typedef struct py_memory {
   Py_ssize_t bytes;
 } py_memory;
 
+/* Something of a communicator that must end before it: a link in its list. */
+typedef struct py_part {
+  struct py_part *next, **at; /* at NULL: it is in no list */
+} py_part;
+
 typedef struct py_comm {
   PyObject_HEAD py_context *of;
   tutti_comm *comm; /* NULL: closed */
   int64_t rank, size;
+  py_part *requests; /* persistent ones that are there */
+  py_part *graphs;   /* that are open */
   PyObject *running; /* a set of requests, which hold what they use until they are complete */
 } py_comm;
 
 extern PyType_Spec py_context_spec, py_comm_spec, py_memory_spec;
+extern PyType_Spec py_graph_spec; /* graph.c */
+PyObject *py_graph_make(PyObject *comm, PyObject *args);
+void py_graph_close_all(py_comm *comm);
 void py_comm_prepare(void); /* before its type is made */
+void py_part_add(py_part **list, py_part *part);
+void py_part_remove(py_part *part);
 /* NULL, with an exception, where it is closed. */
 tutti_comm *py_comm_open(const py_comm *self);
 
@@ -90,7 +103,9 @@ extern const PyMethodDef py_calls[]; /* the methods of a communicator; ends with
 /* ---- request.c ---- */
 
 typedef struct py_request {
-  PyObject_HEAD py_comm *comm;
+  PyObject_HEAD py_part part;
+  py_comm *comm;
+  PyObject *graph;        /* of a call along edges; NULL: of all ranks */
   tutti_request *request; /* NULL: complete, and not persistent */
   PyObject *result;       /* what wait() returns */
   py_view in, out;
@@ -107,9 +122,11 @@ py_request *py_request_new(py_comm *comm, bool persistent);
 int py_request_begun(py_request *self);
 /* Lets go of requests that nobody waits for and that have become complete. */
 void py_request_sweep(py_comm *comm);
+/* The persistent ones end; they must not run. */
+void py_request_close_all(py_comm *comm);
 
 typedef struct py_types {
-  PyObject *context, *comm, *memory, *request;
+  PyObject *context, *comm, *graph, *memory, *request;
 } py_types;
 extern py_types py_type;
 

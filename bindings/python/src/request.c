@@ -1,7 +1,8 @@
 /* bindings/python/src/request.c - what is under way. A request holds its buffers until it is complete, also where the
  * program has let go of it: the communicator has a set of those that run. */
-#include "python.h"
+#include "call.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 
@@ -18,8 +19,10 @@ py_request *py_request_new(py_comm *comm, bool persistent) {
 }
 
 int py_request_begun(py_request *self) {
-  if (self->persistent)
+  if (self->persistent) {
+    py_part_add(&self->comm->requests, &self->part);
     return 0;
+  }
   self->runs = true;
   return PySet_Add(self->comm->running, (PyObject *)self);
 }
@@ -117,6 +120,10 @@ static PyObject *request_await(PyObject *self) {
 
 static PyObject *request_start(py_request *self, PyObject *unused) {
   (void)unused;
+  if (self->persistent && !self->request) {
+    PyErr_SetString(PyExc_ValueError, "the communicator is closed");
+    return NULL;
+  }
   if (!self->persistent || self->runs) {
     PyErr_SetString(PyExc_ValueError, self->runs ? "the request is running" : "the request is not of an _init method");
     return NULL;
@@ -144,11 +151,27 @@ void py_request_sweep(py_comm *comm) {
   PyErr_Clear();
 }
 
+/* A persistent one: tutti has it no longer. */
+static void close_request(py_request *self) {
+  py_part_remove(&self->part);
+  tutti_request_destroy(self->request);
+  self->request = NULL;
+}
+
+void py_request_close_all(py_comm *comm) {
+  while (comm->requests)
+    close_request((py_request *)((char *)comm->requests - offsetof(py_request, part)));
+}
+
 static void request_dealloc(PyObject *object) {
   py_request *self = (py_request *)object;
   PyTypeObject *type = Py_TYPE(object);
   if (self->persistent && self->request)
-    tutti_request_destroy(self->request);
+    close_request(self);
+  if (self->graph) {
+    ((py_graph *)self->graph)->requests--;
+    Py_DECREF(self->graph);
+  }
   let_go(self);
   Py_XDECREF(self->result);
   Py_XDECREF((PyObject *)self->comm);

@@ -19,14 +19,21 @@ static bool has_side(const py_call *of, int side) {
 
 static py_share share_of(const py_call *of, int side) { return side == 0 ? of->row->in : of->row->out; }
 
+/* So many blocks a side has that has one for each rank, or for each neighbor. */
+static int64_t parts_of(const py_call *of, int side) {
+  return !of->graph ? of->comm->size : side == 0 ? of->graph->out_count : of->graph->in_count;
+}
+
+static const char *parts_name(const py_call *of) { return of->graph ? "neighbors" : "ranks"; }
+
 /* ---- lists ---- */
 
 static int read_list(const py_call *of, PyObject *given, const char *what, int side, int64_t *words) {
   PyObject *fast = PySequence_List(given);
   Py_ssize_t count = fast ? PyList_Size(fast) : -1;
-  if (count >= 0 && count != of->comm->size)
-    PyErr_Format(PyExc_ValueError, "%s: %s of %s are %zd; there are %" PRId64 " ranks", of->row->name, what,
-                 side_names[side], count, of->comm->size);
+  if (count >= 0 && count != parts_of(of, side))
+    PyErr_Format(PyExc_ValueError, "%s: %s of %s are %zd; there are %" PRId64 " %s", of->row->name, what,
+                 side_names[side], count, parts_of(of, side), parts_name(of));
   for (Py_ssize_t n = 0; n < count && !PyErr_Occurred(); n++)
     words[n] = PyLong_AsLongLong(PyList_GetItem(fast, n));
   Py_XDECREF(fast);
@@ -37,7 +44,7 @@ static int read_list(const py_call *of, PyObject *given, const char *what, int s
 static int check_blocks(const py_call *of, int side) {
   const py_list *list = &of->list[side];
   int64_t all = of->view[side].count, packed = 0;
-  for (int64_t r = 0; r < of->comm->size; r++) {
+  for (int64_t r = 0; r < parts_of(of, side); r++) {
     int64_t count = list->counts[r], at = list->offsets ? list->offsets[r] : packed;
     if (count < 0 || at < 0 || count > all || at > all - count) {
       PyErr_Format(PyExc_ValueError,
@@ -56,15 +63,16 @@ static int begin_list(py_call *of, int side) {
     PyErr_Format(PyExc_TypeError, "%s needs the counts of %s", of->row->name, side_names[side]);
     return -1;
   }
-  if (!of->words && !(of->words = calloc((size_t)of->comm->size, 4 * sizeof *of->words))) {
+  int64_t most = 1 + (parts_of(of, 0) > parts_of(of, 1) ? parts_of(of, 0) : parts_of(of, 1));
+  if (!of->words && !(of->words = calloc((size_t)most, 4 * sizeof *of->words))) {
     PyErr_NoMemory();
     return -1;
   }
-  list->counts = of->words + 2 * side * of->comm->size;
+  list->counts = of->words + 2 * side * most;
   if (read_list(of, list->count, "counts", side, list->counts) != 0)
     return -1;
   if (list->offset) {
-    list->offsets = list->counts + of->comm->size;
+    list->offsets = list->counts + most;
     if (read_list(of, list->offset, "offsets", side, list->offsets) != 0)
       return -1;
   }
@@ -73,35 +81,51 @@ static int begin_list(py_call *of, int side) {
 
 /* ---- what both sides say ---- */
 
-/* Elements of a block, or -1. */
-static int64_t block_of(const py_call *of, int side) {
-  int64_t count = of->view[side].count, size = of->comm->size;
-  if (share_of(of, side) != PY_EACH || count % size == 0)
-    return share_of(of, side) == PY_EACH ? count / size : count;
-  PyErr_Format(PyExc_ValueError, "%s: %s has %" PRId64 " elements, which %" PRId64 " ranks cannot share evenly",
-               of->row->name, side_names[side], count, size);
+#define UNKNOWN (-1) /* of a side that is not there, or has no blocks */
+
+/* Elements behind the first axis: those of a block where there is none of them. */
+static int64_t row_of(const py_view *view) {
+  int64_t count = view->axes > 0 ? 1 : UNKNOWN;
+  for (int axis = 1; axis < view->axes; axis++)
+    count *= view->shape[axis];
+  return count;
+}
+
+/* Elements of a block of that side. */
+static int find_block(const py_call *of, int side, int64_t *block) {
+  int64_t count = of->view[side].count, parts = parts_of(of, side);
+  if (share_of(of, side) != PY_EACH) {
+    *block = count;
+    return 0;
+  }
+  *block = parts > 0 ? count / parts : row_of(&of->view[side]);
+  if (parts > 0 ? count % parts == 0 : count == 0)
+    return 0;
+  PyErr_Format(PyExc_ValueError, "%s: %s has %" PRId64 " elements, which %" PRId64 " %s cannot share evenly",
+               of->row->name, side_names[side], count, parts, parts_name(of));
   return -1;
 }
 
 static int differ(const py_call *of, int64_t in) {
   PyErr_Format(PyExc_ValueError,
-               "%s: data has %" PRId64 " elements and out %" PRId64 "; with %" PRId64 " ranks out must have %" PRId64,
-               of->row->name, of->view[0].count, of->view[1].count, of->comm->size,
-               (of->row->out == PY_EACH ? in * of->comm->size : in));
+               "%s: data has %" PRId64 " elements and out %" PRId64 "; with %" PRId64 " %s out must have %" PRId64,
+               of->row->name, of->view[0].count, of->view[1].count, parts_of(of, 1), parts_name(of),
+               of->row->out == PY_EACH ? in * parts_of(of, 1) : in);
   return -1;
 }
 
 static int agree(py_call *of) {
-  int64_t block[2] = {-1, -1};
-  for (int side = 1; side >= 0; side--)
-    if (has_side(of, side)) {
-      if ((block[side] = block_of(of, side)) < 0)
-        return -1;
-      of->type = of->view[side].type;
-      if (share_of(of, side) != PY_LISTED)
-        of->count = block[side];
-    }
-  if (block[0] < 0 || block[1] < 0)
+  int64_t block[2] = {UNKNOWN, UNKNOWN};
+  for (int side = 1; side >= 0; side--) {
+    if (!has_side(of, side))
+      continue;
+    if (find_block(of, side, &block[side]) != 0)
+      return -1;
+    of->type = of->view[side].type;
+    if (share_of(of, side) != PY_LISTED && block[side] != UNKNOWN)
+      of->count = block[side];
+  }
+  if (!has_side(of, 0) || !has_side(of, 1))
     return 0;
   if (of->view[0].type != of->view[1].type) {
     PyErr_Format(PyExc_TypeError, "%s: data has elements of type %s, out of type %s", of->row->name,
@@ -109,12 +133,13 @@ static int agree(py_call *of) {
     return -1;
   }
   bool lists = of->row->in == PY_LISTED || of->row->out == PY_LISTED;
-  return lists || block[0] == block[1] ? 0 : differ(of, block[0]);
+  bool open = block[0] == UNKNOWN || block[1] == UNKNOWN;
+  return lists || open || block[0] == block[1] ? 0 : differ(of, block[0]);
 }
 
 /* ---- buffers ---- */
 
-/* tutti._arrays.result(in, whether in and out have a block for each rank, ranks, name): an array like `in`. */
+/* tutti._arrays.result(data, parts of data, parts of out, name): an array like `data`. -1: it is one. */
 static PyObject *make_result(const py_call *of) {
   static PyObject *helper;
   if (!of->in || of->row->in == PY_LISTED || of->row->out == PY_LISTED) {
@@ -123,8 +148,8 @@ static PyObject *make_result(const py_call *of) {
   }
   if (!helper && !(helper = py_helper("tutti._arrays", "result")))
     return NULL;
-  return PyObject_CallFunction(helper, "OiiLs", of->in, of->row->in == PY_EACH, of->row->out == PY_EACH, of->comm->size,
-                               of->row->name);
+  return PyObject_CallFunction(helper, "OLLs", of->in, of->row->in == PY_EACH ? parts_of(of, 0) : (int64_t)-1,
+                               of->row->out == PY_EACH ? parts_of(of, 1) : (int64_t)-1, of->row->name);
 }
 
 static int find_result(py_call *of) {

@@ -3,20 +3,20 @@
 import sys
 
 
-def result(array, in_each, out_each, ranks, name):
-    """An array like `array`; where a call divides it among ranks, or gathers it from them, the first axis is theirs."""
+def result(array, in_parts, out_parts, name):
+    """An array like `array`; where a call divides it into parts, or gathers parts, the first axis is theirs; -1: it does not."""
     shape = getattr(array, "shape", None)
     if shape is None:
         raise TypeError(f"{name} makes no result like a {type(array).__name__}: pass out=")
     shape = tuple(shape)
-    if in_each:
-        if not shape or shape[0] != ranks:
+    if in_parts >= 0:
+        if not shape or shape[0] != in_parts:
             raise ValueError(
-                f"{name}: data has the shape {shape}; its first axis must be the {ranks} ranks', or pass out="
+                f"{name}: data has the shape {shape}; its first axis must be that of {in_parts} parts, or pass out="
             )
         shape = shape[1:]
-    if out_each:
-        shape = (ranks, *shape)
+    if out_parts >= 0:
+        shape = (out_parts, *shape)
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(array, torch.Tensor):
         return torch.empty(shape, dtype=array.dtype)

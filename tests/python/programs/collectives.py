@@ -127,6 +127,36 @@ def lists(seed):
     check(f"all_to_allv, {what}", got, wanted)
 
 
+def neighbors(seed):
+    """A ring with edges of different kinds, and a rank without any."""
+    of = random.Random(seed)
+    form, length = of.choice(FORMS), of.choice([1, 30, 4000])
+    edges = [(r, (r + 1) % size) for r in range(size)] + [(a, b) for a in range(size) for b in range(size) if of.random() < 0.3]
+    if size > 2:
+        edges = [(a, b) for a, b in edges if size - 1 not in (a, b)]
+    sources = [a for a, b in edges if b == rank]
+    destinations = [b for a, b in edges if a == rank]
+    graph = comm.graph(sources, destinations)
+
+    def run(name, *arguments):
+        if form == "blocking":
+            return getattr(graph, name)(*arguments)
+        request = getattr(graph, f"{name}_{form}")(*arguments)
+        return (request.start() if form == "init" else request).wait()
+
+    what = f"seed {seed}, {form}, {length}, edges {edges}"
+    mine = values(seed, rank, (length,), "i4")
+    wanted = numpy.array([values(seed, a, (length,), "i4") for a in sources], "i4").reshape(len(sources), length)
+    check(f"neighbor_allgather, {what}", run("neighbor_allgather", mine), wanted)
+    sent = numpy.array([mine + 10 * b for b in destinations], "i4").reshape(len(destinations), length)
+    check(f"neighbor_all_to_all, {what}", run("neighbor_all_to_all", sent), wanted + 10 * rank)
+    counts, back = [length % (b + 2) for b in destinations], [length % (rank + 2)] * len(sources)
+    got = numpy.zeros(sum(back), "i4")
+    run("neighbor_all_to_allv", numpy.concatenate([mine[:n] for n in counts] + [mine[:0]]), counts, got, back)
+    check(f"neighbor_all_to_allv, {what}", got, wanted[:, : length % (rank + 2)].ravel())
+    graph.close()
+
+
 def many_at_once(seed):
     """Requests of several communicators under way, dropped or waited for in another order."""
     of = random.Random(seed)
@@ -156,6 +186,7 @@ def objects():
 for n in range(ROUNDS):
     one_round(n)
     lists(n)
+    neighbors(n)
 many_at_once(7)
 objects()
 print(f"rank {rank} of {size}: all right")

@@ -20,7 +20,7 @@ CASES = [
     (TypeError, "no result like a list", lambda: comm.allreduce([1, 2])),
     (TypeError, "must have the buffer protocol or DLPack", lambda: comm.allreduce([1], out=numpy.zeros(1))),
     (ValueError, "out is read-only", lambda: comm.allreduce(data, out=data.tobytes())),
-    (ValueError, "its first axis must be the", lambda: comm.reduce_scatter(numpy.ones(size + 1))),
+    (ValueError, "its first axis must be that of", lambda: comm.reduce_scatter(numpy.ones(size + 1))),
     (ValueError, "cannot share evenly", lambda: comm.reduce_scatter(numpy.ones(size + 1), out=numpy.ones(1))) if size > 1 else None,
     (ValueError, "root is -1", lambda: comm.broadcast(data, root=-1)),
     (ValueError, f"root is {size}", lambda: comm.reduce(data, root=size)),

@@ -1,0 +1,160 @@
+/* bindings/python/src/graph.c - graphs over a communicator, and the collectives along their edges. */
+#include "call.h"
+
+#include <inttypes.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+/* ---- calls ---- */
+
+#define FORMS(name, ...)                                                                                               \
+  static tutti_status invoke_##name(const py_call *of, tutti_request **made) {                                         \
+    tutti_graph *graph = of->graph->graph;                                                                             \
+    if (of->form == PY_BLOCKING)                                                                                       \
+      return tutti_neighbor_##name(__VA_ARGS__, graph);                                                                \
+    return of->form == PY_START ? tutti_neighbor_##name##_start(__VA_ARGS__, graph, made)                              \
+                                : tutti_neighbor_##name##_init(__VA_ARGS__, graph, made);                              \
+  }
+#define IN of->view[0].data
+#define OUT of->view[1].data
+#define IN_LIST of->list[0].counts, of->list[0].offsets
+#define OUT_LIST of->list[1].counts, of->list[1].offsets
+
+FORMS(allgather, IN, OUT, of->count, of->type)
+FORMS(allgatherv, IN, of->count, OUT, OUT_LIST, of->type)
+FORMS(all_to_all, IN, OUT, of->count, of->type)
+FORMS(all_to_allv, IN, IN_LIST, OUT, OUT_LIST, of->type)
+
+static PyObject *make(PyObject *object, const py_row *row, py_form form, PyObject *const *args, Py_ssize_t count,
+                      PyObject *names) {
+  py_graph *self = (py_graph *)object;
+  if (self->graph)
+    return py_call_make(self->comm, self, row, form, args, count, names);
+  PyErr_SetString(PyExc_ValueError, "the graph is closed");
+  return NULL;
+}
+
+#define METHOD(name, suffix, form)                                                                                     \
+  static PyObject *name##suffix(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names) {            \
+    return make(self, &row_##name, form, args, count, names);                                                          \
+  }
+#define ROW(name, ...)                                                                                                 \
+  static const py_row row_##name = {"neighbor_" #name, .invoke = invoke_##name, __VA_ARGS__};                          \
+  METHOD(name, , PY_BLOCKING)                                                                                          \
+  METHOD(name, _start, PY_START)                                                                                       \
+  METHOD(name, _init, PY_INIT)
+#define ARGUMENTS(...) .argument = {__VA_ARGS__}
+
+ROW(allgather, ARGUMENTS(PY_IN, PY_OUT), .out = PY_EACH)
+ROW(allgatherv, ARGUMENTS(PY_IN, PY_OUT, PY_COUNTS, PY_OFFSETS), .out = PY_LISTED)
+ROW(all_to_all, ARGUMENTS(PY_IN, PY_OUT), .in = PY_EACH, .out = PY_EACH)
+ROW(all_to_allv, ARGUMENTS(PY_IN, PY_IN_COUNTS, PY_OUT, PY_OUT_COUNTS, PY_IN_OFFSETS, PY_OUT_OFFSETS), .in = PY_LISTED,
+    .out = PY_LISTED)
+
+/* ---- graphs ---- */
+
+static int64_t *read_ranks(PyObject *given, int64_t *count) {
+  PyObject *list = PySequence_List(given);
+  int64_t *ranks = list ? calloc((size_t)PyList_Size(list) + 1, sizeof *ranks) : NULL;
+  *count = list ? PyList_Size(list) : 0;
+  for (Py_ssize_t n = 0; ranks && n < PyList_Size(list) && !PyErr_Occurred(); n++)
+    ranks[n] = PyLong_AsLongLong(PyList_GetItem(list, n));
+  if (list && !ranks)
+    PyErr_NoMemory();
+  Py_XDECREF(list);
+  if (!PyErr_Occurred())
+    return ranks;
+  free(ranks);
+  return NULL;
+}
+
+static py_graph *new_graph(py_comm *comm) {
+  allocfunc alloc = (allocfunc)PyType_GetSlot((PyTypeObject *)py_type.graph, Py_tp_alloc);
+  py_graph *made = (py_graph *)alloc((PyTypeObject *)py_type.graph, 0);
+  if (!made)
+    return NULL;
+  Py_INCREF((PyObject *)comm);
+  made->comm = comm;
+  return made;
+}
+
+PyObject *py_graph_make(PyObject *object, PyObject *args) {
+  py_comm *comm = (py_comm *)object;
+  PyObject *from, *to;
+  if (!PyArg_ParseTuple(args, "OO:graph", &from, &to) || !py_comm_open(comm))
+    return NULL;
+  py_graph *made = new_graph(comm);
+  int64_t *sources = made ? read_ranks(from, &made->in_count) : NULL;
+  int64_t *destinations = sources ? read_ranks(to, &made->out_count) : NULL;
+  tutti_status status = TUTTI_OK;
+  if (destinations) {
+    Py_BEGIN_ALLOW_THREADS;
+    status = tutti_graph_create(comm->comm, made->in_count, sources, made->out_count, destinations, &made->graph);
+    Py_END_ALLOW_THREADS;
+  }
+  free(sources);
+  free(destinations);
+  if (made && made->graph) {
+    py_part_add(&comm->graphs, &made->part);
+    return (PyObject *)made;
+  }
+  Py_XDECREF((PyObject *)made);
+  return status == TUTTI_OK ? NULL : py_fail(status);
+}
+
+static void close_graph(py_graph *self) {
+  if (!self->graph)
+    return;
+  py_part_remove(&self->part);
+  tutti_graph_destroy(self->graph);
+  self->graph = NULL;
+}
+
+void py_graph_close_all(py_comm *comm) {
+  while (comm->graphs)
+    close_graph((py_graph *)((char *)comm->graphs - offsetof(py_graph, part)));
+}
+
+static PyObject *graph_close(py_graph *self, PyObject *unused) {
+  (void)unused;
+  if (self->requests > 0)
+    return PyErr_Format(PyExc_ValueError, "the graph has %" PRId64 " requests; let go of them first", self->requests);
+  close_graph(self);
+  Py_RETURN_NONE;
+}
+
+static void graph_dealloc(PyObject *object) {
+  py_graph *self = (py_graph *)object;
+  PyTypeObject *type = Py_TYPE(object);
+  close_graph(self);
+  Py_XDECREF((PyObject *)self->comm);
+  freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
+  release(object);
+  Py_DECREF(type);
+}
+
+#define ENTRY(name, suffix, arguments, text)                                                                           \
+  {"neighbor_" #name #suffix, (PyCFunction)(void (*)(void))name##suffix, METH_FASTCALL | METH_KEYWORDS,                \
+   "neighbor_" #name #suffix "(self" arguments ")\n--\n\n" text}
+#define ENTRIES(name, arguments, text)                                                                                 \
+  ENTRY(name, , arguments, text), ENTRY(name, _start, arguments, "Starts a call and returns its Request. " text),      \
+      ENTRY(name, _init, arguments, "Makes a Request that starts any number of times. " text)
+
+static PyMethodDef methods[] = {
+    ENTRIES(allgather, ", data, out=None", "Brings `data` to every destination; out[n] is that of source n."),
+    ENTRIES(allgatherv, ", data, out, counts, offsets=None",
+            "Brings `data` to every destination; counts[n] elements come from source n."),
+    ENTRIES(all_to_all, ", data, out=None", "Brings data[n] to destination n; out[n] comes from source n."),
+    ENTRIES(all_to_allv, ", data, counts, out, out_counts, offsets=None, out_offsets=None",
+            "Brings counts[n] elements to destination n; out_counts[n] come from source n."),
+    {"close", (PyCFunction)graph_close, METH_NOARGS, "close()\n--\n\nFrees the graph. Local."},
+    {NULL, NULL, 0, NULL}};
+
+static PyType_Slot slots[] = {
+    {Py_tp_doc, "From which ranks this one gets, and to which it gives, in the neighbor collectives."},
+    {Py_tp_dealloc, (void *)graph_dealloc},
+    {Py_tp_methods, methods},
+    {0, NULL}};
+
+PyType_Spec py_graph_spec = {"tutti.Graph", sizeof(py_graph), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                             slots};
