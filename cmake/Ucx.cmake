@@ -2,7 +2,7 @@
 # loaded at run time, by jobs that ask for it. `ucx_left_out` are the sources that are not compiled.
 find_package(PkgConfig REQUIRED)
 set(ucx no)
-set(ucx_left_out "/transport/ucx/(arrival|device|library|mail|peer|rail|ucx)\\.c$")
+set(ucx_left_out "/transport/ucx/(arrival|device|library|peer|pipes|rail|ucx)\\.c$")
 if(NOT TUTTI_UCX STREQUAL "OFF")
   pkg_check_modules(UCX ucx>=1.13)
   if(UCX_FOUND)
