@@ -63,10 +63,10 @@ void tt_sim_wake(tt_sim_machine *machine, uint32_t number) {
   machine->awake.last = number;
 }
 
-/* The lane of a rank that comes late has nothing to do before. What is sent to the rank comes nevertheless. */
+/* A lane has nothing to do before its rank makes the call. What is sent to the rank comes nevertheless. */
 void tt_sim_start(tt_sim_machine *machine, uint32_t number) {
   tt_sim_lane *lane = &machine->lane[number];
-  double start_ps = rint(1000 * tt_sim_late_ns(machine->model, lane->plan->rank));
+  double start_ps = lane->call->rank_ps[lane->plan->rank];
   machine->lanes_left += !tt_sim_is_through(lane);
   if (start_ps > 0 && !tt_sim_is_through(lane)) {
     lane->works = true;

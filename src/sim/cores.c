@@ -43,7 +43,7 @@ void tt_sim_cores_queue(tt_sim_machine *machine, uint32_t number) {
     at = &machine->lane[*at].next_at_core;
   *at = number;
   lane->next_at_core = TT_NONE;
-  lane->works = true;
+  tt_sim_works(lane);
 }
 
 /* Where in the core's list the lane is that goes on: of the same rank, or else the first. */

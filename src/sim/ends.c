@@ -84,7 +84,7 @@ tt_medium tt_sim_ends_medium(const tt_sim_machine *machine, const tt_sim_lane *l
   bool reads = bound->single_copy && media & TT_MEDIA(TT_MEDIUM_READ) && bound->read_least >= 0;
   if (media & TT_MEDIA(TT_MEDIUM_CELL) && bound->plan[lane->plan->rank]->blocks == TT_CLASS_CELLS)
     return TT_MEDIUM_CELL;
-  if (reads && tt_sim_block_bytes(machine, current(lane)->block) >= bound->read_least)
+  if (reads && tt_sim_block_bytes(lane->call->of, current(lane)->block) >= bound->read_least)
     return TT_MEDIUM_READ;
   return media & TT_MEDIA(TT_MEDIUM_MESSAGE)     ? TT_MEDIUM_MESSAGE
          : media & TT_MEDIA(TT_MEDIUM_PUBLISHED) ? TT_MEDIUM_PUBLISHED
@@ -142,7 +142,7 @@ static tutti_status add_own(tt_sim_machine *machine, const tt_plan *plan, own *o
     return TUTTI_ERR_MEMORY;
   for (uint32_t n = 0; n < plan->step_count; n++) {
     const tt_step *step = &plan->step[n];
-    double bytes = (double)tt_sim_block_bytes(machine, step->block);
+    double bytes = (double)tt_sim_block_bytes(machine->call->of, step->block);
     if (has_src(step))
       of->used_at[place(plan, step->src)] = bytes;
     if (has_dst(step))
@@ -227,7 +227,7 @@ static double take_ns(const tt_sim_machine *machine, const tt_sim_lane *lane, do
     return end_ns(machine, lane, end, begin_ps, bytes);
   if (sent_step(machine, machine->stream[lane->stream[lane->step]].first->packet)->wait_count > 0)
     return end_ns(machine, lane, end, begin_ps, bytes);
-  int64_t whole = tt_sim_block_bytes(machine, current(lane)->block);
+  int64_t whole = tt_sim_block_bytes(lane->call->of, current(lane)->block);
   return end_ns(machine, lane, end, begin_ps, whole) * (double)bytes / (double)whole;
 }
 
@@ -261,8 +261,8 @@ double tt_sim_ends_work(tt_sim_machine *machine, tt_sim_lane *lane, int64_t byte
 
 static int64_t all_bytes(const tt_sim_machine *machine) {
   int64_t sum = 0;
-  for (uint32_t block = 0; block < machine->plan[0]->block_count; block++)
-    sum += tt_sim_block_bytes(machine, block);
+  for (uint32_t block = 0; block < machine->call->of->plan[0]->block_count; block++)
+    sum += tt_sim_block_bytes(machine->call->of, block);
   return sum;
 }
 
@@ -276,7 +276,7 @@ tutti_status tt_sim_ends_make(tt_sim_machine *machine, const tt_sim_bound *bound
     made->memory_ps = tt_arena_alloc(&machine->arena, ranks, sizeof *made->memory_ps);
   }
   for (size_t r = 0; r < ranks && !machine->arena.failed; r++) {
-    add_own(machine, machine->plan[r], &made->own[r]);
+    add_own(machine, machine->call->of->plan[r], &made->own[r]);
     machine->work.done_ps[r] = bound->start_ps ? bound->start_ps[r] : 0;
   }
   machine->work.ends = made;

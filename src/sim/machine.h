@@ -1,5 +1,6 @@
 /* sim/machine.h - what the files of the simulator share: lanes, streams, packets, ports and the clock.
  *
+ *     sim.c       makes a machine, runs it, and says when ranks are through
  *     network.c   lanes and streams of all plans, numbered through
  *     run.c       lanes go on as far as their waits, packets and slots let them
  *     port.c      packets wait for ports and links, and are on their way
@@ -45,7 +46,17 @@ typedef struct tt_sim_stream {
   tt_sim_delivery *first, *last; /* those that have left */
 } tt_sim_stream;
 
+/* A call that goes on. */
+typedef struct tt_sim_running {
+  const tt_sim_call *of;
+  int64_t slice_bytes; /* INT64_MAX: nothing is cut */
+  uint32_t *rank_lane; /* first lane of each rank */
+  double *rank_ps;     /* of the result */
+  int64_t busy;        /* packets that have not come to their readers, and lanes that work */
+} tt_sim_running;
+
 typedef struct tt_sim_lane {
+  tt_sim_running *call;
   const tt_plan *plan;
   const tt_lane *of;
   uint32_t *stream;                   /* of each step; of a published sending lane: of each reader */
@@ -113,13 +124,10 @@ typedef struct tt_sim_cores tt_sim_cores;
 
 typedef struct tt_sim_machine {
   const tt_sim_model *model;
-  const tt_plan *const *plan;
-  const tt_sim_lengths *lengths;
-  uint32_t rank_count, level_count, lane_count, stream_count;
-  int64_t slice_bytes;               /* INT64_MAX: nothing is cut */
+  tt_sim_running *call;
+  uint32_t call_count, rank_count, level_count, lane_count, stream_count;
   double slowest_ns[TT_TOPO_LEVELS]; /* a byte of a packet that crosses this level and all within it */
-  tt_sim_lane *lane;
-  uint32_t *rank_lane; /* first lane of each rank */
+  tt_sim_lane *lane;                 /* of the first call's ranks, then of the second one's */
   tt_sim_stream *stream;
   tt_sim_port *port; /* [rank][level] */
   tt_sim_way_in *in; /* [rank][level] */
@@ -148,9 +156,20 @@ typedef struct tt_sim_machine {
   tt_arena arena;
 } tt_sim_machine;
 
+static inline void tt_sim_works(tt_sim_lane *lane) {
+  lane->call->busy += !lane->works;
+  lane->works = true;
+}
+
+/* The lane's rank is not through with its call before. */
+static inline void tt_sim_through_at(const tt_sim_lane *lane, double time_ps) {
+  double *rank_ps = &lane->call->rank_ps[lane->plan->rank];
+  *rank_ps = time_ps > *rank_ps ? time_ps : *rank_ps;
+}
+
 /* network.c: all of the machine but what moves. */
-tutti_status tt_sim_network(tt_sim_machine *machine);
-int64_t tt_sim_block_bytes(const tt_sim_machine *machine, uint32_t block); /* a plan's block */
+tutti_status tt_sim_network(tt_sim_machine *machine, const tt_sim_call *call);
+int64_t tt_sim_block_bytes(const tt_sim_call *call, uint32_t block); /* a plan's block */
 
 /* ends.c: what ranks of bound plans do at the ends of streams */
 tutti_status tt_sim_ends_make(tt_sim_machine *machine, const tt_sim_bound *bound);
@@ -166,7 +185,9 @@ void tt_sim_cores_queue(tt_sim_machine *machine, uint32_t lane); /* its current 
 void tt_sim_cores_serve(tt_sim_machine *machine);
 int64_t tt_sim_core_of(const tt_sim_bound *bound, int64_t rank); /* of all machines; only where ranks share cores */
 
-/* run.c: the rank's own work on the lane's current piece; returns when it is done. */
+/* run.c: all calls, to their end. */
+tutti_status tt_sim_go(tt_sim_machine *machine);
+/* The rank's own work on the lane's current piece; returns when it is done. */
 double tt_sim_begin_work(tt_sim_machine *machine, uint32_t lane, double begin_ps);
 
 /* clock.c: lanes to visit now, and what ends later */

@@ -89,6 +89,11 @@ static bool read_value(const item *of, const char *text, double *value) {
   return false;
 }
 
+bool tt_sim_time_parse(const char *text, double *time_ns) {
+  static const item time = {.name = "time", .kind = TIME, .most = 1e12};
+  return read_value(&time, text, time_ns);
+}
+
 static void set(const item *of, void *in, double value) {
   void *place = (char *)in + of->offset;
   if (is_real(of->kind))

@@ -1,12 +1,13 @@
 /* sim/network.c - lanes and streams of all ranks' plans, numbered through, and everything that they share.
  *
- * A stream is (lane id, source, reader); each step of a lane that sends or receives knows its stream's number. Streams
+ * Of several calls, each has lanes and streams of its own; ports, links and ranks are there once. A stream is (lane id, source, reader); each step of a lane that sends or receives knows its stream's number. Streams
  * are found by the receiving lanes' steps and looked up by the sending ones'. Cost: O(steps). */
 #include "sim/machine.h"
 
 #include <assert.h>
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 typedef struct finder {
   tt_sim_machine *machine;
@@ -84,15 +85,27 @@ static tutti_status join_readers(const finder *in, uint32_t number) {
   return status;
 }
 
-static tutti_status join(const finder *in) {
-  tt_sim_machine *machine = in->machine;
+/* The lanes of one call. */
+static tutti_status join(const finder *in, uint32_t first, uint32_t end) {
+  const tt_sim_machine *machine = in->machine;
   tutti_status status = TUTTI_OK;
-  for (uint32_t n = 0; n < machine->lane_count && status == TUTTI_OK; n++)
+  for (uint32_t n = first; n < end && status == TUTTI_OK; n++)
     if (machine->lane[n].of->role == TT_ROLE_RECV)
       status = join_steps(in, n, false);
-  for (uint32_t n = 0; n < machine->lane_count && status == TUTTI_OK; n++)
+  for (uint32_t n = first; n < end && status == TUTTI_OK; n++)
     if (machine->lane[n].of->role == TT_ROLE_SEND)
       status = machine->lane[n].of->published ? join_readers(in, n) : join_steps(in, n, true);
+  return status;
+}
+
+static tutti_status join_calls(finder *in) {
+  const tt_sim_machine *machine = in->machine;
+  tutti_status status = TUTTI_OK;
+  for (uint32_t c = 0; c < machine->call_count && status == TUTTI_OK; c++) {
+    bool last = c + 1 == machine->call_count;
+    memset(in->number, 0, ((size_t)in->mask + 1) * sizeof *in->number);
+    status = join(in, machine->call[c].rank_lane[0], last ? machine->lane_count : machine->call[c + 1].rank_lane[0]);
+  }
   return status;
 }
 
@@ -101,13 +114,12 @@ static tutti_status join(const finder *in) {
 /* At most so many streams: a lane has a new one only where its peer changes. */
 static uint32_t stream_limit(const tt_sim_machine *machine) {
   uint32_t limit = 0;
-  for (uint32_t r = 0; r < machine->rank_count; r++)
-    for (uint32_t n = 0; n < machine->plan[r]->lane_count; n++) {
-      const tt_lane *lane = &machine->plan[r]->lane[n];
-      const tt_step *step = machine->plan[r]->step + lane->first_step;
-      for (uint32_t k = 0; k < lane->step_count && lane->role == TT_ROLE_RECV; k++)
-        limit += k == 0 || step[k].peer != step[k - 1].peer;
-    }
+  for (uint32_t n = 0; n < machine->lane_count; n++) {
+    const tt_lane *lane = machine->lane[n].of;
+    const tt_step *step = machine->lane[n].plan->step + lane->first_step;
+    for (uint32_t k = 0; k < lane->step_count && lane->role == TT_ROLE_RECV; k++)
+      limit += k == 0 || step[k].peer != step[k - 1].peer;
+  }
   return limit;
 }
 
@@ -148,9 +160,11 @@ static void add_ports(tt_sim_machine *machine) {
     machine->port[n] = (tt_sim_port){.first_lane = TT_NONE, .next_ready = TT_NONE};
 }
 
-static void add_lane(tt_sim_machine *machine, const tt_plan *plan, const tt_lane *of, tt_sim_lane *lane) {
+static void add_lane(tt_sim_machine *machine, tt_sim_running *call, const tt_plan *plan, const tt_lane *of,
+                     tt_sim_lane *lane) {
   bool publishes = of->published && of->role == TT_ROLE_SEND;
-  *lane = (tt_sim_lane){.plan = plan,
+  *lane = (tt_sim_lane){.call = call,
+                        .plan = plan,
                         .of = of,
                         .first_waiter = TT_NONE,
                         .next_waiter = TT_NONE,
@@ -161,25 +175,27 @@ static void add_lane(tt_sim_machine *machine, const tt_plan *plan, const tt_lane
 }
 
 static void add_lanes(tt_sim_machine *machine) {
-  machine->rank_lane = tt_arena_alloc(&machine->arena, machine->rank_count, sizeof *machine->rank_lane);
-  for (uint32_t r = 0; r < machine->rank_count; r++)
-    machine->lane_count += machine->plan[r]->lane_count;
+  for (uint32_t c = 0; c < machine->call_count; c++)
+    for (uint32_t r = 0; r < machine->rank_count; r++)
+      machine->lane_count += machine->call[c].of->plan[r]->lane_count;
   machine->lane = tt_arena_alloc(&machine->arena, machine->lane_count, sizeof *machine->lane);
   uint32_t at = 0;
-  for (uint32_t r = 0; r < machine->rank_count && !machine->arena.failed; r++) {
-    machine->rank_lane[r] = at;
-    for (uint32_t n = 0; n < machine->plan[r]->lane_count; n++)
-      add_lane(machine, machine->plan[r], &machine->plan[r]->lane[n], &machine->lane[at++]);
+  for (uint32_t n = 0; n < machine->call_count * machine->rank_count && !machine->arena.failed; n++) {
+    tt_sim_running *call = &machine->call[n / machine->rank_count];
+    const tt_plan *plan = call->of->plan[n % machine->rank_count];
+    call->rank_lane[plan->rank] = at;
+    for (uint32_t l = 0; l < plan->lane_count; l++)
+      add_lane(machine, call, plan, &plan->lane[l], &machine->lane[at++]);
   }
 }
 
-static tutti_status check(const tt_sim_machine *machine) {
-  const tt_plan *first = machine->plan[0];
+static tutti_status check(const tt_sim_machine *machine, const tt_sim_call *call) {
+  const tt_plan *first = call->plan[0];
   if (machine->model->topo->rank_count != first->rank_count)
     return tt_fail(TUTTI_ERR_PLAN, "there are plans of %" PRId64 " ranks, but the topology has %" PRId64,
                    first->rank_count, machine->model->topo->rank_count);
   for (uint32_t r = 0; r < machine->rank_count; r++) {
-    const tt_plan *plan = machine->plan[r];
+    const tt_plan *plan = call->plan[r];
     if (plan->rank != r || plan->rank_count != first->rank_count || plan->block_count != first->block_count ||
         plan->part_count != first->part_count || plan->slice_bytes != first->slice_bytes)
       return tt_fail(TUTTI_ERR_PLAN, "the plan of rank %u is of another collective than that of rank 0", r);
@@ -187,27 +203,43 @@ static tutti_status check(const tt_sim_machine *machine) {
   return TUTTI_OK;
 }
 
-tutti_status tt_sim_network(tt_sim_machine *machine) {
-  machine->rank_count = (uint32_t)machine->plan[0]->rank_count;
+static tutti_status add_calls(tt_sim_machine *machine, const tt_sim_call *call) {
+  machine->rank_count = (uint32_t)call->plan[0]->rank_count;
+  machine->call = tt_arena_alloc(&machine->arena, machine->call_count, sizeof *machine->call);
+  tutti_status status = TUTTI_OK;
+  for (uint32_t c = 0; c < machine->call_count && machine->call && status == TUTTI_OK; c++) {
+    int64_t slot = machine->model->slot_bytes, slice = call[c].plan[0]->slice_bytes;
+    machine->call[c] =
+        (tt_sim_running){.of = &call[c],
+                         .slice_bytes = slot && (!slice || slot < slice) ? slot
+                                        : slice                          ? slice
+                                                                         : INT64_MAX,
+                         .rank_lane = tt_arena_alloc(&machine->arena, machine->rank_count, sizeof(uint32_t)),
+                         .rank_ps = machine->result->rank_ps + (size_t)c * machine->rank_count};
+    status = check(machine, &call[c]);
+  }
+  return status;
+}
+
+tutti_status tt_sim_network(tt_sim_machine *machine, const tt_sim_call *call) {
   machine->level_count = (uint32_t)machine->model->topo->level_count;
-  tutti_status status = check(machine);
+  tutti_status status = add_calls(machine, call);
   if (status != TUTTI_OK)
     return status;
-  int64_t slot = machine->model->slot_bytes, slice = machine->plan[0]->slice_bytes;
-  machine->slice_bytes = slot && (!slice || slot < slice) ? slot : slice ? slice : INT64_MAX;
+  if (!machine->arena.failed)
+    add_lanes(machine);
   finder in = {.machine = machine};
   uint32_t limit = stream_limit(machine);
   for (in.mask = 3; in.mask / 2 < limit;)
     in.mask = 2 * in.mask + 1;
   in.number = tt_arena_alloc(&machine->arena, (size_t)in.mask + 1, sizeof *in.number);
   machine->stream = tt_arena_alloc(&machine->arena, limit, sizeof *machine->stream);
-  add_lanes(machine);
   add_ports(machine);
   add_links(machine);
   find_slowest(machine);
   if (machine->arena.failed)
     return tt_fail(TUTTI_ERR_MEMORY, "no memory to simulate %u ranks", machine->rank_count);
-  return join(&in);
+  return join_calls(&in);
 }
 
 /* ---- lengths ---- */
@@ -215,9 +247,9 @@ tutti_status tt_sim_network(tt_sim_machine *machine) {
 /* Part n of `count` nearly equal ones. */
 static int64_t share(int64_t bytes, int64_t count, int64_t n) { return bytes / count + (n < bytes % count); }
 
-int64_t tt_sim_block_bytes(const tt_sim_machine *machine, uint32_t block) {
-  const tt_plan *plan = machine->plan[0];
-  const tt_sim_lengths *lengths = machine->lengths;
+int64_t tt_sim_block_bytes(const tt_sim_call *call, uint32_t block) {
+  const tt_plan *plan = call->plan[0];
+  const tt_sim_lengths *lengths = &call->lengths;
   uint32_t whole = block / plan->part_count, count = plan->block_count / plan->part_count;
   int64_t bytes = lengths->bytes ? lengths->bytes[whole] : share(lengths->total_bytes, count, whole);
   return plan->part_count == 1 ? bytes : share(bytes, plan->part_count, block % plan->part_count);

@@ -1,5 +1,5 @@
 /* Links that are slower than others, links and cores that others use, too, and ranks that come late: by hand. */
-#include "sim/testing.h"
+#include "support/simulate.h"
 
 #define N 4000.0 /* bytes */
 

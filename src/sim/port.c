@@ -149,10 +149,9 @@ static void begin_way(tt_sim_machine *machine, tt_sim_delivery *delivery) {
   const tt_step *step = first_step(machine, packet);
   double byte_ns, begin = take_links(machine, packet, stream, &byte_ns);
   double end = begin + duration_ps(machine, packet, byte_ns);
-  double *rank_ps = &machine->result->rank_ps[stream->source];
   way_in(machine, delivery)->busy++;
   if (delivery->port != TT_NONE)
-    *rank_ps = fmax(*rank_ps, end);
+    tt_sim_through_at(&machine->lane[packet->lane], end);
   tt_sim_later(machine, (tt_sim_event){.time_ps = end, .delivery = delivery, .port = delivery->port, .lane = TT_NONE});
   tt_sim_add_span(machine, &(tt_sim_span){.rank = (int32_t)stream->source,
                                           .peer = (int32_t)stream->reader,
@@ -177,6 +176,7 @@ void tt_sim_arrived(tt_sim_machine *machine, tt_sim_delivery *delivery) {
   tt_sim_way_in *in = way_in(machine, delivery);
   assert(in->busy > 0 && !delivery->arrived);
   in->busy--;
+  machine->lane[delivery->packet->lane].call->busy--;
   delivery->arrived = true;
   let_in(machine, in, delivery->packet->level);
   tt_sim_wake(machine, machine->stream[delivery->stream].recv_lane);
@@ -201,7 +201,6 @@ static void deliver(tt_sim_machine *machine, tt_sim_packet *packet, uint32_t num
 /* What is published is written once, at once; each reader reads it when it can. */
 static void leave(tt_sim_machine *machine, tt_sim_packet *packet, uint32_t port) {
   const tt_sim_lane *lane = &machine->lane[packet->lane];
-  double *rank_ps = &machine->result->rank_ps[lane->plan->rank];
   if (!lane->of->published) {
     deliver(machine, packet, lane->stream[packet->step], port);
     return;
@@ -209,7 +208,7 @@ static void leave(tt_sim_machine *machine, tt_sim_packet *packet, uint32_t port)
   for (uint32_t n = 0; n < lane->of->reader_count; n++)
     deliver(machine, packet, lane->stream[n], TT_NONE);
   double end = machine->clock.now_ps + duration_ps(machine, packet, machine->slowest_ns[packet->level]);
-  *rank_ps = fmax(*rank_ps, end);
+  tt_sim_through_at(lane, end);
   tt_sim_later(machine, (tt_sim_event){.time_ps = end, .port = port, .lane = TT_NONE});
 }
 
@@ -242,6 +241,7 @@ static void queue(tt_sim_machine *machine, uint32_t lane) {
 void tt_sim_depart(tt_sim_machine *machine, tt_sim_packet *packet) {
   tt_sim_lane *lane = &machine->lane[packet->lane];
   packet->ready_ps = machine->clock.now_ps;
+  lane->call->busy += packet->readers;
   packet->next = NULL;
   if (lane->first)
     lane->last->next = packet;

@@ -2,8 +2,8 @@
  *
  * At one time everything that can happen does: lanes put pieces of blocks into packets, take pieces from packets that
  * have come, and wake the lanes that wait for them. When nothing goes on any more, ports take what is ready, and the
- * clock moves to the next event. A packet leaves when its message ends or when it is full. Where nothing at all goes on
- * any more, packets that wait for the rest of their message leave as they are, as those of the engine would. */
+ * clock moves to the next event. A packet leaves when its message ends or when it is full. Where nothing at all of a call
+ * goes on any more, its packets that wait for the rest of their message leave as they are, as those of the engine would. */
 #include "sim/machine.h"
 
 #include <assert.h>
@@ -20,10 +20,10 @@ static bool receives(const tt_sim_lane *lane) {
   return current(lane)->kind == TT_STEP_RECV || current(lane)->kind == TT_STEP_RECV_REDUCE;
 }
 
-static int64_t piece_bytes(const tt_sim_machine *machine, const tt_sim_lane *lane) {
-  int64_t bytes = tt_sim_block_bytes(machine, current(lane)->block);
+static int64_t piece_bytes(const tt_sim_lane *lane) {
+  int64_t bytes = tt_sim_block_bytes(lane->call->of, current(lane)->block);
   bool last = lane->slice + 1 == lane->slices;
-  return last ? bytes - lane->slice * machine->slice_bytes : machine->slice_bytes;
+  return last ? bytes - lane->slice * lane->call->slice_bytes : lane->call->slice_bytes;
 }
 
 /* ---- waits ---- */
@@ -38,7 +38,7 @@ static bool may_go(tt_sim_machine *machine, uint32_t number) {
   const tt_step *step = current(lane);
   for (uint32_t n = 0; n < step->wait_count; n++) {
     const tt_wait *wait = &lane->plan->wait[step->wait_first + n];
-    tt_sim_lane *other = &machine->lane[machine->rank_lane[lane->plan->rank] + wait->lane];
+    tt_sim_lane *other = &machine->lane[lane->call->rank_lane[lane->plan->rank] + wait->lane];
     int64_t slice = wait->whole || lane->slices == 0 ? -1 : lane->slice;
     if (is_past(other, wait->step, slice))
       continue;
@@ -127,9 +127,9 @@ static void close_packet(tt_sim_machine *machine, tt_sim_lane *lane) {
 
 /* Puts the current piece into a packet; false where there is no room for now. */
 static bool put(tt_sim_machine *machine, tt_sim_lane *lane) {
-  int64_t bytes = piece_bytes(machine, lane);
-  assert(bytes > 0 && bytes <= machine->slice_bytes);
-  if (lane->open && bytes > machine->slice_bytes - lane->open->bytes)
+  int64_t bytes = piece_bytes(lane);
+  assert(bytes > 0 && bytes <= lane->call->slice_bytes);
+  if (lane->open && bytes > lane->call->slice_bytes - lane->open->bytes)
     close_packet(machine, lane);
   if (!lane->open)
     lane->open = begin_packet(machine, lane);
@@ -157,12 +157,12 @@ static double work_ns(const tt_sim_model *model, const tt_step *step) {
 double tt_sim_begin_work(tt_sim_machine *machine, uint32_t number, double begin_ps) {
   tt_sim_lane *lane = &machine->lane[number];
   const tt_step *step = current(lane);
-  int64_t bytes = piece_bytes(machine, lane);
+  int64_t bytes = piece_bytes(lane);
   double end_ps = machine->work.ends ? tt_sim_ends_work(machine, lane, bytes, begin_ps)
                                      : begin_ps + rint(1000 * work_ns(machine->model, step) * (double)bytes);
   end_ps = begin_ps + rint((end_ps - begin_ps) * tt_sim_work_factor(machine->model, lane->plan->rank));
   machine->work.done_ps[lane->plan->rank] = end_ps;
-  lane->works = true;
+  tt_sim_works(lane);
   tt_sim_later(machine, (tt_sim_event){.time_ps = end_ps, .port = TT_NONE, .lane = number});
   tt_sim_add_span(machine, &(tt_sim_span){.rank = (int32_t)lane->plan->rank,
                                           .peer = -1,
@@ -180,14 +180,14 @@ static void work(tt_sim_machine *machine, uint32_t number) {
   const tt_sim_lane *lane = &machine->lane[number];
   if (machine->work.cores)
     tt_sim_cores_queue(machine, number);
-  else if (machine->work.ends || work_ns(machine->model, current(lane)) * (double)piece_bytes(machine, lane) > 0)
+  else if (machine->work.ends || work_ns(machine->model, current(lane)) * (double)piece_bytes(lane) > 0)
     tt_sim_begin_work(machine, number, fmax(machine->clock.now_ps, machine->work.done_ps[lane->plan->rank]));
 }
 
 static void enter(tt_sim_machine *machine, tt_sim_lane *lane) {
   assert(!lane->entered);
-  int64_t bytes = tt_sim_block_bytes(machine, current(lane)->block);
-  lane->slices = bytes / machine->slice_bytes + (bytes % machine->slice_bytes > 0);
+  int64_t bytes = tt_sim_block_bytes(lane->call->of, current(lane)->block), slice = lane->call->slice_bytes;
+  lane->slices = bytes / slice + (bytes % slice > 0);
   lane->slice = 0;
   lane->entered = true;
   if (machine->work.ends)
@@ -200,7 +200,6 @@ static bool ends_message(const tt_sim_lane *lane) {
 }
 
 static void leave(tt_sim_machine *machine, tt_sim_lane *lane) {
-  double *rank_ps = &machine->result->rank_ps[lane->plan->rank];
   if (sends(lane) && ends_message(lane)) {
     close_packet(machine, lane);
     lane->in_message = false;
@@ -211,14 +210,13 @@ static void leave(tt_sim_machine *machine, tt_sim_lane *lane) {
     return;
   assert(machine->lanes_left > 0);
   machine->lanes_left--;
-  *rank_ps = fmax(*rank_ps, machine->clock.now_ps);
+  tt_sim_through_at(lane, machine->clock.now_ps);
 }
 
 /* Who has lent something is not through before it is used. */
 static void use_up(tt_sim_machine *machine, tt_sim_stream *stream) {
-  double *rank_ps = &machine->result->rank_ps[stream->source];
   if (TT_MEDIA(stream->first->packet->medium) & TT_MEDIA_LENT)
-    *rank_ps = fmax(*rank_ps, machine->clock.now_ps);
+    tt_sim_through_at(&machine->lane[stream->send_lane], machine->clock.now_ps);
   tt_sim_used_up(machine, stream);
 }
 
@@ -232,7 +230,7 @@ static void complete(tt_sim_machine *machine, tt_sim_lane *lane) {
   }
   if (++lane->slice >= lane->slices)
     leave(machine, lane);
-  if (lane->open && lane->open->bytes == machine->slice_bytes)
+  if (lane->open && lane->open->bytes == lane->call->slice_bytes)
     close_packet(machine, lane);
   wake_waiters(machine, lane);
 }
@@ -287,9 +285,12 @@ static void happen(tt_sim_machine *machine, const tt_sim_event *event) {
   if (event->port != TT_NONE)
     tt_sim_left(machine, event->port);
   if (event->lane != TT_NONE) {
-    machine->lane[event->lane].works = false;
-    if (!event->starts)
-      complete(machine, &machine->lane[event->lane]);
+    tt_sim_lane *lane = &machine->lane[event->lane];
+    lane->works = false;
+    if (!event->starts) {
+      lane->call->busy--;
+      complete(machine, lane);
+    }
     tt_sim_wake(machine, event->lane);
   }
 }
@@ -307,13 +308,23 @@ static bool go_on(tt_sim_machine *machine) {
   return true;
 }
 
-/* Sends what waits for the rest of its message; false where there is none. */
-static bool flush(tt_sim_machine *machine) {
+static bool flush_call(tt_sim_machine *machine, uint32_t call) {
   bool found = false;
   for (uint32_t n = 0; n < machine->lane_count; n++) {
-    found |= machine->lane[n].open != NULL;
-    close_packet(machine, &machine->lane[n]);
+    tt_sim_lane *lane = &machine->lane[n];
+    if (lane->call != &machine->call[call] || !lane->open)
+      continue;
+    found = true;
+    close_packet(machine, lane);
   }
+  return found;
+}
+
+/* Sends what waits for the rest of its message, in calls of which nothing else goes on; false where there is none. */
+static bool flush(tt_sim_machine *machine) {
+  bool found = false;
+  for (uint32_t c = 0; c < machine->call_count && machine->lanes_left > 0; c++)
+    found |= machine->call[c].busy == 0 && flush_call(machine, c);
   return found;
 }
 
@@ -327,68 +338,21 @@ static tutti_status stopped(const tt_sim_machine *machine) {
   return TUTTI_OK;
 }
 
-static void run(tt_sim_machine *machine) {
-  for (uint32_t r = 0; r < machine->rank_count; r++)
-    machine->result->rank_ps[r] = rint(1000 * tt_sim_late_ns(machine->model, r));
+static void go(tt_sim_machine *machine) {
+  for (uint32_t c = 0; c < machine->call_count; c++)
+    for (uint32_t r = 0; r < machine->rank_count; r++)
+      machine->call[c].rank_ps[r] = rint(1000 * fmax(machine->call[c].of->start_ns, tt_sim_late_ns(machine->model, r)));
   for (uint32_t n = 0; n < machine->lane_count; n++)
     tt_sim_start(machine, n);
   do {
     visit_awake(machine);
     tt_sim_cores_serve(machine);
     tt_sim_serve(machine);
-  } while (!machine->failed && (go_on(machine) || (machine->lanes_left > 0 && flush(machine))));
+  } while (!machine->failed && (flush(machine) || go_on(machine)));
 }
 
-/* bound: NULL: plans are not. */
-static tutti_status run_plans(const tt_sim_model *model, const tt_plan *const *plan, const tt_sim_bound *bound,
-                              const tt_sim_lengths *lengths, bool spans, tt_sim_result *result) {
-  *result = (tt_sim_result){.rounds = plan[0]->time_count};
-  tt_arena_init(&result->arena);
-  result->rank_ps = tt_arena_alloc(&result->arena, (size_t)plan[0]->rank_count, sizeof *result->rank_ps);
-  tt_sim_machine machine = {.model = model,
-                            .plan = plan,
-                            .lengths = lengths,
-                            .spans = {.wanted = spans},
-                            .awake = {.first = TT_NONE},
-                            .ready = {.first = TT_NONE},
-                            .result = result};
-  tt_arena_init(&machine.arena);
-  tutti_status status = tt_sim_network(&machine);
-  if (status == TUTTI_OK && bound)
-    status = tt_sim_ends_make(&machine, bound);
-  if (status == TUTTI_OK && result->rank_ps) {
-    run(&machine);
-    status = machine.failed ? TUTTI_OK : stopped(&machine);
-  }
-  if (status == TUTTI_OK && (machine.failed || !result->rank_ps))
-    status = tt_fail(TUTTI_ERR_MEMORY, "no memory to simulate %u ranks", machine.rank_count);
-  for (uint32_t r = 0; r < machine.rank_count && status == TUTTI_OK; r++)
-    result->time_ps = fmax(result->time_ps, result->rank_ps[r]);
-  free(machine.clock.event);
-  tt_arena_finish(&machine.arena);
-  return status;
-}
-
-tutti_status tt_sim_run(const tt_sim_model *model, const tt_plan *const *plan, const tt_sim_lengths *lengths,
-                        bool spans, tt_sim_result *result) {
-  return run_plans(model, plan, NULL, lengths, spans, result);
-}
-
-tutti_status tt_sim_run_bound(const tt_sim_model *model, const tt_sim_bound *bound, const tt_sim_lengths *lengths,
-                              tt_sim_result *result) {
-  int64_t ranks = bound->plan[0]->list->rank_count;
-  const tt_plan **list = calloc((size_t)ranks, sizeof(const tt_plan *));
-  for (int64_t r = 0; list && r < ranks; r++)
-    list[r] = bound->plan[r]->list;
-  *result = (tt_sim_result){.rounds = 0};
-  tutti_status status = list ? run_plans(model, list, bound, lengths, false, result)
-                             : tt_fail(TUTTI_ERR_MEMORY, "no memory to simulate %" PRId64 " ranks", ranks);
-  free(list);
-  return status;
-}
-
-void tt_sim_finish(tt_sim_result *result) {
-  free(result->span);
-  tt_arena_finish(&result->arena);
-  result->span = NULL;
+tutti_status tt_sim_go(tt_sim_machine *machine) {
+  go(machine);
+  return machine->failed ? tt_fail(TUTTI_ERR_MEMORY, "no memory to simulate %u ranks", machine->rank_count)
+                         : stopped(machine);
 }

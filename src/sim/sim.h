@@ -59,6 +59,8 @@ void tt_sim_model_init(tt_sim_model *model, const tt_topo *topo);
  * "node.*.1" link 1 of each; "rank.3:late=5us,load=50%" is a rank. TUTTI_ERR_ARGUMENT names what does not fit; the
  * model is then of no use. */
 tutti_status tt_sim_model_parse(const char *text, tt_sim_model *model);
+/* "500ns", "2us": false where it is no time. */
+bool tt_sim_time_parse(const char *text, double *time_ns);
 void tt_sim_model_print(const tt_sim_model *model, char *text, size_t size); /* parses back to the same */
 /* The outermost level at which two ranks are in different groups. */
 int tt_sim_model_level(const tt_sim_model *model, int64_t a, int64_t b);
@@ -87,11 +89,19 @@ typedef struct tt_sim_counts {
   int64_t messages, packets, bytes;
 } tt_sim_counts;
 
+/* One of the calls that all ranks make, on communicators of all ranks. */
+typedef struct tt_sim_call {
+  const tt_plan *const *plan; /* of each rank; all have passed tt_plan_check */
+  tt_sim_lengths lengths;
+  double start_ns; /* ranks make it at this time, or later where they are late */
+} tt_sim_call;
+
 /* Times are whole picoseconds; doubles hold them exactly up to 2.5 hours. */
 typedef struct tt_sim_result {
   double time_ps;     /* when the last rank is through */
-  double *rank_ps;    /* of each rank: its lanes are through and its packets have left */
-  uint32_t rounds;    /* of the plans */
+  double *call_ps;    /* with each call */
+  double *rank_ps;    /* [call][rank]: its lanes are through and its packets have left */
+  uint32_t rounds;    /* of the first call's plans */
   int64_t link_waits; /* packets that waited for a link */
   tt_sim_counts level[TT_TOPO_LEVELS];
   tt_sim_span *span; /* where asked for; in no order */
@@ -103,6 +113,10 @@ typedef struct tt_sim_result {
  * result is the same in every run. Cost: that of a heap, a packet; tt_sim_finish is called afterwards in any case. */
 tutti_status tt_sim_run(const tt_sim_model *model, const tt_plan *const *plan, const tt_sim_lengths *lengths,
                         bool spans, tt_sim_result *result);
+/* Several calls that go on at once: they share ports, links and the ranks' own time. Of what is ready at one time, the
+ * first call's goes first. */
+tutti_status tt_sim_run_calls(const tt_sim_model *model, const tt_sim_call *call, int call_count, bool spans,
+                              tt_sim_result *result);
 void tt_sim_finish(tt_sim_result *result);
 
 /* ---- bound plans, on a machine that was measured (ends.c) ----

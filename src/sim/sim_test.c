@@ -7,7 +7,7 @@
  *
  * Rates are such that every time is a whole number of picoseconds, so that equal means equal. n is the whole vector, or
  * what one rank sends to all others. */
-#include "sim/testing.h"
+#include "support/simulate.h"
 
 #include <math.h>
 #include <setjmp.h>

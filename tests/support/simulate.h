@@ -1,11 +1,11 @@
-/* sim/testing.h - what the simulator's tests share: a collective on a machine of round rates.
+/* tests/support/simulate.h - what the simulator's tests share: a collective on a machine of round rates.
  *
  * Rates are such that every time is a whole number of picoseconds, so that equal means equal. */
-#ifndef TT_SIM_TESTING_H
-#define TT_SIM_TESTING_H
+#ifndef TEST_SUPPORT_SIMULATE_H
+#define TEST_SUPPORT_SIMULATE_H
 
+#include "plans.h"
 #include "sim/sim.h"
-#include "support/plans.h"
 
 #include <math.h>
 #include <setjmp.h>
