@@ -45,6 +45,11 @@ static const char help[] =
     "  --gamma RATE       ns a byte combined\n"
     "  --model TEXT       the whole model: core:alpha=0.5us,beta=0.1;node:alpha=2us,beta=0.1,links=1;gamma=0.05\n"
     "  --measure          measure alpha, beta and gamma between two ranks of this machine\n"
+    "  --also CALL        make this call at the same time, on another communicator: 'broadcast size=1M root=3 at=5us\n"
+    "                     params=binomial'; can be given several times\n"
+    "\n"
+    "A model also names single links and ranks: node.0.1:load=50% (others take half of link 1 of node 0),\n"
+    "node.*.1:beta=0.2 (a slower second NIC), rank.3:load=50% (of its core), rank.3:late=5us.\n"
     "\n"
     "collectives: ";
 
@@ -124,6 +129,7 @@ static const tool_option rows[] = {
     {"dot", 0, TOOL_TEXT, AT(dot), NULL},
     {"sizes", 0, TOOL_TAKE, 0, take_sizes},
     {"measure", 0, TOOL_DO, 0, take_measure},
+    {"also", 0, TOOL_TAKE, 0, plan_take_also},
     {"alloc", 0, TOOL_SET, AT(alloc), NULL},
     {"by-rank", 0, TOOL_SET, AT(by_rank), NULL},
     {"help", 'h', TOOL_DO, 0, take_help},
@@ -144,6 +150,8 @@ static int check_parts(const plan_options *options) {
 
 static int check_all(plan_options *options) {
   int result = plan_subject_check(options);
+  if (result == 0)
+    result = plan_also_check(options);
   if (result == 0)
     result = check_parts(options);
   if (result == 0 && options->text_rank >= options->problem.rank_count)

@@ -4,9 +4,19 @@
 
 #include "compose/compose.h"
 #include "tools/shared/shared.h"
+#include "topo/topo.h"
 
 #define PLAN_SIZES 8
-#define PLAN_MODEL 512
+#define PLAN_MODEL 2048
+#define PLAN_ALSO 4
+
+/* A call that goes on at the same time, on another communicator of the same ranks. */
+typedef struct plan_also {
+  tt_problem problem;
+  const char *params;
+  int64_t bytes; /* 0: as many as the call beside it */
+  double at_ns;  /* when ranks make it */
+} plan_also;
 
 typedef struct plan_options {
   const char *command;    /* that was called, for errors */
@@ -17,6 +27,7 @@ typedef struct plan_options {
   const char *map;        /* text of --groups, NULL: none */
   int64_t node_count;     /* of --nodes, 0: none */
   bool as_job;            /* levels are those of a job: "node" is always there */
+  tt_topo *topo;          /* instead of all these; NULL: none; borrowed */
   const char *params;     /* text or preset; "all" */
   const char *svg, *dot;  /* paths, NULL: none; "-": standard output */
   bool text;              /* print the plans of all ranks only, as text */
@@ -28,6 +39,10 @@ typedef struct plan_options {
   bool by_rank;           /* how it goes, of each rank */
   bool measure;           /* rates of this machine, before those of `model` */
   char model[PLAN_MODEL]; /* changes of the usual rates */
+  struct {
+    plan_also call[PLAN_ALSO];
+    int count;
+  } also;
   int64_t size[PLAN_SIZES];
   int size_count; /* 0: none was named */
   tt_arena arena; /* of the graph */
@@ -67,6 +82,10 @@ int plan_take_model(void *options, const char *text);
 void plan_subject_init(const char *command, plan_options *options);
 /* Once they are: what goes together, and what follows from it. 0, or TOOL_WRONG after an error was printed. */
 int plan_subject_check(plan_options *options);
+
+/* also.c: --also */
+int plan_take_also(void *options, const char *text);
+int plan_also_check(plan_options *options); /* once it is known how many ranks there are */
 
 void plan_print_collectives(FILE *out);
 int plan_read_number(const plan_options *options, const char *name, const char *text, int64_t least, int64_t *number);

@@ -138,6 +138,17 @@ static void print_table(const plan_work *work) {
 
 /* ---- modelled times ---- */
 
+/* Of the calls that go on at the same time. */
+static void print_also(const plan_options *options, int64_t size, const double *time_ns) {
+  for (int n = 0; n < options->also.count; n++) {
+    const plan_also *also = &options->also.call[n];
+    char time[32], bytes[16];
+    tool_format_time(time_ns[n], time);
+    tt_format_bytes(also->bytes ? also->bytes : size, bytes);
+    printf("    also %-8s %12s  %s\n", bytes, time, tt_compose_info(also->problem.collective).name);
+  }
+}
+
 static tutti_status print_times(const plan_work *work) {
   static const int64_t usual[] = {8, 64 << 10, 16 << 20};
   const plan_options *options = work->options;
@@ -148,13 +159,14 @@ static tutti_status print_times(const plan_work *work) {
   tt_sim_model_print(&work->model, text, sizeof text);
   printf("\n  modelled time, %s\n", text);
   for (int n = 0; n < count && status == TUTTI_OK; n++) {
-    double time_ns;
-    status = plan_work_cost(work, size[n], &time_ns);
+    double time_ns[1 + PLAN_ALSO];
+    status = plan_work_times(work, size[n], time_ns);
     if (status != TUTTI_OK)
       break;
-    tool_format_time(time_ns, time);
+    tool_format_time(time_ns[0], time);
     tt_format_bytes(size[n], bytes);
     printf("  n = %-11s %12s\n", bytes, time);
+    print_also(options, size[n], time_ns + 1);
   }
   return status;
 }

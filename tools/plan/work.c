@@ -42,6 +42,9 @@ static tutti_status add_nodes(plan_work *work) {
 
 static tutti_status make_topo(plan_work *work) {
   const plan_options *options = work->options;
+  work->topo = options->topo;
+  if (work->topo)
+    return TUTTI_OK;
   work->topo = tt_topo_flat(&work->arena, options->problem.rank_count);
   if (!work->topo)
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for a topology");
@@ -143,15 +146,58 @@ static double packets(const plan_work *work, double total_bytes) {
   return blocks * (slices > 1 ? slices : 1);
 }
 
-tutti_status plan_work_cost(const plan_work *work, int64_t bytes, double *time_ns) {
-  tt_sim_result result;
+static tutti_status call_of(const plan_work *work, int64_t bytes, double start_ns, tt_sim_call *call) {
   int64_t units = (int64_t)work->plan[0]->block_count / plan_unit_blocks(work);
-  tt_sim_lengths lengths = {.total_bytes = bytes * units};
-  if (!plan_work_is_whole(work) || packets(work, (double)lengths.total_bytes) > PACKETS_MOST)
+  *call = (tt_sim_call){
+      .plan = (const tt_plan *const *)work->plan, .lengths = {.total_bytes = bytes * units}, .start_ns = start_ns};
+  if (!plan_work_is_whole(work) || packets(work, (double)call->lengths.total_bytes) > PACKETS_MOST)
     return tt_fail(TUTTI_ERR_UNSUPPORTED, "too many steps to simulate");
-  tutti_status status = tt_sim_run(&work->model, (const tt_plan *const *)work->plan, &lengths, false, &result);
-  *time_ns = result.time_ps / 1000;
+  return TUTTI_OK;
+}
+
+/* Closed afterwards in any case. */
+static tutti_status open_also(const plan_work *work, const plan_also *also, plan_options *options, plan_work *beside) {
+  *options = *work->options;
+  options->problem = also->problem;
+  tutti_status status = plan_work_open(options, also->params, beside);
+  return status == TUTTI_OK ? plan_work_lower(beside, PLAN_SIMULATED) : status;
+}
+
+static tutti_status simulate(const plan_work *work, const tt_sim_call *call, double time_ns[static 1 + PLAN_ALSO]) {
+  tt_sim_result result;
+  int count = 1 + work->options->also.count;
+  tutti_status status = tt_sim_run_calls(&work->model, call, count, false, &result);
+  for (int n = 0; n < count && status == TUTTI_OK; n++)
+    time_ns[n] = result.call_ps[n] / 1000;
   tt_sim_finish(&result);
+  return status;
+}
+
+tutti_status plan_work_times(const plan_work *work, int64_t bytes, double time_ns[static 1 + PLAN_ALSO]) {
+  tt_sim_call call[1 + PLAN_ALSO];
+  plan_options options[PLAN_ALSO];
+  plan_work beside[PLAN_ALSO];
+  int opened = 0;
+  tutti_status status = call_of(work, bytes, 0, &call[0]);
+  while (status == TUTTI_OK && opened < work->options->also.count) {
+    const plan_also *also = &work->options->also.call[opened];
+    status = open_also(work, also, &options[opened], &beside[opened]);
+    opened++;
+    if (status == TUTTI_OK)
+      status = call_of(&beside[opened - 1], also->bytes ? also->bytes : bytes, also->at_ns, &call[opened]);
+  }
+  if (status == TUTTI_OK)
+    status = simulate(work, call, time_ns);
+  while (opened > 0)
+    plan_work_close(&beside[--opened]);
+  return status;
+}
+
+tutti_status plan_work_cost(const plan_work *work, int64_t bytes, double *time_ns) {
+  double all_ns[1 + PLAN_ALSO];
+  tutti_status status = plan_work_times(work, bytes, all_ns);
+  if (status == TUTTI_OK)
+    *time_ns = all_ns[0];
   return status;
 }
 

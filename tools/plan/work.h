@@ -31,6 +31,8 @@ void plan_work_close(plan_work *work);
 bool plan_work_is_whole(const plan_work *work); /* all ranks are compiled */
 /* Modelled time for n bytes. TUTTI_ERR_UNSUPPORTED where that would take too long to find out. */
 tutti_status plan_work_cost(const plan_work *work, int64_t bytes, double *time_ns);
+/* The same, and of each call that goes on at the same time. */
+tutti_status plan_work_times(const plan_work *work, int64_t bytes, double time_ns[static 1 + PLAN_ALSO]);
 
 /* What n stands for, in plan blocks, and in words. */
 int64_t plan_unit_blocks(const plan_work *work);
