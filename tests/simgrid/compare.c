@@ -1,6 +1,8 @@
 /* tests/simgrid/compare.c - our times beside SimGrid's: a row for each machine, job, composition and length.
  *
- *     simgrid_compare [RANKS]    up to so many ranks: 64 (what system/simgrid runs), 256 or 1024 (default)
+ *     simgrid_compare [RANKS [LEAST [MACHINE]]]    up to so many ranks: 64 (what system/simgrid runs), 256 or 1024
+ *                                                  (default, what it runs with TUTTI_TEST_LONG=1); from LEAST on; of
+ *                                                  machines whose name begins so
  *
  * A row is "contended" where a packet waits for a link. There SimGrid shares the link's bandwidth among the packets on
  * it, while ours go over it one after the other. Exit code 1 where the median difference of the rows without contention
@@ -9,6 +11,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -16,18 +19,29 @@ typedef struct machine {
   const char *name;
   int64_t per_node, nodes_a_switch, switches_a_group; /* 0: no such level */
   const char *model;
+  const char *also; /* parameters of a broadcast from the last rank at the same time; NULL: none */
 } machine;
 
 static const machine machines[] = {
-    {"cluster, 1 NIC", 4, 0, 0, "core:alpha=0.5us,beta=0.1;node:alpha=2us,beta=0.08,links=1;gamma=0.05"},
-    {"cluster, 4 NICs", 8, 0, 0, "core:alpha=0.5us,beta=0.1;node:alpha=2us,beta=0.08,links=4;gamma=0.05"},
+    {"cluster, 1 NIC", 4, 0, 0, "core:alpha=0.5us,beta=0.1;node:alpha=2us,beta=0.08,links=1;gamma=0.05", NULL},
+    {"cluster, 4 NICs", 8, 0, 0, "core:alpha=0.5us,beta=0.1;node:alpha=2us,beta=0.08,links=4;gamma=0.05", NULL},
     {"fat tree, full", 4, 8, 0,
-     "core:alpha=0.5us,beta=0.1;node:alpha=2us,beta=0.08,links=1;switch:alpha=3us,beta=0.08,links=8;gamma=0.05"},
+     "core:alpha=0.5us,beta=0.1;node:alpha=2us,beta=0.08,links=1;switch:alpha=3us,beta=0.08,links=8;gamma=0.05", NULL},
     {"fat tree, 2:1", 4, 8, 0,
-     "core:alpha=0.5us,beta=0.1;node:alpha=2us,beta=0.08,links=1;switch:alpha=3us,beta=0.08,links=4;gamma=0.05"},
+     "core:alpha=0.5us,beta=0.1;node:alpha=2us,beta=0.08,links=1;switch:alpha=3us,beta=0.08,links=4;gamma=0.05", NULL},
     {"Dragonfly", 2, 4, 4,
      "core:alpha=0.5us,beta=0.1;node:alpha=2us,beta=0.08,links=1;switch:alpha=2.5us,beta=0.08,links=4;"
-     "group:alpha=4us,beta=0.08,links=8;gamma=0.05"},
+     "group:alpha=4us,beta=0.08,links=8;gamma=0.05",
+     NULL},
+    {"a slow node", 4, 0, 0,
+     "core:alpha=0.5us,beta=0.1;node:alpha=2us,beta=0.08,links=1;gamma=0.05;node.3:beta=0.2;node.5:load=75%", NULL},
+    {"loaded cores", 4, 0, 0,
+     "core:alpha=0.5us,beta=0.1;node:alpha=2us,beta=0.08,links=1;gamma=0.05;rank.9:load=90%;rank.40-43:load=50%", NULL},
+    {"late ranks", 4, 0, 0,
+     "core:alpha=0.5us,beta=0.1;node:alpha=2us,beta=0.08,links=1;gamma=0.05;rank.0:late=5us;rank.33-35:late=40us",
+     NULL},
+    {"two calls", 4, 0, 0, "core:alpha=0.5us,beta=0.1;node:alpha=2us,beta=0.08,links=1;gamma=0.05",
+     "[node:2-nomial,far/core:star]"},
 };
 
 typedef struct sim_job {
@@ -70,8 +84,8 @@ static tutti_status add_level(plans *all, const char *name, int64_t size) {
   return tt_topo_add(all->topo, &all->arena, name, group_of);
 }
 
-static tutti_status open_plans(const machine *on, const sim_job *of, int64_t ranks, plans *all) {
-  tt_problem problem = {.collective = of->collective, .rank_count = ranks};
+static tutti_status open_plans(const machine *on, const sim_job *of, int64_t ranks, int64_t root, plans *all) {
+  tt_problem problem = {.collective = of->collective, .rank_count = ranks, .root = root};
   int64_t a_switch = on->per_node * on->nodes_a_switch;
   tutti_status status = plans_begin(all, ranks, NULL, false);
   if (status == TUTTI_OK && on->switches_a_group)
@@ -95,9 +109,12 @@ typedef struct ours {
 
 static ours simulate(const played *of) {
   tt_sim_result result;
-  tt_sim_lengths lengths = {.total_bytes = of->block_bytes * of->all->plan[0]->block_count};
+  tt_sim_call call[CALLS_MOST];
   ours time = {.time_ns = -1};
-  if (tt_sim_run(of->model, (const tt_plan *const *)of->all->plan, &lengths, false, &result) == TUTTI_OK)
+  for (int c = 0; c < of->call_count; c++)
+    call[c] = (tt_sim_call){.plan = (const tt_plan *const *)of->all[c]->plan,
+                            .lengths = {.total_bytes = of->block_bytes * of->all[c]->plan[0]->block_count}};
+  if (tt_sim_run_calls(of->model, call, of->call_count, false, &result) == TUTTI_OK)
     time.time_ns = result.time_ps / 1000;
   for (int n = 0; n < of->model->topo->level_count; n++)
     time.packets += result.level[n].packets;
@@ -146,7 +163,7 @@ static void print_row(const machine *on, const sim_job *job, const played *of) {
   if (time.packets > PACKETS_MOST)
     return;
   double theirs = on_platform_ns(of), difference = 100 * (time.time_ns - theirs) / theirs;
-  printf("%-16s %5d %-15s %-50s %6d %12.2f %12.2f %+8.2f%%%s\n", on->name, (int)of->all->count,
+  printf("%-16s %5d %-15s %-50s %6d %12.2f %12.2f %+8.2f%%%s\n", on->name, (int)of->all[0]->count,
          tt_compose_info(job->collective).name, job->params, (int)of->block_bytes, time.time_ns / 1000, theirs / 1000,
          difference, time.contended ? " contended" : "");
   fflush(stdout);
@@ -156,19 +173,26 @@ static void print_row(const machine *on, const sim_job *job, const played *of) {
 }
 
 static void print_rows(const machine *on, const sim_job *job, int64_t ranks) {
-  plans all;
+  plans all, also = {.count = 0};
   tt_sim_model model;
-  tutti_status status = open_plans(on, job, ranks, &all);
+  sim_job beside = {TT_BROADCAST, on->also};
+  tutti_status status = open_plans(on, job, ranks, 0, &all);
+  if (on->also && status == TUTTI_OK)
+    status = open_plans(on, &beside, ranks, ranks - 1, &also);
   if (status == TUTTI_OK) {
     tt_sim_model_init(&model, all.topo);
     status = tt_sim_model_parse(on->model, &model);
   }
   for (size_t n = 0; n < TT_COUNT(blocks) && status == TUTTI_OK; n++)
-    print_row(on, job, &(played){.model = &model, .all = &all, .block_bytes = blocks[n]});
+    print_row(
+        on, job,
+        &(played){.model = &model, .all = {&all, &also}, .call_count = on->also ? 2 : 1, .block_bytes = blocks[n]});
   if (status != TUTTI_OK)
     printf("%s, %d ranks, %s: %s\n", on->name, (int)ranks, job->params, tutti_last_error());
   found.failed += status != TUTTI_OK;
   plans_close(&all);
+  if (on->also)
+    plans_close(&also);
 }
 
 /* ---- all rows ---- */
@@ -190,14 +214,18 @@ static double print_median(const char *name, int kind) {
 
 int main(int argc, char **argv) {
   int64_t most = argc > 1 ? strtoll(argv[1], NULL, 10) : 1024;
-  if (argc > 2 || most < rank_counts[0])
-    return fprintf(stderr, "usage: simgrid_compare [RANKS], at least 64\n"), 2;
+  int64_t least = argc > 2 ? strtoll(argv[2], NULL, 10) : 0;
+  const char *only = argc > 3 ? argv[3] : "";
+  if (argc > 4 || most < rank_counts[0])
+    return fprintf(stderr, "usage: simgrid_compare [RANKS [LEAST [MACHINE]]], RANKS at least 64\n"), 2;
   printf("%-16s %5s %-15s %-50s %6s %12s %12s %9s\n", "machine", "ranks", "collective", "parameters", "block",
          "ours, us", "SimGrid, us", "difference");
-  for (size_t m = 0; m < TT_COUNT(machines); m++)
-    for (size_t r = 0; r < TT_COUNT(rank_counts) && rank_counts[r] <= most; r++)
-      for (size_t j = 0; j < TT_COUNT(jobs); j++)
-        print_rows(&machines[m], &jobs[j], rank_counts[r]);
+  for (size_t n = 0; n < TT_COUNT(machines) * TT_COUNT(rank_counts) * TT_COUNT(jobs); n++) {
+    const machine *on = &machines[n / TT_COUNT(jobs) / TT_COUNT(rank_counts)];
+    int64_t ranks = rank_counts[n / TT_COUNT(jobs) % TT_COUNT(rank_counts)];
+    if (least <= ranks && ranks <= most && strncmp(on->name, only, strlen(only)) == 0)
+      print_rows(on, &jobs[n % TT_COUNT(jobs)], ranks);
+  }
   double median = print_median("nothing is contended", 0);
   print_median("contended", 1);
   printf("%d rows of more than %d packets are left out, %d failed\n", found.left_out, PACKETS_MOST, found.failed);

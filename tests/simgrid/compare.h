@@ -13,10 +13,13 @@
 
 #include <stdio.h>
 
+enum { CALLS_MOST = 2 };
+
 /* Every block of the plans has so many bytes; none is cut, and nothing is published. */
 typedef struct played {
   const tt_sim_model *model;
-  const plans *all;
+  const plans *all[CALLS_MOST]; /* of each call; they go on at once */
+  int call_count;
   int64_t block_bytes;
 } played;
 

@@ -25,6 +25,7 @@ typedef struct message {
 } message;
 
 typedef struct stream {
+  int call;
   uint32_t id;
   int64_t source, reader;
   sg_sem_t arrived;
@@ -33,6 +34,7 @@ typedef struct stream {
 } stream;
 
 typedef struct lane {
+  int call;
   const tt_plan *plan;
   const tt_lane *of;
   uint32_t number, step;
@@ -49,7 +51,7 @@ static struct {
   const played *of;
   int level_count;
   lane *lane;
-  uint32_t *rank_lane;
+  uint32_t *rank_lane[CALLS_MOST];
   uint32_t lanes_left;
   port *port;      /* [rank][level] */
   sg_mutex_t *own; /* of each rank */
@@ -69,6 +71,8 @@ static void *need(size_t count, size_t size) {
 
 static int compare_streams(const void *x, const void *y) {
   const stream *a = x, *b = y;
+  if (a->call != b->call)
+    return a->call < b->call ? -1 : 1;
   if (a->id != b->id)
     return a->id < b->id ? -1 : 1;
   if (a->source != b->source)
@@ -76,8 +80,8 @@ static int compare_streams(const void *x, const void *y) {
   return a->reader == b->reader ? 0 : a->reader < b->reader ? -1 : 1;
 }
 
-static stream *stream_of(uint32_t id, int64_t source, int64_t reader) {
-  stream key = {.id = id, .source = source, .reader = reader};
+static stream *stream_of(const lane *one, int64_t source, int64_t reader) {
+  stream key = {.call = one->call, .id = one->of->id, .source = source, .reader = reader};
   void *found = tfind(&key, &all.streams, compare_streams);
   if (found)
     return *(stream **)found;
@@ -145,7 +149,7 @@ static void port_main(int argc, char **argv) {
 /* ---- lanes ---- */
 
 static void wait_for(lane *one, const tt_wait *wait) {
-  lane *other = &all.lane[all.rank_lane[one->plan->rank] + wait->lane];
+  lane *other = &all.lane[all.rank_lane[one->call][one->plan->rank] + wait->lane];
   while (other->step <= wait->step) {
     one->next_waiter = other->waiters;
     other->waiters = one;
@@ -170,8 +174,7 @@ static bool ends_message(const lane *one, const tt_step *step) {
 static void send_piece(lane *one, const tt_step *step, message **open) {
   if (!*open) {
     *open = need(1, sizeof **open);
-    **open = (message){
-        .stream = stream_of(one->of->id, one->plan->rank, step->peer), .round = step->time, .lane = one->number};
+    **open = (message){.stream = stream_of(one, one->plan->rank, step->peer), .round = step->time, .lane = one->number};
   }
   (*open)->bytes += all.of->block_bytes;
   (*open)->pieces++;
@@ -186,7 +189,7 @@ static void send_piece(lane *one, const tt_step *step, message **open) {
 }
 
 static void receive_piece(const lane *one, const tt_step *step) {
-  stream *from = stream_of(one->of->id, step->peer, one->plan->rank);
+  stream *from = stream_of(one, step->peer, one->plan->rank);
   if (from->left == 0) {
     sg_sem_acquire(from->arrived);
     message *taken = from->first;
@@ -203,7 +206,7 @@ static void work(const lane *one, const tt_step *step) {
   if (rate_ns <= 0)
     return;
   sg_mutex_lock(all.own[one->plan->rank]);
-  sg_actor_sleep_for(rate_ns * (double)all.of->block_bytes / 1000);
+  sg_actor_sleep_for(rate_ns * (double)all.of->block_bytes * tt_sim_work_factor(all.of->model, one->plan->rank) / 1000);
   sg_mutex_unlock(all.own[one->plan->rank]);
 }
 
@@ -222,6 +225,9 @@ static void lane_main(int argc, char **argv) {
   (void)argc;
   lane *one = &all.lane[atoi(argv[1])];
   message *open = NULL;
+  double late_ns = tt_sim_late_ns(all.of->model, one->plan->rank);
+  if (late_ns > 0)
+    sg_actor_sleep_for(late_ns / 1000);
   while (one->step < one->of->step_count) {
     do_step(one, &one->plan->step[one->of->first_step + one->step], &open);
     one->step++;
@@ -241,16 +247,19 @@ static void start(const char *kind, uint32_t number, int64_t rank, xbt_main_func
   sg_actor_create_(kind, all.host[rank], code, 2, argv);
 }
 
+static void add_lanes(int call, int64_t rank) {
+  const tt_plan *plan = all.of->all[call]->plan[rank];
+  all.rank_lane[call][rank] = all.lanes_left;
+  for (uint32_t n = 0; n < plan->lane_count; n++, all.lanes_left++)
+    all.lane[all.lanes_left] =
+        (lane){.call = call, .plan = plan, .of = &plan->lane[n], .number = all.lanes_left, .wake = sg_sem_init(0)};
+}
+
 static void add_rank(int64_t rank) {
-  const tt_plan *plan = all.of->all->plan[rank];
   char name[16];
   snprintf(name, sizeof name, "r%d", (int)rank);
   all.host[rank] = sg_host_by_name(name);
   all.own[rank] = sg_mutex_init();
-  all.rank_lane[rank] = all.lanes_left;
-  for (uint32_t n = 0; n < plan->lane_count; n++, all.lanes_left++)
-    all.lane[all.lanes_left] =
-        (lane){.plan = plan, .of = &plan->lane[n], .number = all.lanes_left, .wake = sg_sem_init(0)};
   for (int n = 0; n < all.level_count; n++) {
     uint32_t number = (uint32_t)(rank * all.level_count + n);
     int64_t ports = all.of->model->level[n].ports;
@@ -261,16 +270,21 @@ static void add_rank(int64_t rank) {
 }
 
 static void add_ranks(void) {
-  size_t count = (size_t)all.of->all->count, lane_count = 0;
-  for (size_t r = 0; r < count; r++)
-    lane_count += all.of->all->plan[r]->lane_count;
+  size_t count = (size_t)all.of->model->topo->rank_count, lane_count = 0;
+  int calls = all.of->call_count;
+  for (size_t n = 0; n < count * (size_t)calls; n++)
+    lane_count += all.of->all[n / count]->plan[n % count]->lane_count;
   all.lane = need(lane_count, sizeof *all.lane);
-  all.rank_lane = need(count, sizeof *all.rank_lane);
   all.port = need(count * (size_t)all.level_count, sizeof *all.port);
   all.own = need(count, sizeof(sg_mutex_t));
   all.host = need(count, sizeof(sg_host_t));
   for (size_t r = 0; r < count; r++)
     add_rank((int64_t)r);
+  for (int c = 0; c < calls; c++) {
+    all.rank_lane[c] = need(count, sizeof *all.rank_lane[c]);
+    for (size_t r = 0; r < count; r++)
+      add_lanes(c, (int64_t)r);
+  }
   for (uint32_t n = 0; n < all.lanes_left; n++)
     start("lane", n, all.lane[n].plan->rank, lane_main);
 }
