@@ -59,6 +59,24 @@ expect " n = 1000 1.1 us" broadcast -n 2 $rates --sizes 1000
 expect "node:alpha=5us,beta=0.1,links=2;core:alpha=1us,beta=0.1;gamma=0.05" allreduce -n 4 --nodes 2 $rates --model "node:alpha=5us,links=2"
 expect "measured between two ranks of this machine: core:alpha=" allreduce -n 2 --measure
 
+# single links and ranks, and several calls: 3 messages of 1000 bytes over NICs of 10 and 5 bytes a ns; ranks that are late;
+# a call that has the port first
+expect "node.*.1:beta=0.2" broadcast -n 4 --nodes 4 --params linear $rates --model "ports=3;node:links=2;node.*.1:beta=0.2" --sizes 1000
+expect " n = 1000 1.2 us" broadcast -n 4 --nodes 4 --params linear $rates --model "ports=3;node:links=2;node.*.1:beta=0.2" --sizes 1000
+expect " n = 1000 1.2 us" broadcast -n 2 --nodes 2 $rates --model "node.1:load=50%" --sizes 1000
+expect " n = 1000 8.1 us" broadcast -n 2 $rates --model "rank.0:late=7us" --sizes 1000
+expect " n = 1000 1.1 us" broadcast -n 2 $rates --sizes 1000 --also "broadcast size=2000"
+expect " also 2000 2.3 us broadcast" broadcast -n 2 $rates --sizes 1000 --also "broadcast size=2000"
+expect " also 1000 6.1 us broadcast" broadcast -n 2 $rates --sizes 1000 --also "broadcast root=1 at=5us params=[core:star] slice=1K"
+refuse 1 "'node.4' is not there; the last node is 3" broadcast -n 4 --nodes 4 --model "node.4:load=50%"
+refuse 1 "'node.0.2' is not there; each node has 1 link" broadcast -n 4 --nodes 4 --model "node.0.2:load=50%"
+refuse 1 "'core.0' has no links that ranks share; add core:links=1" broadcast -n 4 --model "core.0:load=50%"
+refuse 1 "'late=5' is unknown; links have beta and load" broadcast -n 4 --nodes 2 --model "node.0:late=5"
+refuse 2 "'sing' is not a collective" broadcast -n 4 --also "sing size=1M"
+refuse 2 "size=1Q is not a size" broadcast -n 4 --also "broadcast size=1Q"
+refuse 2 "root=4 is not a rank below 4" broadcast -n 4 --also "broadcast root=4"
+refuse 2 "'now' is unknown; write size=1M" broadcast -n 4 --also "allreduce now=1us"
+
 # every collective: n, roots, graphs
 expect " core 3 12 1.5 n " all-to-all -n 8 --params bruck
 expect "n: what one rank has for all, cut into 8 blocks" all-to-all -n 8
