@@ -44,7 +44,7 @@ def options_of(argv):
 
 class Work:
     def __init__(self, options):
-        self.options, self.slices, self.codes = options, 0, []
+        self.options, self.slices = options, 0
         options.folder.mkdir(parents=True, exist_ok=True)
         self.alone = shlex.split(options.alone)
         self.variables = {**os.environ, "TUTTI_WISDOM": str((options.folder / "wisdom.json").resolve()),
@@ -63,7 +63,8 @@ class Work:
             with open(self.options.folder / f"{name}.txt", "w" if ends_itself else "a", encoding="utf-8") as out:
                 code = subprocess.run([*self.alone, *limit, *command], stdout=out, env=self.variables).returncode
             if code == 2 or code not in (0, 1, 3, NOT_DONE, *ENDED) or (code == 1 and not ends_itself):
-                sys.exit(f"bench_mpi: {name} failed with exit code {code}: {shlex.join(map(str, command))}")
+                print(f"bench_mpi: {name} failed with exit code {code}: {shlex.join(map(str, command))}", file=sys.stderr)
+                sys.exit(2)
             if code not in (NOT_DONE, *ENDED):
                 done.write_text(f"{code}\n")
         return int(done.read_text())

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""bench_start.py [TUTTI] - what tutti costs MPI programs beside their collectives: commands that a rank starts, and the
+"""bench_start.py [TUTTI [WISDOM]] - what tutti costs MPI programs beside their collectives: commands that a rank starts, and the
 rank's own start and end. Jobs with tutti and without run in turn, in pairs; of the pairs' differences it prints the mean
 and its 95 % confidence interval, for each MPI that is there.
 
     shell   400 times system("true") in one rank, 5 pairs of jobs: with tutti / without
     start   MPI_Init, an allreduce of 8 bytes and MPI_Finalize with 2 and 8 ranks, 60 pairs: with tutti - without
+    wisdom  the same with tutti: with that file of wisdom, which has to be of this machine - without any
 """
 import math
 import os
@@ -17,6 +18,7 @@ import tempfile
 HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 TUTTI = sys.argv[1] if len(sys.argv) > 1 else f"{HERE}/build/bin/tutti"
 ALONE = {"openmpi": ["mpirun.openmpi", "--mca", "mpi_yield_when_idle", "1"], "mpich": ["mpiexec.hydra"]}
+WISDOM = sys.argv[2] if len(sys.argv) > 2 else None
 SETTINGS = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
             "OMPI_MCA_rmaps_base_oversubscribe": "1"}
 
@@ -25,16 +27,29 @@ def microseconds(command):
     return float(subprocess.run(command, env={**os.environ, **SETTINGS}, check=True, stdout=subprocess.PIPE).stdout)
 
 
-def pairs(mpi, ranks, count, *program):
-    """[(without tutti, with tutti)]; who is first changes."""
-    alone = [*ALONE[mpi], "-n", str(ranks), *program]
-    served = [TUTTI, "mpirun", "--mpi", mpi, "--mpirun", ALONE[mpi][0], *alone[1:]]
+def pairs(count, without, having):
+    """[(without, with)] of two commands; who is first changes."""
     found = []
     for pair in range(count):
-        first, second = (alone, served) if pair % 2 == 0 else (served, alone)
+        first, second = (without, having) if pair % 2 == 0 else (having, without)
         times = {id(first): microseconds(first), id(second): microseconds(second)}
-        found.append((times[id(alone)], times[id(served)]))
+        found.append((times[id(without)], times[id(having)]))
     return found
+
+
+def alone(mpi, ranks, *program):
+    return [*ALONE[mpi], "-n", str(ranks), *program]
+
+
+def served(mpi, ranks, wisdom, *program):
+    return ["env", f"TUTTI_WISDOM={wisdom}", TUTTI, "mpirun", "--mpi", mpi, "--mpirun", *alone(mpi, ranks, *program)]
+
+
+def say(mpi, what, found):
+    print(f"{mpi:8} {what}, ms, mean of {len(found)} pairs:",
+          interval([(having - without) / 1e3 for without, having in found]),
+          f"median {statistics.median((having - without) / 1e3 for without, having in found):.2f};",
+          f"without: median {statistics.median(without for without, _ in found) / 1e3:.2f}", flush=True)
 
 
 # Of Student's distribution, 95 %, by degrees of freedom.
@@ -54,15 +69,15 @@ def main():
                 continue
             program = f"{folder}/start-{mpi}"
             subprocess.run([f"mpicc.{mpi}", "-O2", "-o", program, f"{HERE}/bench/start/start.c"], check=True)
-            shells = pairs(mpi, 1, 5, program, "shell", "400")
+            shells = pairs(5, alone(mpi, 1, program, "shell", "400"), served(mpi, 1, "off", program, "shell", "400"))
             print(f"{mpi:8} shell            with / without tutti, mean of 5 pairs:",
-                  interval([served / alone for alone, served in shells]), flush=True)
+                  interval([having / without for without, having in shells]), flush=True)
             for ranks in (2, 8):
-                starts = pairs(mpi, ranks, 60, program)
-                print(f"{mpi:8} start  {ranks} ranks   with - without tutti, ms, mean of 60 pairs:",
-                      interval([(served - alone) / 1e3 for alone, served in starts]),
-                      f"median {statistics.median((served - alone) / 1e3 for alone, served in starts):.2f};",
-                      f"without: median {statistics.median(alone for alone, _ in starts) / 1e3:.2f}", flush=True)
+                say(mpi, f"start  {ranks} ranks   with - without tutti",
+                    pairs(60, alone(mpi, ranks, program), served(mpi, ranks, "off", program)))
+                if WISDOM:
+                    say(mpi, f"wisdom {ranks} ranks   with - without wisdom",
+                        pairs(60, served(mpi, ranks, "off", program), served(mpi, ranks, WISDOM, program)))
 
 
 main()
