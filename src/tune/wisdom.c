@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -78,11 +79,21 @@ static char *copied(tt_wisdom *wisdom, const char *text) {
   return copy ? memcpy(copy, text, size) : NULL;
 }
 
+/* "PATH:12" */
+static char *source_of(tt_wisdom *wisdom, int64_t line) {
+  size_t length = strlen(wisdom->path);
+  char *source = tt_arena_alloc(&wisdom->arena, length + 24, 1);
+  if (source) {
+    memcpy(source, wisdom->path, length);
+    snprintf(source + length, 24, ":%" PRId64, line);
+  }
+  return source;
+}
+
 /* *place: with texts of its own. */
 static tutti_status put(tt_wisdom *wisdom, const tt_winner *winner, tt_winner *place) {
-  const char *text = copied(wisdom, winner->text), *source = "";
-  if (winner->line > 0)
-    source = tt_arena_format(&wisdom->arena, "%s:%" PRId64, wisdom->path, winner->line);
+  const char *text = copied(wisdom, winner->text);
+  const char *source = winner->line > 0 ? source_of(wisdom, winner->line) : "";
   *place = *winner;
   place->text = text ? text : "";
   place->source = source ? source : "";
