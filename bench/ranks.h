@@ -29,6 +29,7 @@ typedef struct bench_figures {
   char text[BENCH_TEXT];    /* of a failure */
   double median_ns, p99_ns; /* of a call, slowest rank */
   int64_t calls, batches;
+  bench_ran ran;          /* the last call */
   const bench_flow *flow; /* of each host; NULL: not counted */
   bench_levels levels;    /* of no ranks: not asked, or not known */
 } bench_figures;
@@ -254,6 +255,7 @@ static inline int bench_ranks_time(bench_ranks *all, const bench_task *task, ben
     result = bench_ranks_watch(all, task, &command, answer, figures);
   if (result != BENCH_OK)
     return result;
+  figures->ran = answer->ran;
   figures->calls = command.calls;
   figures->batches = all->batch_count;
   figures->median_ns = bench_median(all->batch_ns, all->batch_count);

@@ -27,6 +27,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static int measure_row(bench_job *job, bench_rows *rows, bench_row *row) {
   if ((job->options->call.overlap ? bench_overlap_run(job, row) : bench_point_run(job, row)) != 0)
@@ -74,6 +75,17 @@ static int run_driver(bench_options *options, bench_rows *rows) {
   return result;
 }
 
+/* A search is made by the ranks themselves: they are started as a launcher would. */
+static int start_search(const bench_options *options, int argc, char **argv) {
+  tool_words line = {.count = 0};
+  tool_words_add_job(&line, "bench", options->ranks.count, argc, argv);
+  if (!line.failed)
+    execv(line.word[0], line.word);
+  bench_fail("cannot start %s: %s", line.failed ? "ranks" : line.word[0], strerror(errno));
+  tool_words_finish(&line);
+  return EXIT_FAILURE;
+}
+
 static int bench(bench_options *options, bool is_rank) {
   bench_rows rows = {0};
   int result = bench_rows_alloc(options, &rows);
@@ -95,5 +107,7 @@ int tt_tool_bench(int argc, char **argv) {
     result = bench_libraries_find(&options);
   if (result < 0 && rank > 0) /* rank 0's may be others, and right */
     fprintf(stderr, "tutti bench: rank %" PRId64 " does not understand its arguments\n", rank);
+  if (result == TOOL_GO_ON && options.rows.search && !is_rank)
+    return start_search(&options, argc, argv);
   return result == TOOL_GO_ON ? bench(&options, is_rank) : result == TOOL_HELPED ? EXIT_SUCCESS : TOOL_MISUSED;
 }

@@ -233,6 +233,8 @@ void bench_print_header(const bench_job *job) {
   int width = bench_params_width(options);
   bench_progress_clear();
   print_legend(job);
+  if (options->rows.search)
+    return;
   printf("%-*s %7s", bench_name_width(options), "collective", "size");
   if (width > 0)
     printf(" %-*s", width, "params");

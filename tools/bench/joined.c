@@ -8,6 +8,7 @@
 #include "levels.h"
 #include "own.h"
 #include "say.h"
+#include "search.h"
 #include "summary.h"
 
 #include "tools/shared/shared.h"
@@ -62,10 +63,18 @@ static void keep_flow(const bench_map *map, const bench_figures *figures, bench_
     memcpy(stats->flow, figures->flow, size);
 }
 
+static int search_row(bench_job *job, bench_rows *rows, const bench_task *task, bench_row *row) {
+  int result = bench_search_row(&((ranks_job *)job)->ranks, job->options, task, row);
+  rows->failed = rows->failed || row->result != BENCH_OK;
+  return result;
+}
+
 static int measure_row(bench_job *job, bench_rows *rows, bench_row *row) {
   static bench_figures figures;
   bench_ranks *ranks = &((ranks_job *)job)->ranks;
   bench_task task = task_of(job->options, ranks, row);
+  if (job->options->rows.search)
+    return search_row(job, rows, &task, row);
   row->result = bench_ranks_measure(ranks, &task, &figures);
   memcpy(row->text, figures.text, sizeof row->text);
   row->round_count = 1;

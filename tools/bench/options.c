@@ -58,8 +58,9 @@ static int take_params(void *to, const char *text) {
   size_t preset_count = 0;
   const tt_preset *preset = tt_preset_table(&preset_count);
   tt_params parsed;
-  bool all = strcmp(text, "all") == 0;
-  if (!all && *text && tt_params_parse(text, &parsed) != TUTTI_OK)
+  bool all = strcmp(text, "all") == 0, search = strcmp(text, BENCH_SEARCH) == 0;
+  rows->search = rows->search || search;
+  if (!all && !search && *text && tt_params_parse(text, &parsed) != TUTTI_OK)
     return bench_fail("--params: %s", tutti_last_error());
   size_t added = all ? preset_count : 1;
   if ((size_t)rows->params_count + added > BENCH_PARAMS)
@@ -68,6 +69,12 @@ static int take_params(void *to, const char *text) {
   for (size_t i = 0; i < added; i++)
     rows->params[rows->params_count++] = all ? preset[i].name : text;
   return 0;
+}
+
+static int take_limit(void *to, const char *text) {
+  bench_row_options *rows = &((bench_options *)to)->rows;
+  return tool_read_number(text, 1, INT32_MAX, &rows->limit) ? 0
+                                                            : bench_fail("--limit: '%s' is not a number from 1", text);
 }
 
 static int add_collective(bench_row_options *rows, const char *name) {
@@ -224,6 +231,7 @@ static const tool_option table[] = {
     {"type", 0, TOOL_TAKE, 0, take_type},
     {"op", 0, TOOL_TAKE, 0, take_op},
     {"params", 0, TOOL_TAKE, 0, take_params},
+    {"limit", 0, TOOL_TAKE, 0, take_limit},
     {"against", 0, TOOL_TAKE, 0, take_against},
     {"launch", 0, TOOL_TAKE, 0, take_launch},
     {"launch-openmpi", 0, TOOL_TAKE, 0, take_launch_openmpi},
@@ -267,6 +275,36 @@ static int check_delay(const bench_options *options) {
   return 0;
 }
 
+/* What a search cannot be combined with: it measures tutti's plans alone, and prints a table of its own. */
+static const char *beside_search(const bench_options *options) {
+  const bench_library_options *library = &options->library;
+  return options->rows.params_count > 1            ? "another --params"
+         : library->against_count > 0              ? "--against"
+         : options->launch.given                   ? "--launch; start it as 'mpirun -n 16 tutti bench'"
+         : strcmp(library->measured, "tutti") != 0 ? "--library"
+         : library->reproducible                   ? "--reproducible"
+         : options->call.overlap                   ? "--overlap"
+         : options->call.delay > 0                 ? "--delay"
+         : options->levels                         ? "--levels"
+         : options->launch.nics                    ? "--nics"
+         : options->ranks.core_count > 0           ? "--cores"
+         : options->json                           ? "--json"
+                                                   : NULL;
+}
+
+static int check_search(const bench_options *options) {
+  const char *beside = options->rows.search ? beside_search(options) : NULL;
+  if (beside)
+    return bench_fail("--params search does not work with %s", beside);
+  if (options->rows.limit > 0 && !options->rows.search)
+    return bench_fail("--limit %d: it is for --params search", (int)options->rows.limit);
+  for (int c = 0; c < options->rows.collective_count && options->rows.search; c++)
+    if (tt_compose_info(options->rows.collective[c]).has_graph)
+      return bench_fail("--params search: %s has a graph, for which nothing is searched",
+                        tt_compose_info(options->rows.collective[c]).name);
+  return 0;
+}
+
 static int64_t default_rank_count(void) {
   int core[1024], cores = bench_cores(core, (int)TT_COUNT(core));
   return cores < 2 ? 2 : cores;
@@ -292,5 +330,6 @@ int bench_options_parse(int argc, char **argv, bench_options *options) {
     return bench_fail("no collective; see `tutti bench --help`");
   if (options->rows.params_count == 0)
     options->rows.params[options->rows.params_count++] = "";
-  return check_arithmetic(options) == 0 && check_delay(options) == 0 ? TOOL_GO_ON : TOOL_WRONG;
+  bool right = check_arithmetic(options) == 0 && check_delay(options) == 0 && check_search(options) == 0;
+  return right ? TOOL_GO_ON : TOOL_WRONG;
 }

@@ -10,6 +10,7 @@
 #define BENCH_SIZES 64
 #define BENCH_PARAMS 64
 #define BENCH_ROUNDS_MAX 1000
+#define BENCH_SEARCH "search" /* in the place of parameters */
 
 /* Which rows: all of these with each other. */
 typedef struct bench_row_options {
@@ -21,6 +22,8 @@ typedef struct bench_row_options {
   const char *params[BENCH_PARAMS]; /* "": the profile's choice */
   int params_count;
   bool params_all; /* rows whose parameters make no plan are no failure */
+  bool search;     /* all candidates of the space instead */
+  int64_t limit;   /* of so many; 0: all */
 } bench_row_options;
 
 /* What a call is, and how calls follow each other. */

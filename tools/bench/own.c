@@ -7,6 +7,8 @@
 #include "api/api.h"
 #include "base/base.h"
 #include "bench/invoke.h"
+#include "call/call.h"
+#include "tools/tune/task.h"
 #include "topo/nics/nics.h"
 #include "topo/topo.h"
 
@@ -247,6 +249,13 @@ static void worker_close(void) {
   tutti_comm_destroy(self.words);
   tutti_comm_destroy(self.comm);
   tutti_context_destroy(self.context);
+}
+
+tutti_status bench_own_space(tt_collective collective, int64_t bytes, tt_candidates *space) {
+  *space = (tt_candidates){.count = 0};
+  tutti_status status = tt_comm_place(self.comm);
+  tt_task task = tune_task_on(self.comm, collective, bytes > 0 ? bytes : 1);
+  return status == TUTTI_OK ? tt_candidates_make(&task, space) : status;
 }
 
 const bench_library *bench_own_library(void) {

@@ -30,7 +30,7 @@ void bench_progress_clear(void) {
 void bench_progress(const char *format, ...) {
   static int64_t last_ns;
   int64_t now_ns = tt_clock_ns();
-  if (!isatty(STDERR_FILENO) || now_ns - last_ns < 100000000)
+  if (quiet || !isatty(STDERR_FILENO) || now_ns - last_ns < 100000000)
     return;
   va_list arguments;
   va_start(arguments, format);

@@ -72,6 +72,19 @@ void tool_words_add_number(tool_words *list, int64_t number) {
   tool_words_add(list, text);
 }
 
+void tool_words_add_job(tool_words *list, const char *command, int64_t ranks, int argc, char **argv) {
+  char self[TOOL_PATH];
+  tool_own_path(self);
+  tool_words_add(list, self);
+  tool_words_add(list, "run");
+  tool_words_add(list, "-n");
+  tool_words_add_number(list, ranks);
+  tool_words_add(list, self);
+  tool_words_add(list, command);
+  for (int n = 1; n < argc; n++)
+    tool_words_add(list, argv[n]);
+}
+
 void tool_words_finish(tool_words *list) {
   for (size_t n = 0; n < list->count; n++)
     free(list->word[n]);

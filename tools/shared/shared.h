@@ -71,6 +71,8 @@ typedef struct tool_words {
 void tool_words_add(tool_words *list, const char *word);      /* a copy */
 void tool_words_add_all(tool_words *list, const char *words); /* that blanks separate */
 void tool_words_add_number(tool_words *list, int64_t number);
+/* This program again, as the ranks of a job that run a command with the arguments behind argv[0]. */
+void tool_words_add_job(tool_words *list, const char *command, int64_t ranks, int argc, char **argv);
 void tool_words_finish(tool_words *list);
 
 bool tool_is_set(const char *variable); /* and not empty */

@@ -307,25 +307,16 @@ static int run_rank(tune_options *options, int64_t rank) {
 
 /* This program again, as the ranks of a job; alone: all ranks are one communicator. */
 static void exec_job(int64_t ranks, bool alone, int argc, char **argv) {
-  static char self[TOOL_PATH];
   tool_words line = {.count = 0};
-  tool_own_path(self);
-  const char *const words[] = {self, "run", "-n"};
-  for (size_t n = 0; n < TT_COUNT(words); n++)
-    tool_words_add(&line, words[n]);
-  tool_words_add_number(&line, ranks);
-  tool_words_add(&line, self);
-  tool_words_add(&line, "tune");
-  for (int n = 1; n < argc; n++)
-    tool_words_add(&line, argv[n]);
+  tool_words_add_job(&line, "tune", ranks, argc, argv);
   if (alone)
     tool_words_add(&line, "--ranks");
   if (alone)
     tool_words_add_number(&line, ranks);
   if (!line.failed)
-    execv(self, line.word);
+    execv(line.word[0], line.word);
+  tool_fail("tune", 0, "cannot start %s", line.failed ? "ranks" : line.word[0]);
   tool_words_finish(&line);
-  tool_fail("tune", 0, "cannot start %s", self);
 }
 
 static int start_ranks(const tune_options *options, int argc, char **argv) {
