@@ -1,9 +1,8 @@
 /* tools/verify/prove.c - one case: composed, lowered for all ranks, proven. */
+#include "all.h"
 #include "cases.h"
-
-#include "bind/bind.h"
 #include "random.h"
-#include "verify/verify.h"
+#include "tune/tune.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -52,8 +51,10 @@ static tutti_status make_graph(proof *in) {
 
 static tutti_status compose_collective(proof *in) {
   tutti_status status = make_graph(in);
+  tt_params params = in->of->params;
+  snprintf(params.form, sizeof params.form, "%s", in->of->form);
   if (status == TUTTI_OK)
-    status = tt_compose(&in->problem, in->of->form, &in->composition);
+    status = tt_task_compose(&in->problem, &params, in->topo, &in->arena, &in->composition);
   in->question = (tt_question){.collective = tt_compose_info(in->problem.collective).name,
                                .rank_count = in->problem.rank_count,
                                .block_count = in->composition.block_count,
@@ -79,44 +80,12 @@ static tutti_status compose(proof *in) {
   return tt_verify_primitives(&in->composition, &in->arena, &in->meaning);
 }
 
-/* A rank publishes to ranks on its own machine. */
-static bool stays_on_machines(const proof *in, const int64_t *machine) {
-  for (int64_t r = 0; r < in->problem.rank_count; r++)
-    for (uint32_t lane = 0; lane < in->plan[r]->lane_count; lane++)
-      for (uint32_t n = 0; n < in->plan[r]->lane[lane].reader_count; n++)
-        if (machine[in->plan[r]->reader[in->plan[r]->lane[lane].first_reader + n]] != machine[r])
-          return false;
-  return true;
-}
-
-/* What runs of the plans, on machines that are the groups of level "node" where that can be. */
-static tutti_status prove_bound(const proof *in, tt_class blocks) {
-  int64_t ranks = in->problem.rank_count;
-  tt_bound_plan *bound[TT_CASE_RANKS] = {NULL};
-  bool apart = in->of->level_count > 0 && blocks == TT_CLASS_STREAMS && stays_on_machines(in, in->of->group_of[0]);
-  tt_bind_facts facts = {.blocks = blocks,
-                         .able = TT_MEDIA_LENT,
-                         .wide = blocks == TT_CLASS_STREAMS,
-                         .machine = apart ? in->of->group_of[0] : NULL};
-  tutti_status status = TUTTI_OK;
-  for (int64_t r = 0; r < ranks && status == TUTTI_OK; r++)
-    status = tt_bind(in->plan[r], &facts, &bound[r]);
-  if (status == TUTTI_OK)
-    status = tt_verify_bound(&in->meaning, (const tt_plan *const *)in->plan, (const tt_bound_plan *const *)bound);
-  for (int64_t r = 0; r < ranks; r++)
-    tt_bound_plan_destroy(bound[r]);
-  return status;
-}
-
 static tutti_status lower_and_verify(proof *in, const tt_lowering *lowering) {
   tutti_status status = TUTTI_OK;
   for (int64_t r = 0; r < in->problem.rank_count && status == TUTTI_OK; r++)
     status = tt_lower_rank(lowering, r, &in->plan[r]);
   if (status == TUTTI_OK)
-    status = tt_verify(&in->meaning, (const tt_plan *const *)in->plan);
-  for (int n = 0; n < TT_CLASS_COUNT && status == TUTTI_OK; n++)
-    if (n == TT_CLASS_STREAMS || in->plan[0]->direct)
-      status = prove_bound(in, (tt_class)n);
+    status = verify_all_plans(&in->meaning, in->plan, in->of->level_count > 0 ? in->of->group_of[0] : NULL);
   for (int64_t r = 0; r < in->problem.rank_count; r++)
     tt_plan_destroy(in->plan[r]);
   return status;
@@ -137,7 +106,7 @@ static tt_outcome outcome_of(tt_verdict verdict) {
 
 static tt_outcome prove(proof *in) {
   tt_lowering *lowering = NULL;
-  if (compose(in) != TUTTI_OK || make_topo(in) != TUTTI_OK ||
+  if (make_topo(in) != TUTTI_OK || compose(in) != TUTTI_OK ||
       tt_lowering_create(&in->composition, in->topo, &in->of->params, &lowering) != TUTTI_OK)
     return outcome_of(TT_INVALID);
   tt_outcome outcome = outcome_of(lower_and_verify(in, lowering) == TUTTI_OK ? TT_PROVEN : TT_FAILED);

@@ -1,8 +1,9 @@
 /* tools/verify/verify.c - `tutti verify`: proves a grid of cases, and random ones, with the verifier that knows nothing
- * of how plans are made; or the plans in a file. */
+ * of how plans are made; or the plans in a file, or all that a call could run with. */
 #include "verify.h"
 #include "cases.h"
 #include "plan.h"
+#include "search.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -13,11 +14,12 @@
 #include <unistd.h>
 
 static const char help[] =
-    "usage: tutti verify [--max-ranks N] [--random N] [--seed S] | --plan FILE\n"
+    "usage: tutti verify [--max-ranks N] [--random N] [--seed S] | --plan FILE | --search COLLECTIVE -n N ...\n"
     "\n"
     "Proves the plans of every collective, form, preset, rank count, root, group map, stripe, channel count and order\n"
     "of operands; then random cases of collectives, and as many random compositions. Exit code 1 if a proof fails.\n"
-    "With --plan, proves the plans in a file instead.\n"
+    "With --plan, proves the plans in a file instead; with --search, all plans that a call could run with\n"
+    "(tutti verify --search --help).\n"
     "\n"
     "  --max-ranks N      largest rank count (default 64); 0: only random cases\n"
     "  --random N         number of random cases (default 10,000)\n"
@@ -237,6 +239,8 @@ int tt_tool_verify(int argc, char **argv) {
     fputs(help, stdout);
     return 0;
   }
+  if (argc > 1 && strcmp(argv[1], "--search") == 0)
+    return verify_search(argc - 1, argv + 1);
   int code = read_arguments(argc, argv, &run, &plan);
   if (code)
     return code;
