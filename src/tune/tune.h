@@ -102,6 +102,16 @@ bool tt_task_knows_lengths(tt_collective collective, const tt_lowering *lowering
 /* The same for a text from elsewhere. TUTTI_ERR_PLAN, with the reason, where it makes no plan. */
 tutti_status tt_candidate_identify(const tt_task *task, const char *text, uint64_t *identity);
 
+/* Any parameters that can be written, for tests: most are no candidates, and some make no plan. */
+typedef struct tt_drawing {
+  tt_collective collective; /* TT_COLLECTIVE_COUNT: of a composition without forms */
+  const char *const *level; /* names of the topology's levels, from the outermost, but for "core" */
+  int level_count;
+  int64_t slot_bytes; /* at least 64 */
+} tt_drawing;
+
+void tt_params_draw(const tt_drawing *of, tt_random *random, tt_params *params);
+
 /* ---- wisdom: what was measured to be fastest on this machine ---- */
 
 typedef struct tt_winner {

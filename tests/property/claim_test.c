@@ -1,7 +1,8 @@
 /* tests/property/claim_test.c - what is compiled, printed as `tutti plan --text` prints it and read back, is the same
- * and proven: for every collective, form and preset. */
+ * and proven: for every collective and form, with any parameters. */
 #include "../../tools/verify/random.h"
 #include "support/plans.h"
+#include "tune/tune.h"
 
 #include <inttypes.h>
 #include <setjmp.h>
@@ -9,6 +10,8 @@
 #include <string.h>
 
 #include <cmocka.h>
+
+enum { DRAWN = 24 };
 
 static const int64_t rank_counts[] = {1, 2, 3, 4, 5, 6, 8, 9, 12};
 
@@ -65,16 +68,20 @@ static void check_text(const plans_case *of, const plans *all) {
 }
 
 /* Whatever is drawn that does not fit together makes no plan. */
-static bool check_case(tt_collective collective, const char *form, const char *preset, int64_t ranks,
-                       tt_random *random) {
-  static const char *const more[] = {"", " channels=2", " stripe=1", " reproducible", " even"};
+static bool check_case(tt_collective collective, const char *form, int64_t ranks, tt_random *random) {
+  static const char *const levels[] = {"node"};
+  const tt_drawing drawing = {collective, levels, (int)tt_random_below(random, 2), 65536};
+  tt_params drawn;
   tt_collective_info info = tt_compose_info(collective);
   char params[512], map[64];
   tt_arena arena;
   tt_graph graph;
   tt_arena_init(&arena);
   assert_int_equal(random_graph(random, ranks, &arena, &graph), TUTTI_OK);
-  snprintf(params, sizeof params, "%s%s", preset, more[tt_random_below(random, TT_COUNT(more))]);
+  tt_params_draw(&drawing, random, &drawn);
+  drawn.form[0] = '\0';
+  drawn.reproducible = tt_random_below(random, 5) == 0;
+  tt_params_print(&drawn, params, sizeof params);
   snprintf(map, sizeof map, "cyclic:%d", 1 + (int)tt_random_below(random, 4));
   plans_case one = {.problem = {.collective = collective,
                                 .rank_count = ranks,
@@ -96,12 +103,10 @@ static bool check_case(tt_collective collective, const char *form, const char *p
 }
 
 static int check_form(tt_collective collective, const char *form, tt_random *random) {
-  size_t presets;
-  const tt_preset *preset = tt_preset_table(&presets);
   int checked = 0;
-  for (size_t p = 0; p < presets; p++)
+  for (int drawn = 0; drawn < DRAWN; drawn++)
     for (size_t n = 0; n < TT_COUNT(rank_counts); n++)
-      checked += check_case(collective, form, preset[p].name, rank_counts[n], random);
+      checked += check_case(collective, form, rank_counts[n], random);
   return checked;
 }
 

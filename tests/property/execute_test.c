@@ -7,9 +7,9 @@
 #include "buffers.h"
 
 #include "../../tools/verify/random.h"
-#include "lower/lower.h"
 #include "support/question.h"
 #include "support/sent.h"
+#include "tune/tune.h"
 
 #include <inttypes.h>
 
@@ -23,7 +23,7 @@ typedef struct property {
   bool moves;      /* one stage of multicasts, by a direct plan */
   tt_problem problem;
   const char *form;
-  char params[256], map[256];
+  char params[512], map[256];
   size_t slot_bytes, slot_count;
   tt_graph graph;
   tt_composition composition;
@@ -38,35 +38,17 @@ static uint64_t below(property *at, uint64_t limit) { return tt_random_below(&at
 
 /* ---- a random case ---- */
 
-static void add_level(property *at, const char *name) {
-  size_t used = strlen(at->params), count;
-  const tt_shape *const *shapes = tt_shape_table(&count);
-  tt_level_params level = {.shape = shapes[below(at, count)]};
-  const tt_shape_info *info = tt_shape_about(level.shape);
-  char shape[TT_SHAPE_TEXT];
-  level.k = info->k_most ? info->k_least + (int)below(at, 2) : 2;
-  do
-    level.labelling = (tt_labelling)below(at, TT_LABELLING_COUNT);
-  while (!(info->labellings >> level.labelling & 1));
-  tt_shape_print(&level, shape);
-  snprintf(at->params + used, sizeof at->params - used, "%s%s:%s,%s%s", at->params[used - 1] == '[' ? "" : "/", name,
-           shape, tt_labelling_name(level.labelling), below(at, 2) ? ",far" : "");
-}
-
 static void random_params(property *at, bool nodes) {
-  static const int slices[] = {0, 64, 192, 1024};
-  strcpy(at->params, "[");
-  static const char *const sizes[] = {"4", "3", "2"};
-  if (nodes && below(at, 3))
-    add_level(at, "node");
-  for (size_t n = 0; n < TT_COUNT(sizes); n++)
-    if (below(at, 6) == 0)
-      add_level(at, sizes[n]);
-  add_level(at, "core");
-  size_t used = strlen(at->params);
-  snprintf(at->params + used, sizeof at->params - used, "] stripe=%d channels=%d slice=%d%s", (int)below(at, 3),
-           below(at, 2) ? 1 : 1 + (int)below(at, 3), slices[below(at, TT_COUNT(slices))],
-           below(at, 4) ? "" : " ring=1");
+  static const char *const names[] = {"node"};
+  const tt_drawing drawing = {.collective = at->collective ? at->problem.collective : TT_COLLECTIVE_COUNT,
+                              .level = names,
+                              .level_count = nodes,
+                              .slot_bytes = (int64_t)at->slot_bytes};
+  tt_params params;
+  tt_params_draw(&drawing, &at->random, &params);
+  at->form = at->collective ? tt_compose_form(at->problem.collective, params.form) : "";
+  params.form[0] = '\0';
+  tt_params_print(&params, at->params, sizeof at->params);
 }
 
 /* ranks 0: any number, of anything. */
@@ -78,7 +60,6 @@ static void random_case(property *at, uint64_t seed, int64_t ranks, tt_collectiv
   at->collective = ranks || below(at, 4);
   at->problem.collective = ranks ? collective : (tt_collective)below(at, TT_COLLECTIVE_COUNT);
   tt_collective_info info = tt_compose_info(at->problem.collective);
-  at->form = info.form[below(at, (uint64_t)info.form_count)];
   at->problem.rank_count = ranks ? ranks : 1 + (int64_t)below(at, FEW_RANKS);
   at->problem.root = info.has_root ? (int64_t)below(at, (uint64_t)at->problem.rank_count) : 0;
   at->problem.in_place = below(at, 2) && (!at->collective || (!info.has_graph && info.in != TT_LAYOUT_ROW));
@@ -87,8 +68,8 @@ static void random_case(property *at, uint64_t seed, int64_t ranks, tt_collectiv
   snprintf(at->map, sizeof at->map, below(at, 2) ? "cyclic:%d" : "by %d", 1 + (int)below(at, 5));
   if (!nodes)
     strcpy(at->map, "flat");
-  random_params(at, nodes);
   at->slot_bytes = (size_t)64 << below(at, 6);
+  random_params(at, nodes);
   at->slot_count = 1 + below(at, 3);
 }
 
@@ -129,7 +110,7 @@ static tt_topo *make_topo(property *at) {
   return topo;
 }
 
-static void compose(property *at) {
+static void compose(property *at, const tt_params *params, const tt_topo *topo) {
   if (at->moves) {
     random_moves(&at->random, at->problem.rank_count, at->problem.in_place, &at->arena, &at->composition);
     must(at, tt_verify_primitives(&at->composition, &at->arena, &at->meaning));
@@ -145,7 +126,7 @@ static void compose(property *at) {
     must(at, random_graph(&at->random, at->problem.rank_count, &at->arena, &at->graph));
     at->problem.graph = &at->graph;
   }
-  must(at, tt_compose(&at->problem, at->form, &at->composition));
+  must(at, tt_task_compose(&at->problem, params, topo, &at->arena, &at->composition));
   at->question = question_of(&at->problem, &at->composition);
   must(at, tt_verify_meaning(&at->question, &at->meaning));
 }
@@ -155,8 +136,10 @@ static bool make_plans(property *at) {
   tt_params params;
   tt_lowering *lowering;
   must(at, tt_params_parse(at->params, &params));
-  compose(at);
-  if (tt_lowering_create(&at->composition, make_topo(at), &params, &lowering) != TUTTI_OK)
+  snprintf(params.form, sizeof params.form, "%s", at->form);
+  tt_topo *topo = make_topo(at);
+  compose(at, &params, topo);
+  if (tt_lowering_create(&at->composition, topo, &params, &lowering) != TUTTI_OK)
     return false;
   for (int64_t rank = 0; rank < at->problem.rank_count; rank++)
     must(at, tt_lower_rank(lowering, rank, &at->job.plan[rank]));

@@ -1,35 +1,11 @@
 /* tools/verify/draw.c - random cases: each can be repeated alone, from its seed. */
 #include "cases.h"
 
+#include "tune/tune.h"
+
 #include <string.h>
 
-static void draw_level(tt_level_params *level, const char *name, tt_random *random) {
-  memset(level, 0, sizeof *level);
-  strcpy(level->name, name);
-  size_t count;
-  const tt_shape *const *shapes = tt_shape_table(&count);
-  level->shape = shapes[tt_random_below(random, count)];
-  const tt_shape_info *info = tt_shape_about(level->shape);
-  level->k = (info->k_most ? info->k_least : 2) + (int)tt_random_below(random, 4);
-  do
-    level->labelling = (tt_labelling)tt_random_below(random, TT_LABELLING_COUNT);
-  while (!(info->labellings >> level->labelling & 1));
-  level->order = (tt_order)tt_random_below(random, TT_ORDER_COUNT);
-}
-
-static void draw_stage(tt_case *one, const char *name, tt_random *random) {
-  static const char *const names[] = {"node", "socket"}, *const sizes[] = {"4", "3", "2"};
-  tt_stage_params *stage = &one->params.stage[one->params.stage_count++];
-  memset(stage, 0, sizeof *stage);
-  strcpy(stage->stage, name);
-  for (int n = 0; n < one->level_count; n++)
-    if (tt_random_below(random, 4))
-      draw_level(&stage->level[stage->level_count++], names[n], random);
-  for (size_t n = 0; n < TT_COUNT(sizes); n++)
-    if (tt_random_below(random, 6) == 0)
-      draw_level(&stage->level[stage->level_count++], sizes[n], random);
-  draw_level(&stage->level[stage->level_count++], "core", random);
-}
+#define SLOT_BYTES 65536
 
 static void draw_groups(tt_case *one, tt_random *random) {
   one->level_count = (int)tt_random_below(random, 3);
@@ -46,7 +22,6 @@ static void draw_collective(tt_case *one, tt_random *random) {
   tt_problem *problem = &one->problem;
   problem->collective = (tt_collective)tt_random_below(random, TT_COLLECTIVE_COUNT);
   tt_collective_info info = tt_compose_info(problem->collective);
-  one->form = info.form[tt_random_below(random, (uint64_t)info.form_count)];
   problem->root = info.has_root ? (int64_t)tt_random_below(random, (uint64_t)problem->rank_count) : 0;
   if (info.has_graph || info.in == TT_LAYOUT_ROW)
     problem->in_place = false;
@@ -55,17 +30,15 @@ static void draw_collective(tt_case *one, tt_random *random) {
 }
 
 static void draw_params(tt_case *one, tt_random *random) {
-  tt_params_init(&one->params);
-  draw_stage(one, "", random);
-  if (strchr(one->form, '.') && tt_random_below(random, 2)) { /* the last stage, by its name, has its own */
-    char name[TT_STAGE_NAME] = "";
-    strncat(name, one->form, strcspn(one->form, "."));
-    draw_stage(one, name, random);
-  }
-  one->params.stripe = (int64_t)tt_random_below(random, 5) + TT_STRIPE_ALL;
-  one->params.even = one->params.stripe == 0 && tt_random_below(random, 2);
-  one->params.channels = 1 + (int64_t)tt_random_below(random, 3);
-  one->params.ring = tt_random_below(random, 3) ? 0 : 1;
+  static const char *const names[] = {"node", "socket"};
+  bool named = one->kind == TT_CASE_RANDOM;
+  const tt_drawing drawing = {.collective = named ? one->problem.collective : TT_COLLECTIVE_COUNT,
+                              .level = names,
+                              .level_count = one->level_count,
+                              .slot_bytes = SLOT_BYTES};
+  tt_params_draw(&drawing, random, &one->params);
+  one->form = named ? tt_compose_form(one->problem.collective, one->params.form) : "";
+  one->params.form[0] = '\0';
   one->params.reproducible = tt_random_below(random, 8) == 0;
 }
 
