@@ -58,6 +58,32 @@ tutti_status tt_topo_locality(const char *switch_file, const char *node_name, tt
  */
 tutti_status tt_topo_build(tt_arena *arena, const tt_locality *locality, int64_t rank_count, tt_topo **topo);
 
+/* ---- permutations of ranks that change nothing (symmetry.c) ----
+ *
+ * Ranks stand in a line, cut into units of equal size. A permutation moves whole units, each rank to its own place in
+ * another one: it rotates the units by `by`, a multiple of `step`, or changes bits of `mask` in their numbers.
+ *
+ *     units of 2, step 2, by 2    [0 1][2 3][4 5][6 7]  ->  [4 5][6 7][0 1][2 3]       representatives: 0 1 2 3 */
+typedef struct tt_symmetry {
+  int64_t unit_count, unit_size;
+  const int32_t *line;     /* rank at each position */
+  const int32_t *position; /* of each rank */
+  bool exchanges;          /* by bits of mask; else rotates */
+  int64_t step;            /* a divisor of unit_count, which itself means: only the identity */
+  int64_t mask;            /* 0: only the identity */
+} tt_symmetry;
+
+int64_t tt_symmetry_move(const tt_symmetry *symmetry, int64_t rank, int64_t by);
+/* The permutation that moves the rank to the one that stands for it. */
+int64_t tt_symmetry_home(const tt_symmetry *symmetry, int64_t rank);
+/* Ranks that stand for themselves, in units 0 .. count - 1 of those; and how many each stands for. */
+int64_t tt_symmetry_unit_total(const tt_symmetry *symmetry);
+int64_t tt_symmetry_unit(const tt_symmetry *symmetry, int64_t number);
+int64_t tt_symmetry_order(const tt_symmetry *symmetry);
+/* Leaves of the permutations those that bring every group of every level onto a group, and that bring no group of the
+ * levels with apart[level] onto itself. TUTTI_ERR_MEMORY only. */
+tutti_status tt_topo_symmetry(const tt_topo *topo, const bool *apart, tt_symmetry *symmetry);
+
 /* Text of a group map -> group of each rank (map: rank_count entries):
  *   "4x8" 4 groups of 8; "7,8,3,1" sizes in rank order; "cyclic:4" rank modulo 4; "0,0,1,2:" the map itself, ended by
  * ':'. */
