@@ -88,6 +88,13 @@ tutti_status tt_lower_rank(const tt_lowering *lowering, int64_t rank, tt_plan **
  * must know the block's length. */
 bool tt_lowering_relays(const tt_lowering *lowering);
 
+/* Permutations of ranks that map plans onto plans, whose messages have the same blocks in any order. The line is the
+ * lowering's. TUTTI_ERR_UNSUPPORTED where none is known, saying why. */
+tutti_status tt_lowering_symmetry(const tt_lowering *lowering, tt_symmetry *symmetry);
+/* Whether a permutation maps the plan onto that of the rank to which it moves the plan's: TUTTI_ERR_UNSUPPORTED. */
+tutti_status tt_lower_check_image(const tt_lowering *lowering, const tt_symmetry *symmetry, const tt_plan *of,
+                                  int64_t by);
+
 /* What parameters came to at one level of one stage, after the passes that add levels; for people. */
 typedef struct tt_level_info {
   char name[TT_TOPO_NAME]; /* with ".ring" or ".pair" where a pass has added it */
