@@ -1,5 +1,5 @@
-/* tools/topo/place.c - `tutti topo --place`: simulates the calls on each placement of the ranks, and says how a launcher
- * is told the better ones. */
+/* tools/topo/place.c - `tutti topo --place`: simulates the calls on each placement of the ranks, and says how a
+ * launcher is told the better ones. */
 #include "place.h"
 #include "calls.h"
 #include "placements.h"
@@ -92,7 +92,7 @@ static tutti_status make_model(placer *of) {
 
 /* What a job with the shipped profile would run with. */
 static const char *params_of(const placer *of, const topo_call *call, const tt_topo *topo) {
-  tt_region region = tt_region_of(topo, call->problem.collective, call->bytes, 1, tt_host_l2_bytes());
+  tt_region region = tt_region_of(topo, call->problem.collective, call->bytes, 1, tt_host_l2_bytes(), 0);
   const tt_rule *rule = call->params ? NULL : tt_profile_find(of->profile, &region);
   return call->params ? call->params : rule ? rule->text : tt_choose_fallback().text;
 }

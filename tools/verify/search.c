@@ -1,4 +1,5 @@
-/* tools/verify/search.c - proves all that a call could run with: the candidates that `tutti tune` measures (tune/space.c).
+/* tools/verify/search.c - proves all that a call could run with: the candidates that `tutti tune` measures
+ * (tune/space.c).
  *
  * A proof holds for slices of any length and for every medium, so candidates that differ in these alone are proven
  * once: the space is that of calls in cells, which know neither. */
