@@ -1,7 +1,8 @@
 /* sim/network.c - lanes and streams of all ranks' plans, numbered through, and everything that they share.
  *
- * Of several calls, each has lanes and streams of its own; ports, links and ranks are there once. A stream is (lane id, source, reader); each step of a lane that sends or receives knows its stream's number. Streams
- * are found by the receiving lanes' steps and looked up by the sending ones'. Cost: O(steps). */
+ * Of several calls, each has lanes and streams of its own; ports, links and ranks are there once. A stream is (lane id,
+ * source, reader); each step of a lane that sends or receives knows its stream's number. Streams are found by the
+ * receiving lanes' steps and looked up by the sending ones'. Cost: O(steps). */
 #include "sim/machine.h"
 
 #include <assert.h>

@@ -2,8 +2,9 @@
  *
  * At one time everything that can happen does: lanes put pieces of blocks into packets, take pieces from packets that
  * have come, and wake the lanes that wait for them. When nothing goes on any more, ports take what is ready, and the
- * clock moves to the next event. A packet leaves when its message ends or when it is full. Where nothing at all of a call
- * goes on any more, its packets that wait for the rest of their message leave as they are, as those of the engine would. */
+ * clock moves to the next event. A packet leaves when its message ends or when it is full. Where nothing at all of a
+ * call goes on any more, its packets that wait for the rest of their message leave as they are, as those of the engine
+ * would. */
 #include "sim/machine.h"
 
 #include <assert.h>

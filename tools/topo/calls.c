@@ -1,7 +1,7 @@
 /* tools/topo/calls.c - the calls that ranks are placed for: one collective, or those of a job's statistics.
  *
- * The file of TUTTI_STATS (docs/mpi.md) has, for each collective, all ranks' calls and bytes, and how many calls ran with
- * which parameters. So calls of one collective are taken to be equally long, and to be made by all ranks. */
+ * The file of TUTTI_STATS (docs/mpi.md) has, for each collective, all ranks' calls and bytes, and how many calls ran
+ * with which parameters. So calls of one collective are taken to be equally long, and to be made by all ranks. */
 #include "calls.h"
 
 #include "api/api.h"
@@ -63,8 +63,8 @@ static tt_collective collective_of(const char *name) {
   return tt_compose_find(name);
 }
 
-/* n of a call: each rank counts what it gives or gets, whichever is more. Of a gather the root counts all of the vector,
- * the others a block each; of neighbors' calls an edge is what n is. */
+/* n of a call: each rank counts what it gives or gets, whichever is more. Of a gather the root counts all of the
+ * vector, the others a block each; of neighbors' calls an edge is what n is. */
 static int64_t length(const reader *in, tt_collective collective, double bytes_a_call) {
   double ranks = (double)in->calls->rank_count;
   if (collective == TT_GATHER || collective == TT_SCATTER)

@@ -1,5 +1,5 @@
-/* tools/topo/topo.c - `tutti topo`: this machine, a recorded one, or the network that a switch file describes; and where
- * ranks would better be. */
+/* tools/topo/topo.c - `tutti topo`: this machine, a recorded one, or the network that a switch file describes; and
+ * where ranks would better be. */
 #include "topo.h"
 #include "calls.h"
 #include "machine.h"

@@ -16,8 +16,8 @@ tutti_status topo_traffic_make(tt_arena *arena, int64_t rank_count, topo_traffic
 /* Adds what the plans send in a call of so many bytes, made so often. */
 void topo_traffic_add(topo_traffic *traffic, const plan_work *work, int64_t bytes, double count);
 
-/* The slot of each rank, so that ranks with much traffic are near. near[a * slots + b]: how near two slots are, the more
- * the nearer; those of one node are as near as a slot is to itself. */
+/* The slot of each rank, so that ranks with much traffic are near. near[a * slots + b]: how near two slots are, the
+ * more the nearer; those of one node are as near as a slot is to itself. */
 void topo_traffic_place(const topo_traffic *traffic, const uint8_t *near, int64_t *slot_of);
 
 #endif
