@@ -20,7 +20,6 @@ typedef struct own { /* of a rank */
   double *used_at;   /* of each place: what `used` was when it was used last; -1: not in this call */
   bool *made;        /* of each place: this call has written it */
   bool has_put;      /* it has written its cell */
-  uint32_t stream;   /* that it was at work on last; TT_NONE: none */
 } own;
 
 struct tt_sim_ends {
@@ -28,6 +27,7 @@ struct tt_sim_ends {
   own *own;          /* of each rank */
   bool past;         /* the run's final results go past the cache */
   double *memory_ps; /* when the memory of a machine is free; of its first rank */
+  uint32_t *beside;  /* of each stream: the next one from the same rank to the same rank, around */
 };
 
 /* ---- what is measured ---- */
@@ -136,7 +136,6 @@ void tt_sim_ends_enter(tt_sim_machine *machine, tt_sim_lane *lane) {
 static tutti_status add_own(tt_sim_machine *machine, const tt_plan *plan, own *of) {
   size_t places = place_count(plan);
   *of = (own){.used_at = tt_arena_alloc(&machine->arena, places + 1, sizeof *of->used_at),
-              .stream = TT_NONE,
               .made = tt_arena_alloc(&machine->arena, places + 1, sizeof *of->made)};
   if (!of->used_at || !of->made)
     return TUTTI_ERR_MEMORY;
@@ -162,17 +161,18 @@ static uint32_t stream_of(const tt_sim_lane *lane) {
   return lane->stream[lane->of->published && current(lane)->kind == TT_STEP_SEND ? 0 : lane->step];
 }
 
-/* What it takes more than alone, by what the peer does when it begins. */
-static double beside_ns(const tt_sim_machine *machine, const tt_sim_lane *lane, const tt_sim_end *end, double begin_ps,
-                        int64_t bytes) {
-  const tt_sim_stream *stream = &machine->stream[stream_of(lane)];
-  bool sends = current(lane)->kind == TT_STEP_SEND;
-  uint32_t peer = sends ? stream->reader : stream->source;
-  double way_ps = 1000 * machine->work.ends->bound->rates->within.alpha_ns;
-  if (machine->work.done_ps[peer] <= begin_ps - way_ps)
-    return 0;
-  bool both = machine->work.ends->own[peer].stream == stream_of(lane);
-  return tt_sim_beside_ns(both ? end->both_ns : end->busy_ns, bytes);
+typedef struct queue { /* from one rank to another */
+  int64_t streams;     /* with something in them; at least one */
+  int64_t packets;     /* begun and not used up */
+} queue;
+
+static queue queue_of(const tt_sim_machine *machine, uint32_t stream) {
+  queue of = {1, machine->stream[stream].held};
+  for (uint32_t n = machine->work.ends->beside[stream]; n != stream; n = machine->work.ends->beside[n]) {
+    of.streams += machine->stream[n].held > 0;
+    of.packets += machine->stream[n].held;
+  }
+  return of;
 }
 
 /* Whether the peer's bytes are in the cache of this rank's core, as its own are. */
@@ -183,28 +183,42 @@ static bool shares_core(const tt_sim_machine *machine, const tt_sim_lane *lane) 
          tt_sim_core_of(ends->bound, stream->source) == tt_sim_core_of(ends->bound, stream->reader);
 }
 
-static double end_ns(const tt_sim_machine *machine, const tt_sim_lane *lane, const tt_sim_end *end, double begin_ps,
-                     int64_t bytes) {
-  const tt_sim_end *here =
-      &machine->work.ends->bound->rates->own[tt_plan_step_combines(current(lane)) ? TT_SIM_COMBINE : TT_SIM_STORE];
+static double shared_ns(const tt_sim_machine *machine, const tt_sim_lane *lane, const tt_sim_end *end, int64_t bytes) {
+  bool combines = tt_plan_step_combines(current(lane));
+  const tt_sim_end *here = &machine->work.ends->bound->rates->own[combines ? TT_SIM_COMBINE : TT_SIM_STORE];
+  return end->piece_ns[0] + tt_sim_end_ns(here, bytes, lane->reuse);
+}
+
+static double alone_ns(const tt_sim_machine *machine, const tt_sim_lane *lane, const tt_sim_end *end, int64_t bytes) {
   if (shares_core(machine, lane))
-    return end->piece_ns[0] + tt_sim_end_ns(here, bytes, lane->reuse);
-  double beside = beside_ns(machine, lane, end, begin_ps, bytes);
+    return shared_ns(machine, lane, end, bytes);
   bool past = machine->work.ends->past && bound_of(machine, lane)->final;
-  double alone = tt_sim_end_ns(end, bytes, past ? 0 : lane->reuse) + (past ? end->past_ns * (double)bytes : 0);
-  return fmax(0, alone + beside);
+  return tt_sim_end_ns(end, bytes, past ? 0 : lane->reuse) + (past ? end->past_ns * (double)bytes : 0);
+}
+
+/* Both ranks are at work where more than this packet lies between them. A byte then takes the less the more there is:
+ * several streams are like one whose pieces are as long as those of all of them together. From a whole slot on it does
+ * not get less. */
+static double end_ns(const tt_sim_machine *machine, const tt_sim_lane *lane, const tt_sim_end *end, int64_t bytes) {
+  queue between = queue_of(machine, stream_of(lane));
+  if (between.packets <= 1 || shares_core(machine, lane))
+    return alone_ns(machine, lane, end, bytes);
+  int64_t slot = machine->model->slot_bytes, most = bytes > slot ? bytes : slot, all = between.streams * bytes;
+  all = all < most ? all : most;
+  double ns = alone_ns(machine, lane, end, all) + tt_sim_beside_ns(end->both_ns, all);
+  return fmax(0, ns) * (double)bytes / (double)all;
 }
 
 /* A cell is written once, however many read it. What is read where it lies is told once for its block. */
-static double send_ns(tt_sim_machine *machine, const tt_sim_lane *lane, double begin_ps, int64_t bytes) {
+static double send_ns(tt_sim_machine *machine, const tt_sim_lane *lane, int64_t bytes) {
   tt_medium medium = lane->open->medium;
   const tt_sim_end *end = &machine->work.ends->bound->rates->end[medium][TT_SIM_SEND];
   own *of = &machine->work.ends->own[lane->plan->rank];
   if (medium == TT_MEDIUM_READ || medium == TT_MEDIUM_LENT)
     return lane->slice == 0 ? end->piece_ns[0] : 0;
   if (medium != TT_MEDIUM_CELL)
-    return end_ns(machine, lane, end, begin_ps, bytes);
-  double ns = of->has_put ? 0 : end_ns(machine, lane, end, begin_ps, bytes);
+    return end_ns(machine, lane, end, bytes);
+  double ns = of->has_put ? 0 : end_ns(machine, lane, end, bytes);
   of->has_put = true;
   return ns;
 }
@@ -216,7 +230,7 @@ static const tt_step *sent_step(const tt_sim_machine *machine, const tt_sim_pack
 
 /* What is read from the other process is read in longer pieces than slots have, unless the sender gets it only piece by
  * piece. */
-static double take_ns(const tt_sim_machine *machine, const tt_sim_lane *lane, double begin_ps, int64_t bytes) {
+static double take_ns(const tt_sim_machine *machine, const tt_sim_lane *lane, int64_t bytes) {
   tt_medium medium = machine->stream[lane->stream[lane->step]].first->packet->medium;
   bool combines = current(lane)->kind == TT_STEP_RECV_REDUCE;
   tt_sim_act act = machine->stream[lane->stream[lane->step]].first->packet->is_new
@@ -224,21 +238,21 @@ static double take_ns(const tt_sim_machine *machine, const tt_sim_lane *lane, do
                        : (combines ? TT_SIM_COMBINE : TT_SIM_STORE);
   const tt_sim_end *end = &machine->work.ends->bound->rates->end[medium][act];
   if (medium != TT_MEDIUM_READ)
-    return end_ns(machine, lane, end, begin_ps, bytes);
+    return end_ns(machine, lane, end, bytes);
   if (sent_step(machine, machine->stream[lane->stream[lane->step]].first->packet)->wait_count > 0)
-    return end_ns(machine, lane, end, begin_ps, bytes);
+    return alone_ns(machine, lane, end, bytes);
   int64_t whole = tt_sim_block_bytes(lane->call->of, current(lane)->block);
-  return end_ns(machine, lane, end, begin_ps, whole) * (double)bytes / (double)whole;
+  return alone_ns(machine, lane, end, whole) * (double)bytes / (double)whole;
 }
 
-static double work_ns(tt_sim_machine *machine, const tt_sim_lane *lane, double begin_ps, int64_t bytes) {
+static double work_ns(tt_sim_machine *machine, const tt_sim_lane *lane, int64_t bytes) {
   const tt_step *step = current(lane);
   const tt_sim_end *own_end = machine->work.ends->bound->rates->own;
   if (step->kind == TT_STEP_SEND)
-    return send_ns(machine, lane, begin_ps, bytes);
+    return send_ns(machine, lane, bytes);
   if (step->kind == TT_STEP_COPY)
     return tt_sim_end_ns(&own_end[step->flags & TT_STEP_ONTO ? TT_SIM_COMBINE : TT_SIM_STORE], bytes, lane->reuse);
-  return take_ns(machine, lane, begin_ps, bytes);
+  return take_ns(machine, lane, bytes);
 }
 
 /* ---- memory ---- */
@@ -248,8 +262,7 @@ double tt_sim_ends_work(tt_sim_machine *machine, tt_sim_lane *lane, int64_t byte
   const tt_sim_rates *rates = ends->bound->rates;
   int64_t rank = lane->plan->rank;
   const tt_step *step = current(lane);
-  double end_ps = begin_ps + rint(1000 * work_ns(machine, lane, begin_ps, bytes));
-  ends->own[rank].stream = step->kind == TT_STEP_COPY ? TT_NONE : stream_of(lane);
+  double end_ps = begin_ps + rint(1000 * work_ns(machine, lane, bytes));
   ends->own[rank].used += (double)bytes * (has_src(step) + has_dst(step));
   if (lane->reuse >= (double)rates->cache_bytes && rates->memory_ns > 0) {
     double *memory_ps = &ends->memory_ps[first_of_machine(ends, rank)];
@@ -266,6 +279,27 @@ static int64_t all_bytes(const tt_sim_machine *machine) {
   return sum;
 }
 
+/* Those that have the same ends are a ring. Of each rank there is a list of the first ones. */
+static void find_beside(tt_sim_machine *machine, tt_sim_ends *of) {
+  uint32_t *first = tt_arena_alloc(&machine->arena, machine->rank_count, sizeof *first);
+  uint32_t *next = tt_arena_alloc(&machine->arena, machine->stream_count + 1, sizeof *next);
+  of->beside = tt_arena_alloc(&machine->arena, machine->stream_count + 1, sizeof *of->beside);
+  for (uint32_t r = 0; r < machine->rank_count && !machine->arena.failed; r++)
+    first[r] = TT_NONE;
+  for (uint32_t n = 0; n < machine->stream_count && !machine->arena.failed; n++) {
+    uint32_t *at = &first[machine->stream[n].source];
+    while (*at != TT_NONE && machine->stream[*at].reader != machine->stream[n].reader)
+      at = &next[*at];
+    of->beside[n] = *at == TT_NONE ? n : of->beside[*at];
+    if (*at != TT_NONE) {
+      of->beside[*at] = n;
+      continue;
+    }
+    *at = n;
+    next[n] = TT_NONE;
+  }
+}
+
 tutti_status tt_sim_ends_make(tt_sim_machine *machine, const tt_sim_bound *bound) {
   size_t ranks = machine->rank_count;
   tt_sim_ends *made = tt_arena_alloc(&machine->arena, 1, sizeof *made);
@@ -275,6 +309,8 @@ tutti_status tt_sim_ends_make(tt_sim_machine *machine, const tt_sim_bound *bound
     made->own = tt_arena_alloc(&machine->arena, ranks, sizeof *made->own);
     made->memory_ps = tt_arena_alloc(&machine->arena, ranks, sizeof *made->memory_ps);
   }
+  if (made)
+    find_beside(machine, made);
   for (size_t r = 0; r < ranks && !machine->arena.failed; r++) {
     add_own(machine, machine->call->of->plan[r], &made->own[r]);
     machine->work.done_ps[r] = bound->start_ps ? bound->start_ps[r] : 0;

@@ -137,8 +137,7 @@ extern const int64_t tt_sim_reuse[TT_SIM_REUSES]; /* the same */
 typedef struct tt_sim_end {
   double piece_ns[TT_SIM_PIECES]; /* of a piece so long that is in the cache; between them, and beyond, by lines */
   double reuse_ns[TT_SIM_REUSES]; /* a byte more, where it has used so many bytes since it used these */
-  double both_ns[TT_SIM_PIECES];  /* more or less, while the stream's other end is at work on it, */
-  double busy_ns[TT_SIM_PIECES];  /* or while the peer is at work on something else */
+  double both_ns[TT_SIM_PIECES];  /* more or less, while the other end is at work on other pieces */
   double past_ns;                 /* a byte more than alone, where the result is stored past the cache: for reuse_ns */
 } tt_sim_end;
 
@@ -179,7 +178,7 @@ tutti_status tt_sim_run_bound(const tt_sim_model *model, const tt_sim_bound *bou
                               tt_sim_result *result);
 /* Levels of the model from 0 to `between_count` - 1 are between machines. */
 void tt_sim_rates_set(const tt_sim_rates *rates, int between_count, tt_sim_model *model);
-/* What both_ns or busy_ns says of a piece. */
+/* What both_ns says of a piece. */
 double tt_sim_beside_ns(const double ns[static TT_SIM_PIECES], int64_t piece_bytes);
 /* A piece's time, alone. */
 double tt_sim_end_ns(const tt_sim_end *end, int64_t piece_bytes, double reuse_bytes);

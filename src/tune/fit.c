@@ -22,7 +22,7 @@ typedef struct samples {
   tt_sim_act act;
 } samples;
 
-typedef enum kind { PIECE, REUSE, FLOW, PAST, EXCHANGE } kind;
+typedef enum kind { PIECE, REUSE, FLOW, PAST } kind;
 
 static tt_sim_act act_of(const tt_probe *probe) {
   return probe->combines ? (probe->is_new ? TT_SIM_COMBINE_NEW : TT_SIM_COMBINE)
@@ -30,8 +30,6 @@ static tt_sim_act act_of(const tt_probe *probe) {
 }
 
 static kind kind_of(const tt_probe *probe) {
-  if (probe->exchange)
-    return EXCHANGE;
   if (probe->past)
     return PAST;
   return probe->reuse_bytes > tt_probe_trip(probe) ? REUSE : probe->pieces > 1 ? FLOW : PIECE;
@@ -170,39 +168,6 @@ static void fit_end(samples of, tt_sim_act act, tt_sim_end *end) {
   fit_past(&of, end);
 }
 
-/* What both ends of an exchange take together, more than each alone. */
-static bool exchange_excess(const samples *of, const tt_sim_end end[static TT_SIM_ACTS], tt_sim_act act, int knot,
-                            double *ns) {
-  for (int n = 0; n < of->count; n++)
-    if (is_of(of, n, EXCHANGE, knot) && act_of(&of->probe[n]) == act) {
-      const tt_probe *probe = &of->probe[n];
-      double reuse = (double)probe->reuse_bytes;
-      *ns = of->time[n].send_ns / (double)probe->pieces - tt_sim_end_ns(&end[act], probe->piece_bytes, reuse) -
-            (of->medium == TT_MEDIUM_READ ? end[TT_SIM_SEND].piece_ns[0]
-                                          : tt_sim_end_ns(&end[TT_SIM_SEND], probe->piece_bytes, reuse));
-      return true;
-    }
-  return false;
-}
-
-/* Of stored pieces, both ends share that; of what is read where it lies, only the reader works. Then what is left of
- * combined ones is the receiver's. */
-static void fit_busy(samples of, tt_sim_end end[static TT_SIM_ACTS]) {
-  bool known[2][TT_SIM_PIECES];
-  double ns[2][TT_SIM_PIECES], share = of.medium == TT_MEDIUM_READ ? 0 : 0.5;
-  of.act = TT_SIM_SEND; /* exchanges of all kinds */
-  for (int k = 0; k < TT_SIM_PIECES; k++)
-    for (int c = 0; c < 2; c++)
-      known[c][k] = exchange_excess(&of, end, c ? TT_SIM_COMBINE : TT_SIM_STORE, k, &ns[c][k]);
-  fill_beside(ns[0], known[0]);
-  fill_beside(ns[1], known[1]);
-  for (int k = 0; k < TT_SIM_PIECES; k++) {
-    end[TT_SIM_SEND].busy_ns[k] = share * ns[0][k];
-    end[TT_SIM_STORE].busy_ns[k] = end[TT_SIM_STORE_NEW].busy_ns[k] = (1 - share) * ns[0][k];
-    end[TT_SIM_COMBINE].busy_ns[k] = end[TT_SIM_COMBINE_NEW].busy_ns[k] = ns[1][k] - share * ns[0][k];
-  }
-}
-
 /* ---- ways ---- */
 
 /* The probe with the shortest piece of a medium that streams carry; -1: there is none. */
@@ -280,7 +245,6 @@ void tt_fit_rates(const tt_probe *probe, const tt_probe_time *time, int count, c
     samples of = {probe, time, count, (tt_medium)medium, TT_SIM_SEND};
     for (int act = 0; act < TT_SIM_ACTS; act++)
       fit_end(of, (tt_sim_act)act, &rates->end[medium][act]);
-    fit_busy(of, rates->end[medium]);
   }
   derive(rates);
   samples all = {probe, time, count, 0, 0};

@@ -34,7 +34,6 @@ static tt_sim_end make_end(double scale) {
   for (int k = 0; k < TT_SIM_PIECES; k++) {
     end.piece_ns[k] = scale * (100 + 0.05 * (double)tt_sim_piece[k] + 3 * k);
     end.both_ns[k] = -scale * 0.001 * (double)tt_sim_piece[k];
-    end.busy_ns[k] = scale * 0.002 * (double)tt_sim_piece[k];
   }
   for (int k = 4; k < TT_SIM_REUSES; k++) /* 2 MiB are in the cache */
     end.reuse_ns[k] = scale * 0.01 * k;
@@ -54,10 +53,8 @@ static double end_ns(const tt_probe *probe, const tt_sim_end *end) {
   double piece_ns = tt_sim_end_ns(end, probe->piece_bytes, probe->past ? 0 : (double)probe->reuse_bytes);
   if (probe->past)
     piece_ns += end->past_ns * (double)probe->piece_bytes;
-  if (probe->pieces > 1 && !probe->exchange)
+  if (probe->pieces > 1)
     piece_ns += tt_sim_beside_ns(end->both_ns, probe->piece_bytes);
-  if (probe->exchange)
-    piece_ns += tt_sim_beside_ns(end->busy_ns, probe->piece_bytes);
   return piece_ns * (double)probe->pieces;
 }
 
@@ -68,14 +65,11 @@ static void measure(const tt_sim_rates *rates, bool far, double request_ns, meas
     const tt_sim_end *end = rates->end[probe->medium];
     double send_ns = end_ns(probe, &end[TT_SIM_SEND]), take_ns = end_ns(probe, &end[act_of(probe)]);
     const tt_sim_level *way = far ? &rates->between : &rates->within;
-    bool read = probe->exchange && probe->medium == TT_MEDIUM_READ;
     double bytes = (double)(probe->piece_bytes * probe->pieces);
     out->time[n] = (tt_probe_time){
         .way_ns = send_ns + take_ns + way->alpha_ns + request_ns, .send_ns = send_ns, .take_ns = take_ns};
     if (far && probe->pieces > 1)
       out->time[n].way_ns = bytes * way->beta_ns;
-    if (probe->exchange) /* of what is read where it lies, the sender says one word */
-      out->time[n] = (tt_probe_time){.send_ns = (read ? end[TT_SIM_SEND].piece_ns[0] : send_ns) + take_ns};
   }
 }
 
@@ -94,18 +88,13 @@ static void compare(const tt_sim_rates *found, const tt_sim_rates *wanted, int m
       is_near("piece", medium, act, k, a->piece_ns[k], b->piece_ns[k]);
 }
 
-/* Of flows and exchanges, from 4 KiB to a slot. */
+/* Of flows, from 4 KiB to a slot. */
 static void compare_beside(const tt_sim_rates *found, const tt_sim_rates *wanted, int act) {
   const tt_sim_end *a = &found->end[TT_MEDIUM_SLOT][act], *b = &wanted->end[TT_MEDIUM_SLOT][act];
   for (int k = 0; k < TT_SIM_PIECES; k++)
     if (tt_sim_piece[k] >= SLOT / 8 && tt_sim_piece[k] <= SLOT)
       is_near("both", TT_MEDIUM_SLOT, act, k, a->both_ns[k], b->both_ns[k]);
   is_near("past", TT_MEDIUM_SLOT, act, 0, a->past_ns, b->past_ns);
-}
-
-/* What both ends of an exchange take more is all that can be told. */
-static double busy_of(const tt_sim_rates *of, int act, int knot) {
-  return of->end[TT_MEDIUM_SLOT][TT_SIM_SEND].busy_ns[knot] + of->end[TT_MEDIUM_SLOT][act].busy_ns[knot];
 }
 
 static void test_a_known_machine_is_found(void **state) {
@@ -121,9 +110,6 @@ static void test_a_known_machine_is_found(void **state) {
     compare(&found, &known, TT_MEDIUM_SLOT, act, 0, SLOT);
     compare(&found, &known, TT_MEDIUM_READ, act, READ, INT64_MAX);
     compare_beside(&found, &known, act);
-    for (int k = 0; k < TT_SIM_PIECES; k++)
-      if (tt_sim_piece[k] >= SLOT / 8 && tt_sim_piece[k] <= SLOT)
-        is_near("busy", TT_MEDIUM_SLOT, act, k, busy_of(&found, act, k), busy_of(&known, act, k));
     for (int k = 1; k < TT_SIM_REUSES; k++)
       is_near("reuse", TT_MEDIUM_SLOT, act, k, found.end[TT_MEDIUM_SLOT][act].reuse_ns[k],
               known.end[TT_MEDIUM_SLOT][act].reuse_ns[k]);

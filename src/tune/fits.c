@@ -6,7 +6,7 @@
  *      "within": {"alpha_ns": 100, "beta_ns": 0, "ports": 64, "links": 0}, "between": {...},
  *      "ends": [
  *       {"medium": "slot", "act": "send", "piece_ns": [53, ...], "reuse_ns": [0, ...], "both_ns": [0, ...],
- *        "busy_ns": [0, ...], "past_ns": 0.05}, ...]}]}
+ *        "past_ns": 0.05}, ...]}]}
  *
  * A medium "own" is a rank's own memory. A file may come from anybody: every member is checked. */
 #include "tune/store.h"
@@ -162,8 +162,6 @@ static tutti_status read_end(const json_t *from, place at, tt_sim_rates *rates) 
     status = read_list(from, at, "reuse_ns", 0, TT_SIM_REUSES, end->reuse_ns);
   if (status == TUTTI_OK)
     status = read_list(from, at, "both_ns", -NS_MOST, TT_SIM_PIECES, end->both_ns);
-  if (status == TUTTI_OK)
-    status = read_list(from, at, "busy_ns", -NS_MOST, TT_SIM_PIECES, end->busy_ns);
   return status == TUTTI_OK ? read_number(from, at, &past, end) : status;
 }
 
@@ -262,8 +260,6 @@ static void put_end(FILE *file, tt_sim_rates *rates, int medium, int act, const 
   put_list(file, "reuse_ns", end->reuse_ns, TT_SIM_REUSES);
   fputs(", ", file);
   put_list(file, "both_ns", end->both_ns, TT_SIM_PIECES);
-  fputs(", ", file);
-  put_list(file, "busy_ns", end->busy_ns, TT_SIM_PIECES);
   fprintf(file, ", \"past_ns\": %.6g}", end->past_ns);
   *before = ",";
 }

@@ -49,7 +49,6 @@ static tt_fit make_fit(int64_t ranks, double scale) {
       for (int k = 0; k < TT_SIM_PIECES; k++) {
         end->piece_ns[k] = scale * (medium * 1000 + act * 100 + k + 0.5);
         end->both_ns[k] = 0 - scale * k;
-        end->busy_ns[k] = scale * (k - 3);
       }
       for (int k = 0; k < TT_SIM_REUSES; k++)
         end->reuse_ns[k] = scale * 0.0625 * k;

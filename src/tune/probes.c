@@ -3,8 +3,7 @@
  *     pieces      one of each length, by each medium, in the cache
  *     reuses      a length for each medium, where the rank has used other memory meanwhile
  *     flows       many pieces one behind the other: both ends of a stream are at work at a time
- *     past        a message so long that its end is stored past the cache
- *     exchanges   both ranks send at a time: each end works while its peer is at work on something else */
+ *     past        a message so long that its end is stored past the cache */
 #include "tune/tune.h"
 
 #define SHORT_PIECE (64 << 10)
@@ -51,11 +50,6 @@ static void add_reuses(list *to, tt_probe probe) {
   }
 }
 
-static void add_exchange(list *to, tt_probe probe) {
-  probe.exchange = true;
-  add(to, probe);
-}
-
 /* Each message is of half a MiB where slots are of 32 KiB. */
 static void add_flows(list *to, tt_medium medium, tt_sim_act act, int64_t slot) {
   tt_probe probe;
@@ -64,7 +58,6 @@ static void add_flows(list *to, tt_medium medium, tt_sim_act act, int64_t slot) 
       probe = probe_of(medium, act, tt_sim_piece[n]);
       probe.pieces = FLOW_PIECES * slot / probe.piece_bytes;
       add(to, probe);
-      add_exchange(to, probe);
     }
   probe = probe_of(medium, act, slot);
   probe.pieces = FLOW_PIECES;
@@ -75,8 +68,6 @@ static void add_reads(list *to, tt_sim_act act, int64_t read_bytes) {
   int64_t piece = read_bytes > LONG_PIECE ? read_bytes : LONG_PIECE;
   add_pieces(to, TT_MEDIUM_READ, act, read_bytes, INT64_MAX);
   add_reuses(to, probe_of(TT_MEDIUM_READ, act, piece));
-  if (act == TT_SIM_STORE || act == TT_SIM_COMBINE)
-    add_exchange(to, probe_of(TT_MEDIUM_READ, act, piece));
 }
 
 static void add_past(list *to, tt_medium medium, tt_sim_act act, int64_t slot, int64_t past_bytes) {

@@ -251,13 +251,12 @@ typedef struct tt_probe {
   int64_t piece_bytes; /* what goes at once; READ: the whole block */
   int64_t pieces;      /* of a message, one behind the other: from 2 on, both ends are at work at a time */
   bool past;           /* it is so long that the receiver stores it past the cache */
-  bool exchange;       /* the other rank sends as much at the same time, and there is no answer */
   int64_t reuse_bytes; /* that a rank uses until it comes back to the same memory; at least what one round trip uses */
 } tt_probe;
 
 typedef struct tt_probe_time { /* of a message */
   double way_ns;               /* from its start to that of the answer */
-  double send_ns, take_ns;     /* what the ends do meanwhile; of an exchange send_ns has both */
+  double send_ns, take_ns;     /* what the ends do meanwhile */
   double spread;               /* of way_ns, relative: half of what lies between the fastest round and the median */
 } tt_probe_time;
 
@@ -272,7 +271,7 @@ typedef struct tt_fit_facts {
   int64_t copiers;
 } tt_fit_facts;
 
-/* Bytes that a rank uses in a round trip, or an exchange. */
+/* Bytes that a rank uses in a round trip. */
 int64_t tt_probe_trip(const tt_probe *probe);
 /* The list of probes for slots of so many bytes. read_bytes: from where on a block is read where it lies; 0: never.
  * memory_bytes: of the buffers. past_bytes: messages from there on are stored past the cache; 0: none are. Returns how

@@ -304,10 +304,9 @@ static void print_probe(const tt_probe *probe, const tt_probe_time *time) {
   tool_format_time(time->take_ns / (double)probe->pieces, take);
   printf("  %-9s %-7s%-5s %7s x%-3" PRId64 " %7s %11s %4.0f%% %11s %11s\n", tt_medium_name[probe->medium],
          probe->combines ? "combine" : "store",
-         probe->is_new     ? " new"
-         : probe->exchange ? " both"
-         : probe->past     ? " past"
-                           : "",
+         probe->is_new ? " new"
+         : probe->past ? " past"
+                       : "",
          piece, probe->pieces, reuse, way, 100 * time->spread, send, take);
 }
 

@@ -15,23 +15,20 @@
 
 /* ---- a message ---- */
 
-/* One way: that block. */
-static tutti_status add_way(tutti_composition *made, const tt_probe *probe, int64_t from, int64_t to, int64_t block) {
+static tutti_status add_way(tutti_composition *made, const tt_probe *probe, int64_t from, int64_t to) {
   int64_t both[2] = {from < to ? from : to, from < to ? to : from};
-  return probe->combines ? tutti_composition_reduce(made, both, 2, to, block, TUTTI_IN, TUTTI_OUT)
-                         : tutti_composition_multicast(made, from, &to, 1, block, TUTTI_IN, TUTTI_OUT);
+  return probe->combines ? tutti_composition_reduce(made, both, 2, to, 0, TUTTI_IN, TUTTI_OUT)
+                         : tutti_composition_multicast(made, from, &to, 1, 0, TUTTI_IN, TUTTI_OUT);
 }
 
 static tutti_status compose(tutti_composition *made, const tt_probe *probe, int64_t from, int64_t to) {
   tutti_status status = tutti_composition_stage(made, "move");
   if (status == TUTTI_OK)
-    status = add_way(made, probe, from, to, 0);
-  if (status == TUTTI_OK && probe->exchange)
-    status = add_way(made, probe, to, from, 1);
+    status = add_way(made, probe, from, to);
   if (status != TUTTI_OK || probe->medium == TT_MEDIUM_CELL)
     return status;
   status = tutti_composition_stage(made, "rest");
-  return status == TUTTI_OK ? tutti_composition_multicast(made, to, &from, 1, 2, TUTTI_IN, TUTTI_OUT) : status;
+  return status == TUTTI_OK ? tutti_composition_multicast(made, to, &from, 1, 1, TUTTI_IN, TUTTI_OUT) : status;
 }
 
 static tutti_status set_params(tutti_composition *composition, const tt_probe *probe) {
@@ -46,12 +43,12 @@ static tutti_status set_params(tutti_composition *composition, const tt_probe *p
 
 tutti_status tune_message_open(tutti_comm *comm, const tt_probe *probe, int64_t from, int64_t to, void *memory,
                                tune_message *message) {
-  int64_t count = probe->piece_bytes * probe->pieces / ELEMENT, zero[3] = {0, 0, 0};
-  int64_t counts[3] = {count, probe->exchange ? count : 0, 0}, own[3] = {0, probe->combines ? count : 0, 0};
-  tutti_block_table blocks = {.counts = counts, .in_offsets = probe->exchange ? own : zero, .out_offsets = zero};
+  int64_t count = probe->piece_bytes * probe->pieces / ELEMENT, zero[2] = {0, 0};
+  int64_t counts[2] = {count, 0};
+  tutti_block_table blocks = {.counts = counts, .in_offsets = zero, .out_offsets = zero};
   unsigned char *out = (unsigned char *)memory + tt_probe_trip(probe) - probe->piece_bytes * probe->pieces;
   *message = (tune_message){.sends = tutti_comm_rank(comm) == from};
-  tutti_status status = tutti_composition_create(comm, 3, &message->composition);
+  tutti_status status = tutti_composition_create(comm, 2, &message->composition);
   if (status == TUTTI_OK)
     status = compose(message->composition, probe, from, to);
   if (status == TUTTI_OK)
@@ -97,8 +94,7 @@ tutti_status tune_trip_open(tutti_comm *comm, const tt_probe *probe, int64_t fro
   if (tt_probe_trip(probe) > 0)
     trip->turns = probe->reuse_bytes / tt_probe_trip(probe);
   tutti_status status = tune_message_open(comm, probe, from, to, memory, &trip->message[0]);
-  return status == TUTTI_OK && !probe->exchange ? tune_message_open(comm, probe, to, from, memory, &trip->message[1])
-                                                : status;
+  return status == TUTTI_OK ? tune_message_open(comm, probe, to, from, memory, &trip->message[1]) : status;
 }
 
 void tune_trip_close(tune_trip *trip) {
@@ -110,7 +106,7 @@ void tune_trip_close(tune_trip *trip) {
 static tutti_status run_way(tune_trip *trip, int way, unsigned char *part) {
   tune_message *message = &trip->message[way];
   int64_t bytes = bytes_of(&trip->probe);
-  bool sends = message->sends || trip->probe.exchange;
+  bool sends = message->sends;
   if (trip->probe.is_new && sends)
     memset(part, 0, (size_t)bytes);
   unsigned char *own = part + (trip->probe.combines ? bytes : 0);
@@ -123,25 +119,24 @@ static tutti_status run_times(tune_trip *trip, int64_t count) {
     unsigned char *part = trip->memory + trip->turn * tt_probe_trip(&trip->probe);
     trip->turn = trip->turn + 1 < trip->turns ? trip->turn + 1 : 0;
     status = run_way(trip, 0, part);
-    if (status == TUTTI_OK && !trip->probe.exchange)
+    if (status == TUTTI_OK)
       status = run_way(trip, 1, part);
   }
   return status;
 }
 
-/* In an exchange, the rank that answers sends the second block, and its own is the first: its buffer begins with that
- * one, too, so both use the same part of the memory. The first turns are not timed: others have used the memory. */
+/* The first turns are not timed: others have used the memory. */
 tutti_status tune_trip_run(tune_trip *trip, int64_t count, tt_probe_time *sum) {
-  bool exchange = trip->probe.exchange, first = exchange || trip->message[0].sends;
+  int there = trip->message[0].sends ? 0 : 1;
   double per = 1 / (double)count;
   tutti_status status = run_times(trip, trip->turns);
-  for (int way = 0; way < (exchange ? 1 : 2); way++)
+  for (int way = 0; way < 2; way++)
     tune_message_watch(&trip->message[way]);
   int64_t begin_ns = tt_clock_ns();
   if (status == TUTTI_OK)
     status = run_times(trip, count);
-  sum->way_ns = (double)(tt_clock_ns() - begin_ns) * per / (exchange ? 1 : 2);
-  sum->send_ns = (double)tune_message_moved(&trip->message[first ? 0 : 1]) * per;
-  sum->take_ns = exchange ? 0 : (double)tune_message_moved(&trip->message[first ? 1 : 0]) * per;
+  sum->way_ns = (double)(tt_clock_ns() - begin_ns) * per / 2;
+  sum->send_ns = (double)tune_message_moved(&trip->message[there]) * per;
+  sum->take_ns = (double)tune_message_moved(&trip->message[1 - there]) * per;
   return status;
 }
