@@ -55,6 +55,30 @@ class Tuned(unittest.TestCase):
         self.tune("allreduce", "-n", "2", "--sizes", "8", "--busy")
         self.assertEqual(list(self.winners()), [8])
 
+    def samples(self):
+        lines = self.path.with_name("wisdom.samples.jsonl").read_text().splitlines()
+        return [json.loads(line) for line in lines if line.startswith("{")]
+
+    def test_all_that_was_measured_is_kept_once(self):
+        words = "allreduce", "-n", "2", "--sizes", "8,4K", "--busy"
+        self.tune(*words)
+        with self.path.with_name("wisdom.samples.jsonl").open("a") as file:
+            file.write("not JSON\n")
+        self.tune(*words, "--again")
+        tasks = self.samples()
+        self.assertEqual(len({task["bytes"] for task in tasks}), len(tasks))
+        self.assertLessEqual({8, 4096}, {task["bytes"] for task in tasks})
+        for task in tasks:
+            self.assertGreater(len(task["samples"]), 0)
+            times = [time for _, time, _ in task["samples"]]
+            self.assertEqual(times, sorted(times))
+            self.assertGreater(task["rules_ns"], 0)
+
+    def test_samples_that_cannot_be_kept_stop_nothing(self):
+        self.path.with_name("wisdom.samples.jsonl").mkdir()
+        self.tune("allreduce", "-n", "2", "--sizes", "8", "--busy")
+        self.assertEqual(list(self.winners()), [8])
+
     def test_the_border_between_two_winners_is_looked_for(self):
         self.tune("broadcast", "-n", "2", "--sizes", "4K", "--busy")
         self.make_winners({64: "linear", 4096: "linear single-copy"})

@@ -23,6 +23,7 @@
 #define HALVED_AFTER 4 /* rounds */
 #define REFERENCE_EVERY 12
 #define UNKNOWN 1.5 /* the guess for what nothing is known of */
+#define SAMPLES_MOST 64
 
 typedef struct runner {
   const char *params;
@@ -219,6 +220,23 @@ static tutti_status keep_guesses(const cell *of, tune_guesses *guesses) {
   return guesses->arena.failed ? tt_fail(TUTTI_ERR_MEMORY, "no memory for what was measured") : TUTTI_OK;
 }
 
+/* ---- what is kept beside the winner ---- */
+
+static tutti_status keep_samples(cell *of, tune_result *result) {
+  int64_t most = result->tried < SAMPLES_MOST ? result->tried : SAMPLES_MOST;
+  sort(of, result->tried);
+  result->sample = tt_arena_alloc(&result->arena, (size_t)most + 1, sizeof *result->sample);
+  for (int64_t n = 0; n < most && result->sample; n++) {
+    const runner *at = &of->runner[of->order[n]];
+    if (at->count > 0)
+      result->sample[result->sample_count++] =
+          (tune_sample){tt_arena_format(&result->arena, "%s", at->params), result->rules_ns * score(at), at->count};
+  }
+  return result->arena.failed ? tt_fail(TUTTI_ERR_MEMORY, "no memory for samples") : TUTTI_OK;
+}
+
+void tune_result_finish(tune_result *result) { tt_arena_finish(&result->arena); }
+
 /* ---- a cell ---- */
 
 /* As many as half of the time is enough for, in as many rounds as it takes to tell them apart. */
@@ -258,9 +276,10 @@ static tutti_status measure(cell *of, const tt_task *task, tune_guesses *guesses
     status = keep_guesses(of, guesses);
   if (status == TUTTI_OK)
     status = run_rounds(of, survivors_of(of, result->tried), result);
-  if (status == TUTTI_OK)
-    decide(of, result);
-  return status;
+  if (status != TUTTI_OK)
+    return status;
+  decide(of, result);
+  return keep_samples(of, result);
 }
 
 static tutti_status measure_alone(cell *of, const tt_task *task, tune_guesses *guesses, tune_result *result) {
@@ -280,7 +299,7 @@ static tutti_status measure_alone(cell *of, const tt_task *task, tune_guesses *g
 /* of->space is filled, and finished here. */
 static tutti_status run_cell(cell *of, const tt_task *task, tune_guesses *guesses, tune_result *result) {
   tutti_status status = TUTTI_OK;
-  *result = (tune_result){.candidates = of->space.count};
+  result->candidates = of->space.count;
   tt_random_init(&of->random, 1);
   of->runner = calloc((size_t)of->space.count + 1, sizeof *of->runner);
   of->order = calloc((size_t)of->space.count + 1, sizeof *of->order);
@@ -299,6 +318,8 @@ static tutti_status run_cell(cell *of, const tt_task *task, tune_guesses *guesse
 tutti_status tune_cell_run(tune_ranks *all, const tt_task *task, const tt_sim_rates *rates, int64_t budget_ns,
                            tune_guesses *guesses, tune_result *result) {
   cell of = {.all = all, .rates = rates, .start_ns = tt_clock_ns(), .budget_ns = budget_ns};
+  *result = (tune_result){.tried = 0};
+  tt_arena_init(&result->arena);
   tutti_status status = tt_candidates_make(task, &of.space);
   if (status == TUTTI_OK)
     return run_cell(&of, task, guesses, result);
@@ -326,6 +347,8 @@ static tutti_status take_texts(const tt_task *task, const char *const *params, i
 tutti_status tune_cell_race(tune_ranks *all, const tt_task *task, int64_t budget_ns, const char *const *params,
                             int64_t count, tune_result *result) {
   cell of = {.all = all, .start_ns = tt_clock_ns(), .budget_ns = budget_ns};
+  *result = (tune_result){.tried = 0};
+  tt_arena_init(&result->arena);
   tutti_status status = take_texts(task, params, count, &of.space);
   if (status == TUTTI_OK)
     return run_cell(&of, task, NULL, result);

@@ -20,17 +20,28 @@ typedef struct tune_guesses {
   tt_arena arena;
 } tune_guesses;
 
+typedef struct tune_sample {
+  const char *params;
+  double time_ns; /* the median, */
+  int64_t rounds; /* of so many */
+} tune_sample;
+
 typedef struct tune_result {
   char params[TUNE_TEXT]; /* of the winner */
   char rules[TUNE_TEXT];  /* what the profile chooses */
   double time_ns, rules_ns;
-  int64_t candidates; /* that the space has */
-  int64_t left_out;   /* not to be tried: the model says that they are far from the best */
-  int64_t tried;      /* at least once */
-  double others;      /* processors that other programs used meanwhile */
-  bool disturbed;     /* by them: nothing is known */
+  int64_t candidates;  /* that the space has */
+  int64_t left_out;    /* not to be tried: the model says that they are far from the best */
+  int64_t tried;       /* at least once */
+  double others;       /* processors that other programs used meanwhile */
+  bool disturbed;      /* by them: nothing is known */
+  tune_sample *sample; /* the fastest that were tried, the fastest first */
+  int64_t sample_count;
+  tt_arena arena;
 } tune_result;
 
+/* tune_result_finish is called after each of these in any case. */
+void tune_result_finish(tune_result *result);
 /* Measures for about so long. guesses: of the last size of the same collective and ranks, or empty; replaced by those
  * of this one. */
 tutti_status tune_cell_run(tune_ranks *all, const tt_task *task, const tt_sim_rates *rates, int64_t budget_ns,

@@ -8,6 +8,7 @@
 #include "cell.h"
 #include "options.h"
 #include "rates.h"
+#include "samples.h"
 #include "task.h"
 
 #include "call/call.h"
@@ -34,6 +35,7 @@ typedef struct lead {
   tt_fits *fits;    /* rates; NULL: none were measured */
   int64_t cells, done, disturbed, start_ns;
   int64_t left_out; /* candidates that the model says are slow */
+  bool no_samples;  /* they cannot be written, and people know why */
   double gain;      /* sum of logarithms */
 } lead;
 
@@ -115,6 +117,14 @@ static tutti_status write_winner(const lead *of, const tt_winner *winner) {
   return status;
 }
 
+/* Winners are worth a run without samples. */
+static void keep_samples(lead *of, const tt_region *region, const tune_result *result) {
+  if (of->no_samples || tune_samples_write(of->path, of->machine, region, result) == TUTTI_OK)
+    return;
+  tool_fail("tune", 0, "samples are not kept: %s", tutti_last_error());
+  of->no_samples = true;
+}
+
 static tutti_status keep(lead *of, const tt_region *region, tune_result *result) {
   const tt_winner winner = {.region = *region,
                             .text = result->params,
@@ -128,7 +138,11 @@ static tutti_status keep(lead *of, const tt_region *region, tune_result *result)
     return TUTTI_OK;
   of->gain += log(result->rules_ns / result->time_ns);
   tutti_status status = tt_wisdom_put(of->known, &winner);
-  return status == TUTTI_OK ? write_winner(of, &winner) : status;
+  if (status == TUTTI_OK)
+    status = write_winner(of, &winner);
+  if (status == TUTTI_OK)
+    keep_samples(of, region, result);
+  return status;
 }
 
 static tutti_status run_cell(lead *of, tt_collective collective, int64_t bytes, tune_guesses *guesses) {
@@ -144,7 +158,10 @@ static tutti_status run_cell(lead *of, tt_collective collective, int64_t bytes, 
   const tt_fit *fit = of->fits ? tt_fits_find(of->fits, &region) : NULL;
   tutti_status status = tune_cell_run(of->all, &task, fit ? &fit->rates : NULL, share_of(of), guesses, &result);
   of->left_out += status == TUTTI_OK ? result.left_out : 0;
-  return status == TUTTI_OK ? keep(of, &region, &result) : status;
+  if (status == TUTTI_OK)
+    status = keep(of, &region, &result);
+  tune_result_finish(&result);
+  return status;
 }
 
 static const char *winner_at(const lead *of, const tt_region *region) {
@@ -170,6 +187,7 @@ static tutti_status refine(lead *of, tt_region low, tt_region high) {
     of->cells++;
     if (status == TUTTI_OK)
       status = keep(of, &middle, &result);
+    tune_result_finish(&result);
   }
   if (status == TUTTI_OK)
     status = refine(of, low, middle);
