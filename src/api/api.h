@@ -15,11 +15,12 @@ tutti_status tt_comm_open(tutti_context *context, uint64_t id, const int64_t *jo
                           tutti_comm **comm);
 
 /* ---- wisdom.c ---- */
-/* Rank 0's, as numbers: malloc'd; elsewhere, and where there is none, NULL and 0. */
-tutti_status tt_wisdom_begin(tutti_context *context, int64_t **numbers, int64_t *count);
-/* Gives it to all ranks, once there is the hidden communicator. numbers: rank 0's. count: the same on all ranks, not 0.
- */
-tutti_status tt_wisdom_share(tutti_context *context, const int64_t *numbers, int64_t count);
+/* Rank 0's; elsewhere, and where there is none, NULL. tt_wisdom_end afterwards. */
+tutti_status tt_wisdom_begin(tutti_context *context, tt_wisdom_found **found);
+/* Gives it to all ranks, with what its lessons say of the job's communicators, once there is the hidden communicator.
+ * found: rank 0's, which has some. */
+tutti_status tt_wisdom_share(tutti_context *context, tt_wisdom_found *found);
+void tt_wisdom_end(tt_wisdom_found *found);
 
 /* ---- graph.c ---- */
 void tt_comm_free_graphs(tutti_comm *comm); /* that the user has destroyed */

@@ -5,40 +5,73 @@
 #include <stdlib.h>
 #include <string.h>
 
-tutti_status tt_wisdom_begin(tutti_context *context, int64_t **numbers, int64_t *count) {
-  tt_wisdom_found found;
-  *numbers = NULL;
-  *count = 0;
+tutti_status tt_wisdom_begin(tutti_context *context, tt_wisdom_found **found) {
+  *found = NULL;
   if (context->rank != 0)
     return TUTTI_OK;
-  tutti_status status = tt_wisdom_load(&found);
-  if (found.wrong)
-    tt_log(TT_LOG_WARN, "wisdom is not used: %s", found.why);
-  if (found.wisdom)
-    tt_wisdom_keep_ranks(found.wisdom, context->size);
-  if (found.wisdom && tt_wisdom_insists())
-    found.wisdom->outside_count = 0;
-  if (status == TUTTI_OK && found.wisdom && found.wisdom->count + found.wisdom->outside_count > 0)
-    status = tt_wisdom_pack(found.wisdom, numbers, count);
-  tt_wisdom_destroy(found.wisdom);
+  tt_wisdom_found *made = calloc(1, sizeof *made);
+  if (!made)
+    return tt_fail(TUTTI_ERR_MEMORY, "no memory for wisdom");
+  tutti_status status = tt_wisdom_load(made);
+  if (made->wrong)
+    tt_log(TT_LOG_WARN, "wisdom is not used: %s", made->why);
+  if (*made->lessons_why)
+    tt_log(TT_LOG_WARN, "what was learned is not used: %s", made->lessons_why);
+  if (made->wisdom)
+    tt_wisdom_keep_ranks(made->wisdom, context->size);
+  if (made->wisdom && tt_wisdom_insists())
+    made->wisdom->outside_count = 0;
+  bool some = made->lessons || (made->wisdom && made->wisdom->count + made->wisdom->outside_count > 0);
+  if (status == TUTTI_OK && some)
+    *found = made;
+  else
+    tt_wisdom_end(made);
+  return status;
+}
+
+void tt_wisdom_end(tt_wisdom_found *found) {
+  if (found)
+    tt_wisdom_found_finish(found);
+  free(found);
+}
+
+/* ---- to all ranks ---- */
+
+static tutti_status pack(const tutti_context *context, tt_wisdom_found *found, int64_t **numbers, int64_t *count) {
+  tt_region shape[TT_SHAPES];
+  tutti_status status = tt_wisdom_infer(found, shape, tt_shapes_list(context, shape));
+  return status == TUTTI_OK ? tt_wisdom_pack(found->wisdom, numbers, count) : status;
+}
+
+/* counts[0]: of rank 0's numbers, as all know; the others have none. */
+static tutti_status send(tutti_context *context, const int64_t *numbers, const int64_t *counts) {
+  int64_t *all = malloc((size_t)counts[0] * sizeof *all);
+  if (!all)
+    tutti_comm_abort(context->made.control, "no memory for wisdom");
+  if (!all)
+    return tt_comm_no_memory(context->made.control);
+  tutti_status status = tt_comm_exchangev(context->made.control, numbers ? numbers : all, all, counts);
+  if (status == TUTTI_OK)
+    status = tt_wisdom_unpack(all, counts[0], &context->wisdom);
+  free(all);
   return status;
 }
 
 /* What one rank cannot do, all get as an error of their next call: the communicator is broken. */
-tutti_status tt_wisdom_share(tutti_context *context, const int64_t *numbers, int64_t count) {
+tutti_status tt_wisdom_share(tutti_context *context, tt_wisdom_found *found) {
   tutti_comm *control = context->made.control;
-  int64_t *counts = calloc((size_t)context->size, sizeof *counts), *all = malloc((size_t)count * sizeof *all);
-  tutti_status status = counts && all ? TUTTI_OK : tt_comm_no_memory(control);
-  if (status == TUTTI_OK) {
-    counts[0] = count;
-    status = tt_comm_exchangev(control, numbers ? numbers : all, all, counts);
-  } else {
+  int64_t *counts = calloc((size_t)context->size, sizeof *counts), *numbers = NULL, count = 0;
+  tutti_status status = !counts ? tt_comm_no_memory(control)
+                        : found ? pack(context, found, &numbers, &count)
+                                : TUTTI_OK;
+  if (status != TUTTI_OK)
     tutti_comm_abort(control, "no memory for wisdom");
-  }
+  else
+    status = tt_comm_exchange(control, &count, counts, 1);
   if (status == TUTTI_OK)
-    status = tt_wisdom_unpack(all, count, &context->wisdom);
+    status = send(context, numbers, counts);
   free(counts);
-  free(all);
+  free(numbers);
   return status;
 }
 

@@ -1,4 +1,4 @@
-/* job/wisdom.c - finds the wisdom of this machine. Most users have none: then this is one look for a folder. */
+/* job/wisdom.c - finds the wisdom of this machine, and the lessons beside it. Most users have none: then this is one look for a folder. */
 #include "job/wisdom.h"
 
 #include "topo/machine/machine.h"
@@ -124,10 +124,10 @@ tutti_status tt_wisdom_find(const char *option, bool make, char path[static TT_W
   return status;
 }
 
-static tutti_status check_machine(const tt_wisdom *wisdom, const char *path, const char *machine) {
-  if (strcmp(wisdom->machine, machine) == 0)
+static tutti_status check_machine(const char *measured, const char *path, const char *machine) {
+  if (strcmp(measured, machine) == 0)
     return TUTTI_OK;
-  return tt_fail(TUTTI_ERR_UNSUPPORTED, "%s: measured on machine %s, and this is %s", path, wisdom->machine, machine);
+  return tt_fail(TUTTI_ERR_UNSUPPORTED, "%s: measured on machine %s, and this is %s", path, measured, machine);
 }
 
 /* None is used, and the last error says why. */
@@ -140,11 +140,9 @@ static tutti_status go_without(tt_wisdom_found *found, bool wrong) {
   return TUTTI_OK;
 }
 
-tutti_status tt_wisdom_load(tt_wisdom_found *found) {
-  char machine[TT_MACHINE_TEXT];
+static tutti_status load_wisdom(tt_wisdom_found *found, char machine[static TT_MACHINE_TEXT]) {
   const char *option = tt_options_get()->choice.wisdom;
   bool named = *option != '\0';
-  *found = (tt_wisdom_found){.wisdom = NULL};
   tutti_status status = tt_wisdom_find(option, false, found->path, machine);
   if (status == TUTTI_OK && !named && access(found->path, F_OK) != 0)
     status = tt_fail(TUTTI_ERR_UNSUPPORTED, "there is no file %s", found->path);
@@ -152,7 +150,7 @@ tutti_status tt_wisdom_load(tt_wisdom_found *found) {
     return go_without(found, false);
   status = tt_wisdom_read(found->path, &found->wisdom);
   if (status == TUTTI_OK)
-    status = check_machine(found->wisdom, found->path, machine);
+    status = check_machine(found->wisdom->machine, found->path, machine);
   if (status == TUTTI_OK)
     return TUTTI_OK;
   if (status == TUTTI_ERR_ARGUMENT && named)
@@ -167,4 +165,57 @@ const char *tt_wisdom_insists(void) {
          : options->verify          ? "TUTTI_VERIFY"
          : options->timeout_ns > 0  ? "TUTTI_TIMEOUT"
                                     : NULL;
+}
+
+/* ---- lessons ---- */
+
+void tt_lessons_path(const char *wisdom, char path[static TT_WISDOM_PATH + 16]) {
+  const char *slash = strrchr(wisdom, '/');
+  snprintf(path, TT_WISDOM_PATH + 16, "%.*slearned.json", slash ? (int)(slash + 1 - wisdom) : 0, wisdom);
+}
+
+/* Nobody names this file: one that is wrong is left alone. */
+static void load_lessons(tt_wisdom_found *found, const char *machine) {
+  char path[TT_WISDOM_PATH + 16];
+  tt_lessons_path(found->path, path);
+  if (!*found->path || access(path, F_OK) != 0)
+    return;
+  tutti_status status = tt_lessons_read(path, &found->lessons);
+  if (status == TUTTI_OK)
+    status = check_machine(tt_lessons_machine(found->lessons), path, machine);
+  if (status == TUTTI_OK)
+    return;
+  snprintf(found->lessons_why, sizeof found->lessons_why, "%s", tutti_last_error());
+  tt_fail_clear();
+  tt_lessons_destroy(found->lessons);
+  found->lessons = NULL;
+}
+
+tutti_status tt_wisdom_infer(tt_wisdom_found *found, const tt_region *shape, int64_t count) {
+  tutti_status status = TUTTI_OK;
+  if (!found->lessons)
+    return TUTTI_OK;
+  if (!found->wisdom)
+    status = tt_wisdom_create(tt_lessons_machine(found->lessons), "", &found->wisdom);
+  for (int64_t n = 0; n < count && status == TUTTI_OK; n++)
+    status = tt_lessons_infer(found->lessons, &shape[n], found->wisdom);
+  return status;
+}
+
+/* ---- both ---- */
+
+tutti_status tt_wisdom_load(tt_wisdom_found *found) {
+  char machine[TT_MACHINE_TEXT] = "";
+  *found = (tt_wisdom_found){.wisdom = NULL};
+  tutti_status status = load_wisdom(found, machine);
+  if (status == TUTTI_OK)
+    load_lessons(found, machine);
+  return status;
+}
+
+void tt_wisdom_found_finish(tt_wisdom_found *found) {
+  tt_wisdom_destroy(found->wisdom);
+  tt_lessons_destroy(found->lessons);
+  found->wisdom = NULL;
+  found->lessons = NULL;
 }

@@ -4,6 +4,8 @@
 
 #include "tune/tune.h"
 
+#include <tutti/tutti.h>
+
 enum { TT_WISDOM_PATH = 4096 };
 
 /* The file that `option` names, as TUTTI_WISDOM; "": the one of this kind of machine in the user's cache:
@@ -13,19 +15,31 @@ enum { TT_WISDOM_PATH = 4096 };
 tutti_status tt_wisdom_find(const char *option, bool make, char path[static TT_WISDOM_PATH],
                             char machine[static TT_MACHINE_TEXT]);
 
+/* The lessons of `tutti tune --learn`: beside the wisdom, learned.json. */
+void tt_lessons_path(const char *wisdom, char path[static TT_WISDOM_PATH + 16]);
+
 /* What a job uses. */
 typedef struct tt_wisdom_found {
   tt_wisdom *wisdom;         /* NULL: none */
+  tt_lessons *lessons;       /* NULL: none */
   char path[TT_WISDOM_PATH]; /* of the file, be it there or not; "": there can be none */
   char why[512];             /* none is used: why */
   bool wrong;                /* there is a file, and it cannot be used: people should know */
+  char lessons_why[512];     /* the same of the file of lessons; "": it is right, or there is none */
 } tt_wisdom_found;
 
 /* The variable by which the user asks for what only tutti does (own choices, proofs, calls that end), so that no call
  * goes to another library; NULL: none is set. */
 const char *tt_wisdom_insists(void);
 
-/* An error only where TUTTI_WISDOM names a file that cannot be used. tt_wisdom_destroy(found->wisdom) afterwards. */
+/* An error only where TUTTI_WISDOM names a file that cannot be used. tt_wisdom_found_finish afterwards in any case. */
 tutti_status tt_wisdom_load(tt_wisdom_found *found);
+void tt_wisdom_found_finish(tt_wisdom_found *found);
+/* Adds what the lessons say of each of these shapes to the wisdom, which is made where there is none. */
+tutti_status tt_wisdom_infer(tt_wisdom_found *found, const tt_region *shape, int64_t count);
+
+#define TT_SHAPES 64
+/* The shapes that communicators of this job may have. Returns how many. */
+int64_t tt_shapes_list(const tutti_context *context, tt_region shape[static TT_SHAPES]);
 
 #endif

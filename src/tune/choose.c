@@ -3,6 +3,8 @@
  *     the program    tutti_comm_set_params
  *     TUTTI_PARAMS
  *     wisdom         where something like the call was measured
+ *     learned        what was found out from calls that were measured (lessons.c)
+ *     model          the simulator's first, where that does better
  *     the profile    its first rule that fits
  *     nobody         then each rank sends what it has to who needs it, which fits every call
  *
@@ -14,8 +16,8 @@
 static const char fallback[] = "linear";
 
 const char *tt_authority_name(tt_authority by) {
-  static const char *const names[TT_AUTHORITY_COUNT] = {"tutti_comm_set_params", "TUTTI_PARAMS", "wisdom", "profile",
-                                                        "default"};
+  static const char *const names[TT_AUTHORITY_COUNT] = {
+      "tutti_comm_set_params", "TUTTI_PARAMS", "wisdom", "learned", "model", "profile", "default"};
   return names[by];
 }
 
@@ -58,27 +60,42 @@ static tt_choice ask_params(const tt_authorities *of) {
   return *of->params ? (tt_choice){.text = of->params, .source = ""} : silent("it is not set");
 }
 
-static bool has_any(const tt_dispatch *dispatch, tt_collective collective) {
+static bool has_any(const tt_authorities *of, tt_collective collective) {
   for (int n = 0; n < TT_BUCKETS; n++)
-    if (dispatch->winner[collective][n] >= 0)
+    if (of->dispatch->winner[collective][n] >= 0 && of->dispatch->winner[collective][n] < of->wisdom->count)
       return true;
   return false;
 }
 
-/* What was measured was a sum, and of lengths that all ranks know. */
+/* What was measured was a sum, and of lengths that all ranks know. NULL: there is more to look for. */
+static const char *why_unlike(const tt_region *region, bool ordered) {
+  return ordered                      ? "it was measured with an operator that commutes"
+         : region->bytes == INT64_MAX ? "not all ranks know the lengths of this collective"
+                                      : NULL;
+}
+
 static tt_choice ask_wisdom(const tt_authorities *of, const tt_region *region, bool ordered) {
-  if (!of->wisdom || !of->dispatch)
+  if (!of->wisdom || !of->dispatch || of->wisdom->count == 0)
     return silent("there is none");
-  if (ordered)
-    return silent("it was measured with an operator that commutes");
-  if (region->bytes == INT64_MAX)
-    return silent("not all ranks know the lengths of this collective");
+  if (why_unlike(region, ordered))
+    return silent(why_unlike(region, ordered));
   const tt_winner *winner = tt_dispatch_find(of->dispatch, of->wisdom, region->collective, region->bytes);
   if (winner)
     return (tt_choice){.text = winner->text, .source = winner->source, .winner = winner};
-  return silent(has_any(of->dispatch, region->collective)
+  return silent(has_any(of, region->collective)
                     ? "no faster entry within a factor of four of this length"
                     : "no entry for this collective with these ranks, nodes, ranks of a node and NICs");
+}
+
+static tt_choice ask_inferred(const tt_authorities *of, tt_authority by, const tt_region *region, bool ordered) {
+  if (!of->wisdom || !of->dispatch || of->wisdom->inferred_count == 0)
+    return silent("there is none of such ranks");
+  if (why_unlike(region, ordered))
+    return silent(why_unlike(region, ordered));
+  const tt_inferred *found = tt_dispatch_infer(of->dispatch, of->wisdom, region->collective, region->bytes);
+  if (found && found->by == by)
+    return (tt_choice){.text = found->text, .source = found->source};
+  return silent("it leaves this call to others");
 }
 
 static tt_choice ask_profile(const tt_authorities *of, const tt_region *region) {
@@ -90,6 +107,8 @@ tt_choice tt_choose_by(const tt_authorities *of, tt_authority by, const tt_regio
   tt_choice choice = by == TT_BY_PROGRAM   ? ask_program(of)
                      : by == TT_BY_PARAMS  ? ask_params(of)
                      : by == TT_BY_WISDOM  ? ask_wisdom(of, region, ordered)
+                     : by == TT_BY_LEARNED ? ask_inferred(of, by, region, ordered)
+                     : by == TT_BY_MODEL   ? ask_inferred(of, by, region, ordered)
                      : by == TT_BY_PROFILE ? ask_profile(of, region)
                                            : tt_choose_fallback();
   choice.by = by;

@@ -1,5 +1,5 @@
 /* tune/choose_test.c - the strongest that says something decides, and whoever says nothing says why. */
-#include "tune/tune.h"
+#include "tune/wisdom.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -32,15 +32,27 @@ static tt_wisdom *wisdom_of(const char *text, tt_dispatch *dispatch) {
   return wisdom;
 }
 
+/* One of the lessons alone. */
+static tt_wisdom *inferred_of(tt_authority by, const char *text, tt_dispatch *dispatch) {
+  tt_wisdom *wisdom;
+  tt_inferred row = {.region = call, .bytes_last = 2 * call.bytes, .by = by, .text = text, .line = 7};
+  assert_int_equal(tt_wisdom_create("0123456789abcdef", "", &wisdom), TUTTI_OK);
+  wisdom->lessons = tt_arena_format(&wisdom->arena, "/x/learned.json");
+  assert_int_equal(tt_wisdom_append_inferred(wisdom, &row), TUTTI_OK);
+  tt_dispatch_make(wisdom, &call, dispatch);
+  return wisdom;
+}
+
 /* One authority less each time: the next one decides. */
 static void test_the_order_of_authority(void **state) {
   (void)state;
-  static tt_dispatch dispatch;
+  static tt_dispatch dispatch[3];
   tt_profile *profile = profile_of("{\"rules\": [{\"collective\": \"allreduce\", \"params\": \"two-level-ring\"}]}");
-  tt_wisdom *wisdom = wisdom_of("ring", &dispatch);
-  tt_authorities of = {"binomial", "recursive-doubling", wisdom, &dispatch, profile};
-  static const char *const expected[TT_AUTHORITY_COUNT] = {"binomial", "recursive-doubling", "ring", "two-level-ring",
-                                                           "linear"};
+  tt_wisdom *wisdom[] = {wisdom_of("ring", &dispatch[0]), inferred_of(TT_BY_LEARNED, "linear ring=2", &dispatch[1]),
+                         inferred_of(TT_BY_MODEL, "linear ring=4", &dispatch[2])};
+  tt_authorities of = {"binomial", "recursive-doubling", wisdom[0], &dispatch[0], profile};
+  static const char *const expected[TT_AUTHORITY_COUNT] = {
+      "binomial", "recursive-doubling", "ring", "linear ring=2", "linear ring=4", "two-level-ring", "linear"};
   for (tt_authority by = TT_BY_PROGRAM; by < TT_AUTHORITY_COUNT; by++) {
     tt_choice choice = tt_choose(&of, &call, false), same = tt_choose_by(&of, by, &call, false);
     assert_int_equal(choice.by, by);
@@ -51,10 +63,47 @@ static void test_the_order_of_authority(void **state) {
     assert_int_equal(tt_authority_insists(by), by < TT_BY_WISDOM);
     of.set = by >= TT_BY_PROGRAM ? NULL : of.set;
     of.params = by >= TT_BY_PARAMS ? "" : of.params;
-    of.dispatch = by >= TT_BY_WISDOM ? NULL : of.dispatch;
+    if (by >= TT_BY_WISDOM) {
+      int next = by == TT_BY_WISDOM ? 1 : by == TT_BY_LEARNED ? 2 : -1;
+      of.wisdom = next < 0 ? NULL : wisdom[next];
+      of.dispatch = next < 0 ? NULL : &dispatch[next];
+    }
     of.profile = by >= TT_BY_PROFILE ? NULL : of.profile;
   }
   tt_profile_close(profile);
+  for (size_t n = 0; n < TT_COUNT(wisdom); n++)
+    tt_wisdom_destroy(wisdom[n]);
+}
+
+/* Wisdom has the lengths near what was measured; lessons have the others that they know. */
+static void test_lessons_decide_where_wisdom_is_silent(void **state) {
+  (void)state;
+  static tt_dispatch dispatch;
+  tt_wisdom *wisdom = wisdom_of("ring", &dispatch);
+  tt_authorities of = {NULL, "", wisdom, &dispatch, NULL};
+  tt_inferred row = {.region = call, .bytes_last = 1 << 20, .by = TT_BY_LEARNED, .text = "binomial", .line = 7};
+  row.region.bytes = 64;
+  wisdom->lessons = tt_arena_format(&wisdom->arena, "/x/learned.json");
+  assert_int_equal(tt_wisdom_append_inferred(wisdom, &row), TUTTI_OK);
+  tt_dispatch_make(wisdom, &call, &dispatch);
+  static const struct {
+    int64_t bytes;
+    tt_authority by;
+  } rows[] = {{32, TT_BY_NOBODY},     {64, TT_BY_LEARNED},      {512, TT_BY_LEARNED},
+              {1024, TT_BY_WISDOM},   {4096, TT_BY_WISDOM},     {16384, TT_BY_WISDOM},
+              {32768, TT_BY_LEARNED}, {1 << 20, TT_BY_LEARNED}, {2 << 20, TT_BY_NOBODY}};
+  for (size_t n = 0; n < TT_COUNT(rows); n++) {
+    tt_region at = call;
+    at.bytes = rows[n].bytes;
+    tt_choice choice = tt_choose(&of, &at, false);
+    assert_int_equal(choice.by, rows[n].by);
+    if (choice.by == TT_BY_LEARNED)
+      assert_string_equal(choice.source, "/x/learned.json:7");
+    assert_int_equal(tt_choose(&of, &at, true).by, TT_BY_NOBODY); /* an operator that does not commute */
+  }
+  tt_region at = call;
+  at.bytes = INT64_MAX;
+  assert_int_equal(tt_choose(&of, &at, false).by, TT_BY_NOBODY);
   tt_wisdom_destroy(wisdom);
 }
 
@@ -125,6 +174,7 @@ static void test_a_region_has_the_facts_of_the_topology(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_the_order_of_authority),
+      cmocka_unit_test(test_lessons_decide_where_wisdom_is_silent),
       cmocka_unit_test(test_who_says_nothing_says_why),
       cmocka_unit_test(test_unknown_lengths_are_near_to_nothing),
       cmocka_unit_test(test_a_region_has_the_facts_of_the_topology),

@@ -15,6 +15,11 @@ int tt_dispatch_bucket(int64_t bytes) {
   return 2 * power + (int)(bytes >> (power - 1) & 1);
 }
 
+int64_t tt_dispatch_bytes(int bucket) {
+  int power = bucket / 2;
+  return bucket < 2 ? bucket : ((int64_t)1 << power) + (bucket % 2 ? (int64_t)1 << (power - 1) : 0);
+}
+
 static bool fits(const tt_region *measured, const tt_region *shape) {
   bool one = shape->node_count == 1; /* no NIC is used */
   return measured->rank_count == shape->rank_count && measured->node_count == shape->node_count &&
@@ -48,6 +53,14 @@ static void leave_to_rules(const tt_wisdom *wisdom, int32_t *winner) {
   }
 }
 
+/* Only where nothing was measured. */
+static void add_inferred(const tt_wisdom *wisdom, int64_t number, int32_t *winner) {
+  const tt_inferred *of = &wisdom->inferred[number];
+  for (int b = tt_dispatch_bucket(of->region.bytes); b <= tt_dispatch_bucket(of->bytes_last); b++)
+    if (winner[b] < 0)
+      winner[b] = (int32_t)(wisdom->count + number);
+}
+
 void tt_dispatch_make(const tt_wisdom *wisdom, const tt_region *shape, tt_dispatch *dispatch) {
   memset(dispatch->winner, 0xff, sizeof dispatch->winner); /* -1 */
   for (int64_t n = 0; n < wisdom->count; n++)
@@ -55,6 +68,9 @@ void tt_dispatch_make(const tt_wisdom *wisdom, const tt_region *shape, tt_dispat
       spread(bytes_of_winner, wisdom, (int32_t)n, dispatch->winner[wisdom->winner[n].region.collective]);
   for (int c = 0; c < TT_COLLECTIVE_COUNT; c++)
     leave_to_rules(wisdom, dispatch->winner[c]);
+  for (int64_t n = 0; n < wisdom->inferred_count; n++)
+    if (fits(&wisdom->inferred[n].region, shape))
+      add_inferred(wisdom, n, dispatch->winner[wisdom->inferred[n].region.collective]);
 }
 
 /* ---- other libraries ---- */

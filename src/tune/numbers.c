@@ -1,8 +1,10 @@
 /* tune/numbers.c - wisdom as numbers, to be sent to other ranks:
  *
- *   [winners][rows of other libraries][length of the file's path][path, in whole numbers]
+ *   [winners][rows of other libraries][rows that are inferred][length of the file's path][of that of the lessons]
+ *   both paths, in whole numbers
  *   {region, times, line, 0, length of text}, text in whole numbers           of each winner,
- *   {region, times, line, whether it wins, length of its name}, the name      and of each row
+ *   {region, times, line, whether it wins, length of its name}, the name      each row of another library,
+ *   {region, last length, by whom, line, 0, length of text}, the text         and each that is inferred
  */
 #include "tune/wisdom.h"
 
@@ -11,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { HEAD = 3, FACTS = 11, TEXT = 1024 };
+enum { HEAD = 5, FACTS = 11, TEXT = 1024 };
 
 static size_t words_of(size_t letters) { return (letters + sizeof(int64_t) - 1) / sizeof(int64_t); }
 
@@ -24,19 +26,35 @@ static int64_t *put_one(int64_t *at, const tt_region *of, const int64_t own[4], 
   return at + FACTS + words_of(strlen(text));
 }
 
-tutti_status tt_wisdom_pack(const tt_wisdom *wisdom, int64_t **numbers, int64_t *count) {
-  size_t head = HEAD + words_of(strlen(wisdom->path)), size = head;
+static size_t size_of(const tt_wisdom *wisdom) {
+  size_t size = HEAD + words_of(strlen(wisdom->path)) + words_of(strlen(wisdom->lessons));
   for (int64_t n = 0; n < wisdom->count; n++)
     size += FACTS + words_of(strlen(wisdom->winner[n].text));
   for (int64_t n = 0; n < wisdom->outside_count; n++)
     size += FACTS + words_of(strlen(wisdom->outside[n].library));
-  int64_t *made = calloc(size, sizeof *made), *at = made + head;
+  for (int64_t n = 0; n < wisdom->inferred_count; n++)
+    size += FACTS + words_of(strlen(wisdom->inferred[n].text));
+  return size;
+}
+
+/* Returns what is behind it. */
+static int64_t *put_head(const tt_wisdom *wisdom, int64_t *made) {
+  const int64_t head[HEAD] = {wisdom->count, wisdom->outside_count, wisdom->inferred_count,
+                              (int64_t)strlen(wisdom->path), (int64_t)strlen(wisdom->lessons)};
+  int64_t *at = made + HEAD;
+  memcpy(made, head, sizeof head);
+  memcpy(at, wisdom->path, strlen(wisdom->path));
+  at += words_of(strlen(wisdom->path));
+  memcpy(at, wisdom->lessons, strlen(wisdom->lessons));
+  return at + words_of(strlen(wisdom->lessons));
+}
+
+tutti_status tt_wisdom_pack(const tt_wisdom *wisdom, int64_t **numbers, int64_t *count) {
+  size_t size = size_of(wisdom);
+  int64_t *made = calloc(size, sizeof *made);
   if (!made)
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for wisdom");
-  made[0] = wisdom->count;
-  made[1] = wisdom->outside_count;
-  made[2] = (int64_t)strlen(wisdom->path);
-  memcpy(made + HEAD, wisdom->path, strlen(wisdom->path));
+  int64_t *at = put_head(wisdom, made);
   for (int64_t n = 0; n < wisdom->count; n++) {
     const tt_winner *w = &wisdom->winner[n];
     at = put_one(at, &w->region, (const int64_t[]){w->time_ns, w->rules_ns, w->line, 0}, w->text);
@@ -44,6 +62,10 @@ tutti_status tt_wisdom_pack(const tt_wisdom *wisdom, int64_t **numbers, int64_t 
   for (int64_t n = 0; n < wisdom->outside_count; n++) {
     const tt_outside *o = &wisdom->outside[n];
     at = put_one(at, &o->region, (const int64_t[]){o->time_ns, o->tutti_ns, o->line, o->wins}, o->library);
+  }
+  for (int64_t n = 0; n < wisdom->inferred_count; n++) {
+    const tt_inferred *i = &wisdom->inferred[n];
+    at = put_one(at, &i->region, (const int64_t[]){i->bytes_last, i->by, i->line, 0}, i->text);
   }
   *numbers = made;
   *count = (int64_t)size;
@@ -74,13 +96,35 @@ static tutti_status take_outside(const int64_t *at, const char *text, tt_wisdom 
                                                         .wins = at[9] != 0});
 }
 
+static tutti_status take_inferred(const int64_t *at, const char *text, tt_wisdom *wisdom) {
+  return tt_wisdom_append_inferred(
+      wisdom,
+      &(tt_inferred){
+          .region = region_at(at), .text = text, .bytes_last = at[6], .by = (tt_authority)at[7], .line = at[8]});
+}
+
+static tutti_status take(const int64_t *head, int64_t number, const int64_t *at, const char *text, tt_wisdom *wisdom) {
+  return number < head[0]             ? take_winner(at, text, wisdom)
+         : number < head[0] + head[1] ? take_outside(at, text, wisdom)
+                                      : take_inferred(at, text, wisdom);
+}
+
+/* What the head has room for. */
+static tutti_status take_paths(const int64_t *numbers, tt_wisdom *wisdom) {
+  const int64_t *lessons = numbers + HEAD + words_of((size_t)numbers[3]);
+  wisdom->path = tt_arena_format(&wisdom->arena, "%.*s", (int)numbers[3], (const char *)(numbers + HEAD));
+  wisdom->lessons = tt_arena_format(&wisdom->arena, "%.*s", (int)numbers[4], (const char *)lessons);
+  return wisdom->path && wisdom->lessons ? TUTTI_OK : tt_fail(TUTTI_ERR_MEMORY, "no memory for wisdom");
+}
+
 tutti_status tt_wisdom_unpack(const int64_t *numbers, int64_t count, tt_wisdom **wisdom) {
-  int64_t used = count >= HEAD ? HEAD + (int64_t)words_of((size_t)numbers[2]) : count + 1;
+  int64_t used = count + 1;
+  if (count >= HEAD)
+    used = HEAD + (int64_t)(words_of((size_t)numbers[3]) + words_of((size_t)numbers[4]));
   tutti_status status = tt_wisdom_create("0000000000000000", "", wisdom);
-  if (status == TUTTI_OK && used <= count &&
-      !((*wisdom)->path = tt_arena_format(&(*wisdom)->arena, "%.*s", (int)numbers[2], (const char *)(numbers + HEAD))))
-    status = tt_fail(TUTTI_ERR_MEMORY, "no memory for wisdom");
-  for (int64_t n = 0; status == TUTTI_OK && used <= count && n < numbers[0] + numbers[1]; n++) {
+  if (status == TUTTI_OK && used <= count)
+    status = take_paths(numbers, *wisdom);
+  for (int64_t n = 0; status == TUTTI_OK && used <= count && n < numbers[0] + numbers[1] + numbers[2]; n++) {
     char text[TEXT];
     int64_t size = used + FACTS <= count ? FACTS + (int64_t)words_of((size_t)numbers[used + FACTS - 1]) : count;
     used += size;
@@ -88,7 +132,7 @@ tutti_status tt_wisdom_unpack(const int64_t *numbers, int64_t count, tt_wisdom *
       break;
     const int64_t *at = numbers + used - size;
     snprintf(text, sizeof text, "%.*s", (int)at[FACTS - 1], (const char *)(at + FACTS));
-    status = (n < numbers[0] ? take_winner : take_outside)(at, text, *wisdom);
+    status = take(numbers, n, at, text, *wisdom);
   }
   if (status == TUTTI_OK && used > count)
     status = tt_fail(TUTTI_ERR_MISMATCH, "wisdom of rank 0 is cut off at %" PRId64 " numbers", count);

@@ -46,6 +46,15 @@ static inline void expect_equal(const tt_wisdom *a, const tt_wisdom *b) {
     assert_int_equal(x->tutti_ns, y->tutti_ns);
     assert_int_equal(x->wins, y->wins);
   }
+  assert_int_equal(a->inferred_count, b->inferred_count);
+  for (int64_t n = 0; n < a->inferred_count; n++) {
+    const tt_inferred *x = &a->inferred[n], *y = &b->inferred[n];
+    expect_same_region(&x->region, &y->region);
+    assert_int_equal(x->bytes_last, y->bytes_last);
+    assert_int_equal(x->by, y->by);
+    assert_string_equal(x->text, y->text);
+    assert_string_equal(x->source, y->source);
+  }
 }
 
 /* As they were, and not where some are lacking. */

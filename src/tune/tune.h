@@ -112,6 +112,18 @@ typedef struct tt_drawing {
 
 void tt_params_draw(const tt_drawing *of, tt_random *random, tt_params *params);
 
+/* The strongest first. */
+typedef enum tt_authority {
+  TT_BY_PROGRAM, /* tutti_comm_set_params */
+  TT_BY_PARAMS,  /* TUTTI_PARAMS */
+  TT_BY_WISDOM,
+  TT_BY_LEARNED, /* what is like calls that were measured */
+  TT_BY_MODEL,   /* what the simulator says */
+  TT_BY_PROFILE,
+  TT_BY_NOBODY,
+  TT_AUTHORITY_COUNT
+} tt_authority;
+
 /* ---- wisdom: what was measured to be fastest on this machine ---- */
 
 typedef struct tt_winner {
@@ -133,6 +145,16 @@ typedef struct tt_outside {
   int64_t line;        /* of its file, from 1; 0: it is of none */
 } tt_outside;
 
+/* Lengths of one shape for which somebody knows better than the rules, where nothing was measured. */
+typedef struct tt_inferred {
+  tt_region region;   /* from its length on, */
+  int64_t bytes_last; /* up to this one */
+  tt_authority by;    /* TT_BY_LEARNED or TT_BY_MODEL */
+  const char *text;   /* parameters */
+  int64_t line;       /* of the file of lessons, from 1 */
+  const char *source; /* as of a winner */
+} tt_inferred;
+
 #define TT_LIBRARY_TEXT 41 /* bytes of its name at most */
 #define TT_MACHINE_TEXT 17 /* a machine's fingerprint: 16 hexadecimal digits */
 
@@ -144,6 +166,9 @@ typedef struct tt_wisdom {
   int64_t count;
   tt_outside *outside;
   int64_t outside_count;
+  tt_inferred *inferred; /* of a job: no file of wisdom has any */
+  int64_t inferred_count;
+  char *lessons; /* the file that they come from; "": none */
   tt_arena arena;
 } tt_wisdom;
 
@@ -175,30 +200,28 @@ tutti_status tt_wisdom_unpack(const int64_t *numbers, int64_t count, tt_wisdom *
 
 /* Winners of the communicators of one shape, by collective and length. */
 typedef struct tt_dispatch {
-  int32_t winner[TT_COLLECTIVE_COUNT][TT_BUCKETS]; /* its number in the wisdom; -1: none was measured near it */
+  /* Its number in the wisdom; behind the winners' numbers are those of what is inferred; -1: nothing is known. */
+  int32_t winner[TT_COLLECTIVE_COUNT][TT_BUCKETS];
 } tt_dispatch;
 
 /* shape: of the communicator; collective and bytes are not read. A length takes the winner of the nearest length that
- * was measured, up to four times shorter or longer; none, where the profile's choice won there. */
+ * was measured, up to four times shorter or longer; none, where the profile's choice won there. What is left has what is
+ * inferred of it. */
 void tt_dispatch_make(const tt_wisdom *wisdom, const tt_region *shape, tt_dispatch *dispatch);
 int tt_dispatch_bucket(int64_t bytes);
+int64_t tt_dispatch_bytes(int bucket); /* its shortest length */
 static inline const tt_winner *tt_dispatch_find(const tt_dispatch *dispatch, const tt_wisdom *wisdom,
                                                 tt_collective collective, int64_t bytes) {
   int32_t found = dispatch->winner[collective][tt_dispatch_bucket(bytes)];
-  return found < 0 ? NULL : &wisdom->winner[found];
+  return found < 0 || found >= wisdom->count ? NULL : &wisdom->winner[found];
+}
+static inline const tt_inferred *tt_dispatch_infer(const tt_dispatch *dispatch, const tt_wisdom *wisdom,
+                                                   tt_collective collective, int64_t bytes) {
+  int32_t found = dispatch->winner[collective][tt_dispatch_bucket(bytes)];
+  return found < wisdom->count ? NULL : &wisdom->inferred[found - wisdom->count];
 }
 
 /* ---- who decides (choose.c) ---- */
-
-/* The strongest first. */
-typedef enum tt_authority {
-  TT_BY_PROGRAM, /* tutti_comm_set_params */
-  TT_BY_PARAMS,  /* TUTTI_PARAMS */
-  TT_BY_WISDOM,
-  TT_BY_PROFILE,
-  TT_BY_NOBODY,
-  TT_AUTHORITY_COUNT
-} tt_authority;
 
 const char *tt_authority_name(tt_authority by);
 /* Where its text makes no plan, the call is an error; of the others, the call runs as if nobody had decided. */
@@ -240,6 +263,18 @@ void tt_outside_table_make(const tt_wisdom *wisdom, const char *library, const t
                            tt_outside_table *table);
 /* The row by which a call goes; NULL: nothing near it was measured of that library. */
 const tt_outside *tt_outside_find(const tt_wisdom *wisdom, const char *library, const tt_region *call);
+
+/* ---- lessons: who decides where nothing was measured (lessons.h) ---- */
+
+typedef struct tt_lessons tt_lessons;
+
+/* Errors name the file, the line and what is wrong; nothing of a file with an error is used. */
+tutti_status tt_lessons_read(const char *path, tt_lessons **lessons);
+void tt_lessons_destroy(tt_lessons *lessons); /* accepts NULL */
+const char *tt_lessons_machine(const tt_lessons *lessons);
+/* What the lessons say of communicators of that shape: it is added to wisdom->inferred. With floating point, so one
+ * rank does it for all. */
+tutti_status tt_lessons_infer(const tt_lessons *lessons, const tt_region *shape, tt_wisdom *wisdom);
 
 /* ---- the machine's rates: probes (probes.c), a fit (fit.c), and the file that keeps it (fits.c) ---- */
 

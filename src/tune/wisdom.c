@@ -24,7 +24,8 @@ tutti_status tt_wisdom_create(const char *machine, const char *about, tt_wisdom 
   memcpy(made->machine, machine, sizeof made->machine);
   made->about = tt_arena_format(&made->arena, "%s", about);
   made->path = tt_arena_format(&made->arena, "%s", "");
-  if (!made->about || !made->path) {
+  made->lessons = tt_arena_format(&made->arena, "%s", "");
+  if (!made->about || !made->path || !made->lessons) {
     tt_wisdom_destroy(made);
     return no_memory();
   }
@@ -38,6 +39,7 @@ void tt_wisdom_destroy(tt_wisdom *wisdom) {
   tt_arena_finish(&wisdom->arena);
   free(wisdom->winner);
   free(wisdom->outside);
+  free(wisdom->inferred);
   free(wisdom);
 }
 
@@ -178,5 +180,22 @@ tutti_status tt_wisdom_put_outside(tt_wisdom *wisdom, const tt_outside *outside)
   const char *library = before->library;
   *before = *outside;
   before->library = library;
+  return TUTTI_OK;
+}
+
+/* ---- what is inferred ---- */
+
+tutti_status tt_wisdom_append_inferred(tt_wisdom *wisdom, const tt_inferred *inferred) {
+  const char *text = tt_arena_format(&wisdom->arena, "%s", inferred->text);
+  const char *source = tt_arena_format(&wisdom->arena, "%s:%" PRId64, wisdom->lessons, inferred->line);
+  tt_inferred *list = grown(wisdom->inferred, wisdom->inferred_count, sizeof *list);
+  if (list)
+    wisdom->inferred = list;
+  if (!list || !text || !source)
+    return no_memory();
+  tt_inferred *at = &list[wisdom->inferred_count++];
+  *at = *inferred;
+  at->text = text;
+  at->source = source;
   return TUTTI_OK;
 }

@@ -7,6 +7,7 @@
 /* Without a look at the text, and whether there is one of that region. Texts are copied. TUTTI_ERR_MEMORY. */
 tutti_status tt_wisdom_append(tt_wisdom *wisdom, const tt_winner *winner);
 tutti_status tt_wisdom_append_outside(tt_wisdom *wisdom, const tt_outside *outside);
+tutti_status tt_wisdom_append_inferred(tt_wisdom *wisdom, const tt_inferred *inferred);
 
 /* ---- files ---- */
 

@@ -14,7 +14,7 @@
 enum { RANKS = 4, JOBS = 10, CALLS = 100, PARTS = 2, TEXT = 600 };
 
 static char folder[] = "/tmp/tutti-system-explain-XXXXXX";
-static char machine[TT_MACHINE_TEXT], wisdom_path[256], profile_path[256], tool[4096];
+static char machine[TT_MACHINE_TEXT], wisdom_path[256], lessons_path[256], profile_path[256], tool[4096];
 
 /* Some make no plan for some calls, and one for none. */
 static const char *const texts[] = {"linear",
@@ -75,7 +75,7 @@ static void write_wisdom(tt_random *random) {
   FILE *file = fopen(wisdom_path, "we");
   assert_non_null(file);
   fprintf(file, "{\"tutti-wisdom\": 1, \"machine\": \"%s\", \"about\": \"random\", \"winners\": [", machine);
-  for (int n = 0; n < 120; n++) {
+  for (int n = 0; n < 70; n++) {
     int64_t ranks = 2 + below(random, 3), nodes = 1 + below(random, 2),
             each = nodes == 1 ? ranks : 1 + below(random, 3);
     fputs(n ? "," : "", file);
@@ -85,6 +85,57 @@ static void write_wisdom(tt_random *random) {
             "%d, \"params\": \"%s\", \"ns\": 1, \"rules_ns\": 2}",
             any_collective(random), (int)ranks, (int)nodes, (int)each, (int)below(random, 3), 4 << below(random, 15),
             any_text(random));
+  }
+  fputs("]}", file);
+  fclose(file);
+}
+
+static void put_region(FILE *file, int bytes, int ranks, int nodes, int each) {
+  fprintf(file, "\"bytes\": %d, \"ranks\": %d, \"nodes\": %d, \"ranks_per_node\": %d, \"nics\": %d", bytes, ranks,
+          nodes, each, nodes == 1);
+}
+
+/* Three classes, the first of which is the rules'; each vector draws the calls around it to its own. */
+static void put_classifier(FILE *file, tt_random *random) {
+  fprintf(file,
+          "\"classes\": [\"\", \"%s\", \"%s\"], \"gamma\": 0.5, \"vectors_of\": [2, 2, 2], \"rho\": [0, 0, 0], "
+          "\"vectors\": [",
+          any_text(random), any_text(random));
+  for (int n = 0; n < 6; n++)
+    fprintf(file, "%s[%.1f, %.1f, %.1f, 0, 0, %d, %d]", n ? ", " : "", (double)below(random, 21) / 10 - 1,
+            (double)below(random, 21) / 10 - 1, (double)below(random, 21) / 10 - 1, n < 2 ? 1 : -1, n < 4 ? 1 : -1);
+  fputs("], ", file);
+}
+
+/* Of most collectives; by each who may be asked. */
+static void write_lessons(tt_random *random) {
+  static const char *const by[] = {"rules", "classifier", "nearest", "model", "model", "model"};
+  FILE *file = fopen(lessons_path, "we");
+  const char *before = "";
+  assert_non_null(file);
+  fprintf(file, "{\"tutti-learned\": 1, \"machine\": \"%s\", \"about\": \"random\", \"collectives\": [", machine);
+  for (size_t c = 0; c < TT_COUNT(asked_of); c++) {
+    if (below(random, 6) == 0)
+      continue;
+    fputs(before, file);
+    before = ",";
+    put_gap(file, random);
+    fprintf(file, "{\"collective\": \"%s\", \"by\": \"%s\", \"scores\": {}, \"from\": {",
+            tt_compose_info(asked_of[c]).name, by[below(random, TT_COUNT(by))]);
+    put_region(file, 4 << below(random, 6), 2, 1, 1);
+    fputs("}, \"to\": {", file);
+    put_region(file, 4096 << below(random, 8), 3 + (int)below(random, 2), 1 + (int)below(random, 2), 4);
+    fputs("}, ", file);
+    put_classifier(file, random);
+    fputs("\"points\": [", file);
+    for (int n = 0; n < 80; n++) {
+      int ranks = 2 + (int)below(random, 3), nodes = 1 + (int)below(random, 2);
+      fprintf(file, "%s{\"by\": \"%s\", \"params\": \"%s\", ", n ? ", " : "", n % 3 ? "model" : "measured",
+              any_text(random));
+      put_region(file, 4 << below(random, 15), ranks, nodes, nodes == 1 ? ranks : 1 + (int)below(random, 3));
+      fputs("}", file);
+    }
+    fputs("]}", file);
   }
   fputs("]}", file);
   fclose(file);
@@ -131,6 +182,9 @@ static setting draw(uint64_t seed) {
   of.profile = below(&random, 4) != 0;
   write_wisdom(&random);
   write_profile(&random);
+  unlink(lessons_path);
+  if (below(&random, 8) != 0)
+    write_lessons(&random);
   return of;
 }
 
@@ -352,7 +406,10 @@ static void check_line(const json_t *answer) {
     return;
   int number = atoi(colon + 1);
   *colon = '\0';
-  snprintf(params, sizeof params, "\"params\": \"%s\"", member(answer, "chosen"));
+  if (strcmp(path, lessons_path) == 0) /* a lesson has many */
+    snprintf(params, sizeof params, "{\"collective\": \"%s\", \"by\"", member(answer, "collective"));
+  else
+    snprintf(params, sizeof params, "\"params\": \"%s\"", member(answer, "chosen"));
   FILE *file = fopen(path, "re");
   assert_non_null(file);
   for (; number > 0; number--)
@@ -403,9 +460,10 @@ static void test_what_explain_says_is_what_ran(void **state) {
         compare(&of, &calls[n], &seen);
   }
   print_message(
-      "%d calls, %d errors, %d passed over; by the program %d, TUTTI_PARAMS %d, wisdom %d, profile %d, nobody "
-      "%d\n",
-      seen.all, seen.errors, seen.passed_over, seen.by[0], seen.by[1], seen.by[2], seen.by[3], seen.by[4]);
+      "%d calls, %d errors, %d passed over; by the program %d, TUTTI_PARAMS %d, wisdom %d, learned %d, model %d, "
+      "profile %d, nobody %d\n",
+      seen.all, seen.errors, seen.passed_over, seen.by[0], seen.by[1], seen.by[2], seen.by[3], seen.by[4], seen.by[5],
+      seen.by[6]);
   assert_true(seen.all >= 1000);
   if (given)
     return;
@@ -469,6 +527,7 @@ static int make_folder(void **state) {
   calls = mmap(NULL, sizeof *calls * CALLS * PARTS, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   snprintf(tool, sizeof tool, "/proc/self/fd/%d/tutti", bin);
   snprintf(wisdom_path, sizeof wisdom_path, "%s/wisdom.json", folder);
+  snprintf(lessons_path, sizeof lessons_path, "%s/learned.json", folder);
   snprintf(profile_path, sizeof profile_path, "%s/profile.json", folder);
   return calls == MAP_FAILED || tt_wisdom_find("", true, found, machine) != TUTTI_OK;
 }

@@ -52,9 +52,18 @@ static tutti_status open_call(explain_question *question) {
 
 /* ---- who decides ---- */
 
+/* What lessons say, wisdom aside. */
+static tt_choice ask_lessons(explain_question *question, tt_authority by, bool ordered) {
+  tt_wisdom alone = *question->found.wisdom;
+  tt_authorities of = {.params = "", .wisdom = &alone, .dispatch = &question->behind};
+  alone.count = 0;
+  tt_dispatch_make(&alone, &question->region, &question->behind);
+  return tt_choose_by(&of, by, &question->region, ordered);
+}
+
 static void ask(explain_question *question) {
   bool ordered = question->task.problem.ordered;
-  tt_wisdom *wisdom = question->found.wisdom && question->found.wisdom->count > 0 ? question->found.wisdom : NULL;
+  const tt_wisdom *wisdom = question->found.wisdom;
   const tt_authorities *of = &question->authorities;
   question->authorities = (tt_authorities){.set = question->options->set,
                                            .params = tt_options_get()->choice.params,
@@ -64,9 +73,13 @@ static void ask(explain_question *question) {
   if (wisdom)
     tt_dispatch_make(wisdom, &question->region, &question->dispatch);
   for (tt_authority by = TT_BY_PROGRAM; by < TT_AUTHORITY_COUNT; by++)
-    question->said[by] = tt_choose_by(of, by, &question->region, ordered);
-  if (!wisdom && question->found.why[0])
+    question->said[by] = wisdom && (by == TT_BY_LEARNED || by == TT_BY_MODEL)
+                             ? ask_lessons(question, by, ordered)
+                             : tt_choose_by(of, by, &question->region, ordered);
+  if (question->found.why[0])
     question->said[TT_BY_WISDOM].why = question->found.why;
+  if (question->found.lessons_why[0])
+    question->said[TT_BY_LEARNED].why = question->said[TT_BY_MODEL].why = question->found.lessons_why;
   question->choice = tt_choose(of, &question->region, ordered);
 }
 
@@ -105,6 +118,8 @@ tutti_status explain_question_open(const explain_options *options, explain_quest
     status = tt_wisdom_load(&question->found);
   if (status == TUTTI_OK)
     status = open_call(question);
+  if (status == TUTTI_OK)
+    status = tt_wisdom_infer(&question->found, &question->region, 1);
   if (status != TUTTI_OK)
     return status;
   ask(question);
@@ -116,6 +131,6 @@ tutti_status explain_question_open(const explain_options *options, explain_quest
 void explain_question_close(explain_question *question) {
   if (question->work.options)
     plan_work_close(&question->work);
-  tt_wisdom_destroy(question->found.wisdom);
+  tt_wisdom_found_finish(&question->found);
   tt_profile_close(question->profile);
 }

@@ -15,7 +15,8 @@ typedef struct explain_question {
   tt_task task;
   tt_region region;
   tt_wisdom_found found;
-  tt_dispatch dispatch;
+  tt_dispatch dispatch; /* of wisdom, and behind it of lessons; */
+  tt_dispatch behind;   /* of lessons alone */
   tt_profile *profile;
   tt_choice said[TT_AUTHORITY_COUNT];   /* by each of them */
   tt_choice choice;                     /* of the strongest: it decides */

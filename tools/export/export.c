@@ -52,6 +52,6 @@ int export_run(const char *library, const char *path) {
     status = tt_fail(TUTTI_ERR_ARGUMENT, "there is no wisdom to export: %s; run `tutti tune` first", found.why);
   if (status == TUTTI_OK)
     status = write_wisdom(found.wisdom, find(library), path);
-  tt_wisdom_destroy(found.wisdom);
+  tt_wisdom_found_finish(&found);
   return status == TUTTI_OK ? EXIT_SUCCESS : tool_fail("tune", EXIT_FAILURE, "%s", tutti_last_error());
 }

@@ -40,6 +40,6 @@ int tt_tool_report(int argc, char **argv) {
     status = tt_fail(TUTTI_ERR_ARGUMENT, "there is no wisdom to report: %s; run `tutti tune` first", found.why);
   if (status == TUTTI_OK)
     status = tool_write_file(argv[optind], write_page, found.wisdom);
-  tt_wisdom_destroy(found.wisdom);
+  tt_wisdom_found_finish(&found);
   return status == TUTTI_OK ? EXIT_SUCCESS : tool_fail("report", EXIT_FAILURE, "%s", tutti_last_error());
 }

@@ -1,0 +1,135 @@
+/* tune/learn.c - what lessons say of a call, and of all calls of a shape: rows for lengths from one to another. The
+ * ranks that get these rows compute nothing. */
+#include "tune/lessons.h"
+#include "tune/wisdom.h"
+
+#include <math.h>
+#include <string.h>
+
+#define NEAR 4 /* buckets beyond the trained lengths, as wisdom holds beyond the measured ones */
+
+const char *const tt_teacher_name[TT_TEACHER_COUNT] = {"rules", "classifier", "nearest", "model"};
+
+/* ---- where a call lies ---- */
+
+static void features_of(const tt_region *of, double at[static TT_FEATURES]) {
+  at[0] = log2(of->bytes > 1 ? (double)of->bytes : 1);
+  at[1] = log2((double)of->rank_count);
+  at[2] = log2((double)of->node_count);
+  at[3] = log2((double)of->ranks_per_node);
+  at[4] = of->node_count > 1 ? (double)of->nic_count : 0; /* else none is used */
+}
+
+void tt_lesson_place(const tt_lesson *of, const tt_region *region, double at[static TT_FEATURES]) {
+  double least[TT_FEATURES], most[TT_FEATURES];
+  features_of(&of->least, least);
+  features_of(&of->most, most);
+  features_of(region, at);
+  for (int k = 0; k < TT_FEATURES; k++)
+    at[k] = most[k] > least[k] ? 2 * (at[k] - least[k]) / (most[k] - least[k]) - 1 : 0;
+}
+
+static bool is_between(int64_t value, int64_t least, int64_t most) { return value >= least && value <= most; }
+
+static bool is_within(const tt_lesson *of, const tt_region *region) {
+  int bucket = tt_dispatch_bucket(region->bytes);
+  return is_between(bucket, tt_dispatch_bucket(of->least.bytes) - NEAR, tt_dispatch_bucket(of->most.bytes) + NEAR) &&
+         is_between(region->rank_count, of->least.rank_count, of->most.rank_count) &&
+         is_between(region->node_count, of->least.node_count, of->most.node_count) &&
+         is_between(region->ranks_per_node, of->least.ranks_per_node, of->most.ranks_per_node) &&
+         (region->node_count == 1 || is_between(region->nic_count, of->least.nic_count, of->most.nic_count));
+}
+
+/* ---- what each says ---- */
+
+static double square_distance(const double *a, const double *b) {
+  double sum = 0;
+  for (int k = 0; k < TT_FEATURES; k++)
+    sum += (a[k] - b[k]) * (a[k] - b[k]);
+  return sum;
+}
+
+static const char *ask_nearest(const tt_lesson *of, const tt_region *region) {
+  double at[TT_FEATURES], other[TT_FEATURES], nearest = INFINITY;
+  const char *text = NULL;
+  tt_lesson_place(of, region, at);
+  for (int64_t n = 0; n < of->point_count; n++) {
+    if (of->point[n].simulated)
+      continue;
+    tt_lesson_place(of, &of->point[n].region, other);
+    if (square_distance(at, other) < nearest) {
+      nearest = square_distance(at, other);
+      text = of->point[n].text;
+    }
+  }
+  return text;
+}
+
+/* A simulation holds for its shape, and for lengths near it. */
+static const char *ask_model(const tt_lesson *of, const tt_region *region) {
+  int nearest = NEAR + 1;
+  const char *text = NULL;
+  for (int64_t n = 0; n < of->point_count; n++) {
+    tt_region there = of->point[n].region;
+    int apart = tt_dispatch_bucket(there.bytes) - tt_dispatch_bucket(region->bytes);
+    there.bytes = region->bytes;
+    there.nic_count = region->node_count == 1 ? region->nic_count : there.nic_count;
+    if (!of->point[n].simulated || !tt_region_same(&there, region) || (apart < 0 ? -apart : apart) >= nearest)
+      continue;
+    nearest = apart < 0 ? -apart : apart;
+    text = of->point[n].text;
+  }
+  return text;
+}
+
+static const char *ask_classifier(const tt_lesson *of, const tt_region *region) {
+  double at[TT_FEATURES];
+  tt_lesson_place(of, region, at);
+  return of->classifier.class_count > 0 ? of->class[tt_classify(&of->classifier, at)] : NULL;
+}
+
+const char *tt_lesson_ask(const tt_lesson *of, tt_teacher who, const tt_region *region) {
+  if (who == TT_TEACHER_RULES)
+    return "";
+  if (who == TT_TEACHER_MODEL)
+    return ask_model(of, region);
+  if (!is_within(of, region))
+    return NULL;
+  return who == TT_TEACHER_NEAREST ? ask_nearest(of, region) : ask_classifier(of, region);
+}
+
+/* ---- all lengths of a shape ---- */
+
+#define POWERS (TT_BUCKETS / 2 - 2) /* longer ones are no lengths */
+
+/* Rows of what it says of one power of two after another; both buckets of it go together. */
+static tutti_status infer(const tt_lesson *of, const tt_region *shape, tt_wisdom *wisdom) {
+  tt_inferred row = {
+      .region = *shape, .by = of->by == TT_TEACHER_MODEL ? TT_BY_MODEL : TT_BY_LEARNED, .text = "", .line = of->line};
+  tutti_status status = TUTTI_OK;
+  row.region.collective = of->collective;
+  for (int power = 0; power <= POWERS && status == TUTTI_OK; power++) {
+    tt_region call = row.region;
+    call.bytes = tt_dispatch_bytes(2 * power);
+    const char *said = power < POWERS ? tt_lesson_ask(of, of->by, &call) : NULL, *text = said ? said : "";
+    if (strcmp(text, row.text) != 0) {
+      status = *row.text ? tt_wisdom_append_inferred(wisdom, &row) : TUTTI_OK;
+      row.text = text;
+      row.region.bytes = call.bytes;
+    }
+    row.bytes_last = tt_dispatch_bytes(2 * power + 1);
+  }
+  return status;
+}
+
+tutti_status tt_lessons_infer(const tt_lessons *lessons, const tt_region *shape, tt_wisdom *wisdom) {
+  tutti_status status = TUTTI_OK;
+  if (!*wisdom->lessons)
+    wisdom->lessons = tt_arena_format(&wisdom->arena, "%s", lessons->path);
+  if (!wisdom->lessons)
+    return tt_fail(TUTTI_ERR_MEMORY, "no memory for lessons");
+  for (int64_t n = 0; n < lessons->count && status == TUTTI_OK; n++)
+    if (lessons->lesson[n].by != TT_TEACHER_RULES)
+      status = infer(&lessons->lesson[n], shape, wisdom);
+  return status;
+}
