@@ -5,6 +5,7 @@
 #include "result.h"
 
 #include "job/comm.h"
+#include "tune/lessons.h"
 
 typedef struct regret_kind regret_kind;
 
@@ -12,11 +13,12 @@ typedef struct regret_chooser {
   const regret_kind *kind;
   char name[REGRET_NAME];
   tt_profile *profile;
-  tt_wisdom *wisdom; /* NULL: none */
+  tt_wisdom *wisdom;   /* NULL: none */
+  tt_lessons *lessons; /* NULL: none */
 } regret_chooser;
 
-/* kind: "job": what this job has; "shipped": the shipped profile; "profile", "wisdom": of a file. file: NULL where the
- * kind needs none. regret_chooser_close is called afterwards in any case. */
+/* kind: "job": what this job has; "shipped": the shipped profile; "profile", "wisdom": of a file; "learned": the lessons in a
+ * file, wisdom aside; "model": what the simulator says there. file: NULL where the kind needs none. regret_chooser_close is called afterwards in any case. */
 tutti_status regret_chooser_open(const char *kind, const char *file, regret_chooser *chooser);
 void regret_chooser_close(regret_chooser *chooser);
 /* comm: a placed one without parameters of its own. The text lives as long as both. */

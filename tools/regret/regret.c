@@ -27,7 +27,8 @@ struct regret {
   int64_t until_ns;
 };
 
-_Static_assert(TUNE_NAMED + 2 <= REGRET_CHOOSERS, "all that can be named, the job, and what is shipped");
+_Static_assert(TUNE_NAMED + 4 <= REGRET_CHOOSERS,
+               "all that can be named, the job, what is shipped, and two of lessons");
 
 /* ---- what is known ---- */
 
@@ -81,6 +82,21 @@ static tutti_status open_chooser(regret *of, const char *kind, const char *file)
   return regret_chooser_open(kind, file, &of->chooser[of->chooser_count++]);
 }
 
+/* Those that a job would find. */
+static tutti_status open_lessons(regret *of) {
+  static const char *const kinds[] = {"learned", "model"};
+  char wisdom[TT_WISDOM_PATH], path[TT_WISDOM_PATH + 16], machine[TT_MACHINE_TEXT];
+  if (tt_wisdom_find(tt_options_get()->choice.wisdom, false, wisdom, machine) != TUTTI_OK) {
+    tt_fail_clear();
+    return TUTTI_OK;
+  }
+  tt_lessons_path(wisdom, path);
+  tutti_status status = TUTTI_OK;
+  for (size_t n = 0; n < TT_COUNT(kinds) && status == TUTTI_OK && access(path, F_OK) == 0; n++)
+    status = open_chooser(of, kinds[n], path);
+  return status;
+}
+
 static tutti_status open_all(regret *of) {
   const tune_options *options = of->options;
   tutti_status status = tt_machine_fingerprint(of->machine);
@@ -88,6 +104,8 @@ static tutti_status open_all(regret *of) {
     status = open_chooser(of, "job", NULL);
   if (status == TUTTI_OK)
     status = open_chooser(of, "shipped", NULL);
+  if (status == TUTTI_OK)
+    status = open_lessons(of);
   for (int n = 0; n < options->named_count && status == TUTTI_OK; n++)
     status = open_chooser(of, options->named[n].kind, options->named[n].file);
   return status == TUTTI_OK ? open_file(options->regret, of) : status;

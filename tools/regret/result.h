@@ -13,7 +13,7 @@ enum {
   REGRET_ROUNDS = 20,
   REGRET_COPIES = 5,
   REGRET_BEST = 12, /* that run in all rounds, with the choices */
-  REGRET_CHOOSERS = 8,
+  REGRET_CHOOSERS = 10,
   REGRET_FINALISTS = REGRET_BEST + REGRET_CHOOSERS,
   REGRET_NAME = 32
 };
