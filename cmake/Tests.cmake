@@ -40,6 +40,9 @@ endfunction()
 set(long_tests property/execute mutants/mutants transport/tcp/fault) # start first, so that nobody waits for them
 
 file(GLOB_RECURSE c_tests RELATIVE ${CMAKE_SOURCE_DIR} CONFIGURE_DEPENDS src/*_test.c tests/*_test.c)
+if(NOT svm)
+  list(FILTER c_tests EXCLUDE REGEX "^tests/svm/")
+endif()
 foreach(source ${c_tests})
   test_name(${source} name)
   string(REPLACE "/" "_" target test_${name})
@@ -49,6 +52,11 @@ foreach(source ${c_tests})
   set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   test_register(${name} ${target})
 endforeach()
+
+if(svm)
+  target_sources(test_svm_classify PRIVATE tools/learn/svm.c)
+  target_link_libraries(test_svm_classify PRIVATE ${svm_library})
+endif()
 
 find_program(SH sh REQUIRED)
 file(GLOB_RECURSE sh_tests RELATIVE ${CMAKE_SOURCE_DIR} CONFIGURE_DEPENDS tests/*_test.sh)

@@ -6,7 +6,7 @@
 set -eu
 
 build="gcc g++ libc6-dev cmake ninja-build pkg-config python3 libjansson-dev libpmix-dev libhwloc-dev libsodium-dev
-libucx-dev libudev-dev"
+libucx-dev libudev-dev libsvm-dev"
 tests="libcmocka-dev clang libclang-rt-dev clang-format-19|clang-format iproute2 procps strace libsimgrid-dev
 python3-dev python3-numpy libdlpack-dev python3-torch libtorch-dev pybind11-dev"
 mpi="openmpi-bin libopenmpi-dev mpich libmpich-dev gfortran"

@@ -79,6 +79,43 @@ class Tuned(unittest.TestCase):
         self.tune("allreduce", "-n", "2", "--sizes", "8", "--busy")
         self.assertEqual(list(self.winners()), [8])
 
+    def explain(self, *words):
+        run = subprocess.run([TUTTI, "explain", *words, "--brief", "--json"],
+                             env=dict(os.environ, TUTTI_WISDOM=str(self.path)), text=True, stdout=subprocess.PIPE,
+                             timeout=DEADLINE_S)
+        self.assertEqual(run.returncode, 0)
+        return json.loads(run.stdout)
+
+    def lessons(self):
+        return json.loads(self.path.with_name("learned.json").read_text())["collectives"]
+
+    def test_who_learns_best_is_written_and_decides(self):
+        sizes = ",".join(str(8 << 2 * n) for n in range(7))
+        self.tune("broadcast", "-n", "3", "--ranks", "2,3", "--sizes", sizes, "--busy")
+        said = self.tune("--learn", "broadcast", "-n", "3", "--ranks", "2,3")
+        self.assertIn("broadcast", said)
+        lesson, = self.lessons()
+        self.assertEqual(lesson["collective"], "broadcast")
+        self.assertEqual(set(lesson["scores"]) - {"classifier"}, {"rules", "nearest"})  # no rates: no model
+        for score in lesson["scores"].values():
+            self.assertGreaterEqual(score["cells"], 10)
+            self.assertGreaterEqual(score["worst"], score["regret"])
+        best = min(score["regret"] for score in lesson["scores"].values())
+        self.assertAlmostEqual(lesson["scores"][lesson["by"]]["regret"], best, places=4)
+        # whoever it is: what a job would run stands in the file
+        self.make_winners({})
+        answer = self.explain("broadcast", "512", "-n", "3")
+        texts = {point["params"] for point in lesson["points"]} | set(lesson["classes"])
+        self.assertIn(answer["authority"], ("learned", "profile"))
+        if answer["authority"] == "learned":
+            self.assertIn(answer["chosen"], texts)
+
+    def test_without_samples_there_is_nothing_to_learn(self):
+        run = subprocess.run([TUTTI, "tune", "--learn", "-n", "2"], env=dict(os.environ, TUTTI_WISDOM=str(self.path)),
+                             text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=DEADLINE_S)
+        self.assertNotEqual(run.returncode, 0)
+        self.assertIn("run `tutti tune` first", run.stderr)
+
     def test_the_border_between_two_winners_is_looked_for(self):
         self.tune("broadcast", "-n", "2", "--sizes", "4K", "--busy")
         self.make_winners({64: "linear", 4096: "linear single-copy"})

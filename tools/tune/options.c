@@ -32,6 +32,12 @@ static const char help[] =
     "                     runs leave out what is far too slow by them\n"
     "  --check            with --fit: also measure how well they predict collectives; default sizes 16K .. 16M\n"
     "\n"
+    "  --learn            measure nothing, but learn from what was measured who decides about other lengths and "
+    "ranks:\n"
+    "                     a classifier, the nearest that was measured, the model (after --fit) or the rules; and "
+    "write\n"
+    "                     it beside the wisdom. --ranks, --sizes: also those, as the model predicts them\n"
+    "\n"
     "  --regret FILE      change nothing, but measure how far what runs now is from the best of the space, and add\n"
     "                     a line of JSON to FILE for each task; without -n in a job for each of --ranks (default\n"
     "                     2,3,4,8); default sizes 24,192,1536,12K,96K,768K,6M, budget 2400s for each job\n"
@@ -134,6 +140,7 @@ static const tool_option rows[] = {
     {"budget", 0, TOOL_TAKE, 0, take_budget},
     {"fit", 0, TOOL_SET, offsetof(tune_options, fit), NULL},
     {"check", 0, TOOL_SET, offsetof(tune_options, check), NULL},
+    {"learn", 0, TOOL_SET, offsetof(tune_options, learn), NULL},
     {"again", 0, TOOL_SET, offsetof(tune_options, again), NULL},
     {"busy", 0, TOOL_SET, offsetof(tune_options, busy), NULL},
     {"regret", 0, TOOL_TEXT, offsetof(tune_options, regret), NULL},
@@ -190,6 +197,8 @@ static int check_together(const tune_options *options) {
     return fail("%s: %s", "--check", "there is nothing to check without --fit");
   if (options->fit && options->regret)
     return fail("--fit and --regret %s: %s", options->regret, "one of them at a time");
+  if (options->learn && (options->fit || options->regret))
+    return fail("--learn and %s: %s", options->fit ? "--fit" : "--regret", "one of them at a time");
   if (options->named_count > 0 && !options->regret)
     return fail("--%s %s: it is compared with --regret only", options->named[0].kind, options->named[0].file);
   return TOOL_GO_ON;

@@ -23,6 +23,7 @@ typedef struct tune_options {
   bool again;         /* measure also what the file has */
   bool fit;           /* the machine's rates, no collectives */
   bool check;         /* with fit: and how well they predict collectives */
+  bool learn;         /* from samples, who decides where nothing was measured */
   bool busy;          /* keep also what was measured beside other programs */
   const char *regret; /* file of what --regret measures; NULL: it tunes */
   tune_named named[TUNE_NAMED];

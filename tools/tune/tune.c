@@ -13,6 +13,7 @@
 
 #include "call/call.h"
 #include "tools/export/export.h"
+#include "tools/learn/learn.h"
 #include "tools/regret/regret.h"
 #include "tools/shared/shared.h"
 
@@ -258,7 +259,7 @@ static tutti_status run_all(lead *of) {
     puts("  all of it was measured before; --again measures it again");
   else if (status == TUTTI_OK)
     print_end(of);
-  return status;
+  return status == TUTTI_OK && of->done > 0 ? learn_again(of->path, of->machine) : status;
 }
 
 /* name: what TUTTI_WISDOM says; "": nothing. */
@@ -295,9 +296,10 @@ static tutti_status run_lead(tune_ranks *all, tune_options *options, files *of) 
     status = check_ranks(all, options);
   bool began = status == TUTTI_OK;
   if (began)
-    status = options->regret ? regret_run(of->regret, all)
-             : options->fit  ? tune_rates_run(all, options, of->lead.path, of->lead.machine)
-                             : run_all(&of->lead);
+    status = options->regret  ? regret_run(of->regret, all)
+             : options->fit   ? tune_rates_run(all, options, of->lead.path, of->lead.machine)
+             : options->learn ? learn_run(all, options, of->lead.path, of->lead.machine)
+                              : run_all(&of->lead);
   if (status == TUTTI_OK || !began)
     tune_lead_end(all);
   return status;

@@ -1,0 +1,16 @@
+# libsvm, with which `tutti tune --learn` trains classifiers: `svm` says whether it is there. Only the command is linked
+# with it. `svm_left_out` are the sources that are not compiled. Debian's has no pkg-config file.
+set(svm no)
+set(svm_library)
+set(svm_left_out "/learn/svm\\.c$")
+if(NOT TUTTI_SVM STREQUAL "OFF")
+  find_path(SVM_INCLUDE libsvm/svm.h)
+  find_library(SVM_LIBRARY svm)
+  if(SVM_INCLUDE AND SVM_LIBRARY)
+    set(svm yes)
+    set(svm_library ${SVM_LIBRARY})
+    set(svm_left_out "/learn/svm_absent\\.c$")
+  elseif(TUTTI_SVM STREQUAL "ON")
+    message(FATAL_ERROR "TUTTI_SVM=ON, but there is no libsvm (libsvm-dev)")
+  endif()
+endif()
