@@ -5,7 +5,7 @@
  *                             {"collective": ["scan", "exscan"], "params": "linear"}, ...]}
  *
  * A rule for several collectives becomes one of each. "bytes" is the largest vector that the rule is for, in bytes or
- * as a part of the level 2 cache of a core; "ranks", "nodes", "ranks_per_node" (of the largest node), "ranks_per_core"
+ * as a part or a multiple of the level 2 cache of a core; "ranks", "nodes", "ranks_per_node" (of the largest node), "ranks_per_core"
  * (rounded up) and "nics" are [least, most], or [least]; what a rule leaves out holds for any. The first rule that fits
  * is taken. */
 #include "tune/file.h"
@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define L2_PARTS_MOST 64
+#define L2_FACTOR_MOST 64
 #define L2_USUAL (1 << 20) /* where it is unknown */
 
 static tutti_status bad_rule(int64_t number, const char *member, const char *why) {
@@ -44,13 +44,16 @@ static tutti_status read_range(const json_t *rule, const char *member, int64_t n
   return *least <= *most ? TUTTI_OK : bad_rule(number, member, "has a least value above its most");
 }
 
-/* "L2" or "L2/3". */
-static bool read_l2_parts(const char *text, int64_t *parts) {
-  *parts = 1;
+/* "L2", "L2/3" or "L2*4". */
+static bool read_l2(const char *text, tt_rule *rule) {
+  int64_t factor = 1;
   if (strncmp(text, "L2", 2) != 0)
     return false;
-  return text[2] == '\0' ||
-         (text[2] == '/' && tt_parse_bytes(text + 3, parts) == TUTTI_OK && *parts >= 1 && *parts <= L2_PARTS_MOST);
+  if (text[2] != '\0' && (!strchr("/*", text[2]) || tt_parse_bytes(text + 3, &factor) != TUTTI_OK))
+    return false;
+  rule->l2_times = text[2] == '*' ? factor : 1;
+  rule->l2_parts = text[2] == '/' ? factor : 1;
+  return factor >= 1 && factor <= L2_FACTOR_MOST;
 }
 
 static tutti_status read_bytes(const json_t *from, int64_t number, tt_rule *rule) {
@@ -59,13 +62,13 @@ static tutti_status read_bytes(const json_t *from, int64_t number, tt_rule *rule
   rule->bytes_max = INT64_MAX;
   if (!member)
     return TUTTI_OK;
-  if (text && read_l2_parts(text, &rule->l2_parts))
+  if (text && read_l2(text, rule))
     return TUTTI_OK;
   rule->l2_parts = 0;
   if (text && tt_parse_bytes(text, &rule->bytes_max) == TUTTI_OK)
     return TUTTI_OK;
   return bad_rule(number, "bytes",
-                  "is not a size such as \"64K\" or a part of a core's level 2 cache such as \"L2/3\"");
+                  "is not a size such as \"64K\", or of a core's level 2 cache such as \"L2/3\" or \"L2*4\"");
 }
 
 static bool is_member(const char *name) {
@@ -250,7 +253,7 @@ static bool is_within(int64_t value, int64_t least, int64_t most) { return value
 
 static bool is_short(const tt_rule *rule, const tt_region *region) {
   int64_t l2_bytes = region->l2_bytes > 0 ? region->l2_bytes : L2_USUAL;
-  return region->bytes <= (rule->l2_parts > 0 ? l2_bytes / rule->l2_parts : rule->bytes_max);
+  return region->bytes <= (rule->l2_parts > 0 ? l2_bytes * rule->l2_times / rule->l2_parts : rule->bytes_max);
 }
 
 static bool holds(const tt_rule *rule, const tt_region *region) {

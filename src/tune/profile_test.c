@@ -68,9 +68,9 @@ static void test_mistakes_are_named(void **state) {
       {"{\"rules\": [], \"rules\": []}", "line 1: duplicate object key"},
       {"{}", "/tmp/tutti-profile-"},
       {"{\"rules\": [{\"collective\": \"barrier\", \"params\": \"linear\", \"bytes\": 1024}]}",
-       "rule 1, \"bytes\": is not a size such as \"64K\" or a part of a core's level 2 cache such as \"L2/3\""},
+       "rule 1, \"bytes\": is not a size such as \"64K\", or of a core's level 2 cache such as \"L2/3\" or \"L2*4\""},
       {"{\"rules\": [{\"collective\": \"barrier\", \"params\": \"linear\", \"bytes\": \"many\"}]}",
-       "rule 1, \"bytes\": is not a size such as \"64K\" or a part of a core's level 2 cache such as \"L2/3\""},
+       "rule 1, \"bytes\": is not a size such as \"64K\", or of a core's level 2 cache such as \"L2/3\" or \"L2*4\""},
   };
   for (size_t n = 0; n < TT_COUNT(broken); n++) {
     tt_profile *profile = NULL;
@@ -174,17 +174,19 @@ static void test_rules_may_ask_for_ranks_of_a_node_and_nics(void **state) {
   tt_profile_close(profile);
 }
 
-static void test_a_limit_may_be_a_part_of_the_cache(void **state) {
+static void test_a_limit_may_be_a_part_or_a_multiple_of_the_cache(void **state) {
   (void)state;
   static const char text[] = "{\"rules\": ["
                              "{\"collective\": \"reduce\", \"bytes\": \"L2/3\", \"params\": \"linear\"},"
                              "{\"collective\": \"reduce\", \"bytes\": \"L2\", \"params\": \"chain\"},"
+                             "{\"collective\": \"reduce\", \"bytes\": \"L2*4\", \"params\": \"ring\"},"
                              "{\"collective\": \"reduce\", \"params\": \"binomial\"}]}";
   static const struct {
     int64_t l2_bytes, bytes;
     const char *params;
-  } calls[] = {{3000, 1000, "linear"},   {3000, 1001, "chain"},        {3000, 3000, "chain"},
-               {3000, 3001, "binomial"}, {0, (1 << 20) / 3, "linear"}, {0, 1 << 20, "chain"}};
+  } calls[] = {{3000, 1000, "linear"},       {3000, 1001, "chain"}, {3000, 3000, "chain"},
+               {3000, 3001, "ring"},         {3000, 12000, "ring"}, {3000, 12001, "binomial"},
+               {0, (1 << 20) / 3, "linear"}, {0, 1 << 20, "chain"}, {0, 4 << 20, "ring"}};
   tt_profile *profile;
   assert_int_equal(open_text(text, &profile), TUTTI_OK);
   for (size_t n = 0; n < TT_COUNT(calls); n++) {
@@ -355,7 +357,7 @@ int main(void) {
       cmocka_unit_test(test_the_first_rule_that_fits_is_taken),
       cmocka_unit_test(test_a_rule_knows_its_line),
       cmocka_unit_test(test_rules_may_ask_for_ranks_of_a_node_and_nics),
-      cmocka_unit_test(test_a_limit_may_be_a_part_of_the_cache),
+      cmocka_unit_test(test_a_limit_may_be_a_part_or_a_multiple_of_the_cache),
       cmocka_unit_test(test_rules_may_ask_for_ranks_that_share_cores),
       cmocka_unit_test(test_spacing_does_not_change_the_hash),
       cmocka_unit_test(test_closing_nothing_is_fine),

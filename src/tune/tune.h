@@ -28,7 +28,7 @@ bool tt_region_same(const tt_region *a, const tt_region *b);
 typedef struct tt_rule {
   tt_collective collective;
   int64_t bytes_max;            /* INT64_MAX: any */
-  int64_t l2_parts;             /* not 0: bytes_max is the level 2 cache divided by that */
+  int64_t l2_times, l2_parts;   /* parts not 0: bytes_max is the level 2 cache times / parts */
   int64_t ranks_min, ranks_max; /* inclusive */
   int64_t nodes_min, nodes_max;
   int64_t each_min, each_max;   /* ranks of the largest node */
