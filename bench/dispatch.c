@@ -1,6 +1,6 @@
 /* bench/dispatch.c - what the choice of parameters costs: the look-up of a call in the table that all ranks have, the
- * whole choice with it, and the making of the table. With a file of lessons: what rank 0 does with it when a job of eight
- * ranks on one machine starts.
+ * whole choice with it, and the making of the table. With a file of lessons: what rank 0 does with it when a job of
+ * eight ranks on one machine starts.
  *
  *     bench_dispatch [LEARNED.json] */
 #include "stats.h"

@@ -58,8 +58,8 @@ TUTTI_API const char *tutti_comm_last_params(const tutti_comm *comm);
 /* Who has decided that (docs/tuning.md): "tutti_comm_set_params", "TUTTI_PARAMS", "wisdom FILE:LINE", "learned
  * FILE:LINE", "model FILE:LINE", "profile FILE:LINE" (default.json is the shipped one) or "default"; for a user's
  * composition "tutti_composition". Where parameters of a file make no plan for the call: "default; no plan from wisdom
- * FILE:LINE". `tutti explain` says the same of a call before it is made. "" before the first call, and where there is no memory. Equal
- * pointers are equal texts, and valid until comm is destroyed. */
+ * FILE:LINE". `tutti explain` says the same of a call before it is made. "" before the first call, and where there is
+ * no memory. Equal pointers are equal texts, and valid until comm is destroyed. */
 TUTTI_API const char *tutti_comm_last_authority(tutti_comm *comm);
 /* The media by which this rank sent in the last complete call on comm (docs/plan.md), such as "cell" or "lent+slot"; ""
  * if it sent nothing, and before the first call. Static storage; equal pointers are equal texts. */

@@ -1,5 +1,5 @@
-/* job/shapes.c - which shapes the communicators of a job may have: for these, rank 0 asks what was learned before anybody
- * makes one. Of a small job all; of a large one those that programs make. */
+/* job/shapes.c - which shapes the communicators of a job may have: for these, rank 0 asks what was learned before
+ * anybody makes one. Of a small job all; of a large one those that programs make. */
 #include "job/context.h"
 #include "job/wisdom.h"
 

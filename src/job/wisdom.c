@@ -1,4 +1,5 @@
-/* job/wisdom.c - finds the wisdom of this machine, and the lessons beside it. Most users have none: then this is one look for a folder. */
+/* job/wisdom.c - finds the wisdom of this machine, and the lessons beside it. Most users have none: then this is one
+ * look for a folder. */
 #include "job/wisdom.h"
 
 #include "topo/machine/machine.h"

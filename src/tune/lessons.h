@@ -1,5 +1,5 @@
-/* tune/lessons.h - who decides where nothing was measured: for each collective a classifier (classify.c), and points that
- * were measured or simulated; what they say (learn.c), and their file (lessons.c, teach.c). */
+/* tune/lessons.h - who decides where nothing was measured: for each collective a classifier (classify.c), and points
+ * that were measured or simulated; what they say (learn.c), and their file (lessons.c, teach.c). */
 #ifndef TT_TUNE_LESSONS_H
 #define TT_TUNE_LESSONS_H
 

@@ -5,9 +5,9 @@
  *                             {"collective": ["scan", "exscan"], "params": "linear"}, ...]}
  *
  * A rule for several collectives becomes one of each. "bytes" is the largest vector that the rule is for, in bytes or
- * as a part or a multiple of the level 2 cache of a core; "ranks", "nodes", "ranks_per_node" (of the largest node), "ranks_per_core"
- * (rounded up) and "nics" are [least, most], or [least]; what a rule leaves out holds for any. The first rule that fits
- * is taken. */
+ * as a part or a multiple of the level 2 cache of a core; "ranks", "nodes", "ranks_per_node" (of the largest node),
+ * "ranks_per_core" (rounded up) and "nics" are [least, most], or [least]; what a rule leaves out holds for any. The
+ * first rule that fits is taken. */
 #include "tune/file.h"
 #include "tune/tune.h"
 

@@ -205,8 +205,8 @@ typedef struct tt_dispatch {
 } tt_dispatch;
 
 /* shape: of the communicator; collective and bytes are not read. A length takes the winner of the nearest length that
- * was measured, up to four times shorter or longer; none, where the profile's choice won there. What is left has what is
- * inferred of it. */
+ * was measured, up to four times shorter or longer; none, where the profile's choice won there. What is left has what
+ * is inferred of it. */
 void tt_dispatch_make(const tt_wisdom *wisdom, const tt_region *shape, tt_dispatch *dispatch);
 int tt_dispatch_bucket(int64_t bytes);
 int64_t tt_dispatch_bytes(int bucket); /* its shortest length */

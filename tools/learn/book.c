@@ -1,5 +1,5 @@
-/* tools/learn/book.c - see book.h. The samples are those of `tutti tune` (tools/tune/samples.c). A line that is wrong is
- * no reason to learn nothing: it is left out and counted. */
+/* tools/learn/book.c - see book.h. The samples are those of `tutti tune` (tools/tune/samples.c). A line that is wrong
+ * is no reason to learn nothing: it is left out and counted. */
 #include "book.h"
 
 #include <errno.h>

@@ -8,8 +8,8 @@
 #include "tools/tune/ranks.h"
 
 /* Goes through communicators of each number of ranks: cells of the book that have that shape find out which texts run
- * alike; where the machine's rates are known the model is asked, and cells that were not measured are added with what it
- * predicts. A cell that the model was asked before stays as it is. */
+ * alike; where the machine's rates are known the model is asked, and cells that were not measured are added with what
+ * it predicts. A cell that the model was asked before stays as it is. */
 tutti_status learn_model_ask(tune_ranks *all, const tune_options *options, const char *wisdom, const char *machine,
                              learn_book *book);
 

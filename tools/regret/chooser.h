@@ -17,8 +17,9 @@ typedef struct regret_chooser {
   tt_lessons *lessons; /* NULL: none */
 } regret_chooser;
 
-/* kind: "job": what this job has; "shipped": the shipped profile; "profile", "wisdom": of a file; "learned": the lessons in a
- * file, wisdom aside; "model": what the simulator says there. file: NULL where the kind needs none. regret_chooser_close is called afterwards in any case. */
+/* kind: "job": what this job has; "shipped": the shipped profile; "profile", "wisdom": of a file; "learned": the
+ * lessons in a file, wisdom aside; "model": what the simulator says there. file: NULL where the kind needs none.
+ * regret_chooser_close is called afterwards in any case. */
 tutti_status regret_chooser_open(const char *kind, const char *file, regret_chooser *chooser);
 void regret_chooser_close(regret_chooser *chooser);
 /* comm: a placed one without parameters of its own. The text lives as long as both. */
