@@ -52,8 +52,8 @@ class Work:
                           "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
     def run(self, name, command, ends_itself):
-        """Slices of a step until it is done, or there are no more slices: then None, else its exit code. The output of
-        the last one is kept as NAME.txt."""
+        """Slices of a step until it is done, or there are no more slices: then None, else its exit code. Its output is
+        kept as NAME.txt; of pairs, the last report."""
         done, tries = self.options.folder / f"{name}.done", 1
         limit = [] if ends_itself else ["timeout", str(self.options.slice)]
         while not done.exists():
@@ -62,9 +62,10 @@ class Work:
             self.slices += 1
             print(f"bench_mpi: slice {self.slices}: {name}", file=sys.stderr, flush=True)
             said = self.options.folder / f"{name}.txt"
-            with open(said, "w", encoding="utf-8") as out:
+            before = 0 if ends_itself or not said.exists() else said.stat().st_size
+            with open(said, "a" if before else "w", encoding="utf-8") as out:
                 code = subprocess.run([*self.alone, *limit, *command], stdout=out, env=self.variables).returncode
-            if code == 0 and not ends_itself and "not kept" in said.read_text() and tries < TRIES:
+            if code == 0 and not ends_itself and "not kept" in said.read_text()[before:] and tries < TRIES:
                 tries, code = tries + 1, NOT_DONE
             if code == 2 or code not in (0, 1, 3, NOT_DONE, *ENDED) or (code == 1 and not ends_itself):
                 print(f"bench_mpi: {name} failed with exit code {code}: {shlex.join(map(str, command))}", file=sys.stderr)
