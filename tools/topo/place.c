@@ -40,6 +40,8 @@ static tutti_status read_map(placer *of, int64_t *node_of) {
 
 static tutti_status make_placements(placer *of, const tt_switches *network) {
   int64_t ranks = of->options->plan->problem.rank_count;
+  if (ranks > PLAN_SIMULATED)
+    return tt_fail(TUTTI_ERR_ARGUMENT, "--place: %" PRId64 " ranks; the limit is %d", ranks, PLAN_SIMULATED);
   int64_t *node_of = tt_arena_alloc(of->arena, (size_t)ranks, sizeof *node_of);
   tutti_status status = node_of ? read_map(of, node_of) : tt_fail(TUTTI_ERR_MEMORY, "no memory for a placement");
   for (int64_t r = 0; r < ranks && status == TUTTI_OK; r++)

@@ -4,7 +4,7 @@
 
 #include "tools/plan/work.h"
 
-enum { TOPO_TRAFFIC_RANKS = 512 }; /* of more, there is no matrix */
+enum { TOPO_TRAFFIC_RANKS = 256 }; /* of more, there is no matrix */
 
 /* Bytes between any two ranks, either way. */
 typedef struct topo_traffic {
