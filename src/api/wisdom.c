@@ -95,7 +95,7 @@ static tutti_status find_table(tutti_comm *comm, const char *library, const tt_o
 
 tutti_status tutti_comm_outside(tutti_comm *comm, const char *library, const char *collective, tutti_lengths *lengths) {
   const char *missing = !comm ? "comm" : !library ? "library" : !collective ? "collective" : "lengths";
-  const tt_outside_table *table;
+  const tt_outside_table *table = NULL;
   if (!comm || !library || !collective || !lengths)
     return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_comm_outside: %s is NULL", missing);
   TT_HOLD(comm->context);
