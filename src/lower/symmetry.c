@@ -6,8 +6,9 @@
  *
  *     plan of rank g(r)  =  g(plan of rank r)      g: rotates the outermost groups, or exchanges them by bits
  *
- * up to the order of the blocks of a message, which go by number. Trees with several messages a round, whose peers go
- * by number too, are found by comparing plans. */
+ * up to the order of the blocks of a message, which go by number. So do peers to which a rank sends in one round. A
+ * chain and halving have one in another group, and stars inside the groups stay where they are: nothing that takes time
+ * depends on the order. Other trees, stripes and channels are refused. */
 #include "lower/emit.h"
 #include "lower/levels.h"
 
@@ -65,6 +66,12 @@ static bool cuts_alike(const tt_lower_level *level, int64_t unit_count, int64_t 
   return true;
 }
 
+/* Whether a rank sends to at most one other group at a time. */
+static bool has_one_peer(const tt_level_params *level) {
+  const char *name = tt_shape_about(level->shape)->name;
+  return strcmp(name, "chain") == 0 || (strcmp(name, "nomial") == 0 && level->k == 2 && level->labelling == TT_XOR);
+}
+
 /* Blocks are dealt to members by their numbers: those of one rank's images to one member. */
 static bool deals_alike(const tt_lower_stage *stage, int64_t unit_size) {
   for (int64_t at = 0; at < stage->rank_count; at++)
@@ -79,10 +86,13 @@ static tutti_status check_stage(const tt_lowering *lowering, int s, const tt_sym
   if (stage->rank_count != lowering->composition->rank_count || outermost->group_count != symmetry->unit_count ||
       memcmp(stage->perm, first->perm, (size_t)stage->rank_count * sizeof *stage->perm) != 0)
     return fail_level(lowering, s, 0, "joins other groups than the first stage");
-  if (outermost->fold || outermost->params.shape->label)
-    return fail_level(lowering, s, 0, "groups are not treated alike");
+  if (outermost->fold || !has_one_peer(&outermost->params))
+    return fail_level(lowering, s, 0, "only a chain, and 2-nomial,xor over a power of two of groups, treat all alike");
   if ((outermost->params.labelling == TT_XOR) != symmetry->exchanges)
     return fail_level(lowering, s, 0, "xor in one stage, but not in the other");
+  for (int n = 1; n < stage->level_count; n++)
+    if (!stage->level[n].params.shape->direct)
+      return fail_level(lowering, s, n, "only stars are known to take one time in all groups");
   for (int n = 0; n < stage->level_count; n++)
     if (!cuts_alike(&stage->level[n], symmetry->unit_count, symmetry->unit_size))
       return fail_level(lowering, s, n, "groups differ in size or order");
@@ -97,6 +107,8 @@ tutti_status tt_lowering_symmetry(const tt_lowering *lowering, tt_symmetry *symm
   tutti_status status = check_composition(lowering->composition);
   if (status != TUTTI_OK)
     return status;
+  if (lowering->part_count > 1 || lowering->params.stripe > 0)
+    return tt_fail(TUTTI_ERR_UNSUPPORTED, "blocks are cut by stripe or channels, or go through one rank of a group");
   tt_symmetry all = {.unit_count = outermost->group_count,
                      .unit_size = first->rank_count / outermost->group_count,
                      .line = first->perm,

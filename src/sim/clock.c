@@ -66,7 +66,7 @@ void tt_sim_wake(tt_sim_machine *machine, uint32_t number) {
 /* A lane has nothing to do before its rank makes the call. What is sent to the rank comes nevertheless. */
 void tt_sim_start(tt_sim_machine *machine, uint32_t number) {
   tt_sim_lane *lane = &machine->lane[number];
-  double start_ps = lane->call->rank_ps[lane->plan->rank];
+  double start_ps = lane->call->rank_ps[lane->rank];
   machine->lanes_left += !tt_sim_is_through(lane);
   if (start_ps > 0 && !tt_sim_is_through(lane)) {
     lane->works = true;

@@ -2,6 +2,7 @@
  *
  *     sim.c       makes a machine, runs it, and says when ranks are through
  *     network.c   lanes and streams of all plans, numbered through
+ *     symmetry.c  ranks that stand for others
  *     run.c       lanes go on as far as their waits, packets and slots let them
  *     port.c      packets wait for ports and links, and are on their way
  *     ends.c      what ranks of bound plans do at the ends of streams
@@ -41,6 +42,7 @@ typedef struct tt_sim_delivery {
 
 typedef struct tt_sim_stream {
   uint32_t id, source, reader; /* of the lanes; ranks */
+  uint32_t to;                 /* the reader's number among all ranks; of those that stand for others, an image's */
   uint32_t send_lane, recv_lane;
   int64_t held;                  /* packets begun and not used up */
   tt_sim_delivery *first, *last; /* those that have left */
@@ -57,8 +59,9 @@ typedef struct tt_sim_running {
 
 typedef struct tt_sim_lane {
   tt_sim_running *call;
-  const tt_plan *plan;
+  const tt_plan *plan; /* of its rank; where ranks stand for others, perhaps of another one that is like it */
   const tt_lane *of;
+  uint32_t rank;
   uint32_t *stream;                   /* of each step; of a published sending lane: of each reader */
   uint32_t step;                      /* the current one; step_count: through */
   int64_t slice, slices;              /* of the current step: done, all */
@@ -125,7 +128,13 @@ typedef struct tt_sim_cores tt_sim_cores;
 typedef struct tt_sim_machine {
   const tt_sim_model *model;
   tt_sim_running *call;
-  uint32_t call_count, rank_count, level_count, lane_count, stream_count;
+  struct {
+    const tt_symmetry *symmetry;  /* NULL: all ranks are simulated */
+    int32_t *rank_of, *number_of; /* of those simulated, among all; and back. Where there is a symmetry */
+  } ranks;
+  uint32_t call_count;
+  uint32_t rank_count; /* of those that are simulated, numbered through */
+  uint32_t level_count, lane_count, stream_count;
   double slowest_ns[TT_TOPO_LEVELS]; /* a byte of a packet that crosses this level and all within it */
   tt_sim_lane *lane;                 /* of the first call's ranks, then of the second one's */
   tt_sim_stream *stream;
@@ -133,6 +142,7 @@ typedef struct tt_sim_machine {
   tt_sim_way_in *in; /* [rank][level] */
   struct {
     tt_sim_links out[TT_TOPO_LEVELS], in[TT_TOPO_LEVELS]; /* of each group */
+    bool unused[TT_TOPO_LEVELS];                          /* no packet would wait for them */
   } link;
   struct {               /* what ranks do themselves */
     double *done_ps;     /* when each rank's is done */
@@ -163,13 +173,28 @@ static inline void tt_sim_works(tt_sim_lane *lane) {
 
 /* The lane's rank is not through with its call before. */
 static inline void tt_sim_through_at(const tt_sim_lane *lane, double time_ps) {
-  double *rank_ps = &lane->call->rank_ps[lane->plan->rank];
+  double *rank_ps = &lane->call->rank_ps[lane->rank];
   *rank_ps = time_ps > *rank_ps ? time_ps : *rank_ps;
 }
 
 /* network.c: all of the machine but what moves. */
 tutti_status tt_sim_network(tt_sim_machine *machine, const tt_sim_call *call);
 int64_t tt_sim_block_bytes(const tt_sim_call *call, uint32_t block); /* a plan's block */
+
+/* symmetry.c: ranks that stand for others */
+tutti_status tt_sim_symmetry_make(tt_sim_machine *machine, const tt_sim_call *call);
+void tt_sim_symmetry_count(tt_sim_machine *machine); /* counts of the ranks simulated become those of all */
+/* Rank number `number`'s plan names a rank: which it is. */
+int64_t tt_sim_peer(const tt_sim_machine *machine, uint32_t number, int64_t peer);
+/* A packet from rank `source` to simulated rank `reader` stands for one from `*source` to `*to`: the first is
+ * simulated. */
+void tt_sim_stand_in(const tt_sim_machine *machine, int64_t source, uint32_t reader, uint32_t *number, uint32_t *to);
+static inline int64_t tt_sim_rank_of(const tt_sim_machine *machine, uint32_t number) {
+  return machine->ranks.symmetry ? machine->ranks.rank_of[number] : (int64_t)number;
+}
+static inline const tt_plan *tt_sim_plan_of(const tt_sim_machine *machine, const tt_sim_call *call, uint32_t number) {
+  return call->plan[machine->ranks.symmetry ? number % machine->ranks.symmetry->unit_size : number];
+}
 
 /* ends.c: what ranks of bound plans do at the ends of streams */
 tutti_status tt_sim_ends_make(tt_sim_machine *machine, const tt_sim_bound *bound);

@@ -16,47 +16,55 @@ typedef struct finder {
   uint32_t mask;
 } finder;
 
-static bool is(const tt_sim_stream *stream, uint32_t id, uint32_t source, uint32_t reader) {
-  return stream->id == id && stream->source == source && stream->reader == reader;
+static bool is(const tt_sim_stream *stream, uint32_t id, uint32_t source, uint32_t to) {
+  return stream->id == id && stream->source == source && stream->to == to;
 }
 
 /* Where the stream's number is or would be. */
-static uint32_t *find(const finder *in, uint32_t id, uint32_t source, uint32_t reader) {
+static uint32_t *find(const finder *in, uint32_t id, uint32_t source, uint32_t to) {
   assert((in->mask & (in->mask + 1)) == 0 && in->machine->stream_count < in->mask);
-  uint64_t hash = (((uint64_t)id << 32 | source) ^ (uint64_t)reader * 0x9e3779b97f4a7c15u) * 0xff51afd7ed558ccdu;
+  uint64_t hash = (((uint64_t)id << 32 | source) ^ (uint64_t)to * 0x9e3779b97f4a7c15u) * 0xff51afd7ed558ccdu;
   uint32_t at = (uint32_t)(hash >> 32) & in->mask;
-  while (in->number[at] != 0 && !is(&in->machine->stream[in->number[at] - 1], id, source, reader))
+  while (in->number[at] != 0 && !is(&in->machine->stream[in->number[at] - 1], id, source, to))
     at = (at + 1) & in->mask;
   return &in->number[at];
 }
 
 /* ---- both ends ---- */
 
-static tutti_status receive_from(const finder *in, uint32_t number, uint32_t source, uint32_t *stream) {
+static tutti_status receive_from(const finder *in, uint32_t number, int64_t peer, uint32_t *stream) {
   tt_sim_machine *machine = in->machine;
   const tt_sim_lane *lane = &machine->lane[number];
-  uint32_t reader = (uint32_t)lane->plan->rank, *found = find(in, lane->of->id, source, reader);
+  uint32_t source, to;
+  tt_sim_stand_in(machine, tt_sim_peer(machine, lane->rank, peer), lane->rank, &source, &to);
+  uint32_t *found = find(in, lane->of->id, source, to);
   if (*found == 0) {
-    machine->stream[machine->stream_count] = (tt_sim_stream){
-        .id = lane->of->id, .source = source, .reader = reader, .send_lane = TT_NONE, .recv_lane = number};
+    machine->stream[machine->stream_count] = (tt_sim_stream){.id = lane->of->id,
+                                                             .source = source,
+                                                             .reader = lane->rank,
+                                                             .to = to,
+                                                             .send_lane = TT_NONE,
+                                                             .recv_lane = number};
     *found = ++machine->stream_count;
   }
   *stream = *found - 1;
   return machine->stream[*stream].recv_lane == number
              ? TUTTI_OK
-             : tt_fail(TUTTI_ERR_PLAN, "rank %u receives from rank %u in two lanes of id %u", reader, source,
-                       lane->of->id);
+             : tt_fail(TUTTI_ERR_PLAN, "rank %" PRId64 " receives from rank %" PRId64 " in two lanes of id %u",
+                       tt_sim_rank_of(machine, lane->rank), tt_sim_peer(machine, lane->rank, peer), lane->of->id);
 }
 
-static tutti_status send_to(const finder *in, uint32_t number, uint32_t reader, uint32_t *stream) {
+static tutti_status send_to(const finder *in, uint32_t number, int64_t peer, uint32_t *stream) {
   const tt_sim_lane *lane = &in->machine->lane[number];
-  uint32_t source = (uint32_t)lane->plan->rank, found = *find(in, lane->of->id, source, reader);
+  int64_t source = tt_sim_rank_of(in->machine, lane->rank), reader = tt_sim_peer(in->machine, lane->rank, peer);
+  uint32_t found = *find(in, lane->of->id, lane->rank, (uint32_t)reader);
   if (found == 0)
-    return tt_fail(TUTTI_ERR_PLAN, "rank %u sends to rank %u in lane id %u, which never receives it", source, reader,
-                   lane->of->id);
+    return tt_fail(TUTTI_ERR_PLAN, "rank %" PRId64 " sends to rank %" PRId64 " in lane id %u, which never receives it",
+                   source, reader, lane->of->id);
   uint32_t *sender = &in->machine->stream[ *stream = found - 1].send_lane;
   if (*sender != TT_NONE && *sender != number)
-    return tt_fail(TUTTI_ERR_PLAN, "rank %u sends to rank %u in two lanes of id %u", source, reader, lane->of->id);
+    return tt_fail(TUTTI_ERR_PLAN, "rank %" PRId64 " sends to rank %" PRId64 " in two lanes of id %u", source, reader,
+                   lane->of->id);
   *sender = number;
   return TUTTI_OK;
 }
@@ -71,9 +79,9 @@ static tutti_status join_steps(const finder *in, uint32_t number, bool sends) {
     if (n > 0 && step[-1].peer == step->peer)
       lane->stream[n] = lane->stream[n - 1];
     else if (sends)
-      status = send_to(in, number, (uint32_t)step->peer, &lane->stream[n]);
+      status = send_to(in, number, step->peer, &lane->stream[n]);
     else
-      status = receive_from(in, number, (uint32_t)step->peer, &lane->stream[n]);
+      status = receive_from(in, number, step->peer, &lane->stream[n]);
   }
   return status;
 }
@@ -82,7 +90,7 @@ static tutti_status join_readers(const finder *in, uint32_t number) {
   const tt_sim_lane *lane = &in->machine->lane[number];
   tutti_status status = TUTTI_OK;
   for (uint32_t n = 0; n < lane->of->reader_count && status == TUTTI_OK; n++)
-    status = send_to(in, number, (uint32_t)lane->plan->reader[lane->of->first_reader + n], &lane->stream[n]);
+    status = send_to(in, number, lane->plan->reader[lane->of->first_reader + n], &lane->stream[n]);
   return status;
 }
 
@@ -125,7 +133,8 @@ static uint32_t stream_limit(const tt_sim_machine *machine) {
 }
 
 static tt_sim_links links(tt_sim_machine *machine, uint32_t level) {
-  int64_t groups = machine->model->topo->level[level].group_count, count = machine->model->level[level].links;
+  int64_t groups = machine->model->topo->level[level].group_count;
+  int64_t count = machine->link.unused[level] ? 0 : machine->model->level[level].links;
   tt_sim_links made = {.free_ps = tt_arena_alloc(&machine->arena, (size_t)(groups * count), sizeof *made.free_ps),
                        .byte_ns = tt_arena_alloc(&machine->arena, (size_t)(groups * count), sizeof *made.byte_ns),
                        .count = count};
@@ -161,12 +170,13 @@ static void add_ports(tt_sim_machine *machine) {
     machine->port[n] = (tt_sim_port){.first_lane = TT_NONE, .next_ready = TT_NONE};
 }
 
-static void add_lane(tt_sim_machine *machine, tt_sim_running *call, const tt_plan *plan, const tt_lane *of,
+static void add_lane(tt_sim_machine *machine, tt_sim_running *call, uint32_t rank, const tt_lane *of,
                      tt_sim_lane *lane) {
   bool publishes = of->published && of->role == TT_ROLE_SEND;
   *lane = (tt_sim_lane){.call = call,
-                        .plan = plan,
+                        .plan = tt_sim_plan_of(machine, call->of, rank),
                         .of = of,
+                        .rank = rank,
                         .first_waiter = TT_NONE,
                         .next_waiter = TT_NONE,
                         .next_awake = TT_NONE,
@@ -178,15 +188,16 @@ static void add_lane(tt_sim_machine *machine, tt_sim_running *call, const tt_pla
 static void add_lanes(tt_sim_machine *machine) {
   for (uint32_t c = 0; c < machine->call_count; c++)
     for (uint32_t r = 0; r < machine->rank_count; r++)
-      machine->lane_count += machine->call[c].of->plan[r]->lane_count;
+      machine->lane_count += tt_sim_plan_of(machine, machine->call[c].of, r)->lane_count;
   machine->lane = tt_arena_alloc(&machine->arena, machine->lane_count, sizeof *machine->lane);
   uint32_t at = 0;
   for (uint32_t n = 0; n < machine->call_count * machine->rank_count && !machine->arena.failed; n++) {
     tt_sim_running *call = &machine->call[n / machine->rank_count];
-    const tt_plan *plan = call->of->plan[n % machine->rank_count];
-    call->rank_lane[plan->rank] = at;
+    uint32_t rank = n % machine->rank_count;
+    const tt_plan *plan = tt_sim_plan_of(machine, call->of, rank);
+    call->rank_lane[rank] = at;
     for (uint32_t l = 0; l < plan->lane_count; l++)
-      add_lane(machine, call, plan, &plan->lane[l], &machine->lane[at++]);
+      add_lane(machine, call, rank, &plan->lane[l], &machine->lane[at++]);
   }
 }
 
@@ -196,9 +207,10 @@ static tutti_status check(const tt_sim_machine *machine, const tt_sim_call *call
     return tt_fail(TUTTI_ERR_PLAN, "there are plans of %" PRId64 " ranks, but the topology has %" PRId64,
                    first->rank_count, machine->model->topo->rank_count);
   for (uint32_t r = 0; r < machine->rank_count; r++) {
-    const tt_plan *plan = call->plan[r];
-    if (plan->rank != r || plan->rank_count != first->rank_count || plan->block_count != first->block_count ||
-        plan->part_count != first->part_count || plan->slice_bytes != first->slice_bytes)
+    const tt_plan *plan = tt_sim_plan_of(machine, call, r);
+    if ((!machine->ranks.symmetry && plan->rank != r) || plan->rank_count != first->rank_count ||
+        plan->block_count != first->block_count || plan->part_count != first->part_count ||
+        plan->slice_bytes != first->slice_bytes)
       return tt_fail(TUTTI_ERR_PLAN, "the plan of rank %u is of another collective than that of rank 0", r);
   }
   return TUTTI_OK;
@@ -207,7 +219,7 @@ static tutti_status check(const tt_sim_machine *machine, const tt_sim_call *call
 static tutti_status add_calls(tt_sim_machine *machine, const tt_sim_call *call) {
   machine->rank_count = (uint32_t)call->plan[0]->rank_count;
   machine->call = tt_arena_alloc(&machine->arena, machine->call_count, sizeof *machine->call);
-  tutti_status status = TUTTI_OK;
+  tutti_status status = machine->ranks.symmetry ? tt_sim_symmetry_make(machine, call) : TUTTI_OK;
   for (uint32_t c = 0; c < machine->call_count && machine->call && status == TUTTI_OK; c++) {
     int64_t slot = machine->model->slot_bytes, slice = call[c].plan[0]->slice_bytes;
     machine->call[c] =

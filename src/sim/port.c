@@ -98,7 +98,8 @@ static double take(const tt_sim_links *links, int64_t group, double from_ps, int
 
 static int64_t group_of(const tt_sim_machine *machine, uint32_t level, uint32_t rank) {
   const int32_t *group = machine->model->topo->level[level].group_of;
-  return group ? (int64_t)group[rank] : (int64_t)rank;
+  int64_t number = tt_sim_rank_of(machine, rank);
+  return group ? (int64_t)group[number] : number;
 }
 
 /* When the packet's way begins, and its time of a byte: a link is free then of each level from the outermost one
@@ -118,7 +119,8 @@ static double take_links(tt_sim_machine *machine, const tt_sim_packet *packet, c
       from_ps =
           fmax(from_ps, begin_ps(&machine->link.in[n], group_of(machine, n, stream->reader), there_ps, packet->bytes));
     }
-  *byte_ns = outermost->links > 0 ? 0 : outermost->beta_ns;
+  bool alike = machine->ranks.symmetry; /* all links of a level are, and those that nobody waits for are left out */
+  *byte_ns = alike ? machine->slowest_ns[packet->level] : outermost->links > 0 ? 0 : outermost->beta_ns;
   for (uint32_t n = packet->level; n < machine->level_count; n++)
     if (machine->link.out[n].count > 0) {
       *byte_ns =
@@ -215,7 +217,7 @@ static void leave(tt_sim_machine *machine, tt_sim_packet *packet, uint32_t port)
 /* ---- ports ---- */
 
 static uint32_t port_of(const tt_sim_machine *machine, const tt_sim_packet *packet) {
-  return (uint32_t)machine->lane[packet->lane].plan->rank * machine->level_count + packet->level;
+  return machine->lane[packet->lane].rank * machine->level_count + packet->level;
 }
 
 static void make_ready(tt_sim_machine *machine, uint32_t number) {

@@ -39,7 +39,7 @@ static bool may_go(tt_sim_machine *machine, uint32_t number) {
   const tt_step *step = current(lane);
   for (uint32_t n = 0; n < step->wait_count; n++) {
     const tt_wait *wait = &lane->plan->wait[step->wait_first + n];
-    tt_sim_lane *other = &machine->lane[lane->call->rank_lane[lane->plan->rank] + wait->lane];
+    tt_sim_lane *other = &machine->lane[lane->call->rank_lane[lane->rank] + wait->lane];
     int64_t slice = wait->whole || lane->slices == 0 ? -1 : lane->slice;
     if (is_past(other, wait->step, slice))
       continue;
@@ -83,7 +83,8 @@ static tt_sim_packet *new_packet(tt_sim_machine *machine) {
 static uint32_t level_of(const tt_sim_machine *machine, const tt_sim_lane *lane, uint32_t first, uint32_t count) {
   int outermost = (int)machine->level_count - 1;
   for (uint32_t n = first; n < first + count; n++) {
-    int level = tt_sim_model_level(machine->model, lane->plan->rank, machine->stream[lane->stream[n]].reader);
+    int level =
+        tt_sim_model_level(machine->model, tt_sim_rank_of(machine, lane->rank), machine->stream[lane->stream[n]].to);
     outermost = level < outermost ? level : outermost;
   }
   return (uint32_t)outermost;
@@ -161,11 +162,11 @@ double tt_sim_begin_work(tt_sim_machine *machine, uint32_t number, double begin_
   int64_t bytes = piece_bytes(lane);
   double end_ps = machine->work.ends ? tt_sim_ends_work(machine, lane, bytes, begin_ps)
                                      : begin_ps + rint(1000 * work_ns(machine->model, step) * (double)bytes);
-  end_ps = begin_ps + rint((end_ps - begin_ps) * tt_sim_work_factor(machine->model, lane->plan->rank));
-  machine->work.done_ps[lane->plan->rank] = end_ps;
+  end_ps = begin_ps + rint((end_ps - begin_ps) * tt_sim_work_factor(machine->model, tt_sim_rank_of(machine, lane->rank)));
+  machine->work.done_ps[lane->rank] = end_ps;
   tt_sim_works(lane);
   tt_sim_later(machine, (tt_sim_event){.time_ps = end_ps, .port = TT_NONE, .lane = number});
-  tt_sim_add_span(machine, &(tt_sim_span){.rank = (int32_t)lane->plan->rank,
+  tt_sim_add_span(machine, &(tt_sim_span){.rank = (int32_t)lane->rank,
                                           .peer = -1,
                                           .level = (uint16_t)(machine->level_count - 1),
                                           .round = step->time,
@@ -182,7 +183,7 @@ static void work(tt_sim_machine *machine, uint32_t number) {
   if (machine->work.cores)
     tt_sim_cores_queue(machine, number);
   else if (machine->work.ends || work_ns(machine->model, current(lane)) * (double)piece_bytes(lane) > 0)
-    tt_sim_begin_work(machine, number, fmax(machine->clock.now_ps, machine->work.done_ps[lane->plan->rank]));
+    tt_sim_begin_work(machine, number, fmax(machine->clock.now_ps, machine->work.done_ps[lane->rank]));
 }
 
 static void enter(tt_sim_machine *machine, tt_sim_lane *lane) {
@@ -333,8 +334,8 @@ static tutti_status stopped(const tt_sim_machine *machine) {
   for (uint32_t n = 0; n < machine->lane_count; n++) {
     const tt_sim_lane *lane = &machine->lane[n];
     if (!tt_sim_is_through(lane))
-      return tt_fail(TUTTI_ERR_PLAN, "rank %" PRId64 " lane %u step %u never proceeds", lane->plan->rank,
-                     (unsigned)(lane->of - lane->plan->lane), lane->step);
+      return tt_fail(TUTTI_ERR_PLAN, "rank %" PRId64 " lane %u step %u never proceeds",
+                     tt_sim_rank_of(machine, lane->rank), (unsigned)(lane->of - lane->plan->lane), lane->step);
   }
   return TUTTI_OK;
 }
@@ -342,7 +343,7 @@ static tutti_status stopped(const tt_sim_machine *machine) {
 static void go(tt_sim_machine *machine) {
   for (uint32_t c = 0; c < machine->call_count; c++)
     for (uint32_t r = 0; r < machine->rank_count; r++)
-      machine->call[c].rank_ps[r] = rint(1000 * fmax(machine->call[c].of->start_ns, tt_sim_late_ns(machine->model, r)));
+      machine->call[c].rank_ps[r] = rint(1000 * fmax(machine->call[c].of->start_ns, tt_sim_late_ns(machine->model, tt_sim_rank_of(machine, r))));
   for (uint32_t n = 0; n < machine->lane_count; n++)
     tt_sim_start(machine, n);
   do {

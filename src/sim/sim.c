@@ -14,9 +14,14 @@ static void sum_up(tt_sim_machine *machine) {
   }
 }
 
-/* bound: of the only call; NULL: plans are not. */
-static tutti_status run_calls(const tt_sim_model *model, const tt_sim_call *call, int call_count,
-                              const tt_sim_bound *bound, bool spans, tt_sim_result *result) {
+/* Of the only call, where there is one: bound: NULL: plans are not; symmetry: NULL: there are plans of all ranks. */
+typedef struct special {
+  const tt_sim_bound *bound;
+  const tt_symmetry *symmetry;
+} special;
+
+static tutti_status run_calls(const tt_sim_model *model, const tt_sim_call *call, int call_count, special of, bool spans,
+                              tt_sim_result *result) {
   size_t ranks = (size_t)call->plan[0]->rank_count, calls = (size_t)call_count;
   *result = (tt_sim_result){.rounds = call->plan[0]->time_count};
   tt_arena_init(&result->arena);
@@ -25,6 +30,7 @@ static tutti_status run_calls(const tt_sim_model *model, const tt_sim_call *call
   if (result->arena.failed)
     return tt_fail(TUTTI_ERR_MEMORY, "no memory to simulate %zu ranks", ranks);
   tt_sim_machine machine = {.model = model,
+                            .ranks = {.symmetry = of.symmetry},
                             .call_count = (uint32_t)call_count,
                             .spans = {.wanted = spans},
                             .awake = {.first = TT_NONE},
@@ -32,12 +38,13 @@ static tutti_status run_calls(const tt_sim_model *model, const tt_sim_call *call
                             .result = result};
   tt_arena_init(&machine.arena);
   tutti_status status = tt_sim_network(&machine, call);
-  if (status == TUTTI_OK && bound)
-    status = tt_sim_ends_make(&machine, bound);
+  if (status == TUTTI_OK && of.bound)
+    status = tt_sim_ends_make(&machine, of.bound);
   if (status == TUTTI_OK)
     status = tt_sim_go(&machine);
   if (status == TUTTI_OK)
     sum_up(&machine);
+  tt_sim_symmetry_count(&machine);
   free(machine.clock.event);
   tt_arena_finish(&machine.arena);
   return status;
@@ -45,12 +52,18 @@ static tutti_status run_calls(const tt_sim_model *model, const tt_sim_call *call
 
 tutti_status tt_sim_run_calls(const tt_sim_model *model, const tt_sim_call *call, int call_count, bool spans,
                               tt_sim_result *result) {
-  return run_calls(model, call, call_count, NULL, spans, result);
+  return run_calls(model, call, call_count, (special){NULL, NULL}, spans, result);
 }
 
 tutti_status tt_sim_run(const tt_sim_model *model, const tt_plan *const *plan, const tt_sim_lengths *lengths,
                         bool spans, tt_sim_result *result) {
-  return run_calls(model, &(tt_sim_call){.plan = plan, .lengths = *lengths}, 1, NULL, spans, result);
+  return run_calls(model, &(tt_sim_call){.plan = plan, .lengths = *lengths}, 1, (special){NULL, NULL}, spans, result);
+}
+
+tutti_status tt_sim_run_symmetric(const tt_sim_model *model, const tt_symmetry *symmetry, const tt_plan *const *plan,
+                                  const tt_sim_lengths *lengths, tt_sim_result *result) {
+  const tt_sim_call call = {.plan = plan, .lengths = *lengths};
+  return run_calls(model, &call, 1, (special){.symmetry = symmetry}, false, result);
 }
 
 tutti_status tt_sim_run_bound(const tt_sim_model *model, const tt_sim_bound *bound, const tt_sim_lengths *lengths,
@@ -61,7 +74,7 @@ tutti_status tt_sim_run_bound(const tt_sim_model *model, const tt_sim_bound *bou
     list[r] = bound->plan[r]->list;
   *result = (tt_sim_result){.rounds = 0};
   tutti_status status =
-      list ? run_calls(model, &(tt_sim_call){.plan = list, .lengths = *lengths}, 1, bound, false, result)
+      list ? run_calls(model, &(tt_sim_call){.plan = list, .lengths = *lengths}, 1, (special){.bound = bound}, false, result)
            : tt_fail(TUTTI_ERR_MEMORY, "no memory to simulate %" PRId64 " ranks", ranks);
   free(list);
   return status;

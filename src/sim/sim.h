@@ -100,7 +100,8 @@ typedef struct tt_sim_call {
 typedef struct tt_sim_result {
   double time_ps;     /* when the last rank is through */
   double *call_ps;    /* with each call */
-  double *rank_ps;    /* [call][rank]: its lanes are through and its packets have left */
+  int64_t simulated;  /* ranks: all, or those that stand for all */
+  double *rank_ps;    /* [call][rank simulated]: its lanes are through and its packets have left */
   uint32_t rounds;    /* of the first call's plans */
   int64_t link_waits; /* packets that waited for a link */
   tt_sim_counts level[TT_TOPO_LEVELS];
@@ -118,6 +119,21 @@ tutti_status tt_sim_run(const tt_sim_model *model, const tt_plan *const *plan, c
 tutti_status tt_sim_run_calls(const tt_sim_model *model, const tt_sim_call *call, int call_count, bool spans,
                               tt_sim_result *result);
 void tt_sim_finish(tt_sim_result *result);
+
+/* ---- large machines: ranks that stand for others (symmetry.c) ----
+ *
+ * Where permutations of the ranks change neither plans nor machine, all ranks that they bring onto each other do the
+ * same at the same time, so one of them is simulated. Its packets to a rank go to the one that stands for that. */
+
+/* Leaves of the permutations of plans those that change nothing of the machine either. Ranks that share links which may
+ * have to be waited for all stand for themselves: such links carry their packets one by one. */
+tutti_status tt_sim_symmetry(const tt_sim_model *model, const tt_symmetry *plans, tt_symmetry *symmetry);
+/* plan[m]: of the ranks of the line's first unit; the others' are these, moved. TUTTI_ERR_UNSUPPORTED where the plan's
+ * blocks are not all of one length, messages are cut, or the model has single links or ranks. As tt_sim_run: time_ps is
+ * what that would find, or nearly that where packets wait for links or a message brings several blocks to combine;
+ * counts are those of all ranks. */
+tutti_status tt_sim_run_symmetric(const tt_sim_model *model, const tt_symmetry *symmetry, const tt_plan *const *plan,
+                                  const tt_sim_lengths *lengths, tt_sim_result *result);
 
 /* ---- bound plans, on a machine that was measured (ends.c) ----
  *
