@@ -3,6 +3,7 @@
  * Each rank's plan is bound as the library would for a call of so many bytes, and the run foreseen (exec/exec.h).
  * Blocks are equally long, also where ranks may have others. */
 #include "media.h"
+#include "place.h"
 
 #include "api/api.h"
 #include "bind/bind.h"
@@ -34,17 +35,7 @@ typedef tt_sent_range by_medium[TT_PLAN_LEVELS][TT_MEDIUM_COUNT];
 
 static int64_t ranks_of(const forecast *of) { return of->work->composition.rank_count; }
 
-static int64_t most_together(const forecast *of) {
-  const tt_topo *topo = of->work->topo;
-  int64_t most = of->apart ? 0 : ranks_of(of);
-  for (int32_t group = 0; of->apart && group < topo->level[0].group_count; group++) {
-    int64_t count = 0;
-    for (int64_t r = 0; r < ranks_of(of); r++)
-      count += topo->level[0].group_of[r] == group;
-    most = count > most ? count : most;
-  }
-  return most;
-}
+static int64_t most_together(const forecast *of) { return of->apart ? plan_nodes(of->work->topo)->most : ranks_of(of); }
 
 static void find_facts(forecast *of) {
   const tt_options *options = tt_options_get();
@@ -61,13 +52,13 @@ static void find_facts(forecast *of) {
 }
 
 static tutti_status find_machines(forecast *of) {
-  const tt_topo *topo = of->work->topo;
-  of->apart = topo->level_count > 1 && topo->level[0].group_count > 1;
+  const tt_topo_level *nodes = plan_nodes(of->work->topo);
+  of->apart = nodes && nodes->group_count > 1;
   if (!of->apart)
     return TUTTI_OK;
   of->machine = tt_arena_alloc(&of->arena, (size_t)ranks_of(of), sizeof *of->machine);
   for (int64_t r = 0; of->machine && r < ranks_of(of); r++)
-    of->machine[r] = topo->level[0].group_of[r];
+    of->machine[r] = nodes->group_of[r];
   return of->machine ? TUTTI_OK : tt_fail(TUTTI_ERR_MEMORY, "no memory for %" PRId64 " ranks", ranks_of(of));
 }
 

@@ -21,6 +21,7 @@ static const char help[] =
     "  -n N               number of ranks (not needed if --groups gives it)\n"
     "  --nodes N          place the ranks on N nodes, in rank order\n"
     "  --groups MAP       place each rank on a node: 4x8, 7,8,3,1 (sizes), cyclic:4, or 0,0,1,0: (the map itself)\n"
+    "  --switches N       put the nodes on N switches, in their order; 8,64: 64 of them, and 8 above those\n"
     "  --params TEXT      parameters or a preset (docs/plan.md), default [core:star]; all: a row for each preset\n"
     "  --root R           root, for collectives that have one\n"
     "  --graph GRAPH      for neighbor collectives: 4x4, a periodic grid; or a file with a line for each edge: 0 1\n"
@@ -90,6 +91,24 @@ static int take_rank(void *to, const char *text) {
   return plan_read_number(options, "--rank", text, 0, &options->text_rank);
 }
 
+/* Each of a list of numbers splits the next one. */
+static int take_switches(void *to, const char *text) {
+  plan_options *options = to;
+  options->switch_levels = 0;
+  for (const char *at = text, *before = NULL; at != before;) {
+    char word[16] = "";
+    size_t length = strcspn(at, ",");
+    memcpy(word, at, length < sizeof word ? length : sizeof word - 1);
+    if (options->switch_levels == PLAN_SWITCHES)
+      return FAIL("--switches %s: more than %d levels", text, PLAN_SWITCHES);
+    if (plan_read_number(options, "--switches", word, 1, &options->switch_count[options->switch_levels++]) != 0)
+      return TOOL_WRONG;
+    before = at + length;
+    at = before + (*before == ',');
+  }
+  return 0;
+}
+
 static int take_sizes(void *to, const char *text) {
   plan_options *options = to;
   char *copy = strdup(text), *rest = NULL;
@@ -122,6 +141,7 @@ static const tool_option rows[] = {
     PLAN_SUBJECT_ROWS,
     {NULL, 1, TOOL_TAKE, 0, plan_take_collective},
     {"params", 0, TOOL_TEXT, AT(params), NULL},
+    {"switches", 0, TOOL_TAKE, 0, take_switches},
     {"text", 0, TOOL_SET, AT(text), NULL},
     {"composition", 0, TOOL_SET, AT(composition), NULL},
     {"rank", 0, TOOL_TAKE, 0, take_rank},
@@ -148,8 +168,23 @@ static int check_parts(const plan_options *options) {
   return 0;
 }
 
+static int check_switches(const plan_options *options) {
+  if (options->switch_levels > 0 && options->node_count == 0)
+    return FAIL("--switches needs --nodes");
+  for (int n = 0; n < options->switch_levels; n++) {
+    bool last = n + 1 == options->switch_levels;
+    int64_t below = last ? options->node_count : options->switch_count[n + 1];
+    if (options->switch_count[n] > below)
+      return FAIL("--switches: %" PRId64 " switches exceed the %" PRId64 " %s below them", options->switch_count[n],
+                  below, last ? "nodes" : "switches");
+  }
+  return 0;
+}
+
 static int check_all(plan_options *options) {
   int result = plan_subject_check(options);
+  if (result == 0)
+    result = check_switches(options);
   if (result == 0)
     result = plan_also_check(options);
   if (result == 0)

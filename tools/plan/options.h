@@ -9,6 +9,7 @@
 #define PLAN_SIZES 8
 #define PLAN_MODEL 2048
 #define PLAN_ALSO 4
+#define PLAN_SWITCHES 3
 
 /* A call that goes on at the same time, on another communicator of the same ranks. */
 typedef struct plan_also {
@@ -23,9 +24,11 @@ typedef struct plan_options {
   const char *collective; /* its name */
   tt_problem problem;
   tt_graph graph;
-  const char *graph_text; /* of --graph, NULL: none */
-  const char *map;        /* text of --groups, NULL: none */
-  int64_t node_count;     /* of --nodes, 0: none */
+  const char *graph_text;              /* of --graph, NULL: none */
+  const char *map;                     /* text of --groups, NULL: none */
+  int64_t node_count;                  /* of --nodes, 0: none */
+  int64_t switch_count[PLAN_SWITCHES]; /* of --switches, the outermost first */
+  int switch_levels;
   bool as_job;            /* levels are those of a job: "node" is always there */
   tt_topo *topo;          /* instead of all these; NULL: none; borrowed */
   const char *params;     /* text or preset; "all" */

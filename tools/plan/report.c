@@ -118,7 +118,10 @@ static void print_remarks(const plan_work *work) {
   printf("\n  n: %s, cut into %" PRId64 " block%s\n", plan_unit_text(work), blocks, blocks == 1 ? "" : "s");
   if (publishes(work))
     puts("  a published message counts once, however many ranks read it");
-  if (!plan_work_is_whole(work))
+  if (work->large.found)
+    printf("  of %" PRId64 " ranks, %" PRId64 " were compiled: the plans of all others are these with other numbers\n",
+           work->composition.rank_count, work->plan_count);
+  else if (!plan_work_is_whole(work))
     printf("  of %" PRId64 " ranks, only %" PRId64 " evenly spaced ones were compiled\n", work->composition.rank_count,
            work->plan_count);
   printf("  rank 0's plan: steps %u, lanes %u, cells of tmp %u, bytes of memory %zu\n", plan->step_count,
@@ -158,6 +161,9 @@ static tutti_status print_times(const plan_work *work) {
   tutti_status status = TUTTI_OK;
   tt_sim_model_print(&work->model, text, sizeof text);
   printf("\n  modelled time, %s\n", text);
+  if (work->large.found)
+    printf("  of %" PRId64 " ranks, %" PRId64 " are simulated, which stand for all\n", work->composition.rank_count,
+           tt_symmetry_unit_total(&work->large.machine) * work->large.machine.unit_size);
   for (int n = 0; n < count && status == TUTTI_OK; n++) {
     double time_ns[1 + PLAN_ALSO];
     status = plan_work_times(work, size[n], time_ns);

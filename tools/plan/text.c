@@ -1,5 +1,6 @@
 /* tools/plan/text.c - short texts of `tutti plan`. */
 #include "text.h"
+#include "place.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -21,9 +22,10 @@ void plan_title(const plan_work *work, char *text, size_t size) {
   tt_collective_info info = tt_compose_info(problem->collective);
   int used = snprintf(text, size, "%s of %" PRId64 " rank%s", info.name, problem->rank_count,
                       problem->rank_count == 1 ? "" : "s");
-  if (work->topo->level_count > 1)
-    used += snprintf(text + used, size - (size_t)used, " on %" PRId64 " node%s", work->topo->level[0].group_count,
-                     work->topo->level[0].group_count == 1 ? "" : "s");
+  const tt_topo_level *nodes = plan_nodes(work->topo);
+  if (nodes)
+    used += snprintf(text + used, size - (size_t)used, " on %" PRId64 " node%s", nodes->group_count,
+                     nodes->group_count == 1 ? "" : "s");
   if (info.has_root)
     used += snprintf(text + used, size - (size_t)used, ", root %" PRId64, problem->root);
   if (info.has_graph)

@@ -1,10 +1,11 @@
 /* tools/plan/work.c - from a request to plans and their modelled cost, as the library would compile them.
  *
  * Nothing runs: a composition, a topology from the command line and parameters give each rank's plan (lower/lower.h);
- * all ranks' plans and rates give a time (sim/sim.h). Of many ranks only a sample is compiled. */
+ * all ranks' plans and rates give a time (sim/sim.h). Of many ranks only those are compiled that stand for all, or else a
+ * sample. */
 #include "work.h"
 
-#include "api/api.h"
+#include "place.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,60 +14,17 @@
 #define STEPS_MOST 8000000 /* of all compiled plans; more takes too long to wait for */
 #define PACKETS_MOST 16000000
 
-/* ---- topology ---- */
-
-/* Node of each rank: `node_count` runs of ranks, the first ones longer by one where it does not divide. */
-static void even_nodes(int64_t rank_count, int64_t node_count, int64_t *map) {
-  int64_t rest = rank_count % node_count, size = rank_count / node_count;
-  for (int64_t r = 0; r < rank_count; r++)
-    map[r] = r < rest * (size + 1) ? r / (size + 1) : rest + (r - rest * (size + 1)) / size;
-}
-
-static tutti_status add_nodes(plan_work *work) {
-  const plan_options *options = work->options;
-  int64_t ranks = options->problem.rank_count;
-  int64_t *map = tt_arena_alloc(&work->arena, (size_t)ranks, sizeof *map); /* zeros: one node */
-  if (!map)
-    return tt_fail(TUTTI_ERR_MEMORY, "no memory for %" PRId64 " ranks", ranks);
-  tutti_status status = options->map ? tt_topo_parse_map(options->map, ranks, map) : TUTTI_OK;
-  if (options->node_count)
-    even_nodes(ranks, options->node_count, map);
-  int32_t *reach_of = tt_arena_alloc(&work->arena, (size_t)ranks, sizeof *reach_of);
-  if (!reach_of)
-    return tt_fail(TUTTI_ERR_MEMORY, "no memory for %" PRId64 " ranks", ranks);
-  for (int64_t r = 0; r < ranks && status == TUTTI_OK; r++)
-    reach_of[r] = (int32_t)map[r];
-  work->topo->reach_of = reach_of;
-  return status == TUTTI_OK ? tt_topo_add(work->topo, &work->arena, "node", map) : status;
-}
-
-static tutti_status make_topo(plan_work *work) {
-  const plan_options *options = work->options;
-  work->topo = options->topo;
-  if (work->topo)
-    return TUTTI_OK;
-  work->topo = tt_topo_flat(&work->arena, options->problem.rank_count);
-  if (!work->topo)
-    return tt_fail(TUTTI_ERR_MEMORY, "no memory for a topology");
-  tt_medium medium = TT_MEDIUM_COUNT;
-  tutti_status status = tt_medium_read(&medium);
-  if (status != TUTTI_OK)
-    return status;
-  work->topo->level[0].publish = options->publish && tt_medium_publishes(medium);
-  return options->map || options->node_count || options->as_job ? add_nodes(work) : TUTTI_OK;
-}
+/* ---- plans ---- */
 
 static tutti_status make_model(plan_work *work) {
   tt_sim_model_init(&work->model, work->topo);
   return tt_sim_model_parse(work->options->model, &work->model);
 }
 
-/* ---- plans ---- */
-
 tutti_status plan_work_open(const plan_options *options, const char *params, plan_work *work) {
   *work = (plan_work){.options = options};
   tt_arena_init(&work->arena);
-  tutti_status status = make_topo(work);
+  tutti_status status = plan_place(options, &work->arena, &work->topo);
   if (status == TUTTI_OK)
     status = make_model(work);
   if (status == TUTTI_OK)
@@ -87,16 +45,30 @@ static int64_t sample_size(const plan_work *work, int64_t most_ranks) {
   return few < 2 ? 2 : few < SAMPLE ? few : SAMPLE;
 }
 
-tutti_status plan_work_lower(plan_work *work, int64_t most_ranks) {
-  int64_t ranks = work->composition.rank_count, room = ranks < most_ranks ? ranks : most_ranks;
-  work->plan = tt_arena_alloc(&work->arena, (size_t)(room < SAMPLE ? SAMPLE : room), sizeof *work->plan);
-  if (!work->plan)
-    return tt_fail(TUTTI_ERR_MEMORY, "no memory for %" PRId64 " plans", room);
-  tutti_status status = tt_lower_rank(work->lowering, 0, &work->plan[0]);
-  if (status != TUTTI_OK)
+static void drop_plans(plan_work *work) {
+  for (int64_t n = 0; n < work->plan_count; n++)
+    tt_plan_destroy(work->plan[n]);
+  work->plan_count = 0;
+}
+
+/* Those that stand for all, in place of rank 0's alone. */
+static tutti_status lower_large(plan_work *work) {
+  int64_t steps = work->plan[0]->step_count;
+  tutti_status status = plan_large_find(work->lowering, &work->model, steps, STEPS_MOST, &work->large);
+  if (status != TUTTI_OK || !work->large.found)
     return status;
-  work->plan_count = 1;
-  int64_t count = sample_size(work, most_ranks);
+  tt_plan **plan = tt_arena_alloc(&work->arena, (size_t)work->large.plans.unit_size, sizeof(tt_plan *));
+  if (!plan)
+    return tt_fail(TUTTI_ERR_MEMORY, "no memory for %" PRId64 " plans", work->large.plans.unit_size);
+  drop_plans(work);
+  work->plan = plan;
+  return plan_large_lower(work->lowering, &work->large, plan, &work->plan_count);
+}
+
+/* Ranks 0 .. ranks - 1, or evenly spaced ones. */
+static tutti_status lower_some(plan_work *work, int64_t count) {
+  int64_t ranks = work->composition.rank_count;
+  tutti_status status = TUTTI_OK;
   for (int64_t n = 1; n < count && n < ranks && status == TUTTI_OK; n++) {
     int64_t rank = ranks > count ? n * (ranks - 1) / (count - 1) : n;
     status = tt_lower_rank(work->lowering, rank, &work->plan[n]);
@@ -105,11 +77,33 @@ tutti_status plan_work_lower(plan_work *work, int64_t most_ranks) {
   return status;
 }
 
+tutti_status plan_work_lower(plan_work *work, int64_t most_ranks) {
+  int64_t ranks = work->composition.rank_count, room = ranks < most_ranks ? ranks : most_ranks;
+  tt_plan **plan = work->plan = tt_arena_alloc(&work->arena, (size_t)(room < SAMPLE ? SAMPLE : room), sizeof *plan);
+  if (!plan)
+    return tt_fail(TUTTI_ERR_MEMORY, "no memory for %" PRId64 " plans", room);
+  tutti_status status = tt_lower_rank(work->lowering, 0, &plan[0]);
+  work->plan_count = status == TUTTI_OK;
+  if (status != TUTTI_OK)
+    return status;
+  int64_t count = sample_size(work, most_ranks);
+  if (count < ranks && work->options->models)
+    status = lower_large(work);
+  if (status != TUTTI_OK || work->large.found)
+    return status;
+  if (work->plan != plan) { /* they did not stand for all after all */
+    drop_plans(work);
+    work->plan = plan;
+    status = tt_lower_rank(work->lowering, 0, &plan[0]);
+    work->plan_count = status == TUTTI_OK;
+  }
+  return status == TUTTI_OK ? lower_some(work, count) : status;
+}
+
 bool plan_work_is_whole(const plan_work *work) { return work->plan_count == work->composition.rank_count; }
 
 void plan_work_close(plan_work *work) {
-  for (int64_t n = 0; n < work->plan_count; n++)
-    tt_plan_destroy(work->plan[n]);
+  drop_plans(work);
   tt_lowering_destroy(work->lowering);
   tt_arena_finish(&work->arena);
 }
@@ -146,13 +140,26 @@ static double packets(const plan_work *work, double total_bytes) {
   return blocks * (slices > 1 ? slices : 1);
 }
 
-static tutti_status call_of(const plan_work *work, int64_t bytes, double start_ns, tt_sim_call *call) {
+static tt_sim_call call_of(const plan_work *work, int64_t bytes, double start_ns) {
   int64_t units = (int64_t)work->plan[0]->block_count / plan_unit_blocks(work);
-  *call = (tt_sim_call){
+  return (tt_sim_call){
       .plan = (const tt_plan *const *)work->plan, .lengths = {.total_bytes = bytes * units}, .start_ns = start_ns};
-  if (!plan_work_is_whole(work) || packets(work, (double)call->lengths.total_bytes) > PACKETS_MOST)
-    return tt_fail(TUTTI_ERR_UNSUPPORTED, "too many steps to simulate");
-  return TUTTI_OK;
+}
+
+/* Whether that can be simulated: all ranks, or, of the only call, those that stand for them. */
+static tutti_status check_size(const plan_work *work, const tt_sim_call *call) {
+  double count = packets(work, (double)call->lengths.total_bytes);
+  bool stand_in = work->large.found && work->options->also.count == 0;
+  if (work->large.found)
+    count *= (double)tt_symmetry_unit_total(&work->large.machine);
+  if (work->large.found && !stand_in)
+    return tt_fail(TUTTI_ERR_UNSUPPORTED, "too many ranks to simulate several calls at once");
+  if (!plan_work_is_whole(work) && !stand_in)
+    return tt_fail(TUTTI_ERR_UNSUPPORTED, "too many ranks to simulate all of them, and none stand for others: %s",
+                   work->large.why);
+  return count > PACKETS_MOST ? tt_fail(TUTTI_ERR_UNSUPPORTED, "too many packets to simulate: %.0f; the limit is %d",
+                                        count, PACKETS_MOST)
+                              : TUTTI_OK;
 }
 
 /* Closed afterwards in any case. */
@@ -166,7 +173,9 @@ static tutti_status open_also(const plan_work *work, const plan_also *also, plan
 static tutti_status simulate(const plan_work *work, const tt_sim_call *call, double time_ns[static 1 + PLAN_ALSO]) {
   tt_sim_result result;
   int count = 1 + work->options->also.count;
-  tutti_status status = tt_sim_run_calls(&work->model, call, count, false, &result);
+  tutti_status status = work->large.found
+                            ? tt_sim_run_symmetric(&work->model, &work->large.machine, call->plan, &call->lengths, &result)
+                            : tt_sim_run_calls(&work->model, call, count, false, &result);
   for (int n = 0; n < count && status == TUTTI_OK; n++)
     time_ns[n] = result.call_ps[n] / 1000;
   tt_sim_finish(&result);
@@ -178,13 +187,16 @@ tutti_status plan_work_times(const plan_work *work, int64_t bytes, double time_n
   plan_options options[PLAN_ALSO];
   plan_work beside[PLAN_ALSO];
   int opened = 0;
-  tutti_status status = call_of(work, bytes, 0, &call[0]);
+  call[0] = call_of(work, bytes, 0);
+  tutti_status status = check_size(work, &call[0]);
   while (status == TUTTI_OK && opened < work->options->also.count) {
     const plan_also *also = &work->options->also.call[opened];
     status = open_also(work, also, &options[opened], &beside[opened]);
     opened++;
-    if (status == TUTTI_OK)
-      status = call_of(&beside[opened - 1], also->bytes ? also->bytes : bytes, also->at_ns, &call[opened]);
+    if (status != TUTTI_OK)
+      break;
+    call[opened] = call_of(&beside[opened - 1], also->bytes ? also->bytes : bytes, also->at_ns);
+    status = check_size(&beside[opened - 1], &call[opened]);
   }
   if (status == TUTTI_OK)
     status = simulate(work, call, time_ns);

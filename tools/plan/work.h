@@ -2,6 +2,7 @@
 #ifndef TUTTI_TOOLS_PLAN_WORK_H
 #define TUTTI_TOOLS_PLAN_WORK_H
 
+#include "large.h"
 #include "options.h"
 
 #include "lower/lower.h"
@@ -10,7 +11,8 @@
 
 #define PLAN_SIMULATED 4096 /* ranks: of more, not all are compiled for a modelled time */
 
-/* Plans of the ranks that are looked at: all, or an evenly spaced sample where they are many or large. */
+/* Plans of the ranks that are looked at: all, or, where they are many or large, those that stand for all, or an evenly
+ * spaced sample. */
 typedef struct plan_work {
   const plan_options *options;
   tt_arena arena;
@@ -21,6 +23,7 @@ typedef struct plan_work {
   tt_lowering *lowering;
   tt_plan **plan;
   int64_t plan_count;
+  plan_large large;
 } plan_work;
 
 /* `params` instead of the options'. plan_work_close is always called afterwards. */
