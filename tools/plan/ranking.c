@@ -123,7 +123,7 @@ static void print_remarks(const plan_ranking *all) {
   printf("\n  n: %s. messages, bytes: the most that a rank sends or receives\n", all->unit);
   puts("  *: the fastest. Rows are ordered by time / fastest time (geometric mean over the sizes)");
   if (all->gaps)
-    puts("  -: too many steps to simulate");
+    puts("  -: too many steps to simulate, and no few ranks that stand for all");
 }
 
 static void print_table(const plan_ranking *all) {
