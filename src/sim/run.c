@@ -162,7 +162,8 @@ double tt_sim_begin_work(tt_sim_machine *machine, uint32_t number, double begin_
   int64_t bytes = piece_bytes(lane);
   double end_ps = machine->work.ends ? tt_sim_ends_work(machine, lane, bytes, begin_ps)
                                      : begin_ps + rint(1000 * work_ns(machine->model, step) * (double)bytes);
-  end_ps = begin_ps + rint((end_ps - begin_ps) * tt_sim_work_factor(machine->model, tt_sim_rank_of(machine, lane->rank)));
+  end_ps =
+      begin_ps + rint((end_ps - begin_ps) * tt_sim_work_factor(machine->model, tt_sim_rank_of(machine, lane->rank)));
   machine->work.done_ps[lane->rank] = end_ps;
   tt_sim_works(lane);
   tt_sim_later(machine, (tt_sim_event){.time_ps = end_ps, .port = TT_NONE, .lane = number});
@@ -343,7 +344,8 @@ static tutti_status stopped(const tt_sim_machine *machine) {
 static void go(tt_sim_machine *machine) {
   for (uint32_t c = 0; c < machine->call_count; c++)
     for (uint32_t r = 0; r < machine->rank_count; r++)
-      machine->call[c].rank_ps[r] = rint(1000 * fmax(machine->call[c].of->start_ns, tt_sim_late_ns(machine->model, tt_sim_rank_of(machine, r))));
+      machine->call[c].rank_ps[r] =
+          rint(1000 * fmax(machine->call[c].of->start_ns, tt_sim_late_ns(machine->model, tt_sim_rank_of(machine, r))));
   for (uint32_t n = 0; n < machine->lane_count; n++)
     tt_sim_start(machine, n);
   do {

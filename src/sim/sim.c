@@ -20,8 +20,8 @@ typedef struct special {
   const tt_symmetry *symmetry;
 } special;
 
-static tutti_status run_calls(const tt_sim_model *model, const tt_sim_call *call, int call_count, special of, bool spans,
-                              tt_sim_result *result) {
+static tutti_status run_calls(const tt_sim_model *model, const tt_sim_call *call, int call_count, special of,
+                              bool spans, tt_sim_result *result) {
   size_t ranks = (size_t)call->plan[0]->rank_count, calls = (size_t)call_count;
   *result = (tt_sim_result){.rounds = call->plan[0]->time_count};
   tt_arena_init(&result->arena);
@@ -73,9 +73,9 @@ tutti_status tt_sim_run_bound(const tt_sim_model *model, const tt_sim_bound *bou
   for (int64_t r = 0; list && r < ranks; r++)
     list[r] = bound->plan[r]->list;
   *result = (tt_sim_result){.rounds = 0};
-  tutti_status status =
-      list ? run_calls(model, &(tt_sim_call){.plan = list, .lengths = *lengths}, 1, (special){.bound = bound}, false, result)
-           : tt_fail(TUTTI_ERR_MEMORY, "no memory to simulate %" PRId64 " ranks", ranks);
+  tutti_status status = list ? run_calls(model, &(tt_sim_call){.plan = list, .lengths = *lengths}, 1,
+                                         (special){.bound = bound}, false, result)
+                             : tt_fail(TUTTI_ERR_MEMORY, "no memory to simulate %" PRId64 " ranks", ranks);
   free(list);
   return status;
 }

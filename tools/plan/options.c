@@ -94,14 +94,14 @@ static int take_rank(void *to, const char *text) {
 /* Each of a list of numbers splits the next one. */
 static int take_switches(void *to, const char *text) {
   plan_options *options = to;
-  options->switch_levels = 0;
+  options->switches.levels = 0;
   for (const char *at = text, *before = NULL; at != before;) {
     char word[16] = "";
     size_t length = strcspn(at, ",");
     memcpy(word, at, length < sizeof word ? length : sizeof word - 1);
-    if (options->switch_levels == PLAN_SWITCHES)
+    if (options->switches.levels == PLAN_SWITCHES)
       return FAIL("--switches %s: more than %d levels", text, PLAN_SWITCHES);
-    if (plan_read_number(options, "--switches", word, 1, &options->switch_count[options->switch_levels++]) != 0)
+    if (plan_read_number(options, "--switches", word, 1, &options->switches.count[options->switches.levels++]) != 0)
       return TOOL_WRONG;
     before = at + length;
     at = before + (*before == ',');
@@ -145,8 +145,8 @@ static const tool_option rows[] = {
     {"text", 0, TOOL_SET, AT(text), NULL},
     {"composition", 0, TOOL_SET, AT(composition), NULL},
     {"rank", 0, TOOL_TAKE, 0, take_rank},
-    {"svg", 0, TOOL_TEXT, AT(svg), NULL},
-    {"dot", 0, TOOL_TEXT, AT(dot), NULL},
+    {"svg", 0, TOOL_TEXT, AT(picture.svg), NULL},
+    {"dot", 0, TOOL_TEXT, AT(picture.dot), NULL},
     {"sizes", 0, TOOL_TAKE, 0, take_sizes},
     {"measure", 0, TOOL_DO, 0, take_measure},
     {"also", 0, TOOL_TAKE, 0, plan_take_also},
@@ -169,13 +169,13 @@ static int check_parts(const plan_options *options) {
 }
 
 static int check_switches(const plan_options *options) {
-  if (options->switch_levels > 0 && options->node_count == 0)
+  if (options->switches.levels > 0 && options->node_count == 0)
     return FAIL("--switches needs --nodes");
-  for (int n = 0; n < options->switch_levels; n++) {
-    bool last = n + 1 == options->switch_levels;
-    int64_t below = last ? options->node_count : options->switch_count[n + 1];
-    if (options->switch_count[n] > below)
-      return FAIL("--switches: %" PRId64 " switches exceed the %" PRId64 " %s below them", options->switch_count[n],
+  for (int n = 0; n < options->switches.levels; n++) {
+    bool last = n + 1 == options->switches.levels;
+    int64_t below = last ? options->node_count : options->switches.count[n + 1];
+    if (options->switches.count[n] > below)
+      return FAIL("--switches: %" PRId64 " switches exceed the %" PRId64 " %s below them", options->switches.count[n],
                   below, last ? "nodes" : "switches");
   }
   return 0;

@@ -24,15 +24,19 @@ typedef struct plan_options {
   const char *collective; /* its name */
   tt_problem problem;
   tt_graph graph;
-  const char *graph_text;              /* of --graph, NULL: none */
-  const char *map;                     /* text of --groups, NULL: none */
-  int64_t node_count;                  /* of --nodes, 0: none */
-  int64_t switch_count[PLAN_SWITCHES]; /* of --switches, the outermost first */
-  int switch_levels;
-  bool as_job;            /* levels are those of a job: "node" is always there */
-  tt_topo *topo;          /* instead of all these; NULL: none; borrowed */
-  const char *params;     /* text or preset; "all" */
-  const char *svg, *dot;  /* paths, NULL: none; "-": standard output */
+  const char *graph_text; /* of --graph, NULL: none */
+  const char *map;        /* text of --groups, NULL: none */
+  int64_t node_count;     /* of --nodes, 0: none */
+  struct {
+    int64_t count[PLAN_SWITCHES]; /* of --switches, the outermost first */
+    int levels;
+  } switches;
+  bool as_job;        /* levels are those of a job: "node" is always there */
+  tt_topo *topo;      /* instead of all these; NULL: none; borrowed */
+  const char *params; /* text or preset; "all" */
+  struct {
+    const char *svg, *dot; /* paths, NULL: none; "-": standard output */
+  } picture;
   bool text;              /* print the plans of all ranks only, as text */
   int64_t text_rank;      /* print this rank's plan only; -1: no */
   bool composition;       /* print the composition only */

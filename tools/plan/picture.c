@@ -99,6 +99,6 @@ static tutti_status write_dot(void *work, FILE *out) { return draw(work, tt_draw
 
 tutti_status plan_picture_write(plan_work *work) {
   const plan_options *options = work->options;
-  tutti_status status = options->svg ? tool_write_file(options->svg, write_svg, work) : TUTTI_OK;
-  return status == TUTTI_OK && options->dot ? tool_write_file(options->dot, write_dot, work) : status;
+  tutti_status status = options->picture.svg ? tool_write_file(options->picture.svg, write_svg, work) : TUTTI_OK;
+  return status == TUTTI_OK && options->picture.dot ? tool_write_file(options->picture.dot, write_dot, work) : status;
 }

@@ -16,14 +16,14 @@ static int64_t run_of(int64_t count, int64_t run_count, int64_t n) {
 static tutti_status add_switches(const plan_options *options, const int64_t *node_of, tt_arena *arena, tt_topo *topo) {
   int64_t ranks = options->problem.rank_count, *map = tt_arena_alloc(arena, (size_t)ranks, sizeof *map);
   tutti_status status = map ? TUTTI_OK : tt_fail(TUTTI_ERR_MEMORY, "no memory for %" PRId64 " ranks", ranks);
-  for (int n = 0; n < options->switch_levels && status == TUTTI_OK; n++) {
+  for (int n = 0; n < options->switches.levels && status == TUTTI_OK; n++) {
     char name[TT_TOPO_NAME] = "switch";
-    if (n + 1 < options->switch_levels)
-      snprintf(name, sizeof name, "switch%d", options->switch_levels - n);
+    if (n + 1 < options->switches.levels)
+      snprintf(name, sizeof name, "switch%hhu", (unsigned char)(options->switches.levels - n));
     for (int64_t r = 0; r < ranks; r++) {
       int64_t count = options->node_count, at = node_of[r];
-      for (int m = options->switch_levels - 1; m >= n; count = options->switch_count[m--])
-        at = run_of(count, options->switch_count[m], at);
+      for (int m = options->switches.levels - 1; m >= n; count = options->switches.count[m--])
+        at = run_of(count, options->switches.count[m], at);
       map[r] = at;
     }
     status = tt_topo_add(topo, arena, name, map);

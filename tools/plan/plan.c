@@ -69,7 +69,8 @@ static tutti_status show(plan_work *work) {
   if (options->text || options->text_rank >= 0)
     return print_text(work);
   tutti_status status = plan_work_lower(work, options->models ? PLAN_SIMULATED : RANKS_MOST);
-  bool to_stdout = (options->svg && !strcmp(options->svg, "-")) || (options->dot && !strcmp(options->dot, "-"));
+  bool to_stdout = (options->picture.svg && !strcmp(options->picture.svg, "-")) ||
+                   (options->picture.dot && !strcmp(options->picture.dot, "-"));
   if (status == TUTTI_OK && !to_stdout)
     status = plan_report_print(work);
   return status == TUTTI_OK ? plan_picture_write(work) : status;

@@ -1,8 +1,8 @@
 /* tools/plan/work.c - from a request to plans and their modelled cost, as the library would compile them.
  *
  * Nothing runs: a composition, a topology from the command line and parameters give each rank's plan (lower/lower.h);
- * all ranks' plans and rates give a time (sim/sim.h). Of many ranks only those are compiled that stand for all, or else a
- * sample. */
+ * all ranks' plans and rates give a time (sim/sim.h). Of many ranks only those are compiled that stand for all, or else
+ * a sample. */
 #include "work.h"
 
 #include "place.h"
@@ -173,9 +173,9 @@ static tutti_status open_also(const plan_work *work, const plan_also *also, plan
 static tutti_status simulate(const plan_work *work, const tt_sim_call *call, double time_ns[static 1 + PLAN_ALSO]) {
   tt_sim_result result;
   int count = 1 + work->options->also.count;
-  tutti_status status = work->large.found
-                            ? tt_sim_run_symmetric(&work->model, &work->large.machine, call->plan, &call->lengths, &result)
-                            : tt_sim_run_calls(&work->model, call, count, false, &result);
+  tutti_status status =
+      work->large.found ? tt_sim_run_symmetric(&work->model, &work->large.machine, call->plan, &call->lengths, &result)
+                        : tt_sim_run_calls(&work->model, call, count, false, &result);
   for (int n = 0; n < count && status == TUTTI_OK; n++)
     time_ns[n] = result.call_ps[n] / 1000;
   tt_sim_finish(&result);
