@@ -131,7 +131,7 @@ static void draw(const section *at, const tt_preset *preset, const char *folder)
   plan_work work;
   picture_name(at, preset, name);
   snprintf(path, sizeof path, "%s/%s", folder, name);
-  options.svg = path;
+  options.picture.svg = path;
   if (plan_work_open(&options, preset->text, &work) != TUTTI_OK || plan_work_lower(&work, RANKS) != TUTTI_OK ||
       plan_picture_write(&work) != TUTTI_OK)
     fail(path);
