@@ -11,7 +11,7 @@ fail() {
   exit 1
 }
 
-# A table of `count` rows, the fastest first, one of them what a call runs with.
+# A table of at most `count` rows, the fastest first, one of them what a call runs with. What is far slower is left out.
 table() { # COUNT
   awk -v count="$1" '
     /plans differ/ { rows = 0; best = 0; next }
@@ -22,7 +22,7 @@ table() { # COUNT
       best = $1 + 0
       rows++
     }
-    END { exit !(rows == count && marked == 1) }' "$work/out" || fail "no table of $1 rows with one that runs"
+    END { exit !(rows >= 2 && rows <= count && marked == 1) }' "$work/out" || fail "no table of at most $1 rows with one that runs"
 }
 
 search() { # ARGUMENTS...
