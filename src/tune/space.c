@@ -210,7 +210,7 @@ static bool is_ordered(const tt_problem *problem) {
     return false;
   for (int s = 0; s < composition.stage_count; s++)
     for (int f = 0; f < composition.stage[s].family_count; f++)
-      if (composition.stage[s].family[f].ordered)
+      if (tt_ir_family(&composition.stage[s], f)->ordered)
         return true;
   return false;
 }
