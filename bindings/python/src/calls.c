@@ -3,22 +3,12 @@
  *
  * Each collective is a row: its arguments, what `data` and `out` hold, and the call of the C API. Without `out`, a
  * result like `data` is made (tutti/_arrays.py). */
-#include "call.h"
+#include "rows.h"
 
 /* ---- calls of the C API ---- */
 
-#define FORMS(name, ...)                                                                                               \
-  static tutti_status invoke_##name(const py_call *of, tutti_request **made) {                                         \
-    tutti_comm *comm = of->comm->comm;                                                                                 \
-    if (of->form == PY_BLOCKING)                                                                                       \
-      return tutti_##name(__VA_ARGS__, comm);                                                                          \
-    return of->form == PY_START ? tutti_##name##_start(__VA_ARGS__, comm, made)                                        \
-                                : tutti_##name##_init(__VA_ARGS__, comm, made);                                        \
-  }
-#define IN of->view[0].data
-#define OUT of->view[1].data
-#define IN_LIST of->list[0].counts, of->list[0].offsets
-#define OUT_LIST of->list[1].counts, of->list[1].offsets
+#define ON of->comm->comm
+#define MAKE(self, row, form, args, count, names) py_call_make((py_comm *)self, NULL, row, form, args, count, names)
 
 FORMS(allreduce, IN, OUT, of->count, of->type, of->op)
 FORMS(reduce, IN, OUT, of->count, of->type, of->op, of->root)
@@ -117,17 +107,6 @@ PyObject *py_call_make(py_comm *comm, py_graph *graph, const py_row *row, py_for
 
 /* ---- methods ---- */
 
-#define METHOD(name, suffix, form)                                                                                     \
-  static PyObject *name##suffix(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names) {            \
-    return py_call_make((py_comm *)self, NULL, &row_##name, form, args, count, names);                                 \
-  }
-#define ROW(name, ...)                                                                                                 \
-  static const py_row row_##name = {#name, .invoke = invoke_##name, __VA_ARGS__};                                      \
-  METHOD(name, , PY_BLOCKING)                                                                                          \
-  METHOD(name, _start, PY_START)                                                                                       \
-  METHOD(name, _init, PY_INIT)
-#define ARGUMENTS(...) .argument = {__VA_ARGS__}
-
 ROW(allreduce, ARGUMENTS(PY_IN, PY_OUT, PY_OP))
 ROW(reduce, ARGUMENTS(PY_IN, PY_OUT, PY_OP, PY_ROOT), .out_of_root = true)
 ROW(reduce_scatter, ARGUMENTS(PY_IN, PY_OUT, PY_OP), .in = PY_EACH)
@@ -145,13 +124,6 @@ ROW(all_to_all, ARGUMENTS(PY_IN, PY_OUT), .in = PY_EACH, .out = PY_EACH)
 ROW(all_to_allv, ARGUMENTS(PY_IN, PY_IN_COUNTS, PY_OUT, PY_OUT_COUNTS, PY_IN_OFFSETS, PY_OUT_OFFSETS), .in = PY_LISTED,
     .out = PY_LISTED)
 ROW(barrier, .none = true)
-
-#define ENTRY(name, suffix, arguments, text)                                                                           \
-  {#name #suffix, (PyCFunction)(void (*)(void))name##suffix, METH_FASTCALL | METH_KEYWORDS,                            \
-   #name #suffix "(self" arguments ")\n--\n\n" text}
-#define ENTRIES(name, arguments, text)                                                                                 \
-  ENTRY(name, , arguments, text), ENTRY(name, _start, arguments, "Starts a call and returns its Request. " text),      \
-      ENTRY(name, _init, arguments, "Makes a Request that starts any number of times. " text)
 
 const PyMethodDef py_calls[] = {
     ENTRIES(allreduce, ", data, out=None, op='sum'",

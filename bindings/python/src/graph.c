@@ -1,5 +1,5 @@
 /* bindings/python/src/graph.c - graphs over a communicator, and the collectives along their edges. */
-#include "call.h"
+#include "rows.h"
 
 #include <inttypes.h>
 #include <stddef.h>
@@ -7,23 +7,13 @@
 
 /* ---- calls ---- */
 
-#define FORMS(name, ...)                                                                                               \
-  static tutti_status invoke_##name(const py_call *of, tutti_request **made) {                                         \
-    tutti_graph *graph = of->graph->graph;                                                                             \
-    if (of->form == PY_BLOCKING)                                                                                       \
-      return tutti_neighbor_##name(__VA_ARGS__, graph);                                                                \
-    return of->form == PY_START ? tutti_neighbor_##name##_start(__VA_ARGS__, graph, made)                              \
-                                : tutti_neighbor_##name##_init(__VA_ARGS__, graph, made);                              \
-  }
-#define IN of->view[0].data
-#define OUT of->view[1].data
-#define IN_LIST of->list[0].counts, of->list[0].offsets
-#define OUT_LIST of->list[1].counts, of->list[1].offsets
+#define ON of->graph->graph
+#define MAKE make
 
-FORMS(allgather, IN, OUT, of->count, of->type)
-FORMS(allgatherv, IN, of->count, OUT, OUT_LIST, of->type)
-FORMS(all_to_all, IN, OUT, of->count, of->type)
-FORMS(all_to_allv, IN, IN_LIST, OUT, OUT_LIST, of->type)
+FORMS(neighbor_allgather, IN, OUT, of->count, of->type)
+FORMS(neighbor_allgatherv, IN, of->count, OUT, OUT_LIST, of->type)
+FORMS(neighbor_all_to_all, IN, OUT, of->count, of->type)
+FORMS(neighbor_all_to_allv, IN, IN_LIST, OUT, OUT_LIST, of->type)
 
 static PyObject *make(PyObject *object, const py_row *row, py_form form, PyObject *const *args, Py_ssize_t count,
                       PyObject *names) {
@@ -34,22 +24,11 @@ static PyObject *make(PyObject *object, const py_row *row, py_form form, PyObjec
   return NULL;
 }
 
-#define METHOD(name, suffix, form)                                                                                     \
-  static PyObject *name##suffix(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names) {            \
-    return make(self, &row_##name, form, args, count, names);                                                          \
-  }
-#define ROW(name, ...)                                                                                                 \
-  static const py_row row_##name = {"neighbor_" #name, .invoke = invoke_##name, __VA_ARGS__};                          \
-  METHOD(name, , PY_BLOCKING)                                                                                          \
-  METHOD(name, _start, PY_START)                                                                                       \
-  METHOD(name, _init, PY_INIT)
-#define ARGUMENTS(...) .argument = {__VA_ARGS__}
-
-ROW(allgather, ARGUMENTS(PY_IN, PY_OUT), .out = PY_EACH)
-ROW(allgatherv, ARGUMENTS(PY_IN, PY_OUT, PY_COUNTS, PY_OFFSETS), .out = PY_LISTED)
-ROW(all_to_all, ARGUMENTS(PY_IN, PY_OUT), .in = PY_EACH, .out = PY_EACH)
-ROW(all_to_allv, ARGUMENTS(PY_IN, PY_IN_COUNTS, PY_OUT, PY_OUT_COUNTS, PY_IN_OFFSETS, PY_OUT_OFFSETS), .in = PY_LISTED,
-    .out = PY_LISTED)
+ROW(neighbor_allgather, ARGUMENTS(PY_IN, PY_OUT), .out = PY_EACH)
+ROW(neighbor_allgatherv, ARGUMENTS(PY_IN, PY_OUT, PY_COUNTS, PY_OFFSETS), .out = PY_LISTED)
+ROW(neighbor_all_to_all, ARGUMENTS(PY_IN, PY_OUT), .in = PY_EACH, .out = PY_EACH)
+ROW(neighbor_all_to_allv, ARGUMENTS(PY_IN, PY_IN_COUNTS, PY_OUT, PY_OUT_COUNTS, PY_IN_OFFSETS, PY_OUT_OFFSETS),
+    .in = PY_LISTED, .out = PY_LISTED)
 
 /* ---- graphs ---- */
 
@@ -69,8 +48,7 @@ static int64_t *read_ranks(PyObject *given, int64_t *count) {
 }
 
 static py_graph *new_graph(py_comm *comm) {
-  allocfunc alloc = (allocfunc)PyType_GetSlot((PyTypeObject *)py_type.graph, Py_tp_alloc);
-  py_graph *made = (py_graph *)alloc((PyTypeObject *)py_type.graph, 0);
+  py_graph *made = (py_graph *)py_object_new(py_type.graph);
   if (!made)
     return NULL;
   Py_INCREF((PyObject *)comm);
@@ -125,27 +103,17 @@ static PyObject *graph_close(py_graph *self, PyObject *unused) {
 
 static void graph_dealloc(PyObject *object) {
   py_graph *self = (py_graph *)object;
-  PyTypeObject *type = Py_TYPE(object);
   close_graph(self);
   Py_XDECREF((PyObject *)self->comm);
-  freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
-  release(object);
-  Py_DECREF(type);
+  py_object_free(object);
 }
 
-#define ENTRY(name, suffix, arguments, text)                                                                           \
-  {"neighbor_" #name #suffix, (PyCFunction)(void (*)(void))name##suffix, METH_FASTCALL | METH_KEYWORDS,                \
-   "neighbor_" #name #suffix "(self" arguments ")\n--\n\n" text}
-#define ENTRIES(name, arguments, text)                                                                                 \
-  ENTRY(name, , arguments, text), ENTRY(name, _start, arguments, "Starts a call and returns its Request. " text),      \
-      ENTRY(name, _init, arguments, "Makes a Request that starts any number of times. " text)
-
 static PyMethodDef methods[] = {
-    ENTRIES(allgather, ", data, out=None", "Brings `data` to every destination; out[n] is that of source n."),
-    ENTRIES(allgatherv, ", data, out, counts, offsets=None",
+    ENTRIES(neighbor_allgather, ", data, out=None", "Brings `data` to every destination; out[n] is that of source n."),
+    ENTRIES(neighbor_allgatherv, ", data, out, counts, offsets=None",
             "Brings `data` to every destination; counts[n] elements come from source n."),
-    ENTRIES(all_to_all, ", data, out=None", "Brings data[n] to destination n; out[n] comes from source n."),
-    ENTRIES(all_to_allv, ", data, counts, out, out_counts, offsets=None, out_offsets=None",
+    ENTRIES(neighbor_all_to_all, ", data, out=None", "Brings data[n] to destination n; out[n] comes from source n."),
+    ENTRIES(neighbor_all_to_allv, ", data, counts, out, out_counts, offsets=None, out_offsets=None",
             "Brings counts[n] elements to destination n; out_counts[n] come from source n."),
     {"close", (PyCFunction)graph_close, METH_NOARGS, "close()\n--\n\nFrees the graph. Local."},
     {NULL, NULL, 0, NULL}};

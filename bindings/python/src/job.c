@@ -16,8 +16,7 @@ static PyObject *context_new(PyTypeObject *type, PyObject *args, PyObject *named
     PyErr_SetString(PyExc_ValueError, "timeout must be a number of seconds, 0 for the usual one");
     return NULL;
   }
-  allocfunc alloc = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
-  py_context *self = (py_context *)alloc(type, 0);
+  py_context *self = (py_context *)py_object_new((PyObject *)type);
   if (!self)
     return NULL;
   tutti_context_options options;
@@ -42,17 +41,10 @@ static tutti_context *context_open(const py_context *self) {
   return self->context;
 }
 
-static void free_object(PyObject *self) {
-  PyTypeObject *type = Py_TYPE(self);
-  freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
-  release(self);
-  Py_DECREF(type);
-}
-
 static void context_dealloc(PyObject *object) {
   py_context *self = (py_context *)object;
   tutti_context_destroy(self->context);
-  free_object(object);
+  py_object_free(object);
 }
 
 static PyObject *context_close(py_context *self, PyObject *unused) {
@@ -68,8 +60,7 @@ static PyObject *context_close(py_context *self, PyObject *unused) {
 }
 
 static PyObject *comm_new(py_context *of, tutti_comm *comm) {
-  allocfunc alloc = (allocfunc)PyType_GetSlot((PyTypeObject *)py_type.comm, Py_tp_alloc);
-  py_comm *self = (py_comm *)alloc((PyTypeObject *)py_type.comm, 0);
+  py_comm *self = (py_comm *)py_object_new(py_type.comm);
   if (self && !(self->running = PySet_New(NULL))) {
     Py_DECREF((PyObject *)self);
     self = NULL;
@@ -107,8 +98,7 @@ static PyObject *context_alloc(py_context *self, PyObject *argument) {
     return NULL;
   if (bytes < 0)
     return PyErr_Format(PyExc_ValueError, "alloc: %zd bytes", bytes);
-  allocfunc alloc = (allocfunc)PyType_GetSlot((PyTypeObject *)py_type.memory, Py_tp_alloc);
-  py_memory *made = (py_memory *)alloc((PyTypeObject *)py_type.memory, 0);
+  py_memory *made = (py_memory *)py_object_new(py_type.memory);
   if (!made)
     return NULL;
   tutti_status status = tutti_alloc(self->context, (size_t)bytes, &made->data);
@@ -135,7 +125,7 @@ static void memory_dealloc(PyObject *object) {
     self->of->parts--;
     Py_DECREF((PyObject *)self->of);
   }
-  free_object(object);
+  py_object_free(object);
 }
 
 static PyType_Slot memory_slots[] = {{Py_tp_doc, "Bytes that the ranks of a machine can read where they lie."},
@@ -233,7 +223,7 @@ static void comm_dealloc(PyObject *object) {
     close_comm(self);
   Py_XDECREF(self->running);
   Py_XDECREF((PyObject *)self->of);
-  free_object(object);
+  py_object_free(object);
 }
 
 static PyObject *comm_split(py_comm *self, PyObject *args, PyObject *named) {

@@ -76,6 +76,20 @@ PyObject *py_helper(const char *module, const char *name) {
   return found;
 }
 
+/* ---- objects ---- */
+
+PyObject *py_object_new(PyObject *type) {
+  allocfunc alloc = (allocfunc)PyType_GetSlot((PyTypeObject *)type, Py_tp_alloc);
+  return alloc((PyTypeObject *)type, 0);
+}
+
+void py_object_free(PyObject *self) {
+  PyTypeObject *type = Py_TYPE(self);
+  freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
+  release(self);
+  Py_DECREF(type);
+}
+
 /* ---- the module ---- */
 
 static int add_type(PyObject *module, PyType_Spec *spec, const char *name, PyObject **type) {

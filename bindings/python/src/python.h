@@ -26,6 +26,9 @@
 PyObject *py_fail(tutti_status status);
 /* What tutti asks while a call waits: handles signals as Python does; an exception gives up the call. */
 int py_interrupted(void *unused);
+/* An object of a type of this module, all zeros; and its end, once it holds nothing any more. */
+PyObject *py_object_new(PyObject *type);
+void py_object_free(PyObject *self);
 /* tutti.MODULE.NAME, from Python's part of the package. A new reference. */
 PyObject *py_helper(const char *module, const char *name);
 

@@ -7,9 +7,7 @@
 #include <sys/eventfd.h>
 
 py_request *py_request_new(py_comm *comm, bool persistent) {
-  PyTypeObject *type = (PyTypeObject *)py_type.request;
-  allocfunc alloc = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
-  py_request *made = (py_request *)alloc(type, 0);
+  py_request *made = (py_request *)py_object_new(py_type.request);
   if (!made)
     return NULL;
   Py_INCREF((PyObject *)comm);
@@ -165,7 +163,6 @@ void py_request_close_all(py_comm *comm) {
 
 static void request_dealloc(PyObject *object) {
   py_request *self = (py_request *)object;
-  PyTypeObject *type = Py_TYPE(object);
   if (self->persistent && self->request)
     close_request(self);
   if (self->graph) {
@@ -175,9 +172,7 @@ static void request_dealloc(PyObject *object) {
   let_go(self);
   Py_XDECREF(self->result);
   Py_XDECREF((PyObject *)self->comm);
-  freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
-  release(object);
-  Py_DECREF(type);
+  py_object_free(object);
 }
 
 static PyMethodDef methods[] = {

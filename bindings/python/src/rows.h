@@ -1,0 +1,40 @@
+/* bindings/python/src/rows.h - what calls.c and graph.c write once for each collective: its call of the C API, its row,
+ * and its methods in three forms. Who includes this defines ON, what a call is made on, and MAKE, which makes it. */
+#ifndef TUTTI_PYTHON_ROWS_H
+#define TUTTI_PYTHON_ROWS_H
+
+#include "call.h"
+
+#define IN of->view[0].data
+#define OUT of->view[1].data
+#define IN_LIST of->list[0].counts, of->list[0].offsets
+#define OUT_LIST of->list[1].counts, of->list[1].offsets
+
+/* tutti_NAME(...), and its _start and _init. */
+#define FORMS(name, ...)                                                                                               \
+  static tutti_status invoke_##name(const py_call *of, tutti_request **made) {                                         \
+    if (of->form == PY_BLOCKING)                                                                                       \
+      return tutti_##name(__VA_ARGS__, ON);                                                                            \
+    return of->form == PY_START ? tutti_##name##_start(__VA_ARGS__, ON, made)                                          \
+                                : tutti_##name##_init(__VA_ARGS__, ON, made);                                          \
+  }
+
+#define METHOD(name, suffix, form)                                                                                     \
+  static PyObject *name##suffix(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names) {            \
+    return MAKE(self, &row_##name, form, args, count, names);                                                          \
+  }
+#define ROW(name, ...)                                                                                                 \
+  static const py_row row_##name = {#name, .invoke = invoke_##name, __VA_ARGS__};                                      \
+  METHOD(name, , PY_BLOCKING)                                                                                          \
+  METHOD(name, _start, PY_START)                                                                                       \
+  METHOD(name, _init, PY_INIT)
+#define ARGUMENTS(...) .argument = {__VA_ARGS__}
+
+#define ENTRY(name, suffix, arguments, text)                                                                           \
+  {#name #suffix, (PyCFunction)(void (*)(void))name##suffix, METH_FASTCALL | METH_KEYWORDS,                            \
+   #name #suffix "(self" arguments ")\n--\n\n" text}
+#define ENTRIES(name, arguments, text)                                                                                 \
+  ENTRY(name, , arguments, text), ENTRY(name, _start, arguments, "Starts a call and returns its Request. " text),      \
+      ENTRY(name, _init, arguments, "Makes a Request that starts any number of times. " text)
+
+#endif
