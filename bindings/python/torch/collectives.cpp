@@ -55,32 +55,51 @@ Group::WorkPtr Group::reduce(Tensors &tensors, const c10d::ReduceOptions &option
   return draft.go();
 }
 
-Group::WorkPtr Group::_allgather_base(at::Tensor &output, at::Tensor &input, const c10d::AllgatherOptions &options) {
-  Tensors inputs{input}, outputs{output};
-  check_tensor(input, "all_gather_into_tensor's input");
-  check_tensor(output, "all_gather_into_tensor's output");
-  check_same_type(input, output);
-  check_count(output.numel(), input.numel() * getSize(), "all_gather_into_tensor's output");
-  Draft draft(this, c10d::OpType::_ALLGATHER_BASE, ":_all_gather_base", inputs, outputs, options.timeout);
-  draft.moves(input);
-  const void *in = draft.in(input);
-  void *out = draft.out(output);
-  draft.start(tutti_allgather_start(in, out, input.numel() * draft.unit, draft.type, comm_->comm, &draft.request));
+Group::WorkPtr Group::gather_into(const Tensors &outputs, const Tensors &inputs, c10d::OpType kind, const char *title,
+                                  std::chrono::milliseconds timeout) {
+  TORCH_CHECK(inputs.size() == outputs.size(), "tutti: all_gather_into_tensor has ", inputs.size(), " inputs and ",
+              outputs.size(), " outputs");
+  Draft draft(this, kind, title, inputs, outputs, timeout);
+  for (const auto n : c10::irange(inputs.size())) {
+    check_tensor(inputs[n], "all_gather_into_tensor's input");
+    check_tensor(outputs[n], "all_gather_into_tensor's output");
+    check_same_type(inputs[n], outputs[n]);
+    check_count(outputs[n].numel(), inputs[n].numel() * getSize(), "all_gather_into_tensor's output");
+    draft.moves(inputs[n]);
+    const void *in = draft.in(inputs[n]);
+    void *out = draft.out(outputs[n]);
+    draft.start(
+        tutti_allgather_start(in, out, inputs[n].numel() * draft.unit, draft.type, comm_->comm, &draft.request));
+  }
   return draft.go();
+}
+
+Group::WorkPtr Group::scatter_sum(const Tensors &outputs, const Tensors &inputs, const c10d::ReduceOp &op,
+                                  c10d::OpType kind, const char *title, std::chrono::milliseconds timeout) {
+  TORCH_CHECK(inputs.size() == outputs.size(), "tutti: reduce_scatter_tensor has ", inputs.size(), " inputs and ",
+              outputs.size(), " outputs");
+  Draft draft(this, kind, title, inputs, outputs, timeout);
+  for (const auto n : c10::irange(inputs.size())) {
+    check_tensor(inputs[n], "reduce_scatter_tensor's input");
+    check_tensor(outputs[n], "reduce_scatter_tensor's output");
+    check_same_type(inputs[n], outputs[n]);
+    check_count(inputs[n].numel(), outputs[n].numel() * getSize(), "reduce_scatter_tensor's input");
+    const void *in = draft.in(draft.combines(inputs[n], outputs[n], op, getSize()));
+    void *out = draft.out(outputs[n]);
+    draft.start(
+        tutti_reduce_scatter_start(in, out, outputs[n].numel(), draft.type, draft.op, comm_->comm, &draft.request));
+  }
+  return draft.go();
+}
+
+Group::WorkPtr Group::_allgather_base(at::Tensor &output, at::Tensor &input, const c10d::AllgatherOptions &options) {
+  return gather_into({output}, {input}, c10d::OpType::_ALLGATHER_BASE, ":_all_gather_base", options.timeout);
 }
 
 Group::WorkPtr Group::_reduce_scatter_base(at::Tensor &output, at::Tensor &input,
                                            const c10d::ReduceScatterOptions &options) {
-  Tensors inputs{input}, outputs{output};
-  check_tensor(input, "reduce_scatter_tensor's input");
-  check_tensor(output, "reduce_scatter_tensor's output");
-  check_same_type(input, output);
-  check_count(input.numel(), output.numel() * getSize(), "reduce_scatter_tensor's input");
-  Draft draft(this, c10d::OpType::_REDUCE_SCATTER_BASE, ":_reduce_scatter_base", inputs, outputs, options.timeout);
-  const void *in = draft.in(draft.combines(input, output, options.reduceOp, getSize()));
-  void *out = draft.out(output);
-  draft.start(tutti_reduce_scatter_start(in, out, output.numel(), draft.type, draft.op, comm_->comm, &draft.request));
-  return draft.go();
+  return scatter_sum({output}, {input}, options.reduceOp, c10d::OpType::_REDUCE_SCATTER_BASE, ":_reduce_scatter_base",
+                     options.timeout);
 }
 
 namespace {
@@ -137,40 +156,14 @@ void Group::monitoredBarrier(const c10d::BarrierOptions &options, bool) { barrie
 
 Group::WorkPtr Group::allgather_into_tensor_coalesced(Tensors &outputs, Tensors &inputs,
                                                       const c10d::AllgatherOptions &options) {
-  TORCH_CHECK(inputs.size() == outputs.size(), "tutti: all_gather_into_tensor has ", inputs.size(), " inputs and ",
-              outputs.size(), " outputs");
-  Draft draft(this, c10d::OpType::ALLGATHER_COALESCED, ":all_gather_into_tensor_coalesced", inputs, outputs,
-              options.timeout);
-  for (const auto n : c10::irange(inputs.size())) {
-    check_tensor(inputs[n], "all_gather_into_tensor's input");
-    check_tensor(outputs[n], "all_gather_into_tensor's output");
-    check_same_type(inputs[n], outputs[n]);
-    check_count(outputs[n].numel(), inputs[n].numel() * getSize(), "all_gather_into_tensor's output");
-    draft.moves(inputs[n]);
-    const void *in = draft.in(inputs[n]);
-    void *out = draft.out(outputs[n]);
-    draft.start(
-        tutti_allgather_start(in, out, inputs[n].numel() * draft.unit, draft.type, comm_->comm, &draft.request));
-  }
-  return draft.go();
+  return gather_into(outputs, inputs, c10d::OpType::ALLGATHER_COALESCED, ":all_gather_into_tensor_coalesced",
+                     options.timeout);
 }
 
 Group::WorkPtr Group::reduce_scatter_tensor_coalesced(Tensors &outputs, Tensors &inputs,
                                                       const c10d::ReduceScatterOptions &options) {
-  TORCH_CHECK(inputs.size() == outputs.size(), "tutti: reduce_scatter_tensor has ", inputs.size(), " inputs and ",
-              outputs.size(), " outputs");
-  Draft draft(this, c10d::OpType::REDUCE_SCATTER, ":reduce_scatter_tensor_coalesced", inputs, outputs, options.timeout);
-  for (const auto n : c10::irange(inputs.size())) {
-    check_tensor(inputs[n], "reduce_scatter_tensor's input");
-    check_tensor(outputs[n], "reduce_scatter_tensor's output");
-    check_same_type(inputs[n], outputs[n]);
-    check_count(inputs[n].numel(), outputs[n].numel() * getSize(), "reduce_scatter_tensor's input");
-    const void *in = draft.in(draft.combines(inputs[n], outputs[n], options.reduceOp, getSize()));
-    void *out = draft.out(outputs[n]);
-    draft.start(
-        tutti_reduce_scatter_start(in, out, outputs[n].numel(), draft.type, draft.op, comm_->comm, &draft.request));
-  }
-  return draft.go();
+  return scatter_sum(outputs, inputs, options.reduceOp, c10d::OpType::REDUCE_SCATTER,
+                     ":reduce_scatter_tensor_coalesced", options.timeout);
 }
 
 #endif

@@ -63,6 +63,11 @@ public:
 
 private:
   void count(); // a call
+  // Of several tensors, each with a call of its own.
+  WorkPtr gather_into(const Tensors &outputs, const Tensors &inputs, c10d::OpType kind, const char *title,
+                      std::chrono::milliseconds timeout);
+  WorkPtr scatter_sum(const Tensors &outputs, const Tensors &inputs, const c10d::ReduceOp &op, c10d::OpType kind,
+                      const char *title, std::chrono::milliseconds timeout);
 
   struct Draft; // of a work: group.cpp
 
