@@ -146,7 +146,12 @@ void *Group::Draft::out(const at::Tensor &tensor, bool fill) {
   }
   at::Tensor whole = fill ? tensor.contiguous() : at::empty(tensor.sizes(), tensor.options());
   work->held.push_back(whole);
-  then([whole, tensor] { tensor.copy_(whole); });
+  auto rest = std::move(work->after); // what the result is made of then comes behind the copy
+  work->after = [whole, tensor, rest] {
+    tensor.copy_(whole);
+    if (rest)
+      rest();
+  };
   return whole.data_ptr();
 }
 

@@ -113,6 +113,9 @@ def averages(size, me):
     tensor = torch.full((5,), complex(me, 1))
     dist.all_reduce(tensor, op=dist.ReduceOp.AVG)
     check("average of complex numbers", tensor, torch.full((5,), complex((size - 1) / 2, 1)))
+    strided = lay(torch.zeros(1, 5, dtype=torch.complex64), "strided")
+    dist.reduce_scatter_tensor(strided, torch.full((size, 5), complex(me, 1)), op=dist.ReduceOp.AVG)
+    check("average of complex numbers, strided", strided, torch.full((1, 5), complex((size - 1) / 2, 1)))
     scaled = getattr(dist, "_make_nccl_premul_sum", None)
     if scaled:
         tensor = torch.full((5,), float(me + 1))
