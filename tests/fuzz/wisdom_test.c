@@ -4,7 +4,7 @@
  * each winner parses and is in range, comes back from the numbers that ranks send each other and from the file that is
  * written of it, and a call of any length finds a winner of its own shape that is near, or none. What is read without a
  * JSON tree is what the tree has. */
-#include "support/wisdom.h"
+#include "fuzz/refused.h"
 #include "tune/wisdom.h"
 
 #include <unistd.h>
@@ -14,35 +14,7 @@
 enum { ROUNDS = 6000 };
 
 static char path[] = "/tmp/tutti-fuzz-wisdom-XXXXXX", written[64], lock[80];
-static int used, refused, left_alone, scanned;
-
-static void check(bool holds, const char *what, const char *bytes, size_t size) {
-  if (holds)
-    return;
-  fprintf(stderr, "%s: %s\n--- the text:\n%.*s\n---\n", what, tutti_last_error(), size < 8192 ? (int)size : 8192,
-          bytes);
-  abort();
-}
-
-/* ---- refused ---- */
-
-static const char *const whole[] = {"it has ", "\"machine\": "}; /* no line is to blame */
-
-static void check_error(tutti_status status, const char *bytes, size_t size) {
-  const char *text = tutti_last_error(), *reason = text + strlen(path) + 2;
-  check(strncmp(text, path, strlen(path)) == 0 && strncmp(text + strlen(path), ": ", 2) == 0, "an error names the file",
-        bytes, size);
-  if (status == TUTTI_ERR_UNSUPPORTED) {
-    check(strstr(reason, "another version") != NULL, "a file of another version says so", bytes, size);
-    left_alone++;
-    return;
-  }
-  bool names = strncmp(reason, "line ", 5) == 0 && atoi(reason + 5) >= 1;
-  for (size_t n = 0; n < TT_COUNT(whole); n++)
-    names = names || strncmp(reason, whole[n], strlen(whole[n])) == 0;
-  check(status == TUTTI_ERR_ARGUMENT && names, "an error names the line", bytes, size);
-  refused++;
-}
+static int used, scanned;
 
 /* ---- used ---- */
 
@@ -157,7 +129,7 @@ static void parse(const char *bytes, size_t size) {
   if (status == TUTTI_OK)
     check_used(wisdom, bytes, size);
   else
-    check_error(status, bytes, size);
+    check_error(path, status, bytes, size);
   check((status == TUTTI_OK) == (wisdom != NULL), "there is wisdom where there is no error", bytes, size);
   tt_wisdom_destroy(wisdom);
   check_scan(bytes, size);
