@@ -2,8 +2,8 @@
  *
  * It takes the context for one look at all requests and lets go of it again; a call of the program that waits for the
  * context gets it first. It naps, and after some time sleeps, while nothing is outstanding, and while a thread of the
- * program waits for a request, since that moves all of them. While nothing moves it goes down a ladder of its own: spin,
- * yield, sleep for a little; it does not use the rank's doorbell, which belongs to the program's calls. */
+ * program waits for a request, since that moves all of them. While nothing moves it goes down a ladder of its own:
+ * spin, yield, sleep for a little; it does not use the rank's doorbell, which belongs to the program's calls. */
 #include "wait/wait.h"
 
 #include <assert.h>
