@@ -11,6 +11,7 @@
 #include <tutti/tutti.h>
 
 #include <dirent.h>
+#include <execinfo.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <setjmp.h>
@@ -84,10 +85,27 @@ static inline void report(const tutti_boot *boot, tutti_status status) {
   own->status = (int)status;
 }
 
+/* A rank that does not come to its end says where it is. */
+static inline void tell_hang(int number) {
+  static const char text[] = "this rank hangs, here:\n";
+  void *trace[64];
+  if (write(STDERR_FILENO, text, sizeof text - 1) > 0)
+    backtrace_symbols_fd(trace, backtrace(trace, 64), STDERR_FILENO);
+  signal(number, SIG_DFL);
+  raise(number);
+}
+
+static inline void limit_time(void) {
+  void *trace;
+  backtrace(&trace, 1); /* loads what it needs, which a handler must not */
+  signal(SIGALRM, tell_hang);
+  alarm(HANG_S);
+}
+
 static inline tutti_context *join_job(const tutti_boot *boot) {
   tutti_context_options options;
   tutti_context *context = NULL;
-  alarm(HANG_S);
+  limit_time();
   tutti_context_options_init(&options);
   options.boot = boot;
   CHECK(tutti_context_create(&options, &context) == TUTTI_OK);
