@@ -105,6 +105,8 @@ static void *zeros(int64_t elements) {
 /* Memory that is lacking on one rank is the end of the job. */
 static tutti_status open_cell(tune_ranks *all, tt_collective collective, int64_t bytes) {
   bench_problem problem = bench_problem_of(collective, (int32_t)all->group_size, false, bytes / (int64_t)sizeof(float));
+  void *before[] = {all->in, all->out}; /* kept meanwhile: the memory is to be another one */
+  all->in = all->out = NULL;
   free_cell(all);
   all->collective = collective;
   bool made = bench_layout_init(&problem, (int32_t)all->rank, &all->layout);
@@ -112,6 +114,8 @@ static tutti_status open_cell(tune_ranks *all, tt_collective collective, int64_t
       made ? zeros(all->layout.in_elements > problem.elements ? all->layout.in_elements : problem.elements) : NULL;
   all->out =
       made ? zeros(all->layout.out_elements > problem.elements ? all->layout.out_elements : problem.elements) : NULL;
+  free(before[0]);
+  free(before[1]);
   if (!all->in || !all->out) {
     tutti_comm_abort(all->words, "no memory for the buffers");
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for buffers of %zu bytes", (size_t)bytes);

@@ -81,6 +81,16 @@ tutti_status tune_score_add(tune_score *score, int64_t bytes, const double *pred
   return TUTTI_OK;
 }
 
+tutti_status tune_score_again(tune_score *score, int64_t bytes, const double *one, const double *other, int64_t count) {
+  if (bytes < score->from_bytes)
+    return TUTTI_OK;
+  if (!grown(&score->again, score->agains + count))
+    return fail();
+  errors_of(one, other, count, score->again + score->agains);
+  score->agains += count;
+  return TUTTI_OK;
+}
+
 static const char *says(bool is_met) { return is_met ? "met" : "missed"; }
 
 static void print_errors(const tune_score *score) {
@@ -89,6 +99,9 @@ static void print_errors(const tune_score *score) {
   double error = exp(bench_median(score->error, score->errors)) - 1;
   printf("  from %s on, the median error of %" PRId64 " plans is at most %.0f%%: %.1f%%, %s\n", from, score->errors,
          100 * ERROR_MOST, 100 * error, says(error <= ERROR_MOST));
+  if (score->agains > 0)
+    printf("  (between two measurements of the same plan, over memory allocated anew: %.1f%%)\n",
+           100 * (exp(bench_median(score->again, score->agains)) - 1));
 }
 
 static void print_ranks(const tune_score *score) {
@@ -117,6 +130,7 @@ void tune_score_print(const tune_score *score) {
 
 void tune_score_finish(tune_score *score) {
   free(score->error);
+  free(score->again);
   free(score->rank);
   *score = (tune_score){.cells = 0};
 }

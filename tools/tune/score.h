@@ -14,8 +14,9 @@ typedef struct tune_score {
   int64_t from_bytes;  /* INT64_MAX: no cell is that long */
   int64_t cells, held; /* held: one of the first was nearly the best */
   double *error;       /* |log (predicted / measured)| of every candidate of cells that long */
+  double *again;       /* the same of each of them between two measurements, over other memory */
   double *rank;        /* correlation of each shorter cell */
-  int64_t errors, ranks;
+  int64_t errors, agains, ranks;
 } tune_score;
 
 typedef struct tune_cell_score {
@@ -27,6 +28,8 @@ typedef struct tune_cell_score {
 tutti_status tune_score_cell(const double *predicted, const double *measured, int64_t count, tune_cell_score *cell);
 tutti_status tune_score_add(tune_score *score, int64_t bytes, const double *predicted, const double *measured,
                             int64_t count, const tune_cell_score *cell);
+/* What was measured in that cell over some memory, and over other memory. */
+tutti_status tune_score_again(tune_score *score, int64_t bytes, const double *one, const double *other, int64_t count);
 void tune_score_print(const tune_score *score);
 void tune_score_finish(tune_score *score);
 
