@@ -170,14 +170,22 @@ const char *tt_wisdom_insists(void) {
 
 /* ---- lessons ---- */
 
-void tt_lessons_path(const char *wisdom, char path[static TT_WISDOM_PATH + 16]) {
+static void put_beside(const char *wisdom, const char *name, char path[static TT_WISDOM_PATH + 32]) {
   const char *slash = strrchr(wisdom, '/');
-  snprintf(path, TT_WISDOM_PATH + 16, "%.*slearned.json", slash ? (int)(slash + 1 - wisdom) : 0, wisdom);
+  snprintf(path, TT_WISDOM_PATH + 32, "%.*s%s", slash ? (int)(slash + 1 - wisdom) : 0, wisdom, name);
+}
+
+void tt_lessons_path(const char *wisdom, char path[static TT_WISDOM_PATH + 32]) {
+  put_beside(wisdom, "learned.json", path);
+}
+
+void tt_lessons_path_of_all(const char *wisdom, char path[static TT_WISDOM_PATH + 32]) {
+  put_beside(wisdom, "learned.all.json", path);
 }
 
 /* Nobody names this file: one that is wrong is left alone. */
 static void load_lessons(tt_wisdom_found *found, const char *machine) {
-  char path[TT_WISDOM_PATH + 16];
+  char path[TT_WISDOM_PATH + 32];
   tt_lessons_path(found->path, path);
   if (!*found->path || access(path, F_OK) != 0)
     return;

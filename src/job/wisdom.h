@@ -15,8 +15,9 @@ enum { TT_WISDOM_PATH = 4096 };
 tutti_status tt_wisdom_find(const char *option, bool make, char path[static TT_WISDOM_PATH],
                             char machine[static TT_MACHINE_TEXT]);
 
-/* The lessons of `tutti tune --learn`: beside the wisdom, learned.json. */
-void tt_lessons_path(const char *wisdom, char path[static TT_WISDOM_PATH + 16]);
+/* The lessons of `tutti tune --learn`, beside the wisdom: learned.json has what jobs need, learned.all.json all. */
+void tt_lessons_path(const char *wisdom, char path[static TT_WISDOM_PATH + 32]);
+void tt_lessons_path_of_all(const char *wisdom, char path[static TT_WISDOM_PATH + 32]);
 
 /* What a job uses. */
 typedef struct tt_wisdom_found {

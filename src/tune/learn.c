@@ -20,13 +20,26 @@ static void features_of(const tt_region *of, double at[static TT_FEATURES]) {
   at[4] = of->node_count > 1 ? (double)of->nic_count : 0; /* else none is used */
 }
 
-void tt_lesson_place(const tt_lesson *of, const tt_region *region, double at[static TT_FEATURES]) {
+typedef struct frame { /* what a lesson was trained with lies in */
   double least[TT_FEATURES], most[TT_FEATURES];
-  features_of(&of->least, least);
-  features_of(&of->most, most);
+} frame;
+
+static frame frame_of(const tt_lesson *of) {
+  frame made;
+  features_of(&of->least, made.least);
+  features_of(&of->most, made.most);
+  return made;
+}
+
+static void place(const frame *in, const tt_region *region, double at[static TT_FEATURES]) {
   features_of(region, at);
   for (int k = 0; k < TT_FEATURES; k++)
-    at[k] = most[k] > least[k] ? 2 * (at[k] - least[k]) / (most[k] - least[k]) - 1 : 0;
+    at[k] = in->most[k] > in->least[k] ? 2 * (at[k] - in->least[k]) / (in->most[k] - in->least[k]) - 1 : 0;
+}
+
+void tt_lesson_place(const tt_lesson *of, const tt_region *region, double at[static TT_FEATURES]) {
+  frame in = frame_of(of);
+  place(&in, region, at);
 }
 
 static bool is_between(int64_t value, int64_t least, int64_t most) { return value >= least && value <= most; }
@@ -52,13 +65,15 @@ static double square_distance(const double *a, const double *b) {
 static const char *ask_nearest(const tt_lesson *of, const tt_region *region) {
   double at[TT_FEATURES], other[TT_FEATURES], nearest = INFINITY;
   const char *text = NULL;
-  tt_lesson_place(of, region, at);
+  frame in = frame_of(of);
+  place(&in, region, at);
   for (int64_t n = 0; n < of->point_count; n++) {
     if (of->point[n].simulated)
       continue;
-    tt_lesson_place(of, &of->point[n].region, other);
-    if (square_distance(at, other) < nearest) {
-      nearest = square_distance(at, other);
+    place(&in, &of->point[n].region, other);
+    double distance = square_distance(at, other);
+    if (distance < nearest) {
+      nearest = distance;
       text = of->point[n].text;
     }
   }
@@ -96,6 +111,23 @@ const char *tt_lesson_ask(const tt_lesson *of, tt_teacher who, const tt_region *
   if (!is_within(of, region))
     return NULL;
   return who == TT_TEACHER_NEAREST ? ask_nearest(of, region) : ask_classifier(of, region);
+}
+
+/* ---- what a job needs ---- */
+
+static void prune(tt_lesson *of) {
+  int64_t kept = 0;
+  if (of->by != TT_TEACHER_CLASSIFIER)
+    of->classifier = (tt_classifier){.class_count = 0};
+  for (int64_t n = 0; n < of->point_count; n++)
+    if (of->by == (of->point[n].simulated ? TT_TEACHER_MODEL : TT_TEACHER_NEAREST))
+      of->point[kept++] = of->point[n];
+  of->point_count = kept;
+}
+
+void tt_lessons_prune(tt_lessons *lessons) {
+  for (int64_t n = 0; n < lessons->count; n++)
+    prune(&lessons->lesson[n]);
 }
 
 /* ---- all lengths of a shape ---- */

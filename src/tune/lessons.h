@@ -69,6 +69,9 @@ tutti_status tt_lessons_create(const char *machine, const char *about, tt_lesson
 /* The file is these. One of another machine or version is left alone, with an error. */
 tutti_status tt_lessons_write(const char *path, const tt_lessons *lessons);
 
+/* Leaves out what those who decide do not look at: a job reads the rest whenever it starts. */
+void tt_lessons_prune(tt_lessons *lessons);
+
 /* A place between -1 and 1 in each direction. */
 void tt_lesson_place(const tt_lesson *of, const tt_region *region, double at[static TT_FEATURES]);
 /* The parameters; "": those of the rules; NULL: it says nothing of such a call. */

@@ -143,6 +143,27 @@ static void test_what_is_said_of_a_shape_becomes_rows(void **state) {
   }
 }
 
+static void test_what_jobs_do_not_need_is_left_out(void **state) {
+  (void)state;
+  static const int64_t classes[] = {0, 2, 0, 0}, points[] = {0, 0, 2, 1};
+  for (tt_teacher by = TT_TEACHER_RULES; by < TT_TEACHER_COUNT; by++) {
+    tt_lessons *lessons = lessons_of(by);
+    char before[32][64];
+    for (int power = 0; power < 32; power++) {
+      const char *said = ask(&lessons->lesson[0], by, 4, (int64_t)1 << power);
+      snprintf(before[power], sizeof before[power], "%s", said ? said : "nothing");
+    }
+    tt_lessons_prune(lessons);
+    assert_int_equal(lessons->lesson[0].classifier.class_count, classes[by]);
+    assert_int_equal(lessons->lesson[0].point_count, points[by]);
+    for (int power = 0; power < 32; power++) {
+      const char *said = ask(&lessons->lesson[0], by, 4, (int64_t)1 << power);
+      assert_string_equal(said ? said : "nothing", before[power]);
+    }
+    tt_lessons_destroy(lessons);
+  }
+}
+
 static void test_the_rules_infer_nothing(void **state) {
   (void)state;
   tt_lessons *lessons = lessons_of(TT_TEACHER_RULES);
@@ -207,9 +228,11 @@ static void test_errors_name_the_file_the_line_and_the_member(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_lessons_come_back_from_their_file), cmocka_unit_test(test_each_teacher_says_what_it_knows),
-      cmocka_unit_test(test_what_is_said_of_a_shape_becomes_rows), cmocka_unit_test(test_the_rules_infer_nothing),
-      cmocka_unit_test(test_errors_name_the_file_the_line_and_the_member)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_lessons_come_back_from_their_file),
+                                     cmocka_unit_test(test_each_teacher_says_what_it_knows),
+                                     cmocka_unit_test(test_what_is_said_of_a_shape_becomes_rows),
+                                     cmocka_unit_test(test_what_jobs_do_not_need_is_left_out),
+                                     cmocka_unit_test(test_the_rules_infer_nothing),
+                                     cmocka_unit_test(test_errors_name_the_file_the_line_and_the_member)};
   return cmocka_run_group_tests(tests, open_folder, close_folder);
 }

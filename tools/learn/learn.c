@@ -1,5 +1,6 @@
 /* tools/learn/learn.c - samples -> cells -> the model's choices -> lessons, one for each collective -> a table for
- * people, and learned.json. What the model has said before is kept: it stands in the file. */
+ * people, learned.all.json, and what of it jobs need: learned.json. What the model has said before is kept: it stands
+ * in the former. */
 #include "learn.h"
 #include "model.h"
 #include "svm.h"
@@ -16,7 +17,8 @@
 #include <unistd.h>
 
 typedef struct learning {
-  char path[TT_WISDOM_PATH + 16]; /* of the lessons */
+  char path[TT_WISDOM_PATH + 32]; /* of the lessons */
+  char path_of_all[TT_WISDOM_PATH + 32];
   learn_book book;
   tt_lessons *before; /* what the file has; NULL: there is none */
   tt_lessons *made;
@@ -39,9 +41,10 @@ static tutti_status begin(const char *wisdom, const char *machine, bool again, l
   snprintf(about, sizeof about, "tutti " TUTTI_VERSION ", %s", day);
   tune_samples_path(wisdom, samples);
   tt_lessons_path(wisdom, of->path);
+  tt_lessons_path_of_all(wisdom, of->path_of_all);
   tutti_status status = learn_book_open(samples, machine, &of->book);
-  if (status == TUTTI_OK && access(of->path, F_OK) == 0 && !again)
-    status = tt_lessons_read(of->path, &of->before);
+  if (status == TUTTI_OK && access(of->path_of_all, F_OK) == 0 && !again)
+    status = tt_lessons_read(of->path_of_all, &of->before);
   for (int64_t n = 0; status == TUTTI_OK && of->before && n < of->before->count; n++)
     for (int64_t p = 0; p < of->before->lesson[n].point_count; p++)
       recall_point(&of->book, &of->before->lesson[n].point[p]);
@@ -87,6 +90,12 @@ static tutti_status teach_all(learning *of) {
   return status;
 }
 
+static tutti_status write_both(learning *of) {
+  tutti_status status = tt_lessons_write(of->path_of_all, of->made);
+  tt_lessons_prune(of->made);
+  return status == TUTTI_OK ? tt_lessons_write(of->path, of->made) : status;
+}
+
 static tutti_status finish(learning *of, bool says) {
   tutti_status status = teach_all(of);
   if (status != TUTTI_OK)
@@ -104,7 +113,7 @@ static tutti_status finish(learning *of, bool says) {
   if (of->book.wrong > 0)
     printf("\n  %" PRId64 " lines of samples were not understood\n", of->book.wrong);
   printf("\nwhat was learned of machine %s goes to %s\n", of->made->machine, of->path);
-  return tt_lessons_write(of->path, of->made);
+  return write_both(of);
 }
 
 /* ---- all ---- */

@@ -85,12 +85,12 @@ static tutti_status open_chooser(regret *of, const char *kind, const char *file)
 /* Those that a job would find. */
 static tutti_status open_lessons(regret *of) {
   static const char *const kinds[] = {"learned", "model"};
-  char wisdom[TT_WISDOM_PATH], path[TT_WISDOM_PATH + 16], machine[TT_MACHINE_TEXT];
+  char wisdom[TT_WISDOM_PATH], path[TT_WISDOM_PATH + 32], machine[TT_MACHINE_TEXT];
   if (tt_wisdom_find(tt_options_get()->choice.wisdom, false, wisdom, machine) != TUTTI_OK) {
     tt_fail_clear();
     return TUTTI_OK;
   }
-  tt_lessons_path(wisdom, path);
+  tt_lessons_path_of_all(wisdom, path);
   tutti_status status = TUTTI_OK;
   for (size_t n = 0; n < TT_COUNT(kinds) && status == TUTTI_OK && access(path, F_OK) == 0; n++)
     status = open_chooser(of, kinds[n], path);
