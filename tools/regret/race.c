@@ -3,7 +3,9 @@
  *     screening   three rounds of all; what is far slower than the job's choice leaves after the first
  *     rounds      the best of them, the choices, and copies of the first choice, which nobody tells apart from others
  *
- * In each round all run once, in an order of its own. One timing is some batches of the same number of calls. */
+ * In each round all run once, in an order of its own. One timing is some batches of the same number of calls. Where the
+ * buffers lie favours some plans: so they are allocated anew for every two rounds, one that chooses and one that judges.
+ */
 #include "race.h"
 
 #include "bench/pace.h"
@@ -27,6 +29,7 @@ typedef struct racer {
 
 typedef struct race {
   tune_ranks *all;
+  const tt_task *task;
   regret_result *result;
   tt_candidates space;
   racer *racer;
@@ -233,13 +236,20 @@ static tutti_status run_places(race *of, int64_t *place, int64_t count) {
   return status;
 }
 
+static tutti_status renew_buffers(race *of) {
+  return tune_lead_cell(of->all, of->task->problem.collective, of->task->bytes);
+}
+
 static tutti_status run_rounds(race *of) {
   int64_t place[PLACES], count = of->result->finalist_count + REGRET_COPIES;
   tutti_status status = TUTTI_OK;
   for (int64_t n = 0; n < count; n++)
     place[n] = n;
-  for (of->round = 0; of->round < REGRET_ROUNDS && status == TUTTI_OK; of->round++)
-    status = run_places(of, place, count);
+  for (of->round = 0; of->round < REGRET_ROUNDS && status == TUTTI_OK; of->round++) {
+    status = of->round % 2 == 0 ? renew_buffers(of) : TUTTI_OK;
+    if (status == TUTTI_OK)
+      status = run_places(of, place, count);
+  }
   return status;
 }
 
@@ -272,11 +282,11 @@ static tutti_status measure_alone(race *of, regret_outcome *outcome) {
 
 tutti_status regret_race(tune_ranks *all, const tt_task *task, int64_t until_ns, regret_result *result,
                          regret_outcome *outcome) {
-  race of = {.all = all, .result = result, .until_ns = until_ns};
+  race of = {.all = all, .task = task, .result = result, .until_ns = until_ns};
   tt_random_init(&of.random, (uint64_t)tt_clock_ns());
   tutti_status status = gather(&of, task);
   if (status == TUTTI_OK)
-    status = tune_lead_cell(all, task->problem.collective, task->bytes);
+    status = renew_buffers(&of);
   if (status == TUTTI_OK)
     status = measure_alone(&of, outcome);
   free(of.racer);

@@ -6,7 +6,8 @@
  *                 what is left goes after some rounds
  *
  * A candidate's time is told as a ratio to that of the profile's choice in the same round: the machine changes
- * meanwhile. The profile's choice stays unless something is faster by more than chance. */
+ * meanwhile. Where the buffers lie favours some candidates: so they are allocated anew in each round. The profile's
+ * choice stays unless something is faster by more than chance. */
 #include "cell.h"
 #include "predict.h"
 #include "ratios.h"
@@ -33,6 +34,7 @@ typedef struct runner {
 
 typedef struct cell {
   tune_ranks *all;
+  const tt_task *task;
   tt_candidates space;
   runner *runner;            /* of each candidate */
   int64_t *order;            /* of candidates */
@@ -186,7 +188,9 @@ static tutti_status run_rounds(cell *of, int64_t count, tune_result *result) {
   for (; rounds < TUNE_ROUNDS_MOST && status == TUTTI_OK; rounds++) {
     if (rounds >= TUNE_ROUNDS_LEAST && spent_ns(of) > of->budget_ns)
       break;
-    status = run_round(of, count, &rules_ns[rounds]);
+    status = tune_lead_cell(of->all, of->task->problem.collective, of->task->bytes);
+    if (status == TUTTI_OK)
+      status = run_round(of, count, &rules_ns[rounds]);
     if ((rounds + 1) % HALVED_AFTER == 0 && count > 3) {
       sort(of, count);
       count = (count + 1) / 2;
@@ -317,7 +321,7 @@ static tutti_status run_cell(cell *of, const tt_task *task, tune_guesses *guesse
 
 tutti_status tune_cell_run(tune_ranks *all, const tt_task *task, const tt_sim_rates *rates, int64_t budget_ns,
                            tune_guesses *guesses, tune_result *result) {
-  cell of = {.all = all, .rates = rates, .start_ns = tt_clock_ns(), .budget_ns = budget_ns};
+  cell of = {.all = all, .task = task, .rates = rates, .start_ns = tt_clock_ns(), .budget_ns = budget_ns};
   *result = (tune_result){.tried = 0};
   tt_arena_init(&result->arena);
   tutti_status status = tt_candidates_make(task, &of.space);
@@ -346,7 +350,7 @@ static tutti_status take_texts(const tt_task *task, const char *const *params, i
 
 tutti_status tune_cell_race(tune_ranks *all, const tt_task *task, int64_t budget_ns, const char *const *params,
                             int64_t count, tune_result *result) {
-  cell of = {.all = all, .start_ns = tt_clock_ns(), .budget_ns = budget_ns};
+  cell of = {.all = all, .task = task, .start_ns = tt_clock_ns(), .budget_ns = budget_ns};
   *result = (tune_result){.tried = 0};
   tt_arena_init(&result->arena);
   tutti_status status = take_texts(task, params, count, &of.space);
