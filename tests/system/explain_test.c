@@ -237,6 +237,17 @@ static drawn draw_call(tt_random *random) {
   return of;
 }
 
+static int64_t bytes_of(const drawn *of, const tutti_comm *comm) {
+  int64_t element = of->type == TUTTI_FLOAT64 ? 8 : 4;
+  return tt_compose_vector(of->collective, of->count, tutti_comm_size(comm)) * element;
+}
+
+/* What tutti_comm_explain says before the call. */
+static tutti_status foresee(const drawn *of, tutti_comm *comm, const char **params, const char **authority) {
+  return tutti_comm_explain(comm, tt_compose_info(of->collective).name, bytes_of(of, comm), of->root, !of->ordered,
+                            params, authority);
+}
+
 static tutti_status run(const drawn *of, tutti_comm *comm, tutti_op op) {
   static double in[8192 * RANKS], out[8192 * RANKS];
   bench_arguments with = {in, out, .count = of->count, .type = of->type, .op = op, .root = of->root, .comm = comm};
@@ -257,10 +268,9 @@ static tutti_status run(const drawn *of, tutti_comm *comm, tutti_op op) {
 static void note(const setting *of, const drawn *what, tutti_comm *comm, const char *said, tutti_status status,
                  const int64_t *job_rank, call *to) {
   int64_t ranks = tutti_comm_size(comm);
-  int64_t element = what->type == TUTTI_FLOAT64 ? 8 : 4;
   *to = (call){.there = true,
                .collective = what->collective,
-               .bytes = tt_compose_vector(what->collective, what->count, ranks) * element,
+               .bytes = bytes_of(what, comm),
                .ranks = ranks,
                .whole = what->comm == WHOLE,
                .root = what->root,
@@ -304,8 +314,12 @@ static void run_calls(const tutti_boot *boot, void *argument) {
       CHECK(tutti_comm_set_params(on, tt_compose_info(what.collective).name, what.set) == TUTTI_OK);
       said[what.comm][what.collective] = what.set;
     }
+    const char *params, *authority;
+    tutti_status before = foresee(&what, on, &params, &authority);
     tutti_status status = run(&what, on, what.ordered ? second : TUTTI_SUM);
     CHECK(status == TUTTI_OK || status == TUTTI_ERR_PLAN);
+    CHECK(before == status);
+    CHECK(status != TUTTI_OK || (params == tutti_comm_last_params(on) && authority == tutti_comm_last_authority(on)));
     list_ranks(what.comm, boot->rank, job_rank);
     if (tutti_comm_rank(on) == 0)
       note(of, &what, on, said[what.comm][what.collective], status, job_rank,

@@ -217,6 +217,14 @@ static void look_at_params(const tutti_boot *boot, void *argument) {
   CHECK(tutti_comm_set_params(comm, "allreduce", "recursive-doubling") == TUTTI_OK);
   CHECK(sum_of(comm, 1) == 3 && strcmp(tutti_comm_last_params(comm), "recursive-doubling") == 0);
   CHECK(strcmp(tutti_comm_last_authority(comm), "tutti_comm_set_params") == 0);
+  const char *params = NULL, *decides = NULL;
+  CHECK(tutti_comm_explain(NULL, "allreduce", 8, 0, 1, &params, &decides) == TUTTI_ERR_ARGUMENT);
+  CHECK(tutti_comm_explain(comm, "allspeak", 8, 0, 1, &params, &decides) == TUTTI_ERR_ARGUMENT);
+  CHECK(tutti_comm_explain(comm, "allreduce", -1, 0, 1, &params, &decides) == TUTTI_ERR_ARGUMENT);
+  CHECK(tutti_comm_explain(comm, "reduce", 8, 3, 1, &params, &decides) == TUTTI_ERR_ARGUMENT);
+  CHECK(tutti_comm_explain(comm, "neighbor-allgather", 8, 0, 1, &params, &decides) == TUTTI_ERR_UNSUPPORTED && !params);
+  CHECK(tutti_comm_explain(comm, "allreduce", 8, 0, 1, &params, &decides) == TUTTI_OK);
+  CHECK(strcmp(params, "recursive-doubling") == 0 && strcmp(decides, "tutti_comm_set_params") == 0);
   leave_all(context, comm);
 }
 
