@@ -26,6 +26,15 @@ refuse() {
   failed=1
 }
 
+# for programs: the same numbers as in the report
+expect '"params": "form=split [core:chain]"' allreduce -n 8 --params ring --json
+expect '"rounds": 14' allreduce -n 8 --params ring --json
+expect '"messages": 14' allreduce -n 8 --params ring --json
+expect '"predicted_ns": 2100.0' broadcast -n 2 --params binomial --json --sizes 1000 --alpha 2us --beta 0.1
+expect '"root": 5' broadcast -n 8 --root 5 --nodes 2 --json
+refuse 2 "--json is of one preset" allreduce -n 8 --params all --json
+refuse 2 "cannot both go to standard output" allreduce -n 8 --json --svg -
+
 # messages, blocks and bytes that each rank sends; then all of them
 expect " core 3 3 3 n 24 24 n" allreduce -n 8 --params recursive-doubling
 expect " rounds in total: 3" allreduce -n 8 --params recursive-doubling

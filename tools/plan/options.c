@@ -33,6 +33,7 @@ static const char help[] =
     "  --composition      print only the composition\n"
     "  --text             print only the claim and the plans of all ranks, for tutti verify --plan\n"
     "  --rank R           print only rank R's plan\n"
+    "  --json             print parameters, counts, and the times of --sizes, for programs\n"
     "  --svg FILE         write a picture: rounds across, ranks down (- is standard output)\n"
     "  --dot FILE         write the dependency graph of all steps\n"
     "\n"
@@ -142,8 +143,9 @@ static const tool_option rows[] = {
     {NULL, 1, TOOL_TAKE, 0, plan_take_collective},
     {"params", 0, TOOL_TEXT, AT(params), NULL},
     {"switches", 0, TOOL_TAKE, 0, take_switches},
-    {"text", 0, TOOL_SET, AT(text), NULL},
-    {"composition", 0, TOOL_SET, AT(composition), NULL},
+    {"text", 0, TOOL_SET, AT(only.text), NULL},
+    {"composition", 0, TOOL_SET, AT(only.composition), NULL},
+    {"json", 0, TOOL_SET, AT(only.json), NULL},
     {"rank", 0, TOOL_TAKE, 0, take_rank},
     {"svg", 0, TOOL_TEXT, AT(picture.svg), NULL},
     {"dot", 0, TOOL_TEXT, AT(picture.dot), NULL},
@@ -163,8 +165,13 @@ static int check_parts(const plan_options *options) {
     return FAIL("%s needs --sizes and a single preset", options->alloc ? "--alloc" : "--by-rank");
   if (options->problem.rank_count > RANKS_ALL_MOST && all)
     return FAIL("--params all: the limit is %d ranks", RANKS_ALL_MOST);
-  if ((options->text || options->text_rank >= 0) && all)
+  if ((options->only.text || options->text_rank >= 0) && all)
     return FAIL("--params all: name one preset to print plans as text");
+  if (options->only.json && (all || options->measure || options->also.count > 0))
+    return FAIL("--json is of one preset, without --measure and --also");
+  if (options->only.json && ((options->picture.svg && !strcmp(options->picture.svg, "-")) ||
+                             (options->picture.dot && !strcmp(options->picture.dot, "-"))))
+    return FAIL("--json and a picture cannot both go to standard output; name a file for the picture");
   return 0;
 }
 

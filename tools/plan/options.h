@@ -37,9 +37,12 @@ typedef struct plan_options {
   struct {
     const char *svg, *dot; /* paths, NULL: none; "-": standard output */
   } picture;
-  bool text;              /* print the plans of all ranks only, as text */
+  struct {
+    bool text;            /* the plans of all ranks */
+    bool composition;     /* the composition */
+    bool json;            /* sizes and times, for programs */
+  } only;                 /* this is printed, and nothing else */
   int64_t text_rank;      /* print this rank's plan only; -1: no */
-  bool composition;       /* print the composition only */
   bool publish;           /* the innermost level offers streams with several readers */
   bool models;            /* rates or sizes of a model were given */
   bool alloc;             /* buffers are of tutti_alloc */

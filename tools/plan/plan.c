@@ -1,5 +1,6 @@
 /* tools/plan/plan.c - `tutti plan`: compiles a collective as the library would, and shows what came out. */
 #include "plan.h"
+#include "json.h"
 #include "measure.h"
 #include "picture.h"
 #include "ranking.h"
@@ -61,17 +62,19 @@ static tutti_status print_text(const plan_work *work) {
 
 static tutti_status show(plan_work *work) {
   const plan_options *options = work->options;
-  if (options->composition) {
+  if (options->only.composition) {
     char *text = tt_ir_print(&work->composition, &work->arena);
     fputs(text ? text : "", stdout);
     return TUTTI_OK;
   }
-  if (options->text || options->text_rank >= 0)
+  if (options->only.text || options->text_rank >= 0)
     return print_text(work);
   tutti_status status = plan_work_lower(work, options->models ? PLAN_SIMULATED : RANKS_MOST);
   bool to_stdout = (options->picture.svg && !strcmp(options->picture.svg, "-")) ||
                    (options->picture.dot && !strcmp(options->picture.dot, "-"));
-  if (status == TUTTI_OK && !to_stdout)
+  if (status == TUTTI_OK && options->only.json)
+    status = plan_json_print(work);
+  else if (status == TUTTI_OK && !to_stdout)
     status = plan_report_print(work);
   return status == TUTTI_OK ? plan_picture_write(work) : status;
 }
