@@ -54,8 +54,22 @@ def test_waiting():
         run(ranks, "waiting.py")
 
 
+def test_decisions():
+    run(1, "decisions.py")
+    run(4, "decisions.py", TUTTI_GROUPS="2x2")
+
+
+def test_command():
+    """python3 -m tutti is the command; of another version, or none, it says so."""
+    said = subprocess.run([PYTHON, "-m", "tutti", "--version"], env=ENVIRONMENT, capture_output=True, text=True, check=True)
+    assert said.stdout.startswith("tutti "), said.stdout
+    asks = "import tutti._command as c; c._places = lambda: []; import tutti; tutti.plan('allreduce', 4)"
+    said = subprocess.run([PYTHON, "-c", asks], env=ENVIRONMENT, capture_output=True, text=True, check=False)
+    assert "UnsupportedError: the command tutti 0" in said.stderr, said.stderr
+
+
 def test_docstrings():
-    for module in ("tutti", "tutti._objects"):
+    for module in ("tutti", "tutti._objects", "tutti._decisions"):
         subprocess.run([PYTHON, "-c", f"import doctest, {module} as m; f = doctest.testmod(m).failed; raise SystemExit(f)"],
                        env=ENVIRONMENT, check=True, timeout=60)
 
@@ -65,7 +79,7 @@ def main():
         skip("the Python package is not built here")
     if subprocess.run([PYTHON, "-c", "import numpy"], capture_output=True, check=False).returncode != 0:
         skip("there is no numpy (python3-numpy)")
-    for test in (test_collectives, test_errors, test_waiting, test_heat, test_docstrings):
+    for test in (test_collectives, test_errors, test_waiting, test_heat, test_decisions, test_command, test_docstrings):
         test()
         print(f"{test.__name__}: passed")
 

@@ -251,14 +251,44 @@ static PyObject *comm_abort(py_comm *self, PyObject *args) {
   Py_RETURN_NONE;
 }
 
+/* The library's name of a collective, for a method's: all-to-all for all_to_all. */
+static const char *name_of(const char *method, char name[static 64]) {
+  size_t n = 0;
+  for (; method[n] && n < 63; n++)
+    name[n] = (char)(method[n] == '_' ? '-' : method[n]);
+  name[n] = '\0';
+  return name;
+}
+
 static PyObject *comm_set_params(py_comm *self, PyObject *args) {
   const char *collective, *text;
+  char name[64];
   if (!PyArg_ParseTuple(args, "sz:set_params", &collective, &text) || !py_comm_open(self))
     return NULL;
-  tutti_status status = tutti_comm_set_params(self->comm, collective, text);
+  tutti_status status = tutti_comm_set_params(self->comm, name_of(collective, name), text);
   if (status != TUTTI_OK)
     return py_fail(status);
   Py_RETURN_NONE;
+}
+
+static PyObject *comm_explain(py_comm *self, PyObject *args, PyObject *named) {
+  static char *names[] = {"collective", "nbytes", "root", "commutes", NULL};
+  const char *collective, *params, *authority;
+  char name[64];
+  long long bytes = 0, root = 0;
+  int commutes = 1;
+  if (!PyArg_ParseTupleAndKeywords(args, named, "s|LLp:explain", names, &collective, &bytes, &root, &commutes) ||
+      !py_comm_open(self))
+    return NULL;
+  name_of(collective, name);
+  tutti_status status = tutti_comm_explain(self->comm, name, bytes, root, commutes, &params, &authority);
+  if (status != TUTTI_OK)
+    return py_fail(status);
+  PyObject *make = py_helper("tutti._decisions", "of_comm");
+  PyObject *said =
+      make ? PyObject_CallFunction(make, "LsLLss", self->size, name, bytes, root, params, authority) : NULL;
+  Py_XDECREF(make);
+  return said;
 }
 
 static PyObject *comm_rank(py_comm *self, void *unused) {
@@ -301,6 +331,9 @@ static PyMethodDef comm_methods[] = {
      "abort(reason)\n--\n\nGives the communicator up: what runs on it ends with an AbortedError on all ranks."},
     {"set_params", (PyCFunction)comm_set_params, METH_VARARGS,
      "set_params(collective, text)\n--\n\nSets the parameters of later calls of a collective; None: the usual ones."},
+    {"explain", (PyCFunction)(void (*)(void))comm_explain, METH_VARARGS | METH_KEYWORDS,
+     "explain(collective, nbytes=0, root=0, commutes=True)\n--\n\nWhich parameters a call would run with, and who "
+     "decides that. nbytes: of the whole vector."},
     {"close", (PyCFunction)comm_close, METH_NOARGS, "close()\n--\n\nFrees the communicator. Local."},
     {NULL, NULL, 0, NULL}};
 

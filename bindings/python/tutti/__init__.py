@@ -10,6 +10,7 @@ Start it as a job: tutti run -n 4 python3 program.py, or with mpirun or srun.
 import atexit as _atexit
 import math
 
+from tutti._decisions import Candidate, Explanation, Opinion, Plan, explain, plan
 from tutti._objects import allgather_objects, broadcast_object, gather_objects, scatter_objects
 from tutti._tutti import (
     AbortedError,
@@ -33,13 +34,17 @@ from tutti._tutti import (
 __all__ = [
     "AbortedError",
     "ArgumentError",
+    "Candidate",
     "Comm",
     "Context",
     "Error",
+    "Explanation",
     "Graph",
     "MismatchError",
+    "Opinion",
     "OutOfMemoryError",
     "PeerError",
+    "Plan",
     "PlanError",
     "RefusedError",
     "Request",
@@ -49,7 +54,9 @@ __all__ = [
     "allgather_objects",
     "broadcast_object",
     "empty",
+    "explain",
     "gather_objects",
+    "plan",
     "scatter_objects",
     "world",
 ]
