@@ -8,9 +8,12 @@
 /* ---- contexts ---- */
 
 static PyObject *context_new(PyTypeObject *type, PyObject *args, PyObject *named) {
-  static char *names[] = {"timeout", NULL};
+  static char *names[] = {"timeout", "boot", NULL};
   double seconds = 0;
-  if (!PyArg_ParseTupleAndKeywords(args, named, "|d:Context", names, &seconds))
+  PyObject *given = Py_None;
+  py_boot boot;
+  if (!PyArg_ParseTupleAndKeywords(args, named, "|dO:Context", names, &seconds, &given) ||
+      (given != Py_None && py_boot_read(given, &boot) != 0))
     return NULL;
   if (!(seconds >= 0 && seconds < 9e9)) {
     PyErr_SetString(PyExc_ValueError, "timeout must be a number of seconds, 0 for the usual one");
@@ -22,6 +25,7 @@ static PyObject *context_new(PyTypeObject *type, PyObject *args, PyObject *named
   tutti_context_options options;
   tutti_context_options_init(&options);
   options.timeout_ns = (int64_t)llround(seconds * 1e9);
+  options.boot = given != Py_None ? &boot.boot : NULL;
   tutti_status status;
   Py_BEGIN_ALLOW_THREADS;
   status = tutti_context_create(&options, &self->context);
@@ -161,7 +165,9 @@ static PyGetSetDef context_members[] = {{"rank", (getter)context_rank, NULL, "Th
                                         {NULL, NULL, NULL, NULL, NULL}};
 
 static PyType_Slot context_slots[] = {
-    {Py_tp_doc, "Context(timeout=0)\n--\n\nThis process's part of a job. timeout: seconds, of its creation."},
+    {Py_tp_doc, "Context(timeout=0, boot=None)\n--\n\nThis process's part of a job. timeout: seconds, of its creation. "
+                "boot: (rank, size, allgather), where allgather(bytes) returns the bytes of all ranks, one behind the "
+                "other; None: the launcher's."},
     {Py_tp_new, (void *)context_new},
     {Py_tp_dealloc, (void *)context_dealloc},
     {Py_tp_methods, context_methods},
@@ -241,6 +247,14 @@ static PyObject *comm_split(py_comm *self, PyObject *args, PyObject *named) {
   if (!part)
     Py_RETURN_NONE;
   return comm_new(self->of, part);
+}
+
+static PyObject *comm_from_mpi4py(PyObject *type, PyObject *comm) {
+  (void)type;
+  PyObject *join = py_helper("tutti._join", "from_mpi4py");
+  PyObject *made = join ? PyObject_CallFunctionObjArgs(join, comm, NULL) : NULL;
+  Py_XDECREF(join);
+  return made;
 }
 
 static PyObject *comm_abort(py_comm *self, PyObject *args) {
@@ -325,6 +339,8 @@ static PyMethodDef comm_methods[] = {
     {"split", (PyCFunction)(void (*)(void))comm_split, METH_VARARGS | METH_KEYWORDS,
      "split(color, key=0)\n--\n\nMakes a communicator of the ranks with equal color, ordered by key. Collective; None "
      "where color is negative."},
+    {"from_mpi4py", comm_from_mpi4py, METH_CLASS | METH_O,
+     "from_mpi4py(comm)\n--\n\nMakes a communicator of the ranks of one of mpi4py, in its order. Collective."},
     {"graph", py_graph_make, METH_VARARGS,
      "graph(sources, destinations)\n--\n\nMakes a graph: edges from these ranks to this one, and from it. Collective."},
     {"abort", (PyCFunction)comm_abort, METH_VARARGS,

@@ -2,7 +2,7 @@
  *
  *     module.c    the module, its errors, and what is asked of the interpreter while a call waits
  *     view.c      a Python object as elements in memory: buffer protocol or DLPack
- *     job.c       contexts and communicators
+ *     job.c       contexts and communicators; boot.c: ranks that find each other by a Python function
  *     calls.c     the collectives: a row of a table each, in three forms; graph.c: those along the edges of a graph
  *     arguments.c, sides.c    what Python passes, and what both buffers say together
  *     request.c   what is under way
@@ -60,6 +60,18 @@ void py_view_load(const py_view *view);
 void py_view_store(const py_view *view);
 /* Lets go of the object. */
 void py_view_end(py_view *view);
+
+/* ---- boot.c ---- */
+
+/* How ranks find each other, where a Python function says it. */
+typedef struct py_boot {
+  tutti_boot boot;
+  PyObject *allgather; /* borrowed */
+} py_boot;
+
+/* given: (rank, size, allgather). It must stay where it is, and `given` live, while a context is created with it. -1: an
+ * exception is set. */
+int py_boot_read(PyObject *given, py_boot *boot);
 
 /* ---- job.c ---- */
 

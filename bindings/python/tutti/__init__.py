@@ -11,6 +11,7 @@ import atexit as _atexit
 import math
 
 from tutti._decisions import Candidate, Explanation, Opinion, Plan, explain, plan
+from tutti._join import torchrun
 from tutti._objects import allgather_objects, broadcast_object, gather_objects, scatter_objects
 from tutti._tutti import (
     AbortedError,
@@ -68,7 +69,7 @@ def world() -> Comm:
     """The communicator of all ranks. The first call joins the job."""
     global _world
     if _world is None:
-        _world = Context().comm()
+        _world = Context(boot=torchrun()).comm()
         _atexit.register(_leave)
     return _world
 

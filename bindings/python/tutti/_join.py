@@ -1,0 +1,54 @@
+"""How ranks find each other where the library does not know the launcher: through mpi4py, or through torchrun's store."""
+
+import datetime
+import os
+
+from tutti._tutti import Context
+
+_LAUNCHERS = ("TUTTI_BOOT", "PMIX_RANK", "PMI_FD")  # that the library knows
+_TORCHRUN = ("RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")
+_SECONDS = 300
+
+_stores = []  # rank 0's serves the others as long as the process lives
+
+
+def from_mpi4py(comm):
+    """What Comm.from_mpi4py does. The job is one of its own: its ranks are those of `comm`."""
+    from mpi4py import MPI
+
+    if not isinstance(comm, MPI.Intracomm):
+        raise TypeError(f"from_mpi4py: {comm!r} is no communicator of one group of mpi4py")
+
+    def allgather(mine):
+        everything = bytearray(comm.size * len(mine))
+        comm.Allgather([mine, MPI.BYTE], [everything, MPI.BYTE])
+        return everything
+
+    return Context(boot=(comm.rank, comm.size, allgather)).comm()
+
+
+def torchrun():
+    """The boot of a rank that torchrun started, or whatever sets its four variables; None: nobody has."""
+    if any(os.environ.get(name) for name in _LAUNCHERS) or not all(os.environ.get(name) for name in _TORCHRUN):
+        return None
+    rank, size = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
+    if size == 1:
+        return None
+    import torch.distributed as dist
+
+    # As torch itself does: the store is that of the launcher, or rank 0 opens it, once for all that share its port.
+    agents = os.environ.get("TORCHELASTIC_USE_AGENT_STORE") == "True"
+    host, port = os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"])
+    limit = datetime.timedelta(seconds=_SECONDS)
+    store = dist.TCPStore(host, port, size, rank == 0 and not agents, limit, multi_tenant=True)
+    _stores.append(store)
+    prefix = f"tutti/{os.environ.get('TORCHELASTIC_RESTART_COUNT', '0')}"
+    count = 0
+
+    def allgather(mine):
+        nonlocal count
+        count += 1
+        store.set(f"{prefix}/{count}/{rank}", mine.hex())
+        return b"".join(bytes.fromhex(store.get(f"{prefix}/{count}/{r}").decode()) for r in range(size))
+
+    return rank, size, allgather

@@ -1,0 +1,61 @@
+"""A job, however it was started: `joined.py RANKS` uses tutti.world(), `joined.py RANKS mpi4py` communicators of mpi4py."""
+
+import sys
+
+import numpy
+
+import tutti
+
+ranks = int(sys.argv[1])
+
+
+def check(comm, rank, size):
+    assert (comm.rank, comm.size) == (rank, size), f"rank {comm.rank} of {comm.size}, not {rank} of {size}"
+    assert (comm.allreduce(numpy.full(1000, rank + 1)) == size * (size + 1) // 2).all()
+    assert comm.allgather(numpy.array([rank])).ravel().tolist() == list(range(size))
+    assert tutti.broadcast_object(comm, ("from", rank), root=size - 1) == ("from", size - 1)
+
+
+def with_mpi4py():
+    """Communicators of any of MPI's; calls of both libraries in between, and torch in the same process."""
+    from mpi4py import MPI
+
+    world = MPI.COMM_WORLD
+    rank, size = world.rank, world.size
+    comms = [(tutti.Comm.from_mpi4py(world), world)]
+    part = world.Split(rank % 2, -rank)
+    comms.append((tutti.Comm.from_mpi4py(part), part))
+    comms.append((tutti.Comm.from_mpi4py(MPI.COMM_SELF), MPI.COMM_SELF))
+    for _ in range(3):
+        for ours, theirs in comms:
+            check(ours, theirs.rank, theirs.size)
+            data = numpy.arange(5.0) + theirs.rank
+            got = numpy.zeros(5)
+            theirs.Allreduce(data, got)
+            assert numpy.array_equal(got, ours.allreduce(data)), got
+    try:
+        import torch
+    except ImportError:
+        print("no torch here")
+    else:
+        tensor = torch.full((100,), float(rank))
+        comms[0][0].allreduce(tensor, out=tensor)
+        assert (tensor == size * (size - 1) / 2).all()
+    for wrong in (None, MPI.COMM_NULL):
+        try:
+            tutti.Comm.from_mpi4py(wrong)
+        except TypeError as error:
+            assert "no communicator of one group" in str(error), error
+        else:
+            raise AssertionError(f"{wrong} is no error")
+    return rank, size
+
+
+if sys.argv[2:] == ["mpi4py"]:
+    rank, size = with_mpi4py()
+else:
+    comm = tutti.world()
+    rank, size = comm.rank, comm.size
+    check(comm, rank, size)
+assert size == ranks, f"{size} ranks, not {ranks}"
+print(f"rank {rank} of {size}: all right")
