@@ -26,6 +26,7 @@ def with_mpi4py():
     part = world.Split(rank % 2, -rank)
     comms.append((tutti.Comm.from_mpi4py(part), part))
     comms.append((tutti.Comm.from_mpi4py(MPI.COMM_SELF), MPI.COMM_SELF))
+    comms.append((tutti.world(), world))  # joined by the launcher, without MPI
     for _ in range(3):
         for ours, theirs in comms:
             check(ours, theirs.rank, theirs.size)
