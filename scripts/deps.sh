@@ -8,11 +8,11 @@ set -eu
 build="gcc g++ libc6-dev cmake ninja-build pkg-config python3 libjansson-dev libpmix-dev libhwloc-dev libsodium-dev
 libucx-dev libudev-dev libsvm-dev"
 tests="libcmocka-dev clang libclang-rt-dev clang-format-19|clang-format iproute2 procps strace libsimgrid-dev
-python3-dev python3-numpy libdlpack-dev python3-torch libtorch-dev pybind11-dev"
+python3-dev python3-numpy libdlpack-dev python3-torch libtorch-dev pybind11-dev mypy"
 mpi="openmpi-bin libopenmpi-dev mpich libmpich-dev gfortran"
 programs="hpcc python3-mpi4py scalapack-mpi-test" # that tests run over the interposer
 slurm="slurmctld slurmd slurm-client libpmi2-0|libpmi2-0t64 munge"
-deb="build-essential debhelper libcmocka-dev libmpich-dev libopenmpi-dev lintian"
+deb="build-essential debhelper dh-python libcmocka-dev libdlpack-dev libmpich-dev libopenmpi-dev lintian python3-dev"
 arm64="cmake ninja-build pkg-config python3 gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user"
 case "${1:-}" in
 cluster) wanted="$build $tests $mpi $programs $slurm" ;;

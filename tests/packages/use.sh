@@ -27,7 +27,7 @@ expect() {
 # What the packages depend on is there before and after; they alone come and go.
 apt-get update -q >/dev/null
 purge
-add gcc libc6-dev pkg-config openmpi-bin libopenmpi-dev mpich libmpich-dev
+add gcc libc6-dev pkg-config python3 python3-numpy openmpi-bin libopenmpi-dev mpich libmpich-dev
 add ./deb/*.deb
 purge
 files >"$work/before"
@@ -48,6 +48,16 @@ expect "^tutti [0-9]" tutti version
 expect "allreduce" tutti bench allreduce -n 2 --sizes 8 --against openmpi,mpich
 expect "rounds in total: 3" tutti plan allreduce -n 8 --params recursive-doubling
 expect "tutti" zcat /usr/share/man/man1/tutti.1.gz
+
+# Python
+cat >sum.py <<'EOF'
+import numpy, tutti
+comm = tutti.world()
+total = comm.allreduce(numpy.full(3, comm.rank))
+print(f"rank {comm.rank} of {comm.size}: {total.tolist()}, {tutti.plan('allreduce', 8, params='ring').rounds} rounds")
+EOF
+expect "rank 2 of 3: \[3, 3, 3\], 14 rounds" tutti run -n 3 python3 sum.py
+expect "^tutti [0-9]" python3 -m tutti version
 
 # MPI programs
 for mpi in openmpi mpich; do
