@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The Python package in jobs of 1 to 4 ranks: every collective, errors, waiting, and the examples of its docstrings."""
+"""The Python package in jobs of 1 to 4 ranks: every collective, errors, waiting, decisions, the examples of docstrings."""
 import os
 import pathlib
 import subprocess
@@ -68,10 +68,9 @@ def test_command():
     assert "UnsupportedError: the command tutti 0" in said.stderr, said.stderr
 
 
-def test_docstrings():
-    for module in ("tutti", "tutti._objects", "tutti._decisions"):
-        subprocess.run([PYTHON, "-c", f"import doctest, {module} as m; f = doctest.testmod(m).failed; raise SystemExit(f)"],
-                       env=ENVIRONMENT, check=True, timeout=60)
+def test_examples():
+    run(2, "docstrings.py")
+    run(2, "typed.py")
 
 
 def main():
@@ -79,7 +78,7 @@ def main():
         skip("the Python package is not built here")
     if subprocess.run([PYTHON, "-c", "import numpy"], capture_output=True, check=False).returncode != 0:
         skip("there is no numpy (python3-numpy)")
-    for test in (test_collectives, test_errors, test_waiting, test_heat, test_decisions, test_command, test_docstrings):
+    for test in (test_collectives, test_errors, test_waiting, test_heat, test_decisions, test_command, test_examples):
         test()
         print(f"{test.__name__}: passed")
 

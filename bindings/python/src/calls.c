@@ -126,33 +126,77 @@ ROW(all_to_allv, ARGUMENTS(PY_IN, PY_IN_COUNTS, PY_OUT, PY_OUT_COUNTS, PY_IN_OFF
 ROW(barrier, .none = true)
 
 const PyMethodDef py_calls[] = {
-    ENTRIES(allreduce, ", data, out=None, op='sum'",
-            "Combines `data` of all ranks; every rank gets the result. In place where out is data."),
-    ENTRIES(reduce, ", data, out=None, op='sum', root=0",
-            "Combines `data` of all ranks; the root gets the result, the others None."),
-    ENTRIES(reduce_scatter, ", data, out=None, op='sum'",
-            "Combines `data` of all ranks, whose first axis is the ranks'; each rank gets its part."),
-    ENTRIES(reduce_scatterv, ", data, out, counts, op='sum'",
-            "Combines `data` of all ranks; each rank gets its part, rank r's of counts[r] elements."),
-    ENTRIES(scan, ", data, out=None, op='sum'", "Combines `data` of the ranks up to this one."),
-    ENTRIES(exscan, ", data, out=None, op='sum'",
-            "Combines `data` of the ranks before this one; rank 0's `out` keeps its content."),
-    ENTRIES(broadcast, ", data, root=0", "Brings the root's buffer to those of all other ranks."),
-    ENTRIES(gather, ", data, out=None, root=0",
-            "Brings `data` of all ranks to the root, where the first axis of the result is the ranks'."),
-    ENTRIES(gatherv, ", data, out, counts, offsets=None, root=0",
-            "Brings `data` of all ranks to the root: counts[r] elements of rank r."),
-    ENTRIES(scatter, ", data, out=None, root=0",
-            "Brings each rank its part of the root's `data`, whose first axis is the ranks'."),
-    ENTRIES(scatterv, ", data, out, counts, offsets=None, root=0",
-            "Brings each rank its part of the root's `data`: counts[r] elements to rank r."),
-    ENTRIES(allgather, ", data, out=None",
-            "Brings `data` of all ranks to every rank; the first axis of the result is the ranks'."),
-    ENTRIES(allgatherv, ", data, out, counts, offsets=None",
-            "Brings `data` of all ranks to every rank: counts[r] elements of rank r."),
-    ENTRIES(all_to_all, ", data, out=None",
-            "Brings data[r] to rank r, as out[rank]: the first axis of both is the ranks'."),
-    ENTRIES(all_to_allv, ", data, counts, out, out_counts, offsets=None, out_offsets=None",
-            "Brings counts[r] elements to rank r, and out_counts[r] from it."),
-    ENTRIES(barrier, "", "Returns when every rank has called it."),
+    ENTRIES("comm", allreduce, ", data, out=None, op='sum'",
+            "Combines `data` of all ranks; every rank gets the result.\n\ndata: any shape, of one length and type on "
+            "all ranks, that `op` combines. out: as many elements of that type; data itself: in place. Returns out, or "
+            "a new array like data.",
+            "", "numpy.array([1, comm.rank])", "array([2, 1])"),
+    ENTRIES("comm", reduce, ", data, out=None, op='sum', root=0",
+            "Combines `data` of all ranks; the root gets the result, the others None.\n\ndata: any shape, of one "
+            "length and type on all ranks, that `op` combines. out: on the root, as many elements of that type; data "
+            "itself: in place.",
+            "", "numpy.array([1, comm.rank])", "array([2, 1])"),
+    ENTRIES("comm", reduce_scatter, ", data, out=None, op='sum'",
+            "Combines `data` of all ranks and cuts the result; each rank gets its part.\n\ndata: its first axis is the "
+            "ranks'; with `out`, any shape with as many elements for each rank. Returns out, or a new array like "
+            "data[rank].",
+            "", "numpy.array([[1, 2], [3, 4]])", "array([2, 4])"),
+    ENTRIES(
+        "comm", reduce_scatterv, ", data, out, counts, op='sum'",
+        "Combines `data` of all ranks and cuts the result into parts of different lengths.\n\ncounts: a number of "
+        "elements for each rank, the same list on all; data has their sum. out: counts[rank] elements. Returns out.",
+        "", "numpy.array([1, 2, 3]), numpy.zeros([2, 1][comm.rank], int), [2, 1]", "array([2, 4])"),
+    ENTRIES("comm", scan, ", data, out=None, op='sum'",
+            "Combines `data` of the ranks up to this one.\n\ndata: any shape, of one length and type on all ranks, "
+            "that `op` combines. Returns out, or a new array like data.",
+            "", "numpy.array([comm.rank + 1])", "array([1])"),
+    ENTRIES("comm", exscan, ", data, out=None, op='sum'",
+            "Combines `data` of the ranks before this one.\n\ndata: any shape, of one length and type on all ranks, "
+            "that `op` combines. Returns out, or a new array like data. Rank 0's keeps its content: pass out there.",
+            "", "numpy.array([7]), out=numpy.array([0])", "array([0])"),
+    ENTRIES("comm", broadcast, ", data, root=0",
+            "Brings the root's buffer to those of all other ranks.\n\ndata: any shape and type, of one length on all "
+            "ranks; it is written to on all but the root. Returns data.",
+            "", "numpy.array([1, 2]) if comm.rank == 0 else numpy.zeros(2, int)", "array([1, 2])"),
+    ENTRIES(
+        "comm", gather, ", data, out=None, root=0",
+        "Brings `data` of all ranks to the root; the others get None.\n\ndata: any shape and type, of one length on "
+        "all ranks. out: on the root, with room for all. Returns out, or a new array whose first axis is the ranks'.",
+        "", "numpy.array([5, comm.rank])", "array([[5, 0],\n       [5, 1]])"),
+    ENTRIES("comm", gatherv, ", data, out, counts, offsets=None, root=0",
+            "Brings `data` of all ranks to the root, where their lengths differ.\n\ncounts, offsets: for each rank, "
+            "how many elements of it there are and where they begin in out; one behind the other without offsets. out "
+            "is needed on the root. Returns out.",
+            "", "numpy.full(comm.rank + 1, 5), numpy.zeros(3, int), [1, 2]", "array([5, 5, 5])"),
+    ENTRIES("comm", scatter, ", data, out=None, root=0",
+            "Brings each rank its part of the root's `data`.\n\ndata: on the root, its first axis is the ranks'. out: "
+            "needed on all ranks but the root, where a new array like data[0] is made. Returns out.",
+            ">>> data = numpy.array([[1, 2], [3, 4]]) if comm.rank == 0 else None\n", "data, numpy.zeros(2, int)",
+            "array([1, 2])"),
+    ENTRIES("comm", scatterv, ", data, out, counts, offsets=None, root=0",
+            "Brings each rank its part of the root's `data`, where their lengths differ.\n\ncounts, offsets: for each "
+            "rank, how many elements it gets and where they begin in data; one behind the other without offsets. out: "
+            "counts[rank] elements. Returns out.",
+            ">>> data = numpy.array([1, 2, 3]) if comm.rank == 0 else None\n",
+            "data, numpy.zeros([2, 1][comm.rank], int), [2, 1]", "array([1, 2])"),
+    ENTRIES("comm", allgather, ", data, out=None",
+            "Brings `data` of all ranks to every rank.\n\ndata: any shape and type, of one length on all ranks. out: "
+            "with room for all. Returns out, or a new array whose first axis is the ranks'.",
+            "", "numpy.array([5, comm.rank])", "array([[5, 0],\n       [5, 1]])"),
+    ENTRIES(
+        "comm", allgatherv, ", data, out, counts, offsets=None",
+        "Brings `data` of all ranks to every rank, where their lengths differ.\n\ncounts, offsets: for each rank, how "
+        "many elements of it there are and where they begin in out; one behind the other without offsets. Returns out.",
+        "", "numpy.full(comm.rank + 1, comm.rank), numpy.zeros(3, int), [1, 2]", "array([0, 1, 1])"),
+    ENTRIES("comm", all_to_all, ", data, out=None",
+            "Brings data[r] to rank r, where it is out[rank].\n\ndata: its first axis is the ranks'; with `out`, any "
+            "shape with as many elements for each rank. Returns out, or a new array like data.",
+            "", "numpy.array([10, 11]) + 10 * comm.rank", "array([10, 20])"),
+    ENTRIES("comm", all_to_allv, ", data, counts, out, out_counts, offsets=None, out_offsets=None",
+            "Brings each rank a part of `data`, where their lengths differ.\n\ncounts, offsets: how many elements each "
+            "rank gets and where they begin in data; out_counts, out_offsets: how many come from each and where they "
+            "begin in out; one behind the other without offsets. Returns out.",
+            ">>> counts = [1, 2] if comm.rank == 0 else [1, 0]\n>>> back = [1, 1] if comm.rank == 0 else [2, 0]\n",
+            "numpy.full(sum(counts), comm.rank), counts, numpy.zeros(sum(back), int), back", "array([0, 1])"),
+    ENTRIES("comm", barrier, "", "Returns when every rank has called it.", "", "", ""),
     {NULL, NULL, 0, NULL}};

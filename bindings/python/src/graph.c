@@ -109,17 +109,37 @@ static void graph_dealloc(PyObject *object) {
 }
 
 static PyMethodDef methods[] = {
-    ENTRIES(neighbor_allgather, ", data, out=None", "Brings `data` to every destination; out[n] is that of source n."),
-    ENTRIES(neighbor_allgatherv, ", data, out, counts, offsets=None",
-            "Brings `data` to every destination; counts[n] elements come from source n."),
-    ENTRIES(neighbor_all_to_all, ", data, out=None", "Brings data[n] to destination n; out[n] comes from source n."),
-    ENTRIES(neighbor_all_to_allv, ", data, counts, out, out_counts, offsets=None, out_offsets=None",
-            "Brings counts[n] elements to destination n; out_counts[n] come from source n."),
-    {"close", (PyCFunction)graph_close, METH_NOARGS, "close()\n--\n\nFrees the graph. Local."},
+    ENTRIES("graph", neighbor_allgather, ", data, out=None",
+            "Brings `data` to every destination.\n\ndata: any shape and type, of one length on all ranks with edges. "
+            "Returns out, or a new array whose first axis is the sources': [n] comes from source n.",
+            ">>> graph = comm.graph([1 - comm.rank], [1 - comm.rank])\n", "numpy.array([comm.rank])", "array([[1]])"),
+    ENTRIES("graph", neighbor_allgatherv, ", data, out, counts, offsets=None",
+            "Brings `data` to every destination, where lengths differ.\n\ncounts, offsets: for each source, how many "
+            "elements come from it and where they begin in out; one behind the other without offsets. Returns out.",
+            ">>> graph = comm.graph([1 - comm.rank], [1 - comm.rank])\n",
+            "numpy.full(comm.rank + 1, 5), numpy.zeros(2 - comm.rank, int), [2 - comm.rank]", "array([5, 5])"),
+    ENTRIES("graph", neighbor_all_to_all, ", data, out=None",
+            "Brings data[n] to destination n.\n\ndata: its first axis is the destinations'. Returns out, or a new "
+            "array whose first axis is the sources': [n] comes from source n.",
+            ">>> graph = comm.graph([1 - comm.rank], [1 - comm.rank])\n", "numpy.array([[comm.rank, 7]])",
+            "array([[1, 7]])"),
+    ENTRIES("graph", neighbor_all_to_allv, ", data, counts, out, out_counts, offsets=None, out_offsets=None",
+            "Brings each destination a part of `data`, where lengths differ.\n\ncounts, offsets: how many elements "
+            "each destination gets and where they begin in data; out_counts, out_offsets: how many come from each "
+            "source and where they begin in out; one behind the other without offsets. Returns out.",
+            ">>> graph = comm.graph([1 - comm.rank], [1 - comm.rank])\n",
+            "numpy.full(comm.rank + 1, 5), [comm.rank + 1], numpy.zeros(2 - comm.rank, int), [2 - comm.rank]",
+            "array([5, 5])"),
+    {"close", (PyCFunction)graph_close, METH_NOARGS,
+     "close($self, /)\n--\n\nFrees the graph. Local. A ValueError where requests of it are there.\n\n"
+     ">>> comm.graph([], []).close()\n"},
     {NULL, NULL, 0, NULL}};
 
 static PyType_Slot slots[] = {
-    {Py_tp_doc, "From which ranks this one gets, and to which it gives, in the neighbor collectives."},
+    {Py_tp_doc,
+     "From which ranks this one gets, and to which it gives, in the neighbor collectives. Comm.graph makes it."
+     "\n\n>>> other = 1 - comm.rank\n>>> graph = comm.graph([other, other], [other, other])\n"
+     ">>> graph.neighbor_all_to_all(numpy.array([1, 2]))\narray([1, 2])\n"},
     {Py_tp_dealloc, (void *)graph_dealloc},
     {Py_tp_methods, methods},
     {0, NULL}};

@@ -10,15 +10,27 @@ static PyObject *errors[TUTTI_ERR_REFUSED + 1]; /* by status; the module holds t
 static const struct {
   const char *name, *about;
 } error_names[] = {
-    [TUTTI_ERR_ARGUMENT] = {"ArgumentError", "An argument is wrong; the text names it and its value."},
+    [TUTTI_ERR_ARGUMENT] =
+        {"ArgumentError", "An argument is wrong; the text names it and its value.\n\n>>> comm.allreduce(numpy.ones(2), "
+                          "op='bit-and')\nTraceback (most recent call last):\ntutti.ArgumentError: ...\n"},
     [TUTTI_ERR_MEMORY] = {"OutOfMemoryError", "Memory, ordinary or shared, is exhausted."},
     [TUTTI_ERR_SYSTEM] = {"SystemCallError", "A system call failed."},
-    [TUTTI_ERR_MISMATCH] = {"MismatchError", "Ranks called different things; the text says which rank called what."},
+    [TUTTI_ERR_MISMATCH] = {"MismatchError",
+                            "Ranks called different things; the text says which rank called what.\n\n>>> "
+                            "comm.split(0).allreduce(numpy.ones(1 + comm.rank))\nTraceback (most recent call "
+                            "last):\ntutti.MismatchError: ...\n"},
     [TUTTI_ERR_PEER] = {"PeerError", "A rank died, or its connection is lost; the text names it."},
     [TUTTI_ERR_TIMEOUT] = {"TimeoutError", "A time limit passed; the text names the missing ranks."},
-    [TUTTI_ERR_ABORTED] = {"AbortedError", "A rank gave up the communicator; the text says which, and why."},
-    [TUTTI_ERR_UNSUPPORTED] = {"UnsupportedError", "It is legal, but not available here."},
-    [TUTTI_ERR_PLAN] = {"PlanError", "The parameters make no plan, or a plan failed its proof."},
+    [TUTTI_ERR_ABORTED] =
+        {"AbortedError",
+         "A rank gave up the communicator; the text says which, and why.\n\n>>> part = comm.split(0)\n>>> "
+         "part.abort('enough')\n>>> part.barrier()\nTraceback (most recent call last):\ntutti.AbortedError: ...\n"},
+    [TUTTI_ERR_UNSUPPORTED] = {"UnsupportedError",
+                               "It is legal, but not available here.\n\n>>> comm.explain('neighbor_allgather', "
+                               "8)\nTraceback (most recent call last):\ntutti.UnsupportedError: ...\n"},
+    [TUTTI_ERR_PLAN] = {"PlanError",
+                        "The parameters make no plan, or a plan failed its proof.\n\n>>> comm.set_params('allreduce', "
+                        "'[core:spiral]')\nTraceback (most recent call last):\ntutti.PlanError: ...\n"},
     [TUTTI_ERR_REFUSED] = {"RefusedError", "A rank refused the call; the communicator still works."},
 };
 
@@ -50,7 +62,9 @@ static int add_error(PyObject *module, int status, PyObject *general) {
 }
 
 static int add_errors(PyObject *module) {
-  PyObject *general = PyErr_NewExceptionWithDoc("tutti.Error", "Whatever goes wrong in tutti.", NULL, NULL);
+  PyObject *general = PyErr_NewExceptionWithDoc(
+      "tutti.Error", "Whatever goes wrong in tutti.\n\n>>> issubclass(tutti.PeerError, tutti.Error)\nTrue\n", NULL,
+      NULL);
   int failed = general ? PyModule_AddObjectRef(module, "Error", general) : -1;
   for (int status = TUTTI_ERR_ARGUMENT; status <= TUTTI_ERR_REFUSED && !failed; status++)
     failed = add_error(module, status, general);

@@ -2,7 +2,8 @@
  *
  *     module.c    the module, its errors, and what is asked of the interpreter while a call waits
  *     view.c      a Python object as elements in memory: buffer protocol or DLPack
- *     job.c       contexts and communicators; boot.c: ranks that find each other by a Python function
+ *     context.c   contexts and memory; boot.c: ranks that find each other by a Python function
+ *     comm.c      communicators
  *     calls.c     the collectives: a row of a table each, in three forms; graph.c: those along the edges of a graph
  *     arguments.c, sides.c    what Python passes, and what both buffers say together
  *     request.c   what is under way
@@ -73,7 +74,7 @@ typedef struct py_boot {
  * exception is set. */
 int py_boot_read(PyObject *given, py_boot *boot);
 
-/* ---- job.c ---- */
+/* ---- context.c, comm.c ---- */
 
 typedef struct py_context {
   PyObject_HEAD tutti_context *context; /* NULL: closed */
@@ -105,7 +106,8 @@ extern PyType_Spec py_context_spec, py_comm_spec, py_memory_spec;
 extern PyType_Spec py_graph_spec; /* graph.c */
 PyObject *py_graph_make(PyObject *comm, PyObject *args);
 void py_graph_close_all(py_comm *comm);
-void py_comm_prepare(void); /* before its type is made */
+PyObject *py_comm_new(py_context *of, tutti_comm *comm); /* takes comm in any case */
+void py_comm_prepare(void);                              /* before its type is made */
 void py_part_add(py_part **list, py_part *part);
 void py_part_remove(py_part *part);
 /* NULL, with an exception, where it is closed. */

@@ -177,24 +177,39 @@ static void request_dealloc(PyObject *object) {
 
 static PyMethodDef methods[] = {
     {"wait", (PyCFunction)request_wait, METH_NOARGS,
-     "wait()\n--\n\nWaits until the call is complete; returns its result."},
-    {"test", (PyCFunction)request_test, METH_NOARGS, "test()\n--\n\nWhether the call is complete."},
+     "wait($self, /)\n--\n\nWaits until the call is complete; returns its result, or raises its error. Other threads "
+     "of Python "
+     "run meanwhile, and Ctrl-C ends the wait.\n\n"
+     ">>> comm.allreduce_start(numpy.array([1, 2])).wait()\narray([2, 4])\n"},
+    {"test", (PyCFunction)request_test, METH_NOARGS,
+     "test($self, /)\n--\n\nWhether the call is complete. Moves it on, and raises its error.\n\n"
+     ">>> request = comm.barrier_start()\n>>> while not request.test():\n...     pass\n"},
     {"start", (PyCFunction)request_start, METH_NOARGS,
-     "start()\n--\n\nStarts a request of an _init method; returns it."},
-    {"watch", (PyCFunction)request_watch, METH_O,
-     "watch(fd)\n--\n\nHas 1 written to an eventfd when the call is complete; False: it is."},
+     "start($self, /)\n--\n\nStarts a request of an _init method; returns it. A ValueError where it runs, or is of no "
+     "_init "
+     "method."
+     "\n\n>>> total = numpy.zeros(1, int)\n>>> again = comm.allreduce_init(numpy.array([comm.rank]), total)\n"
+     ">>> for step in range(3):\n...     sums = again.start().wait()\n>>> total\narray([1])\n"},
+    {"_watch", (PyCFunction)request_watch, METH_O,
+     "_watch($self, fd, /)\n--\n\nHas 1 written to an eventfd when the call is complete; False: it is."},
+    {"__class_getitem__", Py_GenericAlias, METH_CLASS | METH_O, "Request[type of its result], for annotations."},
     {NULL, NULL, 0, NULL}};
 
 static PyGetSetDef members[] = {
-    {"ready", (getter)request_ready, NULL, "Whether wait() would return at once, if watched.", NULL},
+    {"_ready", (getter)request_ready, NULL, "Whether wait() would return at once, if watched.", NULL},
     {NULL, NULL, NULL, NULL, NULL}};
 
-static PyType_Slot slots[] = {{Py_tp_doc, "A call that is under way, or one that can be started again and again."},
-                              {Py_tp_dealloc, (void *)request_dealloc},
-                              {Py_tp_methods, methods},
-                              {Py_tp_getset, members},
-                              {Py_am_await, (void *)request_await},
-                              {0, NULL}};
+static PyType_Slot slots[] = {
+    {Py_tp_doc,
+     "A call that is under way, or one that can be started again and again. It can be awaited. Its buffers are "
+     "kept until it is complete, also where the program has dropped it.\n\n"
+     ">>> import asyncio\n>>> async def total():\n...     return await comm.allreduce_start(numpy.array([1]))\n"
+     ">>> asyncio.run(total())\narray([2])\n"},
+    {Py_tp_dealloc, (void *)request_dealloc},
+    {Py_tp_methods, methods},
+    {Py_tp_getset, members},
+    {Py_am_await, (void *)request_await},
+    {0, NULL}};
 
 PyType_Spec py_request_spec = {"tutti.Request", sizeof(py_request), 0,
                                Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};

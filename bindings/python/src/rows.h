@@ -32,9 +32,20 @@
 
 #define ENTRY(name, suffix, arguments, text)                                                                           \
   {#name #suffix, (PyCFunction)(void (*)(void))name##suffix, METH_FASTCALL | METH_KEYWORDS,                            \
-   #name #suffix "(self" arguments ")\n--\n\n" text}
-#define ENTRIES(name, arguments, text)                                                                                 \
-  ENTRY(name, , arguments, text), ENTRY(name, _start, arguments, "Starts a call and returns its Request. " text),      \
-      ENTRY(name, _init, arguments, "Makes a Request that starts any number of times. " text)
+   #name #suffix "($self" arguments ")\n--\n\n" text}
+/* about: what it does, with the shapes and types of its arguments. The rest is an example: object.name(call) gives `gives`
+ * after the lines of `setup`, as rank 0 of two sees it; a test runs it in all three forms. */
+#define ENTRIES(object, name, arguments, about, setup, call, gives)                                                    \
+  ENTRY(name, , arguments,                                                                                             \
+        about "\n\nAs rank 0 of two sees it:\n\n" setup ">>> " object "." #name "(" call ")\n" gives),                 \
+      ENTRY(name, _start, arguments,                                                                                   \
+            "Starts a call of " #name                                                                                  \
+            ", with its arguments, and returns the Request, whose wait() returns the result. "                         \
+            "The buffers are the call's until then.\n\nAs rank 0 of two sees it:\n\n" setup ">>> " object "." #name    \
+            "_start(" call ").wait()\n" gives),                                                                        \
+      ENTRY(name, _init, arguments,                                                                                    \
+            "Makes a Request of " #name ", with its arguments, that start() starts any number of times. Each time it " \
+            "takes what the buffers then hold.\n\nAs rank 0 of two sees it:\n\n" setup ">>> again = " object "." #name \
+            "_init(" call ")\n>>> again.start().wait()\n" gives)
 
 #endif

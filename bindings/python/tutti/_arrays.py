@@ -1,9 +1,10 @@
 """Arrays for results, in the library that the input is of."""
 
 import sys
+from typing import Any
 
 
-def result(array, in_parts, out_parts, name):
+def result(array: Any, in_parts: int, out_parts: int, name: str) -> Any:
     """An array like `array`; where a call divides it into parts, or gathers parts, the first axis is theirs; -1: it does not."""
     shape = getattr(array, "shape", None)
     if shape is None:

@@ -3,36 +3,42 @@
 import asyncio
 import os
 import weakref
+from typing import Any, TypeVar
 
-_bells = weakref.WeakKeyDictionary()  # of each event loop
+from tutti._tutti import Request
+
+_Result = TypeVar("_Result")
+_os: Any = os  # its eventfd is newer than some stubs of it
+
+_bells: "weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, _Bell]" = weakref.WeakKeyDictionary()  # of each loop
 
 
 class _Bell:
     """A descriptor of an event loop, and who waits for it."""
 
-    def __init__(self, loop):
-        self.fd = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
-        self.waiting = {}  # request -> future
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self.fd = _os.eventfd(0, os.O_NONBLOCK | os.O_CLOEXEC)
+        self.waiting: dict[Request[Any], asyncio.Future[None]] = {}
         loop.add_reader(self.fd, self.ring)
 
-    def ring(self):
-        os.eventfd_read(self.fd)
-        for request in [request for request in self.waiting if request.ready]:
+    def ring(self) -> None:
+        _os.eventfd_read(self.fd)
+        for request in [request for request in self.waiting if request._ready]:
             future = self.waiting.pop(request)
             if not future.done():
                 future.set_result(None)
 
-    def __del__(self):
+    def __del__(self) -> None:
         os.close(self.fd)
 
 
-async def wait(request):
+async def wait(request: Request[_Result]) -> _Result:
     """What `await request` does. Cancelling gives up the wait, not the call."""
     loop = asyncio.get_running_loop()
     bell = _bells.get(loop)
     if bell is None:
         bell = _bells[loop] = _Bell(loop)
-    while request.watch(bell.fd):
+    while request._watch(bell.fd):
         future = bell.waiting[request] = loop.create_future()
         try:
             await future

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+from collections.abc import Iterator, Sequence
 
 from tutti._tutti import ArgumentError, PlanError, UnsupportedError, __version__
 
@@ -14,7 +15,7 @@ _MISUSED = 2  # exit code: arguments are wrong
 _HERE = pathlib.Path(__file__).parent
 
 
-def _places():
+def _places() -> Iterator[pathlib.Path]:
     yield _HERE / "bin/tutti"  # of a wheel
     yield _HERE.parents[2] / "bin/tutti"  # of a build folder
     yield pathlib.Path(sysconfig.get_path("scripts")) / "tutti"
@@ -23,13 +24,13 @@ def _places():
         yield pathlib.Path(found)
 
 
-def _run(path, arguments):
+def _run(path: pathlib.Path, arguments: Sequence[str]) -> "subprocess.CompletedProcess[str]":
     environment = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}  # it is no MPI program
     return subprocess.run([path, *arguments], capture_output=True, text=True, check=False, env=environment)
 
 
 @functools.cache
-def path():
+def path() -> pathlib.Path:
     """Of the command that belongs to this package: one of another version might decide otherwise."""
     others = []
     for place in _places():
@@ -45,13 +46,13 @@ def path():
     )
 
 
-def _is_script(place):
+def _is_script(place: pathlib.Path) -> bool:
     """A wheel's script of this name starts the command through this package."""
     with open(place, "rb") as file:
         return file.read(2) == b"#!"
 
 
-def ask(*arguments):
+def ask(*arguments: object) -> str:
     """What the command prints. Its refusals are exceptions."""
     done = _run(path(), [str(argument) for argument in arguments])
     if done.returncode == 0:
@@ -60,7 +61,7 @@ def ask(*arguments):
     raise (ArgumentError if done.returncode == _MISUSED else PlanError)(text)
 
 
-def main():
+def main() -> None:
     """python3 -m tutti ..., and the script of a wheel: becomes the command."""
     command = path()
-    os.execv(command, [command, *sys.argv[1:]])
+    os.execv(command, [str(command), *sys.argv[1:]])

@@ -8,6 +8,8 @@ import dataclasses
 import functools
 import json
 import operator
+from collections.abc import Sequence
+from typing import Any, SupportsIndex
 
 from tutti._command import ask
 from tutti._tutti import PlanError
@@ -17,7 +19,11 @@ _SHOWN = 64  # ranks: a picture of more is none
 
 @dataclasses.dataclass(frozen=True)
 class Opinion:
-    """What one authority says of a call. `params` is None where it says nothing; `why` says why it does not count."""
+    """What one authority says of a call. `params` is None where it says nothing; `why` says why it does not count.
+
+    >>> tutti.explain("allreduce", 8, ranks=4).opinions[0]
+    Opinion(authority='tutti_comm_set_params', params=None, source='', why='the program has set no parameters')
+    """
 
     authority: str
     params: str | None
@@ -27,7 +33,12 @@ class Opinion:
 
 @dataclasses.dataclass(frozen=True)
 class Candidate:
-    """Parameters that a call could run with. Times are seconds; None where they are not known."""
+    """Parameters that a call could run with. Times are seconds; None where they are not known.
+
+    >>> said = tutti.explain("barrier", ranks=2, candidates=True)
+    >>> [candidate.params for candidate in said.candidates if candidate.runs] == [said.params]
+    True
+    """
 
     params: str
     runs: bool
@@ -41,6 +52,10 @@ class Explanation:
     """What `explain` returns: the parameters that a call runs with, and who decides that. `str` of it is text for people.
 
     `nodes` is None for a communicator; `opinions` and `candidates` are empty there.
+
+    >>> said = comm.explain("allreduce", 8)
+    >>> said.params == comm.explain("allreduce", 8).params, said.ranks, said.nodes
+    (True, 2, None)
     """
 
     collective: str
@@ -50,15 +65,19 @@ class Explanation:
     root: int
     params: str
     authority: str
-    opinions: tuple = dataclasses.field(default=(), repr=False)
-    candidates: tuple = dataclasses.field(default=(), repr=False)
+    opinions: tuple[Opinion, ...] = dataclasses.field(default=(), repr=False)
+    candidates: tuple[Candidate, ...] = dataclasses.field(default=(), repr=False)
     text: str = dataclasses.field(default="", repr=False)
 
-    def __str__(self):
+    def __str__(self) -> str:
         return self.text
 
-    def plan(self, nodes=None, model=None):
-        """The plan that the call runs. nodes: where the ranks are, of a communicator."""
+    def plan(self, nodes: int | None = None, model: str | None = None) -> "Plan":
+        """The Plan that the call runs. nodes: where the ranks are, of a communicator.
+
+        >>> tutti.explain("broadcast", 8, ranks=4).plan().rounds
+        1
+        """
         return plan(self.collective, self.ranks, nodes or self.nodes, params=self.params, root=self.root, model=model)
 
 
@@ -67,72 +86,98 @@ class Plan:
 
     Attributes: `collective`, `ranks`, `nodes`, `root` (None where there is none), `params`, `form`, `blocks` (that the
     vector is cut into), `rounds`, `levels` (what the busiest rank sends over each), `model` (of the times).
+
+    >>> tutti.plan("allreduce", 8, params="ring").blocks
+    8
     """
 
-    def __init__(self, arguments):
+    collective: str
+    ranks: int
+    nodes: int
+    root: int | None
+    params: str
+    form: str
+    blocks: int
+    rounds: int
+    levels: list[dict[str, Any]]
+    model: str
+
+    def __init__(self, arguments: Sequence[object]) -> None:
         self._arguments = arguments
-        self._times = {}
+        self._times: dict[int, float] = {}
         self._take(())
 
-    def _take(self, sizes):
+    def _take(self, sizes: Sequence[int]) -> None:
         said = json.loads(ask("plan", *self._arguments, "--json", *(("--sizes", ",".join(map(str, sizes))) if sizes else ())))
         self._times.update({of["bytes"]: of["predicted_ns"] * 1e-9 for of in said.pop("sizes")})
         vars(self).update(said)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         where = f" on {self.nodes} nodes" if self.nodes > 1 else ""
         return f"<tutti.Plan of {self.collective}, {self.ranks} ranks{where}, '{self.params}', {self.rounds} rounds>"
 
-    def __str__(self):
+    def __str__(self) -> str:
         return self.text
 
     @functools.cached_property
-    def text(self):
-        """The plans of all ranks, as `tutti plan --text` prints them."""
+    def text(self) -> str:
+        """The plans of all ranks, as `tutti plan --text` prints them.
+
+        >>> tutti.plan("allreduce", 8, params="ring").text.count("lane 0 id")
+        8
+        """
         return ask("plan", *self._arguments, "--text")
 
     @functools.cached_property
-    def svg(self):
-        """A picture: rounds across, ranks down. A PlanError where there are more than 64 ranks."""
+    def svg(self) -> str:
+        """A picture: rounds across, ranks down. A PlanError where there are more than 64 ranks.
+
+        >>> tutti.plan("allreduce", 8, params="ring").svg[:4]
+        '<svg'
+        """
         return ask("plan", *self._arguments, "--svg", "-")
 
-    def _repr_svg_(self):
+    def _repr_svg_(self) -> str | None:
         return self.svg if self.ranks <= _SHOWN else None
 
-    def simulate(self, nbytes):
-        """Predicted seconds of a call with a vector of so many bytes, by `model`. Nothing is run."""
+    def simulate(self, nbytes: SupportsIndex) -> float:
+        """Predicted seconds of a call with a vector of so many bytes, by `model`. Nothing is run.
+
+        >>> round(tutti.plan("broadcast", 2, params="binomial", model="alpha=1us,beta=1").simulate(1000) * 1e6, 3)
+        2.0
+        """
         nbytes = _whole("nbytes", nbytes, 1)
         if nbytes not in self._times:
             self._take((nbytes,))
         return self._times[nbytes]
 
 
-def _name(collective):
+def _name(collective: str) -> str:
     return collective.replace("_", "-")  # the methods' names are names
 
 
-def _whole(name, value, least):
+def _whole(name: str, value: SupportsIndex, least: int) -> int:
     number = operator.index(value)  # numpy's integers too
     if number < least:
         raise ValueError(f"{name} is {number}; it must be {least} or more")
     return number
 
 
-def _subject(ranks, nodes, root, model):
-    words = ["-n", _whole("ranks", ranks, 1)]
+def _subject(ranks: SupportsIndex, nodes: SupportsIndex | None, root: SupportsIndex, model: str | None) -> list[object]:
+    words: list[object] = ["-n", _whole("ranks", ranks, 1)]
     nodes = None if nodes is None else _whole("nodes", nodes, 1)
     for option, value in (("--nodes", nodes), ("--root", _whole("root", root, 0) or None), ("--model", model)):
         words += [] if value is None else [option, value]
     return words
 
 
-def plan(collective, ranks, nodes=None, *, params="[core:star]", root=0, model=None):
+def plan(collective: str, ranks: SupportsIndex, nodes: SupportsIndex | None = None, *, params: str = "[core:star]",
+         root: SupportsIndex = 0, model: str | None = None) -> Plan:  # fmt: skip
     """Compiles a collective as the library would, for ranks that need not be there.
 
     collective: "allreduce", "all-to-all" ... nodes: the ranks are on so many machines, in rank order. params: parameters
     or a preset (docs/plan.md). model: rates for `simulate`, such as "node:alpha=2us,beta=0.1". Returns a Plan.
 
-    >>> import tutti
     >>> ring = tutti.plan("allreduce", 8, params="ring")
     >>> ring
     <tutti.Plan of allreduce, 8 ranks, 'form=split [core:chain]', 14 rounds>
@@ -143,16 +188,17 @@ def plan(collective, ranks, nodes=None, *, params="[core:star]", root=0, model=N
     return Plan([_name(collective), *_subject(ranks, nodes, root, model), "--params", params])
 
 
-def _seconds(ns):
+def _seconds(ns: float | None) -> float | None:
     return None if ns is None else ns * 1e-9
 
 
-def _source(of, name):
+def _source(of: dict[str, Any], name: str) -> str:
     return f"{of[name]} {of['source']}".strip()
 
 
-def explain(collective, nbytes=None, ranks=1, nodes=None, *, type="float32", op="sum", root=0, params=None, model=None,
-            candidates=False):  # fmt: skip
+def explain(collective: str, nbytes: SupportsIndex | None = None, ranks: SupportsIndex = 1,
+            nodes: SupportsIndex | None = None, *, type: str = "float32", op: str = "sum", root: int = 0,
+            params: str | None = None, model: str | None = None, candidates: bool = False) -> Explanation:  # fmt: skip
     """Which parameters a call would run with on ranks that need not be there, and who decides that.
 
     nbytes: of the whole vector; a barrier has none. nodes: the ranks are on so many machines, in rank order. params: the
@@ -160,14 +206,13 @@ def explain(collective, nbytes=None, ranks=1, nodes=None, *, type="float32", op=
     fastest first; that takes seconds. It asks what this machine's jobs ask: environment, wisdom, profile
     (docs/tuning.md). Returns an Explanation; a PlanError where the call would get it.
 
-    >>> import tutti
     >>> said = tutti.explain("allreduce", 1 << 20, ranks=16, nodes=4)
     >>> said.authority.startswith("profile default.json:")
     True
     >>> said.plan().ranks
     16
     """
-    words = ["explain", _name(collective), *([] if nbytes is None else [_whole("nbytes", nbytes, 0)]), *_subject(ranks, nodes, root, model)]
+    words: list[object] = ["explain", _name(collective), *([] if nbytes is None else [_whole("nbytes", nbytes, 0)]), *_subject(ranks, nodes, root, model)]
     words += ["--type", type, "--op", op, *([] if params is None else ["--set", params])]
     said = json.loads(ask(*words, "--json", *([] if candidates else ["--brief"])))
     if said["runs"] is None:
@@ -192,7 +237,7 @@ def explain(collective, nbytes=None, ranks=1, nodes=None, *, type="float32", op=
     )
 
 
-def of_comm(ranks, collective, nbytes, root, params, authority):
+def of_comm(ranks: int, collective: str, nbytes: int, root: int, params: str, authority: str) -> Explanation:
     """What Comm.explain returns."""
     text = f"{collective} of {ranks} ranks, {nbytes} bytes: it runs with '{params}'; {authority} decides."
     return Explanation(collective, nbytes, ranks, None, root, params, authority, text=text)

@@ -2,24 +2,26 @@
 
 import datetime
 import os
+from collections.abc import Callable
+from typing import Any
 
-from tutti._tutti import Context
+from tutti._tutti import Comm, Context
 
 _LAUNCHERS = ("TUTTI_BOOT", "PMIX_RANK", "PMI_FD")  # that the library knows
 _TORCHRUN = ("RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")
 _SECONDS = 300
 
-_stores = []  # rank 0's serves the others as long as the process lives
+_stores: list[Any] = []  # rank 0's serves the others as long as the process lives
 
 
-def from_mpi4py(comm):
+def from_mpi4py(comm: Any) -> Comm:
     """What Comm.from_mpi4py does. The job is one of its own: its ranks are those of `comm`."""
     from mpi4py import MPI
 
     if not isinstance(comm, MPI.Intracomm):
         raise TypeError(f"from_mpi4py: {comm!r} is no communicator of one group of mpi4py")
 
-    def allgather(mine):
+    def allgather(mine: bytes) -> bytearray:
         everything = bytearray(comm.size * len(mine))
         comm.Allgather([mine, MPI.BYTE], [everything, MPI.BYTE])
         return everything
@@ -27,14 +29,16 @@ def from_mpi4py(comm):
     return Context(boot=(comm.rank, comm.size, allgather)).comm()
 
 
-def torchrun():
+def torchrun() -> tuple[int, int, Callable[[bytes], bytes]] | None:
     """The boot of a rank that torchrun started, or whatever sets its four variables; None: nobody has."""
     if any(os.environ.get(name) for name in _LAUNCHERS) or not all(os.environ.get(name) for name in _TORCHRUN):
         return None
     rank, size = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
     if size == 1:
         return None
-    import torch.distributed as dist
+    import torch.distributed
+
+    dist: Any = torch.distributed
 
     # As torch itself does: the store is that of the launcher, or rank 0 opens it, once for all that share its port.
     agents = os.environ.get("TORCHELASTIC_USE_AGENT_STORE") == "True"
@@ -45,7 +49,7 @@ def torchrun():
     prefix = f"tutti/{os.environ.get('TORCHELASTIC_RESTART_COUNT', '0')}"
     count = 0
 
-    def allgather(mine):
+    def allgather(mine: bytes) -> bytes:
         nonlocal count
         count += 1
         store.set(f"{prefix}/{count}/{rank}", mine.hex())

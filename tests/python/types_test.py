@@ -1,0 +1,37 @@
+#!/usr/bin/env python3
+"""Types: mypy --strict on the package, on a program that must pass and one whose lines must not; the stubs against what
+the extension has."""
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+PACKAGE = pathlib.Path(os.environ["TUTTI_BIN"]).parent / "lib/python"
+PROGRAMS = pathlib.Path(__file__).parent / "programs"
+PYTHON = "/usr/bin/python3"
+
+if not (PACKAGE / "tutti").exists():
+    print("skipped: the Python package is not built here")
+    sys.exit(77)
+if not shutil.which("mypy", path="/usr/bin"):
+    print("skipped: there is no mypy")
+    sys.exit(77)
+
+
+def check(what, *command):
+    with tempfile.TemporaryDirectory() as cache:
+        done = subprocess.run(command, text=True, capture_output=True, check=False, timeout=600, cwd=cache,
+                              env={**os.environ, "PYTHONPATH": str(PACKAGE), "MYPYPATH": str(PACKAGE)})
+    assert done.returncode == 0, f"{what}:\n{done.stdout}{done.stderr}"
+    print(f"{what}: passed")
+
+
+strict = ["/usr/bin/mypy", "--strict", "--python-executable", PYTHON]
+modules = [PACKAGE / "tutti" / name for name in os.listdir(PACKAGE / "tutti") if name.endswith((".py", ".pyi"))]
+modules = [module for module in modules if module.name != "_as_gloo.py"]  # of tutti.torch
+check("the package", *strict, "--ignore-missing-imports", "--follow-imports=silent", *modules)
+check("a program", *strict, PROGRAMS / "typed.py")
+check("mistakes", *strict, PROGRAMS / "mistyped.py")
+check("stubs", "/usr/bin/stubtest", "tutti._tutti", "--ignore-missing-stub", "--concise")
