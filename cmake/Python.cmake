@@ -49,6 +49,9 @@ if(torch)
                              ${TORCH}/torch/csrc/api/include)
   target_compile_features(tutti_torch PRIVATE cxx_std_17)
   target_compile_options(tutti_torch PRIVATE -Wall -Wextra -Wshadow)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL GNU) # what torch's futures have in them, inlined
+    set_source_files_properties(bindings/python/torch/callbacks.cpp PROPERTIES COMPILE_OPTIONS -Wno-maybe-uninitialized)
+  endif()
   target_link_libraries(tutti_torch PRIVATE tutti_shared torch_python torch_cpu c10)
   set_target_properties(tutti_torch PROPERTIES PREFIX "" OUTPUT_NAME _torch SUFFIX ${suffix}
     CXX_VISIBILITY_PRESET hidden LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib/python/tutti/torch

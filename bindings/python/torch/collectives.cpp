@@ -10,7 +10,7 @@ Group::WorkPtr Group::broadcast(Tensors &tensors, const c10d::BroadcastOptions &
   Draft draft(this, c10d::OpType::BROADCAST, ":broadcast", tensors, tensors, options.timeout);
   draft.moves(tensor);
   void *data = draft.out(tensor, true);
-  draft.start(tutti_broadcast_start(data, data, tensor.numel() * draft.unit, draft.type, options.rootRank, comm_->comm,
+  draft.start(tutti_broadcast_start(data, data, tensor.numel() * draft.unit, draft.type, options.rootRank, draft.comm->comm,
                                     &draft.request));
   return draft.go();
 }
@@ -23,7 +23,7 @@ Group::WorkPtr Group::allreduce(Tensors &tensors, const c10d::AllreduceOptions &
   void *out = draft.out(tensor, true);
   at::Tensor input = draft.combines(tensor, tensor, options.reduceOp, getSize());
   const void *in = input.is_same(tensor) ? out : draft.in(input);
-  draft.start(tutti_allreduce_start(in, out, tensor.numel(), draft.type, draft.op, comm_->comm, &draft.request));
+  draft.start(tutti_allreduce_start(in, out, tensor.numel(), draft.type, draft.op, draft.comm->comm, &draft.request));
   return draft.go();
 }
 
@@ -39,7 +39,7 @@ Group::WorkPtr Group::allreduce_coalesced(Tensors &tensors, const c10d::Allreduc
   at::Tensor input = draft.combines(flat, flat, options.reduceOp, getSize());
   const void *in = input.is_same(flat) ? out : draft.in(input);
   draft.then([flat, tensors] { unflatten(flat, tensors); });
-  draft.start(tutti_allreduce_start(in, out, flat.numel(), draft.type, draft.op, comm_->comm, &draft.request));
+  draft.start(tutti_allreduce_start(in, out, flat.numel(), draft.type, draft.op, draft.comm->comm, &draft.request));
   return draft.go();
 }
 
@@ -51,7 +51,7 @@ Group::WorkPtr Group::reduce(Tensors &tensors, const c10d::ReduceOptions &option
   void *out = is_root ? draft.out(tensor, true) : nullptr;
   const void *in = is_root && input.is_same(tensor) ? out : draft.in(input);
   draft.start(
-      tutti_reduce_start(in, out, tensor.numel(), draft.type, draft.op, options.rootRank, comm_->comm, &draft.request));
+      tutti_reduce_start(in, out, tensor.numel(), draft.type, draft.op, options.rootRank, draft.comm->comm, &draft.request));
   return draft.go();
 }
 
@@ -69,7 +69,7 @@ Group::WorkPtr Group::gather_into(const Tensors &outputs, const Tensors &inputs,
     const void *in = draft.in(inputs[n]);
     void *out = draft.out(outputs[n]);
     draft.start(
-        tutti_allgather_start(in, out, inputs[n].numel() * draft.unit, draft.type, comm_->comm, &draft.request));
+        tutti_allgather_start(in, out, inputs[n].numel() * draft.unit, draft.type, draft.comm->comm, &draft.request));
   }
   return draft.go();
 }
@@ -87,7 +87,7 @@ Group::WorkPtr Group::scatter_sum(const Tensors &outputs, const Tensors &inputs,
     const void *in = draft.in(draft.combines(inputs[n], outputs[n], op, getSize()));
     void *out = draft.out(outputs[n]);
     draft.start(
-        tutti_reduce_scatter_start(in, out, outputs[n].numel(), draft.type, draft.op, comm_->comm, &draft.request));
+        tutti_reduce_scatter_start(in, out, outputs[n].numel(), draft.type, draft.op, draft.comm->comm, &draft.request));
   }
   return draft.go();
 }
@@ -136,16 +136,16 @@ Group::WorkPtr Group::alltoall_base(at::Tensor &output, at::Tensor &input, std::
   const void *in = draft.in(input);
   void *out = draft.out(output);
   if (input_splits.empty() && output_splits.empty() && input.numel() == output.numel())
-    draft.start(tutti_all_to_all_start(in, out, words[0], draft.type, comm_->comm, &draft.request));
+    draft.start(tutti_all_to_all_start(in, out, words[0], draft.type, draft.comm->comm, &draft.request));
   else
     draft.start(tutti_all_to_allv_start(in, words.data(), nullptr, out, words.data() + getSize(), nullptr, draft.type,
-                                        comm_->comm, &draft.request));
+                                        draft.comm->comm, &draft.request));
   return draft.go();
 }
 
 Group::WorkPtr Group::barrier(const c10d::BarrierOptions &options) {
   Draft draft(this, c10d::OpType::BARRIER, ":barrier", {}, {}, options.timeout);
-  draft.start(tutti_barrier_start(comm_->comm, &draft.request));
+  draft.start(tutti_barrier_start(draft.comm->comm, &draft.request));
   return draft.go();
 }
 

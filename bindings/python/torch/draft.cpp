@@ -123,14 +123,17 @@ void unflatten(const at::Tensor &flat, const std::vector<at::Tensor> &tensors) {
 // ---- drafts ----
 
 Group::Draft::Draft(Group *of, c10d::OpType kind, const char *title, const Tensors &inputs, const Tensors &outputs,
-                    std::chrono::milliseconds timeout, bool receives)
-    : group(of) {
+                    std::chrono::milliseconds timeout)
+    : group(of), comm(Callbacks::find_comm(of->comm_)) {
   auto limit = timeout == c10d::kUnsetTimeout ? of->timeout_ : timeout;
   std::string full = of->name_ + title;
-  if (receives)
-    work = c10::make_intrusive<RecvWork>(of->comm_, of->getRank(), kind, full.c_str(), inputs, outputs, limit);
-  else
-    work = c10::make_intrusive<Work>(of->comm_, of->getRank(), kind, full.c_str(), inputs, outputs, limit);
+  if (kind == c10d::OpType::RECV || kind == c10d::OpType::RECVANYSOURCE) {
+    work = c10::make_intrusive<RecvWork>(comm, of->getRank(), kind, full.c_str(), inputs, outputs, limit);
+    return;
+  }
+  work = c10::make_intrusive<Work>(comm, of->getRank(), kind, full.c_str(), inputs, outputs, limit);
+  if (kind != c10d::OpType::SEND)
+    work->callbacks = std::make_shared<Callbacks>(comm, comm->calls++);
 }
 
 const void *Group::Draft::in(const at::Tensor &tensor) {

@@ -2,6 +2,7 @@
 // operators.
 #pragma once
 
+#include "callbacks.hpp"
 #include "group.hpp"
 
 namespace tutti_torch {
@@ -16,9 +17,9 @@ at::Tensor flatten(const std::vector<at::Tensor> &tensors);
 void unflatten(const at::Tensor &flat, const std::vector<at::Tensor> &tensors);
 
 struct Group::Draft {
-  // title: for the profiler, behind the name of the group: ":all_reduce".
+  // title: for the profiler, behind the name of the group: ":all_reduce". Messages have communicators of their own.
   Draft(Group *of, c10d::OpType kind, const char *title, const Tensors &inputs, const Tensors &outputs,
-        std::chrono::milliseconds timeout, bool receives = false);
+        std::chrono::milliseconds timeout);
 
   // Memory that the call reads.
   const void *in(const at::Tensor &tensor);
@@ -34,6 +35,7 @@ struct Group::Draft {
   WorkPtr go();
 
   Group *group;
+  std::shared_ptr<Comm> comm; // of the call
   c10::intrusive_ptr<Work> work;
   tutti_type type = TUTTI_BYTE;
   tutti_op op = TUTTI_SUM;

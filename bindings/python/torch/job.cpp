@@ -164,6 +164,13 @@ Job::~Job() {
   tutti_context_destroy(context);
 }
 
+Comm::Comm(std::shared_ptr<Job> of, int64_t numbered, std::vector<int64_t> with)
+    : job(std::move(of)), number(numbered), ranks(std::move(with)) {
+  tutti_status status = tutti_comm_create_group(job->context, number, int64_t(ranks.size()), ranks.data(), &comm);
+  if (status != TUTTI_OK)
+    fail(status);
+}
+
 std::shared_ptr<Comm> join(c10::intrusive_ptr<c10d::Store> store, int rank, int size,
                            std::chrono::milliseconds timeout) {
   std::lock_guard<std::mutex> held(lock);
@@ -187,14 +194,8 @@ std::shared_ptr<Comm> join(c10::intrusive_ptr<c10d::Store> store, int rank, int 
     ranks[r] = all[r].job_rank;
     number = std::max(number, all[r].number);
   }
-  auto made = std::make_shared<Comm>();
-  made->job = job;
-  tutti_status status = tutti_comm_create_group(job->context, number, size, ranks.data(), &made->comm);
-  if (status != TUTTI_OK)
-    fail(status);
+  auto made = std::make_shared<Comm>(job, number, std::move(ranks));
   job->next_number = number + 1;
-  made->number = number;
-  made->ranks = std::move(ranks);
   return made;
 }
 

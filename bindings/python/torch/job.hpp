@@ -8,6 +8,7 @@
 
 #include <tutti/tutti.h>
 
+#include <atomic>
 #include <chrono>
 #include <memory>
 #include <string>
@@ -35,11 +36,16 @@ public:
 };
 
 struct Comm {
+  Comm(std::shared_ptr<Job> job, int64_t number, std::vector<int64_t> ranks);
   ~Comm() { tutti_comm_destroy(comm); }
+  Comm(const Comm &) = delete;
+  Comm &operator=(const Comm &) = delete;
+
   std::shared_ptr<Job> job;
-  int64_t number = 0;         // equal on its ranks
+  int64_t number;             // equal on its ranks, and of no other of their communicators
   std::vector<int64_t> ranks; // of the job
   tutti_comm *comm = nullptr;
+  std::atomic<int64_t> calls{0}; // collectives that were started
 };
 
 // The communicator of a new group. Collective over its ranks.

@@ -20,7 +20,7 @@ Group::WorkPtr Group::allgather(std::vector<Tensors> &outputs, Tensors &inputs, 
   const void *in = draft.in(input);
   void *out = draft.out(flat);
   draft.then([flat, to = outputs[0]] { unflatten(flat, to); });
-  draft.start(tutti_allgather_start(in, out, input.numel() * draft.unit, draft.type, comm_->comm, &draft.request));
+  draft.start(tutti_allgather_start(in, out, input.numel() * draft.unit, draft.type, draft.comm->comm, &draft.request));
   return draft.go();
 }
 
@@ -45,7 +45,7 @@ Group::WorkPtr Group::allgather_coalesced(std::vector<Tensors> &outputs, Tensors
   const void *in = draft.in(flat_input);
   void *out = draft.out(flat);
   draft.then([flat, all] { unflatten(flat, all); });
-  draft.start(tutti_allgather_start(in, out, flat_input.numel() * draft.unit, draft.type, comm_->comm, &draft.request));
+  draft.start(tutti_allgather_start(in, out, flat_input.numel() * draft.unit, draft.type, draft.comm->comm, &draft.request));
   return draft.go();
 }
 
@@ -68,7 +68,7 @@ Group::WorkPtr Group::gather(std::vector<Tensors> &outputs, Tensors &inputs, con
     out = draft.out(flat);
     draft.then([flat, to = outputs[0]] { unflatten(flat, to); });
   }
-  draft.start(tutti_gather_start(in, out, input.numel() * draft.unit, draft.type, options.rootRank, comm_->comm,
+  draft.start(tutti_gather_start(in, out, input.numel() * draft.unit, draft.type, options.rootRank, draft.comm->comm,
                                  &draft.request));
   return draft.go();
 }
@@ -90,7 +90,7 @@ Group::WorkPtr Group::scatter(Tensors &outputs, std::vector<Tensors> &inputs, co
     in = draft.in(flatten(inputs[0]));
   }
   void *out = draft.out(output);
-  draft.start(tutti_scatter_start(in, out, output.numel() * draft.unit, draft.type, options.rootRank, comm_->comm,
+  draft.start(tutti_scatter_start(in, out, output.numel() * draft.unit, draft.type, options.rootRank, draft.comm->comm,
                                   &draft.request));
   return draft.go();
 }
@@ -111,7 +111,7 @@ Group::WorkPtr Group::reduce_scatter(Tensors &outputs, std::vector<Tensors> &inp
   at::Tensor flat = draft.combines(flatten(inputs[0]), output, options.reduceOp, getSize());
   const void *in = draft.in(flat);
   void *out = draft.out(output);
-  draft.start(tutti_reduce_scatterv_start(in, out, draft.work->words.data(), draft.type, draft.op, comm_->comm,
+  draft.start(tutti_reduce_scatterv_start(in, out, draft.work->words.data(), draft.type, draft.op, draft.comm->comm,
                                           &draft.request));
   return draft.go();
 }
@@ -133,7 +133,7 @@ Group::WorkPtr Group::alltoall(Tensors &outputs, Tensors &inputs, const c10d::Al
   void *out = draft.out(flat);
   draft.then([flat, outputs] { unflatten(flat, outputs); });
   draft.start(tutti_all_to_allv_start(in, words.data(), nullptr, out, words.data() + getSize(), nullptr, draft.type,
-                                      comm_->comm, &draft.request));
+                                      draft.comm->comm, &draft.request));
   return draft.go();
 }
 

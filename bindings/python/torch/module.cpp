@@ -1,4 +1,5 @@
 // bindings/python/torch/module.cpp - the extension tutti.torch._torch: what Python needs of the process group.
+#include "callbacks.hpp"
 #include "group.hpp"
 
 #include <torch/csrc/utils/pybind.h>
@@ -16,6 +17,7 @@ c10::intrusive_ptr<tutti_torch::Base> create(const c10::intrusive_ptr<c10d::Stor
 } // namespace
 
 PYBIND11_MODULE(_torch, module) {
+  tutti_torch::bind_work(module);
   auto without_gil = pybind11::call_guard<pybind11::gil_scoped_release>();
   module.attr("torch_version") = TORCH_VERSION;
   module.def("create", &create, without_gil, pybind11::arg("store"), pybind11::arg("rank"), pybind11::arg("size"),

@@ -10,9 +10,10 @@
 
 namespace tutti_torch {
 
-// ---- the thread that completes works with futures ----
+// ---- the threads that complete works with futures ----
 
-// Never destroyed: works may outlive whatever runs at exit.
+// One of them watches the works. Callbacks of a future may wait for other works: before a thread completes a work, it
+// leaves the watch to another one. Never destroyed: works may outlive whatever runs at exit.
 class Completer {
 public:
   static Completer &get() {
@@ -22,11 +23,8 @@ public:
 
   void add(c10::intrusive_ptr<Work> work) {
     std::lock_guard<std::mutex> held(lock_);
-    if (!started_) {
-      started_ = true;
-      std::thread([this] { run(); }).detach();
-    }
     works_.push_back(std::move(work));
+    keep_spare();
     changed_.notify_one();
   }
 
@@ -38,38 +36,81 @@ public:
   }
 
 private:
+  using Works = std::deque<c10::intrusive_ptr<Work>>;
+
+  void keep_spare() {
+    if (watched_ || spare_ > 0)
+      return;
+    spare_++;
+    std::thread([this] { run(); }).detach();
+  }
+
   // A message tells nobody when it comes.
-  static bool all_tell(const std::deque<c10::intrusive_ptr<Work>> &works) {
+  static bool all_tell(const Works &works) {
     return std::all_of(works.begin(), works.end(), [](const auto &work) { return !work->requests.empty(); });
   }
 
   // Looks at all of them now and then, too: deaths and time limits are found by looking.
-  void run() {
-    std::deque<c10::intrusive_ptr<Work>> mine;
+  void sleep(std::unique_lock<std::mutex> &held, size_t known) {
+    auto something = [&] { return told_ || works_.size() > known; };
+    if (works_.empty())
+      changed_.wait(held, something);
+    else
+      changed_.wait_for(held, std::chrono::milliseconds(all_tell(works_) ? 50 : 1), something);
+  }
+
+  // The next work whose call ends here.
+  c10::intrusive_ptr<Work> watch(std::unique_lock<std::mutex> &held, tutti_status *status) {
     for (;;) {
-      {
-        std::unique_lock<std::mutex> held(lock_);
-        auto something = [&] { return told_ || !works_.empty(); };
-        if (mine.empty())
-          changed_.wait(held, something);
-        else
-          changed_.wait_for(held, std::chrono::milliseconds(all_tell(mine) ? 50 : 1), something);
-        told_ = false;
-        mine.insert(mine.end(), works_.begin(), works_.end());
-        works_.clear();
-      }
-      std::deque<c10::intrusive_ptr<Work>> left;
-      for (auto &work : mine)
-        if (!work->look())
+      told_ = false;
+      Works all = works_, left;
+      c10::intrusive_ptr<Work> ended;
+      held.unlock();
+      for (auto &work : all) {
+        Work::Stage stage = ended ? Work::RUNS : work->try_end(status);
+        if (stage == Work::ENDS)
+          ended = work;
+        else if (stage == Work::RUNS)
           left.push_back(work);
-      mine.swap(left);
+      }
+      size_t known = left.size();
+      held.lock();
+      left.insert(left.end(), works_.begin() + std::ptrdiff_t(all.size()), works_.end());
+      works_.swap(left);
+      held.unlock(); // tensors of works that others have waited for may belong to Python
+      all.clear();
+      left.clear();
+      held.lock();
+      if (ended)
+        return ended;
+      sleep(held, known);
+    }
+  }
+
+  void run() {
+    std::unique_lock<std::mutex> held(lock_);
+    for (;;) {
+      unwatched_.wait(held, [this] { return !watched_; });
+      spare_--;
+      watched_ = true;
+      tutti_status status = TUTTI_OK;
+      auto work = watch(held, &status);
+      watched_ = false;
+      keep_spare();
+      unwatched_.notify_one();
+      held.unlock();
+      work->complete(status);
+      work.reset();
+      held.lock();
+      spare_++;
     }
   }
 
   std::mutex lock_;
-  std::condition_variable changed_;
-  std::deque<c10::intrusive_ptr<Work>> works_;
-  bool started_ = false, told_ = false;
+  std::condition_variable changed_, unwatched_;
+  Works works_;
+  int spare_ = 0; // threads that wait for the watch
+  bool watched_ = false, told_ = false;
 };
 
 // ---- works ----
@@ -137,19 +178,25 @@ tutti_status Work::wait_for(std::chrono::milliseconds limit) {
 
 void Work::told(void *) { Completer::get().tell(); }
 
-bool Work::look() {
+Work::Stage Work::try_end(tutti_status *status) {
   if (done_.load(std::memory_order_acquire))
-    return true;
+    return ENDED;
   std::unique_lock<std::mutex> guard(collecting_, std::try_to_lock);
-  if (!guard || ended_)
-    return done_.load(std::memory_order_acquire);
-  tutti_status status;
-  if (!step(std::chrono::steady_clock::now() - begun > timeout_, &status))
-    return false;
+  if (!guard)
+    return RUNS;
+  if (ended_)
+    return ENDED;
+  if (!step(std::chrono::steady_clock::now() - begun > timeout_, status))
+    return RUNS;
   ended_ = true;
-  guard.unlock();
-  complete(status);
-  return true;
+  return ENDS;
+}
+
+bool Work::look() {
+  tutti_status status;
+  if (!has_future_.load(std::memory_order_acquire) && try_end(&status) == ENDS)
+    complete(status);
+  return done_.load(std::memory_order_acquire);
 }
 
 bool Work::isCompleted() { return look(); }
@@ -186,6 +233,7 @@ c10::intrusive_ptr<c10::ivalue::Future> Work::getFuture() {
     if (future_)
       return future_;
     future_ = c10::make_intrusive<c10::ivalue::Future>(c10::ListType::create(c10::TensorType::get()));
+    has_future_.store(true, std::memory_order_release);
     if (done_.load(std::memory_order_relaxed)) {
       if (auto error = c10d::Work::exception())
         future_->setError(error);

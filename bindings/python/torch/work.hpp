@@ -1,7 +1,7 @@
 // bindings/python/torch/work.hpp - a call under way, as torch sees it.
 //
-// Whoever waits for it moves it on. Where somebody has asked for its future, a thread of the process completes it
-// (Completer), and with it the future, whose callbacks may make other calls: no lock is held then. A work that torch
+// Whoever waits for it moves it on. Where somebody has asked for its future, threads of the process complete it
+// (Completer), and with it the future, whose callbacks may make other calls and wait: no lock is held then. A work that torch
 // has dropped is kept by its group until it is complete, with its tensors.
 #pragma once
 
@@ -15,6 +15,8 @@
 #include <mutex>
 
 namespace tutti_torch {
+
+class Callbacks;
 
 class Work : public c10d::Work {
 public:
@@ -30,12 +32,17 @@ public:
   void synchronize() override {}
   c10::intrusive_ptr<c10::ivalue::Future> getFuture() override;
 
-  // Completes it if its call is complete; whether it is.
+  // Completes it if its call is complete; whether it is. With a future, the Completer does so: callbacks may take long.
   bool look();
+  enum Stage { RUNS, ENDS, ENDED };
+  // The same in two steps. ENDS: whoever hears that calls complete. ENDED: another has heard it.
+  Stage try_end(tutti_status *status);
+  void complete(tutti_status status);
 
   std::vector<tutti_request *> requests;       // complete ones are null
   std::vector<at::Tensor> held;                // what the call uses
   std::vector<int64_t> words;                  // its lists
+  std::shared_ptr<Callbacks> callbacks;        // of its future; null: of a message
   std::function<void()> after;                 // brings results to where torch wants them
   std::chrono::steady_clock::time_point begun; // for its time limit
 
@@ -46,7 +53,6 @@ protected:
   std::string error_text; // instead of tutti's; "": tutti's
 
 private:
-  void complete(tutti_status status);
   void give_up();
   static void told(void *user);
 
@@ -54,7 +60,7 @@ private:
   std::vector<at::Tensor> outputs_;
   std::chrono::milliseconds timeout_;
   std::mutex collecting_; // held by who waits for the request
-  std::atomic<bool> ended_{false}, done_{false};
+  std::atomic<bool> ended_{false}, done_{false}, has_future_{false};
   std::mutex future_lock_;
   c10::intrusive_ptr<c10::ivalue::Future> future_;
 };
