@@ -11,6 +11,9 @@ import torch
 import torch.distributed as dist
 
 from tutti.torch import _torch
+from tutti.torch._hooks import bfloat16_compress_hook
+
+__all__ = ["bfloat16_compress_hook"]
 
 if _torch.torch_version.split(".")[:2] != torch.__version__.split("+")[0].split(".")[:2]:
     raise ImportError(
