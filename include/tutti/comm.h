@@ -62,11 +62,11 @@ TUTTI_API const char *tutti_comm_last_params(const tutti_comm *comm);
  * no memory. Equal pointers are equal texts, and valid until comm is destroyed. */
 TUTTI_API const char *tutti_comm_last_authority(tutti_comm *comm);
 /* The same of a call that is not made: *params and *authority are what tutti_comm_last_params and
- * tutti_comm_last_authority would say after it, and live as long. collective: "allreduce", ...; not a neighbor one, which
- * depends on its graph. bytes: of the whole vector, p blocks where each rank has one for each other rank, or gets one of
- * each; not used where ranks do not know each other's lengths, nor for a barrier. root: for collectives that have one.
- * commutes: 0 if the operator does not. Local; makes the plan, which the call then finds. TUTTI_ERR_PLAN: the call would
- * get it. */
+ * tutti_comm_last_authority would say after it, and live as long. collective: "allreduce", ...; not a neighbor one,
+ * which depends on its graph. bytes: of the whole vector, p blocks where each rank has one for each other rank, or gets
+ * one of each; not used where ranks do not know each other's lengths, nor for a barrier. root: for collectives that
+ * have one. commutes: 0 if the operator does not. Local; makes the plan, which the call then finds. TUTTI_ERR_PLAN: the
+ * call would get it. */
 TUTTI_API tutti_status tutti_comm_explain(tutti_comm *comm, const char *collective, int64_t bytes, int64_t root,
                                           int commutes, const char **params, const char **authority);
 /* The media by which this rank sent in the last complete call on comm (docs/plan.md), such as "cell" or "lent+slot"; ""

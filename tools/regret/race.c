@@ -4,7 +4,8 @@
  *     rounds      the best of them, the choices, and copies of the first choice, which nobody tells apart from others
  *
  * In each round all run once, in an order of its own. One timing is some batches of the same number of calls. Where the
- * buffers lie favours some plans: so they are allocated anew for every two rounds, one that chooses and one that judges.
+ * buffers lie favours some plans: so they are allocated anew for every two rounds, one that chooses and one that
+ * judges.
  */
 #include "race.h"
 

@@ -1,5 +1,5 @@
-/* bindings/python/src/comm.c - communicators. Closing one lets go of it in tutti, and what is called on it afterwards is
- * an error. */
+/* bindings/python/src/comm.c - communicators. Closing one lets go of it in tutti, and what is called on it afterwards
+ * is an error. */
 #include "python.h"
 
 PyObject *py_comm_new(py_context *of, tutti_comm *comm) {

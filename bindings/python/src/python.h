@@ -70,8 +70,8 @@ typedef struct py_boot {
   PyObject *allgather; /* borrowed */
 } py_boot;
 
-/* given: (rank, size, allgather). It must stay where it is, and `given` live, while a context is created with it. -1: an
- * exception is set. */
+/* given: (rank, size, allgather). It must stay where it is, and `given` live, while a context is created with it. -1:
+ * an exception is set. */
 int py_boot_read(PyObject *given, py_boot *boot);
 
 /* ---- context.c, comm.c ---- */

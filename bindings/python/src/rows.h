@@ -33,8 +33,8 @@
 #define ENTRY(name, suffix, arguments, text)                                                                           \
   {#name #suffix, (PyCFunction)(void (*)(void))name##suffix, METH_FASTCALL | METH_KEYWORDS,                            \
    #name #suffix "($self" arguments ")\n--\n\n" text}
-/* about: what it does, with the shapes and types of its arguments. The rest is an example: object.name(call) gives `gives`
- * after the lines of `setup`, as rank 0 of two sees it; a test runs it in all three forms. */
+/* about: what it does, with the shapes and types of its arguments. The rest is an example: object.name(call) gives
+ * `gives` after the lines of `setup`, as rank 0 of two sees it; a test runs it in all three forms. */
 #define ENTRIES(object, name, arguments, about, setup, call, gives)                                                    \
   ENTRY(name, , arguments,                                                                                             \
         about "\n\nAs rank 0 of two sees it:\n\n" setup ">>> " object "." #name "(" call ")\n" gives),                 \
