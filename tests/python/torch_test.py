@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""tutti.torch: its operations with 1 to 4 processes (programs/torch_group.py), and training (programs/torch_train.py)."""
+"""tutti.torch: its operations with 1 to 4 processes (programs/torch_group.py), what torch keeps for its own backends
+(torch_own.py), and training (torch_train.py, torch_sharded.py)."""
 import os
 import pathlib
 import subprocess
@@ -27,5 +28,13 @@ for ranks in (1, 2, 3, 4):
     run("torch_group.py", ranks)
 said = run("torch_group.py", 2, "-m", "tutti.torch", BACKEND="gloo")
 assert said.count("groups ran on tutti instead of gloo") == 1, said
+for ranks in (1, 2, 4):
+    run("torch_own.py", ranks)
 for ranks in (2, 3):
     run("torch_train.py", ranks)
+version = subprocess.run([PYTHON, "-c", "import torch; print(torch.__version__)"], text=True, capture_output=True, check=True)
+if version.stdout.startswith("1."):
+    print(f"torch_sharded.py: skipped, it is for torch 2.6; this is {version.stdout.strip()}")
+else:
+    run("torch_sharded.py", 2, COMPILE="1")
+    run("torch_sharded.py", 4)

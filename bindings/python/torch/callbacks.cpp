@@ -15,16 +15,17 @@ constexpr int64_t CALLS = 4096; // of a communicator, whose callbacks may be und
 
 thread_local Callbacks *Callbacks::running_ = nullptr;
 
-std::shared_ptr<Comm> Callbacks::find_comm(const std::shared_ptr<Comm> &comm) {
-  Callbacks *running = running_;
-  if (!running || running->of_ != comm)
-    return comm;
-  std::lock_guard<std::mutex> held(running->lock_);
-  if (!running->own_) {
-    int64_t number = FIRST_NUMBER + (comm->number * CALLS + running->call_ % CALLS) % NUMBERS;
-    running->own_ = std::make_shared<Comm>(comm->job, number, comm->ranks);
+std::shared_ptr<Comm> Callbacks::get_comm() {
+  std::lock_guard<std::mutex> held(lock_);
+  if (!own_) {
+    int64_t number = FIRST_NUMBER + (of_->number * CALLS + call_ % CALLS) % NUMBERS;
+    own_ = std::make_shared<Comm>(of_->job, number, of_->ranks);
   }
-  return running->own_;
+  return own_;
+}
+
+std::shared_ptr<Comm> Callbacks::find_comm(const std::shared_ptr<Comm> &comm) {
+  return running_ && running_->of_ == comm ? running_->get_comm() : comm;
 }
 
 // ---- Python ----

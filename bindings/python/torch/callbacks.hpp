@@ -17,6 +17,8 @@ class Callbacks {
 public:
   Callbacks(std::shared_ptr<Comm> of, int64_t call) : of_(std::move(of)), call_(call) {}
 
+  // Theirs.
+  std::shared_ptr<Comm> get_comm();
   // What a call of this thread on `comm` uses.
   static std::shared_ptr<Comm> find_comm(const std::shared_ptr<Comm> &comm);
 

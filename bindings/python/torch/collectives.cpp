@@ -18,6 +18,8 @@ Group::WorkPtr Group::broadcast(Tensors &tensors, const c10d::BroadcastOptions &
 Group::WorkPtr Group::allreduce(Tensors &tensors, const c10d::AllreduceOptions &options) {
   if (tensors.size() > 1)
     return allreduce_coalesced(tensors, {options});
+  if (tensors.size() == 1 && tensors[0].defined() && tensors[0].is_sparse())
+    return allreduce_sparse_tensor(tensors, options);
   const auto &tensor = only(tensors, "allreduce's tensors");
   Draft draft(this, c10d::OpType::ALLREDUCE, ":all_reduce", tensors, tensors, options.timeout);
   void *out = draft.out(tensor, true);

@@ -125,7 +125,7 @@ void unflatten(const at::Tensor &flat, const std::vector<at::Tensor> &tensors) {
 Group::Draft::Draft(Group *of, c10d::OpType kind, const char *title, const Tensors &inputs, const Tensors &outputs,
                     std::chrono::milliseconds timeout)
     : group(of), comm(Callbacks::find_comm(of->comm_)) {
-  auto limit = timeout == c10d::kUnsetTimeout ? of->timeout_ : timeout;
+  auto limit = of->limit_of(timeout);
   std::string full = of->name_ + title;
   if (kind == c10d::OpType::RECV || kind == c10d::OpType::RECVANYSOURCE) {
     work = c10::make_intrusive<RecvWork>(comm, of->getRank(), kind, full.c_str(), inputs, outputs, limit);

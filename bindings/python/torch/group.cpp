@@ -1,35 +1,57 @@
 // bindings/python/torch/group.cpp - see group.hpp.
 #include "group.hpp"
 
+#include <pthread.h>
 #include <set>
 
 namespace tutti_torch {
 
 namespace {
-std::mutex groups_lock;
-std::set<Group *> groups;
+
+struct All {
+  std::mutex lock;
+  std::set<Group *> groups;
+  std::atomic<bool> leaving{false};
+};
+
+// Never destroyed. A forked process has none of the groups of its parent.
+All *all = [] {
+  pthread_atfork(nullptr, nullptr, [] { all = new All; });
+  return new All;
+}();
+
 std::atomic<uint64_t> all_calls{0};
+
 } // namespace
 
 Group::Group(std::shared_ptr<Comm> comm, int rank, int size, std::chrono::milliseconds timeout, std::string name)
     : Base(rank, size), comm_(std::move(comm)), channels_(Channels::of(*comm_->job)), timeout_(timeout),
       name_(std::move(name)) {
-  std::lock_guard<std::mutex> held(groups_lock);
-  groups.insert(this);
+  std::lock_guard<std::mutex> held(all->lock);
+  all->groups.insert(this);
 }
 
 Group::~Group() {
+  bool is_mine;
   {
-    std::lock_guard<std::mutex> held(groups_lock);
-    groups.erase(this);
+    std::lock_guard<std::mutex> held(all->lock);
+    is_mine = all->groups.erase(this) > 0;
   }
-  drain();
+  if (is_mine && !all->leaving)
+    drain(std::chrono::steady_clock::time_point::max());
 }
 
-void drain_all() {
-  std::lock_guard<std::mutex> held(groups_lock);
+void leave(std::chrono::milliseconds patience) {
+  auto until = std::chrono::steady_clock::now() + patience;
+  all->leaving = true;
+  std::set<Group *> groups;
+  {
+    std::lock_guard<std::mutex> held(all->lock);
+    groups = all->groups;
+  }
   for (Group *group : groups)
-    group->drain();
+    group->drain(until);
+  stop_completing(until);
 }
 
 uint64_t count_calls() { return all_calls.load(); }

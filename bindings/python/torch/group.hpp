@@ -59,7 +59,7 @@ public:
                                           const c10d::ReduceScatterOptions &options) override;
 #endif
 
-  void drain() { running_.drain(); }
+  void drain(std::chrono::steady_clock::time_point until) { running_.drain(until); }
 
 private:
   void count(); // a call
@@ -71,7 +71,11 @@ private:
 
   struct Draft; // of a work: group.cpp
 
+  WorkPtr allreduce_sparse_tensor(Tensors &tensors, const c10d::AllreduceOptions &options);
   WorkPtr receive(Tensors &tensors, std::vector<int> from, int tag, c10d::OpType op, const char *title);
+  std::chrono::milliseconds limit_of(std::chrono::milliseconds timeout) const {
+    return timeout == c10d::kUnsetTimeout ? timeout_ : timeout;
+  }
   int64_t job_rank(int rank, const char *what) const;
 
   std::shared_ptr<Comm> comm_;
@@ -82,8 +86,8 @@ private:
   std::atomic<uint64_t> calls_{0};
 };
 
-// Waits for what is under way in every group: at exit.
-void drain_all();
+// The process ends: waits no longer than that for what is under way in every group, and for callbacks.
+void leave(std::chrono::milliseconds patience);
 uint64_t count_calls();
 
 } // namespace tutti_torch

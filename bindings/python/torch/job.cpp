@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 #include <mutex>
+#include <pthread.h>
 #include <random>
 #include <sstream>
 
@@ -44,6 +45,7 @@ std::string missing_ranks(c10d::Store &store, const std::string &name, int size)
 
 struct Boot {
   c10d::Store &store;
+  std::string turn;
   int rank, size;
   int times = 0;
 };
@@ -51,7 +53,7 @@ struct Boot {
 tutti_status allgather(void *user, const void *mine, void *all, size_t bytes, int64_t timeout_ns, char *missing,
                        size_t missing_size) {
   auto *boot = static_cast<Boot *>(user);
-  std::string name = "boot" + std::to_string(boot->times++);
+  std::string name = boot->turn + "/boot" + std::to_string(boot->times++);
   auto *begin = static_cast<const uint8_t *>(mine);
   try {
     auto timeout = std::chrono::milliseconds(std::min<int64_t>(timeout_ns / 1000000, 1 << 30));
@@ -95,11 +97,20 @@ struct Hello {
 };
 
 std::mutex lock;
-std::weak_ptr<Job> current;
 
-std::vector<Hello> greet(c10d::Store &store, int rank, int size, const Hello &mine, std::chrono::milliseconds timeout) {
+// A forked process is in no job.
+std::weak_ptr<Job> current = [] {
+  pthread_atfork(nullptr, nullptr, [] { current.reset(); });
+  return std::weak_ptr<Job>();
+}();
+
+// A group of the same name may have been there before, and what it wrote still is: each time has a name.
+std::string take_turn(c10d::Store &store, int rank) { return std::to_string(store.add(key("turn", rank), 1)); }
+
+std::vector<Hello> greet(c10d::Store &store, const std::string &turn, int rank, int size, const Hello &mine,
+                         std::chrono::milliseconds timeout) {
   auto *begin = reinterpret_cast<const uint8_t *>(&mine);
-  auto each = exchange(store, "hello", rank, size, Bytes(begin, begin + sizeof mine), timeout);
+  auto each = exchange(store, turn + "/hello", rank, size, Bytes(begin, begin + sizeof mine), timeout);
   std::vector<Hello> all(each.size());
   for (size_t r = 0; r < each.size(); r++) {
     TORCH_CHECK(each[r].size() == sizeof mine, "tutti: rank ", r, " has another version of the backend");
@@ -138,8 +149,9 @@ void fail(tutti_status status) { std::rethrow_exception(make_error(status)); }
 
 // ---- jobs ----
 
-Job::Job(c10::intrusive_ptr<c10d::Store> store, int rank, int size, std::chrono::milliseconds timeout) {
-  Boot state{*store, rank, size};
+Job::Job(c10::intrusive_ptr<c10d::Store> store, const std::string &turn, int rank, int size,
+         std::chrono::milliseconds timeout) {
+  Boot state{*store, turn, rank, size};
   tutti_boot boot{};
   boot.size = sizeof boot;
   boot.rank = rank;
@@ -180,10 +192,11 @@ std::shared_ptr<Comm> join(c10::intrusive_ptr<c10d::Store> store, int rank, int 
   snprintf(mine.next, sizeof mine.next, "%s", new_id().c_str());
   mine.job_rank = job ? tutti_context_rank(job->context) : -1;
   mine.number = job ? job->next_number : 1;
-  auto all = greet(*store, rank, size, mine, timeout);
+  std::string turn = take_turn(*store, rank);
+  auto all = greet(*store, turn, rank, size, mine, timeout);
   std::vector<int64_t> ranks(all.size());
   if (!are_one_job(all)) {
-    job = std::make_shared<Job>(store, rank, size, timeout);
+    job = std::make_shared<Job>(store, turn, rank, size, timeout);
     job->id = all[0].next;
     current = job;
     for (size_t r = 0; r < all.size(); r++)

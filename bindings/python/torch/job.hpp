@@ -24,7 +24,9 @@ bool was_interrupted();
 
 class Job {
 public:
-  Job(c10::intrusive_ptr<c10d::Store> store, int rank, int size, std::chrono::milliseconds timeout);
+  // turn: what names this meeting in the store.
+  Job(c10::intrusive_ptr<c10d::Store> store, const std::string &turn, int rank, int size,
+      std::chrono::milliseconds timeout);
   ~Job();
   Job(const Job &) = delete;
   Job &operator=(const Job &) = delete;

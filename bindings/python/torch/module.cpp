@@ -24,5 +24,6 @@ PYBIND11_MODULE(_torch, module) {
              pybind11::arg("timeout"), pybind11::arg("name") = "tutti",
              "The process group of these ranks. name: what torch and its profiler call it.");
   module.def("calls", &tutti_torch::count_calls, "How many calls all groups have made.");
-  module.def("drain", &tutti_torch::drain_all, without_gil, "Waits for what is under way.");
+  module.def("leave", &tutti_torch::leave, without_gil, pybind11::arg("patience"),
+             "The process ends: waits for what is under way, and no longer than `patience`, a timedelta.");
 }

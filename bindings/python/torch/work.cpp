@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <condition_variable>
+#include <pthread.h>
 #include <thread>
 #include <unistd.h>
 
@@ -13,11 +14,14 @@ namespace tutti_torch {
 // ---- the threads that complete works with futures ----
 
 // One of them watches the works. Callbacks of a future may wait for other works: before a thread completes a work, it
-// leaves the watch to another one. Never destroyed: works may outlive whatever runs at exit.
+// leaves the watch to another one. Never destroyed: works may outlive whatever runs at exit. A forked process has another.
 class Completer {
 public:
   static Completer &get() {
-    static auto *one = new Completer;
+    static Completer *one = [] {
+      pthread_atfork(nullptr, nullptr, [] { one = new Completer; });
+      return new Completer;
+    }();
     return *one;
   }
 
@@ -33,6 +37,12 @@ public:
     std::lock_guard<std::mutex> held(lock_);
     told_ = true;
     changed_.notify_one();
+  }
+
+  void stop(std::chrono::steady_clock::time_point until) {
+    std::unique_lock<std::mutex> held(lock_);
+    stopped_ = true;
+    unwatched_.wait_until(held, until, [this] { return completing_ == 0; });
   }
 
 private:
@@ -90,28 +100,34 @@ private:
   void run() {
     std::unique_lock<std::mutex> held(lock_);
     for (;;) {
-      unwatched_.wait(held, [this] { return !watched_; });
+      unwatched_.wait(held, [this] { return !watched_ && !stopped_; });
       spare_--;
       watched_ = true;
       tutti_status status = TUTTI_OK;
       auto work = watch(held, &status);
+      unwatched_.wait(held, [this] { return !stopped_; }); // for ever
       watched_ = false;
+      completing_++;
       keep_spare();
       unwatched_.notify_one();
       held.unlock();
       work->complete(status);
       work.reset();
       held.lock();
+      completing_--;
       spare_++;
+      unwatched_.notify_all();
     }
   }
 
   std::mutex lock_;
   std::condition_variable changed_, unwatched_;
   Works works_;
-  int spare_ = 0; // threads that wait for the watch
-  bool watched_ = false, told_ = false;
+  int spare_ = 0, completing_ = 0; // threads that wait for the watch, and that run callbacks
+  bool watched_ = false, told_ = false, stopped_ = false;
 };
+
+void stop_completing(std::chrono::steady_clock::time_point until) { Completer::get().stop(until); }
 
 // ---- works ----
 
@@ -199,6 +215,12 @@ bool Work::look() {
   return done_.load(std::memory_order_acquire);
 }
 
+void Work::tell_when_complete() {
+  for (auto request : requests)
+    if (request)
+      tutti_request_notify(request, told, this);
+}
+
 bool Work::isCompleted() { return look(); }
 
 bool Work::isSuccess() const { return done_.load(std::memory_order_acquire) && !c10d::Work::exception(); }
@@ -245,9 +267,7 @@ c10::intrusive_ptr<c10::ivalue::Future> Work::getFuture() {
   {
     std::unique_lock<std::mutex> guard(collecting_, std::try_to_lock);
     if (guard && !ended_) // else somebody waits for it
-      for (auto request : requests)
-        if (request)
-          tutti_request_notify(request, told, this);
+      tell_when_complete();
   }
   Completer::get().add(c10::intrusive_ptr<Work>::unsafe_reclaim_from_nonowning(this));
   return future_;
@@ -271,7 +291,7 @@ void Running::sweep() {
   }
 }
 
-void Running::drain() {
+void Running::drain(std::chrono::steady_clock::time_point until) {
   for (;;) {
     c10::intrusive_ptr<Work> work;
     {
@@ -284,7 +304,9 @@ void Running::drain() {
     if (work->requests.empty())
       continue;
     try {
-      work->wait();
+      auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - std::chrono::steady_clock::now());
+      bool any = until == std::chrono::steady_clock::time_point::max();
+      work->wait(any ? kNoTimeout : std::max(left, std::chrono::milliseconds(1)));
     } catch (const std::exception &) { // it is for who waits for it
     }
   }

@@ -51,6 +51,9 @@ protected:
   virtual bool step(bool late, tutti_status *status);
   virtual tutti_status wait_for(std::chrono::milliseconds limit);
   std::string error_text; // instead of tutti's; "": tutti's
+  const std::shared_ptr<Comm> &comm() const { return comm_; }
+  bool has_future() const { return has_future_.load(std::memory_order_acquire); }
+  void tell_when_complete(); // the Completer
 
 private:
   void give_up();
@@ -65,12 +68,16 @@ private:
   c10::intrusive_ptr<c10::ivalue::Future> future_;
 };
 
+// No callbacks run any more, but for those that run longer than that.
+void stop_completing(std::chrono::steady_clock::time_point until);
+
 // Works of a group that nobody may be waiting for.
 class Running {
 public:
   void add(c10::intrusive_ptr<Work> work);
   void sweep(); // lets go of those that are complete
-  void drain(); // waits for all but messages that have not come
+  // Waits for all but messages that have not come.
+  void drain(std::chrono::steady_clock::time_point until);
 
 private:
   std::mutex lock_;

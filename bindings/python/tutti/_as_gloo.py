@@ -3,7 +3,6 @@
 Only versions of torch that were tried are patched, and all ranks of a group take tutti, or none does.
 """
 
-import atexit
 import datetime
 import os
 import sys
@@ -11,7 +10,7 @@ import sys
 TRIED = ("1.13", "2.6")  # of torch
 AGREE_SECONDS = 30
 
-_served = {"groups": 0}
+_served = {"process": None, "groups": 0}
 
 
 def say(text, rank=0):
@@ -20,10 +19,13 @@ def say(text, rank=0):
 
 
 def _agree(store, rank, size, mine):
-    """Whether all ranks can: none goes ahead alone."""
+    """Whether all ranks can: none goes ahead alone. One that was not patched does not answer."""
     store.set(f"tutti/can/{rank}", "1" if mine else "0")
     keys = [f"tutti/can/{r}" for r in range(size)]
-    store.wait(keys, datetime.timedelta(seconds=AGREE_SECONDS))
+    try:
+        store.wait(keys, datetime.timedelta(seconds=AGREE_SECONDS))
+    except RuntimeError:
+        return False
     return all(store.get(key) == b"1" for key in keys)
 
 
@@ -42,16 +44,17 @@ def patch(c10d):
     def make(store, rank, size, timeout=datetime.timedelta(seconds=1800)):
         why = None
         try:
-            from tutti.torch import _torch
+            from tutti.torch import _backend, _torch
         except ImportError as error:
             why = error
         if not _agree(store, rank, size, why is None):
             say(f"not every rank has tutti{f' ({why})' if why else ''}: this group stays on gloo", rank)
             return gloo(store, rank, size, timeout)
-        if _served["groups"] == 0:
-            atexit.register(_report, _torch, rank)
+        if _served["process"] != os.getpid():
+            _served.update(process=os.getpid(), groups=0)
+            _backend.at_exit(lambda: _report(_torch.calls(), rank))
         _served["groups"] += 1
-        return _torch.create(store, rank, size, timeout, "gloo")
+        return _backend.create(store, rank, size, timeout, "gloo")
 
     class Meta(type):
         def __call__(cls, *arguments, **named):
@@ -66,8 +69,6 @@ def patch(c10d):
     c10d.ProcessGroupGloo = Meta("ProcessGroupGloo", (), {"__doc__": gloo.__doc__})
 
 
-def _report(extension, rank):
-    extension.drain()
-    calls = extension.calls()
+def _report(calls, rank):
     groups = _served["groups"]
     say(f"{calls:,} calls of {groups} group{'s' if groups > 1 else ''} ran on tutti instead of gloo", rank)

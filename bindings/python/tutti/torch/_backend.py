@@ -1,0 +1,48 @@
+"""Registers the backend."""
+
+import datetime
+import inspect
+import os
+import sys
+from multiprocessing import util
+
+import torch
+import torch.distributed as dist
+
+from tutti.torch import _torch
+from tutti.torch._groups import monitored_barrier, split_group
+from tutti.torch._hooks import bfloat16_compress_hook
+from tutti.torch._sharding import enable_fully_shard
+
+__all__ = ["at_exit", "bfloat16_compress_hook", "create", "enable_fully_shard", "monitored_barrier", "split_group"]
+
+if _torch.torch_version.split(".")[:2] != torch.__version__.split("+")[0].split(".")[:2]:
+    raise ImportError(
+        f"tutti.torch was built for torch {_torch.torch_version}, and this is torch {torch.__version__}: build it again"
+    )
+
+
+def leave():
+    """At exit. After an error other ranks may not make the calls that are under way: they are not waited for."""
+    _torch.leave(datetime.timedelta(seconds=0 if hasattr(sys, "last_type") else 1))
+
+
+_process = None  # whose end is looked after
+
+
+def at_exit(call):
+    """Of this process. Those that multiprocessing has forked end without what atexit knows."""
+    util.Finalize(None, call, exitpriority=10)
+
+
+def create(store, rank, size, timeout, name="tutti"):
+    """The process group of these ranks. name: what torch and its profiler call it."""
+    global _process
+    if _process != os.getpid():
+        _process = os.getpid()
+        at_exit(leave)
+    return _torch.create(store, rank, size, timeout, name)
+
+
+_named = {"devices": ["cpu"]} if "devices" in inspect.signature(dist.Backend.register_backend).parameters else {}
+dist.Backend.register_backend("tutti", create, **_named)

@@ -1,0 +1,32 @@
+"""What torch's fully_shard lacks on CPUs."""
+
+import torch
+
+
+def enable_fully_shard():
+    """Lets torch.distributed.fsdp.fully_shard of torch 2.6 train on the CPU. Once, before the first step.
+
+    It gives streams of the CPU the two methods that they lack, which have nothing to wait for. And parameters that are
+    gathered again keep their version: to autograd they are what they were in the forward pass, as in later versions of torch.
+    """
+    try:
+        from torch.distributed.fsdp._fully_shard import _fsdp_param_group as groups
+    except ImportError:
+        raise RuntimeError(f"enable_fully_shard is for torch 2.6; this is torch {torch.__version__}") from None
+    stream = torch.cpu.Stream
+    if not hasattr(stream, "record_event"):
+        stream.record_event = lambda self, event=None: event or torch.cpu.Event()
+        stream.wait_event = lambda self, event: None
+    copy_out = groups.foreach_all_gather_copy_out
+    if hasattr(copy_out, "keeps_versions"):
+        return
+
+    def keep_versions(result, parameters, group):
+        gathered = [t for p in parameters for t in getattr(p, "all_gather_outputs", [])]
+        versions = [t._version for t in gathered]
+        copy_out(result, parameters, group)
+        for tensor, version in zip(gathered, versions):
+            torch._C._autograd._unsafe_set_version_counter(tensor, version)
+
+    keep_versions.keeps_versions = True
+    groups.foreach_all_gather_copy_out = keep_versions
