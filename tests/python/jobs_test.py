@@ -73,12 +73,17 @@ def test_examples():
     run(2, "typed.py")
 
 
+def test_arrays_of_others():
+    for ranks in (1, 3):
+        run(ranks, "shared.py")
+
+
 def main():
     if not (PACKAGE / "tutti").exists():
         skip("the Python package is not built here")
     if subprocess.run([PYTHON, "-c", "import numpy"], capture_output=True, check=False).returncode != 0:
         skip("there is no numpy (python3-numpy)")
-    for test in (test_collectives, test_errors, test_waiting, test_heat, test_decisions, test_command, test_examples):
+    for test in (test_collectives, test_errors, test_waiting, test_heat, test_decisions, test_command, test_examples, test_arrays_of_others):
         test()
         print(f"{test.__name__}: passed")
 

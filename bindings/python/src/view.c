@@ -1,5 +1,6 @@
 /* bindings/python/src/view.c - a Python object as elements in memory: by the buffer protocol (numpy, array, bytearray,
- * memoryview) or by DLPack (torch and others). Nothing is copied where elements lie one behind the other. */
+ * memoryview) or by DLPack (torch and others); arrays of ml_dtypes' bfloat16, which have neither, by their bits. Nothing is
+ * copied where elements lie one behind the other. */
 #include "python.h"
 
 #include <dlpack/dlpack.h>
@@ -128,6 +129,48 @@ static int begin_buffer(PyObject *object, const char *name, py_view *view) {
   return find_type(name, buffer->format, buffer->itemsize, &view->type);
 }
 
+/* ---- elements that the buffer protocol has no letter for ---- */
+
+/* Whether it is an array of ml_dtypes' bfloat16, or another that calls its elements so. */
+static bool is_bfloat16(PyObject *object) {
+  PyObject *dtype = PyObject_GetAttrString(object, "dtype");
+  PyObject *name = dtype ? PyObject_GetAttrString(dtype, "name") : NULL;
+  bool is = name && PyUnicode_Check(name) && PyUnicode_CompareWithASCIIString(name, "bfloat16") == 0;
+  Py_XDECREF(name);
+  Py_XDECREF(dtype);
+  PyErr_Clear();
+  return is;
+}
+
+/* The same memory as 16-bit integers, which every array can show. */
+static int begin_bfloat16(PyObject *object, const char *name, py_view *view) {
+  PyObject *bits = PyObject_CallMethod(object, "view", "s", "uint16");
+  if (!bits)
+    return -1;
+  int failed = begin_buffer(bits, name, view);
+  Py_DECREF(bits);
+  view->type = TUTTI_BFLOAT16;
+  return failed;
+}
+
+static int begin_array(PyObject *object, const char *name, py_view *view) {
+  if (begin_buffer(object, name, view) == 0)
+    return 0;
+  PyObject *type, *value, *traceback;
+  PyErr_Fetch(&type, &value, &traceback);
+  bool other = is_bfloat16(object);
+  if (!other) {
+    PyErr_Restore(type, value, traceback);
+    return -1;
+  }
+  Py_XDECREF(type);
+  Py_XDECREF(value);
+  Py_XDECREF(traceback);
+  if (view->buffer.obj)
+    PyBuffer_Release(&view->buffer);
+  return begin_bfloat16(object, name, view);
+}
+
 /* ---- DLPack ---- */
 
 static int type_of_dlpack(const char *name, DLDataType of, tutti_type *type) {
@@ -195,9 +238,11 @@ int py_view_begin(PyObject *object, const char *name, bool writes, py_view *view
   view->writes = writes;
   int failed;
   if (PyObject_CheckBuffer(object))
-    failed = begin_buffer(object, name, view);
+    failed = begin_array(object, name, view);
   else if (PyObject_HasAttrString(object, "__dlpack__"))
     failed = begin_dlpack(object, name, view);
+  else if (is_bfloat16(object))
+    failed = begin_bfloat16(object, name, view);
   else {
     PyErr_Format(PyExc_TypeError, "%s is a %R; it must have the buffer protocol or DLPack", name, Py_TYPE(object));
     return -1;
