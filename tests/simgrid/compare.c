@@ -9,40 +9,8 @@
  * is above 10 %: none of this is measured, every run says the same. */
 #include "compare.h"
 
-#include <errno.h>
 #include <math.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-typedef struct machine {
-  const char *name;
-  int64_t per_node, nodes_a_switch, switches_a_group; /* 0: no such level */
-  const char *model;
-  const char *also; /* parameters of a broadcast from the last rank at the same time; NULL: none */
-} machine;
-
-static const machine machines[] = {
-    {"cluster, 1 NIC", 4, 0, 0, "core:alpha=0.5us,beta=0.1;node:alpha=2us,beta=0.08,links=1;gamma=0.05", NULL},
-    {"cluster, 4 NICs", 8, 0, 0, "core:alpha=0.5us,beta=0.1;node:alpha=2us,beta=0.08,links=4;gamma=0.05", NULL},
-    {"fat tree, full", 4, 8, 0,
-     "core:alpha=0.5us,beta=0.1;node:alpha=2us,beta=0.08,links=1;switch:alpha=3us,beta=0.08,links=8;gamma=0.05", NULL},
-    {"fat tree, 2:1", 4, 8, 0,
-     "core:alpha=0.5us,beta=0.1;node:alpha=2us,beta=0.08,links=1;switch:alpha=3us,beta=0.08,links=4;gamma=0.05", NULL},
-    {"Dragonfly", 2, 4, 4,
-     "core:alpha=0.5us,beta=0.1;node:alpha=2us,beta=0.08,links=1;switch:alpha=2.5us,beta=0.08,links=4;"
-     "group:alpha=4us,beta=0.08,links=8;gamma=0.05",
-     NULL},
-    {"a slow node", 4, 0, 0,
-     "core:alpha=0.5us,beta=0.1;node:alpha=2us,beta=0.08,links=1;gamma=0.05;node.3:beta=0.2;node.5:load=75%", NULL},
-    {"loaded cores", 4, 0, 0,
-     "core:alpha=0.5us,beta=0.1;node:alpha=2us,beta=0.08,links=1;gamma=0.05;rank.9:load=90%;rank.40-43:load=50%", NULL},
-    {"late ranks", 4, 0, 0,
-     "core:alpha=0.5us,beta=0.1;node:alpha=2us,beta=0.08,links=1;gamma=0.05;rank.0:late=5us;rank.33-35:late=40us",
-     NULL},
-    {"two calls", 4, 0, 0, "core:alpha=0.5us,beta=0.1;node:alpha=2us,beta=0.08,links=1;gamma=0.05",
-     "[node:2-nomial,far/core:star]"},
-};
 
 typedef struct sim_job {
   tt_collective collective;
@@ -77,23 +45,11 @@ static struct {
 
 /* ---- one row ---- */
 
-static tutti_status add_level(plans *all, const char *name, int64_t size) {
-  int64_t *group_of = tt_arena_alloc(&all->arena, (size_t)all->topo->rank_count, sizeof *group_of);
-  for (int64_t r = 0; r < all->topo->rank_count; r++)
-    group_of[r] = r / size;
-  return tt_topo_add(all->topo, &all->arena, name, group_of);
-}
-
 static tutti_status open_plans(const machine *on, const sim_job *of, int64_t ranks, int64_t root, plans *all) {
   tt_problem problem = {.collective = of->collective, .rank_count = ranks, .root = root};
-  int64_t a_switch = on->per_node * on->nodes_a_switch;
   tutti_status status = plans_begin(all, ranks, NULL, false);
-  if (status == TUTTI_OK && on->switches_a_group)
-    status = add_level(all, "group", a_switch * on->switches_a_group);
-  if (status == TUTTI_OK && on->nodes_a_switch)
-    status = add_level(all, "switch", a_switch);
   if (status == TUTTI_OK)
-    status = add_level(all, "node", on->per_node);
+    status = machine_place(on, all);
   if (status == TUTTI_OK)
     status = tt_params_parse(of->params, &all->params);
   if (status == TUTTI_OK)
@@ -129,47 +85,13 @@ static ours simulate(const played *of) {
   return time;
 }
 
-/* In a process of its own: SimGrid plays once. */
-static double simgrids_ns(const played *of, const char *platform) {
-  int ends[2];
-  double time_ns = -1;
-  fflush(NULL);
-  if (pipe(ends) != 0)
-    return time_ns;
-  pid_t child = fork();
-  if (child == 0) {
-    time_ns = play(of, platform);
-    _exit(write(ends[1], &time_ns, sizeof time_ns) == sizeof time_ns ? 0 : 1);
-  }
-  close(ends[1]);
-  if (child < 0 || read(ends[0], &time_ns, sizeof time_ns) != sizeof time_ns)
-    time_ns = -1;
-  close(ends[0]);
-  if (child > 0)
-    while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
-      ;
-  return time_ns;
-}
-
-static double on_platform_ns(const played *of) {
-  char name[] = "/tmp/simgrid_compare_XXXXXX";
-  int opened = mkstemp(name);
-  FILE *file = opened < 0 ? NULL : fdopen(opened, "w");
-  if (!file)
-    return -1;
-  platform_write(of, file);
-  double time_ns = fclose(file) == 0 ? simgrids_ns(of, name) : -1;
-  unlink(name);
-  return time_ns;
-}
-
 static void print_row(const machine *on, const sim_job *job, const played *of) {
   bool left_out = packets(of) > PACKETS_MOST;
   found.left_out += left_out;
   if (left_out)
     return;
   ours time = simulate(of);
-  double theirs = on_platform_ns(of), difference = 100 * (time.time_ns - theirs) / theirs;
+  double theirs = play_once(of), difference = 100 * (time.time_ns - theirs) / theirs;
   printf("%-16s %5d %-15s %-50s %6d %12.2f %12.2f %+8.2f%%%s\n", on->name, (int)of->all[0]->count,
          tt_compose_info(job->collective).name, job->params, (int)of->block_bytes, time.time_ns / 1000, theirs / 1000,
          difference, time.contended ? " contended" : "");
@@ -227,7 +149,9 @@ int main(int argc, char **argv) {
     return fprintf(stderr, "usage: simgrid_compare [RANKS [LEAST [MACHINE]]], RANKS at least 64\n"), 2;
   printf("%-16s %5s %-15s %-50s %6s %12s %12s %9s\n", "machine", "ranks", "collective", "parameters", "block",
          "ours, us", "SimGrid, us", "difference");
-  for (size_t n = 0; n < TT_COUNT(machines) * TT_COUNT(rank_counts) * TT_COUNT(jobs); n++) {
+  size_t machine_count;
+  const machine *machines = machines_all(&machine_count);
+  for (size_t n = 0; n < machine_count * TT_COUNT(rank_counts) * TT_COUNT(jobs); n++) {
     const machine *on = &machines[n / TT_COUNT(jobs) / TT_COUNT(rank_counts)];
     int64_t ranks = rank_counts[n / TT_COUNT(jobs) % TT_COUNT(rank_counts)];
     if (least <= ranks && ranks <= most && strncmp(on->name, only, strlen(only)) == 0)

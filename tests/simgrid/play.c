@@ -1,20 +1,29 @@
 /* tests/simgrid/play.c - plans as SimGrid's actors: one a lane, and as many a rank and level as it has ports there.
  *
- * A lane does its steps in order. What it sends it hands to the rank's ports, a message at a time, and goes on. A port
- * takes the message that was ready first, then the lower round; waits for a port of the receiver, in the order of
+ * A lane does its steps in order. What it sends it hands to the rank's ports, a packet at a time, and goes on. A port
+ * takes the packet that was ready first, then the lower round; waits for a port of the receiver, in the order of
  * asking; and lets SimGrid carry it. What a rank combines, it combines one after the other. None of this knows how
- * src/sim does the same: only the rules are shared. */
+ * src/sim does the same: only the rules are shared.
+ *
+ * With eager_bytes there are no ports, and a packet is a message as SMPI has them. A shorter one sets off when it is sent,
+ * but for those of a stream, of which a few are under way; any other when its reader waits for it, too, and the sending lane
+ * goes on to its next message when that is over, as a rank that calls MPI_Send does. All share links with all. */
 #include "compare.h"
 
 #include <assert.h>
 #include <search.h>
 
 #include <simgrid/actor.h>
-#include <simgrid/config.h>
+#include <simgrid/comm.h>
 #include <simgrid/engine.h>
 #include <simgrid/host.h>
+#include <simgrid/mailbox.h>
 #include <simgrid/mutex.h>
 #include <simgrid/semaphore.h>
+
+/* Short messages of a stream: so many bytes, but 2 .. MESSAGES. SimGrid's own time grows with the square of all that are
+ * under way. */
+enum { UNDER_WAY_BYTES = 16384, UNDER_WAY_MESSAGES = 16 };
 
 typedef struct message {
   struct message *next;
@@ -29,8 +38,11 @@ typedef struct stream {
   uint32_t id;
   int64_t source, reader;
   sg_sem_t arrived;
-  message *first, *last; /* arrived, not taken */
-  int64_t left;          /* pieces of the one that was taken */
+  message *first, *last;                   /* arrived, not taken; with eager_bytes, also those on their way */
+  int64_t left;                            /* pieces of the one that was taken */
+  sg_mailbox_t box[2];                     /* with eager_bytes: of short messages, and of others */
+  sg_comm_t under_way[UNDER_WAY_MESSAGES]; /* the last short ones */
+  unsigned short_count;                    /* sent */
 } stream;
 
 typedef struct lane {
@@ -38,6 +50,9 @@ typedef struct lane {
   const tt_plan *plan;
   const tt_lane *of;
   uint32_t number, step;
+  int64_t slice;      /* of the step: done */
+  message *open;      /* that is not full */
+  sg_comm_t long_one; /* under way; NULL: none is */
   sg_sem_t wake;
   struct lane *waiters, *next_waiter;
 } lane;
@@ -80,6 +95,13 @@ static int compare_streams(const void *x, const void *y) {
   return a->reader == b->reader ? 0 : a->reader < b->reader ? -1 : 1;
 }
 
+static sg_mailbox_t new_mailbox(void) {
+  static unsigned count;
+  char name[16];
+  snprintf(name, sizeof name, "%u", count++);
+  return sg_mailbox_by_name(name);
+}
+
 static stream *stream_of(const lane *one, int64_t source, int64_t reader) {
   stream key = {.call = one->call, .id = one->of->id, .source = source, .reader = reader};
   void *found = tfind(&key, &all.streams, compare_streams);
@@ -88,6 +110,8 @@ static stream *stream_of(const lane *one, int64_t source, int64_t reader) {
   stream *made = need(1, sizeof *made);
   *made = key;
   made->arrived = sg_sem_init(0);
+  for (size_t n = 0; n < TT_COUNT(made->box) && all.of->eager_bytes > 0; n++)
+    made->box[n] = new_mailbox();
   if (!tsearch(made, &all.streams, compare_streams))
     abort();
   return made;
@@ -146,11 +170,84 @@ static void port_main(int argc, char **argv) {
   }
 }
 
+/* ---- messages as SMPI has them ---- */
+
+static bool is_short(const message *one) { return one->bytes < all.of->eager_bytes; }
+
+/* What is put into a mailbox with a receiver sets off at once. */
+static void open_mailboxes(lane *one) {
+  for (uint32_t n = 0; n < one->of->step_count; n++) {
+    const tt_step *step = &one->plan->step[one->of->first_step + n];
+    if (step->kind == TT_STEP_RECV || step->kind == TT_STEP_RECV_REDUCE)
+      sg_mailbox_set_receiver(sg_mailbox_get_name(stream_of(one, step->peer, one->plan->rank)->box[0]));
+  }
+}
+
+static void wait_over(sg_comm_t *way) {
+  if (*way)
+    sg_comm_wait(*way);
+  *way = NULL;
+}
+
+static unsigned most_under_way(int64_t bytes) {
+  int64_t most = UNDER_WAY_BYTES / (bytes > 0 ? bytes : 1);
+  return most < 2 ? 2 : most > UNDER_WAY_MESSAGES ? UNDER_WAY_MESSAGES : (unsigned)most;
+}
+
+/* Behind the last of those that may be under way at once. */
+static void post_short(stream *to, message *one) {
+  unsigned count = to->short_count++;
+  sg_comm_t *way = &to->under_way[count % UNDER_WAY_MESSAGES];
+  wait_over(way);
+  wait_over(&to->under_way[(count + UNDER_WAY_MESSAGES - most_under_way(one->bytes)) % UNDER_WAY_MESSAGES]);
+  *way = sg_mailbox_put_async(to->box[0], one, one->bytes);
+}
+
+static void post(lane *from, message *one) {
+  wait_over(&from->long_one);
+  if (is_short(one))
+    post_short(one->stream, one);
+  else
+    from->long_one = sg_mailbox_put_async(one->stream->box[1], one, one->bytes);
+  arrive(one);
+}
+
+/* What an actor has under way when it ends is lost. */
+static void wait_for_all(lane *one) {
+  wait_over(&one->long_one);
+  for (uint32_t n = 0; n < one->of->step_count; n++) {
+    const tt_step *step = &one->plan->step[one->of->first_step + n];
+    if (step->kind == TT_STEP_SEND)
+      for (int k = 0; k < UNDER_WAY_MESSAGES; k++)
+        wait_over(&stream_of(one, one->plan->rank, step->peer)->under_way[k]);
+  }
+}
+
+static void fetch(const message *one) {
+  if (all.of->eager_bytes > 0)
+    sg_mailbox_get(one->stream->box[is_short(one) ? 0 : 1]);
+}
+
 /* ---- lanes ---- */
+
+static const tt_step *current(const lane *one) { return &one->plan->step[one->of->first_step + one->step]; }
+
+static int64_t slice_bytes(void) { return all.of->slice_bytes > 0 ? all.of->slice_bytes : all.of->block_bytes; }
+
+static int64_t slice_count(void) { return (all.of->block_bytes + slice_bytes() - 1) / slice_bytes(); }
+
+static int64_t piece_bytes(const lane *one) {
+  bool last = one->slice + 1 == slice_count();
+  return last ? all.of->block_bytes - one->slice * slice_bytes() : slice_bytes();
+}
+
+static bool is_past(const lane *one, uint32_t step, int64_t slice) {
+  return one->step > step || (one->step == step && slice >= 0 && one->slice > slice);
+}
 
 static void wait_for(lane *one, const tt_wait *wait) {
   lane *other = &all.lane[all.rank_lane[one->call][one->plan->rank] + wait->lane];
-  while (other->step <= wait->step) {
+  while (!is_past(other, wait->step, wait->whole ? -1 : one->slice)) {
     one->next_waiter = other->waiters;
     other->waiters = one;
     sg_sem_acquire(one->wake);
@@ -168,24 +265,37 @@ static void wake_waiters(lane *one) {
 }
 
 static bool ends_message(const lane *one, const tt_step *step) {
-  return step->flags & TT_STEP_LAST || one->step + 1 == one->of->step_count || step[1].peer != step->peer;
+  bool last = step->flags & TT_STEP_LAST || one->step + 1 == one->of->step_count || step[1].peer != step->peer;
+  return last && one->slice + 1 == slice_count();
 }
 
-static void send_piece(lane *one, const tt_step *step, message **open) {
-  if (!*open) {
-    *open = need(1, sizeof **open);
-    **open = (message){.stream = stream_of(one, one->plan->rank, step->peer), .round = step->time, .lane = one->number};
-  }
-  (*open)->bytes += all.of->block_bytes;
-  (*open)->pieces++;
-  if (!ends_message(one, step))
+static void depart(lane *one) {
+  message *full = one->open;
+  int64_t rank = one->plan->rank;
+  one->open = NULL;
+  full->ready = simgrid_get_clock();
+  if (all.of->eager_bytes > 0) {
+    post(one, full);
     return;
-  port *to =
-      &all.port[one->plan->rank * all.level_count + tt_sim_model_level(all.of->model, one->plan->rank, step->peer)];
-  (*open)->ready = simgrid_get_clock();
-  append(&to->waiting, *open);
-  *open = NULL;
+  }
+  port *to = &all.port[rank * all.level_count + tt_sim_model_level(all.of->model, rank, full->stream->reader)];
+  append(&to->waiting, full);
   sg_sem_release(to->ready);
+}
+
+static void send_piece(lane *one, const tt_step *step) {
+  int64_t bytes = piece_bytes(one);
+  if (one->open && all.of->slice_bytes > 0 && bytes > slice_bytes() - one->open->bytes)
+    depart(one);
+  if (!one->open) {
+    one->open = need(1, sizeof *one->open);
+    *one->open =
+        (message){.stream = stream_of(one, one->plan->rank, step->peer), .round = step->time, .lane = one->number};
+  }
+  one->open->bytes += bytes;
+  one->open->pieces++;
+  if (ends_message(one, step) || (all.of->slice_bytes > 0 && one->open->bytes == slice_bytes()))
+    depart(one);
 }
 
 static void receive_piece(const lane *one, const tt_step *step) {
@@ -193,6 +303,7 @@ static void receive_piece(const lane *one, const tt_step *step) {
   if (from->left == 0) {
     sg_sem_acquire(from->arrived);
     message *taken = from->first;
+    fetch(taken);
     from->first = taken->next;
     from->left = taken->pieces;
     free(taken);
@@ -206,15 +317,15 @@ static void work(const lane *one, const tt_step *step) {
   if (rate_ns <= 0)
     return;
   sg_mutex_lock(all.own[one->plan->rank]);
-  sg_actor_sleep_for(rate_ns * (double)all.of->block_bytes * tt_sim_work_factor(all.of->model, one->plan->rank) / 1000);
+  sg_actor_sleep_for(rate_ns * (double)piece_bytes(one) * tt_sim_work_factor(all.of->model, one->plan->rank) / 1000);
   sg_mutex_unlock(all.own[one->plan->rank]);
 }
 
-static void do_step(lane *one, const tt_step *step, message **open) {
+static void do_slice(lane *one, const tt_step *step) {
   for (uint32_t n = 0; n < step->wait_count; n++)
     wait_for(one, &one->plan->wait[step->wait_first + n]);
   if (step->kind == TT_STEP_SEND)
-    send_piece(one, step, open);
+    send_piece(one, step);
   else if (step->kind == TT_STEP_RECV || step->kind == TT_STEP_RECV_REDUCE)
     receive_piece(one, step);
   if (step->kind != TT_STEP_SEND)
@@ -224,16 +335,21 @@ static void do_step(lane *one, const tt_step *step, message **open) {
 static void lane_main(int argc, char **argv) {
   (void)argc;
   lane *one = &all.lane[atoi(argv[1])];
-  message *open = NULL;
   double late_ns = tt_sim_late_ns(all.of->model, one->plan->rank);
-  if (late_ns > 0)
-    sg_actor_sleep_for(late_ns / 1000);
+  if (all.of->eager_bytes > 0)
+    open_mailboxes(one);
+  sg_actor_sleep_for(late_ns > 0 ? late_ns / 1000 : 1e-6); /* until all have */
   while (one->step < one->of->step_count) {
-    do_step(one, &one->plan->step[one->of->first_step + one->step], &open);
-    one->step++;
+    do_slice(one, current(one));
+    if (++one->slice == slice_count()) {
+      one->slice = 0;
+      one->step++;
+    }
     wake_waiters(one);
   }
-  assert(!open);
+  assert(!one->open);
+  if (all.of->eager_bytes > 0)
+    wait_for_all(one);
   all.lanes_left--;
   all.end_us = simgrid_get_clock();
 }
@@ -257,14 +373,14 @@ static void add_lanes(int call, int64_t rank) {
 
 static void add_rank(int64_t rank) {
   char name[16];
-  snprintf(name, sizeof name, "r%d", (int)rank);
+  snprintf(name, sizeof name, "n%d", (int)platform_host(all.of->model->topo, rank));
   all.host[rank] = sg_host_by_name(name);
   all.own[rank] = sg_mutex_init();
   for (int n = 0; n < all.level_count; n++) {
     uint32_t number = (uint32_t)(rank * all.level_count + n);
     int64_t ports = all.of->model->level[n].ports;
     all.port[number] = (port){.ready = sg_sem_init(0), .in = sg_sem_init((int)ports)};
-    for (int64_t k = 0; k < ports; k++)
+    for (int64_t k = 0; k < ports && all.of->eager_bytes == 0; k++)
       start("port", number, rank, port_main);
   }
 }
