@@ -2,8 +2,8 @@
  *
  *     n0 --> fly.L.0 --> node.out.0 --> switch.out.0 --> switch.in.1 --> node.in.9 --> n9
  *
- * fly.L.H has the whole way's alpha and the slowest beta on it, for each packet by itself (a FATPIPE in SimGrid's words);
- * each host H has its own, because SimGrid looks at all packets on a link whenever one of them begins or ends.
+ * fly.L.H has the whole way's alpha and the slowest beta on it, for each packet by itself (a FATPIPE in SimGrid's
+ * words); each host H has its own, because SimGrid looks at all packets on a link whenever one of them begins or ends.
  * A group of k links is one of the bandwidth of all, of which a packet gets no more than one link's thanks to fly.L.H.
  * There is one of these for each outermost level, since SimGrid gives packets of longer latency less of any link that
  * they share with others, and of a FATPIPE, too. Ways over a slow link have one of its rate: a packet alone on SHARED

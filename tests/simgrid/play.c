@@ -5,9 +5,10 @@
  * asking; and lets SimGrid carry it. What a rank combines, it combines one after the other. None of this knows how
  * src/sim does the same: only the rules are shared.
  *
- * With eager_bytes there are no ports, and a packet is a message as SMPI has them. A shorter one sets off when it is sent,
- * but for those of a stream, of which a few are under way; any other when its reader waits for it, too, and the sending lane
- * goes on to its next message when that is over, as a rank that calls MPI_Send does. All share links with all. */
+ * With eager_bytes there are no ports, and a packet is a message as SMPI has them. A shorter one sets off when it is
+ * sent, but for those of a stream, of which a few are under way; any other when its reader waits for it, too, and the
+ * sending lane goes on to its next message when that is over, as a rank that calls MPI_Send does. All share links with
+ * all. */
 #include "compare.h"
 
 #include <assert.h>
@@ -21,8 +22,8 @@
 #include <simgrid/mutex.h>
 #include <simgrid/semaphore.h>
 
-/* Short messages of a stream: so many bytes, but 2 .. MESSAGES. SimGrid's own time grows with the square of all that are
- * under way. */
+/* Short messages of a stream: so many bytes, but 2 .. MESSAGES. SimGrid's own time grows with the square of all that
+ * are under way. */
 enum { UNDER_WAY_BYTES = 16384, UNDER_WAY_MESSAGES = 16 };
 
 typedef struct message {
