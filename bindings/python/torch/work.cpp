@@ -42,7 +42,7 @@ public:
   void stop(std::chrono::steady_clock::time_point until) {
     std::unique_lock<std::mutex> held(lock_);
     stopped_ = true;
-    unwatched_.wait_until(held, until, [this] { return completing_ == 0; });
+    unwatched_.wait_until(held, until, [this] { return in_python_ == 0; });
   }
 
 private:
@@ -69,6 +69,20 @@ private:
       changed_.wait_for(held, std::chrono::milliseconds(all_tell(works_) ? 50 : 1), something);
   }
 
+  // What may run code of Python, or take its lock. A thread that comes to it when Python ends stays here for ever.
+  void begin_python(std::unique_lock<std::mutex> &held) {
+    unwatched_.wait(held, [this] { return !stopped_; });
+    in_python_++;
+    held.unlock();
+  }
+
+  void end_python(std::unique_lock<std::mutex> &held) {
+    held.lock();
+    in_python_--;
+    if (stopped_)
+      unwatched_.notify_all();
+  }
+
   // The next work whose call ends here.
   c10::intrusive_ptr<Work> watch(std::unique_lock<std::mutex> &held, tutti_status *status) {
     for (;;) {
@@ -87,10 +101,10 @@ private:
       held.lock();
       left.insert(left.end(), works_.begin() + std::ptrdiff_t(all.size()), works_.end());
       works_.swap(left);
-      held.unlock(); // tensors of works that others have waited for may belong to Python
+      begin_python(held); // tensors of works that others have waited for may belong to it
       all.clear();
       left.clear();
-      held.lock();
+      end_python(held);
       if (ended)
         return ended;
       sleep(held, known);
@@ -105,25 +119,21 @@ private:
       watched_ = true;
       tutti_status status = TUTTI_OK;
       auto work = watch(held, &status);
-      unwatched_.wait(held, [this] { return !stopped_; }); // for ever
       watched_ = false;
-      completing_++;
       keep_spare();
       unwatched_.notify_one();
-      held.unlock();
+      begin_python(held);
       work->complete(status);
       work.reset();
-      held.lock();
-      completing_--;
+      end_python(held);
       spare_++;
-      unwatched_.notify_all();
     }
   }
 
   std::mutex lock_;
   std::condition_variable changed_, unwatched_;
   Works works_;
-  int spare_ = 0, completing_ = 0; // threads that wait for the watch, and that run callbacks
+  int spare_ = 0, in_python_ = 0; // threads that wait for the watch, and that run callbacks
   bool watched_ = false, told_ = false, stopped_ = false;
 };
 
