@@ -4,9 +4,9 @@
     scripts/bench_simulated.py check                                    that both sides take the same time for the same
     scripts/bench_simulated.py measure [RANKS [MACHINE [COLLECTIVE]]]   adds to docs/simulated.csv what it lacks
 
-Needs libsimgrid-dev, and `make` with it. docs/simulated.md says what is compared; simulated_page.py writes its tables. What crashes, or takes more than
-LIMIT_S of real time, is in the file as "failed". A row is a call on all ranks; the file gets those of a machine, a
-number of ranks and a collective at once, when all are done.
+Needs libsimgrid-dev, and `make` with it. docs/simulated.md says what is compared; simulated_page.py writes its tables.
+What crashes, or takes more than LIMIT_S of real time, is in the file as "failed". A row is a call on all ranks; the
+file gets those of a machine, a number of ranks and a collective at once, when all are done.
 """
 import csv
 import os
@@ -23,7 +23,7 @@ MACHINES = ["cluster-4", "fat-tree", "dragonfly"]
 RANKS = [64, 256, 1024]
 SIZES = [4 << 10, 64 << 10, 1 << 20, 16 << 20]
 CANDIDATES = 3  # that are played, of all that src/sim has a time for
-LIMIT_S = {64: 6, 256: 6, 1024: 6}
+LIMIT_S = 6
 PROTOCOLS = [1 << 30, 8192]  # bytes below which messages set off when they are sent; plans.c has the same
 COLLECTIVES = {  # tutti's name: SMPI's
     "allreduce": "allreduce", "allgather": "allgather", "reduce-scatter": "reduce_scatter", "broadcast": "bcast",
@@ -37,9 +37,9 @@ FIELDS = ["machine", "ranks", "collective", "bytes", "who", "name", "model_ns", 
 NO_ALGORITHMS = {"ompi", "mpich", "mvapich2", "impi", "automatic"}
 SELECTORS = ["@ompi", "@mpich"]
 # The same algorithm: SMPI's name, tutti's parameters.
-SAME = [("allreduce", "lr", "ring allgather[core:chain,reflect]"), ("allreduce", "rdb", "recursive-doubling"), ("allgather", "NTSLR", "ring"),
-        ("allgather", "rdb", "recursive-doubling"), ("broadcast", "binomial_tree", "binomial"),
-        ("all-to-all", "basic_linear", "linear")]
+SAME = [("allreduce", "lr", "ring allgather[core:chain,reflect]"), ("allreduce", "rdb", "recursive-doubling"),
+        ("allgather", "NTSLR", "ring"), ("allgather", "rdb", "recursive-doubling"),
+        ("broadcast", "binomial_tree", "binomial"), ("all-to-all", "basic_linear", "linear")]
 SAME_WITHIN = 0.01  # the median
 
 
@@ -83,7 +83,7 @@ def smpi_times(folder, ranks, gamma, jobs):
             print(collective, name, *lengths, file=file)
     for eager in PROTOCOLS:
         options = [f"smpi/send-is-detached-thresh:{eager}", f"smpi/async-small-thresh:{eager}"]
-        done = smpirun(folder, ranks, options, [gamma, str(eager), str(LIMIT_S.get(ranks, 6)), f"{folder}/jobs"])
+        done = smpirun(folder, ranks, options, [gamma, str(eager), str(LIMIT_S), f"{folder}/jobs"])
         for line in done.stdout.splitlines():
             words = line.split()
             if len(words) == 4:

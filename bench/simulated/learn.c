@@ -2,8 +2,8 @@
  *
  * Reads cells, a line each: COLLECTIVE BYTES NODES PER_NODE NICS RING_US HALVING_US. For each collective, of the cells
  * that either wins four fifths are seen and one fifth is held out (a stratified split, in an order that is always the
- * same). Cost and gamma are found by five-fold cross-validation inside what is seen. The classifier and its features are
- * those of `tutti tune --learn` (tools/learn/svm.c, tune/classify.c). Prints a row of a table for each collective. */
+ * same). Cost and gamma are found by five-fold cross-validation inside what is seen. The classifier and its features
+ * are those of `tutti tune --learn` (tools/learn/svm.c, tune/classify.c). Prints a row for each collective. */
 #include "../../tools/learn/svm.h"
 
 #include <math.h>

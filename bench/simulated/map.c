@@ -1,9 +1,9 @@
-/* bench/simulated/map.c - ring and recursive halving between nodes, stars inside, on clusters of many sizes, by src/sim.
+/* bench/simulated/map.c - ring and recursive halving between nodes, stars inside, on clusters of many sizes, by sim.
  *
- *     simulated_map COLLECTIVE NODES PER_NODE NICS BYTES [BYTES ...]    BYTES RING_US HALVING_US, a line for each length
+ *     simulated_map COLLECTIVE NODES PER_NODE NICS BYTES [BYTES ...]    BYTES RING_US HALVING_US, for each length
  *
- * Plans are compiled for the ranks that stand for all others, and these are simulated (sim/symmetry.c): so the numbers of
- * nodes and of their ranks are powers of two, and lengths are multiples of the number of ranks. */
+ * Plans are compiled for the ranks that stand for all others, and these are simulated (sim/symmetry.c): so the numbers
+ * of nodes and of their ranks are powers of two, and lengths are multiples of the number of ranks. */
 #include "support/plans.h"
 
 #include "sim/sim.h"

@@ -1,7 +1,7 @@
 /* bench/simulated/plans.c - tutti's plans in SimGrid, under the rules of SMPI's messages.
  *
  *     simulated_plans --platform MACHINE RANKS PREFIX                    PREFIX.xml and PREFIX.hosts, for smpirun
- *     simulated_plans --play MACHINE RANKS COLLECTIVE BYTES PARAMETERS   its time in ns: by src/sim, and in SimGrid under
+ *     simulated_plans --play MACHINE RANKS COLLECTIVE BYTES PARAMETERS   its ns: by src/sim, and in SimGrid under
  *                                                                      each protocol
  *     simulated_plans MACHINE RANKS MOST COLLECTIVE BYTES [BYTES ...]    a line for each plan that is played:
  *

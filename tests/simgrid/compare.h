@@ -36,7 +36,7 @@ typedef struct played {
   int64_t block_bytes;
   int64_t slice_bytes;   /* 0: no block is cut */
   int64_t eager_bytes;   /* 0: ranks have the model's ports. Else there are none, and packets are messages as SMPI has
-                          * them: shorter ones set off when they are sent, others when their reader waits for them, too */
+                          * them: shorter ones set off when they are sent, others when their reader waits, too */
   unsigned seconds_most; /* of play_once's own time; 0: any number */
 } played;
 
