@@ -3,8 +3,8 @@
  * It takes the context for one look at all requests and lets go of it again; a call of the program that waits for the
  * context gets it first. It naps, and after some time sleeps, while nothing is outstanding, and while a thread of the
  * program waits for a request, since that moves all of them. While nothing moves it goes down a ladder of its own:
- * spin, yield, sleep for a part of what it has slept, up to a millisecond: a long wait takes 1 to 2 % of a core, and its end
- * is seen 3 % late. It does not use the rank's doorbell, which belongs to the program's calls. */
+ * spin, yield, sleep for a part of what it has slept, up to a millisecond: a long wait takes 1 to 2 % of a core, and
+ * its end is seen 3 % late. It does not use the rank's doorbell, which belongs to the program's calls. */
 #include "wait/wait.h"
 
 #include <assert.h>

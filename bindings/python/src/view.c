@@ -1,6 +1,6 @@
 /* bindings/python/src/view.c - a Python object as elements in memory: by the buffer protocol (numpy, array, bytearray,
- * memoryview) or by DLPack (torch and others); arrays of ml_dtypes' bfloat16, which have neither, by their bits. Nothing is
- * copied where elements lie one behind the other. */
+ * memoryview) or by DLPack (torch and others); arrays of ml_dtypes' bfloat16, which have neither, by their bits.
+ * Nothing is copied where elements lie one behind the other. */
 #include "python.h"
 
 #include <dlpack/dlpack.h>
