@@ -68,6 +68,11 @@ def test_command():
     assert "UnsupportedError: the command tutti 0" in said.stderr, said.stderr
 
 
+def test_forks():
+    for ranks in (1, 2):
+        run(ranks, "forks.py")
+
+
 def test_examples():
     run(2, "docstrings.py")
     run(2, "typed.py")
@@ -83,7 +88,7 @@ def main():
         skip("the Python package is not built here")
     if subprocess.run([PYTHON, "-c", "import numpy"], capture_output=True, check=False).returncode != 0:
         skip("there is no numpy (python3-numpy)")
-    for test in (test_collectives, test_errors, test_waiting, test_heat, test_decisions, test_command, test_examples, test_arrays_of_others):
+    for test in (test_collectives, test_errors, test_waiting, test_heat, test_decisions, test_command, test_forks, test_examples, test_arrays_of_others):
         test()
         print(f"{test.__name__}: passed")
 

@@ -48,10 +48,10 @@ void py_part_remove(py_part *part) {
 static void close_comm(py_comm *self) {
   if (!self->comm)
     return;
-  py_request_sweep(self);
+  py_request_sweep(self, true);
   if (PySet_Size(self->running) > 0) {
     tutti_comm_abort(self->comm, "the communicator was closed");
-    py_request_sweep(self);
+    py_request_sweep(self, true);
   }
   py_request_close_all(self);
   py_graph_close_all(self);

@@ -97,9 +97,10 @@ typedef struct py_comm {
   PyObject_HEAD py_context *of;
   tutti_comm *comm; /* NULL: closed */
   int64_t rank, size;
-  py_part *requests; /* persistent ones that are there */
-  py_part *graphs;   /* that are open */
-  PyObject *running; /* a set of requests, which hold what they use until they are complete */
+  py_part *requests;   /* persistent ones that are there */
+  py_part *graphs;     /* that are open */
+  PyObject *running;   /* a set of requests, which hold what they use until they are complete */
+  Py_ssize_t sweep_at; /* with so many, complete ones are looked for */
 } py_comm;
 
 extern PyType_Spec py_context_spec, py_comm_spec, py_memory_spec;
@@ -137,8 +138,8 @@ extern PyType_Spec py_request_spec;
 py_request *py_request_new(py_comm *comm, bool persistent);
 /* It has been made in tutti; if it is not persistent it runs. -1: an exception is set. */
 int py_request_begun(py_request *self);
-/* Lets go of requests that nobody waits for and that have become complete. */
-void py_request_sweep(py_comm *comm);
+/* Lets go of requests that have become complete and that the program has dropped; all: of those that it has, too. */
+void py_request_sweep(py_comm *comm, bool all);
 /* The persistent ones end; they must not run. */
 void py_request_close_all(py_comm *comm);
 

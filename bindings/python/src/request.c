@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <sys/eventfd.h>
 
+#define SWEEP_LEAST 64
+
 py_request *py_request_new(py_comm *comm, bool persistent) {
   py_request *made = (py_request *)py_object_new(py_type.request);
   if (!made)
@@ -16,13 +18,24 @@ py_request *py_request_new(py_comm *comm, bool persistent) {
   return made;
 }
 
+/* Where many run, those that are complete and that nobody has any more are looked for: whenever they have doubled. */
+static int add_running(py_request *self) {
+  py_comm *comm = self->comm;
+  if (PySet_Size(comm->running) >= comm->sweep_at) {
+    py_request_sweep(comm, false);
+    Py_ssize_t left = PySet_Size(comm->running);
+    comm->sweep_at = left < SWEEP_LEAST / 2 ? SWEEP_LEAST : 2 * left;
+  }
+  return PySet_Add(comm->running, (PyObject *)self);
+}
+
 int py_request_begun(py_request *self) {
   if (self->persistent) {
     py_part_add(&self->comm->requests, &self->part);
     return 0;
   }
   self->runs = true;
-  return PySet_Add(self->comm->running, (PyObject *)self);
+  return add_running(self);
 }
 
 static void let_go(py_request *self) {
@@ -133,19 +146,22 @@ static PyObject *request_start(py_request *self, PyObject *unused) {
   if (status != TUTTI_OK)
     return py_fail(status);
   self->runs = true;
-  if (PySet_Add(self->comm->running, (PyObject *)self) != 0)
+  if (add_running(self) != 0)
     return NULL;
   Py_INCREF((PyObject *)self);
   return (PyObject *)self;
 }
 
-void py_request_sweep(py_comm *comm) {
-  PyObject *all = PySequence_List(comm->running);
-  for (Py_ssize_t n = 0; all && n < PyList_Size(all); n++) {
+/* Two references to what nobody else has: the set's and the list's. */
+void py_request_sweep(py_comm *comm, bool all) {
+  PyObject *list = PySequence_List(comm->running);
+  for (Py_ssize_t n = 0; list && n < PyList_Size(list); n++) {
+    PyObject *request = PyList_GetItem(list, n);
     int done = 0;
-    test((py_request *)PyList_GetItem(all, n), &done); /* an error is for who waits for it */
+    if (all || Py_REFCNT(request) == 2)
+      test((py_request *)request, &done); /* an error is for who waits for it */
   }
-  Py_XDECREF(all);
+  Py_XDECREF(list);
   PyErr_Clear();
 }
 
