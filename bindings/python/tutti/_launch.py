@@ -1,0 +1,71 @@
+"""The processes of `python -m tutti.torch --nproc-per-node N`, as torchrun starts them: each with its rank in its
+environment. The first that fails ends the others."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+PATIENCE_SECONDS = 5  # from SIGTERM to SIGKILL
+
+
+def free_port():
+    with socket.socket() as server:
+        server.bind(("localhost", 0))
+        return server.getsockname()[1]
+
+
+def start(command, options):
+    count, nodes, node = options.nproc_per_node or 1, options.nnodes or 1, options.node_rank or 0
+    port = options.master_port or (29500 if nodes > 1 else free_port())
+    shared = {
+        "WORLD_SIZE": count * nodes,
+        "LOCAL_WORLD_SIZE": count,
+        "GROUP_RANK": node,
+        "MASTER_ADDR": options.master_addr or "localhost",
+        "MASTER_PORT": port,
+    }
+    environment = {**os.environ, **{name: str(value) for name, value in shared.items()}}
+    environment.setdefault("OMP_NUM_THREADS", "1")
+    environment.setdefault("USE_LIBUV", "0")  # torch's older store, which every build has
+    return [
+        subprocess.Popen(command, env={**environment, "RANK": str(node * count + n), "LOCAL_RANK": str(n)})
+        for n in range(count)
+    ]
+
+
+def end(processes, how):
+    for process in processes:
+        if process.poll() is None:
+            process.send_signal(how)
+
+
+def wait(processes, first_rank):
+    """Until all have ended; the exit code of the first that failed."""
+    code, until = 0, None
+    while None in [process.poll() for process in processes]:
+        failed = [(rank, p.returncode) for rank, p in enumerate(processes, first_rank) if p.returncode]
+        if failed and until is None:
+            rank, code = failed[0]
+            how = f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
+            print(f"tutti.torch: rank {rank} ended with {how}; the others are ended", file=sys.stderr, flush=True)
+            end(processes, signal.SIGTERM)
+            until = time.monotonic() + PATIENCE_SECONDS
+        if until is not None and time.monotonic() > until:
+            end(processes, signal.SIGKILL)
+        time.sleep(0.02)
+    code = code or next((p.returncode for p in processes if p.returncode), 0)
+    return 128 - code if code < 0 else code
+
+
+def run(command, options):
+    processes = start(command, options)
+
+    def passed_on(how, frame):
+        end(processes, how)
+
+    for how in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(how, passed_on)
+    return wait(processes, (options.node_rank or 0) * len(processes))

@@ -1,0 +1,124 @@
+#!/usr/bin/env python3
+"""python -m tutti.torch: programs that say "gloo" run on tutti, as one process or several, and what they start, too."""
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+PACKAGE = pathlib.Path(os.environ["TUTTI_BIN"]).parent / "lib/python"
+PYTHON = "/usr/bin/python3"  # the system's, whose torch it was built for
+SERVED = "ran on tutti instead of gloo"
+PROGRAM = r"""
+import os, sys, time, torch, torch.distributed as dist
+if "disagree" in sys.argv:
+    from tutti import _as_gloo
+    _as_gloo.AGREE_SECONDS = 3
+    if os.environ["RANK"] == "1":
+        dist.distributed_c10d.ProcessGroupGloo = torch._C._distributed_c10d.ProcessGroupGloo
+dist.init_process_group("gloo")
+size = dist.get_world_size()
+dist.monitored_barrier() if "monitored" in sys.argv else None
+total = torch.ones(3)
+dist.all_reduce(total)
+assert total[0] == size, total
+said = ["rank", str(dist.get_rank()), "of", str(size), "local", os.environ["LOCAL_RANK"], *sys.argv[1:]]
+os.write(1, (" ".join(said) + "\n").encode())  # whole, beside the other ranks'
+if "fails" in sys.argv and dist.get_rank() == 1:
+    sys.exit(5)
+if "fails" in sys.argv:
+    time.sleep(200)  # it is ended before
+"""
+STARTS = """
+import sys, torch, torch.distributed as dist, torch.multiprocessing as mp
+def work(rank, path):
+    dist.init_process_group("gloo", init_method="file://" + path, rank=rank, world_size=2)
+    total = torch.ones(3)
+    dist.all_reduce(total)
+    assert total[0] == 2
+    print("all right", flush=True)
+if __name__ == "__main__":
+    mp.start_processes(work, (sys.argv[2],), nprocs=2, start_method=sys.argv[1])
+"""
+
+if not list(PACKAGE.glob("tutti/torch/_torch*.so")):
+    print("skipped: the backend for PyTorch is not built here")
+    sys.exit(77)
+
+
+def run(*arguments, code=0, **environment):
+    own = {name: value for name, value in os.environ.items() if name not in ("RANK", "WORLD_SIZE", "USE_LIBUV")}
+    result = subprocess.run([PYTHON, "-m", "tutti.torch", *map(str, arguments)], text=True, capture_output=True, timeout=300,
+                            check=False, env={**own, "PYTHONPATH": str(PACKAGE), **environment})
+    assert result.returncode == code, f"{arguments}: exit code {result.returncode}\n{result.stdout}{result.stderr}"
+    return result
+
+
+def test_launch(folder):
+    done = run("--standalone", "--nproc-per-node", 2, folder / "program.py", "a", "--b")
+    assert sorted(done.stdout.split("\n")) == ["", "rank 0 of 2 local 0 a --b", "rank 1 of 2 local 1 a --b"], done.stdout
+    assert done.stderr.count(SERVED) == 1, done.stderr
+    done = run("--nproc_per_node=3", "-m", "program", "monitored", PYTHONPATH=f"{PACKAGE}:{folder}")
+    assert done.stdout.count("of 3") == 3 and SERVED in done.stderr, done.stdout + done.stderr
+
+
+def test_two_nodes(folder):
+    common = ["--nnodes=2", "--nproc-per-node=1", "--master-addr=localhost", "--master-port=29471"]
+    own = {**os.environ, "PYTHONPATH": str(PACKAGE)}
+    other = subprocess.Popen([PYTHON, "-m", "tutti.torch", *common, "--node-rank=1", folder / "program.py"], env=own,
+                             text=True, stdout=subprocess.PIPE)
+    first = run(*common, "--node-rank=0", folder / "program.py")
+    assert first.stdout == "rank 0 of 2 local 0\n", first.stdout
+    assert other.communicate(timeout=100)[0] == "rank 1 of 2 local 0\n" and other.returncode == 0
+
+
+def test_a_failure_ends_all(folder):
+    done = run("--nproc-per-node=2", folder / "program.py", "fails", code=5)
+    assert "rank 1 ended with exit code 5" in done.stderr, done.stderr
+
+
+def test_off(folder):
+    done = run("--nproc-per-node=2", folder / "program.py", TUTTI_TORCH="off")
+    assert done.stdout.count("of 2") == 2 and SERVED not in done.stderr, done.stderr
+
+
+def test_unknown_torch_stays_on_gloo(folder):
+    """The program's sitecustomize has it that another one was tried."""
+    (folder / "other").mkdir()
+    (folder / "other/sitecustomize.py").write_text("from tutti import _as_gloo\n_as_gloo.TRIED = ('0.9',)\n")
+    done = run("--nproc-per-node=2", folder / "program.py", PYTHONPATH=f"{PACKAGE}:{folder}/other")
+    assert done.stderr.count("was not tried (0.9 were)") == 1 and SERVED not in done.stderr, done.stderr
+
+
+def test_all_agree(folder):
+    done = run("--nproc-per-node=2", folder / "program.py", "disagree")
+    assert done.stderr.count("this group stays on gloo") == 1 and SERVED not in done.stderr, done.stderr
+
+
+def test_children(folder):
+    for method in ("spawn", "fork"):
+        done = run(folder / "starts.py", method, folder / f"store-{method}")
+        assert done.stdout.count("all right") == 2, done.stdout + done.stderr
+        assert done.stderr.count(SERVED) == 1, f"{method}: {done.stderr}"
+
+
+def test_arguments(folder):
+    for arguments, text in ((["--nproc-per-node", "0", "x"], "--nproc-per-node is 0"), (["--nnodes=2", "x"], "--master-addr"),
+                            (["--nnodes=2", "--node-rank=2", "x"], "--node-rank is 2"), (["--what", "x"], "--what"),
+                            (["--nnodes=2", "--standalone", "x"], "--standalone is for one machine"), ([], "program")):
+        done = run(*arguments, code=2)
+        assert text in done.stderr + done.stdout, done.stderr
+
+
+def main():
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        (folder / "program.py").write_text(PROGRAM)
+        (folder / "starts.py").write_text(STARTS)
+        for test in (test_launch, test_two_nodes, test_a_failure_ends_all, test_off, test_unknown_torch_stays_on_gloo,
+                     test_all_agree, test_children, test_arguments):
+            test(folder)
+            print(f"{test.__name__}: passed", flush=True)
+
+
+main()
