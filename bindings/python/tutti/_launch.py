@@ -1,23 +1,26 @@
 """The processes of `python -m tutti.torch --nproc-per-node N`, as torchrun starts them: each with its rank in its
 environment. The first that fails ends the others."""
 
+import argparse
 import os
 import signal
 import socket
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 
+Process = subprocess.Popen[bytes]
 PATIENCE_SECONDS = 5  # from SIGTERM to SIGKILL
 
 
-def free_port():
+def free_port() -> int:
     with socket.socket() as server:
         server.bind(("localhost", 0))
-        return server.getsockname()[1]
+        return int(server.getsockname()[1])
 
 
-def start(command, options):
+def start(command: Sequence[str], options: argparse.Namespace) -> list[Process]:
     count, nodes, node = options.nproc_per_node or 1, options.nnodes or 1, options.node_rank or 0
     port = options.master_port or (29500 if nodes > 1 else free_port())
     shared = {
@@ -36,15 +39,16 @@ def start(command, options):
     ]
 
 
-def end(processes, how):
+def end(processes: Sequence[Process], how: int) -> None:
     for process in processes:
         if process.poll() is None:
             process.send_signal(how)
 
 
-def wait(processes, first_rank):
+def wait(processes: Sequence[Process], first_rank: int) -> int:
     """Until all have ended; the exit code of the first that failed."""
-    code, until = 0, None
+    code = 0
+    until: float | None = None
     while None in [process.poll() for process in processes]:
         failed = [(rank, p.returncode) for rank, p in enumerate(processes, first_rank) if p.returncode]
         if failed and until is None:
@@ -60,10 +64,10 @@ def wait(processes, first_rank):
     return 128 - code if code < 0 else code
 
 
-def run(command, options):
+def run(command: Sequence[str], options: argparse.Namespace) -> int:
     processes = start(command, options)
 
-    def passed_on(how, frame):
+    def passed_on(how: int, frame: object) -> None:
         end(processes, how)
 
     for how in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
