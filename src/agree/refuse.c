@@ -140,13 +140,14 @@ static bool has_left(const tutti_comm *comm, int64_t rank) {
          has_left_job(comm, rank);
 }
 
-/* *ended: through with that call. The rules stand in the order in which a rank comes from one to the next. */
+/* *ended: through with that call. The rules stand in the order in which a rank comes from one to the next. Who is in a
+ * later epoch, and may have left from there, has found how this one ends: this rank is behind it. */
 static bool has_stopped(const tutti_comm *comm, int64_t rank, uint64_t *ended) {
   const tt_stop *own = own_stop(comm);
   bool left = has_left(comm, rank); /* before the look at what it has said */
   tt_stop said;
   tt_stops_read(comm, rank, &said);
-  if (!left && own->epoch - said.epoch > TT_EPOCHS_APART)
+  if (said.epoch > own->epoch || (!left && own->epoch - said.epoch > TT_EPOCHS_APART))
     return false;
   if (said.epoch == own->epoch && said.ended > 0) {
     *ended = said.ended - 1;
