@@ -39,7 +39,7 @@ NOT_EMULATED = [  # tests, and why they do not run in an emulator of another pro
 ARM64 = [("arm64", "64-bit ARM, emulated", ["-E", "|".join(pattern for pattern, _ in NOT_EMULATED)])]
 LONG = [  # tests that --check leaves out where nothing names them: each takes as long as dozens of others
     "^(cluster|mpi)/", "^conformance/(bits|counts|large|outstanding|twin)$", "^fault/(kill|mismatch|refuse(_apart|_many)?|stop)$",
-    "^mutants/(bound|mutants)$", "^property/(execute|pairs)$", "^system/(bench|launch|media|nodes|pairs|regret)$",
+    "^mutants/(bound|mutants)$", "^property/(execute|pairs)$", "^python/(joined|torch.*)$", "^system/(bench|launch|media|nodes|pairs|regret)$",
     "^transport/(tcp|ucx)/fault$", "^tune/bound$",
 ]
 CASES = re.compile(r"\[  (PASSED|FAILED|SKIPPED) *\] (\d+) test\(s\)")
