@@ -121,20 +121,10 @@ static void print_seconds(const char *what, int count, int64_t began_ns) {
     printf("%-22s %10.3f\n", what, (double)(tt_clock_ns() - began_ns) * 1e-9 / count * (double)MANY);
 }
 
-static void shuffle(tutti_comm **part, int count, uint64_t seed) {
-  tt_random random;
-  tt_random_init(&random, seed);
-  for (int n = count - 1; n > 0; n--) {
-    int other = (int)tt_random_below(&random, (uint64_t)n + 1);
-    tutti_comm *kept = part[n];
-    part[n] = part[other];
-    part[other] = kept;
-  }
-}
-
 /* All are alive at once. Each rank destroys them in another order. */
 static void measure_many(const tutti_context *context, int count) {
   tutti_comm **part = get_memory((size_t)count * sizeof(tutti_comm *));
+  tt_random random;
   bytes before = now(context);
   int64_t began = tt_clock_ns();
   for (int n = 0; n < count; n++)
@@ -145,7 +135,8 @@ static void measure_many(const tutti_context *context, int count) {
     use(part[n]);
   print_seconds("used once", count, began);
   bytes after = now(context);
-  shuffle(part, count, (uint64_t)tutti_comm_rank(comm));
+  tt_random_init(&random, (uint64_t)tutti_comm_rank(comm));
+  tt_random_shuffle(&random, part, count, sizeof *part);
   began = tt_clock_ns();
   for (int n = 0; n < count; n++)
     tutti_comm_destroy(part[n]);

@@ -77,17 +77,6 @@ static void read_cells(FILE *file, cells *all) {
   }
 }
 
-static void shuffle(cells *all) {
-  tt_random random;
-  tt_random_init(&random, 1);
-  for (int n = all->count - 1; n > 0; n--) {
-    int other = (int)tt_random_below(&random, (uint64_t)n + 1);
-    cell kept = all->of[n];
-    all->of[n] = all->of[other];
-    all->of[other] = kept;
-  }
-}
-
 /* Every fifth of those that one class wins. */
 static void split(cells *all) {
   int seen[2] = {0, 0};
@@ -162,7 +151,9 @@ static void print_judged(const judged *of) {
 static tutti_status print_row(const char *name, cells *all) {
   trained made;
   judged by_classifier = {.count = 0}, by_one[2] = {{.count = 0}, {.count = 0}};
-  shuffle(all);
+  tt_random random;
+  tt_random_init(&random, 1);
+  tt_random_shuffle(&random, all->of, all->count, sizeof *all->of);
   split(all);
   tutti_status status = learn(all, &made);
   for (int n = 0; n < all->count && status == TUTTI_OK; n++) {

@@ -146,6 +146,8 @@ typedef struct tt_random {
 void tt_random_init(tt_random *random, uint64_t seed);
 uint64_t tt_random_next(tt_random *random);
 uint64_t tt_random_below(tt_random *random, uint64_t limit); /* limit > 0 */
+/* An order of so many items, each of that size, all orders equally likely. */
+void tt_random_shuffle(tt_random *random, void *items, int64_t count, size_t bytes);
 uint64_t tt_hash(uint64_t seed, const void *bytes, size_t size);
 
 /* Between two looks at what another core will change. */

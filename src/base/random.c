@@ -30,6 +30,18 @@ uint64_t tt_random_below(tt_random *random, uint64_t limit) {
   return value % limit;
 }
 
+void tt_random_shuffle(tt_random *random, void *items, int64_t count, size_t bytes) {
+  unsigned char *byte = items;
+  for (int64_t n = count - 1; n > 0; n--) {
+    unsigned char *one = byte + (size_t)n * bytes, *other = byte + tt_random_below(random, (uint64_t)n + 1) * bytes;
+    for (size_t k = 0; k < bytes; k++) {
+      unsigned char kept = one[k];
+      one[k] = other[k];
+      other[k] = kept;
+    }
+  }
+}
+
 static uint64_t absorb(uint64_t hash, uint64_t word) {
   hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
   return hash ^ (hash >> 32);

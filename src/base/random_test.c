@@ -52,6 +52,36 @@ static void test_random_below_accepts_every_limit(void **state) {
     assert_true(tt_random_below(&random, UINT64_MAX >> bit) < UINT64_MAX >> bit);
 }
 
+/* 4000 each on average; an order in 24. */
+static void test_shuffled_items_stay_and_all_orders_are_even(void **state) {
+  (void)state;
+  int64_t found[256] = {0};
+  tt_random random;
+  tt_random_init(&random, 3);
+  for (int n = 0; n < 96000; n++) {
+    struct {
+      char name;
+      int32_t value;
+    } item[4] = {{'a', 0}, {'b', 1}, {'c', 2}, {'d', 3}};
+    int order = 0, seen = 0;
+    tt_random_shuffle(&random, item, 4, sizeof *item);
+    for (int k = 0; k < 4; k++) {
+      assert_int_equal(item[k].name, 'a' + item[k].value);
+      order = 4 * order + item[k].value;
+      seen |= 1 << item[k].value;
+    }
+    assert_int_equal(seen, 15);
+    found[order]++;
+  }
+  int orders = 0;
+  for (int n = 0; n < 256; n++) {
+    orders += found[n] > 0;
+    assert_true(found[n] == 0 || (found[n] > 3700 && found[n] < 4300));
+  }
+  assert_int_equal(orders, 24);
+  tt_random_shuffle(&random, NULL, 0, 8);
+}
+
 static void test_hash_changes_with_every_bit_size_and_seed(void **state) {
   (void)state;
   unsigned char bytes[20] = {0};
@@ -74,6 +104,7 @@ int main(void) {
       cmocka_unit_test(test_random_starts_as_splitmix64),
       cmocka_unit_test(test_random_below_is_even),
       cmocka_unit_test(test_random_below_accepts_every_limit),
+      cmocka_unit_test(test_shuffled_items_stay_and_all_orders_are_even),
       cmocka_unit_test(test_hash_changes_with_every_bit_size_and_seed),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -40,26 +40,17 @@ static const tt_sim_rates *rates_for(const tt_fits *fits, const tt_region *shape
 
 /* ---- a cell ---- */
 
-/* In a random order: what there is no time for is left out. */
-static void shuffle(tt_candidates *space) {
-  tt_random random;
-  tt_random_init(&random, 1);
-  for (int64_t n = space->count - 1; n > 0; n--) {
-    int64_t other = (int64_t)tt_random_below(&random, (uint64_t)n + 1);
-    tt_candidate kept = space->candidate[n];
-    space->candidate[n] = space->candidate[other];
-    space->candidate[other] = kept;
-  }
-}
-
 /* NULL in *first: nothing could be predicted. */
 static tutti_status find_first(asking *of, const tt_task *task, const char **first) {
   tt_candidates space;
   int64_t begin_ns = tt_clock_ns(), n = 0;
   double best_ns = INFINITY, time_ns;
+  tt_random random;
+  tt_random_init(&random, 1);
   *first = NULL;
   tutti_status status = tt_candidates_make(task, &space);
-  shuffle(&space);
+  if (status == TUTTI_OK) /* what there is no time for is left out */
+    tt_random_shuffle(&random, space.candidate, space.count, sizeof *space.candidate);
   for (; n < space.count && status == TUTTI_OK && tt_clock_ns() - begin_ns < of->cell_ns; n++) {
     status = tune_predict(of->all->words, of->rates, task, space.candidate[n].text, &time_ns);
     if (status == TUTTI_OK && time_ns < best_ns) {

@@ -264,21 +264,11 @@ static tutti_status teach(pupil *of, bool *seen, int64_t measured, tt_arena *are
   return status == TUTTI_OK ? keep_points(of, arena, lesson) : status;
 }
 
-/* In a random order, but always in the same: folds are no neighbors. */
-static void shuffle(learn_cell **cell, int64_t count) {
-  tt_random random;
-  tt_random_init(&random, 1);
-  for (int64_t n = count - 1; n > 0; n--) {
-    int64_t other = (int64_t)tt_random_below(&random, (uint64_t)n + 1);
-    learn_cell *kept = cell[n];
-    cell[n] = cell[other];
-    cell[other] = kept;
-  }
-}
-
-/* The measured ones first. Returns how many these are. */
+/* The measured ones first, in a random order, but always in the same: folds are no neighbors. Returns how many these are. */
 static int64_t list_cells(const learn_book *book, tt_collective collective, learn_cell **cell, int64_t *count) {
   int64_t measured = 0;
+  tt_random random;
+  tt_random_init(&random, 1);
   *count = 0;
   for (int pass = 0; pass < 2; pass++)
     for (int64_t n = 0; n < book->count; n++)
@@ -286,7 +276,7 @@ static int64_t list_cells(const learn_book *book, tt_collective collective, lear
         cell[(*count)++] = &book->cell[n];
         measured += pass == 0;
       }
-  shuffle(cell, measured);
+  tt_random_shuffle(&random, cell, measured, sizeof *cell);
   return measured;
 }
 

@@ -167,7 +167,7 @@ static tutti_status screen(race *of) {
   for (int64_t n = 0; n < of->count; n++)
     of->order[n] = n;
   for (of->round = 0; of->round < SCREENS && status == TUTTI_OK; of->round++) {
-    tune_shuffle(&of->random, of->order, of->count);
+    tt_random_shuffle(&of->random, of->order, of->count, sizeof *of->order);
     for (int64_t n = 0; n < of->count && status == TUTTI_OK && !is_over(of); n++)
       status = screen_one(of, &of->racer[of->order[n]]);
     if (of->round == 0)
@@ -227,7 +227,7 @@ static void take_finalists(race *of) {
 static tutti_status run_places(race *of, int64_t *place, int64_t count) {
   regret_result *result = of->result;
   tutti_status status = TUTTI_OK;
-  tune_shuffle(&of->random, place, count);
+  tt_random_shuffle(&of->random, place, count, sizeof *place);
   for (int64_t n = 0; n < count && status == TUTTI_OK && !is_over(of); n++) {
     const racer *at = of->finalist[place[n]];
     double *round_ns = place[n] < result->finalist_count ? result->finalist[place[n]].round_ns

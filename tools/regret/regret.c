@@ -255,7 +255,7 @@ static tutti_status run_tasks(regret *of) {
     order[n] = n;
     done[n] = false;
   }
-  tune_shuffle(&random, order, count);
+  tt_random_shuffle(&random, order, count, sizeof *order);
   for (int64_t n = 0; n < count && status == TUTTI_OK; n++) {
     say_progress(&task[order[n]], n + 1, count);
     status = run_task(of, &task[order[n]], &done[order[n]]);

@@ -163,7 +163,7 @@ static tutti_status screen(cell *of, int64_t *tried) {
 
 /* The reference stands before and behind what is compared with it. */
 static tutti_status run_round(cell *of, int64_t count, double *rules_ns) {
-  tune_shuffle(&of->random, of->order, count);
+  tt_random_shuffle(&of->random, of->order, count, sizeof *of->order);
   tutti_status status = run_rules(of, 4);
   for (int64_t n = 0; n < count && status == TUTTI_OK; n++) {
     runner *at = &of->runner[of->order[n]];

@@ -74,12 +74,7 @@ static tutti_status calibrate(check *of) {
 
 static tutti_status run_round(check *of) {
   tutti_status status = TUTTI_OK;
-  for (int n = of->count - 1; n > 0; n--) {
-    int other = (int)tt_random_below(&of->random, (uint64_t)n + 1);
-    subject kept = of->subject[n];
-    of->subject[n] = of->subject[other];
-    of->subject[other] = kept;
-  }
+  tt_random_shuffle(&of->random, of->subject, of->count, sizeof *of->subject);
   for (int n = 0; n < of->count && status == TUTTI_OK; n++) {
     subject *at = &of->subject[n];
     status = run(of, at->params, BATCHES, &at->round_ns[at->rounds]);

@@ -29,11 +29,3 @@ int64_t tune_task_bytes(const tutti_comm *comm, tt_collective collective, int64_
           least = blocks * (int64_t)sizeof(float);
   return collective == TT_BARRIER || bytes < least ? least : bytes;
 }
-
-void tune_shuffle(tt_random *random, int64_t *order, int64_t count) {
-  for (int64_t n = count - 1; n > 0; n--) {
-    int64_t other = (int64_t)tt_random_below(random, (uint64_t)n + 1), kept = order[n];
-    order[n] = order[other];
-    order[other] = kept;
-  }
-}

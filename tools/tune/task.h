@@ -1,5 +1,4 @@
-/* tools/tune/task.h - the task that a call is, for its space: what a job's ranks do on machines like this one. And the
- * order in which candidates are measured. */
+/* tools/tune/task.h - the task that a call is, for its space: what a job's ranks do on machines like this one. */
 #ifndef TUTTI_TOOLS_TUNE_TASK_H
 #define TUTTI_TOOLS_TUNE_TASK_H
 
@@ -12,7 +11,5 @@ tt_task tune_task_of(const tt_problem *problem, const tt_topo *topo, bool apart,
 tt_task tune_task_on(const tutti_comm *comm, tt_collective collective, int64_t bytes);
 /* The next length that leaves no block empty. */
 int64_t tune_task_bytes(const tutti_comm *comm, tt_collective collective, int64_t bytes);
-
-void tune_shuffle(tt_random *random, int64_t *order, int64_t count);
 
 #endif
