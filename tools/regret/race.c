@@ -4,9 +4,7 @@
  *     rounds      the best of them, the choices, and copies of the first choice, which nobody tells apart from others
  *
  * In each round all run once, in an order of its own. One timing is some batches of the same number of calls. Where the
- * buffers lie favours some plans: so they are allocated anew for every two rounds, one that chooses and one that
- * judges.
- */
+ * buffers lie favours some plans: each two rounds, one that chooses and one that judges, have buffers of their own. */
 #include "race.h"
 
 #include "bench/pace.h"
@@ -237,17 +235,13 @@ static tutti_status run_places(race *of, int64_t *place, int64_t count) {
   return status;
 }
 
-static tutti_status renew_buffers(race *of) {
-  return tune_lead_cell(of->all, of->task->problem.collective, of->task->bytes);
-}
-
 static tutti_status run_rounds(race *of) {
   int64_t place[PLACES], count = of->result->finalist_count + REGRET_COPIES;
   tutti_status status = TUTTI_OK;
   for (int64_t n = 0; n < count; n++)
     place[n] = n;
   for (of->round = 0; of->round < REGRET_ROUNDS && status == TUTTI_OK; of->round++) {
-    status = of->round % 2 == 0 ? renew_buffers(of) : TUTTI_OK;
+    status = of->round % 2 == 0 ? tune_lead_cell(of->all, of->task) : TUTTI_OK;
     if (status == TUTTI_OK)
       status = run_places(of, place, count);
   }
@@ -287,7 +281,7 @@ tutti_status regret_race(tune_ranks *all, const tt_task *task, int64_t until_ns,
   tt_random_init(&of.random, (uint64_t)tt_clock_ns());
   tutti_status status = gather(&of, task);
   if (status == TUTTI_OK)
-    status = renew_buffers(&of);
+    status = tune_lead_cell(all, task);
   if (status == TUTTI_OK)
     status = measure_alone(&of, outcome);
   free(of.racer);

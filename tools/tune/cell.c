@@ -188,7 +188,7 @@ static tutti_status run_rounds(cell *of, int64_t count, tune_result *result) {
   for (; rounds < TUNE_ROUNDS_MOST && status == TUTTI_OK; rounds++) {
     if (rounds >= TUNE_ROUNDS_LEAST && spent_ns(of) > of->budget_ns)
       break;
-    status = tune_lead_cell(of->all, of->task->problem.collective, of->task->bytes);
+    status = tune_lead_cell(of->all, of->task);
     if (status == TUTTI_OK)
       status = run_round(of, count, &rules_ns[rounds]);
     if ((rounds + 1) % HALVED_AFTER == 0 && count > 3) {
@@ -310,7 +310,7 @@ static tutti_status run_cell(cell *of, const tt_task *task, tune_guesses *guesse
   if (!of->runner || !of->order)
     status = tt_fail(TUTTI_ERR_MEMORY, "no memory for candidates");
   if (status == TUTTI_OK)
-    status = tune_lead_cell(of->all, task->problem.collective, task->bytes);
+    status = tune_lead_cell(of->all, task);
   if (status == TUTTI_OK)
     status = measure_alone(of, task, guesses, result);
   free(of->runner);

@@ -85,7 +85,7 @@ static tutti_status run_round(check *of) {
 
 static tutti_status run_place(check *of, int place) {
   int64_t start_ns = tt_clock_ns();
-  tutti_status status = tune_lead_cell(of->all, of->task->problem.collective, of->task->bytes);
+  tutti_status status = tune_lead_cell(of->all, of->task);
   if (status == TUTTI_OK)
     status = calibrate(of);
   for (int n = 0; n < of->count; n++)
@@ -153,9 +153,9 @@ static tutti_status judge(check *of, tune_score *score, tune_cell_score *is) {
   tutti_status status = tune_score_cell(predicted, measured, of->count, is);
   if (status == TUTTI_OK)
     status = race(of, &is->first);
-  if (status == TUTTI_OK)
-    status = tune_score_add(score, of->task->bytes, predicted, measured, of->count, is);
-  return status == TUTTI_OK ? tune_score_again(score, of->task->bytes, place[0], place[1], of->count) : status;
+  const double *const places[PLACES] = {place[0], place[1]};
+  return status == TUTTI_OK ? tune_score_add(score, of->task->bytes, predicted, measured, places, of->count, is)
+                            : status;
 }
 
 /* ---- printed ---- */

@@ -261,10 +261,11 @@ tutti_status tune_lead_end(tune_ranks *all) {
   return say(all->world, &command);
 }
 
-tutti_status tune_lead_cell(tune_ranks *all, tt_collective collective, int64_t bytes) {
-  tune_command command = {.verb = TUNE_CELL, .collective = (int32_t)collective, .count = bytes};
+tutti_status tune_lead_cell(tune_ranks *all, const tt_task *task) {
+  tt_collective collective = task->problem.collective;
+  tune_command command = {.verb = TUNE_CELL, .collective = (int32_t)collective, .count = task->bytes};
   tutti_status status = say(all->words, &command);
-  return status == TUTTI_OK ? open_cell(all, collective, bytes) : status;
+  return status == TUTTI_OK ? open_cell(all, collective, task->bytes) : status;
 }
 
 tutti_status tune_lead_fit(tune_ranks *all, bool says, tune_fit *fit) {

@@ -64,7 +64,8 @@ tutti_status tune_ranks_serve(tune_ranks *all);
 tutti_status tune_lead_group(tune_ranks *all, int64_t count); /* from now on, ranks 0 .. count - 1 */
 tutti_status tune_lead_leave(tune_ranks *all);
 tutti_status tune_lead_end(tune_ranks *all);
-tutti_status tune_lead_cell(tune_ranks *all, tt_collective collective, int64_t bytes);
+/* The next tries are of that task, over buffers allocated anew. */
+tutti_status tune_lead_cell(tune_ranks *all, const tt_task *task);
 /* The time of a call, in ns: the median of so many batches, each that of its slowest rank. TUTTI_ERR_PLAN: the
  * parameters make no plan here; any other error is the end. */
 tutti_status tune_lead_try(tune_ranks *all, const char *params, int64_t root, int64_t calls, int64_t batches,

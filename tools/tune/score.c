@@ -65,29 +65,20 @@ static double *grown(double **values, int64_t count) {
 }
 
 tutti_status tune_score_add(tune_score *score, int64_t bytes, const double *predicted, const double *measured,
-                            int64_t count, const tune_cell_score *cell) {
+                            const double *const place[2], int64_t count, const tune_cell_score *cell) {
   bool is_long = bytes >= score->from_bytes;
   double *values = is_long ? grown(&score->error, score->errors + count) : grown(&score->rank, score->ranks + 1);
-  if (!values)
+  if (!values || (is_long && !grown(&score->again, score->errors + count)))
     return fail();
   if (is_long) {
     errors_of(predicted, measured, count, values + score->errors);
+    errors_of(place[0], place[1], count, score->again + score->errors);
     score->errors += count;
   } else {
     values[score->ranks++] = cell->correlation;
   }
   score->cells++;
   score->held += cell->first <= NEARLY;
-  return TUTTI_OK;
-}
-
-tutti_status tune_score_again(tune_score *score, int64_t bytes, const double *one, const double *other, int64_t count) {
-  if (bytes < score->from_bytes)
-    return TUTTI_OK;
-  if (!grown(&score->again, score->agains + count))
-    return fail();
-  errors_of(one, other, count, score->again + score->agains);
-  score->agains += count;
   return TUTTI_OK;
 }
 
@@ -99,9 +90,8 @@ static void print_errors(const tune_score *score) {
   double error = exp(bench_median(score->error, score->errors)) - 1;
   printf("  from %s on, the median error of %" PRId64 " plans is at most %.0f%%: %.1f%%, %s\n", from, score->errors,
          100 * ERROR_MOST, 100 * error, says(error <= ERROR_MOST));
-  if (score->agains > 0)
-    printf("  (between two measurements of the same plan, over memory allocated anew: %.1f%%)\n",
-           100 * (exp(bench_median(score->again, score->agains)) - 1));
+  printf("  (between two measurements of the same plan, over memory allocated anew: %.1f%%)\n",
+         100 * (exp(bench_median(score->again, score->errors)) - 1));
 }
 
 static void print_ranks(const tune_score *score) {

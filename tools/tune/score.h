@@ -16,7 +16,7 @@ typedef struct tune_score {
   double *error;       /* |log (predicted / measured)| of every candidate of cells that long */
   double *again;       /* the same of each of them between two measurements, over other memory */
   double *rank;        /* correlation of each shorter cell */
-  int64_t errors, agains, ranks;
+  int64_t errors, ranks;
 } tune_score;
 
 typedef struct tune_cell_score {
@@ -26,10 +26,9 @@ typedef struct tune_cell_score {
 
 /* Of so many candidates; all but `first`. */
 tutti_status tune_score_cell(const double *predicted, const double *measured, int64_t count, tune_cell_score *cell);
+/* place: measured over some memory, and over other memory. */
 tutti_status tune_score_add(tune_score *score, int64_t bytes, const double *predicted, const double *measured,
-                            int64_t count, const tune_cell_score *cell);
-/* What was measured in that cell over some memory, and over other memory. */
-tutti_status tune_score_again(tune_score *score, int64_t bytes, const double *one, const double *other, int64_t count);
+                            const double *const place[2], int64_t count, const tune_cell_score *cell);
 void tune_score_print(const tune_score *score);
 void tune_score_finish(tune_score *score);
 
