@@ -12,6 +12,7 @@ import tempfile
 import torch
 import torch.distributed as dist
 import torch.multiprocessing as mp
+from expect import fails
 
 TYPES = [torch.float32, torch.float64, torch.float16, torch.bfloat16, torch.int8, torch.uint8, torch.int16, torch.int32,
          torch.int64, torch.bool, torch.complex64, torch.complex128]
@@ -197,14 +198,6 @@ def train(size, me):
 
 
 def errors(size, me):
-    def fails(kind, text, call):
-        try:
-            call()
-        except kind as error:
-            assert text in str(error), f"'{error}' does not say '{text}'"
-        else:
-            raise AssertionError(f"no error that says '{text}'")
-
     fails(RuntimeError, "has 3 elements; it must have", lambda: dist.all_gather_into_tensor(torch.zeros(3), torch.zeros(4)))
     fails(RuntimeError, "input has elements of type Float, output of type Double",
           lambda: dist.all_gather_into_tensor(torch.zeros(4 * size, dtype=torch.float64), torch.zeros(4)))
