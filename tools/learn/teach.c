@@ -264,7 +264,8 @@ static tutti_status teach(pupil *of, bool *seen, int64_t measured, tt_arena *are
   return status == TUTTI_OK ? keep_points(of, arena, lesson) : status;
 }
 
-/* The measured ones first, in a random order, but always in the same: folds are no neighbors. Returns how many these are. */
+/* The measured ones first, in a random order, but always in the same: folds are no neighbors. Returns how many they
+ * are. */
 static int64_t list_cells(const learn_book *book, tt_collective collective, learn_cell **cell, int64_t *count) {
   int64_t measured = 0;
   tt_random random;

@@ -184,18 +184,14 @@ static PyObject *comm_last(py_comm *self, void *closure) {
 static PyMethodDef comm_methods[] = {
     {"split", (PyCFunction)(void (*)(void))comm_split, METH_VARARGS | METH_KEYWORDS,
      "split($self, color, key=0)\n--\n\nMakes a communicator of the ranks with equal color, ordered by key. "
-     "Collective; None "
-     "where color is negative.\n\n>>> comm.split(0, key=-comm.rank).rank\n1\n"},
+     "Collective; None where color is negative.\n\n>>> comm.split(0, key=-comm.rank).rank\n1\n"},
     {"from_mpi4py", comm_from_mpi4py, METH_CLASS | METH_O,
      "from_mpi4py($type, comm, /)\n--\n\nMakes a communicator of the ranks of one of mpi4py, in its order. Collective; "
-     "a "
-     "TypeError "
-     "where it is no communicator of one group.\n\n>>> from mpi4py import MPI  # doctest: +SKIP\n"
+     "a TypeError where it is no communicator of one group.\n\n>>> from mpi4py import MPI  # doctest: +SKIP\n"
      ">>> tutti.Comm.from_mpi4py(MPI.COMM_WORLD).size  # doctest: +SKIP\n2\n"},
     {"graph", py_graph_make, METH_VARARGS,
      "graph($self, sources, destinations, /)\n--\n\nMakes a graph: edges from these ranks to this one, and from it to "
-     "those. "
-     "Collective; an ArgumentError on all ranks where an edge has one end only.\n\n"
+     "those. Collective; an ArgumentError on all ranks where an edge has one end only.\n\n"
      ">>> ring = comm.graph([(comm.rank - 1) % comm.size], [(comm.rank + 1) % comm.size])\n"
      ">>> ring.neighbor_allgather(numpy.array([comm.rank]))\narray([[1]])\n"},
     {"abort", (PyCFunction)comm_abort, METH_VARARGS,
@@ -205,22 +201,16 @@ static PyMethodDef comm_methods[] = {
      "Traceback (most recent call last):\ntutti.AbortedError: ...\n"},
     {"set_params", (PyCFunction)comm_set_params, METH_VARARGS,
      "set_params($self, collective, text, /)\n--\n\nSets the parameters of later calls of a collective (docs/plan.md), "
-     "the same "
-     "on "
-     "all ranks; None: the usual ones. A PlanError says what is wrong with the text.\n\n"
+     "the same on all ranks; None: the usual ones. A PlanError says what is wrong with the text.\n\n"
      ">>> part = comm.split(0)\n>>> part.set_params('allreduce', 'recursive-doubling')\n"
      ">>> part.explain('allreduce', 8).authority\n'tutti_comm_set_params'\n"},
     {"explain", (PyCFunction)(void (*)(void))comm_explain, METH_VARARGS | METH_KEYWORDS,
      "explain($self, collective, nbytes=0, root=0, commutes=True)\n--\n\nWhich parameters a call would run with, and "
-     "who "
-     "decides that: an Explanation. nbytes: of the whole vector, as in data.nbytes. commutes: "
-     "whether the operator does. Local.\n\n>>> comm.explain('allreduce', 8).authority.split(':')[0]\n'profile "
-     "default.json'\n"},
+     "who decides that: an Explanation. nbytes: of the whole vector, as in data.nbytes. commutes: whether the operator "
+     "does. Local.\n\n>>> comm.explain('allreduce', 8).authority.split(':')[0]\n'profile default.json'\n"},
     {"close", (PyCFunction)comm_close, METH_NOARGS,
      "close($self, /)\n--\n\nFrees the communicator. Local. What is under way ends with an AbortedError, here and on "
-     "the other "
-     "ranks."
-     "\n\n>>> comm.split(0).close()\n"},
+     "the other ranks.\n\n>>> comm.split(0).close()\n"},
     {NULL, NULL, 0, NULL}};
 
 static PyGetSetDef comm_members[] = {
@@ -254,10 +244,10 @@ void py_comm_prepare(void) {
 static PyType_Slot comm_slots[] = {
     {Py_tp_doc,
      "An ordered group of ranks that call the same collectives in the same order. tutti.world(), Comm.split and "
-     "Comm.from_mpi4py make one.\n\nArrays are numpy's, torch's on the processor, and all that has the buffer "
-     "protocol or DLPack. Their elements are integers of 8 to 64 bits, float16, bfloat16, float32, float64, long "
-     "double, complex of these, and bool. Each call raises a TypeError or ValueError for what Python sees, and a "
-     "tutti.Error for what the library does; the other ranks then wait for the right call.\n\n"
+     "Comm.from_mpi4py make one.\n\nArrays are numpy's, torch's on the processor, and all that has the buffer protocol "
+     "or DLPack. Their elements are integers of 8 to 64 bits, float16, bfloat16, float32, float64, long double, "
+     "complex of these, and bool. Each call raises a TypeError or ValueError for what Python sees, and a tutti.Error "
+     "for what the library does; the other ranks then wait for the right call.\n\n"
      ">>> comm.allreduce(numpy.ones((2, 2)), op='max')\narray([[1., 1.],\n       [1., 1.]])\n"},
     {Py_tp_dealloc, (void *)comm_dealloc},
     {Py_tp_methods, all_methods},

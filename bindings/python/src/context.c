@@ -138,8 +138,7 @@ static PyMethodDef context_methods[] = {
      ">>> comm.context.comm().size\n2\n"},
     {"alloc", (PyCFunction)context_alloc, METH_O,
      "alloc($self, bytes, /)\n--\n\nMemory that the ranks of this machine can read where it lies: a writable buffer. "
-     "tutti.empty "
-     "makes arrays of it.\n\n>>> memoryview(comm.context.alloc(64)).nbytes\n64\n"},
+     "tutti.empty makes arrays of it.\n\n>>> memoryview(comm.context.alloc(64)).nbytes\n64\n"},
     {"close", (PyCFunction)context_close, METH_NOARGS,
      "close($self, /)\n--\n\nLeaves the job. A ValueError where communicators or memory of it are open.\n\n"
      ">>> alone = tutti.Context(boot=(0, 1, bytes))\n>>> alone.close()\n"},

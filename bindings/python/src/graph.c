@@ -136,10 +136,9 @@ static PyMethodDef methods[] = {
     {NULL, NULL, 0, NULL}};
 
 static PyType_Slot slots[] = {
-    {Py_tp_doc,
-     "From which ranks this one gets, and to which it gives, in the neighbor collectives. Comm.graph makes it."
-     "\n\n>>> other = 1 - comm.rank\n>>> graph = comm.graph([other, other], [other, other])\n"
-     ">>> graph.neighbor_all_to_all(numpy.array([1, 2]))\narray([1, 2])\n"},
+    {Py_tp_doc, "From which ranks this one gets, and to which it gives, in the neighbor collectives. Comm.graph makes "
+                "it.\n\n>>> other = 1 - comm.rank\n>>> graph = comm.graph([other, other], [other, other])\n"
+                ">>> graph.neighbor_all_to_all(numpy.array([1, 2]))\narray([1, 2])\n"},
     {Py_tp_dealloc, (void *)graph_dealloc},
     {Py_tp_methods, methods},
     {0, NULL}};

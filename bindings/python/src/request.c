@@ -194,17 +194,15 @@ static void request_dealloc(PyObject *object) {
 static PyMethodDef methods[] = {
     {"wait", (PyCFunction)request_wait, METH_NOARGS,
      "wait($self, /)\n--\n\nWaits until the call is complete; returns its result, or raises its error. Other threads "
-     "of Python "
-     "run meanwhile, and Ctrl-C ends the wait.\n\n"
+     "of Python run meanwhile, and Ctrl-C ends the wait.\n\n"
      ">>> comm.allreduce_start(numpy.array([1, 2])).wait()\narray([2, 4])\n"},
     {"test", (PyCFunction)request_test, METH_NOARGS,
      "test($self, /)\n--\n\nWhether the call is complete. Moves it on, and raises its error.\n\n"
      ">>> request = comm.barrier_start()\n>>> while not request.test():\n...     pass\n"},
     {"start", (PyCFunction)request_start, METH_NOARGS,
      "start($self, /)\n--\n\nStarts a request of an _init method; returns it. A ValueError where it runs, or is of no "
-     "_init "
-     "method."
-     "\n\n>>> total = numpy.zeros(1, int)\n>>> again = comm.allreduce_init(numpy.array([comm.rank]), total)\n"
+     "_init method.\n\n>>> total = numpy.zeros(1, int)\n>>> again = comm.allreduce_init(numpy.array([comm.rank]), "
+     "total)\n"
      ">>> for step in range(3):\n...     sums = again.start().wait()\n>>> total\narray([1])\n"},
     {"_watch", (PyCFunction)request_watch, METH_O,
      "_watch($self, fd, /)\n--\n\nHas 1 written to an eventfd when the call is complete; False: it is."},
@@ -217,8 +215,8 @@ static PyGetSetDef members[] = {
 
 static PyType_Slot slots[] = {
     {Py_tp_doc,
-     "A call that is under way, or one that can be started again and again. It can be awaited. Its buffers are "
-     "kept until it is complete, also where the program has dropped it.\n\n"
+     "A call that is under way, or one that can be started again and again. It can be awaited. Its buffers are kept "
+     "until it is complete, also where the program has dropped it.\n\n"
      ">>> import asyncio\n>>> async def total():\n...     return await comm.allreduce_start(numpy.array([1]))\n"
      ">>> asyncio.run(total())\narray([2])\n"},
     {Py_tp_dealloc, (void *)request_dealloc},
