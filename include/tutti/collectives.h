@@ -9,8 +9,8 @@
  *
  * ...v: blocks of different lengths. counts[r] is the length of rank r's block, in elements. offsets[r] is where that
  * block begins, in elements from the beginning of the buffer. Offsets may be negative and may leave gaps; a gap keeps
- * its content. With offsets == NULL, blocks lie one after the other. Blocks of one `out` must not overlap. Two buffers
- * overlap when the ranges from the first to the last element of their blocks do.
+ * its content. With offsets == NULL, blocks lie one after the other. Blocks of one `out` must not overlap. Blocks of
+ * `in` may lie between those of `out`.
  * Each function says which ranks pass the length of a block. Where only the sender and the receiver of a block pass it
  * and they differ, the receiver gets TUTTI_ERR_MISMATCH, at the latest when all ranks have come to the call, and then
  * all ranks get it; the text names both ranks and the difference. A block that is sent to a rank which expects nothing

@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #define MOST_BYTES (INT64_MAX / 2)
 
@@ -273,9 +274,58 @@ tt_meeting tt_call_meeting(const tt_call *call, const tt_places *places) {
   return meet && !(call->lists && call->lists->graph) ? TT_IN_PLACE : TT_OVERLAPPING;
 }
 
+typedef struct stretch { /* a block of a side, as addresses */
+  uintptr_t begin, end;
+  tt_buffer side;
+} stretch;
+
+static void collect(const tutti_comm *comm, const tt_call *call, tt_buffer side, stretch *at, int64_t *count) {
+  uintptr_t base = (uintptr_t)(side == TT_IN ? call->in : call->out);
+  tt_block_walk walk = {0};
+  tt_block block;
+  while (walk.next < tt_call_block_count(comm, call, side))
+    if (tt_call_next(comm, call, side, &walk, &block) == TUTTI_OK && block.bytes > 0)
+      at[(*count)++] = (stretch){base + (uintptr_t)block.at, base + (uintptr_t)(block.at + block.bytes), side};
+}
+
+static int compare_stretches(const void *a, const void *b) {
+  const stretch *x = a, *y = b;
+  return (x->begin > y->begin) - (x->begin < y->begin);
+}
+
+static bool stretches_meet(stretch *at, int64_t count) {
+  uintptr_t end[2] = {0, 0}; /* of each side, so far */
+  qsort(at, (size_t)count, sizeof *at, compare_stretches);
+  for (int64_t n = 0; n < count; n++) {
+    if (at[n].begin < end[1 - at[n].side])
+      return true;
+    if (at[n].end > end[at[n].side])
+      end[at[n].side] = at[n].end;
+  }
+  return false;
+}
+
+/* Blocks of one side may lie between those of the other. */
+static tutti_status look_between(const tutti_comm *comm, const tt_call *call, tt_meeting *meeting) {
+  int64_t most = tt_call_block_count(comm, call, TT_IN) + tt_call_block_count(comm, call, TT_OUT), count = 0;
+  stretch *at = malloc(((size_t)most + 1) * sizeof *at);
+  if (!at)
+    return tt_fail(TUTTI_ERR_MEMORY, "tutti_%s: no memory for %" PRId64 " blocks", name_of(call), most);
+  collect(comm, call, TT_IN, at, &count);
+  collect(comm, call, TT_OUT, at, &count);
+  *meeting = stretches_meet(at, count) ? TT_OVERLAPPING : TT_APART;
+  free(at);
+  return TUTTI_OK;
+}
+
 /* Recognises the in place positions; any other overlap is an error. */
-static tutti_status check_overlap(tt_call *call, const tt_places *places) {
+static tutti_status check_overlap(const tutti_comm *comm, tt_call *call, const tt_places *places) {
   tt_meeting meeting = tt_call_meeting(call, places);
+  if (meeting == TT_OVERLAPPING && call->lists) {
+    tutti_status status = look_between(comm, call, &meeting);
+    if (status != TUTTI_OK)
+      return status;
+  }
   call->in_place = meeting == TT_IN_PLACE;
   if (meeting != TT_OVERLAPPING)
     return TUTTI_OK;
@@ -297,5 +347,5 @@ tutti_status tt_call_check(tutti_comm *comm, tt_call *call, tt_places *places) {
     status = check_selves(comm, call);
   if (status == TUTTI_OK)
     status = check_buffers(call, places);
-  return status == TUTTI_OK ? check_overlap(call, places) : status;
+  return status == TUTTI_OK ? check_overlap(comm, call, places) : status;
 }
