@@ -136,14 +136,14 @@ Group::Draft::Draft(Group *of, c10d::OpType kind, const char *title, const Tenso
     work->callbacks = std::make_shared<Callbacks>(comm, comm->calls++);
 }
 
-const void *Group::Draft::in(const at::Tensor &tensor) {
-  at::Tensor whole = tensor.contiguous();
+const void *Group::Draft::in(const at::Tensor &tensor, bool copy) {
+  at::Tensor whole = copy ? tensor.clone(at::MemoryFormat::Contiguous) : tensor.contiguous();
   work->held.push_back(whole);
   return whole.data_ptr();
 }
 
-void *Group::Draft::out(const at::Tensor &tensor, bool fill) {
-  if (tensor.is_contiguous()) {
+void *Group::Draft::out(const at::Tensor &tensor, bool fill, bool copy) {
+  if (tensor.is_contiguous() && !copy) {
     work->held.push_back(tensor);
     return tensor.data_ptr();
   }

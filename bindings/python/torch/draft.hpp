@@ -16,15 +16,28 @@ void check_same_type(const at::Tensor &a, const at::Tensor &b);
 at::Tensor flatten(const std::vector<at::Tensor> &tensors);
 void unflatten(const at::Tensor &flat, const std::vector<at::Tensor> &tensors);
 
+// Whether two share memory that one of them is written to. Where one side has one tensor, it may be the other's at this
+// rank's place.
+bool meet(const std::vector<at::Tensor> &outputs, const std::vector<at::Tensor> &inputs, int rank);
+
+// Blocks of one buffer, in elements of the call's type. The lists are the work's.
+struct Blocks {
+  void *base;
+  const int64_t *counts, *offsets;
+};
+
 struct Group::Draft {
   // title: for the profiler, behind the name of the group: ":all_reduce". Messages have communicators of their own.
   Draft(Group *of, c10d::OpType kind, const char *title, const Tensors &inputs, const Tensors &outputs,
         std::chrono::milliseconds timeout);
 
-  // Memory that the call reads.
-  const void *in(const at::Tensor &tensor);
+  // Memory that the call reads; `copy`: memory of its own.
+  const void *in(const at::Tensor &tensor, bool copy = false);
   // Memory that it writes; `fill`: it reads it, too.
-  void *out(const at::Tensor &tensor, bool fill = false);
+  void *out(const at::Tensor &tensor, bool fill = false, bool copy = false);
+  // A list's tensors, where they lie. Outputs that meet each other or an input get memory of their own.
+  Blocks in(const Tensors &list);
+  Blocks out(const Tensors &list, const Tensors &inputs);
   void then(std::function<void()> what);
   // Elements as they are moved: of their type, or as bytes.
   void moves(const at::Tensor &tensor);
@@ -41,6 +54,9 @@ struct Group::Draft {
   tutti_op op = TUTTI_SUM;
   int64_t unit = 1; // elements of `type` in one of torch's
   tutti_request *request = nullptr;
+
+private:
+  Blocks blocks(const std::vector<const char *> &places, const Tensors &list);
 };
 
 } // namespace tutti_torch

@@ -1,4 +1,5 @@
-// bindings/python/torch/lists.cpp - collectives on lists of tensors: they are put one behind the other.
+// bindings/python/torch/lists.cpp - collectives on lists of tensors: blocks where they lie, or one behind the other where a
+// call must have them so.
 #include "draft.hpp"
 
 #include <c10/util/irange.h>
@@ -16,11 +17,9 @@ Group::WorkPtr Group::allgather(std::vector<Tensors> &outputs, Tensors &inputs, 
   }
   Draft draft(this, c10d::OpType::ALLGATHER, ":all_gather", inputs, outputs[0], options.timeout);
   draft.moves(input);
-  at::Tensor flat = at::empty({getSize() * input.numel()}, input.options());
   const void *in = draft.in(input);
-  void *out = draft.out(flat);
-  draft.then([flat, to = outputs[0]] { unflatten(flat, to); });
-  draft.start(tutti_allgather_start(in, out, input.numel() * draft.unit, draft.type, draft.comm->comm, &draft.request));
+  Blocks out = draft.out(outputs[0], inputs);
+  draft.start(tutti_allgatherv_start(in, out.base, out.counts, out.offsets, draft.type, draft.comm->comm, &draft.request));
   return draft.go();
 }
 
@@ -57,19 +56,17 @@ Group::WorkPtr Group::gather(std::vector<Tensors> &outputs, Tensors &inputs, con
   Draft draft(this, c10d::OpType::GATHER, ":gather", inputs, is_root ? outputs[0] : Tensors{}, options.timeout);
   draft.moves(input);
   const void *in = draft.in(input);
-  void *out = nullptr;
+  Blocks out{};
   if (is_root) {
     for (const auto &output : outputs[0]) {
       check_tensor(output, "gather's outputs");
       check_same_type(input, output);
       check_count(output.numel(), input.numel(), "gather's output");
     }
-    at::Tensor flat = at::empty({getSize() * input.numel()}, input.options());
-    out = draft.out(flat);
-    draft.then([flat, to = outputs[0]] { unflatten(flat, to); });
+    out = draft.out(outputs[0], inputs);
   }
-  draft.start(tutti_gather_start(in, out, input.numel() * draft.unit, draft.type, options.rootRank, draft.comm->comm,
-                                 &draft.request));
+  draft.start(tutti_gatherv_start(in, input.numel() * draft.unit, out.base, out.counts, out.offsets, draft.type,
+                                  options.rootRank, draft.comm->comm, &draft.request));
   return draft.go();
 }
 
@@ -80,18 +77,20 @@ Group::WorkPtr Group::scatter(Tensors &outputs, std::vector<Tensors> &inputs, co
               "tutti: scatter's inputs must be ", is_root ? getSize() : 0, " tensors on this rank");
   Draft draft(this, c10d::OpType::SCATTER, ":scatter", is_root ? inputs[0] : Tensors{}, outputs, options.timeout);
   draft.moves(output);
-  const void *in = nullptr;
+  Blocks in{};
+  bool met = false;
   if (is_root) {
     for (const auto &input : inputs[0]) {
       check_tensor(input, "scatter's inputs");
       check_same_type(input, output);
       check_count(input.numel(), output.numel(), "scatter's input");
     }
-    in = draft.in(flatten(inputs[0]));
+    in = draft.in(inputs[0]);
+    met = meet(outputs, inputs[0], getRank());
   }
-  void *out = draft.out(output);
-  draft.start(tutti_scatter_start(in, out, output.numel() * draft.unit, draft.type, options.rootRank, draft.comm->comm,
-                                  &draft.request));
+  void *out = draft.out(output, false, met);
+  draft.start(tutti_scatterv_start(in.base, in.counts, in.offsets, out, output.numel() * draft.unit, draft.type,
+                                   options.rootRank, draft.comm->comm, &draft.request));
   return draft.go();
 }
 
@@ -121,18 +120,13 @@ Group::WorkPtr Group::alltoall(Tensors &outputs, Tensors &inputs, const c10d::Al
               inputs.size(), " inputs and ", outputs.size(), " outputs; there must be ", getSize());
   Draft draft(this, c10d::OpType::ALLTOALL, ":all_to_all", inputs, outputs, options.timeout);
   draft.moves(inputs[0]);
-  auto &words = draft.work->words;
   for (const auto *list : {&inputs, &outputs})
     for (const auto &tensor : *list) {
       check_tensor(tensor, "all_to_all's tensors");
       check_same_type(inputs[0], tensor);
-      words.push_back(tensor.numel() * draft.unit);
     }
-  const void *in = draft.in(flatten(inputs));
-  at::Tensor flat = flatten(outputs);
-  void *out = draft.out(flat);
-  draft.then([flat, outputs] { unflatten(flat, outputs); });
-  draft.start(tutti_all_to_allv_start(in, words.data(), nullptr, out, words.data() + getSize(), nullptr, draft.type,
+  Blocks in = draft.in(inputs), out = draft.out(outputs, inputs);
+  draft.start(tutti_all_to_allv_start(in.base, in.counts, in.offsets, out.base, out.counts, out.offsets, draft.type,
                                       draft.comm->comm, &draft.request));
   return draft.go();
 }

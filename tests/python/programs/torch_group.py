@@ -124,6 +124,45 @@ def averages(size, me):
         check("sum with a factor", tensor, torch.full((5,), size * (size + 1) / 4))
 
 
+def between_elements(count):
+    return torch.frombuffer(bytearray(8 * count + 8), dtype=torch.float64, count=count, offset=3).zero_()
+
+
+def lists_that_meet(size, me):
+    """Of lists, tensors that are one, lie in one memory backwards, between elements, or where others are read."""
+    n, near = 5000, (me + 1) % size
+    mine = [torch.full((n,), 10.0 * me + r, dtype=torch.float64) for r in range(size)]
+    wanted = [torch.full((n,), 10.0 * r + me, dtype=torch.float64) for r in range(size)]
+    mixed = torch.zeros(2 * size, n, dtype=torch.float64)
+    for outputs, inputs in (
+        ([t.clone() for t in mine], mine),
+        (list(mixed[0::2].flip(0).unbind()), mine),
+        ([mixed[2 * r + 1] for r in reversed(range(size))], [mixed[2 * r].copy_(mine[r]) for r in range(size)]),
+        ([between_elements(n) for _ in range(size)], mine),
+    ):
+        dist.all_to_all(outputs, inputs)
+        check("all_to_all", torch.stack(outputs), torch.stack(wanted))
+        dist.all_gather(outputs, mine[near])
+        check("all_gather", torch.stack(outputs)[:, 0], torch.tensor([10.0 * r + (r + 1) % size for r in range(size)]).double())
+    same = [t.clone() for t in mine]
+    dist.all_to_all(same, same)
+    check("all_to_all in place", torch.stack(same), torch.stack(wanted))
+    shifted = [mixed.view(-1)[r * n + 7:][:n].copy_(mine[0]) for r in range(size)]
+    dist.all_gather(shifted, mixed.view(-1)[:n].copy_(mine[0]))
+    check("all_gather beside its input", torch.stack(shifted)[:, 3], torch.arange(size).double() * 10)
+    one = [torch.zeros(n, dtype=torch.float64)] * size
+    dist.all_gather(one, mine[0])
+    check("all_gather into one", one[0], torch.full((n,), 10.0 * (size - 1), dtype=torch.float64))
+    for at in (me, near):  # in place, and where another's is
+        outputs = [torch.zeros(n, dtype=torch.float64) for _ in range(size)]
+        dist.gather(outputs[at].copy_(mine[0]), outputs if me == size - 1 else None, dst=size - 1)
+        if me == size - 1:
+            check("gather", torch.stack(outputs)[:, 1], torch.arange(size).double() * 10)
+        inputs = [t.clone() for t in mine]
+        dist.scatter(inputs[at], inputs if me == 0 else None, src=0)
+        check("scatter", inputs[at], torch.full((n,), float(me), dtype=torch.float64))
+
+
 def messages(size, me):
     after, before = (me + 1) % size, (me - 1) % size
     for length in (1, 100, 100000):
@@ -223,6 +262,7 @@ def rank_main(rank, size, path):
         if size == 1 or dist.get_world_size(half) > 0:
             one_round(100 + seed, half, dist.get_rank(half), dist.get_world_size(half))
     averages(size, rank)
+    lists_that_meet(size, rank)
     if size > 1:
         messages(size, rank)
     dropped(size, rank)
