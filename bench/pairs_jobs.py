@@ -8,7 +8,6 @@ import subprocess
 import tempfile
 from typing import NamedTuple
 
-ROWS_MOST = 12  # of a job, about: the jobs of a pair should not lie far apart
 SIZE_OF_NOTHING = 8  # a barrier has no bytes, but --sizes asks for some
 TAKEN = {"-n": "ranks", "--sizes": "sizes", "--seconds": "seconds"}  # options that mean something here
 REFUSED = {"--json": "belongs before --", "--launch": "brings its own rounds", "--against": "brings its own rounds",
@@ -144,8 +143,9 @@ def run_job(command, job, bench, repeats, more):
 # ---- composition ----
 
 
-def compose(keys, ranks_as_asked, random):
-    """Jobs that run just these points, in random order: of each, a few collectives with the same sizes."""
+def compose(keys, ranks_as_asked, random, rows):
+    """Jobs that run just these points, in random order: of each, a few collectives with the same sizes, about so many
+    rows."""
     sizes = {}
     for key in keys:
         sizes.setdefault((key.ranks, key.params, key.collective), []).append(key.bytes)
@@ -155,7 +155,7 @@ def compose(keys, ranks_as_asked, random):
     jobs = []
     for (ranks, params, several), collectives in groups.items():
         random.shuffle(collectives)
-        at_once = max(1, ROWS_MOST // len(several))
+        at_once = max(1, rows // len(several))
         for first in range(0, len(collectives), at_once):
             shuffled = random.sample(several, len(several))
             jobs.append(Job(ranks_as_asked[ranks], params, collectives[first:first + at_once], shuffled))
