@@ -25,7 +25,11 @@ static pthread_mutex_t guard = PTHREAD_MUTEX_INITIALIZER; /* of the lists; no ca
 static tt_mpi_comm *dead;                                 /* to be destroyed */
 static tt_mpi_comm *unused;                               /* entries */
 
-enum { CHILDREN = 64 }; /* numbers that a parent gets at a time, at most */
+enum {
+  CHILDREN = 64,   /* numbers that a parent gets at a time, at most */
+  WORLD_NUMBER = 1 /* of MPI_COMM_WORLD, so that MPI_Init need not ask rank 0 for one */
+};
+#define TO_AGREE (-1) /* a number that rank 0 has still to give */
 
 static tt_mpi_comm nobody;
 static tt_mpi_comm unknown = {
@@ -192,9 +196,9 @@ static int64_t *job_ranks(MPI_Comm comm, int size) {
 }
 
 /* The first of some numbers that no other communicators have or get: each rank of the job has its own to give, which
- * lie apart by the number of ranks. 0: there are no more. */
+ * lie apart by the number of ranks and behind WORLD_NUMBER. 0: there are no more. */
 int64_t tt_mpi_comm_new_numbers(int64_t count) {
-  static _Atomic int64_t given;
+  static _Atomic int64_t given = 1;
   int64_t ranks = tutti_context_size(tt_mpi.context), rank = tutti_context_rank(tt_mpi.context);
   int64_t first = atomic_fetch_add_explicit(&given, count, memory_order_relaxed);
   return (first + count - 1) * ranks + rank + 1 <= UINT32_MAX ? first * ranks + rank + 1 : 0;
@@ -216,7 +220,8 @@ static void open_comm(tt_mpi_comm *made, int64_t number, const int64_t *ranks) {
 
 static int64_t agree_numbers(const tt_mpi_comm *over, int64_t count) {
   int64_t first = over->rank == 0 ? tt_mpi_comm_new_numbers(count) : 0;
-  PMPI_Bcast(&first, 1, MPI_INT64_T, 0, over->mpi);
+  if (over->size > 1)
+    PMPI_Bcast(&first, 1, MPI_INT64_T, 0, over->mpi);
   return first;
 }
 
@@ -253,25 +258,27 @@ void tt_mpi_comm_refuse(MPI_Comm comm, const char *why) {
   publish(made, comm);
 }
 
-void tt_mpi_comm_made(MPI_Comm parent, MPI_Comm comm, int topology) {
-  tt_mpi_comm *from = tt_mpi_comm_of(parent);
-  if (!tt_mpi.context)
-    return;
-  bool has_number = from && !from->why;
-  int64_t number = has_number ? child_number(from) : 0; /* also where this rank has no part */
-  if (comm == MPI_COMM_NULL)
-    return;
+static void make(MPI_Comm comm, int topology, int64_t number) {
   destroy_dead();
   tt_mpi_comm *made = describe(comm, topology);
   int64_t *ranks = made->why ? NULL : job_ranks(comm, made->size);
   if (!made->why && !ranks) /* nothing is said to strangers, who need not have tutti */
     refuse(made, "ranks of several jobs");
   if (ranks)
-    open_comm(made, has_number ? number : agree_numbers(made, 1), ranks);
+    open_comm(made, number == TO_AGREE ? agree_numbers(made, 1) : number, ranks);
   free(ranks);
   if (made->comm && made->topology != MPI_UNDEFINED)
     tt_mpi_neighbors_make(made->mpi, made->topology, made->comm, &made->neighbors);
   publish(made, comm);
+}
+
+void tt_mpi_comm_made(MPI_Comm parent, MPI_Comm comm, int topology) {
+  tt_mpi_comm *from = tt_mpi_comm_of(parent);
+  if (!tt_mpi.context)
+    return;
+  int64_t number = from && !from->why ? child_number(from) : TO_AGREE; /* also where this rank has no part */
+  if (comm != MPI_COMM_NULL)
+    make(comm, topology, number);
 }
 
 void tt_mpi_comm_made_late(MPI_Comm comm, int topology, int64_t number, const char *why) {
@@ -291,10 +298,10 @@ void tt_mpi_comm_made_late(MPI_Comm comm, int topology, int64_t number, const ch
 void tt_mpi_comm_begin(void) {
   PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &keyval, NULL);
   alone.why = alone.neighbors.why_not = tt_mpi_one_rank;
-  if (tt_mpi.session)
+  if (tt_mpi.session || !tt_mpi.context)
     return;
-  tt_mpi_comm_made(MPI_COMM_NULL, MPI_COMM_WORLD, MPI_UNDEFINED);
-  tt_mpi_comm_made(MPI_COMM_NULL, MPI_COMM_SELF, MPI_UNDEFINED);
+  make(MPI_COMM_WORLD, MPI_UNDEFINED, WORLD_NUMBER);
+  make(MPI_COMM_SELF, MPI_UNDEFINED, TO_AGREE);
 }
 
 void tt_mpi_comm_end(void) {
