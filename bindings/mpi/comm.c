@@ -120,6 +120,7 @@ static void destroy(tt_mpi_comm *comm) {
   tt_mpi_neighbors_finish(&comm->neighbors);
   tutti_comm_destroy(comm->comm);
   tt_mpi_unlock();
+  free(comm->words.word);
   pthread_mutex_lock(&guard);
   comm->next = unused;
   unused = comm;

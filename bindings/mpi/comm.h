@@ -5,6 +5,7 @@
 #include "faster.h"
 #include "handles.h"
 #include "neighbors.h"
+#include "stage.h"
 
 /* Found by its handle, freed when MPI and all works have done with it. */
 typedef struct tt_mpi_comm {
@@ -20,6 +21,7 @@ typedef struct tt_mpi_comm {
     int64_t count, known; /* so many are, and so many have a number */
     int64_t next;         /* the next one's */
   } children;
+  tt_mpi_words words;   /* the lists of its blocking calls */
   _Atomic int64_t uses; /* MPI's and those of works; each release pairs with that of the last one */
   struct tt_mpi_comm *next;
   struct { /* queue.c: works that run and are not persistent, in the order of their starts */

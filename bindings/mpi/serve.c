@@ -198,6 +198,7 @@ bool tt_mpi_serve(const tt_mpi_call *call, int *result) {
   tt_mpi_stage stage = {.applied = NULL};
   int64_t began_ns = tt_mpi.statistics ? tt_mpi_clock_ns() : 0;
   tt_mpi_comm *comm = tt_mpi_comm_of(call->comm);
+  stage.words = comm ? &comm->words : NULL; /* a communicator has one blocking call at a time */
   tt_mpi_verdict verdict = prepare(call, comm, TT_MPI_BLOCK, &args, &stage);
   if (verdict == TT_MPI_SERVED) {
     *result = tt_mpi_alone() ? run_alone(call, comm, &args, &stage) : run_among_others(call, comm, &args, &stage);

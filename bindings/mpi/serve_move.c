@@ -61,7 +61,7 @@ static bool measure(pair *both, tt_mpi_stage *stage) {
   int64_t lists = 0;
   for (int s = IN; s <= OUT; s++)
     lists += both->has[s] && !both->in_place[s] && both->blocks[s].listed ? 2 * both->blocks[s].count : 0;
-  int64_t *list = lists > 0 ? tt_mpi_stage_memory(stage, TT_MPI_STAGE_LISTS, lists * (int64_t)sizeof(int64_t)) : NULL;
+  int64_t *list = lists > 0 ? tt_mpi_stage_lists(stage, lists) : NULL;
   for (int s = IN; s <= OUT; s++) {
     if (!both->has[s] || both->in_place[s])
       continue;

@@ -22,7 +22,7 @@ typedef struct job {
 
 /* Of reduce_scatter: a list, in elements. */
 static bool count_parts(job *of, tt_mpi_args *args, tt_mpi_stage *stage) {
-  int64_t *counts = tt_mpi_stage_memory(stage, TT_MPI_STAGE_LISTS, of->comm->size * (int64_t)sizeof *counts);
+  int64_t *counts = tt_mpi_stage_lists(stage, of->comm->size);
   for (int r = 0; r < of->comm->size; r++) {
     counts[r] = tt_mpi_at(of->call->out.counts, r);
     if (counts[r] < 0) {

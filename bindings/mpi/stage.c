@@ -27,6 +27,20 @@ void *tt_mpi_stage_memory(tt_mpi_stage *stage, int which, int64_t bytes) {
   return stage->memory[which];
 }
 
+int64_t *tt_mpi_stage_lists(tt_mpi_stage *stage, int64_t count) {
+  tt_mpi_words *words = stage->words;
+  if (!words)
+    return tt_mpi_stage_memory(stage, TT_MPI_STAGE_LISTS, count * (int64_t)sizeof *words->word);
+  if (words->count < count) {
+    free(words->word);
+    words->word = malloc((size_t)count * sizeof *words->word);
+    words->count = count;
+  }
+  if (!words->word)
+    tt_mpi_out_of_memory();
+  return words->word;
+}
+
 void tt_mpi_stage_add(tt_mpi_moves *moves, tt_mpi_move move) {
   if (move.count == 0)
     return;

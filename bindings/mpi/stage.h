@@ -24,8 +24,15 @@ typedef struct tt_mpi_moves {
   int64_t count, room;
 } tt_mpi_moves;
 
+/* Memory for lists, which is used again. */
+typedef struct tt_mpi_words {
+  int64_t *word;
+  int64_t count;
+} tt_mpi_words;
+
 typedef struct tt_mpi_stage {
   tt_mpi_moves pack, unpack;
+  tt_mpi_words *words;     /* for the lists of a blocking call; NULL: memory of the stage's own */
   void *memory[3];         /* TT_MPI_STAGE_... */
   tt_mpi_applied *applied; /* what the call applies */
   bool used;               /* has memory: else there is nothing to do with it */
@@ -38,6 +45,7 @@ enum { TT_MPI_STAGE_IN, TT_MPI_STAGE_OUT, TT_MPI_STAGE_LISTS };
 
 /* Memory of the stage's own, 64-byte aligned. */
 void *tt_mpi_stage_memory(tt_mpi_stage *stage, int which, int64_t bytes);
+int64_t *tt_mpi_stage_lists(tt_mpi_stage *stage, int64_t count);
 void tt_mpi_stage_add(tt_mpi_moves *moves, tt_mpi_move move);
 void tt_mpi_stage_pack(const tt_mpi_stage *stage);
 void tt_mpi_stage_unpack(const tt_mpi_stage *stage);
