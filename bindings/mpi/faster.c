@@ -1,8 +1,8 @@
 /* bindings/mpi/faster.c - calls that MPI's own algorithm makes faster than tutti.
  *
  * All ranks of a communicator have the same table from rank 0's wisdom, and look up what MPI makes them agree on: the
- * bytes of the vector. Not the layout of a type, the place of a buffer or a list of counts, which ranks may have their
- * own of. Nothing is measured while a program runs. */
+ * bytes of the vector. Not the layout of a type, the place of a buffer or the lengths of gatherv's blocks, which ranks
+ * may have their own of. Nothing is measured while a program runs. */
 #include "faster.h"
 
 #include "library.h"
@@ -18,11 +18,19 @@ enum { BARRIER_BYTES = 8 }; /* as tutti_lengths_have has it */
 const char *const tt_mpi_faster_why = "MPI was measured to be faster";
 
 /* tutti's names; NULL: not measured, since ranks need not know how long all blocks are. */
-static const char *const names[TT_MPI_COLLECTIVE_COUNT] = {
-    [TT_MPI_ALLREDUCE] = "allreduce", [TT_MPI_REDUCE] = "reduce",   [TT_MPI_REDUCE_SCATTER_BLOCK] = "reduce-scatter",
-    [TT_MPI_SCAN] = "scan",           [TT_MPI_EXSCAN] = "exscan",   [TT_MPI_BCAST] = "broadcast",
-    [TT_MPI_GATHER] = "gather",       [TT_MPI_SCATTER] = "scatter", [TT_MPI_ALLGATHER] = "allgather",
-    [TT_MPI_ALLTOALL] = "all-to-all", [TT_MPI_BARRIER] = "barrier"};
+static const char *const names[TT_MPI_COLLECTIVE_COUNT] = {[TT_MPI_ALLREDUCE] = "allreduce",
+                                                           [TT_MPI_REDUCE] = "reduce",
+                                                           [TT_MPI_REDUCE_SCATTER_BLOCK] = "reduce-scatter",
+                                                           [TT_MPI_SCAN] = "scan",
+                                                           [TT_MPI_EXSCAN] = "exscan",
+                                                           [TT_MPI_BCAST] = "broadcast",
+                                                           [TT_MPI_GATHER] = "gather",
+                                                           [TT_MPI_SCATTER] = "scatter",
+                                                           [TT_MPI_ALLGATHER] = "allgather",
+                                                           [TT_MPI_ALLTOALL] = "all-to-all",
+                                                           [TT_MPI_BARRIER] = "barrier",
+                                                           [TT_MPI_ALLGATHERV] = "allgatherv",
+                                                           [TT_MPI_REDUCE_SCATTER] = "reduce-scatterv"};
 
 static char library[TT_MPI_LIBRARY_TEXT]; /* each MPI has its own times, and each version */
 
@@ -50,6 +58,19 @@ static const tt_mpi_side *side_of(const tt_mpi_call *call, const tt_mpi_row *row
   return is_in ? &call->in : &call->out;
 }
 
+/* Elements of all blocks; -1: one has less than none, or they are too many. */
+static int64_t count_of(const tt_mpi_side *side, int64_t blocks) {
+  int64_t count = 0;
+  if (!side->counts.value)
+    return side->count < 0 || __builtin_mul_overflow(side->count, blocks, &count) ? -1 : count;
+  for (int64_t n = 0; n < blocks; n++) {
+    int64_t of_block = tt_mpi_at(side->counts, n);
+    if (of_block < 0 || __builtin_add_overflow(count, of_block, &count))
+      return -1;
+  }
+  return count;
+}
+
 /* Of the whole vector; -1: an argument is wrong. */
 static int64_t bytes_of(const tt_mpi_call *call, int rank, int size) {
   const tt_mpi_row *row = &tt_mpi_rows[call->collective];
@@ -58,8 +79,8 @@ static int64_t bytes_of(const tt_mpi_call *call, int rank, int size) {
   tt_mpi_shape shape;
   if (call->collective == TT_MPI_BARRIER)
     return BARRIER_BYTES;
-  if (side->count < 0 || !tt_mpi_shape_of(side->type, &shape) ||
-      __builtin_mul_overflow(side->count, shape.size, &bytes) || __builtin_mul_overflow(bytes, blocks, &bytes))
+  int64_t count = count_of(side, blocks);
+  if (count < 0 || !tt_mpi_shape_of(side->type, &shape) || __builtin_mul_overflow(count, shape.size, &bytes))
     return -1;
   return bytes;
 }

@@ -152,19 +152,20 @@ static const tool_option rows[] = {
     {"help", 0, TOOL_DO, 0, take_help},
 };
 
-/* All ranks know the lengths of its blocks, and these are even: what a choice by length can be made for. */
-static bool is_tuned(tt_collective collective) {
+/* All ranks know the lengths of its blocks: what a choice by length can be made for. Those with lists of lengths are
+ * tuned as those without, but in an MPI their ways may differ. */
+static bool is_tuned(const tune_options *options, tt_collective collective) {
   tt_collective_info info = tt_compose_info(collective);
-  return info.lengths == TT_LENGTHS_ALL && !info.has_graph &&
-         tt_compose_side(collective, TT_IN).length == TT_BY_COUNT &&
-         tt_compose_side(collective, TT_OUT).length == TT_BY_COUNT;
+  bool even = tt_compose_side(collective, TT_IN).length == TT_BY_COUNT &&
+              tt_compose_side(collective, TT_OUT).length == TT_BY_COUNT;
+  return info.lengths == TT_LENGTHS_ALL && !info.has_graph && (even || options->mpi);
 }
 
 static int take_collective(tune_options *options, const char *name) {
   tt_collective collective = tt_compose_find(name);
   if (collective == TT_COLLECTIVE_COUNT)
     return fail("%s: %s", name, "there is no such collective; see tutti bench --help");
-  if (!is_tuned(collective))
+  if (!is_tuned(options, collective))
     return fail("%s: %s", name, "its blocks have lengths of their own, so nothing can be chosen by length");
   options->collective[options->collective_count++] = collective;
   return 0;
@@ -172,7 +173,7 @@ static int take_collective(tune_options *options, const char *name) {
 
 static void add_all(tune_options *options) {
   for (int c = 0; c < TT_COLLECTIVE_COUNT; c++)
-    if (is_tuned((tt_collective)c))
+    if (is_tuned(options, (tt_collective)c))
       options->collective[options->collective_count++] = (tt_collective)c;
 }
 

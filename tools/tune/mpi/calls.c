@@ -29,13 +29,22 @@ bool tune_mpi_calls_open(tune_mpi_calls *calls, tt_collective collective, int64_
   calls->count = (int)(elements / blocks);
   calls->in = zeros(elements);
   calls->out = zeros(elements);
-  return calls->in && calls->out;
+  calls->counts = malloc((size_t)calls->size * sizeof *calls->counts);
+  calls->offsets = malloc((size_t)calls->size * sizeof *calls->offsets);
+  for (int r = 0; r < calls->size && calls->counts && calls->offsets; r++) {
+    calls->counts[r] = calls->count;
+    calls->offsets[r] = r * calls->count;
+  }
+  return calls->in && calls->out && calls->counts && calls->offsets;
 }
 
 void tune_mpi_calls_close(tune_mpi_calls *calls) {
   free(calls->in);
   free(calls->out);
+  free(calls->counts);
+  free(calls->offsets);
   calls->in = calls->out = NULL;
+  calls->counts = calls->offsets = NULL;
 }
 
 /* ---- a call ---- */
@@ -53,12 +62,14 @@ static int call(tune_mpi_calls *of, bool on_tutti) {
     CALL(ALLREDUCE, Allreduce, in, out, n, MPI_FLOAT, MPI_SUM, comm)
     CALL(REDUCE, Reduce, in, out, n, MPI_FLOAT, MPI_SUM, root, comm)
     CALL(REDUCE_SCATTER, Reduce_scatter_block, in, out, n, MPI_FLOAT, MPI_SUM, comm)
+    CALL(REDUCE_SCATTERV, Reduce_scatter, in, out, of->counts, MPI_FLOAT, MPI_SUM, comm)
     CALL(SCAN, Scan, in, out, n, MPI_FLOAT, MPI_SUM, comm)
     CALL(EXSCAN, Exscan, in, out, n, MPI_FLOAT, MPI_SUM, comm)
     CALL(BROADCAST, Bcast, out, n, MPI_FLOAT, root, comm)
     CALL(GATHER, Gather, in, n, MPI_FLOAT, out, n, MPI_FLOAT, root, comm)
     CALL(SCATTER, Scatter, in, n, MPI_FLOAT, out, n, MPI_FLOAT, root, comm)
     CALL(ALLGATHER, Allgather, in, n, MPI_FLOAT, out, n, MPI_FLOAT, comm)
+    CALL(ALLGATHERV, Allgatherv, in, n, MPI_FLOAT, out, of->counts, of->offsets, MPI_FLOAT, comm)
     CALL(ALL_TO_ALL, Alltoall, in, n, MPI_FLOAT, out, n, MPI_FLOAT, comm)
     CALL(BARRIER, Barrier, comm)
   default:

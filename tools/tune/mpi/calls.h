@@ -14,6 +14,7 @@ typedef struct tune_mpi_calls {
   int count;   /* of a block, in floats */
   int64_t all; /* calls so far: whose turn it is to be root */
   float *in, *out;
+  int *counts, *offsets; /* of blocks that are alike */
 } tune_mpi_calls;
 
 /* A vector of so many bytes. False: there is no memory for it, or MPI's counts are too short. */
