@@ -42,7 +42,6 @@ class Results(unittest.TestResult):
 
     def keep(self, test, end, text=""):
         self.found[test.id().rpartition(".")[2]] = (end, str(text).strip())
-        print(".", end="", file=sys.stderr, flush=True)
 
     def addSuccess(self, test):
         self.keep(test, "passed")
@@ -78,7 +77,6 @@ def run_tests(backend, words, path):
     suite = unittest.TestSuite(test for test in unittest.defaultTestLoader.loadTestsFromTestCase(Tests) if words in test.id())
     results = Results()
     suite.run(results)
-    print(file=sys.stderr)
     pathlib.Path(path).write_text(json.dumps(results.found))
 
 
@@ -89,10 +87,11 @@ def ask(run, ranks, words):
         for name in ("barrier", "test_dir", "init_dir"):
             os.mkdir(os.path.join(folder, name))
         path = os.path.join(folder, "found.json")
-        print(f"{run}, {ranks} ranks: ", end="", file=sys.stderr, flush=True)
+        print(f"{run}, {ranks} ranks", file=sys.stderr, flush=True)
         with open(os.path.join(folder, "said"), "w+") as said:
             code = subprocess.run(
                 [sys.executable, *before, __file__, "--child", backend, path, "--only", words], check=False, stdout=said,
+                stderr=subprocess.STDOUT,
                 env={**os.environ, "BACKEND": backend, "WORLD_SIZE": str(ranks), "TEMP_DIR": folder,
                      "DISTRIBUTED_TESTS_DEFAULT_TIMEOUT": LIMIT}).returncode
             said.seek(0)
