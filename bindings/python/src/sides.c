@@ -114,6 +114,18 @@ static int differ(const py_call *of, int64_t in) {
   return -1;
 }
 
+/* Where one side has a list for all ranks, it says how long this rank's block on the other side is. */
+static int agree_with_list(const py_call *of) {
+  int listed = of->row->in == PY_LISTED ? 0 : 1;
+  bool both = of->row->in == PY_LISTED && of->row->out == PY_LISTED;
+  if (both || of->graph || of->list[listed].counts[of->comm->rank] == of->view[1 - listed].count)
+    return 0;
+  PyErr_Format(PyExc_ValueError, "%s: %s has %" PRId64 " elements, and counts has %" PRId64 " for this rank",
+               of->row->name, side_names[1 - listed], of->view[1 - listed].count,
+               of->list[listed].counts[of->comm->rank]);
+  return -1;
+}
+
 static int agree(py_call *of) {
   int64_t block[2] = {UNKNOWN, UNKNOWN};
   for (int side = 1; side >= 0; side--) {
@@ -132,9 +144,10 @@ static int agree(py_call *of) {
                  tutti_type_name(of->view[0].type), tutti_type_name(of->view[1].type));
     return -1;
   }
-  bool lists = of->row->in == PY_LISTED || of->row->out == PY_LISTED;
+  if (of->row->in == PY_LISTED || of->row->out == PY_LISTED)
+    return agree_with_list(of);
   bool open = block[0] == UNKNOWN || block[1] == UNKNOWN;
-  return lists || open || block[0] == block[1] ? 0 : differ(of, block[0]);
+  return open || block[0] == block[1] ? 0 : differ(of, block[0]);
 }
 
 /* ---- buffers ---- */
