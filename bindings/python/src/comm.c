@@ -46,17 +46,18 @@ void py_part_remove(py_part *part) {
 
 /* What is under way ends with an error, and lets go of its memory; then all else that leans on it. */
 static void close_comm(py_comm *self) {
-  if (!self->comm)
+  tutti_comm *comm = self->comm;
+  if (!comm)
     return;
+  self->comm = NULL; /* for other threads, from here on */
   py_request_sweep(self, true);
   if (PySet_Size(self->running) > 0) {
-    tutti_comm_abort(self->comm, "the communicator was closed");
-    py_request_sweep(self, true);
+    tutti_comm_abort(comm, "the communicator was closed");
+    py_request_end_all(self);
   }
   py_request_close_all(self);
   py_graph_close_all(self);
-  tutti_comm_destroy(self->comm);
-  self->comm = NULL;
+  tutti_comm_destroy(comm);
   self->of->parts--;
 }
 

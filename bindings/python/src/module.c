@@ -36,11 +36,13 @@ static const struct {
 
 /* ---- errors ---- */
 
-PyObject *py_fail(tutti_status status) {
+PyObject *py_fail_with(tutti_status status, const char *text) {
   if (!PyErr_Occurred())
-    PyErr_SetString(errors[status], tutti_last_error());
+    PyErr_SetString(errors[status], text);
   return NULL;
 }
+
+PyObject *py_fail(tutti_status status) { return py_fail_with(status, tutti_last_error()); }
 
 /* Those that Python has an exception for are that, too: `except ValueError` catches an ArgumentError. */
 static PyObject *base_of(int status, PyObject *general) {

@@ -25,6 +25,8 @@
 /* Sets the exception of a status, with the text of tutti_last_error; returns NULL. An exception that is set already
  * stays: Ctrl-C while the call waited. */
 PyObject *py_fail(tutti_status status);
+/* The same with another text. */
+PyObject *py_fail_with(tutti_status status, const char *text);
 /* What tutti asks while a call waits: handles signals as Python does; an exception gives up the call. */
 int py_interrupted(void *unused);
 /* An object of a type of this module, all zeros; and its end, once it holds nothing any more. */
@@ -129,8 +131,11 @@ typedef struct py_request {
   py_view in, out;
   int64_t *words; /* memory of its lists */
   bool persistent, runs;
-  int bell;           /* a descriptor that is told when it is complete */
-  _Atomic bool ready; /* it is: set before the descriptor is told, by any thread */
+  bool busy;           /* a thread is in a call of tutti with it; no other one may be */
+  tutti_status status; /* of the last call that has come to its end */
+  char *why;           /* the text of its error; NULL: none */
+  int bell;            /* a descriptor that is told when it is complete */
+  _Atomic bool ready;  /* it is: set before the descriptor is told, by any thread */
 } py_request;
 
 extern PyType_Spec py_request_spec;
@@ -140,6 +145,8 @@ py_request *py_request_new(py_comm *comm, bool persistent);
 int py_request_begun(py_request *self);
 /* Lets go of requests that have become complete and that the program has dropped; all: of those that it has, too. */
 void py_request_sweep(py_comm *comm, bool all);
+/* Returns when none runs any more, which the communicator has been given up for. */
+void py_request_end_all(py_comm *comm);
 /* The persistent ones end; they must not run. */
 void py_request_close_all(py_comm *comm);
 

@@ -4,9 +4,12 @@
 
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/eventfd.h>
+#include <time.h>
 
 #define SWEEP_LEAST 64
+#define MOMENT_NS 1000000
 
 py_request *py_request_new(py_comm *comm, bool persistent) {
   py_request *made = (py_request *)py_object_new(py_type.request);
@@ -45,49 +48,78 @@ static void let_go(py_request *self) {
   self->words = NULL;
 }
 
+static void keep_status(py_request *self, tutti_status status) {
+  free(self->why);
+  self->why = status != TUTTI_OK ? strdup(tutti_last_error()) : NULL;
+  self->status = status;
+}
+
 /* It has come to its end. */
-static void end(py_request *self, bool succeeded) {
+static void end(py_request *self, tutti_status status) {
+  keep_status(self, status);
   self->runs = false;
-  if (succeeded)
+  if (status == TUTTI_OK)
     py_view_store(&self->out);
   if (!self->persistent)
     let_go(self);
   PySet_Discard(self->comm->running, (PyObject *)self);
 }
 
+/* Of one that does not run. */
 static PyObject *result_of(const py_request *self) {
+  if (self->status != TUTTI_OK)
+    return py_fail_with(self->status, self->why ? self->why : "there is no memory for the reason");
   PyObject *result = self->result ? self->result : Py_None;
   Py_INCREF(result);
   return result;
 }
 
+static void pass_a_moment(void) {
+  Py_BEGIN_ALLOW_THREADS;
+  nanosleep(&(struct timespec){.tv_nsec = MOMENT_NS}, NULL);
+  Py_END_ALLOW_THREADS;
+}
+
 static PyObject *request_wait(py_request *self, PyObject *unused) {
   (void)unused;
   tutti_status status;
+  while (self->runs && self->busy) { /* the other thread moves it on */
+    pass_a_moment();
+    if (PyErr_CheckSignals() != 0)
+      return NULL;
+  }
   if (!self->runs)
     return result_of(self);
+  self->busy = true;
   Py_BEGIN_ALLOW_THREADS;
   status = tutti_wait(&self->request);
   Py_END_ALLOW_THREADS;
-  PyObject *result = status == TUTTI_OK ? result_of(self) : py_fail(status);
-  end(self, status == TUTTI_OK);
-  return result;
+  end(self, status);
+  self->busy = false;
+  return result_of(self);
 }
 
-static tutti_status test(py_request *self, int *done) {
-  tutti_status status = tutti_test(&self->request, done);
-  if (status != TUTTI_OK || *done)
-    end(self, status == TUTTI_OK);
-  return status;
+/* Moves it on, unless another thread does. The caller holds it. */
+static void test(py_request *self) {
+  int done = 0;
+  if (self->busy)
+    return;
+  self->busy = true;
+  tutti_status status = tutti_test(&self->request, &done);
+  if (status != TUTTI_OK || done)
+    end(self, status);
+  self->busy = false;
 }
 
 static PyObject *request_test(py_request *self, PyObject *unused) {
   (void)unused;
-  int done = 1;
   Py_INCREF((PyObject *)self);
-  tutti_status status = self->runs ? test(self, &done) : TUTTI_OK;
+  if (self->runs)
+    test(self);
+  bool failed = !self->runs && self->status != TUTTI_OK;
+  PyObject *result = failed ? result_of(self) : PyBool_FromLong(!self->runs);
   Py_DECREF((PyObject *)self);
-  return status == TUTTI_OK ? PyBool_FromLong(done) : py_fail(status);
+  return result;
 }
 
 /* ---- await ---- */
@@ -105,10 +137,12 @@ static PyObject *request_ready(py_request *self, void *unused) {
   return PyBool_FromLong(!self->runs || atomic_load_explicit(&self->ready, memory_order_acquire));
 }
 
-/* Whether there is something to wait for; then the descriptor is told of its end. */
+/* Whether there is something to wait for; then the descriptor is told of its end. None: nothing can be said now. */
 static PyObject *request_watch(py_request *self, PyObject *bell) {
   if (!self->runs || atomic_load_explicit(&self->ready, memory_order_acquire))
     Py_RETURN_FALSE;
+  if (self->busy)
+    Py_RETURN_NONE;
   self->bell = (int)PyLong_AsLong(bell);
   if (self->bell == -1 && PyErr_Occurred())
     return NULL;
@@ -142,6 +176,7 @@ static PyObject *request_start(py_request *self, PyObject *unused) {
   atomic_store_explicit(&self->ready, false, memory_order_relaxed); /* nobody is told between calls */
   py_view_load(&self->in);
   py_view_load(&self->out);
+  keep_status(self, TUTTI_OK);
   tutti_status status = tutti_request_start(self->request);
   if (status != TUTTI_OK)
     return py_fail(status);
@@ -157,12 +192,19 @@ void py_request_sweep(py_comm *comm, bool all) {
   PyObject *list = PySequence_List(comm->running);
   for (Py_ssize_t n = 0; list && n < PyList_Size(list); n++) {
     PyObject *request = PyList_GetItem(list, n);
-    int done = 0;
     if (all || Py_REFCNT(request) == 2)
-      test((py_request *)request, &done); /* an error is for who waits for it */
+      test((py_request *)request);
   }
   Py_XDECREF(list);
   PyErr_Clear();
+}
+
+void py_request_end_all(py_comm *comm) {
+  py_request_sweep(comm, true);
+  while (PySet_Size(comm->running) > 0) { /* other threads wait for those */
+    pass_a_moment();
+    py_request_sweep(comm, true);
+  }
 }
 
 /* A persistent one: tutti has it no longer. */
@@ -186,6 +228,7 @@ static void request_dealloc(PyObject *object) {
     Py_DECREF(self->graph);
   }
   let_go(self);
+  free(self->why);
   Py_XDECREF(self->result);
   Py_XDECREF((PyObject *)self->comm);
   py_object_free(object);
@@ -205,7 +248,8 @@ static PyMethodDef methods[] = {
      "total)\n"
      ">>> for step in range(3):\n...     sums = again.start().wait()\n>>> total\narray([1])\n"},
     {"_watch", (PyCFunction)request_watch, METH_O,
-     "_watch($self, fd, /)\n--\n\nHas 1 written to an eventfd when the call is complete; False: it is."},
+     "_watch($self, fd, /)\n--\n\nHas 1 written to an eventfd when the call is complete. False: it is; None: "
+     "another thread is in a call with it."},
     {"__class_getitem__", Py_GenericAlias, METH_CLASS | METH_O, "Request[type of its result], for annotations."},
     {NULL, NULL, 0, NULL}};
 

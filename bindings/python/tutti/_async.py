@@ -38,7 +38,10 @@ async def wait(request: Request[_Result]) -> _Result:
     bell = _bells.get(loop)
     if bell is None:
         bell = _bells[loop] = _Bell(loop)
-    while request._watch(bell.fd):
+    while (watches := request._watch(bell.fd)) is not False:
+        if watches is None:
+            await asyncio.sleep(0.001)
+            continue
         future = bell.waiting[request] = loop.create_future()
         try:
             await future

@@ -1,6 +1,8 @@
 """Waiting as Python waits: awaited requests, cancelled ones, Ctrl-C, threads beside a call."""
 
 import asyncio
+import concurrent.futures
+import faulthandler
 import os
 import signal
 import sys
@@ -10,7 +12,9 @@ import time
 import numpy
 
 import tutti
+from expect import fails
 
+faulthandler.dump_traceback_later(100, exit=True)  # without the interpreter's lock, which a thread may have for ever
 comm = tutti.world()
 rank, size = comm.rank, comm.size
 
@@ -73,6 +77,42 @@ def threads():
     assert rank > 0 or size == 1 or counted[0] > before + 100, counted[0] - before
 
 
+def beside(*calls):
+    """Each in a thread."""
+    with concurrent.futures.ThreadPoolExecutor(len(calls)) as threads:
+        for done in [threads.submit(call) for call in calls]:
+            done.result()
+
+
+def several_wait():
+    """For one request; all of them see how it ends."""
+    ends = []
+    time.sleep(0.1 if rank > 0 else 0)
+    request = comm.allreduce_start(numpy.full(9, 2.0), numpy.zeros((9, 2))[:, 0])  # its result is brought there at the end
+    beside(*[lambda: ends.append(request.wait().sum())] * 3, lambda: poll(request), lambda: ends.append(asyncio.run(wait_for(request)).sum()))
+    assert ends == [18.0 * size] * 4, ends
+
+
+def poll(request):
+    while not request.test():
+        time.sleep(0.001)
+
+
+def several_see_the_error():
+    """Of one request: that another rank gives up, or that another thread closes the communicator."""
+    for text in ("enough", "the communicator was closed"):
+        part = comm.split(0)
+        if rank == 0:
+            request = part.barrier_start()
+            fail = [lambda: fails(tutti.AbortedError, text, request.wait)] * 2
+            beside(*fail, lambda: (time.sleep(0.1), part.close() if "closed" in text else fail[0]()))
+            fails(tutti.AbortedError, text, request.test)
+        elif text == "enough":
+            time.sleep(0.1)
+            part.abort(text)
+        comm.barrier()
+
+
 def interrupted():
     """Ctrl-C on the last rank, which waits for rank 0: it leaves, and rank 0 reads who did it."""
     if rank == size - 1:
@@ -95,7 +135,9 @@ def interrupted():
 asyncio.run(late(0.2))
 asyncio.run(cancelled())
 threads()
+several_wait()
 if size > 1:
+    several_see_the_error()
     interrupted()
 print(f"rank {rank} of {size}: all right")
 sys.exit(0)
