@@ -9,7 +9,9 @@ PyObject *py_comm_new(py_context *of, tutti_comm *comm) {
     self = NULL;
   }
   if (!self) {
+    Py_BEGIN_ALLOW_THREADS;
     tutti_comm_destroy(comm);
+    Py_END_ALLOW_THREADS;
     return NULL;
   }
   Py_INCREF((PyObject *)of);
@@ -52,12 +54,16 @@ static void close_comm(py_comm *self) {
   self->comm = NULL; /* for other threads, from here on */
   py_request_sweep(self, true);
   if (PySet_Size(self->running) > 0) {
+    Py_BEGIN_ALLOW_THREADS;
     tutti_comm_abort(comm, "the communicator was closed");
+    Py_END_ALLOW_THREADS;
     py_request_end_all(self);
   }
   py_request_close_all(self);
   py_graph_close_all(self);
+  Py_BEGIN_ALLOW_THREADS;
   tutti_comm_destroy(comm);
+  Py_END_ALLOW_THREADS;
   self->of->parts--;
 }
 
@@ -108,7 +114,9 @@ static PyObject *comm_abort(py_comm *self, PyObject *args) {
   const char *reason;
   if (!PyArg_ParseTuple(args, "s:abort", &reason) || !py_comm_open(self))
     return NULL;
+  Py_BEGIN_ALLOW_THREADS;
   tutti_comm_abort(self->comm, reason);
+  Py_END_ALLOW_THREADS;
   Py_RETURN_NONE;
 }
 
@@ -124,9 +132,13 @@ static const char *name_of(const char *method, char name[static 64]) {
 static PyObject *comm_set_params(py_comm *self, PyObject *args) {
   const char *collective, *text;
   char name[64];
+  tutti_status status;
   if (!PyArg_ParseTuple(args, "sz:set_params", &collective, &text) || !py_comm_open(self))
     return NULL;
-  tutti_status status = tutti_comm_set_params(self->comm, name_of(collective, name), text);
+  name_of(collective, name);
+  Py_BEGIN_ALLOW_THREADS;
+  status = tutti_comm_set_params(self->comm, name, text);
+  Py_END_ALLOW_THREADS;
   if (status != TUTTI_OK)
     return py_fail(status);
   Py_RETURN_NONE;
@@ -138,11 +150,14 @@ static PyObject *comm_explain(py_comm *self, PyObject *args, PyObject *named) {
   char name[64];
   long long bytes = 0, root = 0;
   int commutes = 1;
+  tutti_status status;
   if (!PyArg_ParseTupleAndKeywords(args, named, "s|LLp:explain", names, &collective, &bytes, &root, &commutes) ||
       !py_comm_open(self))
     return NULL;
   name_of(collective, name);
-  tutti_status status = tutti_comm_explain(self->comm, name, bytes, root, commutes, &params, &authority);
+  Py_BEGIN_ALLOW_THREADS;
+  status = tutti_comm_explain(self->comm, name, bytes, root, commutes, &params, &authority);
+  Py_END_ALLOW_THREADS;
   if (status != TUTTI_OK)
     return py_fail(status);
   PyObject *make = py_helper("tutti._decisions", "of_comm");
@@ -172,14 +187,13 @@ static PyObject *comm_context(py_comm *self, void *unused) {
 static PyObject *comm_last(py_comm *self, void *closure) {
   if (!py_comm_open(self))
     return NULL;
-  switch (*(const char *)closure) {
-  case 'p':
-    return PyUnicode_FromString(tutti_comm_last_params(self->comm));
-  case 'a':
-    return PyUnicode_FromString(tutti_comm_last_authority(self->comm));
-  default:
-    return PyUnicode_FromString(tutti_comm_last_media(self->comm));
-  }
+  const char *text, which = *(const char *)closure;
+  Py_BEGIN_ALLOW_THREADS;
+  text = which == 'p'   ? tutti_comm_last_params(self->comm)
+         : which == 'a' ? tutti_comm_last_authority(self->comm)
+                        : tutti_comm_last_media(self->comm);
+  Py_END_ALLOW_THREADS;
+  return PyUnicode_FromString(text);
 }
 
 static PyMethodDef comm_methods[] = {

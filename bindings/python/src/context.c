@@ -28,9 +28,9 @@ static PyObject *context_new(PyTypeObject *type, PyObject *args, PyObject *named
   tutti_status status;
   Py_BEGIN_ALLOW_THREADS;
   status = tutti_context_create(&options, &self->context);
-  Py_END_ALLOW_THREADS;
   if (status == TUTTI_OK)
     status = tutti_context_set_interrupted(self->context, py_interrupted, NULL);
+  Py_END_ALLOW_THREADS;
   if (status == TUTTI_OK)
     return (PyObject *)self;
   py_fail(status);
@@ -44,9 +44,16 @@ static tutti_context *context_open(const py_context *self) {
   return self->context;
 }
 
+static void leave(py_context *self) {
+  tutti_context *context = self->context;
+  self->context = NULL;
+  Py_BEGIN_ALLOW_THREADS;
+  tutti_context_destroy(context);
+  Py_END_ALLOW_THREADS;
+}
+
 static void context_dealloc(PyObject *object) {
-  py_context *self = (py_context *)object;
-  tutti_context_destroy(self->context);
+  leave((py_context *)object);
   py_object_free(object);
 }
 
@@ -57,8 +64,7 @@ static PyObject *context_close(py_context *self, PyObject *unused) {
                  self->parts);
     return NULL;
   }
-  tutti_context_destroy(self->context);
-  self->context = NULL;
+  leave(self);
   Py_RETURN_NONE;
 }
 
@@ -78,6 +84,7 @@ static PyObject *context_comm(py_context *self, PyObject *unused) {
 
 static PyObject *context_alloc(py_context *self, PyObject *argument) {
   Py_ssize_t bytes = PyLong_AsSsize_t(argument);
+  tutti_status status;
   if ((bytes == -1 && PyErr_Occurred()) || !context_open(self))
     return NULL;
   if (bytes < 0)
@@ -85,16 +92,17 @@ static PyObject *context_alloc(py_context *self, PyObject *argument) {
   py_memory *made = (py_memory *)py_object_new(py_type.memory);
   if (!made)
     return NULL;
-  tutti_status status = tutti_alloc(self->context, (size_t)bytes, &made->data);
-  if (status != TUTTI_OK) {
-    Py_DECREF((PyObject *)made);
-    return py_fail(status);
-  }
   Py_INCREF((PyObject *)self);
   made->of = self;
   made->bytes = bytes;
   self->parts++;
-  return (PyObject *)made;
+  Py_BEGIN_ALLOW_THREADS;
+  status = tutti_alloc(self->context, (size_t)bytes, &made->data);
+  Py_END_ALLOW_THREADS;
+  if (status == TUTTI_OK)
+    return (PyObject *)made;
+  Py_DECREF((PyObject *)made);
+  return py_fail(status);
 }
 
 static int memory_buffer(PyObject *object, Py_buffer *view, int flags) {
@@ -105,7 +113,9 @@ static int memory_buffer(PyObject *object, Py_buffer *view, int flags) {
 static void memory_dealloc(PyObject *object) {
   py_memory *self = (py_memory *)object;
   if (self->of) {
+    Py_BEGIN_ALLOW_THREADS;
     tutti_free(self->of->context, self->data);
+    Py_END_ALLOW_THREADS;
     self->of->parts--;
     Py_DECREF((PyObject *)self->of);
   }

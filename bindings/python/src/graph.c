@@ -81,11 +81,14 @@ PyObject *py_graph_make(PyObject *object, PyObject *args) {
 }
 
 static void close_graph(py_graph *self) {
-  if (!self->graph)
+  tutti_graph *graph = self->graph;
+  if (!graph)
     return;
   py_part_remove(&self->part);
-  tutti_graph_destroy(self->graph);
   self->graph = NULL;
+  Py_BEGIN_ALLOW_THREADS;
+  tutti_graph_destroy(graph);
+  Py_END_ALLOW_THREADS;
 }
 
 void py_graph_close_all(py_comm *comm) {

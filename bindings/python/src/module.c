@@ -76,7 +76,9 @@ static int add_errors(PyObject *module) {
 
 /* ---- while a call waits ---- */
 
-/* Called without the GIL, by the thread that makes the call. The exception stays set until the call has come back. */
+/* Called without the GIL, by the thread that makes the call. The exception stays set until the call has come back. The
+ * thread has the context where there is a progress thread, so no other one may wait for the context with the GIL: what
+ * may do so in tutti is called without it. */
 int py_interrupted(void *unused) {
   (void)unused;
   PyGILState_STATE state = PyGILState_Ensure();

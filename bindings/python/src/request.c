@@ -24,12 +24,14 @@ py_request *py_request_new(py_comm *comm, bool persistent) {
 /* Where many run, those that are complete and that nobody has any more are looked for: whenever they have doubled. */
 static int add_running(py_request *self) {
   py_comm *comm = self->comm;
-  if (PySet_Size(comm->running) >= comm->sweep_at) {
+  if (PySet_Add(comm->running, (PyObject *)self) != 0)
+    return -1;
+  if (PySet_Size(comm->running) > comm->sweep_at) {
     py_request_sweep(comm, false);
     Py_ssize_t left = PySet_Size(comm->running);
     comm->sweep_at = left < SWEEP_LEAST / 2 ? SWEEP_LEAST : 2 * left;
   }
-  return PySet_Add(comm->running, (PyObject *)self);
+  return 0;
 }
 
 int py_request_begun(py_request *self) {
@@ -102,10 +104,13 @@ static PyObject *request_wait(py_request *self, PyObject *unused) {
 /* Moves it on, unless another thread does. The caller holds it. */
 static void test(py_request *self) {
   int done = 0;
+  tutti_status status;
   if (self->busy)
     return;
   self->busy = true;
-  tutti_status status = tutti_test(&self->request, &done);
+  Py_BEGIN_ALLOW_THREADS;
+  status = tutti_test(&self->request, &done);
+  Py_END_ALLOW_THREADS;
   if (status != TUTTI_OK || done)
     end(self, status);
   self->busy = false;
@@ -139,6 +144,7 @@ static PyObject *request_ready(py_request *self, void *unused) {
 
 /* Whether there is something to wait for; then the descriptor is told of its end. None: nothing can be said now. */
 static PyObject *request_watch(py_request *self, PyObject *bell) {
+  tutti_status status;
   if (!self->runs || atomic_load_explicit(&self->ready, memory_order_acquire))
     Py_RETURN_FALSE;
   if (self->busy)
@@ -146,9 +152,14 @@ static PyObject *request_watch(py_request *self, PyObject *bell) {
   self->bell = (int)PyLong_AsLong(bell);
   if (self->bell == -1 && PyErr_Occurred())
     return NULL;
-  tutti_status status = tutti_context_progress(self->comm->of->context);
-  if (status == TUTTI_OK)
-    status = tutti_request_notify(self->request, tell, self);
+  status = tutti_context_progress(self->comm->of->context); /* one thread at a time: with the GIL */
+  if (status != TUTTI_OK)
+    return py_fail(status);
+  self->busy = true;
+  Py_BEGIN_ALLOW_THREADS;
+  status = tutti_request_notify(self->request, tell, self);
+  Py_END_ALLOW_THREADS;
+  self->busy = false;
   return status == TUTTI_OK ? PyBool_FromLong(1) : py_fail(status);
 }
 
@@ -165,6 +176,7 @@ static PyObject *request_await(PyObject *self) {
 
 static PyObject *request_start(py_request *self, PyObject *unused) {
   (void)unused;
+  tutti_status status;
   if (self->persistent && !self->request) {
     PyErr_SetString(PyExc_ValueError, "the communicator is closed");
     return NULL;
@@ -177,10 +189,14 @@ static PyObject *request_start(py_request *self, PyObject *unused) {
   py_view_load(&self->in);
   py_view_load(&self->out);
   keep_status(self, TUTTI_OK);
-  tutti_status status = tutti_request_start(self->request);
+  self->runs = self->busy = true;
+  Py_BEGIN_ALLOW_THREADS;
+  status = tutti_request_start(self->request);
+  Py_END_ALLOW_THREADS;
+  self->busy = false;
+  self->runs = status == TUTTI_OK;
   if (status != TUTTI_OK)
     return py_fail(status);
-  self->runs = true;
   if (add_running(self) != 0)
     return NULL;
   Py_INCREF((PyObject *)self);
@@ -209,9 +225,12 @@ void py_request_end_all(py_comm *comm) {
 
 /* A persistent one: tutti has it no longer. */
 static void close_request(py_request *self) {
+  tutti_request *request = self->request;
   py_part_remove(&self->part);
-  tutti_request_destroy(self->request);
   self->request = NULL;
+  Py_BEGIN_ALLOW_THREADS;
+  tutti_request_destroy(request);
+  Py_END_ALLOW_THREADS;
 }
 
 void py_request_close_all(py_comm *comm) {

@@ -98,6 +98,22 @@ def poll(request):
         time.sleep(0.001)
 
 
+def calls_beside_a_wait():
+    """The thread that waits wants the interpreter now and then; whoever has it never waits for that thread."""
+    time.sleep(0.3 if rank > 0 else 0)
+    first, second = comm.barrier_start(), comm.barrier_start()
+    again = comm.allreduce_init(numpy.ones(1), numpy.zeros(1))
+
+    def call():
+        while not second.test():
+            comm.context.alloc(64)
+            comm.set_params("scan", None)
+            assert comm.last_authority and comm.explain("scan", 8)
+        again.start().wait()
+
+    beside(first.wait, call)
+
+
 def several_see_the_error():
     """Of one request: that another rank gives up, or that another thread closes the communicator."""
     for text in ("enough", "the communicator was closed"):
@@ -135,6 +151,7 @@ def interrupted():
 asyncio.run(late(0.2))
 asyncio.run(cancelled())
 threads()
+calls_beside_a_wait()
 several_wait()
 if size > 1:
     several_see_the_error()
