@@ -134,7 +134,8 @@ typedef struct py_request {
   bool busy;           /* a thread is in a call of tutti with it; no other one may be */
   tutti_status status; /* of the last call that has come to its end */
   char *why;           /* the text of its error; NULL: none */
-  int bell;            /* a descriptor that is told when it is complete */
+  PyObject *bell;      /* whose descriptor is told when it is complete, and stays open until then; NULL: none */
+  _Atomic int fd;      /* that descriptor */
   _Atomic bool ready;  /* it is: set before the descriptor is told, by any thread */
 } py_request;
 

@@ -64,6 +64,7 @@ static void end(py_request *self, tutti_status status) {
     py_view_store(&self->out);
   if (!self->persistent)
     let_go(self);
+  Py_CLEAR(self->bell);
   PySet_Discard(self->comm->running, (PyObject *)self);
 }
 
@@ -132,9 +133,9 @@ static PyObject *request_test(py_request *self, PyObject *unused) {
 /* Called by whoever moves the request on, without the GIL. */
 static void tell(void *user) {
   py_request *self = user;
-  int bell = self->bell;
+  int fd = atomic_load_explicit(&self->fd, memory_order_relaxed);  /* the old or the new one: both are open */
   atomic_store_explicit(&self->ready, true, memory_order_release); /* pairs with request_ready */
-  eventfd_write(bell, 1);
+  eventfd_write(fd, 1);
 }
 
 static PyObject *request_ready(py_request *self, void *unused) {
@@ -149,17 +150,22 @@ static PyObject *request_watch(py_request *self, PyObject *bell) {
     Py_RETURN_FALSE;
   if (self->busy)
     Py_RETURN_NONE;
-  self->bell = (int)PyLong_AsLong(bell);
-  if (self->bell == -1 && PyErr_Occurred())
+  int fd = PyObject_AsFileDescriptor(bell);
+  if (fd < 0)
     return NULL;
   status = tutti_context_progress(self->comm->of->context); /* one thread at a time: with the GIL */
   if (status != TUTTI_OK)
     return py_fail(status);
+  PyObject *before = self->bell;
+  Py_INCREF(bell);
+  self->bell = bell;
+  atomic_store_explicit(&self->fd, fd, memory_order_relaxed);
   self->busy = true;
   Py_BEGIN_ALLOW_THREADS;
   status = tutti_request_notify(self->request, tell, self);
   Py_END_ALLOW_THREADS;
   self->busy = false;
+  Py_XDECREF(before);
   return status == TUTTI_OK ? PyBool_FromLong(1) : py_fail(status);
 }
 
@@ -267,7 +273,8 @@ static PyMethodDef methods[] = {
      "total)\n"
      ">>> for step in range(3):\n...     sums = again.start().wait()\n>>> total\narray([1])\n"},
     {"_watch", (PyCFunction)request_watch, METH_O,
-     "_watch($self, fd, /)\n--\n\nHas 1 written to an eventfd when the call is complete. False: it is; None: "
+     "_watch($self, bell, /)\n--\n\nHas 1 written to the eventfd of `bell` when the call is complete. False: it is; "
+     "None: "
      "another thread is in a call with it."},
     {"__class_getitem__", Py_GenericAlias, METH_CLASS | METH_O, "Request[type of its result], for annotations."},
     {NULL, NULL, 0, NULL}};

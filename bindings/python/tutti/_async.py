@@ -10,41 +10,51 @@ from tutti._tutti import Request
 _Result = TypeVar("_Result")
 _os: Any = os  # its eventfd is newer than some stubs of it
 
-_bells: "weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, _Bell]" = weakref.WeakKeyDictionary()  # of each loop
+_waiting: "weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, _Waiting]" = weakref.WeakKeyDictionary()
 
 
 class _Bell:
-    """A descriptor of an event loop, and who waits for it."""
+    """A descriptor. Requests that are to be told hold it too: the loop may end before them."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self) -> None:
         self.fd = _os.eventfd(0, os.O_NONBLOCK | os.O_CLOEXEC)
-        self.waiting: dict[Request[Any], asyncio.Future[None]] = {}
-        loop.add_reader(self.fd, self.ring)
 
-    def ring(self) -> None:
-        _os.eventfd_read(self.fd)
-        for request in [request for request in self.waiting if request._ready]:
-            future = self.waiting.pop(request)
-            if not future.done():
-                future.set_result(None)
+    def fileno(self) -> int:
+        return self.fd
 
     def __del__(self) -> None:
         os.close(self.fd)
 
 
+class _Waiting:
+    """Who waits in an event loop, and the bell that is rung for all of them."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self.bell = _Bell()
+        self.of: dict[asyncio.Future[None], Request[Any]] = {}
+        loop.add_reader(self.bell, self.look)
+
+    def look(self) -> None:
+        _os.eventfd_read(self.bell.fd)
+        for future, request in self.of.items():
+            if request._ready and not future.done():
+                future.set_result(None)
+
+
 async def wait(request: Request[_Result]) -> _Result:
     """What `await request` does. Cancelling gives up the wait, not the call."""
     loop = asyncio.get_running_loop()
-    bell = _bells.get(loop)
-    if bell is None:
-        bell = _bells[loop] = _Bell(loop)
-    while (watches := request._watch(bell.fd)) is not False:
+    waiting = _waiting.get(loop)
+    if waiting is None:
+        waiting = _waiting[loop] = _Waiting(loop)
+    while (watches := request._watch(waiting.bell)) is not False:
         if watches is None:
             await asyncio.sleep(0.001)
             continue
-        future = bell.waiting[request] = loop.create_future()
+        future = loop.create_future()
+        waiting.of[future] = request
         try:
             await future
         finally:
-            bell.waiting.pop(request, None)
+            del waiting.of[future]
     return request.wait()

@@ -3,9 +3,11 @@
 import asyncio
 import concurrent.futures
 import faulthandler
+import gc
 import os
 import signal
 import sys
+import tempfile
 import threading
 import time
 
@@ -55,6 +57,31 @@ async def cancelled():
 
 async def wait_for(request):
     return await request
+
+
+async def several_await(seconds):
+    """One request, in tasks of a loop, also where one of them is cancelled."""
+    await asyncio.sleep(seconds if rank > 0 else 0)
+    request = comm.allreduce_start(numpy.full(10, 3))
+    waits = [asyncio.ensure_future(wait_for(request)) for _ in range(3)]
+    await asyncio.sleep(0)
+    waits.pop().cancel()
+    for total in await asyncio.wait_for(asyncio.gather(*waits), 20):
+        assert (total == 3 * size).all()
+
+
+def loop_ends():
+    """Before the request: what is opened next has the number of the loop's descriptor, and nothing is written to it."""
+    time.sleep(0.2 if rank > 0 else 0)
+    request = comm.barrier_start()
+    try:
+        asyncio.run(asyncio.wait_for(wait_for(request), 0.05))
+    except asyncio.TimeoutError:
+        pass
+    gc.collect()
+    files = [tempfile.TemporaryFile() for _ in range(10)]
+    request.wait()
+    assert not any(os.fstat(file.fileno()).st_size for file in files)
 
 
 def threads():
@@ -150,6 +177,8 @@ def interrupted():
 
 asyncio.run(late(0.2))
 asyncio.run(cancelled())
+asyncio.run(several_await(0.1))
+loop_ends()
 threads()
 calls_beside_a_wait()
 several_wait()
