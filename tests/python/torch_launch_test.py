@@ -10,13 +10,15 @@ PACKAGE = pathlib.Path(os.environ["TUTTI_BIN"]).parent / "lib/python"
 PYTHON = "/usr/bin/python3"  # the system's, whose torch it was built for
 SERVED = "ran on tutti instead of gloo"
 PROGRAM = r"""
-import os, sys, time, torch, torch.distributed as dist
+import datetime, os, sys, time, torch, torch.distributed as dist
+limit = 1800
 if "disagree" in sys.argv:
     from tutti import _as_gloo
-    _as_gloo.AGREE_SECONDS = 3
+    _as_gloo.NOTICE_SECONDS = 1
+    limit = 8
     if os.environ["RANK"] == "1":
         dist.distributed_c10d.ProcessGroupGloo = torch._C._distributed_c10d.ProcessGroupGloo
-dist.init_process_group("gloo")
+dist.init_process_group("gloo", timeout=datetime.timedelta(seconds=limit))
 size = dist.get_world_size()
 dist.monitored_barrier() if "monitored" in sys.argv else None
 total = torch.ones(3)
@@ -39,6 +41,27 @@ def work(rank, path):
     print("all right", flush=True)
 if __name__ == "__main__":
     mp.start_processes(work, (sys.argv[2],), nprocs=2, start_method=sys.argv[1])
+"""
+CHOOSES = """
+import sys, time, torch.distributed as dist
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from tutti import _as_gloo
+def choose(stores, limit, late=0, can=True):
+    def of(rank):
+        time.sleep(rank * late)
+        return _as_gloo._agree(stores[rank], rank, 2, can or rank == 0, timedelta(seconds=limit))
+    with ThreadPoolExecutor(2) as threads:
+        return list(threads.map(of, range(2)))
+hashed = dist.HashStore()
+server = dist.TCPStore("localhost", 0, is_master=True, wait_for_workers=False)
+client = dist.TCPStore("localhost", server.port, wait_for_workers=False)
+for stores in ([hashed, hashed], [dist.FileStore(sys.argv[1], 2) for _ in range(2)],
+               [dist.PrefixStore("of", store) for store in (server, client)]):
+    assert choose(stores, 60) == [True, True]
+    assert choose(stores, 0.2, late=0.5) == [False, False]
+    assert choose(stores, 60, can=False) == [False, False]
+    assert choose(stores, 60, late=0.2) == [True, True]
 """
 
 if not list(PACKAGE.glob("tutti/torch/_torch*.so")):
@@ -92,7 +115,13 @@ def test_unknown_torch_stays_on_gloo(folder):
 
 def test_all_agree(folder):
     done = run("--nproc-per-node=2", folder / "program.py", "disagree")
+    assert done.stderr.count("waiting for ranks to say whether they have tutti") == 1, done.stderr
     assert done.stderr.count("this group stays on gloo") == 1 and SERVED not in done.stderr, done.stderr
+
+
+def test_all_choose_the_same(folder):
+    own = {**os.environ, "PYTHONPATH": str(PACKAGE)}
+    subprocess.run([PYTHON, "-c", CHOOSES, folder / "store"], timeout=100, check=True, env=own)
 
 
 def test_children(folder):
@@ -116,7 +145,7 @@ def main():
         (folder / "program.py").write_text(PROGRAM)
         (folder / "starts.py").write_text(STARTS)
         for test in (test_launch, test_two_nodes, test_a_failure_ends_all, test_off, test_unknown_torch_stays_on_gloo,
-                     test_all_agree, test_children, test_arguments):
+                     test_all_agree, test_all_choose_the_same, test_children, test_arguments):
             test(folder)
             print(f"{test.__name__}: passed", flush=True)
 

@@ -6,9 +6,11 @@ Only versions of torch that were tried are patched, and all ranks of a group tak
 import datetime
 import os
 import sys
+import threading
+import time
 
 TRIED = ("1.13", "2.6")  # of torch
-AGREE_SECONDS = 30
+NOTICE_SECONDS = 30  # of silence, while ranks have not said what they can
 
 _served = {"process": None, "groups": 0}
 
@@ -18,15 +20,29 @@ def say(text, rank=0):
         print(f"tutti.torch: {text}", file=sys.stderr)
 
 
-def _agree(store, rank, size, mine):
-    """Whether all ranks can: none goes ahead alone. One that was not patched does not answer."""
-    store.set(f"tutti/can/{rank}", "1" if mine else "0")
-    keys = [f"tutti/can/{r}" for r in range(size)]
-    try:
-        store.wait(keys, datetime.timedelta(seconds=AGREE_SECONDS))
-    except RuntimeError:
-        return False
-    return all(store.get(key) == b"1" for key in keys)
+def _answer(store, key, end):
+    """What is there under a key by the time `end`. A wait of the store that ends without it would spoil what torch 1.13's
+    TCPStore says next: its answer comes late. To set a key from "?" to "?" does nothing, and returns what it is."""
+    pause = 0.001
+    while (value := store.compare_set(key, "?", "?")) == b"?" and time.monotonic() < end:
+        time.sleep(pause)
+        pause = min(2 * pause, 0.1)
+    return value
+
+
+def _agree(store, rank, size, mine, timeout):
+    """Whether all ranks take tutti. The first that knows writes it down for all, also for those that come later. Half of
+    the time limit is for gloo, where ranks that were not patched, and do not answer, wait already."""
+    turn = store.add(f"tutti/asked/{rank}", 1)  # a group of the same name may have been there before
+    name = f"tutti/asked/{turn}"
+    store.set(f"{name}/{rank}", "1" if mine else "0")
+    notice = threading.Timer(NOTICE_SECONDS, say, ("waiting for ranks to say whether they have tutti", rank))
+    notice.daemon = True
+    notice.start()
+    end = time.monotonic() + timeout.total_seconds() / 2
+    choice = "tutti" if mine and all(_answer(store, f"{name}/{r}", end) == b"1" for r in range(size)) else "gloo"
+    notice.cancel()
+    return store.compare_set(f"{name}/choice", "", choice) == b"tutti"
 
 
 def patch(c10d):
@@ -47,7 +63,7 @@ def patch(c10d):
             from tutti.torch import _backend, _torch
         except ImportError as error:
             why = error
-        if not _agree(store, rank, size, why is None):
+        if not _agree(store, rank, size, why is None, timeout):
             say(f"not every rank has tutti{f' ({why})' if why else ''}: this group stays on gloo", rank)
             return gloo(store, rank, size, timeout)
         if _served["process"] != os.getpid():
