@@ -4,6 +4,7 @@
 #include "tune/wisdom.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define NEAR 4 /* buckets beyond the trained lengths, as wisdom holds beyond the measured ones */
@@ -42,12 +43,21 @@ void tt_lesson_place(const tt_lesson *of, const tt_region *region, double at[sta
   place(&in, region, at);
 }
 
+void tt_lesson_place_points(tt_lesson *of) {
+  frame in = frame_of(of);
+  for (int64_t n = 0; n < of->point_count; n++)
+    place(&in, &of->point[n].region, of->point[n].at);
+}
+
 static bool is_between(int64_t value, int64_t least, int64_t most) { return value >= least && value <= most; }
 
-static bool is_within(const tt_lesson *of, const tt_region *region) {
-  int bucket = tt_dispatch_bucket(region->bytes);
-  return is_between(bucket, tt_dispatch_bucket(of->least.bytes) - NEAR, tt_dispatch_bucket(of->most.bytes) + NEAR) &&
-         is_between(region->rank_count, of->least.rank_count, of->most.rank_count) &&
+static bool has_length(const tt_lesson *of, int64_t bytes) {
+  return is_between(tt_dispatch_bucket(bytes), tt_dispatch_bucket(of->least.bytes) - NEAR,
+                    tt_dispatch_bucket(of->most.bytes) + NEAR);
+}
+
+static bool has_shape(const tt_lesson *of, const tt_region *region) {
+  return is_between(region->rank_count, of->least.rank_count, of->most.rank_count) &&
          is_between(region->node_count, of->least.node_count, of->most.node_count) &&
          is_between(region->ranks_per_node, of->least.ranks_per_node, of->most.ranks_per_node) &&
          (region->node_count == 1 || is_between(region->nic_count, of->least.nic_count, of->most.nic_count));
@@ -62,17 +72,12 @@ static double square_distance(const double *a, const double *b) {
   return sum;
 }
 
-static const char *ask_nearest(const tt_lesson *of, const tt_region *region) {
-  double at[TT_FEATURES], other[TT_FEATURES], nearest = INFINITY;
+static const char *ask_nearest(const tt_lesson *of, const double at[static TT_FEATURES]) {
+  double nearest = INFINITY;
   const char *text = NULL;
-  frame in = frame_of(of);
-  place(&in, region, at);
   for (int64_t n = 0; n < of->point_count; n++) {
-    if (of->point[n].simulated)
-      continue;
-    place(&in, &of->point[n].region, other);
-    double distance = square_distance(at, other);
-    if (distance < nearest) {
+    double distance = square_distance(at, of->point[n].at);
+    if (!of->point[n].simulated && distance < nearest) {
       nearest = distance;
       text = of->point[n].text;
     }
@@ -80,37 +85,57 @@ static const char *ask_nearest(const tt_lesson *of, const tt_region *region) {
   return text;
 }
 
+static bool is_of_shape(const tt_region *point, const tt_region *region) {
+  return point->rank_count == region->rank_count && point->node_count == region->node_count &&
+         point->ranks_per_node == region->ranks_per_node &&
+         (region->node_count == 1 || point->nic_count == region->nic_count);
+}
+
 /* A simulation holds for its shape, and for lengths near it. */
 static const char *ask_model(const tt_lesson *of, const tt_region *region) {
-  int nearest = NEAR + 1;
+  int nearest = NEAR + 1, bucket = tt_dispatch_bucket(region->bytes);
   const char *text = NULL;
   for (int64_t n = 0; n < of->point_count; n++) {
-    tt_region there = of->point[n].region;
-    int apart = tt_dispatch_bucket(there.bytes) - tt_dispatch_bucket(region->bytes);
-    there.bytes = region->bytes;
-    there.nic_count = region->node_count == 1 ? region->nic_count : there.nic_count;
-    if (!of->point[n].simulated || !tt_region_same(&there, region) || (apart < 0 ? -apart : apart) >= nearest)
+    const tt_point *point = &of->point[n];
+    if (!point->simulated || !is_of_shape(&point->region, region))
       continue;
-    nearest = apart < 0 ? -apart : apart;
-    text = of->point[n].text;
+    int apart = abs(tt_dispatch_bucket(point->region.bytes) - bucket);
+    text = apart < nearest ? point->text : text;
+    nearest = apart < nearest ? apart : nearest;
   }
   return text;
 }
 
-static const char *ask_classifier(const tt_lesson *of, const tt_region *region) {
-  double at[TT_FEATURES];
-  tt_lesson_place(of, region, at);
+static const char *ask_classifier(const tt_lesson *of, const double at[static TT_FEATURES]) {
   return of->classifier.class_count > 0 ? of->class[tt_classify(&of->classifier, at)] : NULL;
 }
 
-const char *tt_lesson_ask(const tt_lesson *of, tt_teacher who, const tt_region *region) {
+/* Whether it says anything of calls of that shape. */
+static bool knows(const tt_lesson *of, tt_teacher who, const tt_region *shape) {
+  if (who != TT_TEACHER_MODEL)
+    return who == TT_TEACHER_RULES || has_shape(of, shape);
+  for (int64_t n = 0; n < of->point_count; n++)
+    if (of->point[n].simulated && is_of_shape(&of->point[n].region, shape))
+      return true;
+  return false;
+}
+
+/* Of a shape that it knows. */
+static const char *ask(const tt_lesson *of, tt_teacher who, const frame *in, const tt_region *region) {
+  double at[TT_FEATURES];
   if (who == TT_TEACHER_RULES)
     return "";
   if (who == TT_TEACHER_MODEL)
     return ask_model(of, region);
-  if (!is_within(of, region))
+  if (!has_length(of, region->bytes))
     return NULL;
-  return who == TT_TEACHER_NEAREST ? ask_nearest(of, region) : ask_classifier(of, region);
+  place(in, region, at);
+  return who == TT_TEACHER_NEAREST ? ask_nearest(of, at) : ask_classifier(of, at);
+}
+
+const char *tt_lesson_ask(const tt_lesson *of, tt_teacher who, const tt_region *region) {
+  frame in = frame_of(of);
+  return knows(of, who, region) ? ask(of, who, &in, region) : NULL;
 }
 
 /* ---- what a job needs ---- */
@@ -139,11 +164,12 @@ static tutti_status infer(const tt_lesson *of, const tt_region *shape, tt_wisdom
   tt_inferred row = {
       .region = *shape, .by = of->by == TT_TEACHER_MODEL ? TT_BY_MODEL : TT_BY_LEARNED, .text = "", .line = of->line};
   tutti_status status = TUTTI_OK;
+  frame in = frame_of(of);
   row.region.collective = of->collective;
   for (int power = 0; power <= POWERS && status == TUTTI_OK; power++) {
     tt_region call = row.region;
     call.bytes = tt_dispatch_bytes(2 * power);
-    const char *said = power < POWERS ? tt_lesson_ask(of, of->by, &call) : NULL, *text = said ? said : "";
+    const char *said = power < POWERS ? ask(of, of->by, &in, &call) : NULL, *text = said ? said : "";
     if (strcmp(text, row.text) != 0) {
       status = *row.text ? tt_wisdom_append_inferred(wisdom, &row) : TUTTI_OK;
       row.text = text;
@@ -160,8 +186,10 @@ tutti_status tt_lessons_infer(const tt_lessons *lessons, const tt_region *shape,
     wisdom->lessons = tt_arena_format(&wisdom->arena, "%s", lessons->path);
   if (!wisdom->lessons)
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for lessons");
-  for (int64_t n = 0; n < lessons->count && status == TUTTI_OK; n++)
-    if (lessons->lesson[n].by != TT_TEACHER_RULES)
-      status = infer(&lessons->lesson[n], shape, wisdom);
+  for (int64_t n = 0; n < lessons->count && status == TUTTI_OK; n++) {
+    const tt_lesson *of = &lessons->lesson[n];
+    if (of->by != TT_TEACHER_RULES && knows(of, of->by, shape))
+      status = infer(of, shape, wisdom);
+  }
   return status;
 }

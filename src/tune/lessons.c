@@ -20,8 +20,6 @@
 #include <string.h>
 
 #define VERSION 1
-#define VECTORS_MOST 4096
-#define POINTS_MOST 10000
 #define RANKS_MOST INT32_MAX
 #define TEXT_MOST 511
 #define NUMBER_MOST 1e9 /* of what is computed with */
@@ -159,9 +157,11 @@ static tutti_status read_classes(const place *at, const json_t *from, tt_arena *
     const json_t *vectors = json_array_get(counts, c);
     status = take_params(at, json_array_get(classes, c), "classes", arena, &lesson->class[c]);
     of->vectors_of[c] = json_integer_value(vectors);
-    if (status == TUTTI_OK && (!json_is_integer(vectors) || of->vectors_of[c] < 0 || of->vectors_of[c] > VECTORS_MOST))
+    if (status == TUTTI_OK && (!json_is_integer(vectors) || of->vectors_of[c] < 0))
       status = bad(at, "vectors_of", "has something that is no number of vectors");
-    of->vector_count += of->vectors_of[c];
+    if (status == TUTTI_OK && of->vectors_of[c] > TT_VECTORS_MOST - of->vector_count)
+      status = bad(at, "vectors_of", "has too many");
+    of->vector_count += status == TUTTI_OK ? of->vectors_of[c] : 0;
   }
   of->class_count = (int64_t)count;
   return status;
@@ -217,7 +217,7 @@ static tutti_status read_point(const place *at, const json_t *row, tt_arena *are
 static tutti_status read_points(place at, const json_t *from, tt_arena *arena, tt_lesson *lesson) {
   const json_t *points = json_object_get(from, "points");
   int64_t count = (int64_t)json_array_size(points);
-  if (!json_is_array(points) || count > POINTS_MOST)
+  if (!json_is_array(points) || count > TT_POINTS_MOST)
     return bad(&at, "points", json_is_array(points) ? "has too many" : "is not a list");
   if (!(lesson->point = tt_arena_alloc(arena, (size_t)count + 1, sizeof *lesson->point)))
     return no_memory();
@@ -259,6 +259,8 @@ static tutti_status read_lesson(const place *at, const json_t *from, tt_lessons 
     status = read_vectors(*at, from, &lessons->arena, &lesson->classifier);
   if (status == TUTTI_OK)
     status = read_points(*at, from, &lessons->arena, lesson);
+  if (status == TUTTI_OK)
+    tt_lesson_place_points(lesson);
   lessons->count += status == TUTTI_OK;
   return status;
 }

@@ -7,6 +7,9 @@
 
 #define TT_FEATURES 5 /* of a call: bytes, ranks, nodes, ranks of a node, NICs */
 #define TT_CLASSES 8
+/* All that a lesson may have: a job asks it about each of its shapes and lengths. */
+#define TT_VECTORS_MOST 1024
+#define TT_POINTS_MOST 2048
 #define TT_PAIRS (TT_CLASSES * (TT_CLASSES - 1) / 2)
 
 /* A support vector machine with radial basis functions, one class against one. */
@@ -42,7 +45,8 @@ typedef struct tt_score {
 typedef struct tt_point {
   tt_region region;
   bool simulated;
-  const char *text; /* the best there; "": what the rules say */
+  const char *text;       /* the best there; "": what the rules say */
+  double at[TT_FEATURES]; /* its place (tt_lesson_place_points) */
 } tt_point;
 
 typedef struct tt_lesson {
@@ -74,6 +78,8 @@ void tt_lessons_prune(tt_lessons *lessons);
 
 /* A place between -1 and 1 in each direction. */
 void tt_lesson_place(const tt_lesson *of, const tt_region *region, double at[static TT_FEATURES]);
+/* Those of its points, which whoever makes a lesson has to set before it is asked. */
+void tt_lesson_place_points(tt_lesson *of);
 /* The parameters; "": those of the rules; NULL: it says nothing of such a call. */
 const char *tt_lesson_ask(const tt_lesson *of, tt_teacher who, const tt_region *region);
 

@@ -30,9 +30,9 @@ static tt_lessons *lessons_of(tt_teacher by) {
   static tt_point point[3];
   tt_lessons *lessons;
   assert_int_equal(tt_lessons_create(MACHINE, "a \"test\"", &lessons), TUTTI_OK);
-  point[0] = (tt_point){region_of(TT_ALLREDUCE, 2, 64), false, ""};
-  point[1] = (tt_point){region_of(TT_ALLREDUCE, 8, 65536), false, "binomial"};
-  point[2] = (tt_point){region_of(TT_ALLREDUCE, 4, 1024), true, "linear"};
+  point[0] = (tt_point){region_of(TT_ALLREDUCE, 2, 64), .simulated = false, .text = ""};
+  point[1] = (tt_point){region_of(TT_ALLREDUCE, 8, 65536), .simulated = false, .text = "binomial"};
+  point[2] = (tt_point){region_of(TT_ALLREDUCE, 4, 1024), .simulated = true, .text = "linear"};
   lessons->count = 1;
   lessons->lesson[0] = (tt_lesson){
       .collective = TT_ALLREDUCE,
@@ -45,6 +45,7 @@ static tt_lessons *lessons_of(tt_teacher by) {
           {.class_count = 2, .vector_count = 2, .vectors_of = {1, 1}, .gamma = 0.1, .vector = vector, .weight = weight},
       .point = point,
       .point_count = 3};
+  tt_lesson_place_points(&lessons->lesson[0]);
   return lessons;
 }
 
@@ -176,6 +177,26 @@ static void test_the_rules_infer_nothing(void **state) {
   tt_lessons_destroy(lessons);
 }
 
+/* A job asks all of it about each of its shapes: so there is an end to what a file may have. */
+static void test_a_lesson_with_too_many_points_is_refused(void **state) {
+  (void)state;
+  static tt_point many[TT_POINTS_MOST + 1];
+  tt_lessons *lessons = lessons_of(TT_TEACHER_NEAREST), *back;
+  for (int64_t n = 0; n <= TT_POINTS_MOST; n++)
+    many[n] = lessons->lesson[0].point[0];
+  lessons->lesson[0].point = many;
+  for (int64_t more = 0; more <= 1; more++) {
+    lessons->lesson[0].point_count = TT_POINTS_MOST + more;
+    unlink(path);
+    assert_int_equal(tt_lessons_write(path, lessons), TUTTI_OK);
+    assert_int_equal(tt_lessons_read(path, &back), more ? TUTTI_ERR_ARGUMENT : TUTTI_OK);
+    if (!more)
+      tt_lessons_destroy(back);
+  }
+  assert_non_null(strstr(tutti_last_error(), "line 2: collective 1, \"points\": has too many"));
+  tt_lessons_destroy(lessons);
+}
+
 /* ---- files that are wrong ---- */
 
 static void write_changed(const char *from, const char *to) {
@@ -211,6 +232,9 @@ static void test_errors_name_the_file_the_line_and_the_member(void **state) {
       {"\"ring\"", "\"[core:what]\"", "line 2: collective 1, \"classes\"", TUTTI_ERR_ARGUMENT},
       {"\"vectors_of\": [1,", "\"vectors_of\": [-1,", "line 2: collective 1, \"vectors_of\"", TUTTI_ERR_ARGUMENT},
       {"\"vectors_of\": [1,", "\"vectors_of\": [2,", "line 2: collective 1, \"vectors\"", TUTTI_ERR_ARGUMENT},
+      {"\"vectors_of\": [1, 1]", "\"vectors_of\": [1, 1024]", "\"vectors_of\": has too many", TUTTI_ERR_ARGUMENT},
+      {"\"vectors_of\": [1, 1]", "\"vectors_of\": [1, 9223372036854775807]", "\"vectors_of\": has too many",
+       TUTTI_ERR_ARGUMENT},
       {"\"rho\": [0]", "\"rho\": [0, 0]", "line 2: collective 1, \"rho\"", TUTTI_ERR_ARGUMENT},
       {"\"gamma\": 0.1", "\"gamma\": -1", "line 2: collective 1, \"gamma\"", TUTTI_ERR_ARGUMENT},
       {"[1, 0, 0, 0, 0, -1]", "[1, 0, 0, 0, -1]", "line 2: collective 1, \"vectors\" 2", TUTTI_ERR_ARGUMENT},
@@ -233,6 +257,7 @@ int main(void) {
                                      cmocka_unit_test(test_what_is_said_of_a_shape_becomes_rows),
                                      cmocka_unit_test(test_what_jobs_do_not_need_is_left_out),
                                      cmocka_unit_test(test_the_rules_infer_nothing),
+                                     cmocka_unit_test(test_a_lesson_with_too_many_points_is_refused),
                                      cmocka_unit_test(test_errors_name_the_file_the_line_and_the_member)};
   return cmocka_run_group_tests(tests, open_folder, close_folder);
 }

@@ -12,10 +12,9 @@
 #include <string.h>
 
 #define FOLDS 5
-#define GAIN 0.995    /* of the mean time: what a further class is worth */
-#define CLASSES 6     /* at most */
-#define RIGHT 1.02    /* times the best: nobody could tell them apart */
-#define EXAMPLES 2048 /* at most */
+#define GAIN 0.995 /* of the mean time: what a further class is worth */
+#define CLASSES 6  /* at most */
+#define RIGHT 1.02 /* times the best: nobody could tell them apart */
 
 typedef struct class_set {
   int text[TT_CLASSES]; /* numbers in the pool */
@@ -83,7 +82,7 @@ static void choose_classes(pupil *of) {
 
 static int64_t list_examples(const pupil *of, int64_t without, learn_example *example) {
   int64_t count = 0;
-  for (int64_t n = 0; n < of->count && count < EXAMPLES; n++) {
+  for (int64_t n = 0; n < of->count && count < TT_VECTORS_MOST; n++) {
     if (!of->seen[n] || (without >= 0 && of->cell[n]->measured && n % FOLDS == without))
       continue;
     tt_lesson_place(of->lesson, &of->cell[n]->region, example[count].at);
@@ -94,7 +93,7 @@ static int64_t list_examples(const pupil *of, int64_t without, learn_example *ex
 }
 
 static tutti_status train(pupil *of, int64_t without, double cost, double gamma) {
-  learn_example *example = calloc(EXAMPLES, sizeof *example);
+  learn_example *example = calloc(TT_VECTORS_MOST, sizeof *example);
   int label[TT_CLASSES];
   if (!example)
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for what is learned from");
@@ -232,12 +231,12 @@ static tutti_status keep_points(const pupil *of, tt_arena *arena, tt_lesson *les
   lesson->point = tt_arena_alloc(arena, 2 * (size_t)of->count + 1, sizeof *lesson->point);
   if (!lesson->point)
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for a lesson");
-  for (int64_t n = 0; n < of->count; n++) {
+  for (int64_t n = 0; n < of->count && lesson->point_count + 2 <= TT_POINTS_MOST; n++) {
     const learn_cell *cell = of->cell[n];
     if (cell->measured)
-      lesson->point[lesson->point_count++] = (tt_point){cell->region, false, cell->best};
+      lesson->point[lesson->point_count++] = (tt_point){.region = cell->region, .text = cell->best};
     if (cell->model)
-      lesson->point[lesson->point_count++] = (tt_point){cell->region, true, cell->model};
+      lesson->point[lesson->point_count++] = (tt_point){.region = cell->region, .simulated = true, .text = cell->model};
   }
   return TUTTI_OK;
 }
