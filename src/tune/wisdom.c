@@ -66,6 +66,16 @@ static void *grown(void *list, int64_t count, size_t each) {
   return realloc(list, (count ? 2 * (size_t)count : 1) * each);
 }
 
+/* No file has more: it would be refused. */
+static tutti_status check_room(int64_t count, const char *what) {
+  if (count < TT_WISDOM_ROWS)
+    return TUTTI_OK;
+  return tt_fail(TUTTI_ERR_ARGUMENT,
+                 "there is no room for more than %d %s in a file of wisdom: have fewer --sizes or --ranks, or begin "
+                 "another file, which TUTTI_WISDOM names",
+                 TT_WISDOM_ROWS, what);
+}
+
 /* ---- winners ---- */
 
 tt_winner *tt_wisdom_of(const tt_wisdom *wisdom, const tt_region *region) {
@@ -103,6 +113,9 @@ static tutti_status put(tt_wisdom *wisdom, const tt_winner *winner, tt_winner *p
 }
 
 tutti_status tt_wisdom_append(tt_wisdom *wisdom, const tt_winner *winner) {
+  tutti_status status = check_room(wisdom->count, "winners");
+  if (status != TUTTI_OK)
+    return status;
   tt_winner *list = grown(wisdom->winner, wisdom->count, sizeof *list);
   if (list)
     wisdom->winner = list;
@@ -154,6 +167,9 @@ tt_outside *tt_wisdom_outside_of(const tt_wisdom *wisdom, const char *library, c
 }
 
 tutti_status tt_wisdom_append_outside(tt_wisdom *wisdom, const tt_outside *outside) {
+  tutti_status status = check_room(wisdom->outside_count, "rows of other libraries");
+  if (status != TUTTI_OK)
+    return status;
   const char *library = copied(wisdom, outside->library);
   tt_outside *list = grown(wisdom->outside, wisdom->outside_count, sizeof *list);
   if (list)

@@ -4,7 +4,8 @@
 
 #include "tune/tune.h"
 
-/* Without a look at the text, and whether there is one of that region. Texts are copied. TUTTI_ERR_MEMORY. */
+/* Without a look at the text, and whether there is one of that region. Texts are copied. TUTTI_ERR_MEMORY;
+ * TUTTI_ERR_ARGUMENT where the list has TT_WISDOM_ROWS. */
 tutti_status tt_wisdom_append(tt_wisdom *wisdom, const tt_winner *winner);
 tutti_status tt_wisdom_append_outside(tt_wisdom *wisdom, const tt_outside *outside);
 tutti_status tt_wisdom_append_inferred(tt_wisdom *wisdom, const tt_inferred *inferred);

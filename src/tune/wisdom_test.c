@@ -230,6 +230,28 @@ static void test_wrong_files_are_refused_with_the_reason(void **state) {
   unlink(path);
 }
 
+/* What no reader takes is not written: the file would be lost as a whole. */
+static void test_no_list_grows_beyond_what_a_file_may_have(void **state) {
+  (void)state;
+  tt_wisdom *wisdom = wisdom_of(NULL, 0);
+  tt_winner winner = winner_of(TT_ALLREDUCE, 4, 0, "linear");
+  tt_outside outside = {.region = winner.region, .library = "mpich-4.0"};
+  for (int64_t n = 0; n < TT_WISDOM_ROWS; n++) {
+    winner.region.bytes = outside.region.bytes = n;
+    assert_int_equal(tt_wisdom_append(wisdom, &winner), TUTTI_OK);
+    assert_int_equal(tt_wisdom_append_outside(wisdom, &outside), TUTTI_OK);
+  }
+  assert_int_equal(tt_wisdom_put(wisdom, &winner), TUTTI_OK); /* it takes a place that there is */
+  assert_int_equal(tt_wisdom_put_outside(wisdom, &outside), TUTTI_OK);
+  winner.region.bytes = outside.region.bytes = TT_WISDOM_ROWS;
+  assert_int_equal(tt_wisdom_put(wisdom, &winner), TUTTI_ERR_ARGUMENT);
+  assert_non_null(strstr(tutti_last_error(), "no room for more than 10000 winners"));
+  assert_int_equal(tt_wisdom_put_outside(wisdom, &outside), TUTTI_ERR_ARGUMENT);
+  assert_int_equal(wisdom->count, TT_WISDOM_ROWS);
+  assert_int_equal(wisdom->outside_count, TT_WISDOM_ROWS);
+  tt_wisdom_destroy(wisdom);
+}
+
 /* ---- as numbers ---- */
 
 static void test_numbers_come_back(void **state) {
@@ -310,6 +332,7 @@ int main(void) {
       cmocka_unit_test(test_a_winner_knows_its_file_and_line),
       cmocka_unit_test(test_a_place_where_nothing_can_be_written_is_an_error),
       cmocka_unit_test(test_wrong_files_are_refused_with_the_reason),
+      cmocka_unit_test(test_no_list_grows_beyond_what_a_file_may_have),
       cmocka_unit_test(test_numbers_come_back),
       cmocka_unit_test(test_buckets_never_fall_and_have_two_for_a_power_of_two),
       cmocka_unit_test(test_a_call_takes_the_nearest_winner_of_its_shape),
