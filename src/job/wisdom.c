@@ -102,6 +102,20 @@ static void make_folder(const char *folder) {
   mkdir(folder, 0777);
 }
 
+/* Real machines would go by what was measured on pretended ones: both have the same fingerprint. */
+static tutti_status refuse_pretended(void) {
+  static const char *const names[] = {"TUTTI_NODES", "TUTTI_GROUPS"};
+  for (size_t n = 0; n < TT_COUNT(names); n++) {
+    const char *value = getenv(names[n]);
+    if (value && *value)
+      return tt_fail(TUTTI_ERR_UNSUPPORTED,
+                     "%s pretends machines, and jobs on real ones would use what is measured now: unset it, or set "
+                     "TUTTI_WISDOM to the path of a file of its own",
+                     names[n]);
+  }
+  return TUTTI_OK;
+}
+
 tutti_status tt_wisdom_find(const char *option, bool make, char path[static TT_WISDOM_PATH],
                             char machine[static TT_MACHINE_TEXT]) {
   char folder[TT_WISDOM_PATH] = "";
@@ -112,6 +126,8 @@ tutti_status tt_wisdom_find(const char *option, bool make, char path[static TT_W
     return tt_fail(TUTTI_ERR_UNSUPPORTED, "TUTTI_WISDOM: a path of %zu letters is too long", strlen(option));
   if (!cached && !*option)
     return tt_fail(TUTTI_ERR_UNSUPPORTED, "this user has no home: set TUTTI_WISDOM to the path of a file");
+  if (make && !*option && refuse_pretended() != TUTTI_OK)
+    return TUTTI_ERR_UNSUPPORTED;
   if (make && cached)
     make_folder(folder);
   cached = cached && access(folder, F_OK) == 0;

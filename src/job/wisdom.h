@@ -10,8 +10,8 @@ enum { TT_WISDOM_PATH = 4096 };
 
 /* The file that `option` names, as TUTTI_WISDOM; "": the one of this kind of machine in the user's cache:
  * ~/.cache/tutti/<machine>/wisdom.json. machine: its fingerprint, which is kept in the cache until the next boot, since
- * finding it out takes some ms. make: for who will write: the folder may not be there yet. TUTTI_ERR_UNSUPPORTED: there
- * is no such file, and the text says why. */
+ * finding it out takes some ms. make: for who will write: the folder may not be there yet, and what is measured on
+ * pretended machines is not for the cache. TUTTI_ERR_UNSUPPORTED: there is no such file, and the text says why. */
 tutti_status tt_wisdom_find(const char *option, bool make, char path[static TT_WISDOM_PATH],
                             char machine[static TT_MACHINE_TEXT]);
 

@@ -55,6 +55,21 @@ class Tuned(unittest.TestCase):
         self.tune("allreduce", "-n", "2", "--sizes", "8", "--busy")
         self.assertEqual(list(self.winners()), [8])
 
+    def test_what_pretended_machines_say_is_only_for_a_file_with_a_name(self):
+        cache = self.path.parent / "cache"
+        for name in "TUTTI_NODES", "TUTTI_GROUPS":
+            env = dict(os.environ, XDG_CACHE_HOME=str(cache), **{name: "2x1"})
+            env.pop("TUTTI_WISDOM", None)
+            run = subprocess.run([TUTTI, "tune", "barrier", "-n", "2"], env=env, text=True, stdout=subprocess.DEVNULL,
+                                 stderr=subprocess.PIPE, timeout=DEADLINE_S)
+            self.assertNotEqual(run.returncode, 0)
+            self.assertIn(f"{name} pretends machines", run.stderr)
+            self.assertFalse(cache.exists())
+        os.environ["TUTTI_GROUPS"] = "2x1"
+        self.addCleanup(os.environ.pop, "TUTTI_GROUPS")
+        self.tune("barrier", "-n", "2", "--busy")
+        self.assertEqual(len(self.winners()), 1)
+
     def samples(self):
         lines = self.path.with_name("wisdom.samples.jsonl").read_text().splitlines()
         return [json.loads(line) for line in lines if line.startswith("{")]
