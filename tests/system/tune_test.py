@@ -89,6 +89,13 @@ class Tuned(unittest.TestCase):
             self.assertEqual(times, sorted(times))
             self.assertGreater(task["rules_ns"], 0)
 
+    def test_what_the_user_has_set_is_not_taken_for_the_rules(self):
+        os.environ["TUTTI_PARAMS"] = "ring"
+        self.addCleanup(os.environ.pop, "TUTTI_PARAMS")
+        self.tune("allreduce", "-n", "2", "--sizes", "8", "--busy")
+        task, = self.samples()
+        self.assertNotEqual(task["rules"], "ring")
+
     def test_samples_that_cannot_be_kept_stop_nothing(self):
         self.path.with_name("wisdom.samples.jsonl").mkdir()
         self.tune("allreduce", "-n", "2", "--sizes", "8", "--busy")

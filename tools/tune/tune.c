@@ -305,14 +305,21 @@ static tutti_status run_lead(tune_ranks *all, tune_options *options, files *of) 
   return status;
 }
 
+/* What is measured is compared with the rules, and no plan is proved first; before any option is read. */
+static void forget_variables(void) {
+  setenv("TUTTI_WISDOM", "off", 1);
+  unsetenv("TUTTI_PARAMS");
+  unsetenv("TUTTI_VERIFY");
+}
+
 static int run_rank(tune_options *options, int64_t rank) {
   static tune_ranks all;
   static files of;
   char name[TT_WISDOM_PATH];
   const char *given = getenv("TUTTI_WISDOM");
   snprintf(name, sizeof name, "%s", given ? given : "");
-  if (!options->regret) /* what is measured is compared with the rules; before any option is read */
-    setenv("TUTTI_WISDOM", "off", 1);
+  if (!options->regret)
+    forget_variables();
   tutti_status status = rank == 0 ? open_files(options, name, &of) : TUTTI_OK;
   if (status == TUTTI_OK)
     status = tune_ranks_open(&all);
