@@ -25,7 +25,7 @@ static bool cache_folder(char folder[static TT_WISDOM_PATH]) {
 
 /* ---- the machine ---- */
 
-enum { MACHINES = 64 }; /* that are remembered: a home may be that of many */
+enum { MACHINES = 1024 }; /* that are remembered: a home may be that of a cluster */
 
 /* Of a file's lines "<host> <machine>", the next one. */
 static bool read_machine(FILE *file, uint64_t *host, char machine[static TT_MACHINE_TEXT]) {
@@ -128,7 +128,7 @@ tutti_status tt_wisdom_find(const char *option, bool make, char path[static TT_W
     return tt_fail(TUTTI_ERR_UNSUPPORTED, "this user has no home: set TUTTI_WISDOM to the path of a file");
   if (make && !*option && refuse_pretended() != TUTTI_OK)
     return TUTTI_ERR_UNSUPPORTED;
-  if (make && cached)
+  if (cached && (make || *option)) /* what the machine is should be found out once */
     make_folder(folder);
   cached = cached && access(folder, F_OK) == 0;
   if (!cached && !*option)
@@ -164,7 +164,7 @@ static tutti_status load_wisdom(tt_wisdom_found *found, char machine[static TT_M
   if (status == TUTTI_OK && !named && access(found->path, F_OK) != 0)
     status = tt_fail(TUTTI_ERR_UNSUPPORTED, "there is no file %s", found->path);
   if (status != TUTTI_OK)
-    return go_without(found, false);
+    return go_without(found, named && !is_off(option));
   status = tt_wisdom_read(found->path, &found->wisdom);
   if (status == TUTTI_OK)
     status = check_machine(found->wisdom->machine, found->path, machine);

@@ -6,6 +6,7 @@
 #include "support/wisdom.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 
 #define RANKS 4
 #define CALLS 1000
@@ -408,6 +409,42 @@ static void test_what_the_machine_is_was_found_out_once_since_it_started(void **
   fclose(file);
 }
 
+/* All machines of a cluster may have the same home. */
+static void test_many_machines_are_remembered(void **state) {
+  (void)state;
+  enum { OTHERS = 200 };
+  char kept[400], line[64], text[64];
+  snprintf(kept, sizeof kept, "%s/tutti/machine", folder);
+  FILE *file = fopen(kept, "we");
+  assert_non_null(file);
+  for (uint64_t n = 0; n < OTHERS; n++)
+    fprintf(file, "%016" PRIx64 " 0123456789abcdef\n", ~tt_host() + n);
+  fclose(file);
+  expect_machine(machine);
+  assert_non_null(file = fopen(kept, "re"));
+  assert_non_null(fgets(text, sizeof text, file));
+  for (uint64_t n = 0; n < OTHERS; n++) {
+    snprintf(line, sizeof line, "%016" PRIx64 " 0123456789abcdef\n", ~tt_host() + n);
+    assert_string_equal(fgets(text, sizeof text, file), line);
+  }
+  fclose(file);
+}
+
+/* Else it would be found out whenever a job starts. */
+static void test_what_the_machine_is_is_kept_for_users_of_a_named_file_too(void **state) {
+  (void)state;
+  char cache[200], kept[300], found[TT_WISDOM_PATH], name[TT_MACHINE_TEXT];
+  snprintf(cache, sizeof cache, "%s/no/cache", folder);
+  snprintf(kept, sizeof kept, "%s/no", folder);
+  assert_int_equal(mkdir(kept, 0700), 0);
+  setenv("XDG_CACHE_HOME", cache, 1);
+  assert_int_equal(tt_wisdom_find("/some/file", false, found, name), TUTTI_OK);
+  setenv("XDG_CACHE_HOME", folder, 1);
+  assert_string_equal(found, "/some/file");
+  snprintf(kept, sizeof kept, "%s/tutti/machine", cache);
+  assert_int_equal(access(kept, R_OK), 0);
+}
+
 static void test_where_another_library_is_faster_is_known_to_all_ranks(void **state) {
   (void)state;
   static const outside_trial trials[] = {{NULL, NULL, true},
@@ -436,6 +473,8 @@ int main(void) {
       cmocka_unit_test(test_a_winner_that_makes_no_plan_here_is_passed_over),
       cmocka_unit_test(test_a_changed_file_ends_the_start_or_changes_no_result),
       cmocka_unit_test(test_what_the_machine_is_was_found_out_once_since_it_started),
+      cmocka_unit_test(test_many_machines_are_remembered),
+      cmocka_unit_test(test_what_the_machine_is_is_kept_for_users_of_a_named_file_too),
       cmocka_unit_test(test_where_another_library_is_faster_is_known_to_all_ranks),
   };
   return cmocka_run_group_tests(tests, make_folder, remove_folder);
