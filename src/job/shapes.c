@@ -54,12 +54,12 @@ static void add_all(list *of, int64_t nodes, int64_t each) {
   for (int64_t n = 1; n <= nodes; n++)
     for (int64_t e = 1; e <= each; e++)
       for (int64_t ranks = e + n - 1; ranks <= n * e && ranks <= of->context->size; ranks++)
-        add(of, ranks, n, e);
+        if (ranks < of->context->size || n < nodes || e < each)
+          add(of, ranks, n, e);
 }
 
-/* All ranks; one of each node; and inside a node powers of two, and all. */
+/* One rank of each node; and inside a node powers of two, and all. */
 static void add_usual(list *of, int64_t nodes, int64_t each) {
-  add(of, of->context->size, nodes, each);
   if (nodes > 1 && each > 1)
     add(of, nodes, nodes, 1);
   for (int64_t ranks = 2; ranks < each; ranks *= 2)
@@ -73,6 +73,7 @@ int64_t tt_shapes_list(const tutti_context *context, tt_region shape[static TT_S
   int64_t each, nodes = count_nodes(context, &each);
   if (nodes == 0)
     return 0;
+  add(&of, context->size, nodes, each); /* first: there may not be room for all */
   (context->size <= EACH ? add_all : add_usual)(&of, nodes, each);
   return of.count;
 }
