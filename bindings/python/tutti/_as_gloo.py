@@ -82,7 +82,19 @@ def patch(c10d):
         def __getattr__(cls, name):
             return getattr(gloo, name)
 
-    c10d.ProcessGroupGloo = Meta("ProcessGroupGloo", (), {"__doc__": gloo.__doc__})
+    wrap = getattr(c10d, "_create_process_group_wrapper", None)
+
+    def wrap_with_gloo(*arguments, **named):
+        """TORCH_DISTRIBUTED_DEBUG=DETAIL: beside each group it has one that must be gloo's own."""
+        c10d.ProcessGroupGloo = gloo
+        try:
+            return wrap(*arguments, **named)
+        finally:
+            c10d.ProcessGroupGloo = made
+
+    made = c10d.ProcessGroupGloo = Meta("ProcessGroupGloo", (), {"__doc__": gloo.__doc__})
+    if wrap:
+        c10d._create_process_group_wrapper = wrap_with_gloo
 
 
 def _report(calls, rank):
