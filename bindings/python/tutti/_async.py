@@ -17,7 +17,7 @@ class _Bell:
     """A descriptor. Requests that are to be told hold it too: the loop may end before them."""
 
     def __init__(self) -> None:
-        self.fd = _os.eventfd(0, os.O_NONBLOCK | os.O_CLOEXEC)
+        self.fd: int = _os.eventfd(0, os.O_NONBLOCK | os.O_CLOEXEC)
 
     def fileno(self) -> int:
         return self.fd

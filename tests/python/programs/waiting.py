@@ -116,7 +116,8 @@ def several_wait():
     ends = []
     time.sleep(0.1 if rank > 0 else 0)
     request = comm.allreduce_start(numpy.full(9, 2.0), numpy.zeros((9, 2))[:, 0])  # its result is brought there at the end
-    beside(*[lambda: ends.append(request.wait().sum())] * 3, lambda: poll(request), lambda: ends.append(asyncio.run(wait_for(request)).sum()))
+    waits = [lambda: ends.append(request.wait().sum())] * 3
+    beside(*waits, lambda: poll(request), lambda: ends.append(asyncio.run(wait_for(request)).sum()))
     assert ends == [18.0 * size] * 4, ends
 
 
