@@ -21,8 +21,8 @@ def winner(collective, size, params, ranks=4, nodes=1):
 
 
 WINNERS = [winner("allreduce", 8, "recursive-doubling"), winner("allreduce", 1 << 20, "ring"),
-           winner("allreduce", 1 << 20, "ring", ranks=8), winner("broadcast", 64, "linear", nodes=2),
-           winner("barrier", 4, "linear", ranks=2)]
+           winner("allreduce", 1 << 20, "ring", ranks=8), winner("allreduce", (1 << 63) - 2, "chain"),
+           winner("broadcast", 64, "linear", nodes=2), winner("barrier", 4, "linear", ranks=2)]
 
 
 class Links(html.parser.HTMLParser):

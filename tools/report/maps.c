@@ -132,7 +132,7 @@ static void put_grid(const range *bytes, const range *time, FILE *out) {
             "<path class=\"grid\" d=\"M%.0f %.1fH%.0f\"/><text x=\"%.0f\" y=\"%.1f\" text-anchor=\"end\">%s</text>\n",
             LEFT, y, WIDTH - 150, LEFT - 8, y + 4, text);
   }
-  for (int64_t b = 8; (double)b <= pow(10, bytes->most) * 1.001; b *= 8) {
+  for (int64_t b = 8; b > 0 && (double)b <= pow(10, bytes->most) * 1.001; b = b <= INT64_MAX / 8 ? 8 * b : 0) {
     double x = place(bytes, (double)b, LEFT, WIDTH - 150);
     tt_format_bytes(b, text);
     if (x >= LEFT)
