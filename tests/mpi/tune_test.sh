@@ -27,6 +27,10 @@ for mpi in $mpis; do
   grep -q "barrier  .*not kept: others use" "$work/output" && grep -q "1 of 1 tasks not kept" "$work/output" &&
     ! grep -q library "$work/none.json" || { cat "$work/output"; exit 1; }
 
+  # no block is empty
+  TUTTI_WISDOM=$work/empty.json timeout -k 5 240 "$tutti" tune broadcast --mpi $mpi -n 2 --busy --sizes 0,8 \
+    --budget 100ms --launch "$oversubscribe" >"$work/output" 2>&1 || { cat "$work/output"; exit 1; }
+
   tune
   python3 - "$work/wisdom.json" "$work/output" $mpi <<'END'
 import json, sys

@@ -213,8 +213,8 @@ static bool differ(const job *of, const tt_region *shape, tt_collective collecti
   return first && second && first->wins != second->wins;
 }
 
-/* Between these two lies the length from which on another one is faster: half-way they are measured again, until
- * lengths are no further apart than a factor of two. */
+/* Between these two, which are not 0, lies the length from which on another one is faster: half-way they are measured
+ * again, until lengths are no further apart than a factor of two. */
 static void refine(job *of, const tt_region *shape, tt_collective collective, int64_t low, int64_t high, int64_t left) {
   int64_t middle = low;
   for (int64_t width = high / low; width >= 4; width /= 4)
@@ -236,7 +236,7 @@ static void run_tasks(job *of) {
     for (int s = 0; s < sizes_of(of, collective); s++)
       run_task(of, &shape, collective, size[s], left--);
     for (int s = 1; s < sizes_of(of, collective); s++)
-      refine(of, &shape, collective, size[s - 1], size[s], left);
+      refine(of, &shape, collective, bytes_of(of, collective, size[s - 1]), bytes_of(of, collective, size[s]), left);
   }
 }
 
