@@ -136,6 +136,17 @@ class Regret(unittest.TestCase):
         self.assertEqual(self.lines()[0], line)
         self.assertEqual(len(self.lines()), 2)
 
+    def test_a_line_that_was_cut_off_is_measured_again(self):
+        self.regret("barrier")
+        whole = self.file.read_text()
+        for before in "", whole.replace('"barrier"', '"scan"'):
+            self.file.write_text(before + whole[:-1])
+            self.regret("barrier")
+            self.assertEqual([line["collective"] for line in self.lines()], ["scan"] * bool(before) + ["barrier"])
+        self.file.write_text("notes")
+        self.assertNotEqual(self.tune("--regret", str(self.file), "--ranks", "2", "barrier").returncode, 0)
+        self.assertEqual(self.file.read_text(), "notes")
+
     def test_what_the_budget_is_not_enough_for_is_missing_and_measured_next_time(self):
         words = ["allreduce", "barrier", "--sizes", "8,4K"]
         out = self.regret(*words, "--budget", "1us")
