@@ -32,12 +32,15 @@ static void make_folders(const char *path) {
   }
 }
 
+/* The file itself, where the path is that of a link: the link stays, and all of its names have one lock. */
+static const char *follow(const char *path, char file[static PATH]) { return realpath(path, file) ? file : path; }
+
 tutti_status tt_store_lock(const char *path, int *lock) {
-  char name[PATH + 8];
+  char name[PATH + 8], file[PATH];
   if (strlen(path) >= PATH)
     return tt_fail(TUTTI_ERR_ARGUMENT, "a path of %zu letters is too long", strlen(path));
   make_folders(path);
-  snprintf(name, sizeof name, "%s.lock", path);
+  snprintf(name, sizeof name, "%s.lock", follow(path, file));
   *lock = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
   while (*lock >= 0 && flock(*lock, LOCK_EX) != 0 && errno == EINTR)
     ;
@@ -102,8 +105,9 @@ static bool put_all(FILE *file, const void *user) {
 }
 
 tutti_status tt_store_replace(const char *path, tt_store_put put, const void *user) {
-  char name[PATH + 16];
-  snprintf(name, sizeof name, "%s.XXXXXX", path);
+  char name[PATH + 16], real[PATH];
+  const char *target = follow(path, real);
+  snprintf(name, sizeof name, "%s.XXXXXX", target);
   int fd = mkostemp(name, O_CLOEXEC);
   FILE *file = fd >= 0 ? fdopen(fd, "w") : NULL;
   if (!file) {
@@ -112,7 +116,7 @@ tutti_status tt_store_replace(const char *path, tt_store_put put, const void *us
     return cannot("write a file beside it", path);
   }
   bool good = put(file, user) && fflush(file) == 0 && fchmod(fd, 0644) == 0 && fsync(fd) == 0;
-  good = fclose(file) == 0 && good && rename(name, path) == 0;
+  good = fclose(file) == 0 && good && rename(name, target) == 0;
   if (good)
     return TUTTI_OK;
   tutti_status status = cannot("write it", path);

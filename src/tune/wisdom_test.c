@@ -108,6 +108,26 @@ static void test_writing_again_adds_and_replaces(void **state) {
   tt_wisdom_destroy(back);
 }
 
+static void test_a_link_to_a_file_stays_one(void **state) {
+  (void)state;
+  const tt_winner winners[] = {winner_of(TT_ALLREDUCE, 4, 1024, "linear"), winner_of(TT_SCAN, 4, 1024, "linear")};
+  tt_wisdom *one = wisdom_of(winners, 1), *both = wisdom_of(winners, 2), *back;
+  char link[160];
+  struct stat info;
+  snprintf(link, sizeof link, "%s/link.json", folder);
+  unlink(path);
+  assert_int_equal(tt_wisdom_write(path, one), TUTTI_OK);
+  assert_int_equal(symlink(path, link), 0);
+  assert_int_equal(tt_wisdom_write(link, both), TUTTI_OK);
+  assert_int_equal(lstat(link, &info), 0);
+  assert_true(S_ISLNK(info.st_mode));
+  assert_int_equal(tt_wisdom_read(path, &back), TUTTI_OK);
+  expect_equal(back, both);
+  tt_wisdom_destroy(one);
+  tt_wisdom_destroy(both);
+  tt_wisdom_destroy(back);
+}
+
 static void test_jobs_that_write_at_once_lose_nothing(void **state) {
   (void)state;
   enum { JOBS = 8, EACH = 20 };
@@ -327,6 +347,7 @@ int main(void) {
       cmocka_unit_test(test_what_is_written_comes_back),
       cmocka_unit_test(test_a_written_file_is_read_without_a_tree),
       cmocka_unit_test(test_writing_again_adds_and_replaces),
+      cmocka_unit_test(test_a_link_to_a_file_stays_one),
       cmocka_unit_test(test_jobs_that_write_at_once_lose_nothing),
       cmocka_unit_test(test_files_of_others_are_left_alone),
       cmocka_unit_test(test_a_winner_knows_its_file_and_line),
