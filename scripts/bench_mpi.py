@@ -19,9 +19,10 @@ import sys
 HERE = pathlib.Path(__file__).resolve().parent.parent
 COLLECTIVES = ("barrier allreduce broadcast allgather reduce-scatter reduce gather scatter all-to-all scan exscan "
                "allgatherv reduce-scatterv").split()
-# The launcher's words; and those of ranks that share cores, which must let each other run, as tutti bench has them.
+# The launcher's words for tutti tune --mpi; and those of ranks that share cores, which must let each other run, as tutti
+# bench has them. MPICH has no such setting: FOLDER's wisdom is only for programs that yield for it, as tutti bench's.
 LAUNCH = {"openmpi": ("--allow-run-as-root", "--oversubscribe --mca mpi_yield_when_idle 1"),
-          "mpich": ("", "-genv BENCH_YIELD 1")}
+          "mpich": ("", "-genv TUNE_YIELD 1")}
 ENDED = (124, 137, -15)  # by the time limit of a slice
 TRIES = 3  # to measure what other programs disturbed
 # All points in one job, once, for a short time: what differs between jobs counts more than what a longer loop tells.

@@ -3,9 +3,13 @@
  * Debian's MPICH 4.0.2 (ch4:ucx) never yields: the library has no call of sched_yield, and MPIR_CVAR_POLLS_BEFORE_YIELD
  * does nothing in it, so four ranks on two cores need a time slice for every message. Its waiting loop calls
  * ucp_worker_progress; defined here, in the program, that one is found first, and yields after UCX's own has found
- * nothing to do. With BENCH_YIELD unset nothing changes. */
+ * nothing to do. With BENCH_YIELD unset, or what else the program has for YIELD_VARIABLE, nothing changes. */
 #ifndef BENCH_MPI_YIELD_H
 #define BENCH_MPI_YIELD_H
+
+#ifndef YIELD_VARIABLE
+#define YIELD_VARIABLE "BENCH_YIELD"
+#endif
 
 #include <dlfcn.h>
 #include <sched.h>
@@ -22,7 +26,7 @@ unsigned ucp_worker_progress(void *worker) {
   if (!progress) {
     void *symbol = dlsym(RTLD_NEXT, "ucp_worker_progress");
     memcpy(&progress, &symbol, sizeof progress);
-    yields = getenv("BENCH_YIELD") != NULL;
+    yields = getenv(YIELD_VARIABLE) != NULL;
   }
   unsigned events = progress(worker);
   if (events == 0 && yields)
