@@ -198,7 +198,6 @@ void Group::Draft::start(tutti_status status) {
 }
 
 Group::WorkPtr Group::Draft::go() {
-  group->running_.sweep();
   group->running_.add(work);
   group->count();
   return work;

@@ -148,12 +148,20 @@ Work::Work(std::shared_ptr<Comm> comm, int rank, c10d::OpType op, const char *ti
 
 Work::~Work() = default;
 
+// As the call itself writes to tensors: to parameters, and to inference tensors on any thread, unseen by autograd.
+std::exception_ptr Work::bring_results() {
+  at::AutoDispatchBelowADInplaceOrView guard;
+  try {
+    if (after)
+      after();
+    return nullptr;
+  } catch (const std::exception &) {
+    return std::current_exception();
+  }
+}
+
 void Work::complete(tutti_status status) {
-  std::exception_ptr error;
-  if (status != TUTTI_OK)
-    error = make_error(status, error_text);
-  else if (after)
-    after();
+  std::exception_ptr error = status == TUTTI_OK ? bring_results() : make_error(status, error_text);
   after = nullptr;
   held.clear();
   c10::intrusive_ptr<c10::ivalue::Future> future;
@@ -286,15 +294,11 @@ c10::intrusive_ptr<c10::ivalue::Future> Work::getFuture() {
 // ---- those that run ----
 
 void Running::add(c10::intrusive_ptr<Work> work) {
-  std::lock_guard<std::mutex> held(lock_);
-  works_.push_back(std::move(work));
-}
-
-void Running::sweep() {
   std::deque<c10::intrusive_ptr<Work>> gone; // let go of without the lock: tensors may belong to Python
   {
     std::lock_guard<std::mutex> held(lock_);
-    while (!works_.empty() && works_.front()->look()) {
+    works_.push_back(std::move(work)); // first: it has started, whatever happens to the others
+    while (works_.size() > 1 && works_.front()->look()) {
       gone.push_back(std::move(works_.front()));
       works_.pop_front();
     }

@@ -56,6 +56,7 @@ protected:
   void tell_when_complete(); // the Completer
 
 private:
+  std::exception_ptr bring_results();
   void give_up();
   static void told(void *user);
 
@@ -74,8 +75,7 @@ void stop_completing(std::chrono::steady_clock::time_point until);
 // Works of a group that nobody may be waiting for.
 class Running {
 public:
-  void add(c10::intrusive_ptr<Work> work);
-  void sweep(); // lets go of those that are complete
+  void add(c10::intrusive_ptr<Work> work); // lets go of others that are complete
   // Waits for all but messages that have not come.
   void drain(std::chrono::steady_clock::time_point until);
 

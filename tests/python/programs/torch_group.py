@@ -163,6 +163,32 @@ def lists_that_meet(size, me):
         check("scatter", inputs[at], torch.full((n,), float(me), dtype=torch.float64))
 
 
+def results_of_autograd(size, me):
+    """Parameters and inference tensors are written to; what cannot be written is an error of its call alone."""
+    def parameter():
+        return torch.nn.Parameter(torch.full((3, 4), float(me)).t())
+
+    total = torch.full((4, 3), size * (size - 1) / 2)
+    broadcast, several = parameter(), [parameter(), parameter()]
+    dist.broadcast(broadcast, 0)
+    check("broadcast of a parameter", broadcast.data, torch.zeros(4, 3))
+    dist.all_reduce_coalesced(several)
+    for each in several:
+        check("all_reduce_coalesced of parameters", each.data, total)
+    with torch.inference_mode():
+        inference = torch.full((3, 4), float(me)).t()
+        future = dist.all_reduce(inference, async_op=True).get_future()
+        future.wait()  # completed by another thread
+        check("all_reduce of an inference tensor", inference, total)
+    for _ in range(2):
+        work = dist.all_reduce(torch.zeros(1).expand(4), async_op=True)
+        fails(RuntimeError, "single memory location", work.wait)
+        fails(RuntimeError, "single memory location", work.wait)
+    fails(RuntimeError, "single memory location",
+          dist.all_reduce(torch.zeros(1).expand(4), async_op=True).get_future().wait)
+    dist.all_reduce(torch.zeros(1).expand(4), async_op=True)  # dropped
+
+
 def messages(size, me):
     after, before = (me + 1) % size, (me - 1) % size
     for length in (1, 100, 100000):
@@ -263,6 +289,7 @@ def rank_main(rank, size, path):
             one_round(100 + seed, half, dist.get_rank(half), dist.get_world_size(half))
     averages(size, rank)
     lists_that_meet(size, rank)
+    results_of_autograd(size, rank)
     if size > 1:
         messages(size, rank)
     dropped(size, rank)
