@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """tutti.torch: its operations with 1 to 4 processes (programs/torch_group.py), what torch keeps for its own backends
-(torch_own.py), and training (torch_train.py, torch_sharded.py)."""
+(torch_own.py), what may not hang (torch_waits.py), and training (torch_train.py, torch_sharded.py)."""
 import os
 import pathlib
 import subprocess
@@ -30,6 +30,7 @@ said = run("torch_group.py", 2, "-m", "tutti.torch", BACKEND="gloo")
 assert said.count("groups ran on tutti instead of gloo") == 1, said
 for ranks in (1, 2, 4):
     run("torch_own.py", ranks)
+run("torch_waits.py", 3)
 for ranks in (2, 3):
     run("torch_train.py", ranks)
 version = subprocess.run([PYTHON, "-c", "import torch; print(torch.__version__)"], text=True, capture_output=True, check=True)

@@ -32,6 +32,7 @@ Group::Group(std::shared_ptr<Comm> comm, int rank, int size, std::chrono::millis
 }
 
 Group::~Group() {
+  WithoutGil without; // what it waits for may need Python
   bool is_mine;
   {
     std::lock_guard<std::mutex> held(all->lock);

@@ -130,6 +130,13 @@ bool are_one_job(const std::vector<Hello> &all) {
 
 bool was_interrupted() { return interrupted(nullptr) != 0; }
 
+WithoutGil::WithoutGil() : state_(Py_IsInitialized() && PyGILState_Check() ? PyEval_SaveThread() : nullptr) {}
+
+WithoutGil::~WithoutGil() {
+  if (state_)
+    PyEval_RestoreThread(static_cast<PyThreadState *>(state_));
+}
+
 std::exception_ptr make_error(tutti_status status, const std::string &given) {
   {
     PyGILState_STATE state = PyGILState_Ensure();
@@ -172,6 +179,7 @@ Job::Job(c10::intrusive_ptr<c10d::Store> store, const std::string &turn, int ran
 }
 
 Job::~Job() {
+  WithoutGil without;
   channels.reset();
   tutti_context_destroy(context);
 }
@@ -181,6 +189,11 @@ Comm::Comm(std::shared_ptr<Job> of, int64_t numbered, std::vector<int64_t> with)
   tutti_status status = tutti_comm_create_group(job->context, number, int64_t(ranks.size()), ranks.data(), &comm);
   if (status != TUTTI_OK)
     fail(status);
+}
+
+Comm::~Comm() {
+  WithoutGil without;
+  tutti_comm_destroy(comm);
 }
 
 std::shared_ptr<Comm> join(c10::intrusive_ptr<c10d::Store> store, int rank, int size,

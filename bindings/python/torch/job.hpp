@@ -22,6 +22,19 @@ std::exception_ptr make_error(tutti_status status, const std::string &text = "")
 // Signals have come that Python has an exception for, which is set then.
 bool was_interrupted();
 
+// Lets go of Python's lock where this thread has it. Who waits within tutti holds a lock, and asks Python now and then
+// whether it was interrupted: so nobody may wait for tutti's lock with Python's.
+class WithoutGil {
+public:
+  WithoutGil();
+  ~WithoutGil();
+  WithoutGil(const WithoutGil &) = delete;
+  WithoutGil &operator=(const WithoutGil &) = delete;
+
+private:
+  void *state_;
+};
+
 class Job {
 public:
   // turn: what names this meeting in the store.
@@ -39,7 +52,7 @@ public:
 
 struct Comm {
   Comm(std::shared_ptr<Job> job, int64_t number, std::vector<int64_t> ranks);
-  ~Comm() { tutti_comm_destroy(comm); }
+  ~Comm();
   Comm(const Comm &) = delete;
   Comm &operator=(const Comm &) = delete;
 

@@ -30,6 +30,11 @@ Channel::Channel(tutti_context *context, int64_t from, int64_t to) {
     fail(status);
 }
 
+Channel::~Channel() {
+  WithoutGil without;
+  tutti_comm_destroy(comm);
+}
+
 std::shared_ptr<Channels> Channels::of(Job &job) {
   static std::mutex lock;
   std::lock_guard<std::mutex> held(lock);

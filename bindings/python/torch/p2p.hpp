@@ -22,7 +22,7 @@ class RecvWork;
 class Channel {
 public:
   Channel(tutti_context *context, int64_t from, int64_t to);
-  ~Channel() { tutti_comm_destroy(comm); }
+  ~Channel();
 
   // Receiving: moves on as far as it goes. Messages go to those that want them, in order.
   void advance();

@@ -239,7 +239,10 @@ void Work::tell_when_complete() {
       tutti_request_notify(request, told, this);
 }
 
-bool Work::isCompleted() { return look(); }
+bool Work::isCompleted() {
+  WithoutGil without;
+  return look();
+}
 
 bool Work::isSuccess() const { return done_.load(std::memory_order_acquire) && !c10d::Work::exception(); }
 
@@ -268,6 +271,7 @@ bool Work::wait(std::chrono::milliseconds timeout) {
 }
 
 c10::intrusive_ptr<c10::ivalue::Future> Work::getFuture() {
+  WithoutGil without;
   {
     std::lock_guard<std::mutex> guard(future_lock_);
     if (future_)
