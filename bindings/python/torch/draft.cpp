@@ -136,18 +136,30 @@ Group::Draft::Draft(Group *of, c10d::OpType kind, const char *title, const Tenso
     work->callbacks = std::make_shared<Callbacks>(comm, comm->calls++);
 }
 
+namespace {
+
+// Conjugated, or negated, when they are read.
+bool is_lazy(const at::Tensor &tensor) { return tensor.is_conj() || tensor.is_neg(); }
+
+at::Tensor resolve(const at::Tensor &tensor) {
+  return is_lazy(tensor) ? tensor.resolve_conj().resolve_neg() : tensor;
+}
+
+} // namespace
+
 const void *Group::Draft::in(const at::Tensor &tensor, bool copy) {
-  at::Tensor whole = copy ? tensor.clone(at::MemoryFormat::Contiguous) : tensor.contiguous();
+  at::Tensor values = resolve(tensor);
+  at::Tensor whole = copy ? values.clone(at::MemoryFormat::Contiguous) : values.contiguous();
   work->held.push_back(whole);
   return whole.data_ptr();
 }
 
 void *Group::Draft::out(const at::Tensor &tensor, bool fill, bool copy) {
-  if (tensor.is_contiguous() && !copy) {
+  if (tensor.is_contiguous() && !copy && !is_lazy(tensor)) {
     work->held.push_back(tensor);
     return tensor.data_ptr();
   }
-  at::Tensor whole = fill ? tensor.contiguous() : at::empty(tensor.sizes(), tensor.options());
+  at::Tensor whole = fill ? resolve(tensor).contiguous() : at::empty(tensor.sizes(), tensor.options());
   work->held.push_back(whole);
   auto rest = std::move(work->after); // what the result is made of then comes behind the copy
   work->after = [whole, tensor, rest] {

@@ -189,6 +189,19 @@ def results_of_autograd(size, me):
     dist.all_reduce(torch.zeros(1).expand(4), async_op=True)  # dropped
 
 
+def lazy(size, me):
+    """Tensors that are conjugated or negated when they are read, and written. Most calls torch itself resolves before."""
+    for lies in (lambda tensor: tensor, torch.conj):
+        outputs = [lies(torch.zeros(3, dtype=torch.complex64)) for _ in range(size)] if me == 0 else None
+        dist.gather(torch.full((3,), complex(me, 2)).conj(), outputs, dst=0)
+        for r in range(size if outputs else 0):
+            check("gather of conjugates", outputs[r], torch.full((3,), complex(r, -2)))
+    outputs = [torch._neg_view(torch.zeros(3)) for _ in range(size)]
+    dist.all_gather(outputs, torch._neg_view(torch.full((3,), float(me))))
+    for r in range(size):
+        check("all_gather of negated ones", outputs[r], torch.full((3,), -float(r)))
+
+
 def messages(size, me):
     after, before = (me + 1) % size, (me - 1) % size
     for length in (1, 100, 100000):
@@ -290,6 +303,7 @@ def rank_main(rank, size, path):
     averages(size, rank)
     lists_that_meet(size, rank)
     results_of_autograd(size, rank)
+    lazy(size, rank)
     if size > 1:
         messages(size, rank)
     dropped(size, rank)
