@@ -76,6 +76,7 @@ void bind_work(py::module_ &module) {
       .def("then", &Future::then)
       .def("add_done_callback", &Future::add_done_callback);
   py::class_<Work, c10::intrusive_ptr<Work>, c10d::Work>(module, "Work").def("get_future", &get_future);
+  bind_sparse_work(module);
 }
 
 } // namespace tutti_torch

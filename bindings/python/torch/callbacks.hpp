@@ -45,5 +45,6 @@ private:
 
 // Python's view of works and their futures.
 void bind_work(pybind11::module_ &module);
+void bind_sparse_work(pybind11::module_ &module);
 
 } // namespace tutti_torch

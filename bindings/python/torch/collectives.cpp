@@ -62,11 +62,13 @@ Group::WorkPtr Group::gather_into(const Tensors &outputs, const Tensors &inputs,
   TORCH_CHECK(inputs.size() == outputs.size(), "tutti: all_gather_into_tensor has ", inputs.size(), " inputs and ",
               outputs.size(), " outputs");
   Draft draft(this, kind, title, inputs, outputs, timeout);
-  for (const auto n : c10::irange(inputs.size())) {
+  for (const auto n : c10::irange(inputs.size())) { // all of them before the first call starts
     check_tensor(inputs[n], "all_gather_into_tensor's input");
     check_tensor(outputs[n], "all_gather_into_tensor's output");
     check_same_type(inputs[n], outputs[n]);
     check_count(outputs[n].numel(), inputs[n].numel() * getSize(), "all_gather_into_tensor's output");
+  }
+  for (const auto n : c10::irange(inputs.size())) {
     draft.moves(inputs[n]);
     const void *in = draft.in(inputs[n]);
     void *out = draft.out(outputs[n]);
@@ -81,16 +83,24 @@ Group::WorkPtr Group::scatter_sum(const Tensors &outputs, const Tensors &inputs,
   TORCH_CHECK(inputs.size() == outputs.size(), "tutti: reduce_scatter_tensor has ", inputs.size(), " inputs and ",
               outputs.size(), " outputs");
   Draft draft(this, kind, title, inputs, outputs, timeout);
+  struct Call {
+    const void *in;
+    void *out;
+    tutti_type type;
+    tutti_op op;
+  };
+  std::vector<Call> calls; // the first one starts when all of them are checked
   for (const auto n : c10::irange(inputs.size())) {
     check_tensor(inputs[n], "reduce_scatter_tensor's input");
     check_tensor(outputs[n], "reduce_scatter_tensor's output");
     check_same_type(inputs[n], outputs[n]);
     check_count(inputs[n].numel(), outputs[n].numel() * getSize(), "reduce_scatter_tensor's input");
     const void *in = draft.in(draft.combines(inputs[n], outputs[n], op, getSize()));
-    void *out = draft.out(outputs[n]);
-    draft.start(
-        tutti_reduce_scatter_start(in, out, outputs[n].numel(), draft.type, draft.op, draft.comm->comm, &draft.request));
+    calls.push_back({in, draft.out(outputs[n]), draft.type, draft.op});
   }
+  for (const auto n : c10::irange(inputs.size()))
+    draft.start(tutti_reduce_scatter_start(calls[n].in, calls[n].out, outputs[n].numel(), calls[n].type, calls[n].op,
+                                           draft.comm->comm, &draft.request));
   return draft.go();
 }
 

@@ -132,8 +132,7 @@ Group::Draft::Draft(Group *of, c10d::OpType kind, const char *title, const Tenso
     return;
   }
   work = c10::make_intrusive<Work>(comm, of->getRank(), kind, full.c_str(), inputs, outputs, limit);
-  if (kind != c10d::OpType::SEND)
-    work->callbacks = std::make_shared<Callbacks>(comm, comm->calls++);
+  is_message = kind == c10d::OpType::SEND;
 }
 
 namespace {
@@ -207,9 +206,17 @@ void Group::Draft::start(tutti_status status) {
     fail(status);
   work->requests.push_back(request);
   request = nullptr;
+  if (!is_message && !work->callbacks) // a call that this rank alone fails to start has no number
+    work->callbacks = std::make_shared<Callbacks>(comm, comm->calls++);
+}
+
+Group::Draft::~Draft() {
+  if (!gone && !work->requests.empty())
+    group->running_.add(work);
 }
 
 Group::WorkPtr Group::Draft::go() {
+  gone = true;
   group->running_.add(work);
   group->count();
   return work;

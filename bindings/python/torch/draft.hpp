@@ -30,6 +30,8 @@ struct Group::Draft {
   // title: for the profiler, behind the name of the group: ":all_reduce". Messages have communicators of their own.
   Draft(Group *of, c10d::OpType kind, const char *title, const Tensors &inputs, const Tensors &outputs,
         std::chrono::milliseconds timeout);
+  // What has started runs on, though a later step has failed.
+  ~Draft();
 
   // Memory that the call reads; `copy`: memory of its own.
   const void *in(const at::Tensor &tensor, bool copy = false);
@@ -54,6 +56,7 @@ struct Group::Draft {
   tutti_op op = TUTTI_SUM;
   int64_t unit = 1; // elements of `type` in one of torch's
   tutti_request *request = nullptr;
+  bool is_message = false, gone = false;
 
 private:
   Blocks blocks(const std::vector<const char *> &places, const Tensors &list);

@@ -24,7 +24,7 @@ class SparseWork : public Work {
 public:
   using Work::Work;
 
-  void begin(const at::Tensor &tensor, tutti_type type, bool average) {
+  tutti_status begin(const at::Tensor &tensor, tutti_type type, bool average, tutti_request **request) {
     tensor_ = tensor;
     type_ = type;
     average_ = average;
@@ -36,7 +36,7 @@ public:
       value *= size;
     facts_ = {mine._nnz(), mine.sparse_dim(), value, hash_shape(mine)};
     all_.resize(comm()->ranks.size() * FACTS);
-    request(tutti_allgather_start(facts_.data(), all_.data(), FACTS, TUTTI_INT64, comm()->comm, &next_));
+    return tutti_allgather_start(facts_.data(), all_.data(), FACTS, TUTTI_INT64, comm()->comm, request);
   }
 
 protected:
@@ -117,6 +117,10 @@ private:
 
 } // namespace
 
+void bind_sparse_work(pybind11::module_ &module) {
+  pybind11::class_<SparseWork, c10::intrusive_ptr<SparseWork>, Work>(module, "SparseWork");
+}
+
 Group::WorkPtr Group::allreduce_sparse_tensor(Tensors &tensors, const c10d::AllreduceOptions &options) {
   const auto &tensor = tensors[0];
   auto op = options.reduceOp.op_;
@@ -128,9 +132,8 @@ Group::WorkPtr Group::allreduce_sparse_tensor(Tensors &tensors, const c10d::Allr
   auto work = c10::make_intrusive<SparseWork>(draft.comm, getRank(), c10d::OpType::ALLREDUCE,
                                               (name_ + ":sparse_all_reduce").c_str(), tensors, tensors,
                                               limit_of(options.timeout));
-  work->callbacks = draft.work->callbacks;
   draft.work = work;
-  work->begin(tensor, draft.type, op == c10d::ReduceOp::AVG);
+  draft.start(work->begin(tensor, draft.type, op == c10d::ReduceOp::AVG, &draft.request));
   return draft.go();
 }
 

@@ -1,4 +1,4 @@
-"""What may not hang with tutti.torch: threads that wait beside Python's lock.
+"""What may not hang with tutti.torch: threads that wait beside Python's lock, and calls after one that failed.
 
 torch_waits.py RANKS: starts them itself. Ranks meet in a file.
 """
@@ -13,12 +13,18 @@ import time
 import torch
 import torch.distributed as dist
 import torch.multiprocessing as mp
+from expect import fails
 
 import tutti.torch
 
 
 def check(what, got, wanted):
     assert torch.equal(got, wanted), f"rank {dist.get_rank()}: {what}: {got} is not {wanted}"
+
+
+def sparse_sum(size, me, asynchronous):
+    tensor = torch.sparse_coo_tensor([[me]], [1.0], (size,))
+    return tensor, dist.all_reduce(tensor, async_op=asynchronous)
 
 
 def test_two_threads(size, me):
@@ -55,6 +61,46 @@ def test_destroy(size, me):
     ends.set()
     thread.join()
     assert me > 0 or took < 0.1 or len(ticks) > 5, f"{len(ticks)} ticks in {took} s"
+
+
+def test_failed_call(size, me):
+    """A call that one rank could not start does not count: what belongs to later ones meets."""
+    if me == 0:
+        fails(RuntimeError, "must have", lambda: dist.gather(torch.ones(3), [torch.zeros(9)] * size, dst=0))
+    dist.gather(torch.ones(3), [torch.zeros(3) for _ in range(size)] if me == 0 else None, dst=0)
+    tensor, _ = sparse_sum(size, me, False)
+    check("a sparse sum", tensor.to_dense(), torch.ones(size))
+
+
+def test_callbacks_of_sparse(size, me):
+    """Calls of callbacks are matched by the call they belong to, in whichever order they run."""
+    sums, begun = [sparse_sum(size, me, True)[1] for _ in range(2)], {}
+
+    def again(number):
+        def callback(_):
+            tensor = torch.full((2,), float(number))
+            begun[number] = tensor, dist.all_reduce(tensor, async_op=True)
+
+        return callback
+
+    for number in (1, 2) if me == 0 else (2, 1):
+        sums[number - 1].get_future().then(again(number)).wait()
+    for number, (tensor, work) in begun.items():
+        work.wait()
+        check("a call in a callback", tensor, torch.full((2,), float(size * number)))
+
+
+def test_several_calls(size, me):
+    """One of which is wrong: none starts."""
+    several = getattr(dist.group.WORLD, "allgather_into_tensor_coalesced", None)
+    if not several:
+        return  # torch 1.13
+    first = torch.zeros(4 * size)
+    fails(RuntimeError, "must have", lambda: several([first, torch.zeros(3)], [torch.ones(4), torch.ones(4)]))
+    dist.barrier()
+    check("a call beside a wrong one", first, torch.zeros(4 * size))
+    several([first], [torch.ones(4)]).wait()
+    check("all_gather_into_tensor", first, torch.ones(4 * size))
 
 
 def rank_main(rank, size, path):
