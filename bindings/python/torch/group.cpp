@@ -38,8 +38,10 @@ Group::~Group() {
     std::lock_guard<std::mutex> held(all->lock);
     is_mine = all->groups.erase(this) > 0;
   }
-  if (is_mine && !all->leaving)
-    drain(std::chrono::steady_clock::time_point::max());
+  if (!is_mine || all->leaving)
+    return;
+  drain(std::chrono::steady_clock::time_point::max());
+  tidy_completing();
 }
 
 void leave(std::chrono::milliseconds patience) {
@@ -53,6 +55,7 @@ void leave(std::chrono::milliseconds patience) {
   for (Group *group : groups)
     group->drain(until);
   stop_completing(until);
+  tidy_completing();
 }
 
 uint64_t count_calls() { return all_calls.load(); }

@@ -35,8 +35,7 @@ Group::WorkPtr Group::receive(Tensors &tensors, std::vector<int> from, int tag, 
   work->ranks = std::move(from);
   for (int rank : work->ranks)
     work->channels.push_back(channels_->get(job_rank(rank, "recv's source"), comm_->ranks[size_t(getRank())]));
-  for (auto &channel : work->channels)
-    channel->want(c10::intrusive_ptr<RecvWork>::unsafe_reclaim_from_nonowning(work));
+  work->want();
   return draft.go();
 }
 

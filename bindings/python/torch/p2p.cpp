@@ -10,6 +10,8 @@ namespace {
 
 constexpr int64_t FIRST_NUMBER = int64_t(1) << 31; // those of groups are lower
 
+thread_local const Channel *advancing = nullptr; // by this thread
+
 // Down a ladder: another process may need the core.
 void pause(int looks) {
   if (looks < 200)
@@ -90,7 +92,7 @@ void Channel::deliver_kept() {
     }
     if (fits(*work, at->header))
       std::memcpy(work->data, at->data.data(), at->data.size());
-    work->arrived.store(true, std::memory_order_release);
+    work->arrive();
     at = kept_.erase(at);
   }
 }
@@ -105,26 +107,35 @@ void Channel::begin_data() {
     keeps_ = {header_, std::vector<char>(size_t(header_.bytes))};
     into = keeps_.data.data();
   }
-  state_ = AWAITS_DATA;
-  tutti_status status = tutti_broadcast_start(into, into, header_.bytes, TUTTI_BYTE, 0, comm, &request_);
-  if (status != TUTTI_OK)
-    end(status);
+  begin(into, header_.bytes, AWAITS_DATA);
 }
 
-// All who wait here read the error.
+void Channel::begin(void *into, int64_t bytes, State next) {
+  state_ = next;
+  tutti_status status = tutti_broadcast_start(into, into, bytes, TUTTI_BYTE, 0, comm, &request_);
+  if (status != TUTTI_OK)
+    end(status);
+  else
+    tutti_request_notify(request_, told, this);
+}
+
+void Channel::told(void *user) {
+  auto *channel = static_cast<Channel *>(user);
+  if (channel != advancing && channel->lookers == 0)
+    Work::told(nullptr);
+}
+
+// All who wait here read the error. A rank that has left after its part is done is none for those who wait for others, too.
 void Channel::end(tutti_status status) {
   std::string problem = tutti_last_error();
+  bool left = problem.find("left the job") != std::string::npos;
   if (to_)
-    wanting_.push_front(to_);
+    to_->arrive_not(status, problem);
   to_.reset();
   state_ = IDLE;
   for (auto &work : wanting_)
-    if (work == wanting_.front() || !work->claimed.exchange(true)) {
-      work->status = status;
-      work->problem = problem;
-      work->claimed.store(true);
-      work->arrived.store(true, std::memory_order_release);
-    }
+    if ((--work->open == 0 || !left) && !work->claimed.exchange(true))
+      work->arrive_not(status, problem);
   wanting_.clear();
 }
 
@@ -135,10 +146,7 @@ bool Channel::step() {
     wanting_.remove_if([](const c10::intrusive_ptr<RecvWork> &work) { return work->claimed.load(); });
     if (wanting_.empty())
       return false;
-    state_ = AWAITS_HEADER;
-    tutti_status status = tutti_broadcast_start(&header_, &header_, sizeof header_, TUTTI_BYTE, 0, comm, &request_);
-    if (status != TUTTI_OK)
-      end(status);
+    begin(&header_, sizeof header_, AWAITS_HEADER);
     return true;
   }
   int done = 0;
@@ -154,7 +162,7 @@ bool Channel::step() {
     return true;
   }
   if (to_)
-    to_->arrived.store(true, std::memory_order_release);
+    to_->arrive();
   else
     kept_.push_back(std::move(keeps_));
   keeps_ = {};
@@ -165,8 +173,10 @@ bool Channel::step() {
 
 void Channel::advance() {
   std::lock_guard<std::mutex> held(lock);
+  advancing = this;
   while (step())
     ;
+  advancing = nullptr;
 }
 
 void Channel::want(c10::intrusive_ptr<RecvWork> work) {
@@ -178,6 +188,25 @@ void Channel::want(c10::intrusive_ptr<RecvWork> work) {
 }
 
 // ---- works ----
+
+void RecvWork::want() {
+  open = channels.size();
+  move_when_told();
+  for (auto &channel : channels)
+    channel->want(c10::intrusive_ptr<RecvWork>::unsafe_reclaim_from_nonowning(this));
+}
+
+void RecvWork::arrive() {
+  arrived = true;
+  if (has_future())
+    told(nullptr);
+}
+
+void RecvWork::arrive_not(tutti_status with, const std::string &why) {
+  status = with;
+  problem = why;
+  arrive();
+}
 
 bool RecvWork::step(bool late, tutti_status *result) {
   for (auto &channel : channels)
@@ -195,14 +224,26 @@ bool RecvWork::step(bool late, tutti_status *result) {
   return true;
 }
 
-tutti_status RecvWork::wait_for(std::chrono::milliseconds limit) {
-  auto until = std::chrono::steady_clock::now() + limit;
+// Who is interrupted takes no message any more. One that has begun to come writes to the tensor until it is there.
+tutti_status RecvWork::look_until(std::chrono::steady_clock::time_point end) {
   tutti_status result = TUTTI_OK;
-  for (int looks = 0; !step(std::chrono::steady_clock::now() > until, &result); looks++) {
+  bool stops = false;
+  for (int looks = 0; !step(std::chrono::steady_clock::now() > end, &result); looks++) {
     pause(looks);
-    if (looks % 200 == 199 && was_interrupted())
-      return TUTTI_ERR_ABORTED;
+    stops = stops || (looks % 200 == 199 && was_interrupted());
+    if (stops && !claimed.exchange(true))
+      break;
   }
+  return stops ? TUTTI_ERR_ABORTED : result;
+}
+
+tutti_status RecvWork::wait_for(std::chrono::milliseconds limit) {
+  for (auto &channel : channels)
+    channel->lookers++;
+  tutti_status result = look_until(std::chrono::steady_clock::now() + limit);
+  for (auto &channel : channels)
+    if (--channel->lookers == 0)
+      channel->advance(); // others may want what has come unsaid
   return result;
 }
 

@@ -30,6 +30,7 @@ public:
 
   std::mutex lock;
   tutti_comm *comm = nullptr;
+  std::atomic<int> lookers{0}; // threads that wait for something to come here: nobody else need be told
 
 private:
   struct Message {
@@ -39,6 +40,8 @@ private:
   enum State { IDLE, AWAITS_HEADER, AWAITS_DATA };
 
   bool step();
+  void begin(void *into, int64_t bytes, State next);
+  static void told(void *channel);
   c10::intrusive_ptr<RecvWork> find_wanting(const Header &header);
   void begin_data();
   void deliver_kept();
@@ -73,8 +76,14 @@ public:
 
   int sourceRank() const override { return source.load(); }
 
+  void want(); // asks for it in each channel
+  // It has arrived, or ends with an error; by whoever has claimed it.
+  void arrive();
+  void arrive_not(tutti_status status, const std::string &problem);
+
   std::vector<std::shared_ptr<Channel>> channels; // from where it may come
   std::vector<int> ranks;                         // of the group, of each channel
+  std::atomic<size_t> open{0};                    // channels that have not ended
   Header wanted{};
   char *data = nullptr;
   std::atomic<int> source{-1};
@@ -85,6 +94,9 @@ public:
 protected:
   bool step(bool late, tutti_status *status) override;
   tutti_status wait_for(std::chrono::milliseconds limit) override;
+
+private:
+  tutti_status look_until(std::chrono::steady_clock::time_point end);
 };
 
 } // namespace tutti_torch

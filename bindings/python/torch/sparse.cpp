@@ -78,8 +78,7 @@ private:
       error_text = error.what();
       return TUTTI_ERR_ARGUMENT;
     }
-    if (has_future())
-      tell_when_complete();
+    tell_when_complete();
     return TUTTI_OK;
   }
 
@@ -134,6 +133,7 @@ Group::WorkPtr Group::allreduce_sparse_tensor(Tensors &tensors, const c10d::Allr
                                               limit_of(options.timeout));
   draft.work = work;
   draft.start(work->begin(tensor, draft.type, op == c10d::ReduceOp::AVG, &draft.request));
+  work->complete_in_time();
   return draft.go();
 }
 

@@ -32,6 +32,22 @@ public:
     changed_.notify_one();
   }
 
+  // It is looked at whenever somebody tells, and let go of some time after it is done.
+  void keep(c10::intrusive_ptr<Work> work) {
+    Works done; // let go of without the lock: tensors may belong to Python
+    std::lock_guard<std::mutex> held(lock_);
+    take_done(&kept_, &done);
+    kept_.push_back(std::move(work));
+    keep_spare();
+  }
+
+  void tidy() {
+    Works done;
+    std::lock_guard<std::mutex> held(lock_);
+    take_done(&works_, &done);
+    take_done(&kept_, &done);
+  }
+
   // By whoever moved a work on, within tutti.
   void tell() {
     std::lock_guard<std::mutex> held(lock_);
@@ -55,9 +71,10 @@ private:
     std::thread([this] { run(); }).detach();
   }
 
-  // A message tells nobody when it comes.
-  static bool all_tell(const Works &works) {
-    return std::all_of(works.begin(), works.end(), [](const auto &work) { return !work->requests.empty(); });
+  static void take_done(Works *from, Works *done) {
+    auto first = std::stable_partition(from->begin(), from->end(), [](const auto &work) { return !work->is_done(); });
+    done->insert(done->end(), first, from->end());
+    from->erase(first, from->end());
   }
 
   // Looks at all of them now and then, too: deaths and time limits are found by looking.
@@ -66,7 +83,7 @@ private:
     if (works_.empty())
       changed_.wait(held, something);
     else
-      changed_.wait_for(held, std::chrono::milliseconds(all_tell(works_) ? 50 : 1), something);
+      changed_.wait_for(held, std::chrono::milliseconds(50), something);
   }
 
   // What may run code of Python, or take its lock. A thread that comes to it when Python ends stays here for ever.
@@ -87,7 +104,10 @@ private:
   c10::intrusive_ptr<Work> watch(std::unique_lock<std::mutex> &held, tutti_status *status) {
     for (;;) {
       told_ = false;
-      Works all = works_, left;
+      Works all, left;
+      all.swap(works_);
+      all.insert(all.end(), kept_.begin(), kept_.end());
+      kept_.clear();
       c10::intrusive_ptr<Work> ended;
       held.unlock();
       for (auto &work : all) {
@@ -99,7 +119,7 @@ private:
       }
       size_t known = left.size();
       held.lock();
-      left.insert(left.end(), works_.begin() + std::ptrdiff_t(all.size()), works_.end());
+      left.insert(left.end(), works_.begin(), works_.end());
       works_.swap(left);
       begin_python(held); // tensors of works that others have waited for may belong to it
       all.clear();
@@ -132,12 +152,14 @@ private:
 
   std::mutex lock_;
   std::condition_variable changed_, unwatched_;
-  Works works_;
+  Works works_, kept_; // those it looks at, and those it does once it is told
   int spare_ = 0, in_python_ = 0; // threads that wait for the watch, and that run callbacks
   bool watched_ = false, told_ = false, stopped_ = false;
 };
 
 void stop_completing(std::chrono::steady_clock::time_point until) { Completer::get().stop(until); }
+
+void tidy_completing() { Completer::get().tidy(); }
 
 // ---- works ----
 
@@ -277,7 +299,7 @@ c10::intrusive_ptr<c10::ivalue::Future> Work::getFuture() {
     if (future_)
       return future_;
     future_ = c10::make_intrusive<c10::ivalue::Future>(c10::ListType::create(c10::TensorType::get()));
-    has_future_.store(true, std::memory_order_release);
+    has_future_ = true;
     if (done_.load(std::memory_order_relaxed)) {
       if (auto error = c10d::Work::exception())
         future_->setError(error);
@@ -286,14 +308,20 @@ c10::intrusive_ptr<c10::ivalue::Future> Work::getFuture() {
       return future_;
     }
   }
+  complete_in_time();
+  return future_;
+}
+
+void Work::complete_in_time() {
   {
     std::unique_lock<std::mutex> guard(collecting_, std::try_to_lock);
     if (guard && !ended_) // else somebody waits for it
       tell_when_complete();
   }
   Completer::get().add(c10::intrusive_ptr<Work>::unsafe_reclaim_from_nonowning(this));
-  return future_;
 }
+
+void Work::move_when_told() { Completer::get().keep(c10::intrusive_ptr<Work>::unsafe_reclaim_from_nonowning(this)); }
 
 // ---- those that run ----
 

@@ -1,7 +1,8 @@
 // bindings/python/torch/work.hpp - a call under way, as torch sees it.
 //
-// Whoever waits for it moves it on. Where somebody has asked for its future, threads of the process complete it
-// (Completer), and with it the future, whose callbacks may make other calls and wait: no lock is held then. A work that torch
+// Whoever waits for it moves it on. Where somebody has asked for its future, or it goes on when a call is complete, threads
+// of the process complete it (Completer), and with it the future, whose callbacks may make other calls and wait: no lock is
+// held then. A work that torch
 // has dropped is kept by its group until it is complete, with its tensors.
 #pragma once
 
@@ -39,6 +40,13 @@ public:
   Stage try_end(tutti_status *status);
   void complete(tutti_status status);
 
+  bool is_done() const { return done_.load(std::memory_order_acquire); }
+  // Threads of the process complete it, where nobody waits for it: what it has to begin when a call is complete must not
+  // wait for this thread, which may be in another call. The second says that `told` is called whenever it can move on.
+  void complete_in_time();
+  void move_when_told();
+  static void told(void *unused);
+
   std::vector<tutti_request *> requests;       // complete ones are null
   std::vector<at::Tensor> held;                // what the call uses
   std::vector<int64_t> words;                  // its lists
@@ -52,13 +60,12 @@ protected:
   virtual tutti_status wait_for(std::chrono::milliseconds limit);
   std::string error_text; // instead of tutti's; "": tutti's
   const std::shared_ptr<Comm> &comm() const { return comm_; }
-  bool has_future() const { return has_future_.load(std::memory_order_acquire); }
+  bool has_future() const { return has_future_; }
   void tell_when_complete(); // the Completer
 
 private:
   std::exception_ptr bring_results();
   void give_up();
-  static void told(void *user);
 
   std::shared_ptr<Comm> comm_;
   std::vector<at::Tensor> outputs_;
@@ -71,6 +78,8 @@ private:
 
 // No callbacks run any more, but for those that run longer than that.
 void stop_completing(std::chrono::steady_clock::time_point until);
+// What others have completed is let go of.
+void tidy_completing();
 
 // Works of a group that nobody may be waiting for.
 class Running {

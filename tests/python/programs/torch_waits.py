@@ -1,10 +1,12 @@
-"""What may not hang with tutti.torch: threads that wait beside Python's lock, and calls after one that failed.
+"""What may not hang with tutti.torch: ranks that wait for different calls, threads that wait beside Python's lock, receivers
+that were interrupted, and ranks that leave.
 
-torch_waits.py RANKS: starts them itself. Ranks meet in a file.
+torch_waits.py RANKS: starts them itself. Ranks meet in a file. The last rank leaves first.
 """
 
 import faulthandler
 import os
+import signal
 import sys
 import tempfile
 import threading
@@ -22,9 +24,31 @@ def check(what, got, wanted):
     assert torch.equal(got, wanted), f"rank {dist.get_rank()}: {what}: {got} is not {wanted}"
 
 
+def test_receive_beside_barrier(size, me):
+    got = torch.zeros(1000000)
+    if me == 0:
+        receive = dist.irecv(got, 1)
+    elif me == 1:
+        time.sleep(0.2)
+        dist.send(torch.ones(1000000), 0)
+    dist.barrier()
+    if me == 0:
+        receive.wait()
+        check("irecv", got, torch.ones(1000000))
+
+
 def sparse_sum(size, me, asynchronous):
     tensor = torch.sparse_coo_tensor([[me]], [1.0], (size,))
     return tensor, dist.all_reduce(tensor, async_op=asynchronous)
+
+
+def test_sparse_beside_barrier(size, me):
+    time.sleep(0.2 if me else 0)
+    tensor, work = sparse_sum(size, me, me == 0)
+    dist.barrier()
+    if me == 0:
+        work.wait()
+    check("a sparse sum", tensor.to_dense(), torch.ones(size))
 
 
 def test_two_threads(size, me):
@@ -61,6 +85,30 @@ def test_destroy(size, me):
     ends.set()
     thread.join()
     assert me > 0 or took < 0.1 or len(ticks) > 5, f"{len(ticks)} ticks in {took} s"
+
+
+def test_interrupted(size, me):
+    """Who was interrupted takes no message."""
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    got = torch.zeros(2, 3)
+    if me == 0:
+        before = signal.signal(signal.SIGALRM, stop)
+        signal.setitimer(signal.ITIMER_REAL, 0.1)
+        try:
+            dist.recv(torch.zeros(3, 2).t(), 1)
+        except KeyboardInterrupt:
+            pass
+        else:
+            raise AssertionError("no KeyboardInterrupt")
+        signal.signal(signal.SIGALRM, before)
+    dist.barrier()
+    if me == 0:
+        dist.recv(got, 1)
+        check("recv after another one", got, torch.ones(2, 3))
+    elif me == 1:
+        dist.send(torch.ones(2, 3), 0)
 
 
 def test_failed_call(size, me):
@@ -103,6 +151,20 @@ def test_several_calls(size, me):
     check("all_gather_into_tensor", first, torch.ones(4 * size))
 
 
+def last_messages(size, me):
+    """To rank 0, from any: the last rank leaves, then the one before it, and so on."""
+    if me > 0:
+        if me < size - 1:
+            fails(RuntimeError, "left the job", lambda: dist.recv(torch.zeros(1), me + 1))
+        dist.send(torch.full((3,), float(me)), 0)
+        return
+    for rank in reversed(range(1, size)):
+        got = torch.zeros(3)
+        assert dist.recv(got) == rank
+        check("recv from anywhere", got, torch.full((3,), float(rank)))
+    fails(RuntimeError, "left the job", lambda: dist.recv(torch.zeros(3)))
+
+
 def rank_main(rank, size, path):
     torch.set_num_threads(1)
     faulthandler.dump_traceback_later(60, exit=True)  # where it hangs
@@ -110,6 +172,7 @@ def rank_main(rank, size, path):
     for name, test in list(globals().items()):
         if name.startswith("test_"):
             test(size, rank)
+    last_messages(size, rank)
     print(f"rank {rank} of {size}: all right", flush=True)
 
 
