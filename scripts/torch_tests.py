@@ -17,9 +17,16 @@ import unittest
 LIMIT = "60"  # seconds of a test
 RUNS = {"gloo": ("gloo", []), "tutti": ("tutti", []), "tutti as gloo": ("gloo", ["-m", "tutti.torch"])}
 ENDS = ("passed", "skipped", "failed")
-# Why a test may fail with a backend whose name is not gloo's.
+# Why a test may fail with a backend that is not gloo.
+WORDS = "asserts the words of gloo's error"
 NAMES = {
     "test_ddp_logging_data_cpu": "asserts the name or settings of gloo",
+    "test_barrier_timeout_full_group": WORDS,
+    "test_barrier_timeout_global": WORDS,
+    "test_barrier_timeout_group": WORDS,
+    "test_monitored_barrier_gloo": WORDS,
+    "test_monitored_barrier_gloo_rank_0_timeout": WORDS,
+    "test_monitored_barrier_gloo_subgroup": WORDS,
 }
 
 
@@ -108,7 +115,7 @@ def last_line(text):
 
 
 def compare(ranks, words):
-    """How many fail with tutti that pass with gloo, but for those that ask for gloo's name."""
+    """How many fail with tutti that pass with gloo, but for those that ask for gloo itself."""
     found = {run: ask(run, ranks, words) for run in RUNS}
     print(f"\n{ranks} ranks\n\n| run | " + " | ".join(ENDS) + " |\n|---|---|---|---|")
     for run, of in found.items():

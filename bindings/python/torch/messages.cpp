@@ -28,7 +28,7 @@ Group::WorkPtr Group::send(Tensors &tensors, int to, int tag) {
 
 Group::WorkPtr Group::receive(Tensors &tensors, std::vector<int> from, int tag, c10d::OpType op, const char *title) {
   const auto &tensor = only(tensors, "recv's tensors");
-  Draft draft(this, op, title, {}, tensors, c10d::kUnsetTimeout);
+  Draft draft(this, op, title, tensors, tensors, c10d::kUnsetTimeout); // as its input the profiler shows its shape
   auto *work = static_cast<RecvWork *>(draft.work.get());
   work->data = static_cast<char *>(draft.out(tensor));
   work->wanted = {comm_->number, tag, int64_t(tensor.numel() * tensor.element_size())};

@@ -226,7 +226,7 @@ bool Work::step(bool late, tutti_status *status) {
 tutti_status Work::wait_for(std::chrono::milliseconds limit) {
   tutti_status status = TUTTI_OK;
   for (size_t n = 0; n < requests.size() && status == TUTTI_OK; n++)
-    status = tutti_wait_for(&requests[n], std::chrono::nanoseconds(limit).count());
+    status = tutti_wait_for(&requests[n], std::max<int64_t>(std::chrono::nanoseconds(limit).count(), 1));
   if (status != TUTTI_OK)
     give_up();
   return status;
