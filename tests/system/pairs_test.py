@@ -191,7 +191,7 @@ class Pairs(unittest.TestCase):
     def test_bad_use_is_said(self):
         both = ["--a", TUTTI, "--b", TUTTI]
         self.refused("the following arguments are required: --b", "--a", TUTTI)
-        self.refused("--least, --repeats must be at least 1", *both, "--pairs", "0")
+        self.refused("--repeats, --rows must be at least 1", *both, "--pairs", "0")
         self.refused("--goal, --width", *both, "--goal", "nan")
         self.refused("after --, write", *both, bench=[])
         self.refused("collectives first", *both, bench=["bench", "-n", "2", "scan"])
