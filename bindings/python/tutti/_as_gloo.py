@@ -45,6 +45,21 @@ def _agree(store, rank, size, mine, timeout):
     return store.compare_set(f"{name}/choice", "", choice) == b"tutti"
 
 
+def _keep_gloo_beside(c10d, gloo):
+    """TORCH_DISTRIBUTED_DEBUG=DETAIL: beside each group torch has another one, which must be gloo's own."""
+    made, wrap = c10d.ProcessGroupGloo, getattr(c10d, "_create_process_group_wrapper", None)
+
+    def wrap_with_gloo(*arguments, **named):
+        c10d.ProcessGroupGloo = gloo
+        try:
+            return wrap(*arguments, **named)
+        finally:
+            c10d.ProcessGroupGloo = made
+
+    if wrap:
+        c10d._create_process_group_wrapper = wrap_with_gloo
+
+
 def patch(c10d):
     """c10d: the module torch.distributed.distributed_c10d, as it has been loaded."""
     import torch
@@ -82,19 +97,8 @@ def patch(c10d):
         def __getattr__(cls, name):
             return getattr(gloo, name)
 
-    wrap = getattr(c10d, "_create_process_group_wrapper", None)
-
-    def wrap_with_gloo(*arguments, **named):
-        """TORCH_DISTRIBUTED_DEBUG=DETAIL: beside each group it has one that must be gloo's own."""
-        c10d.ProcessGroupGloo = gloo
-        try:
-            return wrap(*arguments, **named)
-        finally:
-            c10d.ProcessGroupGloo = made
-
-    made = c10d.ProcessGroupGloo = Meta("ProcessGroupGloo", (), {"__doc__": gloo.__doc__})
-    if wrap:
-        c10d._create_process_group_wrapper = wrap_with_gloo
+    c10d.ProcessGroupGloo = Meta("ProcessGroupGloo", (), {"__doc__": gloo.__doc__})
+    _keep_gloo_beside(c10d, gloo)
 
 
 def _report(calls, rank):
