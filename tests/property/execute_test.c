@@ -13,7 +13,7 @@
 
 #include <inttypes.h>
 
-enum { CASES = 2000, MOVES = 2000, CALLS = 3, FEW_RANKS = 16, SCHEDULES = 200, SCHEDULES_LONG = 1000, TURNS = 10 };
+enum { CASES = 2000, MOVES = 2000, CALLS = 3, FEW_RANKS = 16, SCHEDULES = 100, SCHEDULES_LONG = 1000, TURNS = 10 };
 
 typedef struct property {
   uint64_t seed;
