@@ -33,7 +33,7 @@ bool tune_mpi_calls_open(tune_mpi_calls *calls, tt_collective collective, int64_
   calls->offsets = malloc((size_t)calls->size * sizeof *calls->offsets);
   for (int r = 0; r < calls->size && calls->counts && calls->offsets; r++) {
     calls->counts[r] = calls->count;
-    calls->offsets[r] = r * calls->count;
+    calls->offsets[r] = cut ? r * calls->count : 0; /* whole vectors may be too long for it, and need none */
   }
   return calls->in && calls->out && calls->counts && calls->offsets;
 }
