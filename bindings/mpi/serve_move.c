@@ -74,7 +74,8 @@ static bool measure(pair *both, tt_mpi_stage *stage) {
 
 /* ---- bringing the sides together ---- */
 
-/* Data of the program's may lie between other data of it, as MPI allows; tutti only knows ranges. */
+/* Data of the program's may lie between other data of it, as MPI allows. tutti takes that only where calls have lists;
+ * here it is copied in any case. */
 static bool must_part(const pair *both) {
   const tt_mpi_part *in = both->part[IN], *out = both->part[OUT];
   const char *in_begin = in->base + in->begin, *out_begin = out->base + out->begin;
