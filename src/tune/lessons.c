@@ -1,6 +1,6 @@
 /* tune/lessons.c - lessons as a file, beside the wisdom:
  *
- *   {"tutti-learned": 1, "machine": "0123456789abcdef", "about": "...", "collectives": [
+ *   {"tutti-learned": 2, "machine": "0123456789abcdef", "about": "...", "collectives": [
  *     {"collective": "allreduce", "by": "classifier",
  *      "scores": {"rules": {"cells": 18, "right": 0.4, "regret": 1.2, "worst": 2.1}, "classifier": {...}, ...},
  *      "from": {"bytes": 64, "ranks": 2, "nodes": 1, "ranks_per_node": 2, "nics": 1}, "to": {...},
@@ -8,18 +8,21 @@
  *      "vectors": [
  *       [-1, 0.5, 0, 0.5, 0, 1.5], ...],
  *      "points": [
- *       {"by": "measured", "bytes": 64, "ranks": 2, "nodes": 1, "ranks_per_node": 2, "nics": 1, "params": "ring"}]}]}
+ *       "measured 2 1 2 1 64: ring", ...]}]}
  *
- * A vector is its place and its weight against each other class. A class or point of "" is left to the rules. A file
- * may come from anybody: every member is checked; that parameters make a right plan is the compiler's business. */
+ * A vector is its place and its weight against each other class. A point is measured, or of the model; then come ranks,
+ * nodes, ranks of a node, NICs, bytes and the parameters. It is one text because a job reads some hundred of them when
+ * it starts. A class or point without parameters is left to the rules. A file may come from anybody: every member is
+ * checked; that parameters make a right plan is the compiler's business. */
 #include "tune/lessons.h"
 #include "tune/file.h"
+#include "tune/wisdom.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define VERSION 1
+#define VERSION 2
 #define RANKS_MOST INT32_MAX
 #define TEXT_MOST 511
 #define NUMBER_MOST 1e9 /* of what is computed with */
@@ -70,14 +73,17 @@ static tutti_status bad(const place *at, const char *member, const char *why) {
   return tt_fail(TUTTI_ERR_ARGUMENT, "collective %" PRId64 ", \"%s\": %s", at->lesson, member, why);
 }
 
+static tutti_status bad_whole(const place *at, const char *member, int64_t least, int64_t most) {
+  char why[96];
+  snprintf(why, sizeof why, "is not a whole number from %" PRId64 " to %" PRId64, least, most);
+  return bad(at, member, why);
+}
+
 static tutti_status read_whole(const place *at, const json_t *from, const char *member, int64_t least, int64_t most,
                                int64_t *value) {
   const json_t *found = json_object_get(from, member);
-  if (!json_is_integer(found) || json_integer_value(found) < least || json_integer_value(found) > most) {
-    char why[96];
-    snprintf(why, sizeof why, "is not a whole number from %" PRId64 " to %" PRId64, least, most);
-    return bad(at, member, why);
-  }
+  if (!json_is_integer(found) || json_integer_value(found) < least || json_integer_value(found) > most)
+    return bad_whole(at, member, least, most);
   *value = json_integer_value(found);
   return TUTTI_OK;
 }
@@ -92,9 +98,8 @@ static tutti_status take_real(const place *at, const json_t *found, const char *
 }
 
 /* Parameters, or "". */
-static tutti_status take_params(const place *at, const json_t *found, const char *member, tt_arena *arena,
+static tutti_status take_params(const place *at, const char *value, const char *member, tt_arena *arena,
                                 const char **text) {
-  const char *value = json_string_value(found);
   tt_params params;
   if (!value || strlen(value) > TEXT_MOST)
     return bad(at, member, "is not a text of parameters");
@@ -110,17 +115,11 @@ static tutti_status take_params(const place *at, const json_t *found, const char
 /* ---- members ---- */
 
 static tutti_status read_region(const place *at, const json_t *from, tt_region *region) {
-  const struct {
-    const char *member;
-    int64_t least, most, *value;
-  } rows[] = {{"bytes", 0, INT64_MAX - 1, &region->bytes},
-              {"ranks", 1, RANKS_MOST, &region->rank_count},
-              {"nodes", 1, RANKS_MOST, &region->node_count},
-              {"ranks_per_node", 1, RANKS_MOST, &region->ranks_per_node},
-              {"nics", 0, RANKS_MOST, &region->nic_count}};
   tutti_status status = TUTTI_OK;
-  for (size_t n = 0; n < TT_COUNT(rows) && status == TUTTI_OK; n++)
-    status = read_whole(at, from, rows[n].member, rows[n].least, rows[n].most, rows[n].value);
+  for (size_t n = 0; n < TT_REGION_MEMBERS && status == TUTTI_OK; n++) {
+    const tt_region_member *is = &tt_region_members[n];
+    status = read_whole(at, from, is->name, is->least, is->most, tt_region_value(region, is));
+  }
   return status;
 }
 
@@ -155,7 +154,7 @@ static tutti_status read_classes(const place *at, const json_t *from, tt_arena *
   tutti_status status = TUTTI_OK;
   for (size_t c = 0; c < count && status == TUTTI_OK; c++) {
     const json_t *vectors = json_array_get(counts, c);
-    status = take_params(at, json_array_get(classes, c), "classes", arena, &lesson->class[c]);
+    status = take_params(at, json_string_value(json_array_get(classes, c)), "classes", arena, &lesson->class[c]);
     of->vectors_of[c] = json_integer_value(vectors);
     if (status == TUTTI_OK && (!json_is_integer(vectors) || of->vectors_of[c] < 0))
       status = bad(at, "vectors_of", "has something that is no number of vectors");
@@ -200,16 +199,36 @@ static tutti_status read_vectors(place at, const json_t *from, tt_arena *arena, 
 
 /* ---- points ---- */
 
+/* The text goes on behind the word. */
+static bool skip_word(const char **text, const char *word) {
+  size_t length = strlen(word);
+  bool found = strncmp(*text, word, length) == 0;
+  *text += found ? length : 0;
+  return found;
+}
+
+/* " 64" */
+static tutti_status take_whole(const place *at, const char **text, const tt_region_member *is, tt_region *region) {
+  int64_t *value = tt_region_value(region, is);
+  bool good = skip_word(text, " ") && **text >= '0' && **text <= '9';
+  for (*value = 0; good && **text >= '0' && **text <= '9'; ++*text)
+    good = !__builtin_mul_overflow(*value, 10, value) && !__builtin_add_overflow(*value, **text - '0', value);
+  return good && *value >= is->least && *value <= is->most ? TUTTI_OK : bad_whole(at, is->name, is->least, is->most);
+}
+
 static tutti_status read_point(const place *at, const json_t *row, tt_arena *arena, tt_lesson *lesson) {
   tt_point *point = &lesson->point[lesson->point_count];
-  const char *by = json_string_value(json_object_get(row, "by"));
-  if (!by || (strcmp(by, "measured") != 0 && strcmp(by, "model") != 0))
-    return bad(at, "\"by\"", "is neither measured nor model");
-  point->simulated = strcmp(by, "model") == 0;
+  const char *text = json_string_value(row);
+  if (!text || !((point->simulated = skip_word(&text, "model")) || skip_word(&text, "measured")))
+    return bad(at, "", "is no text that begins with measured or model");
   point->region.collective = lesson->collective;
-  tutti_status status = read_region(at, row, &point->region);
+  tutti_status status = TUTTI_OK;
+  for (size_t n = 0; n < TT_REGION_MEMBERS && status == TUTTI_OK; n++)
+    status = take_whole(at, &text, &tt_region_members[n], &point->region);
+  if (status == TUTTI_OK && !skip_word(&text, ": "))
+    return bad(at, "", "has no ': ' between its numbers and its parameters");
   if (status == TUTTI_OK)
-    status = take_params(at, json_object_get(row, "params"), "\"params\"", arena, &point->text);
+    status = take_params(at, text, "params", arena, &point->text);
   lesson->point_count += status == TUTTI_OK;
   return status;
 }

@@ -223,7 +223,7 @@ static void test_errors_name_the_file_the_line_and_the_member(void **state) {
     const char *from, *to, *says;
     tutti_status status;
   } rows[] = {
-      {"\"tutti-learned\": 1", "\"tutti-learned\": 2", "\"tutti-learned\" is not 1", TUTTI_ERR_UNSUPPORTED},
+      {"\"tutti-learned\": 2", "\"tutti-learned\": 1", "\"tutti-learned\" is not 2", TUTTI_ERR_UNSUPPORTED},
       {MACHINE, "abc", "\"machine\": 'abc'", TUTTI_ERR_ARGUMENT},
       {"\"allreduce\"", "\"allsome\"", "line 2: collective 1, \"collective\"", TUTTI_ERR_ARGUMENT},
       {"\"nearest\",", "\"me\",", "line 2: collective 1, \"by\"", TUTTI_ERR_ARGUMENT},
@@ -239,8 +239,15 @@ static void test_errors_name_the_file_the_line_and_the_member(void **state) {
       {"\"gamma\": 0.1", "\"gamma\": -1", "line 2: collective 1, \"gamma\"", TUTTI_ERR_ARGUMENT},
       {"[1, 0, 0, 0, 0, -1]", "[1, 0, 0, 0, -1]", "line 2: collective 1, \"vectors\" 2", TUTTI_ERR_ARGUMENT},
       {"[1, 0, 0, 0, 0, -1]", "[1, 0, 0, 0, 0, 1e300]", "line 2: collective 1, \"vectors\" 2", TUTTI_ERR_ARGUMENT},
-      {"\"by\": \"model\"", "\"by\": \"her\"", "line 2: collective 1, \"points\" 3, \"by\"", TUTTI_ERR_ARGUMENT},
-      {"\"binomial\"", "7", "line 2: collective 1, \"points\" 2, \"params\"", TUTTI_ERR_ARGUMENT}};
+      {"\"model 4", "\"her 4", "line 2: collective 1, \"points\" 3: ", TUTTI_ERR_ARGUMENT},
+      {"\"model 4 1", "\"model 4 x", "line 2: collective 1, \"points\" 3, nodes: ", TUTTI_ERR_ARGUMENT},
+      {"\"model 4 1", "\"model 0 1", "line 2: collective 1, \"points\" 3, ranks: ", TUTTI_ERR_ARGUMENT},
+      {"65536: b", "9223372036854775807: b", "\"points\" 2, bytes: ", TUTTI_ERR_ARGUMENT},
+      {"65536: b", "9223372036854775808: b", "\"points\" 2, bytes: ", TUTTI_ERR_ARGUMENT},
+      {"65536: b", "65536:b", "\"points\" 2: has no ': '", TUTTI_ERR_ARGUMENT},
+      {"65536: b", "65536 b", "\"points\" 2: has no ': '", TUTTI_ERR_ARGUMENT},
+      {"\"model 4", "7, \"model 4", "\"points\" 3: is no text", TUTTI_ERR_ARGUMENT},
+      {": binomial", ": [core:what]", "line 2: collective 1, \"points\" 2, params: ", TUTTI_ERR_ARGUMENT}};
   for (size_t n = 0; n < TT_COUNT(rows); n++) {
     tt_lessons *lessons = NULL;
     write_changed(rows[n].from, rows[n].to);

@@ -2,8 +2,8 @@
  *
  * A job reads the whole file when it starts, and a JSON tree of some hundred rows takes longer than all else of its
  * start. Nearly all files are as tutti wrote them: these are read from left to right, with the same limits as in
- * read.c. Any other letter, space or order, a value out of range, parameters that do not parse: then the text is left
- * to read.c, which accepts all JSON and says what is wrong. */
+ * read.c. Any other letter, space or order, a row twice, a value out of range, parameters that do not parse: then the
+ * text is left to read.c, which accepts all JSON and says what is wrong. */
 #include "tune/wisdom.h"
 
 #include <string.h>
@@ -17,8 +17,8 @@ typedef struct scan {
 
 /* ---- words ---- */
 
-static bool take(scan *of, const char *word) {
-  size_t length = strlen(word);
+static inline bool take(scan *of, const char *word) {
+  size_t length = strlen(word); /* nearly always of a constant */
   if ((size_t)(of->end - of->at) < length || memcmp(of->at, word, length) != 0)
     return false;
   of->at += length;
@@ -30,10 +30,7 @@ static bool take_end_of_line(scan *of) {
   return take(of, "\n");
 }
 
-/* `, "member": ` */
-static bool take_member(scan *of, const char *member) {
-  return take(of, ", \"") && take(of, member) && take(of, "\": ");
-}
+#define take_member(of, member) take(of, ", \"" member "\": ")
 
 static bool take_number(scan *of, int64_t least, int64_t most, int64_t *number) {
   const char *first = of->at;
@@ -75,15 +72,26 @@ static bool take_region(scan *of, tt_region *region) {
   region->collective = tt_compose_find(name);
   for (size_t n = 0; n < TT_REGION_MEMBERS; n++) {
     const tt_region_member *member = &tt_region_members[n];
-    if (!take_member(of, member->name) ||
-        !take_number(of, member->least, member->most, tt_region_value(region, member)))
+    if (!take(of, member->leads) || !take_number(of, member->least, member->most, tt_region_value(region, member)))
       return false;
   }
   return region->collective != TT_COLLECTIVE_COUNT;
 }
 
-static bool take_time(scan *of, const char *member, int64_t *time_ns) {
-  return take_member(of, member) && take_number(of, 0, INT64_MAX, time_ns);
+#define take_time(of, member, time_ns) (take_member(of, member) && take_number(of, 0, INT64_MAX, time_ns))
+
+/* Rows ascend: so none is there twice, and none has to be searched for. */
+static bool add_winner(const tt_winner *winner, tt_wisdom *wisdom) {
+  const tt_winner *last = wisdom->count > 0 ? &wisdom->winner[wisdom->count - 1] : NULL;
+  tt_params params;
+  return (!last || tt_region_compare(&last->region, &winner->region) < 0) &&
+         tt_params_parse(winner->text, &params) == TUTTI_OK && tt_wisdom_append(wisdom, winner) == TUTTI_OK;
+}
+
+static bool add_outside(const tt_outside *outside, tt_wisdom *wisdom) {
+  const tt_outside *last = wisdom->outside_count > 0 ? &wisdom->outside[wisdom->outside_count - 1] : NULL;
+  return (!last || tt_outside_compare(last, outside) < 0) && tt_library_is(outside->library) &&
+         tt_wisdom_append_outside(wisdom, outside) == TUTTI_OK;
 }
 
 static bool take_winner(scan *of, tt_wisdom *wisdom) {
@@ -91,7 +99,7 @@ static bool take_winner(scan *of, tt_wisdom *wisdom) {
   tt_winner winner = {.text = text, .line = of->line};
   return take_region(of, &winner.region) && take_member(of, "params") && take_text(of, text) &&
          take_time(of, "ns", &winner.time_ns) && take_time(of, "rules_ns", &winner.rules_ns) && take(of, "}") &&
-         tt_wisdom_put(wisdom, &winner) == TUTTI_OK;
+         add_winner(&winner, wisdom);
 }
 
 static bool take_outside(scan *of, tt_wisdom *wisdom) {
@@ -99,8 +107,7 @@ static bool take_outside(scan *of, tt_wisdom *wisdom) {
   tt_outside outside = {.library = library, .line = of->line};
   return take_region(of, &outside.region) && take_member(of, "library") && take_text(of, library) &&
          take_member(of, "wins") && take_bool(of, &outside.wins) && take_time(of, "ns", &outside.time_ns) &&
-         take_time(of, "tutti_ns", &outside.tutti_ns) && take(of, "}") &&
-         tt_wisdom_put_outside(wisdom, &outside) == TUTTI_OK;
+         take_time(of, "tutti_ns", &outside.tutti_ns) && take(of, "}") && add_outside(&outside, wisdom);
 }
 
 /* A line each, up to the bracket that ends the list. */

@@ -1,9 +1,10 @@
 /* tune/store.c - what was measured to a file: several jobs may add to it at once, and a reader never finds half of one.
  *
  *     lock      <path>.lock, for as long as this takes; where locks do not work, as on some file systems, without
- *     merge     what stands in the file now, and over it what is new
+ *     merge     what stands in the file now, and over it what is new, in order
  *     replace   a new file beside it takes its name */
 #include "tune/store.h"
+#include "tune/wisdom.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -145,8 +146,10 @@ tutti_status tt_wisdom_write(const char *path, const tt_wisdom *wisdom) {
   if (status != TUTTI_OK)
     return status;
   status = merge(path, wisdom, &merged);
-  if (status == TUTTI_OK)
+  if (status == TUTTI_OK) {
+    tt_wisdom_sort(merged);
     status = tt_store_replace(path, put_all, merged);
+  }
   tt_wisdom_destroy(merged);
   tt_store_unlock(lock);
   return status;

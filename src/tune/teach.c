@@ -2,6 +2,7 @@
  * line. */
 #include "tune/lessons.h"
 #include "tune/store.h"
+#include "tune/wisdom.h"
 
 #include <inttypes.h>
 #include <jansson.h>
@@ -18,10 +19,9 @@ static void put_text(FILE *file, const char *text) {
 }
 
 static void put_region(FILE *file, const tt_region *of) {
-  fprintf(file,
-          "\"bytes\": %" PRId64 ", \"ranks\": %" PRId64 ", \"nodes\": %" PRId64 ", \"ranks_per_node\": %" PRId64
-          ", \"nics\": %" PRId64,
-          of->bytes, of->rank_count, of->node_count, of->ranks_per_node, of->nic_count);
+  for (size_t n = 0; n < TT_REGION_MEMBERS; n++)
+    fprintf(file, "%s\"%s\": %" PRId64, n ? ", " : "", tt_region_members[n].name,
+            tt_region_number(of, &tt_region_members[n]));
 }
 
 static void put_scores(FILE *file, const tt_lesson *of) {
@@ -69,21 +69,28 @@ static void put_classifier(FILE *file, const tt_lesson *of) {
   fputs("],", file);
 }
 
+static void put_point(FILE *file, const tt_point *of) {
+  char text[1024];
+  int length = snprintf(text, sizeof text, "%s", of->simulated ? "model" : "measured");
+  for (size_t n = 0; n < TT_REGION_MEMBERS; n++)
+    length += snprintf(text + length, sizeof text - (size_t)length, " %" PRId64,
+                       tt_region_number(&of->region, &tt_region_members[n]));
+  snprintf(text + length, sizeof text - (size_t)length, ": %s", of->text);
+  put_text(file, text);
+}
+
 static void put_points(FILE *file, const tt_lesson *of) {
   fputs("\n   \"points\": [", file);
   for (int64_t n = 0; n < of->point_count; n++) {
-    fprintf(file, "%s\n    {\"by\": \"%s\", ", n ? "," : "", of->point[n].simulated ? "model" : "measured");
-    put_region(file, &of->point[n].region);
-    fputs(", \"params\": ", file);
-    put_text(file, of->point[n].text);
-    fputs("}", file);
+    fputs(n ? ",\n    " : "\n    ", file);
+    put_point(file, &of->point[n]);
   }
   fputs("]", file);
 }
 
 static bool put_all(FILE *file, const void *user) {
   const tt_lessons *lessons = user;
-  fprintf(file, "{\"tutti-learned\": 1, \"machine\": \"%s\", \"about\": ", lessons->machine);
+  fprintf(file, "{\"tutti-learned\": 2, \"machine\": \"%s\", \"about\": ", lessons->machine);
   put_text(file, lessons->about);
   fputs(", \"collectives\": [", file);
   for (int64_t n = 0; n < lessons->count; n++) {

@@ -45,12 +45,21 @@ void tt_wisdom_destroy(tt_wisdom *wisdom) {
 
 /* ---- regions ---- */
 
-#define MEMBER(name, member, least, most) {name, offsetof(tt_region, member), least, most}
+#define MEMBER(name, member, least, most) {name, ", \"" name "\": ", offsetof(tt_region, member), least, most}
 
 const tt_region_member tt_region_members[TT_REGION_MEMBERS] = {
     MEMBER("ranks", rank_count, 1, INT32_MAX), MEMBER("nodes", node_count, 1, INT32_MAX),
     MEMBER("ranks_per_node", ranks_per_node, 1, INT32_MAX), MEMBER("nics", nic_count, 0, INT32_MAX),
     MEMBER("bytes", bytes, 0, INT64_MAX - 1)};
+
+int tt_region_compare(const tt_region *a, const tt_region *b) {
+  int order = (a->collective > b->collective) - (a->collective < b->collective);
+  for (size_t n = 0; n < TT_REGION_MEMBERS && order == 0; n++) {
+    int64_t x = tt_region_number(a, &tt_region_members[n]), y = tt_region_number(b, &tt_region_members[n]);
+    order = (x > y) - (x < y);
+  }
+  return order;
+}
 
 bool tt_region_same(const tt_region *a, const tt_region *b) {
   return a->collective == b->collective && a->bytes == b->bytes && a->rank_count == b->rank_count &&
@@ -181,13 +190,13 @@ tutti_status tt_wisdom_append_outside(tt_wisdom *wisdom, const tt_outside *outsi
   return TUTTI_OK;
 }
 
-static bool is_library(const char *name) {
+bool tt_library_is(const char *name) {
   size_t length = strlen(name);
   return length > 0 && length < TT_LIBRARY_TEXT && strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789.-") == length;
 }
 
 tutti_status tt_wisdom_put_outside(tt_wisdom *wisdom, const tt_outside *outside) {
-  if (!is_library(outside->library))
+  if (!tt_library_is(outside->library))
     return tt_fail(TUTTI_ERR_ARGUMENT, "'%.60s' is not a library, such as openmpi-4.1 (a-z, 0-9, '.', '-')",
                    outside->library);
   tt_outside *before = tt_wisdom_outside_of(wisdom, outside->library, &outside->region);
@@ -197,6 +206,26 @@ tutti_status tt_wisdom_put_outside(tt_wisdom *wisdom, const tt_outside *outside)
   *before = *outside;
   before->library = library;
   return TUTTI_OK;
+}
+
+/* ---- order ---- */
+
+static int compare_winners(const void *a, const void *b) {
+  return tt_region_compare(&((const tt_winner *)a)->region, &((const tt_winner *)b)->region);
+}
+
+int tt_outside_compare(const tt_outside *a, const tt_outside *b) {
+  int order = strcmp(a->library, b->library);
+  return order ? order : tt_region_compare(&a->region, &b->region);
+}
+
+static int compare_outside(const void *a, const void *b) { return tt_outside_compare(a, b); }
+
+void tt_wisdom_sort(tt_wisdom *wisdom) {
+  if (wisdom->count > 0)
+    qsort(wisdom->winner, (size_t)wisdom->count, sizeof *wisdom->winner, compare_winners);
+  if (wisdom->outside_count > 0)
+    qsort(wisdom->outside, (size_t)wisdom->outside_count, sizeof *wisdom->outside, compare_outside);
 }
 
 /* ---- what is inferred ---- */

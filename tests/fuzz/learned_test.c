@@ -166,5 +166,5 @@ int main(void) {
   unlink(path);
   unlink(written);
   unlink(lock);
-  return used > 100 && refused > 100 && left_alone > 100 && said > 1000 ? 0 : 1;
+  return used > 40 && refused > 100 && left_alone > 100 && said > 1000 ? 0 : 1;
 }

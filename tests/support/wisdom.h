@@ -12,7 +12,7 @@
 
 enum { WISDOM_BYTES = 1 << 20, WISDOM_DEEP = 5000, WISDOM_HUGE = 200000 };
 
-/* Of 4 ranks on one node, and of others. Every winner makes a plan. Returns the size. */
+/* Of 4 ranks on one node, and of others, in the order of files. Every winner makes a plan. Returns the size. */
 static inline size_t wisdom_write(const char *machine, char *bytes) {
   static const struct {
     tt_collective collective;
@@ -24,9 +24,9 @@ static inline size_t wisdom_write(const char *machine, char *bytes) {
                  {TT_ALLREDUCE, 4, 1, 262144, "ring channels=2"},
                  {TT_BROADCAST, 4, 1, 256, "binomial"},
                  {TT_BROADCAST, 4, 1, 65536, "[core:chain] slice=16K"},
-                 {TT_REDUCE, 4, 1, 4096, "[core:2-nomial]"},
                  {TT_ALLGATHER, 4, 1, 8192, "[2:star/core:star] stripe=all"},
-                 {TT_ALLGATHER, 8, 2, 8192, "[node:chain/core:star]"}};
+                 {TT_ALLGATHER, 8, 2, 8192, "[node:chain/core:star]"},
+                 {TT_REDUCE, 4, 1, 4096, "[core:2-nomial]"}};
   size_t size = (size_t)sprintf(
       bytes, "{\"tutti-wisdom\": 1, \"machine\": \"%s\", \"about\": \"tutti, a test\", \"winners\": [", machine);
   for (size_t n = 0; n < TT_COUNT(winners); n++)

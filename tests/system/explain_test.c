@@ -113,7 +113,7 @@ static void write_lessons(tt_random *random) {
   FILE *file = fopen(lessons_path, "we");
   const char *before = "";
   assert_non_null(file);
-  fprintf(file, "{\"tutti-learned\": 1, \"machine\": \"%s\", \"about\": \"random\", \"collectives\": [", machine);
+  fprintf(file, "{\"tutti-learned\": 2, \"machine\": \"%s\", \"about\": \"random\", \"collectives\": [", machine);
   for (size_t c = 0; c < TT_COUNT(asked_of); c++) {
     if (below(random, 6) == 0)
       continue;
@@ -130,10 +130,8 @@ static void write_lessons(tt_random *random) {
     fputs("\"points\": [", file);
     for (int n = 0; n < 80; n++) {
       int ranks = 2 + (int)below(random, 3), nodes = 1 + (int)below(random, 2);
-      fprintf(file, "%s{\"by\": \"%s\", \"params\": \"%s\", ", n ? ", " : "", n % 3 ? "model" : "measured",
-              any_text(random));
-      put_region(file, 4 << below(random, 15), ranks, nodes, nodes == 1 ? ranks : 1 + (int)below(random, 3));
-      fputs("}", file);
+      fprintf(file, "%s\"%s %d %d %d %d %d: %s\"", n ? ", " : "", n % 3 ? "model" : "measured", ranks, nodes,
+              nodes == 1 ? ranks : 1 + (int)below(random, 3), nodes == 1, 4 << below(random, 15), any_text(random));
     }
     fputs("]}", file);
   }
