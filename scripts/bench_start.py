@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""bench_start.py [TUTTI [WISDOM]] - what tutti costs MPI programs beside their collectives: commands that a rank starts, and the
+"""bench_start.py [TUTTI [WISDOM [only]]] - what tutti costs MPI programs beside their collectives: commands that a rank starts, and the
 rank's own start and end. Jobs with tutti and without run in turn, in pairs; of the pairs' differences it prints the mean
 and its 95 % confidence interval, for each MPI that is there.
 
     shell   400 times system("true") in one rank, 5 pairs of jobs: with tutti / without
     start   MPI_Init, an allreduce of 8 bytes and MPI_Finalize with 2 and 8 ranks, 60 pairs: with tutti - without
-    wisdom  the same with tutti: with that file of wisdom, which has to be of this machine - without any
+    wisdom  the same with tutti: with that file of wisdom, which has to be of this machine - without any; `only`: nothing else
 """
 import math
 import os
@@ -19,6 +19,7 @@ HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 TUTTI = sys.argv[1] if len(sys.argv) > 1 else f"{HERE}/build/bin/tutti"
 ALONE = {"openmpi": ["mpirun.openmpi", "--mca", "mpi_yield_when_idle", "1"], "mpich": ["mpiexec.hydra"]}
 WISDOM = sys.argv[2] if len(sys.argv) > 2 else None
+ONLY = sys.argv[3:] == ["only"]
 SETTINGS = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
             "OMPI_MCA_rmaps_base_oversubscribe": "1"}
 
@@ -69,12 +70,15 @@ def main():
                 continue
             program = f"{folder}/start-{mpi}"
             subprocess.run([f"mpicc.{mpi}", "-O2", "-o", program, f"{HERE}/bench/start/start.c"], check=True)
-            shells = pairs(5, alone(mpi, 1, program, "shell", "400"), served(mpi, 1, "off", program, "shell", "400"))
-            print(f"{mpi:8} shell            with / without tutti, mean of 5 pairs:",
-                  interval([having / without for without, having in shells]), flush=True)
+            if not ONLY:
+                shells = pairs(5, alone(mpi, 1, program, "shell", "400"),
+                               served(mpi, 1, "off", program, "shell", "400"))
+                print(f"{mpi:8} shell            with / without tutti, mean of 5 pairs:",
+                      interval([having / without for without, having in shells]), flush=True)
             for ranks in (2, 8):
-                say(mpi, f"start  {ranks} ranks   with - without tutti",
-                    pairs(60, alone(mpi, ranks, program), served(mpi, ranks, "off", program)))
+                if not ONLY:
+                    say(mpi, f"start  {ranks} ranks   with - without tutti",
+                        pairs(60, alone(mpi, ranks, program), served(mpi, ranks, "off", program)))
                 if WISDOM:
                     say(mpi, f"wisdom {ranks} ranks   with - without wisdom",
                         pairs(60, served(mpi, ranks, "off", program), served(mpi, ranks, WISDOM, program)))
