@@ -263,6 +263,8 @@ tutti_status tutti_graph_create(tutti_comm *comm, int64_t in_count, const int64_
   if (tt_context_is_copy(comm->context))
     return tt_fork_refuse(comm->context, "tutti_graph_create");
   TT_HOLD(comm->context);
+  if (tt_agree_prepare(comm) != TUTTI_OK) /* before anything fails that the others should hear of */
+    return tt_agree_verdict(comm);
   const head mine = {in_count > 0 && !sources ? 1 : out_count > 0 && !destinations ? 2 : 0, in_count, out_count};
   ends all = {.total = 0};
   tt_arena_init(&all.arena);
@@ -282,6 +284,8 @@ tutti_status tutti_graph_create_known(tutti_comm *comm, const int64_t *in_counts
   if (tt_context_is_copy(comm->context))
     return tt_fork_refuse(comm->context, "tutti_graph_create_known");
   TT_HOLD(comm->context);
+  if (tt_agree_prepare(comm) != TUTTI_OK)
+    return tt_agree_verdict(comm);
   ends all = {.total = 0};
   tt_arena_init(&all.arena);
   return create(comm, take_edges(comm, in_counts, out_counts, edges, &all), &all, graph);

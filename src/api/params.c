@@ -77,6 +77,8 @@ tutti_status tutti_comm_explain(tutti_comm *comm, const char *collective, int64_
   tt_entry_key key;
   tt_entry *entry;
   tt_decision decision;
+  if (!params || !authority)
+    return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_comm_explain: %s is NULL", params ? "authority" : "params");
   tutti_status status = read_question(comm, collective, root, commutes, &key);
   if (status == TUTTI_OK && bytes < 0)
     status = tt_fail(TUTTI_ERR_ARGUMENT, "tutti_comm_explain: %" PRId64 " bytes; it must be 0 or more", bytes);

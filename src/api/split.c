@@ -103,6 +103,8 @@ tutti_status tutti_comm_split(tutti_comm *comm, int64_t color, int64_t key, tutt
   if (tt_context_is_copy(comm->context))
     return tt_fork_refuse(comm->context, "tutti_comm_split");
   TT_HOLD(comm->context);
+  if (tt_agree_prepare(comm) != TUTTI_OK) /* before anything fails that the others should hear of */
+    return tt_agree_verdict(comm);
   member *all = calloc((size_t)comm->size, sizeof *all);
   if (!all)
     return tt_agree_break(comm, TUTTI_ERR_MEMORY, "rank %" PRId64 ": no memory to split a communicator", comm->rank);

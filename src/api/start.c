@@ -123,8 +123,10 @@ typedef struct stretch { /* of `out`, or of the one memory in place: bytes of a 
 
 static void add_stretch(const start *it, tt_ref place, bool written, stretch *at, int64_t *count) {
   bool there = place.space == TT_SPACE_OUT || (place.space == TT_SPACE_IN && it->of->made.in_place);
+  if (!there) /* the index is no block's */
+    return;
   int64_t block = place.index / it->entry->plan->part_count, elements = it->count[block];
-  if (!there || elements == 0)
+  if (elements == 0)
     return;
   int64_t begin = it->offset[TT_OUT][block] * it->element;
   at[(*count)++] = (stretch){begin, begin + elements * it->element, block, written};
