@@ -146,7 +146,7 @@ void tt_refuse_next(tutti_comm *comm, const char *why);
 /* Something was refused that concerns this rank, or may; calls go the slow way then. The starts of persistent requests
  * go on beside it. */
 static inline bool tt_refuse_looms(const tutti_comm *comm) {
-  return !comm->side.main && (comm->calls.last_number <= comm->refused.over ||
+  return !comm->side.main && ((comm->refused.over > 0 && comm->calls.last_number <= comm->refused.over) ||
                               (comm->agree.board && atomic_load_explicit(&comm->agree.board[comm->rank]->disturbed,
                                                                          memory_order_acquire) != 0));
 }

@@ -315,7 +315,7 @@ tutti_status tutti_context_create(const tutti_context_options *options, tutti_co
   if (status == TUTTI_OK)
     status = tt_progress_asked(&progresses);
   if (status == TUTTI_OK && progresses)
-    status = tt_progress_start(made, tt_request_progress);
+    status = tt_progress_start(made, tt_request_tend);
   if (status != TUTTI_OK) {
     tutti_context_destroy(made);
     return status;

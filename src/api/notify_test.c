@@ -55,6 +55,28 @@ static void sleep_all(const threads_rank *at, tutti_context *context, void *argu
   tutti_comm_destroy(comm);
 }
 
+/* Rank 1 gives up; nobody else calls tutti until he is told. */
+static void abort_one(const threads_rank *at, tutti_context *context, void *argument) {
+  (void)argument;
+  told of = TOLD;
+  tutti_comm *comm;
+  tutti_request *request;
+  int64_t mine = at->rank, sum = 0;
+  CHECK(tutti_comm_create(context, &comm) == TUTTI_OK);
+  CHECK(tutti_context_progress(context) == TUTTI_OK);
+  if (at->rank == 1) {
+    pthread_barrier_wait(&at->team->barrier);
+    tutti_comm_abort(comm, "enough");
+  } else {
+    CHECK(tutti_allreduce_start(&mine, &sum, 1, TUTTI_INT64, TUTTI_SUM, comm, &request) == TUTTI_OK);
+    CHECK(tutti_request_notify(request, tell, &of) == TUTTI_OK);
+    pthread_barrier_wait(&at->team->barrier);
+    sleep_until_told(&of, 1);
+    CHECK(tutti_wait(&request) == TUTTI_ERR_ABORTED && strstr(tutti_last_error(), "enough"));
+  }
+  tutti_comm_destroy(comm);
+}
+
 /* Without the thread it is the call that moves the request on; for a complete one at once; a new start is a new one. */
 static void tell_in_calls(const threads_rank *at, tutti_context *context, void *argument) {
   (void)argument;
@@ -138,6 +160,11 @@ static void test_the_thread_tells_whoever_asked(void **state) {
   run(sleep_all);
 }
 
+static void test_the_thread_hears_that_another_rank_gives_up(void **state) {
+  (void)state;
+  run(abort_one);
+}
+
 static void test_a_call_tells_whoever_asked(void **state) {
   (void)state;
   run(tell_in_calls);
@@ -172,8 +199,11 @@ static void test_a_wait_has_its_own_limit(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_the_thread_tells_whoever_asked),     cmocka_unit_test(test_a_call_tells_whoever_asked),
-      cmocka_unit_test(test_the_end_of_a_communicator_is_told),  cmocka_unit_test(test_a_wait_has_its_own_limit),
+      cmocka_unit_test(test_the_thread_tells_whoever_asked),
+      cmocka_unit_test(test_the_thread_hears_that_another_rank_gives_up),
+      cmocka_unit_test(test_a_call_tells_whoever_asked),
+      cmocka_unit_test(test_the_end_of_a_communicator_is_told),
+      cmocka_unit_test(test_a_wait_has_its_own_limit),
       cmocka_unit_test(test_who_has_enough_of_waiting_gives_up),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,6 +4,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdlib.h>
 
@@ -114,6 +115,43 @@ static void wait_in_two_threads(const threads_rank *at, tutti_context *context, 
   free(in);
 }
 
+static atomic_int waits_end;
+
+/* Until rank 0 says that it is enough. */
+static void *call_on(void *argument) {
+  tutti_comm *comm = argument;
+  tutti_request *request;
+  for (int64_t enough = 0, any = 0; !any;) {
+    enough = atomic_load_explicit(&waits_end, memory_order_relaxed);
+    CHECK(tutti_allreduce_start(&enough, &any, 1, TUTTI_INT64, TUTTI_MAX, comm, &request) == TUTTI_OK);
+    CHECK(tutti_wait(&request) == TUTTI_OK);
+  }
+  return NULL;
+}
+
+/* Rank 0 waits for a call that no other rank makes, while another thread's calls never stand still. */
+static void time_out(const threads_rank *at, tutti_context *context, void *argument) {
+  (void)argument;
+  tutti_comm *comm[2];
+  tutti_request *request;
+  pthread_t thread;
+  CHECK(tutti_comm_create(context, &comm[0]) == TUTTI_OK && tutti_comm_create(context, &comm[1]) == TUTTI_OK);
+  float *in = numbers(at->rank), *out = numbers(at->rank);
+  if (at->rank == 0) {
+    CHECK(tutti_allreduce_start(in, out, LENGTH, TUTTI_FLOAT32, TUTTI_SUM, comm[0], &request) == TUTTI_OK);
+    CHECK(pthread_create(&thread, NULL, call_on, comm[1]) == 0);
+    CHECK(tutti_wait_for(&request, 50000000) == TUTTI_ERR_TIMEOUT);
+    atomic_store_explicit(&waits_end, 1, memory_order_relaxed);
+    CHECK(pthread_join(thread, NULL) == 0);
+  } else {
+    call_on(comm[1]);
+  }
+  for (int n = 0; n < 2; n++)
+    tutti_comm_destroy(comm[n]);
+  free(in);
+  free(out);
+}
+
 static void run(void (*body)(const threads_rank *, tutti_context *, void *)) {
   for (int shm = 0; shm < 2; shm++)
     threads_run(&(threads_options){.count = RANKS, .shm = shm, .slot_bytes = 4096, .body = body});
@@ -136,12 +174,21 @@ static void test_a_thread_that_waits_lets_others_call(void **state) {
   run(wait_in_two_threads);
 }
 
+static void test_a_time_limit_holds_beside_others(void **state) {
+  (void)state;
+  for (int shm = 0; shm < 2; shm++) {
+    atomic_store_explicit(&waits_end, 0, memory_order_relaxed);
+    threads_run(&(threads_options){.count = RANKS, .shm = shm, .slot_bytes = 4096, .body = time_out});
+  }
+}
+
 int main(void) {
   setenv("TUTTI_PROGRESS", "thread", 1);
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_a_rank_that_stands_still_keeps_nobody_waiting),
       cmocka_unit_test(test_calls_and_the_thread_take_turns),
       cmocka_unit_test(test_a_thread_that_waits_lets_others_call),
+      cmocka_unit_test(test_a_time_limit_holds_beside_others),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,15 +22,6 @@ tutti_status tutti_request_start(tutti_request *request) {
   return TUTTI_OK;
 }
 
-/* Somebody has moved the communicator's requests: this call, another one, or the progress thread. */
-static bool has_moved(const tutti_comm *comm, tt_waiter *waiter, bool moved) {
-  assert(waiter->moves <= comm->queue.moves);
-  moved = moved || waiter->moves != comm->queue.moves;
-  if (moved)
-    *waiter = (tt_waiter){.moves = comm->queue.moves, .lets_go = waiter->lets_go, .timeout_ns = waiter->timeout_ns};
-  return moved;
-}
-
 static bool is_running(const tutti_request *request) {
   return request->state == TT_REQUEST_QUEUED || request->state == TT_REQUEST_RUNNING;
 }
@@ -56,6 +47,8 @@ static tutti_status collect(tutti_request **request) {
     status = tell_refused(done);
   else if (done->comm && (status != TUTTI_OK || tt_agree_poisoned(done->comm)))
     status = tt_agree_verdict(done->comm);
+  else if (status != TUTTI_OK)
+    tt_fail(status, "the request's communicator was destroyed before it was complete");
   done->state = TT_REQUEST_IDLE;
   if (!done->persistent) {
     tt_request_give_back(done);
@@ -81,7 +74,7 @@ tutti_status tutti_test(tutti_request **request, int *done) {
   *done = !is_running(*request);
   if (*done)
     return collect(request);
-  if (!has_moved(comm, &(*request)->waiter, moved) &&
+  if (!tt_request_has_moved(comm, &(*request)->waiter) &&
       tt_wait_look(comm, comm->queue.head->operation.number, &(*request)->waiter) != TUTTI_OK)
     tt_request_progress(comm->context, &moved);
   *done = !is_running(*request);
@@ -102,12 +95,8 @@ static tutti_status wait_for(tutti_request **request, int64_t timeout_ns, const 
   tt_waiter waiter = {.lets_go = held, .timeout_ns = timeout_ns};
   if (held)
     tt_progress_begin_wait(held);
-  while (is_running(*request)) {
-    bool moved = false;
-    tt_request_progress(comm->context, &moved);
-    if (!has_moved(comm, &waiter, moved) && is_running(*request)) /* it waits for the call at the head of the queue */
-      tt_request_pause(comm, &waiter);
-  }
+  while (is_running(*request))
+    tt_request_await(comm, &waiter);
   if (held)
     tt_progress_end_wait(held);
   return collect(request);
@@ -135,7 +124,7 @@ tutti_status tutti_context_progress(tutti_context *context) {
     return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_context_progress: context is NULL");
   if (tt_context_is_copy(context))
     return tt_fork_refuse(context, "tutti_context_progress");
-  return context->progress ? TUTTI_OK : tt_progress_start(context, tt_request_progress);
+  return context->progress ? TUTTI_OK : tt_progress_start(context, tt_request_tend);
 }
 
 tutti_status tutti_request_notify(tutti_request *request, void (*done)(void *user), void *user) {

@@ -128,6 +128,7 @@ typedef struct tt_operation {
   uint64_t key;          /* of this call and all before it */
   uint64_t made;         /* as of the communicator, when it was called */
   bool again;            /* it had begun in an epoch that is over */
+  bool copied;           /* its input, where `out` replaces that */
 } tt_operation;
 
 typedef enum tt_request_state {
@@ -276,10 +277,14 @@ static inline tutti_comm *tt_request_home(const tutti_request *request) {
 void tt_request_start(tutti_request *request);
 /* It is of no use any more. */
 void tt_request_give_back(tutti_request *request);
-/* Waits a little for the call at the head of the queue, which does not move. */
-void tt_request_pause(tutti_comm *comm, tt_waiter *waiter);
 /* Moves all outstanding requests of the context. */
 void tt_request_progress(tutti_context *context, bool *moved);
+/* The same; where nothing moves it looks around for them: the progress thread's. */
+void tt_request_tend(tutti_context *context, bool *moved);
+/* Whether some request of the communicator has moved since the waiter was last zero; then it is zero again. */
+bool tt_request_has_moved(const tutti_comm *comm, tt_waiter *waiter);
+/* Moves all; where the communicator's do not move, waits a little for the head of its queue. */
+void tt_request_await(tutti_comm *comm, tt_waiter *waiter);
 /* Blocks until nothing is outstanding on the communicator. */
 tutti_status tt_request_drain(tutti_comm *comm);
 

@@ -4,7 +4,6 @@
 
 #include <assert.h>
 #include <inttypes.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,6 +28,8 @@ void tt_operation_number(tutti_comm *comm, const tt_bound *bound, tt_operation *
 static tutti_status fail(tutti_comm *comm, const tt_operation *operation, tutti_status status, int64_t peer) {
   tutti_status known = TUTTI_OK;
   assert(status != TUTTI_OK);
+  if (tt_agree_poisoned(comm)) /* a verdict is stronger than a refusal */
+    return tt_agree_verdict(comm);
   if (tt_refuse_concerns(comm, operation->number)) /* others have stopped in the middle of it */
     return TUTTI_ERR_REFUSED;
   if (status == TUTTI_ERR_MISMATCH)
@@ -46,10 +47,11 @@ static tutti_status fail(tutti_comm *comm, const tt_operation *operation, tutti_
 }
 
 /* What `out` replaces is read from a copy; again, the copy is what is left of it. */
-static tutti_status copy_input(tutti_comm *comm, tt_bound *bound, const char *in, bool again) {
+static tutti_status copy_input(tutti_comm *comm, tt_operation *operation, const char *in) {
+  tt_bound *bound = operation->bound;
   int64_t begin = bound->places.begin[TT_IN];
   size_t bytes = (size_t)(bound->places.end[TT_IN] - begin);
-  assert(begin <= bound->places.end[TT_IN] && (!again || bytes <= comm->calls.copy_bytes));
+  assert(begin <= bound->places.end[TT_IN] && (!operation->copied || bytes <= comm->calls.copy_bytes));
   if (bytes > comm->calls.copy_bytes) {
     free(comm->calls.copy);
     comm->calls.copy = malloc(bytes);
@@ -57,8 +59,9 @@ static tutti_status copy_input(tutti_comm *comm, tt_bound *bound, const char *in
     if (!comm->calls.copy)
       return tt_fail(TUTTI_ERR_MEMORY, "no memory to copy %zu bytes of input", bytes);
   }
-  if (!again)
+  if (!operation->copied)
     memcpy(comm->calls.copy, in + begin, bytes);
+  operation->copied = true;
   bound->run.in = (const void *)((uintptr_t)comm->calls.copy - (uintptr_t)begin);
   return TUTTI_OK;
 }
@@ -80,7 +83,7 @@ static inline bool is_ready(const tutti_comm *comm, const tt_bound *bound) {
 
 static tutti_status start(tutti_comm *comm, const tt_call *call, tt_operation *operation) {
   tt_bound *bound = operation->bound;
-  tutti_status status = bound->copies ? copy_input(comm, bound, call->in, operation->again) : TUTTI_OK;
+  tutti_status status = bound->copies ? copy_input(comm, operation, call->in) : TUTTI_OK;
   if (status == TUTTI_OK && !is_ready(comm, bound))
     status = renew(comm, bound);
   if (status == TUTTI_OK && comm->calls.tally)
@@ -151,11 +154,17 @@ static tutti_status finish(tutti_comm *comm, const tt_operation *operation) {
     tutti_status status = tt_operation_step(comm, operation, &done, &moved);
     if (status != TUTTI_OK || done)
       return status == TUTTI_OK ? tt_operation_end(comm, operation) : status;
-    if (!moved && comm->context->outstanding > 0) /* others may wait for these before they come here */
-      tt_request_progress(comm->context, &moved);
-    if (moved)
+    bool others = false;
+    if (moved) {
       waiter = (tt_waiter){0};
-    else if ((status = tt_wait_pause(comm, operation->executor, operation->number, &waiter)) != TUTTI_OK)
+      continue;
+    }
+    if (comm->context->outstanding > 0) /* others may wait for these before they come here */
+      tt_request_progress(comm->context, &others);
+    waiter.polls = others ? 0 : waiter.polls;
+    status = others ? tt_wait_watch(comm, operation->number, &waiter)
+                    : tt_wait_pause(comm, operation->executor, operation->number, &waiter);
+    if (status != TUTTI_OK)
       return is_whole(comm, operation, status) ? tt_operation_end(comm, operation) : status;
   }
 }
@@ -190,12 +199,11 @@ static tutti_status wait_for_all(tutti_comm *comm, uint64_t number) {
   assert(number > comm->refused.over);
   tt_waiter waiter = {0};
   tutti_status status = TUTTI_OK;
-  comm->refused.settling = true; /* now an error of the wait is one */
+  comm->refused.settling = true;
   while (status == TUTTI_OK && !tt_refuse_settle(comm, number - 1)) {
     bool moved = false;
-    status = tt_wait_look(comm, number, &waiter);
+    status = tt_wait_settle(comm, number, &waiter);
     tt_request_progress(comm->context, &moved);
-    sched_yield();
   }
   comm->refused.settling = false;
   return status == TUTTI_OK ? comm->agree.broken : status;

@@ -8,7 +8,6 @@
 
 #include <assert.h>
 #include <inttypes.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -103,7 +102,7 @@ static void enqueue(tutti_request *request) {
   assert(!comm->side.main || !comm->queue.head); /* of a side communicator there is one */
   list_running(comm);
   tt_operation_number(comm, &request->bound, &request->operation);
-  request->operation.again = false;
+  request->operation.again = request->operation.copied = false;
   if (request->operation.number <= comm->refused.over) {
     comm->calls.history = comm->refused.first_history;
     request->state = TT_REQUEST_DONE;
@@ -129,11 +128,14 @@ static void finish_head(tutti_comm *comm) {
   assert(head->state == TT_REQUEST_QUEUED || head->state == TT_REQUEST_RUNNING);
   assert(comm->context->outstanding > 0);
   head->state = TT_REQUEST_DONE;
+  comm->queue.moves++;
   comm->context->outstanding--;
   comm->queue.head = head->next;
   if (!comm->queue.head)
     comm->queue.tail = NULL;
   tt_request_tell(head);
+  if (tt_progress_of(comm->context))
+    tt_progress_finished(comm->context->progress);
 }
 
 /* ---- where calls are refused ---- */
@@ -176,21 +178,12 @@ static bool is_held(tutti_comm *comm) {
   return !comm->queue.head;
 }
 
-void tt_request_pause(tutti_comm *comm, tt_waiter *waiter) {
-  if (waiter->lets_go)
-    tt_progress_give_way(waiter->lets_go);
-  const tutti_request *head = comm->queue.head;
-  if (!head)
-    return;
-  if (!tt_refuse_looms(comm)) {
-    if (head->state == TT_REQUEST_RUNNING)
-      tt_wait_pause(comm, head->operation.executor, head->operation.number, waiter);
-    return;
-  }
-  comm->refused.settling = true;
-  tt_wait_look(comm, head->operation.number, waiter);
-  comm->refused.settling = false;
-  sched_yield();
+bool tt_request_has_moved(const tutti_comm *comm, tt_waiter *waiter) {
+  assert(waiter->moves <= comm->queue.moves);
+  if (waiter->moves == comm->queue.moves)
+    return false;
+  *waiter = (tt_waiter){.moves = comm->queue.moves, .lets_go = waiter->lets_go, .timeout_ns = waiter->timeout_ns};
+  return true;
 }
 
 /* Moves the head as far as it goes, then the next. */
@@ -199,12 +192,12 @@ static void progress_comm(tutti_comm *comm, bool *moved) {
     if (tt_refuse_looms(comm) && is_held(comm))
       break;
     tutti_request *head = comm->queue.head;
-    bool done = false, some = false;
-    if (head->state == TT_REQUEST_QUEUED)
-      start_head(comm);
-    assert(head->state == TT_REQUEST_RUNNING);
-    if (tt_comm_main(comm)->agree.broken != TUTTI_OK)
+    bool done = false, some = false, broken = tt_comm_main(comm)->agree.broken != TUTTI_OK;
+    if (broken) /* there may be no streams to start on */
       head->status = tt_agree_verdict(comm);
+    else if (head->state == TT_REQUEST_QUEUED)
+      start_head(comm);
+    assert(head->state == TT_REQUEST_RUNNING || broken);
     if (head->status == TUTTI_OK)
       head->status = tt_operation_step(comm, &head->operation, &done, &some);
     if (done && head->status == TUTTI_OK)
@@ -237,6 +230,56 @@ void tt_request_progress(tutti_context *context, bool *moved) {
     else
       *at = side->side.next_running;
   }
+}
+
+/* Waits a little for the call at the head of the queue, which does not move. */
+static void pause_for(tutti_comm *comm, tt_waiter *waiter) {
+  if (waiter->lets_go)
+    tt_progress_give_way(waiter->lets_go);
+  const tutti_request *head = comm->queue.head;
+  if (!head)
+    return;
+  if (!tt_refuse_looms(comm)) {
+    if (head->state == TT_REQUEST_RUNNING)
+      tt_wait_pause(comm, head->operation.executor, head->operation.number, waiter);
+    return;
+  }
+  tt_wait_settle(comm, head->operation.number, waiter);
+}
+
+void tt_request_await(tutti_comm *comm, tt_waiter *waiter) {
+  bool moved = false;
+  tt_request_progress(comm->context, &moved);
+  if (tt_request_has_moved(comm, waiter) || !comm->queue.head)
+    return;
+  if (!moved) {
+    pause_for(comm, waiter);
+    return;
+  }
+  waiter->polls = 0; /* others' calls go on: their data is no news of this one */
+  comm->refused.settling = tt_refuse_looms(comm);
+  tt_wait_watch(comm, comm->queue.head->operation.number, waiter);
+  comm->refused.settling = false;
+}
+
+/* For the call that should go on next, where it does not. */
+static void watch(tutti_comm *comm) {
+  tutti_request *head = comm->queue.head;
+  if (!head || tt_request_has_moved(comm, &head->waiter))
+    return;
+  comm->refused.settling = tt_refuse_looms(comm);
+  tt_wait_watch(comm, head->operation.number, &head->waiter);
+  comm->refused.settling = false;
+}
+
+void tt_request_tend(tutti_context *context, bool *moved) {
+  tt_request_progress(context, moved);
+  if (*moved)
+    return;
+  for (tutti_comm *comm = context->made.list; comm; comm = comm->next)
+    watch(comm);
+  for (tutti_comm *side = context->running; side; side = side->side.next_running)
+    watch(side);
 }
 
 static void give_up(tutti_comm *comm) {
@@ -297,13 +340,7 @@ tutti_status tt_request_post(tutti_comm *comm, const tt_call *call, const tt_pla
 
 tutti_status tt_request_drain(tutti_comm *comm) {
   tt_waiter waiter = {0};
-  while (comm->queue.head) {
-    bool moved = false;
-    tt_request_progress(comm->context, &moved);
-    if (moved)
-      waiter = (tt_waiter){0};
-    else if (comm->queue.head)
-      tt_request_pause(comm, &waiter);
-  }
+  while (comm->queue.head)
+    tt_request_await(comm, &waiter);
   return comm->agree.broken == TUTTI_OK ? TUTTI_OK : tt_agree_verdict(comm);
 }

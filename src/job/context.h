@@ -56,6 +56,7 @@ struct tutti_context {
     int64_t l2_bytes;      /* of the core with the smallest level 2 cache; 0: not all are known */
     int64_t core_count;    /* of the machine with the fewest; 0: not all are known */
     bool wakes;            /* whatever comes from other machines ends a sleep */
+    bool waits_beside;     /* a thread may sleep in the transport's wait while another one uses it */
     bool crowded;          /* more ranks than cores here: spinning would take the core from a rank that could go on */
   } machine;
   struct {

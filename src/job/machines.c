@@ -204,6 +204,7 @@ tutti_status tt_machines_open(tutti_context *context, const tutti_context_option
   const tutti_transport_ops *theirs = given ? given->transport : NULL;
   bool alone = theirs && given->node < 0;
   context->machine.foreign = alone || context->machine.head_of;
+  context->machine.waits_beside = !theirs && (!context->machine.head_of || far_transport()->beside);
   if (alone)
     return open_alone(context, theirs, given->transport_config, boot);
   if (!context->machine.head_of)

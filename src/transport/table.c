@@ -4,11 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#define TT_TRANSPORT(name, reach, needs, help) const tutti_transport_ops *tt_##name##_ops(void);
+#define TT_TRANSPORT(name, reach, needs, beside, help) const tutti_transport_ops *tt_##name##_ops(void);
 #include "transport/transports.inc"
 #undef TT_TRANSPORT
 
-#define TT_TRANSPORT(name, reach, needs, help) {#name, TT_REACH_##reach, needs, help, tt_##name##_ops},
+#define TT_TRANSPORT(name, reach, needs, beside, help) {#name, TT_REACH_##reach, needs, help, beside, tt_##name##_ops},
 static const tt_transport table[] = {
 #include "transport/transports.inc"
 };

@@ -19,6 +19,7 @@ typedef struct tt_transport {
   const char *name; /* as in its ops */
   tt_reach reach;
   const char *needs, *help;
+  bool beside; /* a thread may be in its `wait`, or in that of nodes over it, while another one calls it */
   const tutti_transport_ops *(*ops)(void); /* NULL from it: tutti was built without what it needs */
 } tt_transport;
 

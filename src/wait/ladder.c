@@ -17,6 +17,7 @@
 
 #define CHECK_NS 1000000
 #define CHECK_A_PAIR_NS 500 /* each rank's look around asks about each */
+#define CHECK_MOST_NS 1000000000
 #define SLEEP_NS 20000000
 #define SLEEP_A_RANK_NS 200000 /* or those that wake up keep the cores busy */
 #define SHORT_SLEEP_NS 200000
@@ -39,21 +40,26 @@ static int64_t timeout_of(const tutti_comm *comm, const tt_waiter *waiter) {
 
 static int64_t at_least(int64_t ns, int64_t least_ns) { return ns > least_ns ? ns : least_ns; }
 
+static bool is_over(const tutti_comm *comm, const tt_waiter *waiter, int64_t now) {
+  int64_t timeout = timeout_of(comm, waiter);
+  return timeout > 0 && now - waiter->began_ns > timeout;
+}
+
 /* Whether it is time to look around; at once where some rank is known to have broken the communicator. */
 static bool is_due(const tutti_comm *comm, const tt_waiter *waiter, int64_t now) {
-  return now - waiter->checked_ns > at_least(CHECK_A_PAIR_NS * comm->size * comm->size, CHECK_NS) ||
-         tt_agree_poisoned(comm);
+  int64_t often_ns = at_least(CHECK_A_PAIR_NS * comm->size * comm->size, CHECK_NS);
+  return now - waiter->checked_ns > (often_ns < CHECK_MOST_NS ? often_ns : CHECK_MOST_NS) || tt_agree_poisoned(comm) ||
+         is_over(comm, waiter, now);
 }
 
 static tutti_status look_around(tutti_comm *comm, uint64_t number, tt_waiter *waiter, int64_t now) {
-  int64_t timeout = timeout_of(comm, waiter);
   assert(number > 0 && waiter->began_ns > 0 && waiter->began_ns <= now);
   waiter->checked_ns = now;
   if (comm->apart)
     tt_notes_look(comm, number, now - waiter->began_ns, now);
   tt_refuse_tend_all(comm->context, now - waiter->began_ns, now);
   tutti_status status = tt_agree_check(comm, number);
-  if (status == TUTTI_OK && timeout > 0 && now - waiter->began_ns > timeout)
+  if (status == TUTTI_OK && is_over(comm, waiter, now))
     status = tt_agree_timeout(comm, number, now - waiter->began_ns);
   return status;
 }
@@ -69,11 +75,14 @@ static void let_idle(tutti_context *context, int64_t now) {
 }
 
 /* Whether the user has had enough of waiting. */
-static bool gives_up(tutti_context *context, int64_t now) {
+static tutti_status ask_user(tutti_comm *comm, int64_t now) {
+  tutti_context *context = comm->context;
   if (!context->interrupted.call || now - context->interrupted.called_ns < INTERRUPTED_NS)
-    return false;
+    return TUTTI_OK;
   context->interrupted.called_ns = now;
-  return context->interrupted.call(context->interrupted.user) != 0;
+  if (context->interrupted.call(context->interrupted.user) == 0)
+    return TUTTI_OK;
+  return tt_agree_break(tt_comm_main(comm), TUTTI_ERR_ABORTED, "rank %" PRId64 " was interrupted", comm->rank);
 }
 
 static bool is_member(const tutti_comm *comm, int64_t job_rank) {
@@ -110,13 +119,28 @@ static tutti_status move_sometimes(tutti_comm *comm, uint64_t number, int64_t no
   return move_transport(comm, number);
 }
 
-tutti_status tt_wait_look(tutti_comm *comm, uint64_t number, tt_waiter *waiter) {
+/* The time; a wait that has just begun begins then. */
+static int64_t time_of(tt_waiter *waiter) {
   int64_t now = tt_clock_ns();
   if (waiter->began_ns == 0)
     waiter->began_ns = waiter->checked_ns = now;
-  tutti_status status = move_transport(comm, number);
-  if (status == TUTTI_OK && is_due(comm, waiter, now))
-    status = look_around(comm, number, waiter, now);
+  return now;
+}
+
+/* moves: what comes is seen only when the transport is moved. */
+static tutti_status look(tutti_comm *comm, uint64_t number, tt_waiter *waiter, bool moves, int64_t now) {
+  tutti_status status = moves ? move_transport(comm, number) : move_sometimes(comm, number, now);
+  return status == TUTTI_OK && is_due(comm, waiter, now) ? look_around(comm, number, waiter, now) : status;
+}
+
+tutti_status tt_wait_watch(tutti_comm *comm, uint64_t number, tt_waiter *waiter) {
+  int64_t now = time_of(waiter);
+  return look(comm, number, waiter, comm->context->machine.foreign, now);
+}
+
+tutti_status tt_wait_look(tutti_comm *comm, uint64_t number, tt_waiter *waiter) {
+  int64_t now = time_of(waiter);
+  tutti_status status = look(comm, number, waiter, true, now);
   if (comm->context->idle.call)
     let_idle(comm->context, now);
   if (comm->wait.crowded)
@@ -182,15 +206,18 @@ static int64_t sleep_after(const tutti_comm *comm, bool far, int64_t waited_ns, 
   return part < LEAST_SLEEP_NS ? 0 : part;
 }
 
+static void sleep_for(const tutti_context *context, tt_progress *lets_go, int64_t longest_ns) {
+  if (lets_go)
+    tt_progress_sleep(lets_go, longest_ns);
+  else
+    context->ops->wait(context->transport, longest_ns);
+}
+
 /* The time after that. The executor may have gone when others had the context meanwhile. */
 static int64_t sleep_at_most(tutti_comm *comm, const tt_executor *executor, tt_progress *lets_go, int64_t longest_ns) {
   assert(longest_ns > 0);
   executor->ops->prepare_sleep(executor, comm->context->outstanding == 0);
-  if (lets_go)
-    tt_progress_begin_sleep(lets_go);
-  comm->context->ops->wait(comm->context->transport, longest_ns);
-  if (lets_go)
-    tt_progress_end_sleep(lets_go);
+  sleep_for(comm->context, lets_go, longest_ns);
   return tt_clock_ns();
 }
 
@@ -208,18 +235,14 @@ tutti_status tt_wait_pause(tutti_comm *comm, const tt_executor *executor, uint64
   bool far = awaits_far(comm, executor);
   if (may_spin(comm, executor, waiter))
     return spin(comm, number, far, waiter);
-  int64_t now = tt_clock_ns();
-  if (waiter->began_ns == 0)
-    waiter->began_ns = waiter->checked_ns = now;
+  int64_t now = time_of(waiter);
   int64_t waited = now - waiter->began_ns, longest_ns = sleep_after(comm, far, waited, now);
   if (longest_ns > 0) /* before the transport moves: what it delivers is looked at first */
     now = sleep_at_most(comm, executor, waiter->lets_go, longest_ns);
   bool moves = far || !comm->context->machine.head_of;
-  tutti_status status = moves ? move_transport(comm, number) : move_sometimes(comm, number, now);
-  if (status == TUTTI_OK && is_due(comm, waiter, now))
-    status = look_around(comm, number, waiter, now);
-  if (status == TUTTI_OK && gives_up(comm->context, now))
-    status = tt_agree_break(tt_comm_main(comm), TUTTI_ERR_ABORTED, "rank %" PRId64 " was interrupted", comm->rank);
+  tutti_status status = look(comm, number, waiter, moves, now);
+  if (status == TUTTI_OK)
+    status = ask_user(comm, now);
   if (status != TUTTI_OK)
     return status;
   if (comm->context->idle.call && waited > IDLE_NS)
@@ -227,4 +250,20 @@ tutti_status tt_wait_pause(tutti_comm *comm, const tt_executor *executor, uint64
   if (longest_ns == 0)
     yield(comm, waiter);
   return TUTTI_OK;
+}
+
+/* Whoever stops rings. */
+tutti_status tt_wait_settle(tutti_comm *comm, uint64_t number, tt_waiter *waiter) {
+  bool before = comm->refused.settling;
+  comm->refused.settling = true; /* now an error of the wait is one */
+  tutti_status status = tt_wait_look(comm, number, waiter);
+  comm->refused.settling = before;
+  int64_t now = tt_clock_ns();
+  if (status == TUTTI_OK)
+    status = ask_user(comm, now);
+  if (status == TUTTI_OK && comm->context->ops->wait && now - waiter->began_ns > tt_options_get()->yield_ns)
+    sleep_for(comm->context, waiter->lets_go, SHORT_SLEEP_NS);
+  else
+    sched_yield();
+  return status;
 }

@@ -4,7 +4,8 @@
  * context gets it first. It naps, and after some time sleeps, while nothing is outstanding, and while a thread of the
  * program waits for a request, since that moves all of them. While nothing moves it goes down a ladder of its own:
  * spin, yield, sleep for a part of what it has slept, up to a millisecond: a long wait takes 1 to 2 % of a core, and
- * its end is seen 3 % late. It does not use the rank's doorbell, which belongs to the program's calls. */
+ * its end is seen 3 % late. It does not use the rank's doorbell, which belongs to the program's calls: to the first
+ * that sleeps; others sleep until it wakes or a request is complete. */
 #include "wait/wait.h"
 
 #include <assert.h>
@@ -24,6 +25,8 @@
 #define SLEEP_PART 32 /* of all that it has slept since something moved */
 #define NAP_NS 200000
 #define NAPS 50
+#define YIELDS_TO_CALLS 64 /* a call may last */
+#define BESIDE_NS 1000000  /* a sleep of a thread that the transport does not wake */
 
 struct tt_progress {
   tutti_context *context;
@@ -31,10 +34,12 @@ struct tt_progress {
   pthread_t thread;
   pthread_mutex_t lock; /* recursive: calls of tutti use calls of tutti */
   pthread_cond_t posted;
-  _Atomic int wanted; /* threads of the program that wait for the lock: a hint, relaxed */
-  int depth;          /* how often its holder has locked it */
-  int waiting;        /* threads of the program that wait for requests and move them; under the lock */
-  int naps;           /* so many since there was something to do; NAPS: it sleeps until it is called; under the lock */
+  pthread_cond_t finished; /* some request is, or nobody sleeps in the transport's wait */
+  bool sleeps;             /* a thread of the program, there; under the lock */
+  _Atomic int wanted;      /* threads of the program that wait for the lock: a hint, relaxed */
+  int depth;               /* how often its holder has locked it */
+  int waiting;             /* threads of the program that wait for requests and move them; under the lock */
+  int naps; /* so many since there was something to do; NAPS: it sleeps until it is called; under the lock */
   bool ends;
 };
 
@@ -65,7 +70,7 @@ void tt_progress_call(const tutti_context *context) {
 }
 
 static void yield_to_calls(tt_progress *progress) {
-  while (atomic_load_explicit(&progress->wanted, memory_order_relaxed) > 0)
+  for (int n = 0; n < YIELDS_TO_CALLS && atomic_load_explicit(&progress->wanted, memory_order_relaxed) > 0; n++)
     sched_yield();
 }
 
@@ -88,14 +93,45 @@ void tt_progress_give_way(tt_progress *progress) {
   tt_progress_lock(progress);
 }
 
-void tt_progress_begin_sleep(tt_progress *progress) {
-  tt_progress_end_wait(progress);
-  tt_progress_unlock(progress);
+static void wait_on(tt_progress *progress, pthread_cond_t *cond, int64_t longest_ns) {
+  struct timespec until;
+  clock_gettime(CLOCK_MONOTONIC, &until);
+  longest_ns += until.tv_nsec;
+  until.tv_sec += longest_ns / 1000000000;
+  until.tv_nsec = longest_ns % 1000000000;
+  pthread_cond_timedwait(cond, &progress->lock, &until);
 }
 
-void tt_progress_end_sleep(tt_progress *progress) {
+static void sleep_in_transport(tt_progress *progress, int64_t longest_ns) {
+  const tutti_context *context = progress->context;
+  progress->sleeps = true;
+  tt_progress_unlock(progress);
+  context->ops->wait(context->transport, longest_ns);
   tt_progress_lock(progress);
+  progress->sleeps = false;
+  pthread_cond_broadcast(&progress->finished);
+}
+
+void tt_progress_sleep(tt_progress *progress, int64_t longest_ns) {
+  const tutti_context *context = progress->context;
+  tt_progress_end_wait(progress);
+  if (progress->depth > 1) /* within another call, which keeps the context */
+    nanosleep(&(struct timespec){.tv_nsec = longest_ns < BESIDE_NS ? longest_ns : BESIDE_NS}, NULL);
+  else if (context->machine.waits_beside && !progress->sleeps)
+    sleep_in_transport(progress, longest_ns);
+  else {
+    progress->depth--;
+    wait_on(progress, &progress->finished, longest_ns < BESIDE_NS ? longest_ns : BESIDE_NS);
+    progress->depth++;
+  }
   tt_progress_begin_wait(progress);
+}
+
+void tt_progress_finished(tt_progress *progress) {
+  const tutti_context *context = progress->context;
+  if (progress->sleeps)
+    context->ops->wake(context->transport, context->rank);
+  pthread_cond_broadcast(&progress->finished);
 }
 
 /* ---- the thread ---- */
@@ -121,18 +157,13 @@ static void pause_for(int64_t idle, bool crowded, int64_t *slept_ns) {
 
 /* There is nothing to do for it now. */
 static void nap(tt_progress *progress) {
-  struct timespec until;
   if (progress->naps == NAPS) {
     pthread_cond_wait(&progress->posted, &progress->lock);
     progress->naps = 0;
     return;
   }
   progress->naps++;
-  clock_gettime(CLOCK_MONOTONIC, &until);
-  until.tv_nsec += NAP_NS;
-  until.tv_sec += until.tv_nsec / 1000000000;
-  until.tv_nsec %= 1000000000;
-  pthread_cond_timedwait(&progress->posted, &progress->lock, &until);
+  wait_on(progress, &progress->posted, NAP_NS);
 }
 
 static void *move_on(void *argument) {
@@ -172,6 +203,7 @@ static void init_lock(tt_progress *progress) {
   pthread_condattr_init(&of_cond);
   pthread_condattr_setclock(&of_cond, CLOCK_MONOTONIC);
   pthread_cond_init(&progress->posted, &of_cond);
+  pthread_cond_init(&progress->finished, &of_cond);
   pthread_condattr_destroy(&of_cond);
 }
 
@@ -196,6 +228,7 @@ static int create_thread(tt_progress *progress) {
 
 static void destroy(tt_progress *progress) {
   pthread_cond_destroy(&progress->posted);
+  pthread_cond_destroy(&progress->finished);
   pthread_mutex_destroy(&progress->lock);
   free(progress);
 }

@@ -24,6 +24,11 @@ typedef struct tt_waiter {
 tutti_status tt_wait_pause(tutti_comm *comm, const tt_executor *executor, uint64_t number, tt_waiter *waiter);
 /* The same for one who polls: without waiting, but others get the core where it is short of them. */
 tutti_status tt_wait_look(tutti_comm *comm, uint64_t number, tt_waiter *waiter);
+/* The same for calls that nobody asks about now: beside others, or by the progress thread. Calls nothing of the
+ * program's. */
+tutti_status tt_wait_watch(tutti_comm *comm, uint64_t number, tt_waiter *waiter);
+/* Waits a little for ranks that have not stopped before a refused call yet. */
+tutti_status tt_wait_settle(tutti_comm *comm, uint64_t number, tt_waiter *waiter);
 
 /* ---- contention.c ---- */
 /* process: of each rank that may share cores with this one, in any order; sorted then. */
@@ -42,7 +47,7 @@ static inline bool tt_contention_expected(const tt_contention *contention, int64
 
 /* Whether the options ask for the thread. */
 tutti_status tt_progress_asked(bool *asked);
-/* Starts the thread. move: moves the context's requests on; *moved: some did. */
+/* Starts the thread. move: moves the context's requests on, and looks around for those that do not; *moved: some did. */
 typedef void tt_progress_move(tutti_context *context, bool *moved);
 tutti_status tt_progress_start(tutti_context *context, tt_progress_move *move);
 void tt_progress_stop(tutti_context *context); /* it is gone when this returns; accepts one without */
@@ -57,9 +62,11 @@ void tt_progress_begin_wait(tt_progress *progress);
 void tt_progress_end_wait(tt_progress *progress);
 /* Others that want the context have it first. */
 void tt_progress_give_way(tt_progress *progress);
-/* While this thread sleeps others have the context, and the progress thread moves requests. */
-void tt_progress_begin_sleep(tt_progress *progress);
-void tt_progress_end_sleep(tt_progress *progress);
+/* Sleeps, in the transport's wait where no other thread does so already, until something comes, some request is
+ * complete, or that time is over. Meanwhile others have the context, and the progress thread moves requests. */
+void tt_progress_sleep(tt_progress *progress, int64_t longest_ns);
+/* A request is complete: threads that sleep look at theirs. */
+void tt_progress_finished(tt_progress *progress);
 /* Of its progress thread; NULL where it has none, or is NULL; a fork has no threads but one, and the lock as it was. */
 static inline tt_progress *tt_progress_of(const tutti_context *context) {
   return context && context->progress && !tt_context_is_copy(context) ? context->progress : NULL;

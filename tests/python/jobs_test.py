@@ -52,6 +52,7 @@ def test_errors():
 def test_waiting():
     for ranks in (1, 2, 3):
         run(ranks, "waiting.py")
+    run(3, "waiting.py", TUTTI_NODES="1,2")
 
 
 def test_decisions():

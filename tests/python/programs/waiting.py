@@ -157,6 +157,20 @@ def several_see_the_error():
         comm.barrier()
 
 
+async def told_that_another_gives_up():
+    """Nobody but the loop waits."""
+    part = comm.split(0)
+    if rank == 1:
+        part.abort("that will do")
+    else:
+        try:
+            await asyncio.wait_for(wait_for(part.barrier_start()), 20)
+            raise AssertionError("the call came to its end")
+        except tutti.AbortedError as error:
+            assert "that will do" in str(error), error
+    comm.barrier()
+
+
 def interrupted():
     """Ctrl-C on the last rank, which waits for rank 0: it leaves, and rank 0 reads who did it."""
     if rank == size - 1:
@@ -170,8 +184,9 @@ def interrupted():
     if rank == 0:
         time.sleep(0.5)
     try:
-        comm.allreduce(numpy.ones(1000))
-        raise AssertionError("the call came to its end")
+        for _ in range(2):  # from another machine the data may come first, and the error with the next call
+            comm.allreduce(numpy.ones(1000))
+        raise AssertionError("the calls came to their end")
     except tutti.AbortedError as error:
         assert f"rank {size - 1} was interrupted" in str(error), error
 
@@ -185,6 +200,7 @@ calls_beside_a_wait()
 several_wait()
 if size > 1:
     several_see_the_error()
+    asyncio.run(told_that_another_gives_up())
     interrupted()
 print(f"rank {rank} of {size}: all right")
 sys.exit(0)
