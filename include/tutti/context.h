@@ -49,8 +49,8 @@ TUTTI_API int64_t tutti_context_size(const tutti_context *context);
 TUTTI_API tutti_status tutti_context_set_interrupted(tutti_context *context, int (*interrupted)(void *user),
                                                      void *user);
 /* From now on a thread of the context moves outstanding requests on while the program does other things, as with
- * TUTTI_PROGRESS=thread. It ends with the context. Another call changes nothing. No other thread may be in a call of the
- * context when the first one is made. */
+ * TUTTI_PROGRESS=thread. It ends with the context. Another call changes nothing. The first one may not be made while
+ * another thread is in a call of the context. */
 TUTTI_API tutti_status tutti_context_progress(tutti_context *context);
 
 /* Allocates memory that ranks of this machine can read in place. Every call accepts any buffer; this memory may be

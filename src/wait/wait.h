@@ -47,7 +47,8 @@ static inline bool tt_contention_expected(const tt_contention *contention, int64
 
 /* Whether the options ask for the thread. */
 tutti_status tt_progress_asked(bool *asked);
-/* Starts the thread. move: moves the context's requests on, and looks around for those that do not; *moved: some did. */
+/* Starts the thread. move: moves the context's requests on, and looks around for those that do not; *moved: some did.
+ */
 typedef void tt_progress_move(tutti_context *context, bool *moved);
 tutti_status tt_progress_start(tutti_context *context, tt_progress_move *move);
 void tt_progress_stop(tutti_context *context); /* it is gone when this returns; accepts one without */

@@ -3,8 +3,17 @@
 import torch
 
 
+def set_versions(tensors, versions):
+    set_version = torch._C._autograd._unsafe_set_version_counter
+    try:
+        set_version(tensors, versions)
+    except TypeError:  # of torch 2.6: one at a time
+        for tensor, version in zip(tensors, versions):
+            set_version(tensor, version)
+
+
 def enable_fully_shard():
-    """Lets torch.distributed.fsdp.fully_shard of torch 2.6 train on the CPU. Once, before the first step.
+    """Lets torch.distributed.fsdp.fully_shard of torch 2.6 and later train on the CPU. Once, before the first step.
 
     It gives streams of the CPU the two methods that they lack, which have nothing to wait for. And parameters that are
     gathered again keep their version: to autograd they are what they were in the forward pass, as in later versions of torch.
@@ -12,7 +21,7 @@ def enable_fully_shard():
     try:
         from torch.distributed.fsdp._fully_shard import _fsdp_param_group as groups
     except ImportError:
-        raise RuntimeError(f"enable_fully_shard is for torch 2.6; this is torch {torch.__version__}") from None
+        raise RuntimeError(f"enable_fully_shard is for torch 2.6 and later; this is torch {torch.__version__}") from None
     stream = torch.cpu.Stream
     if not hasattr(stream, "record_event"):
         stream.record_event = lambda self, event=None: event or torch.cpu.Event()
@@ -25,8 +34,7 @@ def enable_fully_shard():
         gathered = [t for p in parameters for t in getattr(p, "all_gather_outputs", [])]
         versions = [t._version for t in gathered]
         copy_out(result, parameters, group)
-        for tensor, version in zip(gathered, versions):
-            torch._C._autograd._unsafe_set_version_counter(tensor, version)
+        set_versions(gathered, versions)
 
     keep_versions.keeps_versions = True
     groups.foreach_all_gather_copy_out = keep_versions
