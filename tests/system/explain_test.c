@@ -528,6 +528,38 @@ static void test_every_candidate_has_its_reason(void **state) {
   json_decref(answer);
 }
 
+/* The time of the rules stands beside what they choose where ranks share cores, as they did when it was measured. */
+static void test_the_rules_time_is_at_what_they_choose_here(void **state) {
+  (void)state;
+  static const struct {
+    const char *params;
+    double measured_ns;
+  } expected[] = {{"linear", 0}, {"ring", 7000}, {"binomial", 5000}};
+  char *words[] = {tool, "explain", "reduce", "4K", "-n", "4", "--nics", "0", "--cores", "2", "--all", "--json", NULL};
+  FILE *file = fopen(wisdom_path, "we");
+  assert_non_null(file);
+  fprintf(file,
+          "{\"tutti-wisdom\": 1, \"machine\": \"%s\", \"about\": \"\", \"winners\": [{\"collective\": \"reduce\", "
+          "\"ranks\": 4, \"nodes\": 1, \"ranks_per_node\": 4, \"nics\": 0, \"bytes\": 4096, \"params\": "
+          "\"binomial\", \"ns\": 5000, \"rules_ns\": 7000}]}",
+          machine);
+  fclose(file);
+  file = fopen(profile_path, "we");
+  assert_non_null(file);
+  fputs("{\"name\": \"shared\", \"rules\": [{\"collective\": \"reduce\", \"ranks_per_core\": [2], \"params\": "
+        "\"ring\"}, {\"collective\": \"reduce\", \"params\": \"linear\"}]}",
+        file);
+  fclose(file);
+  json_t *answer = explain(&(setting){.wisdom = true, .profile = true}, words), *row;
+  size_t n;
+  json_array_foreach(json_object_get(answer, "candidates"), n, row) {
+    double measured_ns = json_number_value(json_object_get(row, "measured_ns"));
+    for (size_t k = 0; k < TT_COUNT(expected); k++)
+      assert_true(strcmp(member(row, "params"), expected[k].params) != 0 || measured_ns == expected[k].measured_ns);
+  }
+  json_decref(answer);
+}
+
 /* ---- the whole ---- */
 
 static int make_folder(void **state) {
@@ -556,6 +588,7 @@ int main(void) {
       cmocka_unit_test(test_what_explain_says_is_what_ran),
       cmocka_unit_test(test_what_ends_a_job_is_an_error),
       cmocka_unit_test(test_every_candidate_has_its_reason),
+      cmocka_unit_test(test_the_rules_time_is_at_what_they_choose_here),
   };
   return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

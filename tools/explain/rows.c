@@ -129,6 +129,7 @@ static void set_measured(explain_rows *rows, const char *text, int64_t time_ns) 
     row->measured_ns = time_ns;
 }
 
+/* The rules were measured in a job, which knows its caches and cores; wisdom's file does not. */
 static void find_measured(explain_rows *rows) {
   const explain_question *question = rows->question;
   const tt_winner *winner = question->said[TT_BY_WISDOM].winner;
@@ -136,7 +137,10 @@ static void find_measured(explain_rows *rows) {
     return;
   rows->winner = winner;
   set_measured(rows, winner->text, winner->time_ns);
-  tt_choice rule = tt_choose_by(&question->authorities, TT_BY_PROFILE, &winner->region, false);
+  tt_region region = winner->region;
+  region.l2_bytes = question->region.l2_bytes;
+  region.core_count = question->region.core_count;
+  tt_choice rule = tt_choose_by(&question->authorities, TT_BY_PROFILE, &region, false);
   set_measured(rows, rule.text ? rule.text : tt_choose_fallback().text, winner->rules_ns);
 }
 
