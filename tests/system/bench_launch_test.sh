@@ -124,6 +124,18 @@ refuses 1 'tutti:ill: its .* ended' "$tutti" bench scan --sizes 8 --seconds 0 --
 grep -q '^# tutti:ill is left out from round 1 on' "$work/out" || complain "it does not say who is left out"
 grep -Eq '^scan .* - +- +-  right$' "$work/out" || complain "the others do not go on"
 
+# Jobs that begin elsewhere from some round on are no pairs with those before.
+cat >"$work/moves" <<SCRIPT
+#!/bin/sh
+echo >>"$work/jobs"
+[ \$(wc -l <"$work/jobs") -gt 2 ] && exec $tutti run -n 3 "\$@"
+exec $tutti run -n 2 "\$@"
+SCRIPT
+chmod +x "$work/moves"
+refuses 1 'tutti: its ranks are not where they were at first' "$tutti" bench scan --sizes 8 --seconds 0 --rounds 3 \
+  --launch "$work/moves" --json "$work/moved.json"
+grep -q '"rounds": 1,' "$work/moved.json" || complain "only round 0 is of 2 ranks"
+
 # Nothing is left behind when it is interrupted, once it has begun: what is there of the run before says nothing.
 : >"$work/out"
 "$tutti" bench scan --sizes 8 --seconds 600 --launch "$tutti run -n 2 env LEFT_BY=$$" >"$work/out" 2>"$work/err" &

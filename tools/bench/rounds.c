@@ -40,7 +40,8 @@ typedef struct rounds {
   int64_t start_ns; /* of the first round */
   int *row_of;      /* of each point of the job that runs */
   char **point;
-  int group, round; /* that run */
+  const bench_map *now; /* of that job's ranks */
+  int group, round;     /* that run */
 } rounds;
 
 static sample *sample_at(const rounds *all, int group, int row, int64_t round) {
@@ -58,11 +59,17 @@ static int32_t first_difference(const bench_map *a, const bench_map *b) {
   return rank;
 }
 
+/* TUTTI_NODES pretends machines to tutti alone: then only the numbers of ranks and hosts can be compared. */
+static bool is_alike(const bench_map *own, const bench_map *map) {
+  bool pretended = own->hosts < own->machines;
+  return pretended ? own->ranks == map->ranks && own->hosts == map->hosts : bench_map_equal(own, map);
+}
+
 static int check_placement(const rounds *all, const bench_group *group, const bench_map *map) {
   const bench_map *own = &all->map;
   const char *measured = all->job.group[0].launcher->name, *name = group->launcher->name;
   int32_t rank = first_difference(own, map);
-  if (bench_map_equal(own, map))
+  if (is_alike(own, map))
     return 0;
   if (own->ranks != map->ranks)
     return bench_fail("%s has %d ranks and %s %d: give both launchers the same number", measured, own->ranks, name,
@@ -72,9 +79,6 @@ static int check_placement(const rounds *all, const bench_group *group, const be
   return bench_fail("%s has rank %d on %s and %s on %s: give both launchers the same hosts in the same order", measured,
                     rank, own->machine[own->machine_of[rank]].name, name, map->machine[map->machine_of[rank]].name);
 }
-
-/* TUTTI_NODES pretends machines to tutti alone: then only the number of ranks can be compared. */
-static bool is_pretended(const bench_map *map) { return map->hosts < map->machines; }
 
 static int look_at(rounds *all, bench_group *group) {
   bench_outside outside = {.job = &all->job, .group = group, .task = bench_call_task(all->job.options)};
@@ -86,7 +90,7 @@ static int look_at(rounds *all, bench_group *group) {
     all->map = outside.map;
     return 0;
   }
-  if (result == 0 && (!is_pretended(&all->map) || outside.map.ranks != all->map.ranks))
+  if (result == 0)
     result = check_placement(all, group, &outside.map);
   bench_map_finish(&outside.map);
   return result;
@@ -202,6 +206,8 @@ static void hear_point(void *user, int number, const bench_figures *figures) {
   bench_row *row = &all->rows->row[all->row_of[number]];
   bench_stats *stats = &row->stats[all->group];
   say_progress(all, row);
+  if (!is_alike(&all->map, all->now)) /* run_one says so */
+    return;
   if (figures->result != BENCH_OK) {
     print_failure(all, row, figures);
     return;
@@ -219,10 +225,14 @@ static int run_one(rounds *all, int group, int round) {
                            .task = bench_call_task(all->job.options),
                            .point = all->point,
                            .listener = {all, hear_point}};
+  all->now = &outside.map;
   all->group = group;
   all->round = round;
   outside.point_count = make_points(all, outside.group->launcher);
   int result = outside.point_count > 0 ? bench_outside_run(&outside) : 0;
+  if (result == 0 && outside.point_count > 0 && !is_alike(&all->map, &outside.map))
+    result = bench_fail("%s: its ranks are not where they were at first; give all jobs the same hosts",
+                        outside.group->launcher->name);
   bench_map_finish(&outside.map);
   all->done++;
   return result;
