@@ -53,6 +53,7 @@ for preset in linear chain ring binomial bruck recursive-doubling rabenseifner t
 done
 
 rows 22 all -n 4 --sizes 1000 --mode persistent --alloc
+grep -q ', persistent calls, ' "$work/out"
 rows 22 all -n 1 --sizes 100
 rows 3 all-to-all all-to-allv all-to-allw -n 5 --sizes 20 --per-pair --sparse --apart
 [ "$(grep -c '^all-to-all.* 20 ' "$work/out")" = 3 ]
@@ -78,6 +79,7 @@ $TUTTI_BIN/tutti run -n 2 $bench gather --sizes 8,64K --seconds 0 --delay 50 >"$
 refuses 2 "delay: 'ten' is not a percentage" scan --delay ten
 refuses 2 "delay: '0' is not a percentage" scan --delay 0
 refuses 2 "delay does not work with --overlap" scan --delay 10 --overlap
+refuses 2 "mode persistent does not work with --overlap" scan --mode persistent --overlap
 
 refuses 2 "unknown collective 'nonsense'" nonsense
 refuses 2 "unknown type 'float31'" scan --type float31
@@ -98,4 +100,6 @@ if [ -x "$libexec/peer-openmpi" ] && [ -x "$libexec/peer-mpich" ]; then
   grep -q '^# openmpi is not compared: it has no such operator (float32, average)' "$work/out"
   grep -Eq '^broadcast .* [0-9.]+  right$' "$work/out"
   rows 4 reduce -n 2 --sizes 1000 --overlap --against mpich
+  rows 1 reduce -n 2 --sizes 1000 --mode persistent --against mpich
+  grep -q ', persistent calls of tutti, blocking ones of the others' "$work/out"
 fi

@@ -49,13 +49,22 @@ static void print_where(const bench_job *job) {
     printf("%" PRId64 " core%s (rank r on core r mod %d)", cores, cores == 1 ? "" : "s", job->core_count);
 }
 
+/* Workers of other libraries make blocking calls in any mode. */
+static const char *mode_text(const bench_job *job) {
+  if (job->options->call.mode != BENCH_PERSISTENT)
+    return "";
+  for (int g = 0; g < job->group_count; g++)
+    if (job->group[g].launcher->kind->worker)
+      return ", persistent calls of tutti, blocking ones of the others";
+  return ", persistent calls";
+}
+
 static void print_setting(const bench_job *job) {
   const bench_options *options = job->options;
   bool combines = any(options, sums);
   print_where(job);
   printf(", %s%s%s, roots rotate%s%s%s\n", tutti_type_name(options->call.type), combines ? ", " : "",
-         combines ? tutti_op_name(options->call.op) : "",
-         options->call.mode == BENCH_PERSISTENT ? ", persistent calls" : "",
+         combines ? tutti_op_name(options->call.op) : "", mode_text(job),
          options->call.apart ? ", a barrier before each call" : "", options->call.alloc ? ", tutti_alloc" : "");
   if (options->call.delay > 0)
     printf("# calls of %s are delayed by %g %%\n", job->group[0].launcher->name, options->call.delay * 100);

@@ -269,9 +269,11 @@ static int check_arithmetic(const bench_options *options) {
   return 0;
 }
 
-static int check_delay(const bench_options *options) {
+static int check_call(const bench_options *options) {
   if (options->call.delay > 0 && (options->launch.given || options->call.overlap))
     return bench_fail("--delay does not work with %s", options->launch.given ? "--launch" : "--overlap");
+  if (options->call.mode == BENCH_PERSISTENT && options->call.overlap)
+    return bench_fail("--mode persistent does not work with --overlap, whose calls are started and waited for");
   return 0;
 }
 
@@ -330,6 +332,6 @@ int bench_options_parse(int argc, char **argv, bench_options *options) {
     return bench_fail("no collective; see `tutti bench --help`");
   if (options->rows.params_count == 0)
     options->rows.params[options->rows.params_count++] = "";
-  bool right = check_arithmetic(options) == 0 && check_delay(options) == 0 && check_search(options) == 0;
+  bool right = check_arithmetic(options) == 0 && check_call(options) == 0 && check_search(options) == 0;
   return right ? TOOL_GO_ON : TOOL_WRONG;
 }
