@@ -138,12 +138,14 @@ grep -q '"rounds": 1,' "$work/moved.json" || complain "only round 0 is of 2 rank
 
 # Nothing is left behind when it is interrupted, once it has begun: what is there of the run before says nothing.
 : >"$work/out"
-"$tutti" bench scan --sizes 8 --seconds 600 --launch "$tutti run -n 2 env LEFT_BY=$$" >"$work/out" 2>"$work/err" &
+"$tutti" bench scan --sizes 8 --seconds 600 --launch "$tutti run -n 2 env LEFT_BY=$$" --json "$work/left.json" \
+  >"$work/out" 2>"$work/err" &
 driver=$!
 until grep -q '^collective' "$work/out"; do kill -0 $driver || complain "it has ended"; done
 kill -INT $driver
 ! wait $driver || complain "an interrupted run is no success"
 grep -q 'interrupted' "$work/err" || complain "it does not say so"
+grep -q '"result": "not measured"' "$work/left.json" || complain "a row without a time is ok"
 ! grep -ls "LEFT_BY=$$" /proc/[0-9]*/environ || complain "left behind"
 
 libexec=$TUTTI_BIN/../libexec/tutti

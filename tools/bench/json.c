@@ -101,10 +101,11 @@ static json_t *times_json(const bench_job *job, const bench_row *row) {
 
 static json_t *row_json(const bench_job *job, const bench_row *row) {
   static const char *const results[] = {"ok", "wrong data", "no plan", "lacks type or operator", "failed"};
-  json_t *object =
-      json_pack("{ss ss sI ss ss}", "collective", tt_compose_info(row->collective).name, "params", row->params, "bytes",
-                (json_int_t)row->bytes, "result", results[row->result], "text", row->text);
-  if (!object || row->result != BENCH_OK)
+  bool measured = row->stats[0].present || row->overlap[0].present;
+  const char *result = row->result == BENCH_OK && !measured ? "not measured" : results[row->result];
+  json_t *object = json_pack("{ss ss sI ss ss}", "collective", tt_compose_info(row->collective).name, "params",
+                             row->params, "bytes", (json_int_t)row->bytes, "result", result, "text", row->text);
+  if (!object || row->result != BENCH_OK || !measured)
     return object;
   json_object_set_new(object, "rounds", json_integer(row->round_count));
   if (!job->options->call.overlap) {
