@@ -72,16 +72,9 @@ static int by_score(const void *a, const void *b) {
   return x->preset < y->preset ? -1 : x->preset > y->preset; /* the table's order */
 }
 
-static void choose_sizes(plan_ranking *all) {
-  static const int64_t usual[] = {8, 64 << 10, 16 << 20}, token[] = {1};
-  bool barrier = all->options->problem.collective == TT_BARRIER;
-  all->size = barrier ? token : all->options->size_count > 0 ? all->options->size : usual;
-  all->size_count = barrier ? 1 : all->options->size_count > 0 ? all->options->size_count : (int)TT_COUNT(usual);
-}
-
 tutti_status plan_ranking_make(const plan_options *options, plan_ranking *all) {
   *all = (plan_ranking){.options = options};
-  choose_sizes(all);
+  all->size_count = plan_sizes(options, &all->size);
   const tt_preset *preset = tt_preset_table(&all->count);
   all->row = calloc(all->count, sizeof *all->row);
   tutti_status status = all->row ? TUTTI_OK : tt_fail(TUTTI_ERR_MEMORY, "no memory for a table");

@@ -145,18 +145,18 @@ static void print_table(const plan_work *work) {
 static void print_also(const plan_options *options, int64_t size, const double *time_ns) {
   for (int n = 0; n < options->also.count; n++) {
     const plan_also *also = &options->also.call[n];
-    char time[32], bytes[16];
+    char time[32], bytes[16] = "";
     tool_format_time(time_ns[n], time);
-    tt_format_bytes(also->bytes ? also->bytes : size, bytes);
+    if (also->problem.collective != TT_BARRIER)
+      tt_format_bytes(also->bytes ? also->bytes : size, bytes);
     printf("    also %-8s %12s  %s\n", bytes, time, tt_compose_info(also->problem.collective).name);
   }
 }
 
 static tutti_status print_times(const plan_work *work) {
-  static const int64_t usual[] = {8, 64 << 10, 16 << 20};
   const plan_options *options = work->options;
-  const int64_t *size = options->size_count ? options->size : usual;
-  int count = options->size_count ? options->size_count : (int)TT_COUNT(usual);
+  const int64_t *size;
+  int count = plan_sizes(options, &size);
   char text[PLAN_MODEL], time[32], bytes[16];
   tutti_status status = TUTTI_OK;
   tt_sim_model_print(&work->model, text, sizeof text);
@@ -171,7 +171,10 @@ static tutti_status print_times(const plan_work *work) {
       break;
     tool_format_time(time_ns[0], time);
     tt_format_bytes(size[n], bytes);
-    printf("  n = %-11s %12s\n", bytes, time);
+    if (options->problem.collective == TT_BARRIER)
+      printf("  %-15s %12s\n", "time", time);
+    else
+      printf("  n = %-11s %12s\n", bytes, time);
     print_also(options, size[n], time_ns + 1);
   }
   return status;

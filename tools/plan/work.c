@@ -140,7 +140,16 @@ static double packets(const plan_work *work, double total_bytes) {
   return blocks * (slices > 1 ? slices : 1);
 }
 
+int plan_sizes(const plan_options *options, const int64_t **size) {
+  static const int64_t usual[] = {8, 64 << 10, 16 << 20};
+  bool asked = options->size_count > 0;
+  *size = asked ? options->size : usual;
+  return options->problem.collective == TT_BARRIER ? 1 : asked ? options->size_count : (int)TT_COUNT(usual);
+}
+
 static tt_sim_call call_of(const plan_work *work, int64_t bytes, double start_ns) {
+  if (work->options->problem.collective == TT_BARRIER)
+    bytes = 1; /* its token is an element, and not cut */
   int64_t units = (int64_t)work->plan[0]->block_count / plan_unit_blocks(work);
   return (tt_sim_call){
       .plan = (const tt_plan *const *)work->plan, .lengths = {.total_bytes = bytes * units}, .start_ns = start_ns};

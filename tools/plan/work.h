@@ -37,6 +37,9 @@ tutti_status plan_work_cost(const plan_work *work, int64_t bytes, double *time_n
 /* The same, and of each call that goes on at the same time. */
 tutti_status plan_work_times(const plan_work *work, int64_t bytes, double time_ns[static 1 + PLAN_ALSO]);
 
+/* Which n times are for: those asked for, or some. A barrier has no length, and one time. */
+int plan_sizes(const plan_options *options, const int64_t **size);
+
 /* What n stands for, in plan blocks, and in words. */
 int64_t plan_unit_blocks(const plan_work *work);
 const char *plan_unit_text(const plan_work *work);
