@@ -89,6 +89,8 @@ refuse 1 "'late=5' is unknown; links have beta and load" broadcast -n 4 --nodes 
 refuse 2 "'sing' is not a collective" broadcast -n 4 --also "sing size=1M"
 refuse 2 "size=1Q is not a size" broadcast -n 4 --also "broadcast size=1Q"
 refuse 2 "root=4 is not a rank below 4" broadcast -n 4 --also "broadcast root=4"
+refuse 1 "'nosuch' is neither a preset nor" allreduce -n 4 --params all --also "broadcast params=nosuch"
+refuse 1 "the topology has no level 'node'" allreduce -n 4 --params all --also "broadcast params=two-level-binomial"
 refuse 2 "'now' is unknown; write size=1M" broadcast -n 4 --also "allreduce now=1us"
 
 # every collective: n, roots, graphs

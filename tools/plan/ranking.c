@@ -15,19 +15,24 @@
 
 /* ---- rows ---- */
 
-static void fill(plan_ranking *all, const plan_work *work, plan_row *to) {
+static tutti_status fill(plan_ranking *all, const plan_work *work, plan_row *to) {
   tt_plan_counts most = plan_busiest(work);
+  tutti_status status = TUTTI_OK;
   to->rounds = work->plan[0]->time_count;
   to->messages = most.messages;
   plan_unit_format(work, most.blocks, to->bytes);
-  for (int n = 0; n < all->size_count; n++)
-    if (plan_work_cost(work, all->size[n], &to->time_ns[n]) != TUTTI_OK) {
+  for (int n = 0; n < all->size_count && status == TUTTI_OK; n++) {
+    status = plan_work_cost(work, all->size[n], &to->time_ns[n]);
+    if (status == TUTTI_ERR_UNSUPPORTED) {
       to->time_ns[n] = -1;
       all->gaps = true;
+      status = TUTTI_OK;
     }
+  }
   all->unit = plan_unit_text(work);
   plan_title(work, all->title, sizeof all->title);
   tt_sim_model_print(&work->model, all->model, sizeof all->model);
+  return status;
 }
 
 static tutti_status make_row(plan_ranking *all, const tt_preset *preset, plan_row *to) {
@@ -36,12 +41,14 @@ static tutti_status make_row(plan_ranking *all, const tt_preset *preset, plan_ro
   tutti_status status = plan_work_open(all->options, preset->text, &work);
   if (status == TUTTI_OK)
     status = plan_work_lower(&work, PLAN_SIMULATED);
-  if (status == TUTTI_OK)
-    fill(all, &work, to);
-  else
+  if (status == TUTTI_OK) {
+    status = fill(all, &work, to);
+  } else if (status == TUTTI_ERR_PLAN) {
     snprintf(to->reason, sizeof to->reason, "%s", tutti_last_error());
+    status = TUTTI_OK;
+  }
   plan_work_close(&work);
-  return status == TUTTI_ERR_PLAN ? TUTTI_OK : status;
+  return status;
 }
 
 /* ---- order ---- */
