@@ -34,6 +34,9 @@ expect '"predicted_ns": 2100.0' broadcast -n 2 --params binomial --json --sizes 
 expect '"root": 5' broadcast -n 8 --root 5 --nodes 2 --json
 refuse 2 "--json is of one preset" allreduce -n 8 --params all --json
 refuse 2 "cannot both go to standard output" allreduce -n 8 --json --svg -
+refuse 2 "cannot both go to standard output" allreduce -n 8 --dot - --svg -
+refuse 2 "--dot draws nothing with --text" allreduce -n 8 --text --dot "$folder/dot"
+refuse 2 "--svg draws nothing with --params all" allreduce -n 8 --params all --svg -
 
 # messages, blocks and bytes that each rank sends; then all of them
 expect " core 3 3 3 n 24 24 n" allreduce -n 8 --params recursive-doubling
@@ -67,6 +70,10 @@ expect " linear 1 7 0.875 n 7 us 12.7 us " gather -n 8 --params all --sizes 8,64
 expect " n = 1000 1.1 us" broadcast -n 2 $rates --sizes 1000
 expect "node:alpha=5us,beta=0.1,links=2;core:alpha=1us,beta=0.1;gamma=0.05" allreduce -n 4 --nodes 2 $rates --model "node:alpha=5us,links=2"
 expect "measured between two ranks of this machine: core:alpha=" allreduce -n 2 --measure
+"$tutti" plan allreduce -n 2 --measure --text 2>/dev/null | "$tutti" verify --plan - >/dev/null || {
+  echo "--measure --text is no text of plans"
+  failed=1
+}
 
 # single links and ranks, and several calls: 3 messages of 1000 bytes over NICs of 10 and 5 bytes a ns; ranks that are late;
 # a call that has the port first

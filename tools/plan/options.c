@@ -159,6 +159,23 @@ static const tool_option rows[] = {
 
 /* ---- what goes together ---- */
 
+static bool is_stdout(const char *path) { return path && strcmp(path, "-") == 0; }
+
+static int check_pictures(const plan_options *options) {
+  const char *svg = options->picture.svg, *dot = options->picture.dot;
+  const char *beside = options->only.composition         ? "--composition"
+                       : options->only.text              ? "--text"
+                       : options->text_rank >= 0         ? "--rank"
+                       : !strcmp(options->params, "all") ? "--params all"
+                                                         : NULL;
+  if ((svg || dot) && beside)
+    return FAIL("%s draws nothing with %s", svg ? "--svg" : "--dot", beside);
+  if (options->only.json + is_stdout(svg) + is_stdout(dot) > 1)
+    return FAIL("%s and a picture cannot both go to standard output; name a file for the picture",
+                options->only.json ? "--json" : "a graph");
+  return 0;
+}
+
 static int check_parts(const plan_options *options) {
   bool all = strcmp(options->params, "all") == 0;
   if ((options->alloc || options->by_rank) && (options->size_count == 0 || all))
@@ -169,10 +186,7 @@ static int check_parts(const plan_options *options) {
     return FAIL("--params all: name one preset to print plans as text");
   if (options->only.json && (all || options->measure || options->also.count > 0))
     return FAIL("--json is of one preset, without --measure and --also");
-  if (options->only.json && ((options->picture.svg && !strcmp(options->picture.svg, "-")) ||
-                             (options->picture.dot && !strcmp(options->picture.dot, "-"))))
-    return FAIL("--json and a picture cannot both go to standard output; name a file for the picture");
-  return 0;
+  return check_pictures(options);
 }
 
 static int check_switches(const plan_options *options) {

@@ -111,7 +111,7 @@ static tutti_status measure(plan_options *options) {
   tutti_status status = plan_measure(measured);
   if (status != TUTTI_OK)
     return status;
-  printf("measured between two ranks of this machine: %s\n", measured);
+  fprintf(stderr, "measured between two ranks of this machine: %s\n", measured);
   memcpy(given, options->model, sizeof given);
   int length = snprintf(options->model, PLAN_MODEL, "%s;%s", measured, given);
   return length < PLAN_MODEL ? TUTTI_OK : tt_fail(TUTTI_ERR_ARGUMENT, "the model is too long");
