@@ -163,12 +163,26 @@ static void test_cells_combine_as_much_slower_as_slots_do(void **state) {
             slot[TT_SIM_COMBINE].piece_ns[k] - slot[TT_SIM_STORE].piece_ns[k]);
 }
 
+/* From no byte on, from less than a slot, and from never. */
+static void test_probes_have_pieces_wherever_stores_go_past_the_cache(void **state) {
+  (void)state;
+  static const int64_t past[] = {0, 1, SLOT - 1, SLOT, PAST, INT64_MAX};
+  tt_probe probe[TT_PROBES_MOST];
+  for (size_t n = 0; n < TT_COUNT(past); n++) {
+    int count = tt_fit_probes(SLOT, CELL, READ, MEMORY, past[n], false, probe);
+    assert_true(count > 0);
+    for (int k = 0; k < count; k++)
+      assert_true(probe[k].pieces > 0 && tt_probe_trip(&probe[k]) > 0 && tt_probe_trip(&probe[k]) <= MEMORY);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_a_known_machine_is_found),
       cmocka_unit_test(test_ways_between_machines_are_found),
       cmocka_unit_test(test_what_ranks_share_is_found),
       cmocka_unit_test(test_cells_combine_as_much_slower_as_slots_do),
+      cmocka_unit_test(test_probes_have_pieces_wherever_stores_go_past_the_cache),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -70,12 +70,14 @@ static void add_reads(list *to, tt_sim_act act, int64_t read_bytes) {
   add_reuses(to, probe_of(TT_MEDIUM_READ, act, piece));
 }
 
+/* Where every slot is stored past the cache, probes of pieces tell how long that takes. */
 static void add_past(list *to, tt_medium medium, tt_sim_act act, int64_t slot, int64_t past_bytes) {
   tt_probe probe = probe_of(medium, act, medium == TT_MEDIUM_READ ? past_bytes : slot);
+  if (past_bytes < 1 || past_bytes < probe.piece_bytes || past_bytes > to->memory_bytes)
+    return;
   probe.pieces = past_bytes / probe.piece_bytes;
   probe.past = true;
-  if (past_bytes > 0)
-    add(to, probe);
+  add(to, probe);
 }
 
 int tt_fit_probes(int64_t slot_bytes, int64_t cell_bytes, int64_t read_bytes, int64_t memory_bytes, int64_t past_bytes,
