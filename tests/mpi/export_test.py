@@ -153,6 +153,12 @@ class Exported(unittest.TestCase):
         self.assertEqual(self.said.strip(), "allreduce 2M, 4 ranks: 'form=split [2:chain/core:star] channels=2' has no "
                          "counterpart; nearest is ring")
 
+    def test_a_winner_of_another_version_is_left_out(self):
+        winners = winner("broadcast", 4096, "binomial"), winner("allreduce", 64, "form=later [core:star]")
+        for library, kept in ("openmpi", "1024 6 0 0 # binomial"), ("mpich", "Bcast_intra_binomial"), ("ucc", "bcast:1024-"):
+            self.assertIn(kept, self.export(library, *winners).read_text())
+            self.assertRegex(self.said, "allreduce 64, 4 ranks: left out; .* does not know 'form=later .*wisdom.json:")
+
     def test_of_two_shapes_that_of_most_nodes_counts(self):
         self.export("openmpi", winner("broadcast", 64, "linear"), winner("broadcast", 64, "binomial", nodes=2))
         self.assertIn("broadcast 64, 4 ranks on 1 node: left out", self.said)

@@ -49,10 +49,10 @@ class Reported(unittest.TestCase):
         self.assertEqual(run.returncode, code, run.stdout + run.stderr)
         return run.stderr
 
-    def report(self):
+    def report(self, *more):
         self.run_tutti("tune", "barrier", "-n", "2", "--budget", "100ms", "--busy")
         wisdom = json.loads(self.wisdom.read_text())
-        wisdom.update(about=HOSTILE, winners=WINNERS)
+        wisdom.update(about=HOSTILE, winners=WINNERS + list(more))
         self.wisdom.write_text(json.dumps(wisdom))
         self.run_tutti("report", str(self.page))
         text = self.page.read_text()
@@ -82,6 +82,12 @@ class Reported(unittest.TestCase):
             head, _, svg = source.partition(",")
             self.assertEqual(head, "data:image/svg+xml")
             xml.etree.ElementTree.fromstring(urllib.parse.unquote(svg))
+
+    def test_a_winner_of_another_version_is_a_question_mark(self):
+        text, links = self.report(winner("allreduce", 64, "form=later [core:star]"))
+        self.assertIn('<td><a href="#w%d">?</a></td>' % len(WINNERS), text)
+        self.assertIn("No picture: allreduce has no form 'later'", text)
+        self.assertEqual(len(links.sources), len(WINNERS) + 1)
 
     def test_nothing_comes_from_elsewhere(self):
         text, links = self.report()

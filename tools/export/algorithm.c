@@ -77,15 +77,13 @@ static bool is_plain(const tt_params *params, bool one_node) {
   return plain;
 }
 
-tutti_status export_choose(const tt_winner *winner, export_choice *choice) {
+bool export_choose(const tt_winner *winner, export_choice *choice) {
   tt_params params;
-  tutti_status status = tt_params_parse(winner->text, &params);
-  if (status != TUTTI_OK)
-    return status;
   tt_collective collective = winner->region.collective;
-  const char *form = tt_compose_form(collective, params.form);
+  bool known = tt_params_parse(winner->text, &params) == TUTTI_OK;
+  const char *form = known ? tt_compose_form(collective, params.form) : NULL;
   if (!form)
-    return tt_fail(TUTTI_ERR_PLAN, "%s has no form '%s'", tt_compose_info(collective).name, params.form);
+    return false;
   bool one_node = winner->region.node_count == 1, rooted = tt_compose_info(collective).has_root;
   const tt_level_params *level = level_of(&params, tt_compose_info(collective).name, one_node);
   bool steps = strchr(form, '.') != NULL;
@@ -95,5 +93,5 @@ tutti_status export_choose(const tt_winner *winner, export_choice *choice) {
     choice->k = level->k;
   if (!steps && collective == TT_ALLREDUCE && choice->algorithm == EXPORT_RING)
     choice->plain = false; /* whole vectors go around, not blocks */
-  return TUTTI_OK;
+  return true;
 }

@@ -31,6 +31,7 @@ typedef struct export_choice {
 } export_choice;
 
 const char *export_algorithm_name(export_algorithm algorithm);
-tutti_status export_choose(const tt_winner *winner, export_choice *choice);
+/* false: this version has no such form, and jobs do not run it. */
+bool export_choose(const tt_winner *winner, export_choice *choice);
 
 #endif

@@ -133,49 +133,42 @@ static const char *leaf_of(int n, const export_span *span) {
 }
 
 /* MPICH reads lengths as int. */
-static tutti_status write_lengths(const export_table *table, const export_group *group, int n, FILE *file) {
+static void write_lengths(const export_table *table, const export_group *group, int n, FILE *file) {
   export_span span[TT_BUCKETS];
   int count;
   int64_t blocks = tuned[n].per_block ? group->shape.rank_count : 1;
-  tutti_status status = export_spans(table, group, tuned[n].collective, rows, TT_COUNT(rows), span, &count);
-  if (status != TUTTI_OK)
-    return status;
+  export_spans(table, group, tuned[n].collective, rows, TT_COUNT(rows), span, &count);
   fputc('{', file);
   int s = 0;
   for (; s + 1 < count && (span[s + 1].begin - 1) / blocks < INT32_MAX; s++)
     fprintf(file, "\n   \"%s<=%" PRId64 "\":%s,", tuned[n].length, (span[s + 1].begin - 1) / blocks,
             leaf_of(n, &span[s]));
   fprintf(file, "\n   \"%s=any\":%s}", tuned[n].length, leaf_of(n, &span[s]));
-  return TUTTI_OK;
 }
 
-static tutti_status write_tuned(const export_table *table, int n, FILE *file) {
-  tutti_status status = TUTTI_OK;
+static void write_tuned(const export_table *table, int n, FILE *file) {
   int64_t below = 1; /* sizes up to here have their rules */
   fprintf(file, " \"collective=%s\":{\"comm_type=intra\":{", tuned[n].name);
-  for (int g = 0; g < table->group_count && status == TUTTI_OK; g++) {
+  for (int g = 0; g < table->group_count; g++) {
     int64_t ranks = table->group[g].shape.rank_count;
     if (below < ranks - 1 || g == 0)
       fprintf(file, "\n  \"comm_size<=%" PRId64 "\":%s,", ranks - 1, tuned[n].usual);
     fprintf(file, "\n  \"comm_size<=%" PRId64 "\":", ranks);
-    status = write_lengths(table, &table->group[g], n, file);
+    write_lengths(table, &table->group[g], n, file);
     fputc(',', file);
     below = ranks;
   }
   fprintf(file, "\n  \"comm_size=any\":%s},\n  \"comm_type=inter\":{\"algorithm=MPIR_%s\":{}}},\n", tuned[n].usual,
           tuned[n].inter);
-  return status;
 }
 
-static tutti_status write_all(const export_table *table, FILE *file) {
-  tutti_status status = TUTTI_OK;
+static void write_all(const export_table *table, FILE *file) {
   fputs("{\n", file);
-  for (int n = 0; n < (int)TT_COUNT(tuned) && status == TUTTI_OK; n++)
-    status = write_tuned(table, n, file);
+  for (int n = 0; n < (int)TT_COUNT(tuned); n++)
+    write_tuned(table, n, file);
   for (size_t n = 0; n < TT_COUNT(rest); n++)
     fprintf(file, " \"collective=%s\":%s%s\n", rest[n].name, rest[n].rules, n + 1 < TT_COUNT(rest) ? "," : "");
   fputs("}\n", file);
-  return status;
 }
 
 /* MPICH maps the file and reads up to a zero: what fills its last page. There is none in a file of whole pages. */
@@ -185,11 +178,11 @@ tutti_status export_write_mpich(const export_table *table, FILE *file) {
   FILE *memory = open_memstream(&text, &size);
   if (!memory)
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for the rules");
-  tutti_status status = write_all(table, memory);
-  if (fclose(memory) != 0 && status == TUTTI_OK)
-    status = tt_fail(TUTTI_ERR_MEMORY, "no memory for the rules");
-  if (status == TUTTI_OK)
+  write_all(table, memory);
+  bool whole = fclose(memory) == 0;
+  if (whole)
     fprintf(file, "%s%s", text, size % 4096 == 0 ? "\n" : "");
   free(text);
-  return status == TUTTI_OK ? export_say_gaps(table, rows, TT_COUNT(rows)) : status;
+  export_say_gaps(table, rows, TT_COUNT(rows));
+  return whole ? TUTTI_OK : tt_fail(TUTTI_ERR_MEMORY, "no memory for the rules");
 }

@@ -54,17 +54,14 @@ static const export_row *find_row(const export_row *rows, size_t count, tt_colle
   return first;
 }
 
-/* exact: the library does the same. */
-static tutti_status find_counterpart(const tt_winner *winner, const export_row *rows, size_t row_count,
-                                     export_span *span, bool *exact) {
+/* The span's row; whether the library does the same. */
+static bool find_counterpart(const tt_winner *winner, const export_row *rows, size_t row_count, export_span *span) {
   export_choice choice;
-  tutti_status status = export_choose(winner, &choice);
-  if (status != TUTTI_OK)
-    return status;
+  if (!export_choose(winner, &choice))
+    return false;
   span->row = find_row(rows, row_count, winner->region.collective, choice.algorithm);
   span->slice_bytes = choice.slice_bytes;
-  *exact = span->row && span->row->same && span->row->algorithm == choice.algorithm && choice.plain;
-  return TUTTI_OK;
+  return span->row && span->row->same && span->row->algorithm == choice.algorithm && choice.plain;
 }
 
 /* ---- lengths ---- */
@@ -81,15 +78,13 @@ static const tt_winner *winner_at(const export_table *table, const export_group 
 }
 
 /* A barrier has no length. */
-static tutti_status span_of_barrier(const export_table *table, const export_group *group, const export_row *rows,
-                                    size_t row_count, export_span *span) {
-  bool exact;
-  for (int b = 0; b < TT_BUCKETS; b++) {
-    const tt_winner *winner = winner_at(table, group, TT_BARRIER, b);
-    if (winner)
-      return find_counterpart(winner, rows, row_count, span, &exact);
-  }
-  return TUTTI_OK;
+static void span_of_barrier(const export_table *table, const export_group *group, const export_row *rows,
+                            size_t row_count, export_span *span) {
+  const tt_winner *winner = NULL;
+  for (int b = 0; b < TT_BUCKETS && !winner; b++)
+    winner = winner_at(table, group, TT_BARRIER, b);
+  if (winner)
+    find_counterpart(winner, rows, row_count, span);
 }
 
 /* Two ideas may have one counterpart. */
@@ -98,19 +93,17 @@ static bool is_same_rule(const export_span *a, const export_span *b) {
   return (both ? strcmp(a->row->name, b->row->name) == 0 : a->row == b->row) && a->slice_bytes == b->slice_bytes;
 }
 
-tutti_status export_spans(const export_table *table, const export_group *group, tt_collective collective,
-                          const export_row *rows, size_t row_count, export_span span[static TT_BUCKETS], int *count) {
-  tutti_status status = TUTTI_OK;
-  bool exact;
+void export_spans(const export_table *table, const export_group *group, tt_collective collective,
+                  const export_row *rows, size_t row_count, export_span span[static TT_BUCKETS], int *count) {
   *count = 1;
   span[0] = (export_span){.begin = 0};
   if (collective == TT_BARRIER)
-    return span_of_barrier(table, group, rows, row_count, &span[0]);
-  for (int b = 0; b < TT_BUCKETS - 2 && status == TUTTI_OK; b++) {
+    span_of_barrier(table, group, rows, row_count, &span[0]);
+  for (int b = 0; b < TT_BUCKETS - 2 && collective != TT_BARRIER; b++) {
     const tt_winner *winner = winner_at(table, group, collective, b);
     export_span next = {.begin = begin_of(b)}, *last = &span[*count - 1];
     if (winner)
-      status = find_counterpart(winner, rows, row_count, &next, &exact);
+      find_counterpart(winner, rows, row_count, &next);
     if (is_same_rule(&next, last))
       continue;
     if (next.begin > last->begin)
@@ -118,7 +111,6 @@ tutti_status export_spans(const export_table *table, const export_group *group, 
     else
       *last = next;
   }
-  return status;
 }
 
 /* ---- what is lost ---- */
@@ -130,34 +122,33 @@ static const export_group *group_of(const export_table *table, int64_t ranks) {
   return NULL;
 }
 
-static tutti_status say_gap(const export_table *table, const tt_winner *winner, const export_row *rows,
-                            size_t row_count) {
+static void say_gap(const export_table *table, const tt_winner *winner, const export_row *rows, size_t row_count) {
   const tt_region *region = &winner->region;
   const export_group *group = group_of(table, region->rank_count);
   export_span span = {.row = NULL};
-  bool exact = true;
+  export_choice choice;
   char bytes[16], call[96];
   if (!group)
-    return TUTTI_OK;
+    return;
   tt_format_bytes(region->bytes, bytes);
   snprintf(call, sizeof call, "%s %s, %" PRId64 " ranks", tt_compose_info(region->collective).name, bytes,
            region->rank_count);
   if (!is_same_shape(region, &group->shape)) {
     fprintf(stderr, "%s on %" PRId64 " node%s: left out; %s tells communicators by their ranks alone\n", call,
             region->node_count, region->node_count == 1 ? "" : "s", table->library);
-    return TUTTI_OK;
+    return;
   }
-  tutti_status status = find_counterpart(winner, rows, row_count, &span, &exact);
-  if (status == TUTTI_OK && !span.row)
+  bool exact = find_counterpart(winner, rows, row_count, &span);
+  if (!export_choose(winner, &choice))
+    fprintf(stderr, "%s: left out; this version of tutti does not know '%s' (%s)\n", call, winner->text,
+            winner->source);
+  else if (!span.row)
     fprintf(stderr, "%s: left out; %s has no rules for it\n", call, table->library);
-  else if (status == TUTTI_OK && !exact)
+  else if (!exact)
     fprintf(stderr, "%s: '%s' has no counterpart; nearest is %s\n", call, winner->text, span.row->name);
-  return status;
 }
 
-tutti_status export_say_gaps(const export_table *table, const export_row *rows, size_t row_count) {
-  tutti_status status = TUTTI_OK;
-  for (int64_t n = 0; n < table->wisdom->count && status == TUTTI_OK; n++)
-    status = say_gap(table, &table->wisdom->winner[n], rows, row_count);
-  return status;
+void export_say_gaps(const export_table *table, const export_row *rows, size_t row_count) {
+  for (int64_t n = 0; n < table->wisdom->count; n++)
+    say_gap(table, &table->wisdom->winner[n], rows, row_count);
 }

@@ -41,9 +41,9 @@ typedef struct export_span {
 /* In the arena. TUTTI_ERR_ARGUMENT where the wisdom has no winner of two ranks or more. */
 tutti_status export_table_make(const tt_wisdom *wisdom, const char *library, tt_arena *arena, export_table *table);
 /* The first begins at 0. Neighbors differ. */
-tutti_status export_spans(const export_table *table, const export_group *group, tt_collective collective,
-                          const export_row *rows, size_t row_count, export_span span[static TT_BUCKETS], int *count);
+void export_spans(const export_table *table, const export_group *group, tt_collective collective,
+                  const export_row *rows, size_t row_count, export_span span[static TT_BUCKETS], int *count);
 /* On stderr: winners without counterpart, and shapes that are left out. */
-tutti_status export_say_gaps(const export_table *table, const export_row *rows, size_t row_count);
+void export_say_gaps(const export_table *table, const export_row *rows, size_t row_count);
 
 #endif

