@@ -83,6 +83,14 @@ class Reported(unittest.TestCase):
             self.assertEqual(head, "data:image/svg+xml")
             xml.etree.ElementTree.fromstring(urllib.parse.unquote(svg))
 
+    def test_shapes_are_told_apart(self):
+        even = winner("reduce", 64, "linear", ranks=16, nodes=2)
+        text, links = self.report(even, dict(even, ranks_per_node=12), dict(even, nics=2))
+        for shape in "16 ranks on 2 nodes", "16 ranks on 2 nodes of up to 12", "16 ranks on 2 nodes, 2 NICs":
+            self.assertEqual(text.count("<tr><th>%s</th>" % shape), 1)
+        self.assertIn("No picture: wisdom does not say how many ranks each of the nodes has", text)
+        self.assertEqual(len(links.sources), len(WINNERS) + 1 + 2)
+
     def test_a_winner_of_another_version_is_a_question_mark(self):
         text, links = self.report(winner("allreduce", 64, "form=later [core:star]"))
         self.assertIn('<td><a href="#w%d">?</a></td>' % len(WINNERS), text)

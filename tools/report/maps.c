@@ -8,7 +8,8 @@
 #include <inttypes.h>
 #include <math.h>
 
-#define WIDTH 720.0
+#define WIDTH 840.0
+#define NAMES 270.0 /* beside the chart */
 #define HEIGHT 260.0
 #define LEFT 70.0
 #define BOTTOM 30.0
@@ -18,10 +19,19 @@ bool report_same_shape(const tt_region *a, const tt_region *b) {
          a->nic_count == b->nic_count;
 }
 
-void report_shape_text(const tt_region *shape, char text[static 64]) {
-  int length = snprintf(text, 64, "%" PRId64 " ranks", shape->rank_count);
+bool report_is_even(const tt_region *shape) {
+  return shape->ranks_per_node == (shape->rank_count + shape->node_count - 1) / shape->node_count;
+}
+
+void report_shape_text(const tt_region *shape, char text[static REPORT_SHAPE]) {
+  char nodes[40] = "", each[32] = "", nics[32] = "";
   if (shape->node_count > 1)
-    snprintf(text + length, 64 - (size_t)length, " on %" PRId64 " nodes", shape->node_count);
+    snprintf(nodes, sizeof nodes, " on %" PRId64 " nodes", shape->node_count);
+  if (!report_is_even(shape))
+    snprintf(each, sizeof each, " of up to %" PRId64, shape->ranks_per_node);
+  if (shape->node_count > 1 && shape->nic_count != 1)
+    snprintf(nics, sizeof nics, ", %" PRId64 " NICs", shape->nic_count);
+  snprintf(text, REPORT_SHAPE, "%" PRId64 " ranks%s%s%s", shape->rank_count, nodes, each, nics);
 }
 
 static const tt_winner *winner_of(const tt_wisdom *wisdom, tt_collective collective, int64_t number) {
@@ -88,7 +98,7 @@ static void put_lengths(const tt_wisdom *wisdom, tt_collective collective, FILE 
 }
 
 void report_map(const tt_wisdom *wisdom, tt_collective collective, FILE *out) {
-  char shape[64];
+  char shape[REPORT_SHAPE];
   put_lengths(wisdom, collective, out);
   for (int64_t n = 0; n < wisdom->count; n++) {
     const tt_region *region = &wisdom->winner[n].region;
@@ -127,10 +137,10 @@ static void put_grid(const range *bytes, const range *time, FILE *out) {
     tool_format_time(ns, text);
     fprintf(out,
             "<path class=\"grid\" d=\"M%.0f %.1fH%.0f\"/><text x=\"%.0f\" y=\"%.1f\" text-anchor=\"end\">%s</text>\n",
-            LEFT, y, WIDTH - 150, LEFT - 8, y + 4, text);
+            LEFT, y, WIDTH - NAMES, LEFT - 8, y + 4, text);
   }
   for (int64_t b = 8; b > 0 && (double)b <= pow(10, bytes->most) * 1.001; b = b <= INT64_MAX / 8 ? 8 * b : 0) {
-    double x = place(bytes, (double)b, LEFT, WIDTH - 150);
+    double x = place(bytes, (double)b, LEFT, WIDTH - NAMES);
     tt_format_bytes(b, text);
     if (x >= LEFT)
       fprintf(out, "<text x=\"%.1f\" y=\"%.0f\" text-anchor=\"middle\">%s</text>\n", x, HEIGHT - 10, text);
@@ -140,7 +150,7 @@ static void put_grid(const range *bytes, const range *time, FILE *out) {
 /* A line, a dot for each winner, and its name beside the chart. */
 static void put_line(const tt_wisdom *wisdom, const tt_region *shape, int number, const range *bytes, const range *time,
                      FILE *out) {
-  char name[64];
+  char name[REPORT_SHAPE];
   fprintf(out, "<g style=\"--hue:hsl(%d 65%% 50%%)\">", number * 137 % 360);
   for (int dots = 0; dots < 2; dots++) {
     fputs(dots ? "" : "<polyline points=\"", out);
@@ -148,15 +158,15 @@ static void put_line(const tt_wisdom *wisdom, const tt_region *shape, int number
       int64_t n = find(wisdom, shape, b);
       if (n < 0)
         continue;
-      double x = place(bytes, (double)b, LEFT, WIDTH - 150);
+      double x = place(bytes, (double)b, LEFT, WIDTH - NAMES);
       double y = place(time, (double)wisdom->winner[n].time_ns, HEIGHT - BOTTOM, 10);
       fprintf(out, dots ? "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3\"/>" : "%.1f,%.1f ", x, y);
     }
     fputs(dots ? "" : "\"/>", out);
   }
   report_shape_text(shape, name);
-  fprintf(out, "<circle cx=\"%.0f\" cy=\"%d\" r=\"4\"/></g><text x=\"%.0f\" y=\"%d\">%s</text>\n", WIDTH - 135,
-          16 + 16 * number, WIDTH - 124, 20 + 16 * number, name);
+  fprintf(out, "<circle cx=\"%.0f\" cy=\"%d\" r=\"4\"/></g><text x=\"%.0f\" y=\"%d\">%s</text>\n", WIDTH - NAMES + 15,
+          16 + 16 * number, WIDTH - NAMES + 26, 20 + 16 * number, name);
 }
 
 void report_chart(const tt_wisdom *wisdom, tt_collective collective, FILE *out) {

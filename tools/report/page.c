@@ -55,7 +55,7 @@ static void put_contents(const tt_wisdom *wisdom, FILE *out) {
 
 static void put_row(const tt_wisdom *wisdom, int64_t number, FILE *out) {
   const tt_winner *winner = &wisdom->winner[number];
-  char bytes[16], time[32], rules[32], shape[64];
+  char bytes[16], time[32], rules[32], shape[REPORT_SHAPE];
   tt_format_bytes(winner->region.bytes, bytes);
   tool_format_time((double)winner->time_ns, time);
   tool_format_time((double)winner->rules_ns, rules);

@@ -11,8 +11,11 @@ tutti_status report_page(const tt_wisdom *wisdom, FILE *out);
 /* ---- its parts ---- */
 
 bool report_same_shape(const tt_region *a, const tt_region *b);
-/* "4 ranks", "8 ranks on 2 nodes" */
-void report_shape_text(const tt_region *shape, char text[static 64]);
+/* Whether no node has more ranks than it must. How other shapes share them, wisdom does not say. */
+bool report_is_even(const tt_region *shape);
+enum { REPORT_SHAPE = 128 };
+/* "4 ranks", "16 ranks on 2 nodes of up to 12, 2 NICs" */
+void report_shape_text(const tt_region *shape, char text[static REPORT_SHAPE]);
 /* Of the collective; nothing where it has no winner. */
 void report_map(const tt_wisdom *wisdom, tt_collective collective, FILE *out);
 void report_chart(const tt_wisdom *wisdom, tt_collective collective, FILE *out);

@@ -77,6 +77,8 @@ static tutti_status put_plan(const tt_winner *winner, FILE *out) {
   options.problem.rank_count = winner->region.rank_count;
   options.node_count = winner->region.node_count;
   tutti_status status = plan_work_open(&options, winner->text, &work);
+  if (status == TUTTI_OK && !report_is_even(&winner->region))
+    status = tt_fail(TUTTI_ERR_UNSUPPORTED, "wisdom does not say how many ranks each of the nodes has");
   if (status == TUTTI_OK)
     status = plan_work_lower(&work, DRAWN);
   if (status == TUTTI_OK)
