@@ -52,6 +52,12 @@ search bench reduce -n 3 --sizes 1K
 grep -q "^reduce 1020: $differ plans differ; $differ tried" "$work/out" ||
   grep -q "^reduce 1K: $differ plans differ; $differ tried" "$work/out" || fail "explain has $differ candidates"
 
+# A choice without a plan is nothing to compare with.
+TUTTI_PARAMS=ring
+export TUTTI_PARAMS
+refuses 'scan: the choice: .* does not keep rank order' scan -n 4 --sizes 64 --seconds 0 --params search
+unset TUTTI_PARAMS
+
 refuses 'does not work with --against' allreduce -n 2 --params search --against mpich
 refuses 'does not work with another --params' allreduce -n 2 --params search --params ring
 refuses 'does not work with --json' allreduce -n 2 --params search --json "$work/json"

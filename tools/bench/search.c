@@ -35,7 +35,7 @@ typedef struct search {
 
 /* ---- one measurement ---- */
 
-/* BENCH_OK, BENCH_NO_PLAN; anything else ends the row, and is noted in it. */
+/* BENCH_OK, or BENCH_NO_PLAN of a candidate; anything else ends the row, and is noted in it. */
 static int measure(search *of, const entry *at, double seconds, double *time_ns) {
   static bench_figures figures;
   snprintf(of->task.command.params, sizeof of->task.command.params, "%s", at->text);
@@ -44,7 +44,7 @@ static int measure(search *of, const entry *at, double seconds, double *time_ns)
   *time_ns = figures.median_ns;
   if (at == of->entry)
     memcpy(of->choice, figures.ran.params, sizeof of->choice);
-  if (result == BENCH_OK || result == BENCH_NO_PLAN)
+  if (result == BENCH_OK || (result == BENCH_NO_PLAN && at != of->entry))
     return result;
   of->row->result = result;
   snprintf(of->row->text, sizeof of->row->text, "%.200s: %.300s", *at->text ? at->text : "the choice", figures.text);
