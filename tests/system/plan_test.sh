@@ -125,6 +125,9 @@ refuse 2 "name one preset to print plans as text" allreduce -n 4 --params all --
 refuse 2 "needs --graph" neighbor-allgather -n 4
 refuse 2 "does not use a graph" allgather -n 4 --graph 2x2
 refuse 2 "--graph 3x3 has 9 ranks, but -n is 8" neighbor-allgather -n 8 --graph 3x3
+refuse 2 "--graph 10000x10000: the limit is 1048576 ranks" neighbor-allgather --graph 10000x10000
+echo "0 2000000000" > "$folder/far"
+refuse 2 "line 1: an edge must be two ranks below 1048576" neighbor-allgather --graph "$folder/far"
 refuse 2 "nor a file" neighbor-allgather --graph "$folder/missing"
 refuse 2 "line 4: rank 3 is not one of 3" neighbor-allgather -n 3 --graph "$folder/edges"
 echo "0 x" > "$folder/bad"

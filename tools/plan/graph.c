@@ -67,8 +67,8 @@ static void add_neighbors(edges *all, int64_t rank, const int64_t *length, int c
 static tutti_status make_grid(edges *all, const int64_t *length, int count, const char *text) {
   int64_t ranks = 1;
   for (int d = 0; d < count; d++)
-    if (__builtin_mul_overflow(ranks, length[d], &ranks) || ranks > INT32_MAX / 2 / DIMENSIONS)
-      return tt_fail(TUTTI_ERR_ARGUMENT, "--graph %s has too many ranks", text);
+    if (__builtin_mul_overflow(ranks, length[d], &ranks) || ranks > PLAN_RANKS_MOST)
+      return tt_fail(TUTTI_ERR_ARGUMENT, "--graph %s: the limit is %d ranks", text, PLAN_RANKS_MOST);
   if (all->ranks && all->ranks != ranks)
     return tt_fail(TUTTI_ERR_ARGUMENT, "--graph %s has %" PRId64 " ranks, but -n is %" PRId64, text, ranks, all->ranks);
   all->ranks = ranks;
@@ -86,7 +86,7 @@ static bool read_edge(const char *line, int64_t edge[static 2]) {
     const char *begin = rest;
     errno = 0;
     edge[n] = strtoll(begin, &rest, 10);
-    if (rest == begin || errno || edge[n] < 0 || edge[n] >= INT32_MAX)
+    if (rest == begin || errno || edge[n] < 0 || edge[n] >= PLAN_RANKS_MOST)
       return false;
   }
   return rest[strspn(rest, " \t\r\n")] == '\0';
@@ -101,8 +101,8 @@ static tutti_status read_lines(edges *all, FILE *file, const char *path) {
     if (line[strspn(line, " \t\r\n")] == '\0' || line[0] == '#')
       continue;
     if (!read_edge(line, edge))
-      status =
-          tt_fail(TUTTI_ERR_ARGUMENT, "%s, line %" PRId64 ": an edge must be two ranks, such as: 0 1", path, number);
+      status = tt_fail(TUTTI_ERR_ARGUMENT, "%s, line %" PRId64 ": an edge must be two ranks below %d, such as: 0 1",
+                       path, number, PLAN_RANKS_MOST);
     for (int n = 0; n < 2 && status == TUTTI_OK; n++)
       most = edge[n] > most ? edge[n] : most;
     if (status == TUTTI_OK && all->ranks && most >= all->ranks)

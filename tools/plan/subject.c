@@ -8,8 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define RANKS_MOST (1 << 20)
-
 #define FAIL(...) tool_fail(options->command, TOOL_WRONG, __VA_ARGS__)
 
 void plan_print_collectives(FILE *out) {
@@ -121,12 +119,14 @@ static int find_collective(plan_options *options) {
 
 int plan_subject_check(plan_options *options) {
   tt_problem *problem = &options->problem;
-  if (find_collective(options) != 0 || count_map(options) != 0 || read_graph(options) != 0)
+  if (find_collective(options) != 0 || count_map(options) != 0)
+    return TOOL_WRONG;
+  if (problem->rank_count > PLAN_RANKS_MOST)
+    return FAIL("-n %" PRId64 ": the limit is %d ranks", problem->rank_count, PLAN_RANKS_MOST);
+  if (read_graph(options) != 0)
     return TOOL_WRONG;
   if (problem->rank_count < 1)
     return FAIL("the number of ranks is missing; add -n N");
-  if (problem->rank_count > RANKS_MOST)
-    return FAIL("-n %" PRId64 ": the limit is %d ranks", problem->rank_count, RANKS_MOST);
   return check_places(options);
 }
 
