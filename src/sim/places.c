@@ -27,7 +27,7 @@ static const char *read_number(const char *text, int64_t *number) {
   if (!isdigit((unsigned char)*text))
     return NULL;
   *number = strtoll(text, &rest, 10);
-  return rest;
+  return *number < INT64_MAX ? rest : NULL; /* which means any */
 }
 
 static const char *read_some(const char *text, int64_t *first, int64_t *last) {

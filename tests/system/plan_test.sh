@@ -89,6 +89,7 @@ expect " also 1000 6.1 us broadcast" broadcast -n 2 $rates --sizes 1000 --also "
 expect " time 3 us" barrier -n 8 --params recursive-doubling --alpha 1us --beta 0 --sizes 16M
 expect " also 2.1 us barrier" broadcast -n 2 $rates --sizes 1000 --also "barrier params=recursive-doubling"
 expect '"predicted_ns": 1001.0' barrier -n 2 --params recursive-doubling --json --sizes 1M --alpha 1us --beta 1 --gamma 0
+refuse 1 "'rank.9223372036854775807' is no place" broadcast -n 4 --model "rank.9223372036854775807:late=5us"
 refuse 1 "'node.4' is not there; the last node is 3" broadcast -n 4 --nodes 4 --model "node.4:load=50%"
 refuse 1 "'node.0.2' is not there; each node has 1 link" broadcast -n 4 --nodes 4 --model "node.0.2:load=50%"
 refuse 1 "'core.0' has no links that ranks share; add core:links=1" broadcast -n 4 --model "core.0:load=50%"
