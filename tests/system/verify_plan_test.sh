@@ -77,6 +77,11 @@ verdict 2 "line 1: expected 'plans 1' at ''" "$folder/empty"
 verdict 2 "nowhere: cannot read it: No such file or directory" "$folder/nowhere"
 verdict 2 "cannot read it: Is a directory" "$folder"
 verdict 2 "more than 256 MiB of text" /dev/zero
+for number in "" 4611686018427387904; do
+  "$tutti" verify --max-ranks 0 --random "$number" > /dev/null 2> "$folder/error"
+  [ $? -eq 2 ] && grep -q "unknown argument" "$folder/error" || { echo "--random '$number' runs nothing and succeeds"; failed=1; }
+done
+
 "$tutti" verify --plan "$folder/ring" --seed 1 > /dev/null 2> "$folder/error"
 [ $? -eq 2 ] && grep -q "excludes other options" "$folder/error" || { echo "--plan and --seed together"; failed=1; }
 "$tutti" plan allreduce -n 4 --text --rank 2 | head -n 1 | grep -q '^plan rank 2 of 4 ' || { echo "--text --rank 2"; failed=1; }

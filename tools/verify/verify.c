@@ -5,6 +5,8 @@
 #include "plan.h"
 #include "search.h"
 
+#include "tools/shared/shared.h"
+
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -187,12 +189,12 @@ static void run_random(verify_run *run, tt_case_kind kind, const char *name) {
 
 /* ---- the command ---- */
 
+#define NUMBER_MOST (INT64_MAX / 8) /* random cases are drawn up to four times */
+
 static bool take_number(int argc, char **argv, int *at, const char *name, int64_t least, int64_t *number) {
   if (strcmp(argv[*at], name) != 0 || *at + 1 >= argc)
     return false;
-  char *rest;
-  *number = strtoll(argv[++*at], &rest, 10);
-  return *rest == '\0' && *number >= least;
+  return tool_read_number(argv[++*at], least, NUMBER_MOST, number);
 }
 
 static bool take_path(int argc, char **argv, int *at, const char **path) {
