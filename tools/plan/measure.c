@@ -149,7 +149,8 @@ tutti_status plan_measure(char text[static PLAN_MODEL]) {
   if (run_both(all))
     write_model(all->time_ns, text);
   else
-    status = tt_fail(TUTTI_ERR_SYSTEM, "the ranks that measure failed: %s%s", all->error[0], all->error[1]);
+    status = tt_fail(TUTTI_ERR_SYSTEM, "the ranks that measure failed: %s%s", all->error[0],
+                     all->error[1][0] || all->error[0][0] ? all->error[1] : "a signal ended them");
   munmap(all, sizeof *all);
   return status;
 }
