@@ -182,12 +182,12 @@ static void print_yielding(const bench_job *job) {
 static void print_columns(const bench_job *job) {
   const char *name = job->group[0].launcher->name;
   puts("# by       the media by which ranks sent: cells, slots, lent ... (docs/plan.md)");
-  printf("# us       a call of %s, slowest rank: median and 99th percentile over batches of at least 50 us\n"
+  printf("# us       a call of %s, slowest rank: median and 99th percentile over batches%s\n"
          "# GB/s     size / time; bus: times nccl-tests' factor\n"
          "# copy us  the copy bound: %" PRId64
          " core%s memcpy at once the blocks and operands that ranks must receive\n"
          "# share    copy us / us\n",
-         name, busy_cores(job), busy_cores(job) == 1 ? "" : "s");
+         name, job->options->call.apart ? " of one call" : "", busy_cores(job), busy_cores(job) == 1 ? "" : "s");
   if (job->group_count > 1)
     printf("# x        time of the other library / time of %s: median over interleaved pairs, the other one asleep\n",
            name);
