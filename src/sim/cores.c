@@ -6,6 +6,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <string.h>
 
 typedef struct core {
   double free_ps;
@@ -15,8 +16,9 @@ typedef struct core {
 
 struct tt_sim_cores {
   const tt_sim_bound *bound;
-  core *core; /* by tt_sim_core_of */
+  core *core; /* those that have ranks */
   int64_t count;
+  uint32_t *of_rank; /* the number of its core */
 };
 
 int64_t tt_sim_core_of(const tt_sim_bound *bound, int64_t rank) {
@@ -24,21 +26,37 @@ int64_t tt_sim_core_of(const tt_sim_bound *bound, int64_t rank) {
   return first * cores + (bound->core ? bound->core[rank] : rank % cores);
 }
 
+/* In the order of their first ranks. */
+static void number_cores(tt_sim_cores *cores, uint32_t *number, int64_t rank_count) {
+  for (int64_t rank = 0; rank < rank_count; rank++) {
+    uint32_t *at = &number[tt_sim_core_of(cores->bound, rank)];
+    if (*at == TT_NONE) {
+      cores->core[cores->count] = (core){.rank = TT_NONE, .first = TT_NONE};
+      *at = (uint32_t)cores->count++;
+    }
+    cores->of_rank[rank] = *at;
+  }
+}
+
 void tt_sim_cores_make(tt_sim_machine *machine, const tt_sim_bound *bound) {
-  int64_t count = bound->rates->cores * machine->rank_count;
-  tt_sim_cores *made = count > 0 ? tt_arena_alloc(&machine->arena, 1, sizeof *made) : NULL;
-  if (!made)
+  size_t ranks = (size_t)machine->rank_count, all = (size_t)bound->rates->cores * ranks;
+  tt_sim_cores *made = all > 0 ? tt_arena_alloc(&machine->arena, 1, sizeof *made) : NULL;
+  uint32_t *number = made ? tt_arena_alloc(&machine->arena, all, sizeof *number) : NULL;
+  if (!number)
     return;
-  *made = (tt_sim_cores){
-      .bound = bound, .core = tt_arena_alloc(&machine->arena, (size_t)count, sizeof *made->core), .count = count};
-  for (int64_t n = 0; n < count && made->core; n++)
-    made->core[n] = (core){.rank = TT_NONE, .first = TT_NONE};
+  *made = (tt_sim_cores){.bound = bound,
+                         .core = tt_arena_alloc(&machine->arena, ranks, sizeof *made->core),
+                         .of_rank = tt_arena_alloc(&machine->arena, ranks, sizeof *made->of_rank)};
+  memset(number, 0xff, all * sizeof *number); /* TT_NONE */
+  if (made->core && made->of_rank)
+    number_cores(made, number, machine->rank_count);
   machine->work.cores = made;
 }
 
 void tt_sim_cores_queue(tt_sim_machine *machine, uint32_t number) {
   tt_sim_lane *lane = &machine->lane[number];
-  uint32_t *at = &machine->work.cores->core[tt_sim_core_of(machine->work.cores->bound, lane->plan->rank)].first;
+  tt_sim_cores *cores = machine->work.cores;
+  uint32_t *at = &cores->core[cores->of_rank[lane->plan->rank]].first;
   while (*at != TT_NONE)
     at = &machine->lane[*at].next_at_core;
   *at = number;
