@@ -73,14 +73,23 @@ static const char *rules_of(const asking *of, const tt_region *region) {
   return tt_choose(&said, &call, false).text;
 }
 
+/* Where the rules make no plan, the fallback runs. */
+static bool predict_rules(asking *of, const tt_task *task, const char *rules, double *time_ns) {
+  const char *text[] = {rules, tt_choose_fallback().text};
+  for (size_t n = 0; n < TT_COUNT(text); n++)
+    if (tune_predict(of->all->words, of->rates, task, text[n], time_ns) == TUTTI_OK)
+      return true;
+  return false;
+}
+
 /* Of what was not measured, predictions stand for times. */
 static void predict_pool(asking *of, const tt_task *task, const learn_pool *pool, learn_cell *cell) {
   cell->rules = rules_of(of, &cell->region);
   cell->best_ns = INFINITY;
   for (int k = 0; k < pool->count; k++) {
     double time_ns;
-    const char *text = k > 0 ? pool->text[k] : cell->rules;
-    bool known = tune_predict(of->all->words, of->rates, task, text, &time_ns) == TUTTI_OK;
+    bool known = k > 0 ? tune_predict(of->all->words, of->rates, task, pool->text[k], &time_ns) == TUTTI_OK
+                       : predict_rules(of, task, cell->rules, &time_ns);
     cell->pool_ns[k] = known ? time_ns : k > 0 ? cell->pool_ns[0] : 1;
     if (known && time_ns < cell->best_ns) {
       cell->best_ns = time_ns;
