@@ -32,6 +32,25 @@ static tutti_status no_runs(const tt_stage *stage, const tt_lower_stage *levels)
   return TUTTI_OK;
 }
 
+/* Trees of ends up to a rank reach the first groups of those around them. So these must stand in the order of their
+ * lowest ranks. Groups of the machine do; groups of a size do not where the ranks that they are cut from do not. */
+static tutti_status are_sorted(const tt_stage *stage, const tt_lower_stage *levels) {
+  for (int n = 0; n < levels->level_count; n++) {
+    const tt_lower_level *level = &levels->level[n];
+    for (int32_t at = 1; at < levels->rank_count; at++) {
+      int32_t group = level->group_at[at], lowest = level->start[group];
+      if (at == lowest && n > 0 && level[-1].group_at[at] != level[-1].group_at[at - 1])
+        continue;
+      if (levels->perm[at] < levels->perm[at > lowest ? lowest : level->start[group - 1]])
+        return tt_fail(TUTTI_ERR_PLAN,
+                       "stage '%s': what goes up to some rank needs groups in the order of their ranks, but level '%s' "
+                       "has others; name its size behind the machine's levels",
+                       stage->name, level->name);
+    }
+  }
+  return TUTTI_OK;
+}
+
 /* Where no end comes after its root, trees of ends up to a rank end at the first group. */
 static bool ends_at_root(const tt_family *family) {
   for (int corner = 0; corner < 4; corner++) {
@@ -102,9 +121,12 @@ static int find_bad_level(const tt_family *family, const tt_lower_stage *levels,
 tutti_status tt_lower_check_order(const tt_stage *stage, const tt_lower_stage *levels, int64_t stripe, bool all) {
   for (int n = 0; n < stage->family_count; n++) {
     const tt_family *family = tt_ir_family(stage, n);
+    tutti_status status = family->ends.kind == TT_ENDS_RANGE ? are_sorted(stage, levels) : TUTTI_OK;
+    if (status != TUTTI_OK)
+      return status;
     if (family->primitive != TT_REDUCTION || !(family->ordered || all) || family->ends.kind == TT_ENDS_ONE)
       continue;
-    tutti_status status = no_runs(stage, levels);
+    status = no_runs(stage, levels);
     int bad = status == TUTTI_OK ? find_bad_level(family, levels, stripe) : -1;
     if (bad >= 0)
       status = not_in_order(stage, &levels->level[bad]);

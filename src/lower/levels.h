@@ -6,7 +6,7 @@
  *     core   [0][2][4] [1][3][5][6]         its subgroups one level in: first[g] .. first[g + 1] - 1
  *
  * so that a tree is laid over the subgroups of one group, and everything is found by position in the line. Groups of
- * one group stand in the order of their lowest ranks. */
+ * one group stand in the order of their lowest ranks, but for levels of a size: these are runs of the line as it is. */
 #ifndef TT_LOWER_LEVELS_H
 #define TT_LOWER_LEVELS_H
 
@@ -73,7 +73,7 @@ struct tt_lowering {
 /* ---- what all ranks know of a stage (facts.c) ---- */
 
 /* TUTTI_ERR_PLAN with stage, level and reason where reductions that are ordered, or all of them, would not be in rank
- * order. */
+ * order, or where ends up to a rank are not in the first groups. */
 tutti_status tt_lower_check_order(const tt_stage *stage, const tt_lower_stage *levels, int64_t stripe, bool all);
 /* Whether some rank may pass on a block that is not for it. */
 bool tt_lower_relays(const tt_stage *stage, const tt_lower_stage *levels);

@@ -466,6 +466,29 @@ static void test_compositions_that_no_collective_has_are_right(void **state) {
   }
 }
 
+/* "2" and "3" before the nodes 0 2 4 6 | 1 3 5: ends up to a rank are not in the first groups, all others are served. */
+static void test_groups_of_a_size_around_the_machine_s_serve_what_does_not_go_up_to_a_rank(void **state) {
+  (void)state;
+  static const char *const params[] = {"[3:star/node:star/core:star]", "[2:chain/node:chain/core:star]"};
+  for (size_t n = 0; n < TT_COUNT(compositions) * TT_COUNT(params); n++) {
+    tt_meaning meaning;
+    plans all;
+    assert_int_equal(plans_begin(&all, 7, "cyclic:2", false), TUTTI_OK);
+    compositions[n % TT_COUNT(compositions)].write(&all.composition);
+    assert_int_equal(tt_params_parse(params[n / TT_COUNT(compositions)], &all.params), TUTTI_OK);
+    tutti_status status = plans_lower(&all);
+    bool ranged = tt_ir_family(&all.composition.stage[0], 0)->ends.kind == TT_ENDS_RANGE;
+    if (ranged ? status != TUTTI_ERR_PLAN || !strstr(tutti_last_error(), "groups in the order of their ranks")
+               : status != TUTTI_OK)
+      fail_msg("%s, %s: %s", compositions[n % TT_COUNT(compositions)].name, params[n / TT_COUNT(compositions)],
+               status == TUTTI_OK ? "is served" : tutti_last_error());
+    if (status == TUTTI_OK && (tt_verify_primitives(&all.composition, &all.arena, &meaning) != TUTTI_OK ||
+                               tt_verify(&meaning, (const tt_plan *const *)all.plan) != TUTTI_OK))
+      fail_msg("%s", tutti_last_error());
+    plans_close(&all);
+  }
+}
+
 static void test_ranks_that_take_no_part_are_silent(void **state) {
   (void)state;
   static const int64_t absent[] = {0, 3, 6};
@@ -637,6 +660,7 @@ int main(void) {
       cmocka_unit_test(test_relays_are_foretold),
       cmocka_unit_test(test_what_goes_to_all_is_relayed_by_nobody),
       cmocka_unit_test(test_compositions_that_no_collective_has_are_right),
+      cmocka_unit_test(test_groups_of_a_size_around_the_machine_s_serve_what_does_not_go_up_to_a_rank),
       cmocka_unit_test(test_ranks_that_take_no_part_are_silent),
       cmocka_unit_test(test_a_plan_of_4096_ranks_fits_8_MiB),
       cmocka_unit_test(test_levels_are_described_after_the_passes),

@@ -23,18 +23,20 @@ static void draw_level(tt_random *random, const char *name, tt_stage_params *sta
   level->order = (tt_order)below(random, info->has_order ? TT_ORDER_COUNT : 1);
 }
 
-/* Levels of the machine, and groups of a size behind them. */
+/* Levels of the machine, and groups of a size before, between and behind them. */
 static void draw_stage(const tt_drawing *of, tt_random *random, const char *name, tt_params *params) {
   static const char *const sizes[] = {"4", "3", "2"};
   tt_stage_params *stage = &params->stage[params->stage_count++];
   memset(stage, 0, sizeof *stage);
   strcpy(stage->stage, name);
-  for (int n = 0; n < of->level_count; n++)
-    if (below(random, 4))
+  size_t size = 0;
+  for (int n = 0; n <= of->level_count; n++) {
+    for (; size < TT_COUNT(sizes) && (n == of->level_count || below(random, 2)); size++)
+      if (below(random, 6) == 0)
+        draw_level(random, sizes[size], stage);
+    if (n < of->level_count && below(random, 4))
       draw_level(random, of->level[n], stage);
-  for (size_t n = 0; n < TT_COUNT(sizes); n++)
-    if (below(random, 6) == 0)
-      draw_level(random, sizes[n], stage);
+  }
   draw_level(random, "core", stage);
 }
 
