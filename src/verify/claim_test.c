@@ -77,6 +77,28 @@ static const char broadcast[] = "plans 1\n"
                                 "lane 1 id 0 local level 0 channel 0\n"
                                 "  0 t0 copy b0 in.0 => out.0\n";
 
+/* If b0 needs several slots and b1 shares one with b2: the send of b0 needs its reader, which waits for b1, which goes
+ * out with b2, which waits for the send of b0. */
+static const char mixed[] = "plans 1\n"
+                            "claim neighbor-all-to-allv ranks 2 blocks 3\n"
+                            "edge 0 0->1\n"
+                            "edge 1 0->1\n"
+                            "edge 2 0->1\n"
+                            "plan rank 0 of 2 blocks 3 parts 1 tmp 0 times 1 slice 0\n"
+                            "level 0 core\n"
+                            "lane 0 id 0 send level 0 channel 0\n"
+                            "  0 t0 send ->1 b0 in.0 first last\n"
+                            "lane 1 id 2 send level 0 channel 0\n"
+                            "  0 t0 send ->1 b1 in.1 first\n"
+                            "  1 t0 send ->1 b2 in.2 last wait 0.0*\n"
+                            "plan rank 1 of 2 blocks 3 parts 1 tmp 0 times 1 slice 0\n"
+                            "level 0 core\n"
+                            "lane 0 id 0 recv level 0 channel 0\n"
+                            "  0 t0 recv <-0 b0 => out.0 first last wait 1.0*\n"
+                            "lane 1 id 2 recv level 0 channel 0\n"
+                            "  0 t0 recv <-0 b1 => out.1 first\n"
+                            "  1 t0 recv <-0 b2 => out.2 last\n";
+
 static const struct wrong {
   const char *text, *from, *to; /* the first `from` replaced */
   tutti_status status;
@@ -92,6 +114,8 @@ static const struct wrong {
     {ring, "b1 in.1 first last", "b1 in.1 first last wait 1.3", TUTTI_ERR_PLAN,
      "rank 0 lane 0 step 0 (send ->2 b1): "
      "deadlock"},
+    {mixed, "wait 1.0*", "wait 1.0*", TUTTI_ERR_PLAN,
+     "rank 0 lane 1 step 1 (send ->1 b2): deadlock: it waits for rank 0 lane 0 step 0 (send ->1 b0), and that for"},
     /* another place */
     {ring, "b2 in.2 => tmp.0", "b2 in.2 => out.2", TUTTI_ERR_PLAN,
      "rank 0 lane 0 step 1 (send ->2 b2): it reads what "
@@ -176,6 +200,17 @@ static void test_each_wrong_text_is_refused_for_its_reason(void **state) {
   assert_int_equal(refused, TT_COUNT(wrong));
 }
 
+static void test_each_wait_of_a_circle_alone_is_proven(void **state) {
+  (void)state;
+  static const char *const waits[] = {" wait 0.0*", " wait 1.0*"};
+  for (size_t n = 0; n < TT_COUNT(waits); n++) {
+    char text[sizeof mixed], *at = strcpy(text, mixed) + (strstr(mixed, waits[n]) - mixed);
+    memmove(at, at + strlen(waits[n]), strlen(at + strlen(waits[n])) + 1);
+    if (prove(text) != TUTTI_OK)
+      fail_msg("without%s: %s", waits[n], tutti_last_error());
+  }
+}
+
 /* Lanes times steps of one rank is what clocks take: a text of 2 MB would have them take 7 GiB. */
 static void test_many_lanes_are_refused_before_they_take_memory(void **state) {
   (void)state;
@@ -220,6 +255,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_what_does_as_it_claims_is_proven),
       cmocka_unit_test(test_each_wrong_text_is_refused_for_its_reason),
+      cmocka_unit_test(test_each_wait_of_a_circle_alone_is_proven),
       cmocka_unit_test(test_lanes_that_all_combine_one_block_are_proven),
       cmocka_unit_test(test_many_lanes_are_refused_before_they_take_memory),
   };

@@ -1,14 +1,17 @@
 /* verify/order.c - freedom from deadlock, for every schedule, number of slices and size of blocks; and an order to run
  * in.
  *
- * Two graphs say what must happen before what. If a wait can close a circle, it does so in one of them:
+ * Three graphs say what must happen before what. If a wait can close a circle, it does so in one of them:
  *
- *   packed  Small blocks: a message travels in one slot, so nothing of it can be received before its last send, and the
- * stream's next message begins after its last receive. Nodes are steps. There must be no circle. slots   Large blocks:
- * each slice takes the only slot of its stream, so slice s+1 is sent after slice s is received. A send and its receives
- * thus go along together, slice by slice, and are one node. A circle of waits for the same slice is harmless then (the
- * one of equal slices is a circle in `packed` too): it only makes steps run side by side. But a circle with an edge
- * "after all slices" stops at some number of slices.
+ *   packed    Small blocks: a message travels in one slot, so nothing of it can be received before its last send, and
+ *             the stream's next message begins after its last receive. Nodes are steps. There must be no circle.
+ *   slots     Large blocks: each slice takes the only slot of its stream, so slice s+1 is sent after slice s is
+ *             received. A send and its receives thus go along together, slice by slice, and are one node. A circle of
+ *             waits for the same slice is harmless then (the one of equal slices is a circle in `packed` too): it only
+ *             makes steps run side by side. But a circle with an edge "after all slices" stops at some number of slices.
+ *   messages  Some blocks share a slot, others need several. While a send waits, what it has put into a slot already
+ *             may not go out. So no send may wait for what its own message, all of its sends and receives as one node,
+ *             can hold up. All other waits then find slots that went out, as in `slots`.
  *
  * Without slots a slice is handed over: then no circle at all may be in `slots`. */
 #include "verify/proof.h"
@@ -135,7 +138,73 @@ static tutti_status check_slots(tt_proof *proof) {
   return TUTTI_OK;
 }
 
+/* ---- messages ---- */
+
+static uint32_t message_of(const tt_proof *proof, uint32_t step) {
+  uint32_t send = node_of(proof, step);
+  return proof->step[send]->kind == TT_STEP_SEND ? proof->message_end[send] : send;
+}
+
+/* A send's receives follow it, then comes the send before it. */
+static uint32_t next_member(const tt_proof *proof, uint32_t member) {
+  uint32_t send = node_of(proof, member);
+  uint32_t recv = member == send ? proof->first_recv[send] : proof->next_recv[member];
+  bool more = proof->step[send]->kind == TT_STEP_SEND && !(proof->step[send]->flags & TT_STEP_FIRST);
+  return recv != TT_NONE ? recv : more ? send - 1 : TT_NONE;
+}
+
+/* A message's node is its last send; its other steps hang on it. */
+static uint32_t before_messages(const void *context, uint32_t step, tt_cursor *cursor) {
+  const tt_proof *proof = context;
+  bool whole;
+  if (message_of(proof, step) != step)
+    return cursor->edge++ == 0 ? message_of(proof, step) : TT_NONE;
+  if (!cursor->begun)
+    *cursor = (tt_cursor){step, 0, true};
+  while (cursor->member != TT_NONE) {
+    uint32_t before = tt_verify_before(proof, cursor->member, &cursor->edge, &whole);
+    if (before != TT_NONE)
+      return message_of(proof, before);
+    *cursor = (tt_cursor){next_member(proof, cursor->member), 0, true};
+  }
+  return TT_NONE;
+}
+
+/* What a send waits for though its own message can hold it up, TT_NONE where there is nothing. */
+static uint32_t held_by(const tt_proof *proof, const tt_components *components, uint32_t send) {
+  const tt_step *at = proof->step[send];
+  for (uint32_t n = 0; at->kind == TT_STEP_SEND && n < at->wait_count; n++) {
+    const tt_wait *wait = &tt_verify_plan_of(proof, send)->wait[at->wait_first + n];
+    uint32_t before = tt_verify_wait_step(proof, send, wait), own = message_of(proof, send);
+    if (message_of(proof, before) != own &&
+        components->component[message_of(proof, before)] == components->component[own])
+      return before;
+  }
+  return TT_NONE;
+}
+
+static tutti_status check_held(tt_proof *proof) {
+  tt_precedence graph = {proof, proof->step_count, before_messages};
+  tt_components components;
+  if (!tt_verify_components(&graph, &proof->arena, &components))
+    return no_memory(proof);
+  for (uint32_t step = 0; step < proof->step_count; step++) {
+    uint32_t before = held_by(proof, &components, step);
+    char place[128];
+    if (before == TT_NONE)
+      continue;
+    tt_verify_place(proof, before, place);
+    return tt_verify_fail(proof, step,
+                          "deadlock: it waits for %s, and that for its message, if only a part of it fits "
+                          "in a slot",
+                          place);
+  }
+  return TUTTI_OK;
+}
+
 tutti_status tt_verify_order(tt_proof *proof) {
   tutti_status status = check_packed(proof);
-  return status == TUTTI_OK ? check_slots(proof) : status;
+  if (status == TUTTI_OK)
+    status = check_slots(proof);
+  return status == TUTTI_OK ? check_held(proof) : status;
 }
