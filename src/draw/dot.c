@@ -68,10 +68,12 @@ static void put_stream(FILE *out, const tt_plan *sender, uint32_t lane, const tt
 }
 
 static void put_streams(FILE *out, const tt_draw_picture *picture, const tt_plan *sender) {
-  for (uint32_t lane = 0; lane < sender->lane_count; lane++)
-    for (int64_t r = 0; r < sender->rank_count && sender->lane[lane].role == TT_ROLE_SEND; r++)
-      if (r != sender->rank)
-        put_stream(out, sender, lane, picture->plan[r]);
+  for (uint32_t n = 0; n < sender->lane_count; n++) {
+    const tt_lane *lane = &sender->lane[n];
+    int64_t count = lane->published ? lane->reader_count : sender->rank_count;
+    for (int64_t r = 0; r < count && lane->role == TT_ROLE_SEND; r++)
+      put_stream(out, sender, n, picture->plan[lane->published ? sender->reader[lane->first_reader + r] : r]);
+  }
 }
 
 tutti_status tt_draw_dot(const tt_draw_picture *picture, FILE *out) {

@@ -215,6 +215,24 @@ static void test_dot_has_every_step_and_stream(void **state) {
   release(&in);
 }
 
+/* Lanes of one level have one id in all its groups. */
+static void test_dot_has_streams_to_readers_of_the_own_group_alone(void **state) {
+  (void)state;
+  drawn in = {0};
+  compile(&in, TT_ALLREDUCE, 8, "2x4", "two-level-ring");
+  char *text = draw(&in, tt_draw_dot);
+  int64_t streams = 0;
+  for (int64_t r = 0; r < 8; r++)
+    for (uint32_t n = 0; n < in.plan[r]->lane_count; n++) {
+      const tt_lane *lane = &in.plan[r]->lane[n];
+      if (lane->role == TT_ROLE_SEND)
+        streams += lane->step_count * (lane->published ? lane->reader_count : 1);
+    }
+  assert_int_equal(count(text, "style=bold"), streams);
+  free(text);
+  release(&in);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_svg_shows_every_message_once),
@@ -223,6 +241,7 @@ int main(void) {
       cmocka_unit_test(test_svg_has_a_colour_for_every_level),
       cmocka_unit_test(test_svg_refuses_more_ranks_than_fit),
       cmocka_unit_test(test_dot_has_every_step_and_stream),
+      cmocka_unit_test(test_dot_has_streams_to_readers_of_the_own_group_alone),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
