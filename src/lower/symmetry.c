@@ -109,6 +109,8 @@ tutti_status tt_lowering_symmetry(const tt_lowering *lowering, tt_symmetry *symm
     return status;
   if (lowering->part_count > 1 || lowering->params.stripe > 0)
     return tt_fail(TUTTI_ERR_UNSUPPORTED, "blocks are cut by stripe or channels, or go through one rank of a group");
+  if (first->rank_count == 0)
+    return tt_fail(TUTTI_ERR_UNSUPPORTED, "stage '%s' has no ranks", lowering->composition->stage[0].name);
   tt_symmetry all = {.unit_count = outermost->group_count,
                      .unit_size = first->rank_count / outermost->group_count,
                      .line = first->perm,

@@ -232,6 +232,15 @@ static tutti_status many_run(const many *of, int64_t bytes, double *time_ns) {
   return status;
 }
 
+static void test_nothing_that_happens_has_no_symmetry(void **state) {
+  (void)state;
+  const tt_problem problem = {.collective = TT_EXSCAN, .rank_count = 1};
+  many of;
+  many_open(&problem, "chain", &of);
+  assert_int_equal(of.status, TUTTI_ERR_UNSUPPORTED);
+  many_close(&of);
+}
+
 /* Thakur's formulas (sim_test.c), where no other test can reach. */
 static void test_one_rank_stands_for_65536(void **state) {
   (void)state;
@@ -315,6 +324,7 @@ int main(int argc, char **argv) {
   seed = argc > 2 ? strtoull(argv[2], NULL, 10) : seed;
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_some_ranks_take_as_long_as_all),
+      cmocka_unit_test(test_nothing_that_happens_has_no_symmetry),
       cmocka_unit_test(test_one_rank_stands_for_65536),
       cmocka_unit_test(test_unequal_blocks_are_refused),
       cmocka_unit_test(test_what_ranks_cannot_stand_for_others_says_why),
