@@ -202,13 +202,14 @@ static tutti_status add_family(tutti_composition *of, const tutti_family *family
     status = check_arguments(family, function);
   if (status != TUTTI_OK)
     return status;
+  bool one = family->ends == TUTTI_ENDS_ONE || family->ends == TUTTI_ENDS_RANGE;
   return add(of, (tt_family){.primitive = family->reduces ? TT_REDUCTION : TT_MULTICAST,
                              .count_i = family->count_i,
                              .count_j = family->count_j,
                              .root = affine(family->root),
                              .block = affine(family->block),
                              .ends = {.kind = ends_kind[family->ends],
-                                      .one = affine(family->one),
+                                      .one = one ? affine(family->one) : (tt_affine){0, 0, 0},
                                       .list = family->list,
                                       .list_count = family->list_count},
                              .from = (tt_buffer)family->from,

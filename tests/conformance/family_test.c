@@ -38,7 +38,7 @@ static uint64_t expected(int64_t last, int64_t block, bool sums) {
 /* Of block 0 the prefixes, each to its rank; of block 1 + r all ranks' to rank r, and from there to all. */
 static tutti_composition *build(tutti_comm *comm, bool in_place) {
   int64_t ranks = tutti_comm_size(comm);
-  const tutti_affine each = {.i = 1}, behind = {.base = 1, .i = 1};
+  const tutti_affine each = {.i = 1}, behind = {.base = 1, .i = 1}, unused = {.base = INT64_MAX, .i = 1};
   const tutti_family family[] = {
       {.reduces = 1,
        .count_i = ranks,
@@ -47,7 +47,7 @@ static tutti_composition *build(tutti_comm *comm, bool in_place) {
        .ends = TUTTI_ENDS_RANGE,
        .one = each,
        .to = TUTTI_OUT},
-      {.reduces = 1, .count_i = ranks, .count_j = 1, .root = each, .block = behind, .to = TUTTI_MID},
+      {.reduces = 1, .count_i = ranks, .count_j = 1, .root = each, .block = behind, .one = unused, .to = TUTTI_MID},
       {.count_i = ranks, .count_j = 1, .root = each, .block = behind, .from = TUTTI_MID, .to = TUTTI_OUT}};
   tutti_composition *made;
   CHECK(tutti_composition_create(comm, 1 + ranks, &made) == TUTTI_OK);
