@@ -19,12 +19,13 @@ typedef struct matcher {
   tt_proof *proof;
   stream *stream; /* hash table, open addressing */
   uint32_t mask;
+  uint64_t seed;       /* of its hashes: a text that knew it could have all streams meet */
   uint32_t *next_send; /* in the stream of each send */
 } matcher;
 
 static stream *slot_of(const matcher *match, uint32_t id, uint32_t source, uint32_t reader) {
-  uint64_t hash = (((uint64_t)id << 32 | source) ^ (uint64_t)reader * 0x9e3779b97f4a7c15u) * 0xff51afd7ed558ccdu;
-  for (uint32_t at = (uint32_t)(hash >> 32);; at++) {
+  const uint32_t key[] = {id, source, reader};
+  for (uint32_t at = (uint32_t)tt_hash(match->seed, key, sizeof key);; at++) {
     stream *found = &match->stream[at & match->mask];
     if (found->send_lane == TT_NONE || (found->id == id && found->source == source && found->reader == reader))
       return found;
@@ -181,13 +182,20 @@ static tutti_status recv_lane(const matcher *match, uint32_t lane) {
   return status;
 }
 
+static bool is_before(const stream *a, const stream *b) {
+  return a->next != b->next ? a->next < b->next : a->reader < b->reader;
+}
+
+/* Of several, names the first, wherever hashes have put them. */
 static tutti_status check_empty(const matcher *match) {
+  const stream *first = NULL;
   for (uint32_t n = 0; n <= match->mask; n++) {
     const stream *left = &match->stream[n];
-    if (left->send_lane != TT_NONE && left->next != TT_NONE)
-      return tt_verify_fail(match->proof, left->next, "rank %u never receives it", left->reader);
+    if (left->send_lane != TT_NONE && left->next != TT_NONE && (first == NULL || is_before(left, first)))
+      first = left;
   }
-  return TUTTI_OK;
+  return first == NULL ? TUTTI_OK
+                       : tt_verify_fail(match->proof, first->next, "rank %u never receives it", first->reader);
 }
 
 static uint32_t stream_limit(const tt_proof *proof) {
@@ -205,6 +213,7 @@ static bool allocate(matcher *match) {
     size *= 2;
   match->mask = size - 1;
   match->stream = tt_arena_alloc(&proof->arena, size, sizeof *match->stream);
+  match->seed = (uint64_t)tt_clock_ns() ^ (uint64_t)(uintptr_t)match->stream;
   for (uint32_t n = 0; n < size && match->stream != NULL; n++)
     match->stream[n].send_lane = TT_NONE;
   uint32_t **const table[] = {&proof->send_of,     &proof->first_recv,     &proof->next_recv,
