@@ -99,6 +99,13 @@ static tutti_status parse_int(const char *text, int64_t minimum, int64_t *value)
   return TUTTI_OK;
 }
 
+static tutti_status parse_measure(const tt_option *row, const char *text, int64_t *value) {
+  tutti_status status = row->kind == TT_OPTION_BYTES ? tt_parse_bytes(text, value) : tt_parse_time(text, value);
+  if (status == TUTTI_OK && *value < row->minimum)
+    return tt_fail(TUTTI_ERR_ARGUMENT, "%s is less than %" PRId64, text, row->minimum);
+  return status;
+}
+
 static tutti_status parse_flag(const char *text, int64_t *value) {
   if (strcmp(text, "0") != 0 && strcmp(text, "1") != 0)
     return tt_fail(TUTTI_ERR_ARGUMENT, "'%s' is neither 0 nor 1", text);
@@ -121,9 +128,8 @@ static tutti_status parse_row(const tt_option *row, const char *text, tt_options
   case TT_OPTION_INT:
     return parse_int(text, row->minimum, member);
   case TT_OPTION_BYTES:
-    return tt_parse_bytes(text, member);
   case TT_OPTION_TIME:
-    return tt_parse_time(text, member);
+    return parse_measure(row, text, member);
   case TT_OPTION_TEXT:
     return parse_text(text, row->fallback, member);
   }

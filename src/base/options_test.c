@@ -15,7 +15,7 @@ static const char *const environment[][2] = {
     {"TUTTI_LOG", "2"},        {"TUTTI_TIMEOUT", "20ms"},  {"TUTTI_CREATE_TIMEOUT", "soon"},
     {"TUTTI_VERIFY", "yes"},   {"TUTTI_SPIN", "12x"},      {"TUTTI_SLOT_BYTES", "64K"},
     {"TUTTI_SLOT_COUNT", "0"}, {"TUTTI_DIRECT_BYTES", ""}, {"TUTTI_PARAMS", "ring channels=2"},
-    {"TUTTI_RANK", "3"},
+    {"TUTTI_RANK", "3"},       {"TUTTI_FETCH_BYTES", "0"},
 };
 static char report[4096];
 
@@ -40,6 +40,8 @@ static void test_bad_values_become_the_default_and_are_reported(void **state) {
   assert_non_null(strstr(report, "TUTTI_VERIFY: 'yes' is neither 0 nor 1"));
   assert_non_null(strstr(report, "TUTTI_SPIN: '12x' is not a number"));
   assert_non_null(strstr(report, "TUTTI_SLOT_COUNT: 0 is less than 1"));
+  assert_int_equal(options->bytes.fetch, 1 << 20);
+  assert_non_null(strstr(report, "TUTTI_FETCH_BYTES: 0 is less than 1"));
   assert_string_equal(tutti_last_error(), "");
 }
 
