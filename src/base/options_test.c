@@ -121,6 +121,12 @@ static void test_slips_lead_to_the_nearest_name(void **state) {
   assert_null(tt_option_nearest(endless));
 }
 
+static void test_a_program_may_have_no_environment(void **state) {
+  (void)state;
+  clearenv();
+  tt_options_warn();
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_good_values_are_taken),
@@ -129,6 +135,7 @@ int main(void) {
       cmocka_unit_test(test_a_text_is_a_copy),
       cmocka_unit_test(test_rows_are_documented_and_named_alike),
       cmocka_unit_test(test_slips_lead_to_the_nearest_name),
+      cmocka_unit_test(test_a_program_may_have_no_environment),
   };
   return cmocka_run_group_tests(tests, parse_environment, NULL);
 }

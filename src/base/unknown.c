@@ -70,7 +70,7 @@ static void warn(const char *name) {
 }
 
 void tt_options_warn(void) {
-  for (char **variable = environ; *variable != NULL; variable++) {
+  for (char **variable = environ; variable != NULL && *variable != NULL; variable++) {
     const char *end = strchr(*variable, '=');
     char name[2 * NAME_MAXIMUM] = "";
     if (strncmp(*variable, "TUTTI_", 6) != 0 || end == NULL)
