@@ -14,9 +14,12 @@
 
 #include <tutti/tutti.h>
 
+#include <fcntl.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef struct command {
   const char *name;
@@ -80,7 +83,17 @@ static int finish(int code) {
   return lost && code == 0 ? 1 : code;
 }
 
+/* A parent may ignore SIGCHLD: then children could not be waited for. It may have closed an output: then the first
+ * file of ours would get what is written there; so it still fails. */
+static void repair_start(void) {
+  signal(SIGCHLD, SIG_DFL);
+  for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+    if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDONLY) != fd)
+      return;
+}
+
 int main(int argc, char **argv) {
+  repair_start();
   if (argc < 2) {
     print_help(stderr);
     return 2;

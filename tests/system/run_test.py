@@ -1,6 +1,7 @@
 """`tutti run`: environment, output, input, binding, exit codes, signals, and that nothing is left behind."""
 import os
 import pathlib
+import pty
 import re
 import resource
 import select
@@ -115,6 +116,13 @@ class Output(unittest.TestCase):
                 numbers[match[1]].append(int(match[3]))
             self.assertTrue(all(seen == list(range(parity, 2000, 2)) for seen in numbers.values()))
 
+    def test_outputs_that_are_closed_hold_up_nothing(self):
+        for closed, code in ("2>&-", 0), (">&-", 1), ("<&- >&- 2>&-", 1):
+            result = subprocess.run(["sh", "-c", f"exec {TUTTI} run -n 2 -l echo hi {closed}"], timeout=DEADLINE_S,
+                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            self.assertEqual(result.returncode, code)
+            self.assertEqual(sorted(result.stdout.splitlines()), [] if code else ["[0] hi", "[1] hi"])
+
     def test_last_line_without_newline_and_very_long_lines(self):
         result = shell(1, "head -c 500000 /dev/zero | tr '\\0' x; echo; printf end", "-l")
         self.assertEqual(result.stdout, "[0] " + "x" * 500000 + "\n[0] end\n")
@@ -208,6 +216,11 @@ class End(unittest.TestCase):
         result = shell(2, "test $TUTTI_RANK = 1 && exit 5; kill -STOP $$", "--grace", "0")
         self.assertEqual(result.returncode, 5)
 
+    def test_parent_that_ignores_the_ends_of_its_children(self):
+        result = shell(2, "exit 5", "--grace", "0",
+                       preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN))
+        self.assertEqual(result.returncode, 5)
+
     def test_timeout_names_who_still_runs(self):
         result = shell(3, "test $TUTTI_RANK = 1 && exit 0; exec sleep 1000", "--timeout", "5s")
         self.assertEqual(result.returncode, 124)
@@ -219,9 +232,9 @@ class End(unittest.TestCase):
                                     stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=DEADLINE_S)
             self.assertEqual(result.returncode, code)
 
-    def start(self, script, ranks=2):
+    def start(self, script, ranks=2, **options):
         job = subprocess.Popen([TUTTI, "run", "-n", str(ranks), "sh", "-c", script], stdout=subprocess.PIPE,
-                               stderr=subprocess.DEVNULL, text=True, start_new_session=True)
+                               stderr=subprocess.DEVNULL, text=True, start_new_session=True, **options)
         ready = [job.stdout.readline() for _ in range(ranks)]
         self.assertEqual(ready, ["ready\n"] * ranks)
         return job
