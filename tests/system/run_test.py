@@ -216,6 +216,11 @@ class End(unittest.TestCase):
         result = shell(2, "test $TUTTI_RANK = 1 && exit 5; kill -STOP $$", "--grace", "0")
         self.assertEqual(result.returncode, 5)
 
+    def test_very_long_times_are_no_short_ones(self):
+        result = shell(2, "test $TUTTI_RANK = 1 && exit 5; sleep 0.3; echo there", "--grace", "9223372036",
+                       "--timeout", "9223372036")
+        self.assertEqual((result.returncode, result.stdout), (5, "there\n"))
+
     def test_parent_that_ignores_the_ends_of_its_children(self):
         result = shell(2, "exit 5", "--grace", "0",
                        preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN))

@@ -56,7 +56,7 @@ static void first_failure(run_job *job, int64_t rank, const char *how, int code)
     char grace[32];
     snprintf(grace, sizeof grace, "%g s", (double)job->options->grace_ns / 1e9);
     fprintf(stderr, "tutti run: rank %" PRId64 " %s; the others have %s to end\n", rank, how, grace);
-    job->term_ns = tt_clock_ns() + job->options->grace_ns;
+    job->term_ns = tt_clock_until(job->options->grace_ns);
   } else {
     fprintf(stderr, "tutti run: rank %" PRId64 " %s\n", rank, how);
   }

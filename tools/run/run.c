@@ -72,7 +72,7 @@ static int run_ranks(run_job *job) {
     }
   }
   if (job->options->timeout_ns > 0)
-    job->timeout_ns = tt_clock_ns() + job->options->timeout_ns;
+    job->timeout_ns = tt_clock_until(job->options->timeout_ns);
   run_watch(job);
   run_sweep(job);
   return job->code;
