@@ -259,6 +259,22 @@ class End(unittest.TestCase):
             job.terminate()
             self.assertEqual(job.wait(DEADLINE_S), 128 + 9)
 
+    def test_signals_of_two_kinds_do_not_kill(self):
+        script = "trap 'sleep 0.3; exit 12' TERM; trap '' HUP; echo ready; while :; do sleep 0.05; done"
+        with self.start(script) as job:
+            for number in signal.SIGTERM, signal.SIGHUP, signal.SIGHUP:
+                job.send_signal(number)
+            self.assertEqual(job.wait(DEADLINE_S), 12)
+
+    def test_what_was_ignored_before_the_job_stays_so(self):
+        with self.start("echo ready; read line; exit 3", 1, stdin=subprocess.PIPE,
+                        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN)) as job:
+            for _ in range(2):
+                job.send_signal(signal.SIGINT)
+                time.sleep(0.05)
+            job.stdin.close()
+            self.assertEqual(job.wait(DEADLINE_S), 3)
+
     def test_nothing_of_a_rank_survives_the_job(self):
         mark = f"{90000 + os.getpid()}.25"
         result = shell(2, f"setsid sleep {mark} & (trap '' TERM; sleep {mark}; true) & exit 0")

@@ -36,7 +36,7 @@ typedef struct run_job {
   int lost;                             /* errno: labelled output could not be written; 0: all of it was */
   bool apart;                           /* rank 0 has the terminal, and its SIGINT, for itself: it may be gdb */
   bool stopped;                         /* SIGTERM was sent: what fails from now on is our doing */
-  int ending;                           /* signals that ended it so far */
+  int ending;                           /* times that SIGINT or SIGTERM came */
   int64_t term_ns, kill_ns, timeout_ns; /* when to do it; 0: not */
 } run_job;
 

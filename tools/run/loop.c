@@ -105,7 +105,7 @@ static void take_signals(run_job *job) {
       continue;
     if (is_passed_on(job, &info))
       signal_all(job, number);
-    if (number != SIGUSR1 && number != SIGUSR2 && job->ending++ > 0)
+    if ((number == SIGINT || number == SIGTERM) && job->ending++ > 0)
       signal_all(job, SIGKILL);
   }
   reap(job);
