@@ -275,6 +275,22 @@ class End(unittest.TestCase):
             job.stdin.close()
             self.assertEqual(job.wait(DEADLINE_S), 3)
 
+    def test_ranks_end_with_the_terminal(self):
+        pid, terminal = pty.fork()
+        if pid == 0:
+            os.execl(TUTTI, TUTTI, "run", "-n", "2", "sh", "-c", "echo ready; exec sleep 1000")
+        seen = b""
+        while seen.count(b"ready") < 2:
+            seen += os.read(terminal, 100)
+        os.close(terminal)
+        until = time.monotonic() + DEADLINE_S
+        while (ended := os.waitpid(pid, os.WNOHANG))[0] == 0 and time.monotonic() < until:
+            time.sleep(0.01)
+        if ended[0] == 0:
+            os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
+        self.assertEqual(os.waitstatus_to_exitcode(ended[1]) if ended[0] else None, 128 + signal.SIGHUP)
+
     def test_nothing_of_a_rank_survives_the_job(self):
         mark = f"{90000 + os.getpid()}.25"
         result = shell(2, f"setsid sleep {mark} & (trap '' TERM; sleep {mark}; true) & exit 0")

@@ -87,10 +87,11 @@ static void reap(run_job *job) {
 
 /* ---- signals ---- */
 
-/* What the terminal sends goes to the ranks without our help: they are in the same process group. Or only rank 0 is,
- * and as long as it runs, SIGINT is a word to its debugger: no other rank shall end by it. */
+/* What the terminal sends goes to the ranks without our help: they are in the same process group. But of its end it
+ * tells the session's leader alone, which may be the launcher. Or only rank 0 is in the group, and as long as it runs,
+ * SIGINT is a word to its debugger: no other rank shall end by it. */
 static bool is_passed_on(const run_job *job, const struct signalfd_siginfo *info) {
-  return info->ssi_code != SI_KERNEL || job->apart;
+  return info->ssi_code != SI_KERNEL || info->ssi_signo == SIGHUP || job->apart;
 }
 
 static bool is_for_debugger(const run_job *job, const struct signalfd_siginfo *info) {
