@@ -149,9 +149,9 @@ class Output(unittest.TestCase):
         os.close(write_end)
         self.assertEqual(result.returncode, 128 + signal.SIGPIPE)
 
-    def start_unread(self, *options):
+    def start_unread(self, *options, line="y"):
         """A job that prints for ever, to a reader that does not read."""
-        job = subprocess.Popen([TUTTI, "run", "-n", "2", "-l", *options, "yes"], stdout=subprocess.PIPE,
+        job = subprocess.Popen([TUTTI, "run", "-n", "2", "-l", *options, "yes", line], stdout=subprocess.PIPE,
                                stderr=subprocess.PIPE)
         self.addCleanup(job.stdout.close)
         self.addCleanup(job.stderr.close)
@@ -165,6 +165,17 @@ class Output(unittest.TestCase):
         self.assertEqual(job.wait(DEADLINE_S), 124)
         self.assertLessEqual(set(lines), {b"[0] y", b"[1] y"})
 
+    def test_time_limit_holds_where_a_line_is_longer_than_the_room(self):
+        job = self.start_unread("--timeout", "1s", line="y" * 30000) # so that the pipe has little room left
+        self.assertTrue(select.select([job.stderr], [], [], DEADLINE_S)[0], "no word of the time limit")
+        lines = job.stdout.read().decode().splitlines()
+        self.assertEqual(job.wait(DEADLINE_S), 124)
+        for line in lines:
+            self.assertRegex(line, r"^\[[01]\] y+$")
+        whole = [len(line) == 30004 for line in lines]
+        self.assertGreater(sum(whole), 2)
+        self.assertLessEqual(whole.count(False), 2) # the last one of each
+
     def test_signals_end_a_job_that_nobody_reads(self):
         job = self.start_unread()
         until = time.monotonic() + DEADLINE_S
@@ -172,6 +183,17 @@ class Output(unittest.TestCase):
             job.terminate()
             time.sleep(0.1)
         self.assertIn(job.poll(), (-signal.SIGTERM, 128 + signal.SIGTERM, 128 + signal.SIGKILL)) # a second one forces
+
+    def test_long_lines_of_both_outputs_stay_whole_where_they_are_one(self):
+        script = "l=$(printf %09999d 0); for n in 0 1 2 3 4 5 6 7 8 9; do echo $l $n out; echo $l $n error >&2; done"
+        with subprocess.Popen([TUTTI, "run", "-n", "3", "-l", "sh", "-c", script], stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True) as job:
+            time.sleep(0.1)
+            lines = job.stdout.read().splitlines()
+            self.assertEqual(job.wait(DEADLINE_S), 0)
+        zeros = "0" * 9999
+        self.assertEqual(sorted(lines), sorted(f"[{r}] {zeros} {n} {to}" for r in range(3) for n in range(10)
+                                               for to in ("out", "error")))
 
     def test_reader_that_is_slow_gets_everything(self):
         for blocking in True, False:

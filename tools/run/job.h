@@ -23,6 +23,8 @@ typedef struct run_job {
   const run_options *options;
   tt_boot_server *server;
   run_rank *rank;
+  run_output output[2]; /* the launcher's, for labelled lines */
+  bool one_output;      /* both are the first, as with 2>&1: lines are kept whole over both */
   int64_t running;
   int64_t turn; /* rank whose output is looked at first */
   pid_t *other; /* children of before the job, which it leaves alone; 0: ended */

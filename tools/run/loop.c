@@ -166,7 +166,7 @@ static nfds_t collect(const run_job *job, struct pollfd *fds) {
     for (int s = 0; s < 2; s++) {
       const run_stream *stream = &job->rank[r].stream[s];
       if (stream->from >= 0)
-        fds[count++] = stream->waits ? (struct pollfd){.fd = stream->to, .events = POLLOUT}
+        fds[count++] = stream->waits ? (struct pollfd){.fd = stream->to->fd, .events = POLLOUT}
                                      : (struct pollfd){.fd = stream->from, .events = POLLIN};
     }
   return count;

@@ -120,7 +120,8 @@ int run_start(run_job *job, int64_t rank) {
   int output[2] = {-1, -1}, code = 0;
   for (int s = 0; s < 2; s++) {
     run_stream *stream = &job->rank[rank].stream[s];
-    if (job->options->label && run_stream_open(stream, rank, STDOUT_FILENO + s, &output[s]) != 0)
+    run_output *to = &job->output[job->one_output ? 0 : s];
+    if (job->options->label && run_stream_open(stream, rank, to, &output[s]) != 0)
       code = say_error("pipe2", errno);
   }
   if (code == 0)

@@ -17,6 +17,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define OWN_DESCRIPTORS 32
@@ -109,9 +110,19 @@ static int check_output(const run_job *job, int code) {
   return job->lost == EPIPE ? RUN_BY_SIGNAL + SIGPIPE : 1;
 }
 
+static bool is_one_output(void) {
+  struct stat out, error;
+  return fstat(STDOUT_FILENO, &out) == 0 && fstat(STDERR_FILENO, &error) == 0 && out.st_dev == error.st_dev &&
+         out.st_ino == error.st_ino;
+}
+
 static int run_job_of(const run_options *options) {
   bool apart = wrap_of(&options->wraps, 0) != NULL && isatty(STDIN_FILENO);
-  run_job job = {.options = options, .first = -1, .apart = apart};
+  run_job job = {.options = options,
+                 .output = {{.fd = STDOUT_FILENO}, {.fd = STDERR_FILENO}},
+                 .one_output = is_one_output(),
+                 .first = -1,
+                 .apart = apart};
   if (!find_room(&job))
     return 1;
   job.rank = calloc((size_t)options->rank_count, sizeof *job.rank);

@@ -4,17 +4,27 @@
 
 #include "base/base.h"
 
+struct run_stream;
+
+/* Where several streams go. */
+typedef struct run_output {
+  int fd;
+  struct run_stream *in_line; /* whose line has begun there and has not ended; NULL: none */
+} run_output;
+
 /* One of a rank's outputs. */
 typedef struct run_stream {
   int from; /* pipe; -1: closed */
-  int to;
-  bool waits; /* for room at `to` */
+  run_output *to;
+  bool waits; /* for room at `to`, or for the end of another's line */
+  bool ended; /* no more will come */
   int64_t rank;
-  char *text; /* lines that wait, an unfinished one */
+  char *text;  /* lines that wait, an unfinished one */
+  size_t done; /* bytes of the first line, with its label, that are out */
   size_t used, room;
 } run_stream;
 
-int run_stream_open(run_stream *stream, int64_t rank, int to, int *write_end);
+int run_stream_open(run_stream *stream, int64_t rank, run_output *to, int *write_end);
 /* Passes on a pipeful at most, as far as there is room for it; at its end the stream is closed. errno where that could
  * not be written, else 0. */
 int run_stream_pass(run_stream *stream);
