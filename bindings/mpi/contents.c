@@ -5,6 +5,13 @@
 
 #include <stdlib.h>
 
+bool tt_mpi_type_is_basic(MPI_Datatype type) {
+  int integers, addresses, types, combiner;
+  return PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner) == MPI_SUCCESS &&
+         (combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_REAL || combiner == MPI_COMBINER_F90_COMPLEX ||
+          combiner == MPI_COMBINER_F90_INTEGER);
+}
+
 bool tt_mpi_contents_open(MPI_Datatype type, tt_mpi_contents *of) {
   int integers, addresses;
   *of = (tt_mpi_contents){.combiner = MPI_COMBINER_NAMED};
@@ -26,14 +33,9 @@ bool tt_mpi_contents_open(MPI_Datatype type, tt_mpi_contents *of) {
 }
 
 void tt_mpi_contents_close(tt_mpi_contents *of) {
-  for (int n = 0; of->type && n < of->type_count; n++) {
-    int integers, addresses, types, combiner;
-    if (of->type[n] == MPI_DATATYPE_NULL || tt_mpi_type_find(of->type[n]))
-      continue;
-    if (PMPI_Type_get_envelope(of->type[n], &integers, &addresses, &types, &combiner) == MPI_SUCCESS &&
-        combiner != MPI_COMBINER_NAMED)
+  for (int n = 0; of->type && n < of->type_count; n++)
+    if (of->type[n] != MPI_DATATYPE_NULL && !tt_mpi_type_find(of->type[n]) && !tt_mpi_type_is_basic(of->type[n]))
       PMPI_Type_free(&of->type[n]);
-  }
   free(of->integer);
   free(of->address);
   free(of->type);

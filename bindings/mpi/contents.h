@@ -12,6 +12,8 @@ typedef struct tt_mpi_contents {
   MPI_Datatype *type;
 } tt_mpi_contents;
 
+/* Whether MPI has made it itself: named, or one of Fortran's by its precision. Nobody may free those. */
+bool tt_mpi_type_is_basic(MPI_Datatype type);
 /* False: it cannot be looked into. To be closed in any case. */
 bool tt_mpi_contents_open(MPI_Datatype type, tt_mpi_contents *of);
 void tt_mpi_contents_close(tt_mpi_contents *of);

@@ -185,6 +185,19 @@ static void test_freed_persistent(void) {
   MPI_Request_free(&request);
 }
 
+/* ---- types of Fortran's, which nobody may free ---- */
+
+static void test_parts_of_fortran(void) {
+  double data[3] = {rank == 0 ? 1.5 : 0, 0, rank == 0 ? 2.5 : 0};
+  MPI_Datatype real, three;
+  MPI_Type_create_f90_real(15, 307, &real);
+  MPI_Type_contiguous(3, real, &three);
+  MPI_Type_commit(&three);
+  MPI_Bcast(data, 1, three, 0, MPI_COMM_WORLD);
+  check(data[0] == 1.5 && data[2] == 2.5, "parts of Fortran's", 0);
+  MPI_Type_free(&three);
+}
+
 /* ---- nothing ---- */
 
 static void test_nothing(void) {
@@ -269,6 +282,7 @@ int main(int argc, char **argv) {
   test_bottom();
   for (int n = 0; n < 50; n++)
     test_freed_early();
+  test_parts_of_fortran();
   test_nothing();
   test_freed_persistent();
 #ifdef OPEN_MPI
