@@ -7,6 +7,7 @@
 #include "ops.h"
 
 #include "call.h"
+#include "contents.h"
 #include "lock.h"
 #include "state.h"
 #include "types.h"
@@ -213,6 +214,15 @@ static tt_mpi_applied *make(MPI_Op op, MPI_Datatype type, const tt_mpi_shape *sh
   return made;
 }
 
+/* Whether MPI combines elements of a type of its own that predefined.c does not have; no other type is sure to fit what
+ * tt_mpi_type_takes has. */
+static bool is_taken_unknown(MPI_Op op, MPI_Datatype type) {
+  pthread_mutex_lock(&lock);
+  bool met = find(op, type) != NULL;
+  pthread_mutex_unlock(&lock);
+  return met || (tt_mpi_type_is_basic(type) && tt_mpi_type_takes(type, op));
+}
+
 static bool find_applied(MPI_Op op, MPI_Datatype type, tt_mpi_reduction *reduction, const char **why) {
   tt_mpi_shape shape;
   *why = tt_mpi_reduces_locally() ? NULL : "operator that this MPI does not apply in programs with sessions only";
@@ -238,7 +248,9 @@ bool tt_mpi_reduction_find(MPI_Op op, MPI_Datatype type, tt_mpi_reduction *reduc
   const struct row *row = row_of(op);
   const tt_mpi_type *known = row ? tt_mpi_type_find(type) : NULL;
   *why = NULL;
-  if (op == MPI_OP_NULL || type == MPI_DATATYPE_NULL || (row && (!known || !is_taken(known, row))))
+  if (op == MPI_OP_NULL || type == MPI_DATATYPE_NULL)
+    return false;
+  if (row && !(known ? is_taken(known, row) : is_taken_unknown(op, type)))
     return false;
   if (!known || known->element == TUTTI_TYPE_COUNT || !(row->families & known->family))
     return find_applied(op, type, reduction, why);

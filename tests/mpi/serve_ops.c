@@ -220,6 +220,23 @@ static bool is_trap(const element *of, const struct operator* by) {
   return by->logical && (of->kind == REAL || of->kind == LONG_REAL || of->kind == QUAD || of->kind == COMPLEX);
 }
 
+static int try_all(const element *of, bool taken) {
+  int tried = 0;
+  for (size_t o = 0; of->type != MPI_DATATYPE_NULL && o < sizeof operators / sizeof *operators; o++)
+    if (!is_trap(of, &operators[o]))
+      tried += try(of, &operators[o], taken);
+  return tried;
+}
+
+/* Types that MPI has without a name. */
+static int try_unnamed(bool taken) {
+  element of[] = {{"f90_real", .kind = REAL}, {"f90_complex", .kind = COMPLEX}, {"f90_integer", .kind = INTEGER}};
+  MPI_Type_create_f90_real(15, 307, &of[0].type);
+  MPI_Type_create_f90_complex(6, 37, &of[1].type);
+  MPI_Type_create_f90_integer(9, &of[2].type);
+  return try_all(&of[0], taken) + try_all(&of[1], taken) + try_all(&of[2], taken);
+}
+
 int main(int argc, char **argv) {
   bool taken = argc > 1 && strcmp(argv[1], "taken") == 0;
   int tried = 0, one = 1, sum = 0, size, all = 0;
@@ -229,9 +246,8 @@ int main(int argc, char **argv) {
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
   for (size_t t = 0; t < sizeof elements / sizeof *elements; t++)
-    for (size_t o = 0; elements[t].type != MPI_DATATYPE_NULL && o < sizeof operators / sizeof *operators; o++)
-      if (!is_trap(&elements[t], &operators[o]))
-        tried += try(&elements[t], &operators[o], taken);
+    tried += try_all(&elements[t], taken);
+  tried += try_unnamed(taken);
   MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   failures += sum != size || tried < 100;
   MPI_Allreduce(&failures, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
