@@ -56,10 +56,32 @@ static bool find_out(MPI_Datatype type, tt_mpi_shape *shape) {
   return true;
 }
 
+/* The shape that is kept; NULL: none is. False: MPI does not know the type. */
+static bool look_up(MPI_Datatype type, const tt_mpi_shape **kept) {
+  int found = 0;
+  tt_mpi_shape *value = NULL;
+  if (attribute != MPI_KEYVAL_INVALID && PMPI_Type_get_attr(type, attribute, (void *)&value, &found) != MPI_SUCCESS)
+    return false;
+  *kept = found ? value : NULL;
+  return true;
+}
+
+/* One thread at a time: a second one would put its shape in the place of the first one's, whose end is told as that of
+ * the type. */
+static bool find_out_once(MPI_Datatype type, tt_mpi_shape *shape) {
+  static pthread_mutex_t guard = PTHREAD_MUTEX_INITIALIZER;
+  const tt_mpi_shape *kept = NULL;
+  pthread_mutex_lock(&guard);
+  bool found = look_up(type, &kept) && (kept || find_out(type, shape));
+  if (kept)
+    *shape = *kept;
+  pthread_mutex_unlock(&guard);
+  return found;
+}
+
 bool tt_mpi_shape_of(MPI_Datatype type, tt_mpi_shape *shape) {
   const tt_mpi_type *known = tt_mpi_type_find(type);
-  tt_mpi_shape *kept = NULL;
-  int found = 0;
+  const tt_mpi_shape *kept = NULL;
   if (known) {
     *shape = known->shape;
     return true;
@@ -67,10 +89,10 @@ bool tt_mpi_shape_of(MPI_Datatype type, tt_mpi_shape *shape) {
   if (type == MPI_DATATYPE_NULL)
     return false;
   pthread_once(&once, begin);
-  if (attribute != MPI_KEYVAL_INVALID && PMPI_Type_get_attr(type, attribute, (void *)&kept, &found) != MPI_SUCCESS)
+  if (!look_up(type, &kept))
     return false;
-  if (!found)
-    return find_out(type, shape);
+  if (!kept)
+    return find_out_once(type, shape);
   *shape = *kept;
   return true;
 }

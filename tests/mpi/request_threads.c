@@ -100,6 +100,67 @@ static void run_workers(int rounds) {
   }
 }
 
+/* ---- a type that all threads use for the first time ---- */
+
+enum { TYPES = 40 };
+
+typedef struct pair {
+  double value, gap;
+} pair;
+
+typedef struct adder {
+  MPI_Comm comm;
+  MPI_Datatype *type;
+  MPI_Op op;
+  pthread_barrier_t *met;
+  pthread_t thread;
+} adder;
+
+static void add_pairs(void *in, void *inout, int *count, MPI_Datatype *type) {
+  (void)type;
+  for (int n = 0; n < *count; n++)
+    ((pair *)inout)[n].value += ((const pair *)in)[n].value;
+}
+
+static void *add_all(void *argument) {
+  const adder *self = argument;
+  for (int n = 0; n < TYPES; n++) {
+    pair one = {rank + n, 0}, all = {-1, -1};
+    pthread_barrier_wait(self->met);
+    MPI_Allreduce(&one, &all, 1, self->type[n], self->op, self->comm);
+    CHECK(all.value == size * n + size * (size - 1) / 2 && all.gap == -1);
+  }
+  return NULL;
+}
+
+static void first_uses(void) {
+  adder all[THREADS];
+  MPI_Datatype type[TYPES], tight;
+  pthread_barrier_t met;
+  MPI_Type_contiguous(1, MPI_DOUBLE, &tight);
+  for (int n = 0; n < TYPES; n++) {
+    MPI_Type_create_resized(tight, 0, sizeof(pair), &type[n]);
+    MPI_Type_commit(&type[n]);
+  }
+  pthread_barrier_init(&met, NULL, THREADS);
+  for (int n = 0; n < THREADS; n++) {
+    all[n] = (adder){.type = type, .met = &met};
+    MPI_Op_create(add_pairs, 1, &all[n].op);
+    MPI_Comm_dup(MPI_COMM_WORLD, &all[n].comm);
+  }
+  for (int n = 0; n < THREADS; n++)
+    pthread_create(&all[n].thread, NULL, add_all, &all[n]);
+  for (int n = 0; n < THREADS; n++) {
+    pthread_join(all[n].thread, NULL);
+    MPI_Op_free(&all[n].op);
+    MPI_Comm_free(&all[n].comm);
+  }
+  for (int n = 0; n < TYPES; n++)
+    MPI_Type_free(&type[n]);
+  MPI_Type_free(&tight);
+  pthread_barrier_destroy(&met);
+}
+
 /* Rank 0 waits for a message that rank 1 sends when its sum is done, which rank 0 has started in another thread after
  * that. */
 static void *start_late(void *argument) {
@@ -132,6 +193,7 @@ int main(int argc, char **argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   CHECK(level == MPI_THREAD_MULTIPLE);
   run_workers(rounds);
+  first_uses();
   for (int n = 0; n < rounds; n++)
     started_while_another_receives();
   if (rank == 0)
