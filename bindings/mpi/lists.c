@@ -36,10 +36,14 @@ static bool shape_of(const tt_mpi_blocks *blocks, int64_t n, tt_mpi_shape *shape
 
 /* ---- measuring ---- */
 
-static bool bytes_of(tt_mpi_blocks *blocks, int64_t count, int64_t size, int64_t *bytes) {
-  blocks->error = MPI_ERR_COUNT;
+static bool fail(tt_mpi_blocks *blocks, int error, int64_t count) {
+  blocks->error = error;
   blocks->wrong = count;
-  return count >= 0 && !__builtin_mul_overflow(count, size, bytes);
+  return false;
+}
+
+static bool bytes_of(tt_mpi_blocks *blocks, int64_t count, int64_t size, int64_t *bytes) {
+  return (count >= 0 && !__builtin_mul_overflow(count, size, bytes)) || fail(blocks, MPI_ERR_COUNT, count);
 }
 
 static bool measure_alike(tt_mpi_blocks *blocks, tt_mpi_part *part) {
@@ -70,17 +74,15 @@ static bool measure_block(tt_mpi_blocks *blocks, int64_t n, tt_mpi_part *part) {
   part->counts[n] = part->offsets[n] = 0;
   if (count == 0)
     return true;
-  if (!shape_of(blocks, n, &shape)) {
-    blocks->error = MPI_ERR_TYPE;
-    return false;
-  }
+  if (!shape_of(blocks, n, &shape))
+    return fail(blocks, MPI_ERR_TYPE, count);
   if (!bytes_of(blocks, count, shape.size, &part->counts[n]))
     return false;
   blocks->dense = blocks->dense && (shape.dense || (shape.whole && count == 1));
   part->offsets[n] = offset_of(blocks, n, shape.extent) + shape.lower;
   if (part->counts[n] > 0)
     cover(part, part->offsets[n], part->counts[n], part->bytes == 0);
-  return !__builtin_add_overflow(part->bytes, part->counts[n], &part->bytes);
+  return !__builtin_add_overflow(part->bytes, part->counts[n], &part->bytes) || fail(blocks, MPI_ERR_COUNT, count);
 }
 
 /* From MPI_BOTTOM offsets are addresses, and to tutti that is no buffer: it begins where the first block does. */
@@ -110,9 +112,8 @@ static bool measure_listed(tt_mpi_blocks *blocks, tt_mpi_part *part) {
 
 bool tt_mpi_blocks_measure(tt_mpi_blocks *blocks, int64_t *lists, tt_mpi_part *part) {
   part->counts = part->offsets = NULL;
-  blocks->error = MPI_ERR_TYPE;
   if (!blocks->side->types && !tt_mpi_shape_of(blocks->side->type, &blocks->shape))
-    return false;
+    return fail(blocks, MPI_ERR_TYPE, blocks->side->count);
   if (!blocks->listed)
     return measure_alike(blocks, part);
   part->counts = lists;

@@ -272,6 +272,10 @@ static void try_classes(void) {
   MPI_Error_class(code, &class);
   if (class != MPI_ERR_TYPE)
     fail("a type's class", class);
+  code = MPI_Allgather(in, 1, MPI_INT, out, 1, MPI_DATATYPE_NULL, comm);
+  MPI_Error_class(code, &class);
+  if (class != MPI_ERR_TYPE)
+    fail("the class of a type that is received", class);
 }
 
 int main(int argc, char **argv) {
