@@ -85,8 +85,9 @@ int MPI_Request_free(MPI_Request *request) {
     *request = MPI_REQUEST_NULL;
     return MPI_SUCCESS;
   }
+  int code = tt_mpi_request_told(which, PMPI_Request_free(request)); /* of one that has failed, too */
   tt_mpi_work_destroy(idle);
-  return tt_mpi_request_told(which, PMPI_Request_free(request));
+  return code;
 }
 
 /* Collective calls cannot be cancelled: MPI has an error for it, as for a request that is none. */

@@ -148,12 +148,34 @@ static void freed_while_it_runs(void) {
   sum_destroy(&one);
 }
 
+/* Without having been waited for. */
+static void freed_when_it_has_failed(void) {
+  MPI_Comm comm;
+  MPI_Request request;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  early = MPI_Allreduce_init(in, out, rank == 0 ? 1 : 2, MPI_DOUBLE, MPI_SUM, comm, MPI_INFO_NULL, &request);
+  if (early == MPI_SUCCESS)
+    early = MPI_Start(&request);
+  for (int done = early != MPI_SUCCESS; !done;)
+    MPI_Request_get_status(request, &done, MPI_STATUS_IGNORE);
+  check_told(request == MPI_REQUEST_NULL ? MPI_SUCCESS : MPI_Request_free(&request));
+  finish(comm, &request, 1);
+}
+
 int main(int argc, char **argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
-  void (*const cases[])(void) = {
-      wait_one, test_one, wait_all, wait_any, test_some, in_a_receive, handler_of_the_program, freed_while_it_runs};
+  void (*const cases[])(void) = {wait_one,
+                                 test_one,
+                                 wait_all,
+                                 wait_any,
+                                 test_some,
+                                 in_a_receive,
+                                 handler_of_the_program,
+                                 freed_while_it_runs,
+                                 freed_when_it_has_failed};
   for (size_t n = 0; n < sizeof cases / sizeof cases[0]; n++)
     cases[n]();
   if (rank == 0)
