@@ -283,6 +283,7 @@ void tt_mpi_comm_made(MPI_Comm parent, MPI_Comm comm, int topology) {
 }
 
 void tt_mpi_comm_made_late(MPI_Comm comm, int topology, int64_t number, const char *why) {
+  destroy_dead();
   tt_mpi_comm *made = describe(comm, topology);
   made->why = why;
   made->neighbors.why_not = "communicator of MPI_Comm_idup"; /* a graph would need the others */

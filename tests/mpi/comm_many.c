@@ -32,6 +32,31 @@ static void test_loop(int loops, bool prints) {
     printf("%.2f us to make and free one of %d, in the best batch of %d\n", 1e6 * least / BATCH, loops, BATCH);
 }
 
+static long shared_kilobytes(void) {
+  FILE *file = fopen("/proc/self/status", "r");
+  char line[200];
+  long found = 0;
+  while (file && fgets(line, sizeof line, file))
+    sscanf(line, "RssShmem: %ld", &found);
+  fclose(file);
+  return found;
+}
+
+/* Of this making alone. Each has 24 KB of shared memory. */
+static void test_idups(int loops) {
+  long before = 0;
+  for (int n = 0; n < loops; n++) {
+    MPI_Comm made;
+    MPI_Request request;
+    MPI_Comm_idup(MPI_COMM_WORLD, &made, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    check_calls(made, "idups");
+    MPI_Comm_free(&made);
+    before = n == loops / 10 ? shared_kilobytes() : before;
+  }
+  check(shared_kilobytes() - before < 2 * loops, "shared memory that idups leave", shared_kilobytes() - before);
+}
+
 static void test_live(int live) {
   MPI_Comm *made = malloc((size_t)live * sizeof *made);
   for (int n = 0; n < live; n++)
@@ -49,6 +74,7 @@ int main(int argc, char **argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
   MPI_Comm_size(MPI_COMM_WORLD, &world_size);
   test_loop(argc > 1 ? atoi(argv[1]) : 10000, argc > 3);
+  test_idups(400);
   test_live(argc > 2 ? atoi(argv[2]) : 400);
   return check_finish();
 }
