@@ -16,22 +16,27 @@ typedef struct job {
   int64_t in_count, out_count; /* elements on each side */
   int64_t own;                 /* elements before this rank's part, where the result is one */
   bool in_place, has_out;
+  bool is_miscounted;
+  int64_t wrong; /* the count that is */
 } job;
 
 /* ---- counts ---- */
+
+static bool miscount(job *of, int64_t count) {
+  of->is_miscounted = true;
+  of->wrong = count;
+  return false;
+}
 
 /* Of reduce_scatter: a list, in elements. */
 static bool count_parts(job *of, tt_mpi_args *args, tt_mpi_stage *stage) {
   int64_t *counts = tt_mpi_stage_lists(stage, of->comm->size);
   for (int r = 0; r < of->comm->size; r++) {
     counts[r] = tt_mpi_at(of->call->out.counts, r);
-    if (counts[r] < 0) {
-      of->out_count = counts[r];
-      return false;
-    }
-    if (r < of->comm->rank)
-      of->own += counts[r];
-    of->in_count += counts[r];
+    if (r == of->comm->rank)
+      of->own = of->in_count;
+    if (counts[r] < 0 || __builtin_add_overflow(of->in_count, counts[r], &of->in_count))
+      return miscount(of, counts[r]);
   }
   of->out_count = counts[of->comm->rank];
   args->in.counts = counts;
@@ -41,12 +46,13 @@ static bool count_parts(job *of, tt_mpi_args *args, tt_mpi_stage *stage) {
 static bool count(job *of, const tt_mpi_row *row, tt_mpi_args *args, tt_mpi_stage *stage) {
   if (row->in.listed)
     return count_parts(of, args, stage);
-  of->in_count = of->out_count = args->count = of->call->out.count;
-  if (row->in.unit == TT_MPI_RANKS) {
-    of->own = of->comm->rank * of->out_count;
-    of->in_count *= of->comm->size;
-  }
-  return of->out_count >= 0;
+  bool of_ranks = row->in.unit == TT_MPI_RANKS;
+  int64_t parts = of_ranks ? of->comm->size : 1;
+  of->out_count = args->count = of->call->out.count;
+  if (of->out_count < 0 || __builtin_mul_overflow(of->out_count, parts, &of->in_count))
+    return miscount(of, of->out_count);
+  of->own = of_ranks ? of->comm->rank * of->out_count : 0;
+  return true;
 }
 
 /* ---- buffers ---- */
@@ -119,9 +125,12 @@ static bool begin(job *of, const tt_mpi_row *row, tt_mpi_args *args, tt_mpi_stag
   of->has_out = !row->out.of_root || call->root == of->comm->rank;
   of->in_place = call->in.buffer == MPI_IN_PLACE;
   bool odd = (of->in_place && !of->has_out) || (of->has_out && call->out.buffer == MPI_IN_PLACE);
-  return !odd && !is_refused_alias(of) && count(of, row, args, stage) &&
-         !__builtin_mul_overflow(of->in_count, of->how.bytes, &args->in.bytes) &&
-         !__builtin_mul_overflow(of->out_count, of->how.bytes, &args->out.bytes);
+  if (odd || is_refused_alias(of) || !count(of, row, args, stage))
+    return false;
+  if (__builtin_mul_overflow(of->in_count, of->how.bytes, &args->in.bytes))
+    return miscount(of, of->in_count);
+  args->out.bytes = of->out_count * of->how.bytes;
+  return true;
 }
 
 static tt_mpi_verdict tell_wrong_pair(const tt_mpi_call *call, tt_mpi_args *args) {
@@ -139,10 +148,9 @@ static tt_mpi_verdict tell_wrong_pair(const tt_mpi_call *call, tt_mpi_args *args
 }
 
 static tt_mpi_verdict tell_wrong_data(const job *of, tt_mpi_args *args) {
-  bool counted = of->in_count >= 0 && of->out_count >= 0;
-  args->error = counted ? MPI_ERR_BUFFER : MPI_ERR_COUNT;
-  if (!counted)
-    snprintf(args->text, sizeof args->text, "a count is %" PRId64, of->out_count < 0 ? of->out_count : of->in_count);
+  args->error = of->is_miscounted ? MPI_ERR_COUNT : MPI_ERR_BUFFER;
+  if (of->is_miscounted)
+    snprintf(args->text, sizeof args->text, "a count is %" PRId64, of->wrong);
   else
     snprintf(args->text, sizeof args->text, "both buffers are the same, or MPI_IN_PLACE is not allowed here");
   return TT_MPI_WRONG;

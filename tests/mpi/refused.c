@@ -276,6 +276,17 @@ static void try_classes(void) {
   MPI_Error_class(code, &class);
   if (class != MPI_ERR_TYPE)
     fail("the class of a type that is received", class);
+#if MPI_VERSION >= 4
+  MPI_Count large = (MPI_Count)1 << 62; /* bytes, and elements of all ranks, that no 64 bits count */
+  code = MPI_Allreduce_c(in, out, large, MPI_INT, MPI_SUM, comm);
+  MPI_Error_class(code, &class);
+  if (class != MPI_ERR_COUNT)
+    fail("a large count's class", class);
+  code = MPI_Reduce_scatter_block_c(in, out, large, MPI_BYTE, MPI_BAND, comm);
+  MPI_Error_class(code, &class);
+  if (class != MPI_ERR_COUNT)
+    fail("the class of a count that is large for all ranks", class);
+#endif
 }
 
 int main(int argc, char **argv) {
