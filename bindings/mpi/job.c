@@ -33,18 +33,19 @@ static int rank_in(MPI_Comm comm) {
 
 /* What each rank tells all others first. */
 typedef struct hello {
-  uint64_t off, always, statistics, threads, without, tcp, joined;
+  uint64_t off, always, statistics, threads, single, without, tcp, joined;
   tt_mpi_machine machine;
 } hello;
 
-static hello own_hello(MPI_Comm over, bool threads) {
+static hello own_hello(MPI_Comm over, int required, int provided) {
   const tt_mpi_settings settings = tt_mpi_settings_read(rank_in(over) == 0);
   hello own;
   memset(&own, 0, sizeof own);
   own.off = settings.off;
   own.always = settings.always || settings.only != UINT64_MAX; /* who names collectives has chosen himself */
   own.statistics = settings.statistics != NULL;
-  own.threads = threads;
+  own.threads = required == MPI_THREAD_MULTIPLE && provided == MPI_THREAD_MULTIPLE;
+  own.single = provided != MPI_THREAD_MULTIPLE;
   own.without = ~settings.only;
   own.tcp = settings.tcp;
   own.joined = tt_mpi.context != NULL;
@@ -52,8 +53,8 @@ static hello own_hello(MPI_Comm over, bool threads) {
   return own;
 }
 
-static hello *gather_hellos(MPI_Comm over, bool threads, int size) {
-  hello own = own_hello(over, threads), *all = calloc((size_t)size, sizeof *all);
+static hello *gather_hellos(MPI_Comm over, int required, int provided, int size) {
+  hello own = own_hello(over, required, provided), *all = calloc((size_t)size, sizeof *all);
   MPI_Request request;
   if (!all)
     tt_mpi_out_of_memory();
@@ -73,16 +74,27 @@ typedef struct agreement {
   int64_t node; /* this rank's machine, by the lowest rank that is on it */
 } agreement;
 
-static agreement agree_hellos(MPI_Comm over, bool threads) {
+/* With messages of MPI the helper thread (progress.c) would call MPI beside the program. */
+static void leave_messages(agreement *met, bool says) {
+  if (!met->nodes || !met->some.single || met->some.tcp)
+    return;
+  met->some.tcp = 1;
+  if (says && !met->some.off)
+    fprintf(stderr, "tutti: connections of tutti's own between machines (TUTTI_MPI_TRANSPORT=tcp): for messages of MPI "
+                    "it would have to give MPI_THREAD_MULTIPLE, which the program may ask for\n");
+}
+
+static agreement agree_hellos(MPI_Comm over, int required, int provided) {
   int rank = rank_in(over), size;
   PMPI_Comm_size(over, &size);
-  hello *all = gather_hellos(over, threads, size);
+  hello *all = gather_hellos(over, required, provided, size);
   agreement met = {.some = all[0]};
   for (int r = 1; r < size; r++) {
     met.some.off |= all[r].off;
     met.some.always |= all[r].always;
     met.some.statistics |= all[r].statistics;
     met.some.threads |= all[r].threads;
+    met.some.single |= all[r].single;
     met.some.without |= all[r].without;
     met.some.tcp |= all[r].tcp;
     met.some.joined |= all[r].joined;
@@ -193,9 +205,10 @@ static bool agree_status(MPI_Comm over, tutti_status status) {
 }
 
 bool tt_mpi_begin(MPI_Comm over, int required, int provided) {
-  agreement met = agree_hellos(over, required == MPI_THREAD_MULTIPLE && provided == MPI_THREAD_MULTIPLE);
+  agreement met = agree_hellos(over, required, provided);
   if (met.some.joined)
     return false;
+  leave_messages(&met, rank_in(over) == 0);
   apply(&met);
   if (met.some.off) {
     tt_mpi.off = "TUTTI_MPI=off";
