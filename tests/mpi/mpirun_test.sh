@@ -40,6 +40,8 @@ for mpi in $mpis; do
   other=$(find /usr/lib /usr/local/lib -name 'libcmocka.so*' 2>/dev/null | head -n 1)
   preload=$before$other
   expect 0 "^2 ranks, 2 with tutti, 2 with another" -n 2 "$program"
+  preload=$before$(printf '%5000s' "" | tr ' ' :)$other
+  expect 0 "::$other:[^:]*libtutti" --show -n 2 "$program"
   preload=${before%:}
 done
 case $mpis in

@@ -157,12 +157,21 @@ static int check_wraps(const mpirun_options *options) {
 
 /* ---- the command ---- */
 
+/* The three as one, of the heap. NULL: no memory, and the list has failed. */
+static char *join(tool_words *list, const char *first, const char *between, const char *last) {
+  char *all = NULL;
+  if (asprintf(&all, "%s%s%s", first, between, last) >= 0)
+    return all;
+  list->failed = true;
+  return NULL;
+}
+
 static void add_variable(tool_words *list, const mpirun_kind *kind, const char *name, const char *value) {
-  char both[3 * TOOL_PATH];
   if (kind->sets_each) {
-    snprintf(both, sizeof both, "%s=%s", name, value);
+    char *both = join(list, name, "=", value);
     tool_words_add(list, "-x");
-    tool_words_add(list, both);
+    tool_words_add(list, both ? both : "");
+    free(both);
   } else {
     tool_words_add(list, "-genv");
     tool_words_add(list, name);
@@ -173,10 +182,10 @@ static void add_variable(tool_words *list, const mpirun_kind *kind, const char *
 /* A variable that is a list: what it is so far, and `last`. */
 static void add_longer(tool_words *list, const mpirun_kind *kind, const char *name, const char *last) {
   const char *before = getenv(name);
-  char value[2 * TOOL_PATH];
   bool alone = !before || !*before;
-  snprintf(value, sizeof value, "%.4000s%s%s", alone ? "" : before, alone ? "" : ":", last);
-  add_variable(list, kind, name, value);
+  char *value = join(list, alone ? "" : before, alone ? "" : ":", last);
+  add_variable(list, kind, name, value ? value : "");
+  free(value);
 }
 
 /* What every rank gets. Programs with the address sanitizer would end at once, as its own library is no longer the
