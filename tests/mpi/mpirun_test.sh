@@ -54,6 +54,7 @@ case $mpis in
   fi
   ;;
 esac
+expect 0 " 'it'[\\]''s'\$" --mpi ${mpis##* } --show -n 1 true "it's"
 expect 2 "neither openmpi nor mpich" --mpi lam -n 1 true
 expect 2 "the program is missing" --stats
 expect 127 "launcher '/none' not found" --mpirun /none -n 1 true

@@ -235,10 +235,26 @@ static void build(const mpirun_options *options, const char *launcher, const cha
   }
 }
 
+/* As a shell reads it. */
+static void show_word(const char *word) {
+  bool plain = *word && word[strcspn(word, " \t\n\"'\\;&|$<>()`*?[#~")] == '\0';
+  if (plain) {
+    fputs(word, stdout);
+    return;
+  }
+  putchar('\'');
+  for (; *word; word++)
+    if (*word == '\'')
+      fputs("'\\''", stdout);
+    else
+      putchar(*word);
+  putchar('\'');
+}
+
 static int show(const tool_words *list) {
   for (size_t w = 0; w < list->count; w++) {
-    const char *quote = list->word[w][strcspn(list->word[w], " \t\n\"\\;&|$")] != '\0' ? "'" : "";
-    printf("%s%s%s%s", quote, list->word[w], quote, w + 1 < list->count ? " " : "\n");
+    show_word(list->word[w]);
+    putchar(w + 1 < list->count ? ' ' : '\n');
   }
   return 0;
 }
