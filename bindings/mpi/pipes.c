@@ -191,7 +191,7 @@ static tutti_status receive(tt_mpi_pipes *pipes, MPI_Message *message, const MPI
   return code == MPI_SUCCESS ? follow(pipes, packet, request) : drop(pipes, packet, code);
 }
 
-static tutti_status receive_all(tt_mpi_pipes *pipes) {
+static tutti_status receive_all(tt_mpi_pipes *pipes, int64_t *peer) {
   tutti_status status = TUTTI_OK;
   for (int n = 0; n < PACKETS_A_CALL && status == TUTTI_OK; n++) {
     MPI_Message message;
@@ -202,6 +202,8 @@ static tutti_status receive_all(tt_mpi_pipes *pipes) {
     if (!here)
       break;
     status = receive(pipes, &message, &found);
+    if (status != TUTTI_OK)
+      *peer = found.MPI_SOURCE;
   }
   return status;
 }
@@ -240,7 +242,7 @@ static tutti_status complete(tt_mpi_pipes *pipes, int64_t *peer) {
 }
 
 tutti_status tt_mpi_pipes_progress(tt_mpi_pipes *pipes, int64_t *peer) {
-  tutti_status status = receive_all(pipes);
+  tutti_status status = receive_all(pipes, peer);
   return status != TUTTI_OK || pipes->count == 0 ? status : complete(pipes, peer);
 }
 

@@ -5,7 +5,7 @@
  * Rounds of calls that are outstanding together on four communicators (conformance/program.h). FILE: memory that the
  * ranks share, to check barriers. NODES: 0: all ranks reach each other by messages; else rank r pretends to be on node
  * r % NODES, and shares memory with the ranks there. Then broadcasts, after which nobody calls MPI until all have
- * returned. */
+ * returned; and a message that MPI fails to receive. */
 #include "bindings/mpi/transport.h"
 #include "conformance/program.h"
 
@@ -78,6 +78,29 @@ static void compute_after_calls(tutti_context *context, memory *shared) {
   tutti_comm_destroy(comm);
 }
 
+static bool loses; /* messages that come */
+
+int PMPI_Imrecv(void *data, int count, MPI_Datatype type, MPI_Message *message, MPI_Request *request) {
+  if (!loses)
+    return MPI_Imrecv(data, count, type, message, request);
+  MPI_Mrecv(data, count, type, message, MPI_STATUS_IGNORE);
+  return MPI_ERR_OTHER;
+}
+
+/* An error, and nobody waits for ever. */
+static void lose_a_message(tutti_context *context, memory *shared) {
+  int word = 7;
+  tutti_comm *comm;
+  CHECK(tutti_comm_create(context, &comm) == TUTTI_OK);
+  loses = tutti_context_rank(context) > 0;
+  meet(shared, tutti_context_size(context));
+  tutti_status status = tutti_broadcast(&word, &word, 1, TUTTI_INT32, 0, comm);
+  CHECK(status == TUTTI_ERR_PEER || !loses);
+  loses = false;
+  meet(shared, tutti_context_size(context)); /* before somebody says goodbye */
+  tutti_comm_destroy(comm);
+}
+
 int main(int argc, char **argv) {
   if (argc != 5)
     return fprintf(stderr, "usage: transport_calls FILE SEED ROUNDS NODES\n"), 2;
@@ -89,6 +112,8 @@ int main(int argc, char **argv) {
   tutti_context *context = join(&comm, atoi(argv[4]));
   program_run(context, &options);
   compute_after_calls(context, shared);
+  if (atoi(argv[4]) == 0)
+    lose_a_message(context, shared);
   tutti_context_destroy(context);
   munmap(shared, sizeof *shared);
   PMPI_Comm_free(&comm);
