@@ -28,7 +28,7 @@ static void stand_back(int64_t looks) {
     sched_yield();
 }
 
-static bool complete_within(MPI_Request *request, int64_t timeout_ns) {
+bool tt_mpi_boot_wait_within(MPI_Request *request, int64_t timeout_ns) {
   int done = 0;
   int64_t until_ns = now_ns() + timeout_ns;
   PMPI_Test(request, &done, MPI_STATUS_IGNORE);
@@ -40,7 +40,7 @@ static bool complete_within(MPI_Request *request, int64_t timeout_ns) {
 }
 
 void tt_mpi_boot_wait(MPI_Request *request) {
-  while (!complete_within(request, INT64_C(1000000000)))
+  while (!tt_mpi_boot_wait_within(request, INT64_C(1000000000)))
     ;
 }
 
@@ -55,7 +55,7 @@ static tutti_status allgather(void *user, const void *mine, void *all, size_t by
     return TUTTI_ERR_MEMORY;
   memcpy(copy, mine, bytes);
   PMPI_Iallgather(copy, (int)bytes, MPI_BYTE, copy + bytes, (int)bytes, MPI_BYTE, tt_mpi.world, &request);
-  if (!complete_within(&request, timeout_ns)) {
+  if (!tt_mpi_boot_wait_within(&request, timeout_ns)) {
     if (missing)
       snprintf(missing, missing_size, "unknown, in MPI_Init (MPI does not say which)");
     return TUTTI_ERR_TIMEOUT;
