@@ -1,6 +1,7 @@
 /* tune/outside_test.c - where another library is faster than tutti: rows that come back from files and numbers as they
  * were, rows that are refused, what makes them void, and the table in which lengths are looked up. */
 #include "tune/testing.h"
+#include "tune/wisdom.h"
 
 #include <stdio.h>
 #include <stdlib.h>
