@@ -128,6 +128,7 @@ static void send_end(tt_streams *self, const tutti_stream *stream) {
   if (!packet)
     return;
   packet->peer = stream->peer;
+  packet->once = stream->once;
   packet->head = (tt_streams_head){.id = stream->id,
                                    .stream = stream->node.key,
                                    .slot = stream->next,
@@ -251,6 +252,7 @@ tutti_status tt_streams_commit(void *given, tutti_stream *stream, size_t bytes) 
   stream->sent.slots++;
   stream->sent.slot_bytes += bytes;
   packet->peer = stream->peer;
+  packet->once = stream->once;
   tt_streams_head *head = &packet->head;
   head->id = stream->id;
   head->stream = stream->node.key;

@@ -91,6 +91,7 @@ tutti_status tt_tcp_peer_connect(tt_tcp_pipes *pipes, const tt_tcp_arrival *arri
                    strerror(error));
   }
   keep(peer, connection);
+  peer->met = true;
   return TUTTI_OK;
 }
 

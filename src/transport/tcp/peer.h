@@ -24,6 +24,7 @@ typedef struct tt_tcp_path {
 typedef struct tt_tcp_peer {
   int64_t rank;
   tt_tcp_state state;
+  bool met; /* there has been a connection, or data for it: one that is gone without has left, and had no part in it */
   /* to the peer */
   tt_tcp_path path[TT_RAILS_MOST];
   tt_streams_queue waiting; /* ascending; those that go again come first */

@@ -5,6 +5,8 @@
  *     a rail has failed        it is called again now and then, as long as there is traffic
  *     all ended, no goodbye    the peer is called; nobody listens there: it is dead
  *
+ * One that was only asked something, and was never reached, has left: it may have done its part through others.
+ *
  * A machine that can not be reached at all, and has not closed its connections either, may come back: it is never taken
  * for dead. */
 #include "transport/tcp/calls.h"
@@ -150,6 +152,11 @@ static void die(tt_tcp_pipes *pipes, tt_tcp_peer *peer) {
   assert(peer->state == TT_TCP_ALIVE);
   if (tt_tcp_peer_has_left(peer))
     return;
+  if (!peer->met) {
+    tt_log(TT_LOG_INFO, "tcp: rank %" PRId64 " has left: nobody listens there", peer->rank);
+    tt_tcp_peer_drop(pipes, peer, TT_TCP_LEFT);
+    return;
+  }
   tt_log(TT_LOG_INFO, "tcp: rank %" PRId64 " is dead: %s", peer->rank,
          peer->refused ? "nobody listens there" : "its connections have ended, and it cannot be reached");
   tt_tcp_peer_drop(pipes, peer, TT_TCP_DEAD);

@@ -116,7 +116,7 @@ void tt_ucx_peer_lose(tt_ucx_peer *peer, int64_t rail, const char *how, ucs_stat
   tt_ucx_pipes *pipes = peer->pipes;
   if (peer->state != TT_UCX_ALIVE)
     return;
-  peer->state = peer->leaves ? TT_UCX_LEFT : TT_UCX_DEAD;
+  peer->state = peer->leaves || !peer->met ? TT_UCX_LEFT : TT_UCX_DEAD;
   pipes->deaths += peer->state == TT_UCX_DEAD;
   snprintf(peer->why, sizeof peer->why, "%s on NIC %s: %s", how, pipes->rail[rail].nic, pipes->ucp.text(why));
 }

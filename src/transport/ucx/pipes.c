@@ -78,6 +78,7 @@ tutti_status tt_ucx_pipes_send_take(void *user, tt_streams_packet *packet) {
     tt_streams_pool_put(&pipes->pool, packet);
     return status;
   }
+  peer->met = peer->met || !packet->once;
   return send_take(pipes, peer, packet, ++peer->last_packet);
 }
 
@@ -151,6 +152,7 @@ static void use_all(tt_ucx_pipes *pipes) {
       tt_streams_pool_put(&pipes->pool, packet);
       continue;
     }
+    peer->met = true;
     tt_streams_head_turn(&packet->head);
     packet->number = packet->head.packet;
     packet->stream = packet->head.stream;

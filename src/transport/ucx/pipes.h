@@ -51,6 +51,7 @@ typedef struct tt_ucx_peer {
   tt_ucx_state state;
   tt_ucx_endpoint endpoint[TT_RAILS_MOST];
   bool reached; /* there has been an endpoint to it */
+  bool met;     /* something has come from it, or data was sent: one that is gone without has left */
   /* to the peer */
   uint64_t last_packet;
   bool said_goodbye, had_goodbye; /* by this rank; the peer has had it, and all before */
