@@ -47,7 +47,7 @@ static bool is_passing(int error) {
 
 static void hang_up(tt_tcp_calls *calls, call *of) {
   if (of->watch.fd >= 0)
-    close(tt_tcp_watch_end(calls->watcher, &of->watch));
+    tt_tcp_socket_close(tt_tcp_watch_end(calls->watcher, &of->watch));
 }
 
 static void forget(tt_tcp_calls *calls, call *of) {

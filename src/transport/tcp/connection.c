@@ -35,7 +35,7 @@ void tt_tcp_connection_close(tt_tcp_connection *connection, bool reset) {
   if (reset)
     tt_tcp_socket_abort(connection->fd);
   else
-    close(connection->fd);
+    tt_tcp_socket_close(connection->fd);
   connection->fd = -1;
 }
 

@@ -243,7 +243,7 @@ void tt_tcp_door_close(tt_tcp_door *door) {
       throw_out(door, who);
   for (int n = 0; n < TT_RAILS_MOST; n++)
     if (door->listener[n].fd >= 0)
-      close(tt_tcp_watch_end(&door->watcher, &door->listener[n]));
+      tt_tcp_socket_close(tt_tcp_watch_end(&door->watcher, &door->listener[n]));
   tt_tcp_watcher_close(&door->watcher);
   sodium_memzero(door->key, sizeof door->key);
   free(door);

@@ -2,6 +2,8 @@
  * leave. */
 #include "support/tcp.h"
 
+#include <fcntl.h>
+
 static bool has_all_rails(void *self) {
   tt_tcp_counts counts[TT_RAILS_MOST];
   uint64_t retired = 0;
@@ -106,6 +108,40 @@ static void test_what_is_left_behind_is_there_for_who_reads_late(void **state) {
   assert_int_equal(job_run(2, leave_much, NULL), 0);
 }
 
+/* ---- forks ---- */
+
+/* Rank 1's child has all that it had, and lives on until the pipe is closed. */
+static void leave_a_child(const tutti_boot *boot, void *argument) {
+  const int *pipe_end = argument;
+  char byte;
+  void *self = open_rank(boot, 1);
+  tutti_stream *to = open_end(self, 1, 0, 1, 1000), *from = open_end(self, 1, 1, 0, 1000);
+  close(pipe_end[1]);
+  if (boot->rank == 1) {
+    put_now(self, from, 1000, 5);
+    take_now(self, to, 1000, 1);
+    send_off(self, from);
+    if (fork() == 0) {
+      CHECK(read(pipe_end[0], &byte, 1) == 0);
+      _exit(0);
+    }
+    raise(SIGKILL);
+  }
+  put_now(self, to, 1000, 1);
+  take_now(self, from, 1000, 5);
+  CHECK(learns_of_death(self, 1));
+  close_rank(self);
+}
+
+static void test_child_that_outlives_a_rank_does_not_keep_it_alive(void **state) {
+  (void)state;
+  int ends[2];
+  assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+  assert_int_equal(job_run(2, leave_a_child, ends), 1);
+  close(ends[0]);
+  close(ends[1]);
+}
+
 /* ---- a rail that refuses ---- */
 
 /* Nobody listens any more at this process's address of that rail. */
@@ -153,6 +189,7 @@ int main(void) {
       cmocka_unit_test(test_cut_connections_lose_and_repeat_nothing),
       cmocka_unit_test(test_a_ring_of_ranks_survives_cuts),
       cmocka_unit_test(test_what_is_left_behind_is_there_for_who_reads_late),
+      cmocka_unit_test(test_child_that_outlives_a_rank_does_not_keep_it_alive),
       cmocka_unit_test(test_who_computes_behind_a_rail_that_refuses_is_not_dead),
       FAULT_TESTS,
   };

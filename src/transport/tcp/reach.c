@@ -11,6 +11,7 @@
  * for dead. */
 #include "transport/tcp/calls.h"
 #include "transport/tcp/peer.h"
+#include "transport/tcp/socket.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -260,7 +261,7 @@ static void welcome(tt_tcp_pipes *pipes, tt_tcp_peer *peer, const tt_tcp_arrival
   assert(arrival->fd >= 0 && arrival->peer == peer->rank);
   bool useless = arrival->called && (peer->state != TT_TCP_ALIVE || peer->path[arrival->rail].connection);
   if (useless || peer->state == TT_TCP_DEAD) {
-    close(arrival->fd);
+    tt_tcp_socket_close(arrival->fd);
     return;
   }
   tutti_status status = tt_tcp_peer_connect(pipes, arrival);
@@ -291,7 +292,7 @@ void tt_tcp_reach_arrive(tt_tcp_pipes *pipes, const tt_tcp_arrival *arrival) {
   else if (peer)
     fail_call(pipes, peer, arrival);
   else if (arrival->fd >= 0)
-    close(arrival->fd);
+    tt_tcp_socket_close(arrival->fd);
 }
 
 /* ---- from time to time ---- */

@@ -5,7 +5,9 @@
 #include <assert.h>
 #include <errno.h>
 #include <netinet/tcp.h>
+#include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -16,6 +18,63 @@ enum { ALIVE_AFTER_S = 1, ALIVE_EVERY_S = 1, ALIVE_TRIES = 2 };
 
 /* Options that are not there make nothing wrong, only slower. */
 static void set(int fd, int level, int option, int value) { (void)setsockopt(fd, level, option, &value, sizeof value); }
+
+/* ---- forks ---- */
+
+/* A connection ends when the last process that holds it has ended: forks close their copies, or a rank that is killed
+ * would seem to live on in them. */
+static struct {
+  pthread_mutex_t lock; /* held while the process forks */
+  unsigned char *open;  /* of each descriptor: it is one of these sockets */
+  int count;
+} all = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void before_fork(void) { pthread_mutex_lock(&all.lock); }
+static void after_fork(void) { pthread_mutex_unlock(&all.lock); }
+
+static void close_copies(void) {
+  for (int fd = 0; fd < all.count; fd++) {
+    if (all.open[fd])
+      close(fd);
+    all.open[fd] = 0;
+  }
+  after_fork();
+}
+
+static void watch_forks(void) { pthread_atfork(before_fork, after_fork, close_copies); }
+
+static bool make_room(int count) {
+  unsigned char *grown = count > all.count ? realloc(all.open, (size_t)count) : all.open;
+  if (!grown)
+    return false;
+  if (count > all.count) {
+    memset(grown + all.count, 0, (size_t)(count - all.count));
+    all.open = grown;
+    all.count = count;
+  }
+  return true;
+}
+
+/* Without memory forks keep a copy. */
+static int keep(int fd) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  if (fd < 0)
+    return fd;
+  pthread_once(&once, watch_forks);
+  pthread_mutex_lock(&all.lock);
+  if (make_room(2 * (fd + 1)))
+    all.open[fd] = 1;
+  pthread_mutex_unlock(&all.lock);
+  return fd;
+}
+
+void tt_tcp_socket_close(int fd) {
+  pthread_mutex_lock(&all.lock);
+  if (fd < all.count)
+    all.open[fd] = 0;
+  close(fd);
+  pthread_mutex_unlock(&all.lock);
+}
 
 /* ---- addresses ---- */
 
@@ -86,7 +145,7 @@ static tutti_status listen_on(int fd, const tt_rail *rail, in_port_t *port) {
 }
 
 static int make(const tt_rail *rail) {
-  return socket(rail->address.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, IPPROTO_TCP);
+  return keep(socket(rail->address.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, IPPROTO_TCP));
 }
 
 tutti_status tt_tcp_socket_listen(const tt_rail *rail, in_port_t *port, int *fd) {
@@ -97,12 +156,12 @@ tutti_status tt_tcp_socket_listen(const tt_rail *rail, in_port_t *port, int *fd)
   if (status == TUTTI_OK)
     *fd = made;
   else
-    close(made);
+    tt_tcp_socket_close(made);
   return status;
 }
 
 int tt_tcp_socket_accept(int listener) {
-  int fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+  int fd = keep(accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC));
   if (fd >= 0)
     set(fd, IPPROTO_TCP, TCP_NODELAY, 1);
   return fd;
@@ -124,7 +183,7 @@ int tt_tcp_socket_connect(const tt_rail *rail, const struct sockaddr_storage *ad
   if (fd < 0 || connect_from(fd, rail, address))
     return fd;
   int error = errno;
-  close(fd);
+  tt_tcp_socket_close(fd);
   errno = error;
   return -1;
 }
@@ -143,7 +202,7 @@ void tt_tcp_socket_abort(int fd) {
   const struct sockaddr none = {.sa_family = AF_UNSPEC};
   (void)setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
   (void)connect(fd, &none, sizeof none);
-  close(fd);
+  tt_tcp_socket_close(fd);
 }
 
 void tt_tcp_socket_tune(int fd) {

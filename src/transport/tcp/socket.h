@@ -15,6 +15,8 @@ int tt_tcp_socket_accept(int listener);
 int tt_tcp_socket_connect(const tt_rail *rail, const struct sockaddr_storage *address);
 /* How a connect has ended; 0: it is established. */
 int tt_tcp_socket_error(int fd);
+/* Closes any of these; a fork of this process has closed its copy. */
+void tt_tcp_socket_close(int fd);
 /* Ends a connection so that nothing of it stays in the system. */
 void tt_tcp_socket_abort(int fd);
 
