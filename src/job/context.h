@@ -86,6 +86,7 @@ struct tutti_context {
     tt_index left;      /* numbers of those between machines that were destroyed: agree/notes.c */
     uint64_t next_number;
     uint64_t lacks; /* that this rank could not make */
+    bool broken;    /* one was, ever */
   } made;           /* communicators */
   tt_teams teams;
   tutti_comm *running;   /* side communicators with a call under way, and some that had one */

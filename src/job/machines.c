@@ -185,7 +185,8 @@ static tutti_status open_between(tutti_context *context, const tutti_boot *boot)
                                     .rail_count = count,
                                     .lack = lack,
                                     .first_rail = context->machine.first_rail,
-                                    .timeout_ns = context->create_timeout_ns};
+                                    .timeout_ns = context->create_timeout_ns,
+                                    .broken = &context->made.broken};
   return status == TUTTI_OK ? open_nodes(context, far_transport()->ops(), &config, boot) : status;
 }
 

@@ -108,6 +108,42 @@ static void test_what_is_left_behind_is_there_for_who_reads_late(void **state) {
   assert_int_equal(job_run(2, leave_much, NULL), 0);
 }
 
+/* Calls were given up, and rank 0 reads nothing before rank 1 has left; argument: a pipe. */
+static void give_up_much(const tutti_boot *boot, void *argument) {
+  static const bool broken = true;
+  int *fd = argument;
+  char gone = 0;
+  tt_rail rail[TT_RAILS_MOST];
+  tt_between_config config = loopback(rail, 1);
+  void *self = NULL;
+  tested = tt_tcp_ops();
+  config.broken = &broken;
+  CHECK(tested->open(&config, boot, &self) == TUTTI_OK);
+  tutti_stream *from = open_end(self, 1, 1, 0, PACKET), *first = open_end(self, 2, 1, 0, 0);
+  if (boot->rank == 0) {
+    take_now(self, first, 0, 1);
+    CHECK(read(fd[0], &gone, 1) == 1);
+    close_rank(self);
+    return;
+  }
+  put_now(self, first, 0, 1);
+  for (uint64_t n = 0; n < PACKETS; n++)
+    put_now(self, from, PACKET, n);
+  int64_t began_ns = tt_clock_ns();
+  close_rank(self);
+  CHECK(tt_clock_ns() - began_ns < config.timeout_ns / 2);
+  CHECK(write(fd[1], &gone, 1) == 1);
+}
+
+static void test_what_was_given_up_is_not_waited_for(void **state) {
+  (void)state;
+  int fd[2];
+  assert_int_equal(pipe(fd), 0);
+  assert_int_equal(job_run(2, give_up_much, fd), 0);
+  close(fd[0]);
+  close(fd[1]);
+}
+
 /* ---- forks ---- */
 
 /* Rank 1's child has all that it had, and lives on until the pipe is closed. */
@@ -189,6 +225,7 @@ int main(void) {
       cmocka_unit_test(test_cut_connections_lose_and_repeat_nothing),
       cmocka_unit_test(test_a_ring_of_ranks_survives_cuts),
       cmocka_unit_test(test_what_is_left_behind_is_there_for_who_reads_late),
+      cmocka_unit_test(test_what_was_given_up_is_not_waited_for),
       cmocka_unit_test(test_child_that_outlives_a_rank_does_not_keep_it_alive),
       cmocka_unit_test(test_who_computes_behind_a_rail_that_refuses_is_not_dead),
       FAULT_TESTS,

@@ -26,7 +26,8 @@ typedef struct tt_tcp {
   tt_tcp_host *host;  /* of each rank */
   tt_tcp_door *door;
   tt_tcp_pipes *pipes;
-  int64_t longest_ns; /* for the last packets to be read */
+  int64_t longest_ns; /* for the last packets to be read, */
+  const bool *broken; /* unless this is true */
 } tt_tcp;
 
 /* ---- what a rank tells, in the same bytes on every machine ---- */
@@ -199,7 +200,7 @@ static void close_tcp(void *given) {
   if (!self)
     return;
   if (self->pipes)
-    tt_tcp_pipes_flush(self->pipes, FLUSH_NS, self->longest_ns);
+    tt_tcp_pipes_flush(self->pipes, FLUSH_NS, self->broken && *self->broken ? FLUSH_NS : self->longest_ns);
   tt_streams_finish(&self->streams);
   tt_tcp_pipes_destroy(self->pipes);
   tt_tcp_door_close(self->door);
@@ -221,7 +222,8 @@ static tutti_status open_tcp(const void *given, const tutti_boot *boot, void **o
   *self = (tt_tcp){
       .streams = {.rank = boot->rank, .rank_count = boot->rank_count, .window = (uint32_t)tt_options_far_slots()},
       .host = host,
-      .longest_ns = config->timeout_ns};
+      .longest_ns = config->timeout_ns,
+      .broken = config->broken};
   tutti_status status = check(config);
   if (status == TUTTI_OK)
     status = tt_tcp_door_open(config->rail, config->rail_count, boot->rank, port, &self->door);
