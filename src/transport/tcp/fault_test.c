@@ -3,6 +3,8 @@
 #include "support/tcp.h"
 
 #include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
 
 static bool has_all_rails(void *self) {
   tt_tcp_counts counts[TT_RAILS_MOST];
@@ -144,6 +146,78 @@ static void test_what_was_given_up_is_not_waited_for(void **state) {
   close(fd[1]);
 }
 
+/* ---- addresses ---- */
+
+static tt_rail rail_of_six(void) {
+  tt_rail rail = {.name = "six", .prefix_bits = 128};
+  struct sockaddr_in6 *address = (void *)&rail.address;
+  address->sin6_family = AF_INET6;
+  address->sin6_addr = in6addr_loopback;
+  return rail;
+}
+
+static void open_in_two_families(const tutti_boot *boot, void *argument) {
+  (void)argument;
+  tt_rail rail;
+  const tt_between_config config = loopback(&rail, 1);
+  void *self = NULL;
+  if (boot->rank == 1)
+    rail = rail_of_six();
+  CHECK(tt_tcp_ops()->open(&config, boot, &self) == TUTTI_ERR_SYSTEM && !self);
+  CHECK(strstr(tutti_last_error(), "rank 0 has only IPv4 addresses, and rank 1 only IPv6 addresses"));
+}
+
+static void test_ranks_without_a_common_family_are_an_error(void **state) {
+  (void)state;
+  tt_rail six = rail_of_six();
+  int fd = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  bool has_six = fd >= 0 && bind(fd, (const struct sockaddr *)&six.address, sizeof(struct sockaddr_in6)) == 0;
+  if (fd >= 0)
+    close(fd);
+  if (!has_six)
+    skip();
+  assert_int_equal(job_run(2, open_in_two_families, NULL), 0);
+}
+
+/* ---- a network that is down ---- */
+
+static int unreachable; /* so many calls */
+
+/* Stands in front of the system's. */
+int socket(int family, int type, int protocol) {
+  if (unreachable == 0)
+    return (int)syscall(SYS_socket, family, type, protocol);
+  unreachable--;
+  errno = EHOSTUNREACH;
+  return -1;
+}
+
+static void call_out_of_reach(const tutti_boot *boot, void *argument) {
+  (void)argument;
+  void *self = open_rank(boot, 1);
+  tutti_stream *to = open_end(self, 1, 0, 1, 100);
+  if (boot->rank == 1) {
+    take_now(self, to, 100, 1);
+    close_rank(self);
+    return;
+  }
+  char said[1000] = "";
+  int file = memfd_create("said", MFD_CLOEXEC), before = dup(STDERR_FILENO);
+  CHECK(file >= 0 && dup2(file, STDERR_FILENO) == STDERR_FILENO);
+  unreachable = 2;
+  put_now(self, to, 100, 1);
+  send_off(self, to);
+  CHECK(dup2(before, STDERR_FILENO) == STDERR_FILENO && pread(file, said, sizeof said - 1, 0) > 0);
+  const char *line = strstr(said, "rank 1 cannot be reached at 127.0.0.1:");
+  CHECK(line && strstr(line, strerror(EHOSTUNREACH)) && !strstr(line + 1, "rank 1 cannot")); /* said once */
+  close_rank(self);
+}
+
+static void test_a_peer_out_of_reach_is_told_and_tried_again(void **state) {
+  (void)state;
+  assert_int_equal(job_run(2, call_out_of_reach, NULL), 0);
+}
+
 /* ---- forks ---- */
 
 /* Rank 1's child has all that it had, and lives on until the pipe is closed. */
@@ -226,6 +300,8 @@ int main(void) {
       cmocka_unit_test(test_a_ring_of_ranks_survives_cuts),
       cmocka_unit_test(test_what_is_left_behind_is_there_for_who_reads_late),
       cmocka_unit_test(test_what_was_given_up_is_not_waited_for),
+      cmocka_unit_test(test_ranks_without_a_common_family_are_an_error),
+      cmocka_unit_test(test_a_peer_out_of_reach_is_told_and_tried_again),
       cmocka_unit_test(test_child_that_outlives_a_rank_does_not_keep_it_alive),
       cmocka_unit_test(test_who_computes_behind_a_rail_that_refuses_is_not_dead),
       FAULT_TESTS,

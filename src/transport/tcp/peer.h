@@ -48,7 +48,8 @@ typedef struct tt_tcp_peer {
   bool ended;                     /* by its machine */
   bool refused;                   /* on a rail: nobody listens there any more, or somebody is in the way */
   int64_t suspect_ns, refused_ns; /* since when */
-  bool reported;                  /* its death */
+  bool reported;                  /* its death, */
+  bool warned;                    /* that it cannot be reached */
 } tt_tcp_peer;
 
 struct tt_tcp_pipes {

@@ -240,6 +240,19 @@ static bool is_dead(tt_tcp_peer *peer, int64_t now_ns) {
 
 /* ---- arrivals ---- */
 
+/* Once for each peer. */
+static void warn_of(const tt_tcp_pipes *pipes, tt_tcp_peer *peer, const tt_tcp_arrival *arrival) {
+  const tt_rail *theirs = opposite(pipes, peer->rank, arrival->rail);
+  bool known = !theirs || is_open(peer) || arrival->taken || tt_tcp_is_shortage(arrival->error);
+  char name[TT_TCP_NAME_BYTES];
+  if (known || peer->warned)
+    return;
+  peer->warned = true;
+  tt_tcp_socket_name(&theirs->address, name);
+  tt_log(TT_LOG_WARN, "tcp: rank %" PRId64 " cannot be reached at %s from NIC %.16s: %s; this rank goes on trying",
+         peer->rank, name, own_host(pipes)->rail[arrival->rail].name, strerror(arrival->error));
+}
+
 /* A peer whose system takes calls is there, and computes. A shortage here says nothing of it. */
 static void fail_call(tt_tcp_pipes *pipes, tt_tcp_peer *peer, const tt_tcp_arrival *arrival) {
   assert(arrival->called && arrival->fd < 0);
@@ -252,6 +265,7 @@ static void fail_call(tt_tcp_pipes *pipes, tt_tcp_peer *peer, const tt_tcp_arriv
     refuse(pipes, peer, path, now_ns);
     return;
   }
+  warn_of(pipes, peer, arrival);
   path->again_ns = later(pipes, now_ns);
   tt_tcp_reach(pipes, peer, now_ns);
 }

@@ -110,6 +110,29 @@ static void make_key(const told *all, int64_t count, unsigned char key[TT_TCP_KE
 
 /* ---- opening ---- */
 
+/* One of whose addresses none has that family; -1: there is none. */
+static int64_t find_without(const tt_tcp *self, int family) {
+  for (int64_t r = 0; r < self->streams.rank_count; r++) {
+    bool has = false;
+    for (int64_t n = 0; n < self->host[r].rail_count; n++)
+      has = has || self->host[r].rail[n].address.ss_family == family;
+    if (!has)
+      return r;
+  }
+  return -1;
+}
+
+/* All know all addresses, so that all find the same. */
+static tutti_status check_families(const tt_tcp *self) {
+  int64_t six = find_without(self, AF_INET), four = find_without(self, AF_INET6);
+  if (six < 0 || four < 0)
+    return TUTTI_OK;
+  return tt_fail(TUTTI_ERR_SYSTEM,
+                 "tcp: rank %" PRId64 " has only IPv4 addresses, and rank %" PRId64
+                 " only IPv6 addresses: TUTTI_NICS chooses NICs that can reach each other",
+                 four, six);
+}
+
 static tutti_status hear_all(tt_tcp *self, const tt_between_config *config, const told *all) {
   tutti_status status = TUTTI_OK;
   for (int64_t r = 0; r < self->streams.rank_count && status == TUTTI_OK; r++)
@@ -119,7 +142,7 @@ static tutti_status hear_all(tt_tcp *self, const tt_between_config *config, cons
     own->rail[r] = config->rail[r];
     own->rail_count = config->rail_count;
   }
-  return status;
+  return status == TUTTI_OK ? check_families(self) : status;
 }
 
 /* ---- between streams and pipes ---- */
