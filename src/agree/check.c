@@ -146,11 +146,12 @@ static tutti_status break_one(tutti_comm *comm, int64_t peer) {
  * other machines, which wait for it on another, would not know why. */
 static tutti_status break_for_death(tutti_comm *comm, int64_t peer) {
   const tutti_context *context = comm->context;
+  break_one(comm, peer);
   for (tutti_comm *other = context->made.list; other; other = other->next)
     for (int64_t r = 0; other != comm && other->apart && other->agree.broken == TUTTI_OK && r < other->size; r++)
       if (other->job_rank[r] == comm->job_rank[peer])
         break_one(other, r);
-  return break_one(comm, peer);
+  return tt_agree_verdict(comm);
 }
 
 /* A rank on another machine that is gone may have left because of a verdict, which then is on its way here. */

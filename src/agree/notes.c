@@ -15,6 +15,7 @@
 #include "agree/parts.h"
 
 #include <assert.h>
+#include <sched.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +25,8 @@
 #define LOOK_NS 5000000
 #define ASK_NS 500000000 /* before others are asked; and then again after */
 #define ASK_AGAIN_NS 2000000000
-#define ASK_AT_ONCE 16 /* ranks of other machines */
+#define ASK_AT_ONCE 16    /* ranks of other machines */
+#define SEND_NS 300000000 /* for verdicts to leave: who has not been met is called first */
 
 typedef enum kind { TALK, ONCE, KINDS } kind; /* of streams */
 typedef enum talk {
@@ -283,12 +285,36 @@ void tt_notes_ask(tutti_comm *asking, uint64_t number) {
     ask(asking, number, asking->size);
 }
 
+static bool is_unsent(const tutti_comm *comm) {
+  for (int64_t r = 0; comm->ops->unsent && r < comm->size; r++) {
+    tutti_stream *out = comm->agree.notes->end[r][ONCE].out;
+    if (out && comm->ops->unsent(comm->transport, out) > 0)
+      return true;
+  }
+  return false;
+}
+
+/* This rank may compute for long now. Not one time for each of many communicators that break together. */
+static void send_off(tutti_comm *comm) {
+  tutti_context *context = comm->context;
+  int64_t began_ns = tt_clock_ns(), now_ns = began_ns, peer;
+  if (began_ns - context->made.told_ns < SEND_NS)
+    return;
+  for (; is_unsent(comm) && now_ns - began_ns < SEND_NS; now_ns = tt_clock_ns()) {
+    sched_yield();
+    context->ops->progress(context->transport, &peer);
+  }
+  context->made.told_ns = now_ns;
+}
+
 void tt_notes_break(tutti_comm *asking, tutti_status status, const char *why) {
   tutti_comm *comm = tt_comm_main(asking);
   note verdict = {.talk = VERDICT, .status = (uint32_t)status};
   snprintf(verdict.of.text, sizeof verdict.of.text, "%s", why);
-  if (make_notes(comm))
-    send_notes(comm, &verdict, comm->size);
+  if (!make_notes(comm))
+    return;
+  send_notes(comm, &verdict, comm->size);
+  send_off(comm);
 }
 
 void tt_notes_look(tutti_comm *asking, uint64_t number, int64_t waited_ns, int64_t now) {

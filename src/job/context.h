@@ -85,9 +85,10 @@ struct tutti_context {
     tt_index by_number; /* the same */
     tt_index left;      /* numbers of those between machines that were destroyed: agree/notes.c */
     uint64_t next_number;
-    uint64_t lacks; /* that this rank could not make */
-    bool broken;    /* one was, ever */
-  } made;           /* communicators */
+    uint64_t lacks;  /* that this rank could not make */
+    bool broken;     /* one was, ever */
+    int64_t told_ns; /* other machines of it, last: agree/notes.c */
+  } made;            /* communicators */
   tt_teams teams;
   tutti_comm *running;   /* side communicators with a call under way, and some that had one */
   int64_t outstanding;   /* requests that are queued or running */

@@ -193,6 +193,36 @@ static void test_abort_ends_calls_of_all_ranks_with_its_reason(void **state) {
   }
 }
 
+/* Between machines whose ranks have not met: the verdict leaves though rank 0 does not call tutti any more. */
+static void abort_and_compute(const tutti_boot *boot, void *argument) {
+  static const int64_t all[] = {0, 1, 2};
+  (void)argument;
+  setenv("TUTTI_NODES", "1,1,1", 1);
+  tutti_context *context = join_job(boot);
+  tutti_comm *comm;
+  CHECK(tutti_comm_create_group(context, 1, 3, all, &comm) == TUTTI_OK);
+  outcomes[boot->rank].calls++;
+  if (boot->rank > 0) {
+    report(boot, tutti_barrier(comm));
+  } else {
+    while (outcomes[1].calls == 0 || outcomes[2].calls == 0)
+      sched_yield();
+    tutti_comm_abort(comm, "a checkpoint comes first");
+    for (int64_t until_ns = now_ns() + INT64_C(20000000000); now_ns() < until_ns;)
+      if (outcomes[1].status >= 0 && outcomes[2].status >= 0)
+        break;
+    CHECK(outcomes[1].status >= 0 && outcomes[2].status >= 0);
+  }
+  leave_all(context, comm);
+}
+
+static void test_abort_reaches_ranks_that_were_not_met(void **state) {
+  (void)state;
+  run_job(3, abort_and_compute, NULL);
+  for (int r = 1; r < 3; r++)
+    assert_outcome(r, TUTTI_ERR_ABORTED, "rank 0 aborted: a checkpoint comes first");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       FAULT_TEST(test_stopped_rank_is_named_under_a_timeout),
@@ -200,6 +230,7 @@ int main(void) {
       FAULT_TEST(test_rank_stopped_at_any_moment_is_a_timeout),
       FAULT_TEST(test_rank_stopped_while_it_opens_its_part_is_named),
       FAULT_TEST(test_abort_ends_calls_of_all_ranks_with_its_reason),
+      FAULT_TEST(test_abort_reaches_ranks_that_were_not_met),
   };
   return cmocka_run_group_tests(tests, fault_setup, NULL);
 }
