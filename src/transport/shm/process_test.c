@@ -581,6 +581,30 @@ static void test_timeout_names_the_missing_rank(void **state) {
   reap(&missing);
 }
 
+/* All are there for two allgathers. */
+static tutti_status lose_the_third(void *user, const void *mine, void *all, size_t bytes, int64_t timeout_ns,
+                                   char *missing, size_t missing_size) {
+  static int calls;
+  if (++calls < 3)
+    return job_allgather(user, mine, all, bytes, timeout_ns, missing, missing_size);
+  snprintf(missing, missing_size, "17");
+  return TUTTI_ERR_TIMEOUT;
+}
+
+static void miss_the_third(const tutti_boot *boot, void *argument) {
+  (void)argument;
+  tutti_boot lossy = *boot;
+  void *self = NULL;
+  lossy.allgather = lose_the_third;
+  CHECK(tt_shm_ops()->open(NULL, &lossy, &self) == TUTTI_ERR_TIMEOUT && self == NULL);
+  CHECK(strstr(tutti_last_error(), "these ranks did not join the shared memory job in time: 17") != NULL);
+}
+
+static void test_timeout_at_the_end_names_the_missing_rank(void **state) {
+  (void)state;
+  assert_int_equal(job_run(2, miss_the_third, NULL), 0);
+}
+
 static void limit_memory(const tutti_boot *boot, void *argument) {
   rlim_t bytes = *(rlim_t *)argument;
   struct rlimit limit = {.rlim_cur = bytes, .rlim_max = bytes};
@@ -658,6 +682,7 @@ int main(void) {
       cmocka_unit_test(test_thread_that_leaves_does_not_take_others_for_dead),
       cmocka_unit_test(test_stopped_rank_is_not_dead),
       cmocka_unit_test(test_timeout_names_the_missing_rank),
+      cmocka_unit_test(test_timeout_at_the_end_names_the_missing_rank),
       cmocka_unit_test(test_limited_address_space_is_respected_or_reported),
       cmocka_unit_test(test_exhausted_descriptors_are_everyones_error),
       cmocka_unit_test(test_jobs_can_be_opened_again_and_leave_no_descriptor),

@@ -145,18 +145,22 @@ static finding find(const tt_shm *self, const tt_shm_config *config) {
 }
 
 /* What all ranks have found; NULL: no memory, on this rank. */
-static finding *exchange(const tt_shm *self, const tutti_boot *boot, const tt_shm_config *config, int64_t timeout_ns,
+static finding *exchange(const tt_shm *self, const tutti_boot *boot, const tt_shm_config *config, int64_t until_ns,
                          tutti_status *status) {
   char missing[200] = "";
   finding mine = find(self, config), *all = calloc((size_t)boot->rank_count, sizeof *all);
-  *status = all ? boot->allgather(boot->user, &mine, all, sizeof mine, timeout_ns, missing, sizeof missing)
+  int64_t left_ns = until_ns - tt_clock_ns();
+  left_ns = left_ns > 0 ? left_ns : 1;
+  *status = all ? boot->allgather(boot->user, &mine, all, sizeof mine, left_ns, missing, sizeof missing)
                 : tt_fail(TUTTI_ERR_MEMORY, "no memory to ask %" PRId64 " ranks", boot->rank_count);
+  if (*status == TUTTI_ERR_TIMEOUT)
+    tt_fail(*status, "these ranks did not join the shared memory job in time: %s", *missing ? missing : "?");
   return all;
 }
 
-tutti_status tt_shm_remote_open(tt_shm *self, const tutti_boot *boot, const tt_shm_config *config, int64_t timeout_ns) {
+tutti_status tt_shm_remote_open(tt_shm *self, const tutti_boot *boot, const tt_shm_config *config, int64_t until_ns) {
   tutti_status status;
-  finding *all = exchange(self, boot, config, timeout_ns, &status);
+  finding *all = exchange(self, boot, config, until_ns, &status);
   self->remote = status == TUTTI_OK;
   for (int64_t r = 0; r < boot->rank_count && self->remote; r++) {
     self->remote = all[r].error == 0;

@@ -66,7 +66,7 @@ void tt_shm_free(void *self, void *memory);
 /* Lets other processes of this user read this one's memory, where the system asks for that. Before any rank tries. */
 void tt_shm_remote_permit(void);
 /* Whether every rank may read the others' of its node: tries it on one. Collective. Says why not in the log. */
-tutti_status tt_shm_remote_open(tt_shm *self, const tutti_boot *boot, const tt_shm_config *config, int64_t timeout_ns);
+tutti_status tt_shm_remote_open(tt_shm *self, const tutti_boot *boot, const tt_shm_config *config, int64_t until_ns);
 /* The same for ranks that are threads of this process: they may. */
 void tt_shm_remote_open_threads(tt_shm *self, const tt_shm_config *config);
 /* Copies `bytes` at `address` of the peer's process. */

@@ -150,7 +150,7 @@ static tutti_status open_self(const void *given, const tutti_boot *boot, void **
   if (made != NULL)
     made->twins = has_twins(made);
   if (status == TUTTI_OK && meeting.remote)
-    status = tt_shm_remote_open(made, boot, &config, timeout_ns);
+    status = tt_shm_remote_open(made, boot, &config, meeting.until_ns);
   if (status != TUTTI_OK && made != NULL)
     close_self(made);
   else if (status != TUTTI_OK)
