@@ -79,6 +79,12 @@ static tutti_status find_ring(opening *open, tt_shm_block **block) {
   uint64_t least = spec->slot_bytes_minimum;
   open->slot_bytes = tt_shm_round(least > open->self->slot_bytes ? least : open->self->slot_bytes, TT_SHM_LINE);
   open->slot_count = open->self->slot_count;
+  if (open->slot_count > open->self->segment->bytes / open->slot_bytes)
+    return tt_fail(TUTTI_ERR_MEMORY,
+                   "%" PRIu64 " slots of %" PRIu64
+                   " bytes, of TUTTI_SLOT_COUNT and TUTTI_SLOT_BYTES, are more than the "
+                   "shared segment of %" PRIu64 " bytes",
+                   open->slot_count, open->slot_bytes, open->self->segment->bytes);
   uint64_t readers = (uint64_t)spec->reader_count;
   uint64_t head = tt_shm_ring_head_bytes(readers, open->slot_count);
   tt_shm_object_spec object = {

@@ -380,8 +380,26 @@ static void test_threads_move_slots_without_races(void **state) {
 
 #define RANKS_TEST(name) cmocka_unit_test_setup_teardown(name, open_ranks, close_ranks)
 
+static void test_slots_that_no_segment_holds_are_an_error(void **state) {
+  (void)state;
+  static const uint64_t bytes[] = {64, (uint64_t)1 << 62}, count[] = {(uint64_t)1 << 58, 4}; /* products wrap */
+  const int64_t reader = 1;
+  const tutti_stream_spec spec = {.id = 1, .readers = &reader, .reader_count = 1, .slot_bytes_minimum = 64};
+  for (size_t n = 0; n < TT_COUNT(bytes); n++) {
+    const tt_shm_config huge = {.bytes = 16 << 20, .slot_bytes = bytes[n], .slot_count = count[n]};
+    void *one[2];
+    tutti_stream *stream = NULL;
+    assert_int_equal(tt_shm_open_threads(&huge, 2, one), TUTTI_OK);
+    assert_int_equal(ops->stream_open(one[0], &spec, &stream), TUTTI_ERR_MEMORY);
+    assert_non_null(strstr(tutti_last_error(), "TUTTI_SLOT_COUNT"));
+    ops->close(one[0]);
+    ops->close(one[1]);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      RANKS_TEST(test_slots_that_no_segment_holds_are_an_error),
       RANKS_TEST(test_slots_of_every_size_arrive_in_order),
       RANKS_TEST(test_writer_has_as_many_slots_as_configured),
       RANKS_TEST(test_published_slot_is_free_when_all_readers_released_it),
