@@ -84,15 +84,19 @@ static bool back_piece(tt_shm_segment *segment, uint64_t offset, uint64_t bytes)
   return madvise(tt_shm_at(segment, offset), bytes, MADV_POPULATE_WRITE) == 0 || errno == EINVAL;
 }
 
-/* All but its first `held` bytes, which are. In pieces: a signal makes fallocate begin again. */
+/* All but its first `held` bytes, which are. In pieces, and shorter ones where signals are frequent: fallocate begins
+ * again after each. */
 static tutti_status back(tt_shm_segment *segment, uint64_t offset, uint64_t held, uint64_t bytes) {
+  uint64_t most = PIECE_BYTES;
   for (uint64_t done = held; done < bytes;) {
-    uint64_t piece = bytes - done < PIECE_BYTES ? bytes - done : PIECE_BYTES;
+    uint64_t piece = bytes - done < most ? bytes - done : most;
     if (back_piece(segment, offset + done, piece))
       done += piece;
     else if (errno != EINTR)
       return tt_fail(TUTTI_ERR_MEMORY, "fallocate of %" PRIu64 " bytes of shared memory failed: %s", bytes,
                      strerror(errno));
+    else if (most > TT_SHM_PIECE)
+      most /= 2;
   }
   return TUTTI_OK;
 }
