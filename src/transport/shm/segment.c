@@ -94,8 +94,11 @@ tutti_status tt_shm_create(uint64_t bytes, int64_t rank_count, int *fd) {
 tutti_status tt_shm_map_take(int fd, void *base, uint64_t reserved, uint64_t bytes, tt_shm_segment **segment) {
   assert(bytes <= reserved);
   void *address = mmap(base, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, fd, 0);
-  if (address == MAP_FAILED)
-    return fail_fd(fd, TUTTI_ERR_MEMORY, "mmap", bytes);
+  if (address == MAP_FAILED) {
+    tutti_status status = fail_fd(fd, TUTTI_ERR_MEMORY, "mmap", bytes);
+    munmap(base, reserved);
+    return status;
+  }
   if (reserved > bytes)
     munmap((char *)base + bytes, reserved - bytes);
   madvise(address, bytes, MADV_DONTDUMP); /* a core file as long as the segment helps nobody */

@@ -185,6 +185,8 @@ tutti_status tt_shm_open_threads(const tt_shm_config *given, int64_t rank_count,
     status = tt_shm_create(bytes, rank_count, &fd);
   if (status == TUTTI_OK)
     status = tt_shm_map_take(fd, base, bytes, bytes, &segment);
+  else if (base)
+    munmap(base, bytes);
   if (status == TUTTI_OK)
     status = tt_shm_head_init(segment, rank_count);
   if (status == TUTTI_OK)
