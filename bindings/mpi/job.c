@@ -60,8 +60,8 @@ static void await_hellos(MPI_Request *request, int rank) {
   if (tt_mpi_boot_wait_within(request, LATE_NS))
     return;
   if (rank <= 1)
-    fprintf(stderr, "tutti: rank %d waits in MPI_Init for others; do some run without tutti's library in LD_PRELOAD?\n",
-            rank);
+    fprintf(stderr, "tutti: rank %d waits in %s for others; do some run without tutti's library in LD_PRELOAD?\n", rank,
+            tt_mpi.session ? "its first communicator of a session" : "MPI_Init");
   tt_mpi_boot_wait(request);
 }
 

@@ -21,8 +21,8 @@ TUTTI_API tutti_status tutti_comm_split(tutti_comm *comm, int64_t color, int64_t
 /* Makes a communicator of ranks[0 .. count-1] of the context without communication: these ranks have agreed on a number
  * by other means, and each may call it at any time. ranks: equal on all of them, each rank once, this rank among them.
  * number: 1 .. 2^32 - 1, used by no other communicator of any of these ranks, and by none that was destroyed; the
- * largest result of tutti_comm_next_number on these ranks is safe. Errors: TUTTI_ERR_ARGUMENT, TUTTI_ERR_MEMORY, on this
- * rank only. */
+ * largest result of tutti_comm_next_number on these ranks is safe. Errors: TUTTI_ERR_ARGUMENT, TUTTI_ERR_MEMORY, on
+ * this rank only. */
 TUTTI_API tutti_status tutti_comm_create_group(tutti_context *context, int64_t number, int64_t count,
                                                const int64_t *ranks, tutti_comm **comm);
 /* A number greater than that of every communicator that this rank has made; -1 if context is NULL. */

@@ -466,7 +466,8 @@ static void test_compositions_that_no_collective_has_are_right(void **state) {
   }
 }
 
-/* "2" and "3" before the nodes 0 2 4 6 | 1 3 5: ends up to a rank are not in the first groups, all others are served. */
+/* "2" and "3" before the nodes 0 2 4 6 | 1 3 5: ends up to a rank are not in the first groups, all others are served.
+ */
 static void test_groups_of_a_size_around_the_machine_s_serve_what_does_not_go_up_to_a_rank(void **state) {
   (void)state;
   static const char *const params[] = {"[3:star/node:star/core:star]", "[2:chain/node:chain/core:star]"};

@@ -290,7 +290,8 @@ static tutti_status read_all(const tt_json_file *file, const char *path, tt_less
   const char *about = json_string_value(json_object_get(file->root, "about"));
   int64_t count = (int64_t)json_array_size(rows), line[TT_COLLECTIVE_COUNT];
   if (json_integer_value(json_object_get(file->root, "tutti-learned")) != VERSION)
-    return tt_fail(TUTTI_ERR_UNSUPPORTED, "\"tutti-learned\" is not %d: another version of tutti wrote the file",
+    return tt_fail(TUTTI_ERR_UNSUPPORTED,
+                   "\"tutti-learned\" is not %d: another version of tutti wrote the file; remove it to learn anew",
                    VERSION);
   if (!machine || !json_is_array(rows))
     return tt_fail(TUTTI_ERR_ARGUMENT, "it has no \"%s\"", machine ? "collectives" : "machine");

@@ -8,7 +8,8 @@
  *   slots     Large blocks: each slice takes the only slot of its stream, so slice s+1 is sent after slice s is
  *             received. A send and its receives thus go along together, slice by slice, and are one node. A circle of
  *             waits for the same slice is harmless then (the one of equal slices is a circle in `packed` too): it only
- *             makes steps run side by side. But a circle with an edge "after all slices" stops at some number of slices.
+ *             makes steps run side by side. But a circle with an edge "after all slices" stops at some number of
+ *             slices.
  *   messages  Some blocks share a slot, others need several. While a send waits, what it has put into a slot already
  *             may not go out. So no send may wait for what its own message, all of its sends and receives as one node,
  *             can hold up. All other waits then find slots that went out, as in `slots`.

@@ -237,7 +237,7 @@ static void build(const mpirun_options *options, const char *launcher, const cha
 
 /* As a shell reads it. */
 static void show_word(const char *word) {
-  bool plain = *word && word[strcspn(word, " \t\n\"'\\;&|$<>()`*?[#~")] == '\0';
+  bool plain = *word && word[strcspn(word, " \t\n\"'\\;&|$<>()`*?[]{}!#~")] == '\0';
   if (plain) {
     fputs(word, stdout);
     return;

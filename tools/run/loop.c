@@ -47,9 +47,16 @@ static void pass_rank(run_job *job, int64_t rank) {
 
 /* ---- ends ---- */
 
+/* Where both outputs are one, a rank's line may be half out: the launcher's own lines do not stand in it. */
+static void begin_line(const run_job *job) {
+  if (job->one_output && job->output[0].in_line != NULL)
+    fputc('\n', stderr);
+}
+
 static void first_failure(run_job *job, int64_t rank, const char *how, int code) {
   if (job->code != 0)
     return;
+  begin_line(job);
   job->code = code;
   job->first = rank;
   if (job->running > 0) {
@@ -115,6 +122,7 @@ static void take_signals(run_job *job) {
 /* ---- time ---- */
 
 static void say_running(const run_job *job) {
+  begin_line(job);
   fprintf(stderr, "tutti run: not finished after %g s; still running:", (double)job->options->timeout_ns / 1e9);
   for (int64_t r = 0; r < job->options->rank_count; r++)
     if (job->rank[r].pid > 0)

@@ -11,6 +11,7 @@
 #include "tools/shared/shared.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -112,8 +113,8 @@ static int check_output(const run_job *job, int code) {
 
 static bool is_one_output(void) {
   struct stat out, error;
-  return fstat(STDOUT_FILENO, &out) == 0 && fstat(STDERR_FILENO, &error) == 0 && out.st_dev == error.st_dev &&
-         out.st_ino == error.st_ino;
+  return (fcntl(STDOUT_FILENO, F_GETFL) & O_ACCMODE) != O_RDONLY && fstat(STDOUT_FILENO, &out) == 0 &&
+         fstat(STDERR_FILENO, &error) == 0 && out.st_dev == error.st_dev && out.st_ino == error.st_ino;
 }
 
 static int run_job_of(const run_options *options) {

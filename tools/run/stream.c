@@ -171,7 +171,8 @@ static void await_room(int to) {
   has_room(to, -1);
 }
 
-/* Another's line ends first. No more than what is there: a process that is none of the job's may have got hold of the pipe, and go on writing. */
+/* Another's line ends first. No more than what is there: a process that is none of the job's may have got hold of the
+ * pipe, and go on writing. */
 int run_stream_drain(run_stream *stream) {
   if (stream->from < 0)
     return 0;

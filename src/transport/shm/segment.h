@@ -90,7 +90,8 @@ typedef struct tt_shm_segment {
 tutti_status tt_shm_reserve(uint64_t *bytes, void **base);
 /* Makes the memfd of the job, `bytes` long. */
 tutti_status tt_shm_create(uint64_t bytes, int64_t rank_count, int *fd);
-/* Maps fd over the reserved space; takes fd and the space. `reserved` may be larger than bytes, the rest is given back. */
+/* Maps fd over the reserved space; takes fd and the space. `reserved` may be larger than bytes: the rest is given back.
+ */
 tutti_status tt_shm_map_take(int fd, void *base, uint64_t reserved, uint64_t bytes, tt_shm_segment **segment);
 /* Fills the head of a new segment. */
 tutti_status tt_shm_head_init(tt_shm_segment *segment, int64_t rank_count);
