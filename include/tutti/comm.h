@@ -27,10 +27,10 @@ TUTTI_API tutti_status tutti_comm_create_group(tutti_context *context, int64_t n
                                                const int64_t *ranks, tutti_comm **comm);
 /* A number greater than that of every communicator that this rank has made; -1 if context is NULL. */
 TUTTI_API int64_t tutti_comm_next_number(const tutti_context *context);
-/* Frees the communicator; its graphs must have been destroyed before. Local, never blocks, accepts NULL. Incomplete
- * requests end with TUTTI_ERR_ABORTED, here and on the other ranks. If no call has reported a mismatch to this rank
- * yet, the mismatch is logged and tutti_last_error returns it. In a fork of the process that joined the job it does
- * nothing, like tutti_free. */
+/* Frees the communicator; its graphs must have been destroyed before. Local, accepts NULL. Incomplete requests end with
+ * TUTTI_ERR_ABORTED, here and on the other ranks; telling those of other machines may take 0.3 s. If no call has
+ * reported a mismatch to this rank yet, the mismatch is logged and tutti_last_error returns it. In a fork of the
+ * process that joined the job it does nothing, like tutti_free. */
 TUTTI_API void tutti_comm_destroy(tutti_comm *comm);
 /* Breaks the communicator on all ranks: outstanding and later calls return TUTTI_ERR_ABORTED with this rank's reason in
  * the text. */

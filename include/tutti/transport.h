@@ -36,7 +36,8 @@ typedef struct tutti_stream_spec {
   const int64_t *readers;    /* the reader_count job ranks that read; borrowed during stream_open */
   int64_t reader_count;      /* 1, or more if `publish` is set */
   size_t slot_bytes_minimum; /* the least number of bytes that a slot holds, without its header */
-  int once;                  /* 1: the id is never reused, so the transport may forget an end that was closed unused */
+  int once; /* 1: the id is never reused, so the transport may forget an end that was closed unused; 2: so it is, and
+             * what goes there is no call's data: the peer may have left before */
 } tutti_stream_spec;
 
 /* What the writer has committed to a stream so far. */

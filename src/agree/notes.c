@@ -77,7 +77,7 @@ static tutti_stream *open_end(const tutti_comm *comm, kind of, int64_t rank, boo
                                   .readers = &to,
                                   .reader_count = 1,
                                   .slot_bytes_minimum = sizeof(note),
-                                  .once = 1};
+                                  .once = 2};
   if (!*end && comm->ops->stream_open(comm->transport, &spec, end) != TUTTI_OK)
     *end = NULL;
   return *end;

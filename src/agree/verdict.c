@@ -45,7 +45,7 @@ static bool write_verdict(tutti_comm *comm, tutti_status status, const char *why
 static void set_broken(tutti_comm *comm, tutti_status status, const char *why) {
   assert(status != TUTTI_OK && comm->agree.broken == TUTTI_OK); /* the first holds */
   comm->agree.broken = status;
-  comm->context->made.broken = true;
+  comm->context->made.gives_up = true;
   comm->agree.broken_text = strndup(why, TT_VERDICT_TEXT - 1);
 }
 

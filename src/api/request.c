@@ -95,8 +95,11 @@ static tutti_status wait_for(tutti_request **request, int64_t timeout_ns, const 
   tt_waiter waiter = {.lets_go = held, .timeout_ns = timeout_ns};
   if (held)
     tt_progress_begin_wait(held);
+  comm->queue.waiters++;
   while (is_running(*request))
     tt_request_await(comm, &waiter);
+  if (tt_request_home(*request) == comm) /* else another thread has destroyed it */
+    comm->queue.waiters--;
   if (held)
     tt_progress_end_wait(held);
   return collect(request);

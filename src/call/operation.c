@@ -124,6 +124,7 @@ tutti_status tt_operation_step(tutti_comm *comm, const tt_operation *operation, 
 }
 
 void tt_operation_note(tutti_comm *comm, const tt_operation *operation) {
+  comm->context->made.gives_up = false;
   /* Any thread may ask: tutti_comm_last_media. */
   atomic_store_explicit(&comm->calls.last_media, operation->executor->went, memory_order_relaxed);
 }
@@ -162,7 +163,7 @@ static tutti_status finish(tutti_comm *comm, const tt_operation *operation) {
     if (comm->context->outstanding > 0) /* others may wait for these before they come here */
       tt_request_progress(comm->context, &others);
     waiter.polls = others ? 0 : waiter.polls;
-    status = others ? tt_wait_watch(comm, operation->number, &waiter)
+    status = others ? tt_wait_watch(comm, operation->number, &waiter, comm->context->machine.foreign)
                     : tt_wait_pause(comm, operation->executor, operation->number, &waiter);
     if (status != TUTTI_OK)
       return is_whole(comm, operation, status) ? tt_operation_end(comm, operation) : status;

@@ -258,28 +258,32 @@ void tt_request_await(tutti_comm *comm, tt_waiter *waiter) {
   }
   waiter->polls = 0; /* others' calls go on: their data is no news of this one */
   comm->refused.settling = tt_refuse_looms(comm);
-  tt_wait_watch(comm, comm->queue.head->operation.number, waiter);
+  tt_wait_watch(comm, comm->queue.head->operation.number, waiter, comm->context->machine.foreign);
   comm->refused.settling = false;
 }
 
-/* For the call that should go on next, where it does not. */
-static void watch(tutti_comm *comm) {
+/* For the call that should go on next, where it does not. Threads that wait look at their time limits themselves. */
+static bool watch(tutti_comm *comm, bool moves) {
   tutti_request *head = comm->queue.head;
   if (!head || tt_request_has_moved(comm, &head->waiter))
-    return;
+    return false;
   comm->refused.settling = tt_refuse_looms(comm);
-  tt_wait_watch(comm, head->operation.number, &head->waiter);
+  head->waiter.timeout_ns = comm->queue.waiters > 0 ? INT64_MAX : 0;
+  tt_wait_watch(comm, head->operation.number, &head->waiter, moves);
+  head->waiter.timeout_ns = 0;
   comm->refused.settling = false;
+  return true;
 }
 
 void tt_request_tend(tutti_context *context, bool *moved) {
+  bool moves = context->machine.foreign; /* once is enough */
   tt_request_progress(context, moved);
-  if (*moved)
-    return;
-  for (tutti_comm *comm = context->made.list; comm; comm = comm->next)
-    watch(comm);
+  for (tutti_comm *comm = context->made.list; comm && context->outstanding > 0; comm = comm->next)
+    moves = !watch(comm, moves) && moves;
   for (tutti_comm *side = context->running; side; side = side->side.next_running)
-    watch(side);
+    moves = !watch(side, moves) && moves;
+  if (!*moved && context->machine.foreign)
+    tt_request_progress(context, moved);
 }
 
 static void give_up(tutti_comm *comm) {

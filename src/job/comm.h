@@ -82,7 +82,8 @@ struct tutti_comm {
     tt_tally *tally;             /* NULL: nobody wants to know */
   } calls;
   struct {
-    uint64_t moves; /* of requests so far */
+    uint64_t moves;  /* of requests so far */
+    int64_t waiters; /* threads in tutti_wait for one of its requests */
     tutti_request *head, *tail, *pool;
     tutti_request *all; /* that were ever made, through `other` */
   } queue;

@@ -86,7 +86,7 @@ struct tutti_context {
     tt_index left;      /* numbers of those between machines that were destroyed: agree/notes.c */
     uint64_t next_number;
     uint64_t lacks;  /* that this rank could not make */
-    bool broken;     /* one was, ever */
+    bool gives_up;   /* one was broken, and no call has ended well since */
     int64_t told_ns; /* other machines of it, last: agree/notes.c */
   } made;            /* communicators */
   tt_teams teams;

@@ -186,7 +186,7 @@ static tutti_status open_between(tutti_context *context, const tutti_boot *boot)
                                     .lack = lack,
                                     .first_rail = context->machine.first_rail,
                                     .timeout_ns = context->create_timeout_ns,
-                                    .broken = &context->made.broken};
+                                    .broken = &context->made.gives_up};
   return status == TUTTI_OK ? open_nodes(context, far_transport()->ops(), &config, boot) : status;
 }
 

@@ -26,8 +26,8 @@ typedef struct tt_between_config {
    * closed. NULL: the ranks' numbers. */
   const int64_t *first_rail;
   int64_t timeout_ns; /* for opening */
-  /* True: calls were given up, whose data may be on its way still, and closing does not wait until it is read. Borrowed
-   * until closed; NULL: false. */
+  /* True: the last calls were given up, whose data may be on its way still, and closing does not wait until it is read.
+   * Borrowed until closed; NULL: false. */
   const bool *broken;
 } tt_between_config;
 

@@ -133,9 +133,9 @@ static tutti_status look(tutti_comm *comm, uint64_t number, tt_waiter *waiter, b
   return status == TUTTI_OK && is_due(comm, waiter, now) ? look_around(comm, number, waiter, now) : status;
 }
 
-tutti_status tt_wait_watch(tutti_comm *comm, uint64_t number, tt_waiter *waiter) {
+tutti_status tt_wait_watch(tutti_comm *comm, uint64_t number, tt_waiter *waiter, bool moves) {
   int64_t now = time_of(waiter);
-  return look(comm, number, waiter, comm->context->machine.foreign, now);
+  return look(comm, number, waiter, moves, now);
 }
 
 tutti_status tt_wait_look(tutti_comm *comm, uint64_t number, tt_waiter *waiter) {
@@ -210,7 +210,7 @@ static void sleep_for(const tutti_context *context, tt_progress *lets_go, int64_
   if (lets_go)
     tt_progress_sleep(lets_go, longest_ns);
   else
-    context->ops->wait(context->transport, longest_ns);
+    context->ops->wait(context->transport, tt_progress_shortened(tt_progress_of(context), longest_ns));
 }
 
 /* The time after that. The executor may have gone when others had the context meanwhile. */

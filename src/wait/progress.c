@@ -35,7 +35,9 @@ struct tt_progress {
   pthread_mutex_t lock; /* recursive: calls of tutti use calls of tutti */
   pthread_cond_t posted;
   pthread_cond_t finished; /* some request is, or nobody sleeps in the transport's wait */
-  bool sleeps;             /* a thread of the program, there; under the lock */
+  bool sleeps;             /* a thread of the program, there; under the lock, as the others */
+  int beside;              /* threads of the program that sleep on `finished`, */
+  uint64_t calls;          /* and how often they were called: then they are in `wanted` */
   _Atomic int wanted;      /* threads of the program that wait for the lock: a hint, relaxed */
   int depth;               /* how often its holder has locked it */
   int waiting;             /* threads of the program that wait for requests and move them; under the lock */
@@ -102,6 +104,26 @@ static void wait_on(tt_progress *progress, pthread_cond_t *cond, int64_t longest
   pthread_cond_timedwait(cond, &progress->lock, &until);
 }
 
+static void sleep_beside(tt_progress *progress, int64_t longest_ns) {
+  uint64_t calls = progress->calls;
+  progress->beside++;
+  progress->depth--;
+  wait_on(progress, &progress->finished, longest_ns < BESIDE_NS ? longest_ns : BESIDE_NS);
+  progress->depth++;
+  if (calls == progress->calls)
+    progress->beside--;
+  else
+    atomic_fetch_sub_explicit(&progress->wanted, 1, memory_order_relaxed);
+}
+
+/* They have the context before the progress thread does. */
+static void call_those_beside(tt_progress *progress) {
+  atomic_fetch_add_explicit(&progress->wanted, progress->beside, memory_order_relaxed); /* a hint, as in lock */
+  progress->beside = 0;
+  progress->calls++;
+  pthread_cond_broadcast(&progress->finished);
+}
+
 static void sleep_in_transport(tt_progress *progress, int64_t longest_ns) {
   const tutti_context *context = progress->context;
   progress->sleeps = true;
@@ -109,7 +131,7 @@ static void sleep_in_transport(tt_progress *progress, int64_t longest_ns) {
   context->ops->wait(context->transport, longest_ns);
   tt_progress_lock(progress);
   progress->sleeps = false;
-  pthread_cond_broadcast(&progress->finished);
+  call_those_beside(progress);
 }
 
 void tt_progress_sleep(tt_progress *progress, int64_t longest_ns) {
@@ -119,19 +141,20 @@ void tt_progress_sleep(tt_progress *progress, int64_t longest_ns) {
     nanosleep(&(struct timespec){.tv_nsec = longest_ns < BESIDE_NS ? longest_ns : BESIDE_NS}, NULL);
   else if (context->machine.waits_beside && !progress->sleeps)
     sleep_in_transport(progress, longest_ns);
-  else {
-    progress->depth--;
-    wait_on(progress, &progress->finished, longest_ns < BESIDE_NS ? longest_ns : BESIDE_NS);
-    progress->depth++;
-  }
+  else
+    sleep_beside(progress, longest_ns);
   tt_progress_begin_wait(progress);
+}
+
+int64_t tt_progress_shortened(const tt_progress *progress, int64_t longest_ns) {
+  return progress && progress->sleeps && longest_ns > BESIDE_NS ? BESIDE_NS : longest_ns;
 }
 
 void tt_progress_finished(tt_progress *progress) {
   const tutti_context *context = progress->context;
   if (progress->sleeps)
     context->ops->wake(context->transport, context->rank);
-  pthread_cond_broadcast(&progress->finished);
+  call_those_beside(progress);
 }
 
 /* ---- the thread ---- */
@@ -249,13 +272,15 @@ tutti_status tt_progress_start(tutti_context *context, tt_progress_move *move) {
   made->context = context;
   made->move = move;
   init_lock(made);
+  pthread_mutex_lock(&made->lock); /* the thread looks at context->progress */
   int error = create_thread(made);
+  context->progress = error ? NULL : made;
+  pthread_mutex_unlock(&made->lock);
   if (error) {
     destroy(made);
     return tt_fail(TUTTI_ERR_SYSTEM, "the progress thread did not start on core %" PRId64 " (TUTTI_PROGRESS_CORE): %s",
                    tt_options_get()->progress_core, strerror(error));
   }
-  context->progress = made;
   return TUTTI_OK;
 }
 

@@ -25,8 +25,8 @@ tutti_status tt_wait_pause(tutti_comm *comm, const tt_executor *executor, uint64
 /* The same for one who polls: without waiting, but others get the core where it is short of them. */
 tutti_status tt_wait_look(tutti_comm *comm, uint64_t number, tt_waiter *waiter);
 /* The same for calls that nobody asks about now: beside others, or by the progress thread. Calls nothing of the
- * program's. */
-tutti_status tt_wait_watch(tutti_comm *comm, uint64_t number, tt_waiter *waiter);
+ * program's. moves: the transport, too, else only now and then. */
+tutti_status tt_wait_watch(tutti_comm *comm, uint64_t number, tt_waiter *waiter, bool moves);
 /* Waits a little for ranks that have not stopped before a refused call yet. */
 tutti_status tt_wait_settle(tutti_comm *comm, uint64_t number, tt_waiter *waiter);
 
@@ -66,6 +66,8 @@ void tt_progress_give_way(tt_progress *progress);
 /* Sleeps, in the transport's wait where no other thread does so already, until something comes, some request is
  * complete, or that time is over. Meanwhile others have the context, and the progress thread moves requests. */
 void tt_progress_sleep(tt_progress *progress, int64_t longest_ns);
+/* How long a thread that keeps the context may sleep in the transport's wait: its bell may wake another one there. */
+int64_t tt_progress_shortened(const tt_progress *progress, int64_t longest_ns);
 /* A request is complete: threads that sleep look at theirs. */
 void tt_progress_finished(tt_progress *progress);
 /* Of its progress thread; NULL where it has none, or is NULL; a fork has no threads but one, and the lock as it was. */

@@ -178,8 +178,7 @@ static tutti_status fail_held(const tt_shm_head *head, int64_t timeout_ns) {
 
 tutti_status tt_shm_lock(tt_shm_segment *segment) {
   pthread_mutex_t *lock = &segment->head->lock;
-  const tt_options *options = tt_options_get();
-  int64_t timeout_ns = options->timeout_ns > 0 ? options->timeout_ns : options->create_timeout_ns;
+  int64_t given_ns = tt_options_get()->timeout_ns, timeout_ns = given_ns > 0 ? given_ns : segment->timeout_ns;
   int error = lock_until(lock, timeout_ns);
   if (error == EOWNERDEAD) /* each change is one store: what the dead rank left is whole */
     error = pthread_mutex_consistent(lock);

@@ -80,10 +80,11 @@ typedef struct tt_shm_head {
 typedef struct tt_shm_segment {
   tt_shm_head *head; /* also the base of all offsets */
   uint64_t bytes;
-  tt_file file;      /* its descriptor; -1: left open, see tt_shm_life_end */
-  int32_t process;   /* that has mapped it */
-  _Atomic int users; /* transports over this mapping; the last one unmaps: acq_rel as each leaves */
-  atomic_bool stuck; /* the lock was waited for in vain, and not had since: a hint, relaxed */
+  tt_file file;       /* its descriptor; -1: left open, see tt_shm_life_end */
+  int32_t process;    /* that has mapped it */
+  _Atomic int users;  /* transports over this mapping; the last one unmaps: acq_rel as each leaves */
+  int64_t timeout_ns; /* for the lock where TUTTI_TIMEOUT has none; 0: none */
+  atomic_bool stuck;  /* the lock was waited for in vain, and not had since: a hint, relaxed */
 } tt_shm_segment;
 
 /* Reserves address space, as much of `bytes` as this process may have; *bytes is what it got. */
@@ -97,7 +98,7 @@ tutti_status tt_shm_map_take(int fd, void *base, uint64_t reserved, uint64_t byt
 tutti_status tt_shm_head_init(tt_shm_segment *segment, int64_t rank_count);
 void tt_shm_unmap(tt_shm_segment *segment); /* one user less; accepts NULL */
 
-/* TUTTI_ERR_TIMEOUT after TUTTI_TIMEOUT, or TUTTI_CREATE_TIMEOUT: nobody who runs holds it for long. */
+/* TUTTI_ERR_TIMEOUT after TUTTI_TIMEOUT, or the time that opening may take: nobody who runs holds it for long. */
 tutti_status tt_shm_lock(tt_shm_segment *segment);
 /* The same for one who wants to free something: who has waited in vain leaks rather than wait again and again. */
 bool tt_shm_lock_to_free(tt_shm_segment *segment);

@@ -142,6 +142,8 @@ static tutti_status open_self(const void *given, const tutti_boot *boot, void **
   if (status != TUTTI_OK)
     return status;
   status = tt_shm_join(&meeting, &segment);
+  if (status == TUTTI_OK)
+    segment->timeout_ns = timeout_ns;
   if (status == TUTTI_OK && meeting.remote)
     tt_shm_remote_permit();
   if (status == TUTTI_OK)

@@ -28,7 +28,7 @@ struct tutti_stream { /* one end */
   tt_streams_node node;
   uint64_t id;
   int64_t peer;
-  bool writes, once;
+  bool writes, once, note;
   /* writer */
   uint32_t next, released, unsent; /* slots: next; free again; whose packets need this rank still */
   uint16_t unused;                 /* to be said with each packet */
@@ -93,6 +93,7 @@ static tutti_status open_writer(tt_streams *self, const tutti_stream_spec *spec,
   made->peer = peer;
   made->writes = true;
   made->once = spec->once;
+  made->note = spec->once == 2;
   made->room = lines > 0 ? lines * LINE : LINE;
   *stream = made;
   return TUTTI_OK;
@@ -128,7 +129,7 @@ static void send_end(tt_streams *self, const tutti_stream *stream) {
   if (!packet)
     return;
   packet->peer = stream->peer;
-  packet->once = stream->once;
+  packet->note = stream->note;
   packet->head = (tt_streams_head){.id = stream->id,
                                    .stream = stream->node.key,
                                    .slot = stream->next,
@@ -252,7 +253,7 @@ tutti_status tt_streams_commit(void *given, tutti_stream *stream, size_t bytes) 
   stream->sent.slots++;
   stream->sent.slot_bytes += bytes;
   packet->peer = stream->peer;
-  packet->once = stream->once;
+  packet->note = stream->note;
   tt_streams_head *head = &packet->head;
   head->id = stream->id;
   head->stream = stream->node.key;

@@ -47,7 +47,7 @@ typedef struct tt_streams_packet {
   void *carrier;           /* the carrier's own, as is `rail` */
   uint32_t bytes;
   uint8_t size_class, rail;
-  bool once; /* of a stream whose id is used once: that of notes, perhaps to a rank that this one has no call with */
+  bool note; /* no call's data, perhaps to a rank that this one has no call with */
   uint8_t padding[17];
   tt_streams_head head;
   unsigned char data[]; /* 64-byte aligned, right behind the head */

@@ -31,7 +31,7 @@ tutti_status tt_tcp_pipes_send_take(tt_tcp_pipes *pipes, tt_streams_packet *pack
     tt_streams_pool_put(&pipes->pool, packet);
     return TUTTI_OK;
   }
-  peer->met = peer->met || !packet->once;
+  peer->met = peer->met || !packet->note;
   tt_streams_packet_seal(packet, ++peer->last_packet);
   tt_streams_queue_add(&peer->waiting, packet);
   peer->unacknowledged++;
@@ -161,7 +161,7 @@ static tutti_status say_goodbye(tt_tcp_pipes *pipes, tt_tcp_peer *peer) {
     if (!packet)
       return TUTTI_ERR_MEMORY;
     packet->peer = peer->rank;
-    packet->once = true; /* no data */
+    packet->note = true;
     packet->head = (tt_streams_head){.kind = TT_STREAMS_BYE};
     status = tt_tcp_pipes_send_take(pipes, packet);
   }

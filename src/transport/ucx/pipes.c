@@ -78,7 +78,7 @@ tutti_status tt_ucx_pipes_send_take(void *user, tt_streams_packet *packet) {
     tt_streams_pool_put(&pipes->pool, packet);
     return status;
   }
-  peer->met = peer->met || !packet->once;
+  peer->met = peer->met || !packet->note;
   return send_take(pipes, peer, packet, ++peer->last_packet);
 }
 
