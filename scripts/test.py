@@ -16,7 +16,7 @@ import time
 import xml.etree.ElementTree as xml
 
 ROOT = pathlib.Path(__file__).parents[1]
-ONCE = "^mpi/(comm|conform|fortran|mpirun|names|programs|stats|traps|transport|wrap)|^system/media|^mutants/mutants"  # long: once is enough
+ONCE = "^mpi/(comm|conform|fortran|mpirun|names|programs|stats|traps|transport|wrap)|^system/(media|pairs|verify_plan)|^mutants/|^tune/space|^conformance/(counts|twin)"  # long: once is enough
 STAGES = [  # preset, what it is, ctest's choice of tests (None: only build)
     ("release", "release", ["-LE", "lint"]),
     ("release", "lint", ["-L", "lint"]),
