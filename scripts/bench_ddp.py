@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""bench_ddp.py [--ranks N] [--turns N] [--tokens N] - what communication costs a training step with gloo and with tutti.
+"""bench_ddp.py [--ranks N] [--turns N] [--tokens N] [--view] - what communication costs a training step with gloo and with tutti.
 
 A transformer of 25 million parameters trains by DistributedDataParallel, once for each backend, in one job. A turn has, in
 random order, for each backend a step (forward and backward) and the same step under no_sync, which does not communicate. Exposed
@@ -46,9 +46,9 @@ def cpu_seconds():
 
 
 class Trainer:
-    def __init__(self, group):
+    def __init__(self, group, view):
         torch.manual_seed(1)
-        self.model = DistributedDataParallel(Network(), process_group=group)
+        self.model = DistributedDataParallel(Network(), process_group=group, gradient_as_bucket_view=view)
         self.optimizer = torch.optim.SGD(self.model.parameters(), lr=0.01)
         self.losses = []
 
@@ -103,7 +103,8 @@ def rank_main(rank, options, path):
     torch.set_num_threads(1)
     dist.init_process_group("gloo", init_method=f"file://{path}", rank=rank, world_size=options.ranks,
                             timeout=datetime.timedelta(seconds=120))
-    trainers = {"gloo": Trainer(dist.group.WORLD), "tutti": Trainer(dist.new_group(backend="tutti"))}
+    trainers = {"gloo": Trainer(dist.group.WORLD, options.view),
+                "tutti": Trainer(dist.new_group(backend="tutti"), options.view)}
     order, turns = random.Random(7), []
     for turn in range(-2, options.turns):
         of = torch.Generator().manual_seed(1000 * (turn + 2) + rank)
@@ -124,6 +125,7 @@ if __name__ == "__main__":
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--ranks", type=int, default=2)
     parser.add_argument("--turns", type=int, default=200)
+    parser.add_argument("--view", action="store_true", help="gradients are views of buckets: no copies to them and back")
     parser.add_argument("--tokens", type=int, default=64, help="of a step of a rank (default %(default)s)")
     with tempfile.TemporaryDirectory() as folder:
         mp.spawn(rank_main, (parser.parse_args(), os.path.join(folder, "store")),
