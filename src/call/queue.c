@@ -247,6 +247,13 @@ static void pause_for(tutti_comm *comm, tt_waiter *waiter) {
   tt_wait_settle(comm, head->operation.number, waiter);
 }
 
+/* For the call at the head of the queue, without waiting. */
+static void look_around(tutti_comm *comm, tt_waiter *waiter, bool moves) {
+  comm->refused.settling = tt_refuse_looms(comm);
+  tt_wait_watch(comm, comm->queue.head->operation.number, waiter, moves);
+  comm->refused.settling = false;
+}
+
 void tt_request_await(tutti_comm *comm, tt_waiter *waiter) {
   bool moved = false;
   tt_request_progress(comm->context, &moved);
@@ -257,9 +264,7 @@ void tt_request_await(tutti_comm *comm, tt_waiter *waiter) {
     return;
   }
   waiter->polls = 0; /* others' calls go on: their data is no news of this one */
-  comm->refused.settling = tt_refuse_looms(comm);
-  tt_wait_watch(comm, comm->queue.head->operation.number, waiter, comm->context->machine.foreign);
-  comm->refused.settling = false;
+  look_around(comm, waiter, comm->context->machine.foreign);
 }
 
 /* For the call that should go on next, where it does not. Threads that wait look at their time limits themselves. */
@@ -267,11 +272,9 @@ static bool watch(tutti_comm *comm, bool moves) {
   tutti_request *head = comm->queue.head;
   if (!head || tt_request_has_moved(comm, &head->waiter))
     return false;
-  comm->refused.settling = tt_refuse_looms(comm);
   head->waiter.timeout_ns = comm->queue.waiters > 0 ? INT64_MAX : 0;
-  tt_wait_watch(comm, head->operation.number, &head->waiter, moves);
+  look_around(comm, &head->waiter, moves);
   head->waiter.timeout_ns = 0;
-  comm->refused.settling = false;
   return true;
 }
 

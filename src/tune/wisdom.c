@@ -61,10 +61,7 @@ int tt_region_compare(const tt_region *a, const tt_region *b) {
   return order;
 }
 
-bool tt_region_same(const tt_region *a, const tt_region *b) {
-  return a->collective == b->collective && a->bytes == b->bytes && a->rank_count == b->rank_count &&
-         a->node_count == b->node_count && a->ranks_per_node == b->ranks_per_node && a->nic_count == b->nic_count;
-}
+bool tt_region_same(const tt_region *a, const tt_region *b) { return tt_region_compare(a, b) == 0; }
 
 /* ---- lists ---- */
 

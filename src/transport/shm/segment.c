@@ -82,9 +82,10 @@ tutti_status tt_shm_create(uint64_t bytes, int64_t rank_count, int *fd) {
     return fail_fd(file, TUTTI_ERR_SYSTEM, "ftruncate", bytes);
   if (fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
     return fail_fd(file, TUTTI_ERR_SYSTEM, "fcntl(F_ADD_SEALS)", bytes);
-  int failed = fallocate(file, 0, 0, (off_t)head_bytes(rank_count));
-  while (failed && errno == EINTR)
+  int failed;
+  do {
     failed = fallocate(file, 0, 0, (off_t)head_bytes(rank_count));
+  } while (failed && errno == EINTR);
   if (failed)
     return fail_fd(file, TUTTI_ERR_MEMORY, "fallocate", head_bytes(rank_count));
   *fd = file;
