@@ -4,7 +4,8 @@
  *   both paths, in whole numbers
  *   {region, times, line, 0, length of text}, text in whole numbers           of each winner,
  *   {region, times, line, whether it wins, length of its name}, the name      each row of another library,
- *   {region, last length, by whom, line, 0, length of text}, the text         and each that is inferred
+ *   {region, last length, by whom, line, 0, length of text}, the text         and each that is inferred.
+ * A text that is that of the row before it is not there, and its length is -1.
  */
 #include "tune/wisdom.h"
 
@@ -17,15 +18,28 @@ enum { HEAD = 5, FACTS = 11, TEXT = 1024 };
 
 static size_t words_of(size_t letters) { return (letters + sizeof(int64_t) - 1) / sizeof(int64_t); }
 
-static int64_t *put_one(int64_t *at, const tt_region *of, const int64_t own[4], const char *text) {
-  const int64_t facts[FACTS] = {of->collective,       of->bytes, of->rank_count, of->node_count, of->ranks_per_node,
-                                of->nic_count,        own[0],    own[1],         own[2],         own[3],
-                                (int64_t)strlen(text)};
-  memcpy(at, facts, sizeof facts);
-  memcpy(at + FACTS, text, strlen(text));
-  return at + FACTS + words_of(strlen(text));
+/* Where the next number goes, and the text of the row before it. */
+typedef struct target {
+  int64_t *at;
+  const char *text;
+} target;
+
+static void put_one(target *to, const tt_region *of, const int64_t own[4], const char *text) {
+  size_t length = strlen(text);
+  bool again = strcmp(text, to->text) == 0;
+  const int64_t facts[FACTS] = {
+      of->collective, of->bytes, of->rank_count, of->node_count, of->ranks_per_node,          of->nic_count,
+      own[0],         own[1],    own[2],         own[3],         again ? -1 : (int64_t)length};
+  memcpy(to->at, facts, sizeof facts);
+  to->at += FACTS;
+  to->text = text;
+  if (again)
+    return;
+  memcpy(to->at, text, length);
+  to->at += words_of(length);
 }
 
+/* At most. */
 static size_t size_of(const tt_wisdom *wisdom) {
   size_t size = HEAD + words_of(strlen(wisdom->path)) + words_of(strlen(wisdom->lessons));
   for (int64_t n = 0; n < wisdom->count; n++)
@@ -50,25 +64,24 @@ static int64_t *put_head(const tt_wisdom *wisdom, int64_t *made) {
 }
 
 tutti_status tt_wisdom_pack(const tt_wisdom *wisdom, int64_t **numbers, int64_t *count) {
-  size_t size = size_of(wisdom);
-  int64_t *made = calloc(size, sizeof *made);
+  int64_t *made = calloc(size_of(wisdom), sizeof *made);
   if (!made)
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for wisdom");
-  int64_t *at = put_head(wisdom, made);
+  target to = {put_head(wisdom, made), ""};
   for (int64_t n = 0; n < wisdom->count; n++) {
     const tt_winner *w = &wisdom->winner[n];
-    at = put_one(at, &w->region, (const int64_t[]){w->time_ns, w->rules_ns, w->line, 0}, w->text);
+    put_one(&to, &w->region, (const int64_t[]){w->time_ns, w->rules_ns, w->line, 0}, w->text);
   }
   for (int64_t n = 0; n < wisdom->outside_count; n++) {
     const tt_outside *o = &wisdom->outside[n];
-    at = put_one(at, &o->region, (const int64_t[]){o->time_ns, o->tutti_ns, o->line, o->wins}, o->library);
+    put_one(&to, &o->region, (const int64_t[]){o->time_ns, o->tutti_ns, o->line, o->wins}, o->library);
   }
   for (int64_t n = 0; n < wisdom->inferred_count; n++) {
     const tt_inferred *i = &wisdom->inferred[n];
-    at = put_one(at, &i->region, (const int64_t[]){i->bytes_last, i->by, i->line, 0}, i->text);
+    put_one(&to, &i->region, (const int64_t[]){i->bytes_last, i->by, i->line, 0}, i->text);
   }
   *numbers = made;
-  *count = (int64_t)size;
+  *count = to.at - made;
   return TUTTI_OK;
 }
 
@@ -117,22 +130,28 @@ static tutti_status take_paths(const int64_t *numbers, tt_wisdom *wisdom) {
   return wisdom->path && wisdom->lessons ? TUTTI_OK : tt_fail(TUTTI_ERR_MEMORY, "no memory for wisdom");
 }
 
+/* text: of the row before it, then of this one. Returns how many numbers it has; more than `room`: it is cut off. */
+static int64_t take_text(const int64_t *at, int64_t room, char text[static TEXT]) {
+  int64_t length = room >= FACTS ? at[FACTS - 1] : 0,
+          size = FACTS + (int64_t)words_of((size_t)(length > 0 ? length : 0));
+  if (size <= room && length >= 0)
+    snprintf(text, TEXT, "%.*s", (int)length, (const char *)(at + FACTS));
+  return size;
+}
+
 tutti_status tt_wisdom_unpack(const int64_t *numbers, int64_t count, tt_wisdom **wisdom) {
   int64_t used = count + 1;
+  char text[TEXT] = "";
   if (count >= HEAD)
     used = HEAD + (int64_t)(words_of((size_t)numbers[3]) + words_of((size_t)numbers[4]));
   tutti_status status = tt_wisdom_create("0000000000000000", "", wisdom);
   if (status == TUTTI_OK && used <= count)
     status = take_paths(numbers, *wisdom);
   for (int64_t n = 0; status == TUTTI_OK && used <= count && n < numbers[0] + numbers[1] + numbers[2]; n++) {
-    char text[TEXT];
-    int64_t size = used + FACTS <= count ? FACTS + (int64_t)words_of((size_t)numbers[used + FACTS - 1]) : count;
-    used += size;
-    if (used > count)
-      break;
-    const int64_t *at = numbers + used - size;
-    snprintf(text, sizeof text, "%.*s", (int)at[FACTS - 1], (const char *)(at + FACTS));
-    status = take(numbers, n, at, text, *wisdom);
+    const int64_t *at = numbers + used;
+    used += take_text(at, count - used, text);
+    if (used <= count)
+      status = take(numbers, n, at, text, *wisdom);
   }
   if (status == TUTTI_OK && used > count)
     status = tt_fail(TUTTI_ERR_MISMATCH, "wisdom of rank 0 is cut off at %" PRId64 " numbers", count);

@@ -78,6 +78,23 @@ static void test_rows_come_back_from_numbers(void **state) {
 }
 
 /* What was compared with one winner says nothing of the next one. */
+static int64_t numbers_of(const char *first, const char *second) {
+  tt_wisdom *wisdom = empty();
+  int64_t *numbers, count;
+  put_winner(wisdom, 512, first);
+  put_winner(wisdom, 8192, second);
+  assert_int_equal(tt_wisdom_pack(wisdom, &numbers, &count), TUTTI_OK);
+  expect_back_from_numbers(wisdom);
+  free(numbers);
+  tt_wisdom_destroy(wisdom);
+  return count;
+}
+
+static void test_a_text_is_sent_once_for_rows_that_follow_each_other(void **state) {
+  (void)state;
+  assert_true(numbers_of("linear", "linear") < numbers_of("linear", "ring"));
+}
+
 static void test_another_winner_makes_rows_of_its_region_void(void **state) {
   (void)state;
   tt_wisdom *wisdom = some();
@@ -191,6 +208,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_rows_come_back_from_a_file),
       cmocka_unit_test(test_rows_come_back_from_numbers),
+      cmocka_unit_test(test_a_text_is_sent_once_for_rows_that_follow_each_other),
       cmocka_unit_test(test_another_winner_makes_rows_of_its_region_void),
       cmocka_unit_test(test_wrong_rows_are_refused_with_the_reason),
       cmocka_unit_test(test_a_file_without_rows_is_read),

@@ -80,12 +80,17 @@ static bool take_region(scan *of, tt_region *region) {
 
 #define take_time(of, member, time_ns) (take_member(of, member) && take_number(of, 0, INT64_MAX, time_ns))
 
+static bool parses(const char *text) {
+  tt_params params;
+  return tt_params_parse(text, &params) == TUTTI_OK;
+}
+
 /* Rows ascend: so none is there twice, and none has to be searched for. */
 static bool add_winner(const tt_winner *winner, tt_wisdom *wisdom) {
   const tt_winner *last = wisdom->count > 0 ? &wisdom->winner[wisdom->count - 1] : NULL;
-  tt_params params;
   return (!last || tt_region_compare(&last->region, &winner->region) < 0) &&
-         tt_params_parse(winner->text, &params) == TUTTI_OK && tt_wisdom_append(wisdom, winner) == TUTTI_OK;
+         ((last && strcmp(last->text, winner->text) == 0) || parses(winner->text)) &&
+         tt_wisdom_append(wisdom, winner) == TUTTI_OK;
 }
 
 static bool add_outside(const tt_outside *outside, tt_wisdom *wisdom) {

@@ -91,8 +91,11 @@ tt_winner *tt_wisdom_of(const tt_wisdom *wisdom, const tt_region *region) {
   return NULL;
 }
 
-static char *copied(tt_wisdom *wisdom, const char *text) {
+/* before: the text of the row before it, often the same; or NULL. */
+static const char *copied(tt_wisdom *wisdom, const char *text, const char *before) {
   size_t size = strlen(text) + 1;
+  if (before && strcmp(before, text) == 0)
+    return before;
   char *copy = tt_arena_alloc(&wisdom->arena, size, 1);
   return copy ? memcpy(copy, text, size) : NULL;
 }
@@ -108,9 +111,9 @@ static char *source_of(tt_wisdom *wisdom, int64_t line) {
   return source;
 }
 
-/* *place: with texts of its own. */
+/* *place: of the list, with texts of the arena. */
 static tutti_status put(tt_wisdom *wisdom, const tt_winner *winner, tt_winner *place) {
-  const char *text = copied(wisdom, winner->text);
+  const char *text = copied(wisdom, winner->text, place > wisdom->winner ? place[-1].text : NULL);
   const char *source = winner->line > 0 ? source_of(wisdom, winner->line) : "";
   *place = *winner;
   place->text = text ? text : "";
@@ -176,7 +179,8 @@ tutti_status tt_wisdom_append_outside(tt_wisdom *wisdom, const tt_outside *outsi
   tutti_status status = check_room(wisdom->outside_count, "rows of other libraries");
   if (status != TUTTI_OK)
     return status;
-  const char *library = copied(wisdom, outside->library);
+  int64_t last = wisdom->outside_count - 1;
+  const char *library = copied(wisdom, outside->library, last < 0 ? NULL : wisdom->outside[last].library);
   tt_outside *list = grown(wisdom->outside, wisdom->outside_count, sizeof *list);
   if (list)
     wisdom->outside = list;
