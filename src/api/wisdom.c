@@ -5,6 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Leaves out what no call of the job goes by. */
+static void keep(const tutti_context *context, tt_wisdom *wisdom) {
+  if (tt_wisdom_insists())
+    wisdom->outside_count = 0;
+  tt_wisdom_keep_ranks(wisdom, context->size);
+  tt_wisdom_keep_wins(wisdom);
+}
+
 tutti_status tt_wisdom_begin(tutti_context *context, tt_wisdom_found **found) {
   *found = NULL;
   if (context->rank != 0)
@@ -18,9 +26,7 @@ tutti_status tt_wisdom_begin(tutti_context *context, tt_wisdom_found **found) {
   if (*made->lessons_why)
     tt_log(TT_LOG_WARN, "what was learned is not used: %s", made->lessons_why);
   if (made->wisdom)
-    tt_wisdom_keep_ranks(made->wisdom, context->size);
-  if (made->wisdom && tt_wisdom_insists())
-    made->wisdom->outside_count = 0;
+    keep(context, made->wisdom);
   bool some = made->lessons || (made->wisdom && made->wisdom->count + made->wisdom->outside_count > 0);
   if (status == TUTTI_OK && some)
     *found = made;

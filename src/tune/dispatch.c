@@ -101,6 +101,35 @@ void tt_outside_table_make(const tt_wisdom *wisdom, const char *library, const t
         table->wins[c][b / 64] |= UINT64_C(1) << b % 64;
 }
 
+/* Whether there may be a length between that goes by either. */
+static bool is_near(const tt_outside *a, const tt_outside *b) {
+  const tt_region *x = &a->region, *y = &b->region;
+  if (x->collective != y->collective || x->rank_count != y->rank_count || x->node_count != y->node_count ||
+      x->ranks_per_node != y->ranks_per_node || strcmp(a->library, b->library) != 0)
+    return false;
+  int apart = tt_dispatch_bucket(x->bytes) - tt_dispatch_bucket(y->bytes);
+  return apart >= -2 * NEAR && apart <= 2 * NEAR;
+}
+
+static bool limits_one(const tt_outside *row, const tt_outside *won, int64_t count) {
+  for (int64_t n = 0; n < count; n++)
+    if (is_near(row, &won[n]))
+      return true;
+  return false;
+}
+
+void tt_wisdom_keep_wins(tt_wisdom *wisdom) {
+  int64_t wins = 0, kept = 0;
+  tt_outside *won = tt_arena_alloc(&wisdom->arena, (size_t)wisdom->outside_count + 1, sizeof *won);
+  for (int64_t n = 0; won && n < wisdom->outside_count; n++)
+    if (wisdom->outside[n].wins)
+      won[wins++] = wisdom->outside[n];
+  for (int64_t n = 0; won && n < wisdom->outside_count; n++)
+    if (limits_one(&wisdom->outside[n], won, wins)) /* or is one */
+      wisdom->outside[kept++] = wisdom->outside[n];
+  wisdom->outside_count = won ? kept : wisdom->outside_count;
+}
+
 const tt_outside *tt_outside_find(const tt_wisdom *wisdom, const char *library, const tt_region *call) {
   tt_dispatch nearest;
   find_outside(wisdom, library, call, &nearest);

@@ -204,6 +204,45 @@ static void test_lengths_at_both_ends_have_their_place(void **state) {
   tt_wisdom_destroy(wisdom);
 }
 
+/* Of random rows, and of those of them that a job keeps. */
+static void test_a_job_keeps_the_rows_by_which_calls_go(void **state) {
+  (void)state;
+  static const char *const names[] = {"mpich-4.0", "openmpi-4.1"};
+  tt_random random;
+  tt_random_init(&random, 7);
+  for (int round = 0; round < 200; round++) {
+    tt_wisdom *all = empty(), *kept = empty();
+    for (int n = 0; n < 12; n++) {
+      const char *name = names[tt_random_below(&random, 2)];
+      int64_t bytes = (INT64_C(8) << tt_random_below(&random, 30)) + n; /* two may share a bucket */
+      bool won = tt_random_below(&random, 4) == 0;
+      put(all, name, TT_ALLREDUCE, bytes, won);
+      put(kept, name, TT_ALLREDUCE, bytes, won);
+    }
+    tt_wisdom_keep_wins(kept);
+    const tt_region shape = region_of(TT_ALLREDUCE, 4, 0);
+    for (int n = 0; n < 2; n++) {
+      tt_outside_table a, b;
+      tt_outside_table_make(all, names[n], &shape, &a);
+      tt_outside_table_make(kept, names[n], &shape, &b);
+      assert_memory_equal(&a, &b, sizeof a);
+    }
+    tt_wisdom_destroy(all);
+    tt_wisdom_destroy(kept);
+  }
+}
+
+static void test_a_job_forgets_rows_that_lost_far_from_those_that_won(void **state) {
+  (void)state;
+  tt_wisdom *wisdom = empty();
+  for (int power = 0; power < 20; power++)
+    put(wisdom, "mpich-4.0", TT_ALLREDUCE, INT64_C(1) << power, power == 10);
+  put(wisdom, "mpich-4.0", TT_SCAN, 1024, false);
+  tt_wisdom_keep_wins(wisdom);
+  assert_int_equal(wisdom->outside_count, 9); /* itself, and four powers of two on each side */
+  tt_wisdom_destroy(wisdom);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_rows_come_back_from_a_file),
@@ -214,6 +253,8 @@ int main(void) {
       cmocka_unit_test(test_a_file_without_rows_is_read),
       cmocka_unit_test(test_a_length_goes_by_the_nearest_row_of_its_library_and_shape),
       cmocka_unit_test(test_lengths_at_both_ends_have_their_place),
+      cmocka_unit_test(test_a_job_keeps_the_rows_by_which_calls_go),
+      cmocka_unit_test(test_a_job_forgets_rows_that_lost_far_from_those_that_won),
   };
   return cmocka_run_group_tests(tests, make_file, remove_file);
 }
