@@ -142,6 +142,7 @@ const char *tt_lesson_ask(const tt_lesson *of, tt_teacher who, const tt_region *
 
 static void prune(tt_lesson *of) {
   int64_t kept = 0;
+  memset(of->score, 0, sizeof of->score);
   if (of->by != TT_TEACHER_CLASSIFIER)
     of->classifier = (tt_classifier){.class_count = 0};
   for (int64_t n = 0; n < of->point_count; n++)

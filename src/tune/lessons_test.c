@@ -157,6 +157,7 @@ static void test_what_jobs_do_not_need_is_left_out(void **state) {
     tt_lessons_prune(lessons);
     assert_int_equal(lessons->lesson[0].classifier.class_count, classes[by]);
     assert_int_equal(lessons->lesson[0].point_count, points[by]);
+    assert_int_equal(lessons->lesson[0].score[TT_TEACHER_RULES].cells, 0);
     for (int power = 0; power < 32; power++) {
       const char *said = ask(&lessons->lesson[0], by, 4, (int64_t)1 << power);
       assert_string_equal(said ? said : "nothing", before[power]);
