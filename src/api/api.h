@@ -18,8 +18,8 @@ tutti_status tt_comm_open(tutti_context *context, uint64_t id, const int64_t *jo
 /* Rank 0's; elsewhere, and where there is none, NULL. tt_wisdom_end afterwards. */
 tutti_status tt_wisdom_begin(tutti_context *context, tt_wisdom_found **found);
 /* Gives it to all ranks, with what its lessons say of the job's communicators, once there is the hidden communicator.
- * found: rank 0's, which has some. */
-tutti_status tt_wisdom_share(tutti_context *context, tt_wisdom_found *found);
+ * found: rank 0's, which has some. count: its numbers, as all know. */
+tutti_status tt_wisdom_share(tutti_context *context, tt_wisdom_found *found, int64_t count);
 void tt_wisdom_end(tt_wisdom_found *found);
 
 /* ---- graph.c ---- */

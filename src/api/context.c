@@ -29,7 +29,7 @@ typedef struct facts {
   uint64_t machine; /* from here on they may differ; equal for a user's transport that reaches all */
   uint64_t processes;
   int64_t process;
-  int64_t wisdom; /* whether rank 0 has some for all */
+  int64_t wisdom; /* numbers of rank 0's, for all (tt_wisdom_pack); 0: it has none */
   int64_t nics;   /* that carry data between machines */
   int64_t l2_bytes, cores;
   tt_locality locality;
@@ -152,8 +152,8 @@ static tutti_status compare_versions(const tutti_context *context, const tutti_b
   return status == TUTTI_OK ? TUTTI_OK : fail_boot(context, status, missing);
 }
 
-/* `status`: what this rank has come to so far. It takes part in any case, so that nobody waits for it. *wisdom: whether
- * this rank has some, then whether rank 0 has. */
+/* `status`: what this rank has come to so far. It takes part in any case, so that nobody waits for it. *wisdom: how
+ * many numbers this rank's has, then how many rank 0's. */
 static tutti_status compare_facts(tutti_context *context, const tutti_context_options *given, const tutti_boot *boot,
                                   tutti_status status, int64_t *wisdom) {
   int64_t timeout_ns = context->create_timeout_ns;
@@ -256,14 +256,14 @@ static tutti_status open_job(tutti_context *context, const tutti_context_options
     status = tt_profile_open(tt_options_get()->choice.profile, &context->profile);
   if (status == TUTTI_OK)
     status = tt_wisdom_begin(context, &found);
-  int64_t wisdom = found != NULL;
+  int64_t wisdom = found ? found->number_count : 0;
   status = compare_facts(context, options, boot, status, &wisdom);
   if (status == TUTTI_OK)
     status = tt_machines_open(context, options, boot);
   if (status == TUTTI_OK)
     status = open_control(context);
-  if (status == TUTTI_OK && wisdom)
-    status = tt_wisdom_share(context, found);
+  if (status == TUTTI_OK && wisdom > 0)
+    status = tt_wisdom_share(context, found, wisdom);
   tt_wisdom_end(found);
   return status;
 }

@@ -5,6 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* With what the lessons say of the communicators that there may be, as far as this rank knows nodes. */
+static tutti_status pack(const tutti_context *context, tt_wisdom_found *found) {
+  tt_region shape[TT_SHAPES];
+  if (found->wisdom)
+    found->wisdom->inferred_count = 0;
+  tutti_status status = tt_wisdom_infer(found, shape, tt_shapes_list(context, shape));
+  free(found->numbers);
+  found->numbers = NULL;
+  return status == TUTTI_OK ? tt_wisdom_pack(found->wisdom, &found->numbers, &found->number_count) : status;
+}
+
 /* Leaves out what no call of the job goes by. */
 static void keep(const tutti_context *context, tt_wisdom *wisdom) {
   if (tt_wisdom_insists())
@@ -29,6 +40,8 @@ tutti_status tt_wisdom_begin(tutti_context *context, tt_wisdom_found **found) {
     keep(context, made->wisdom);
   bool some = made->lessons || (made->wisdom && made->wisdom->count + made->wisdom->outside_count > 0);
   if (status == TUTTI_OK && some)
+    status = pack(context, made);
+  if (status == TUTTI_OK && some)
     *found = made;
   else
     tt_wisdom_end(made);
@@ -43,13 +56,7 @@ void tt_wisdom_end(tt_wisdom_found *found) {
 
 /* ---- to all ranks ---- */
 
-static tutti_status pack(const tutti_context *context, tt_wisdom_found *found, int64_t **numbers, int64_t *count) {
-  tt_region shape[TT_SHAPES];
-  tutti_status status = tt_wisdom_infer(found, shape, tt_shapes_list(context, shape));
-  return status == TUTTI_OK ? tt_wisdom_pack(found->wisdom, numbers, count) : status;
-}
-
-/* counts[0]: of rank 0's numbers, as all know; the others have none. */
+/* numbers: rank 0's; elsewhere NULL. counts[0]: of them, as all know; the others have none. */
 static tutti_status send(tutti_context *context, const int64_t *numbers, const int64_t *counts) {
   int64_t *all = malloc((size_t)counts[0] * sizeof *all);
   if (!all)
@@ -63,21 +70,31 @@ static tutti_status send(tutti_context *context, const int64_t *numbers, const i
   return status;
 }
 
-/* What one rank cannot do, all get as an error of their next call: the communicator is broken. */
-tutti_status tt_wisdom_share(tutti_context *context, tt_wisdom_found *found) {
-  tutti_comm *control = context->made.control;
-  int64_t *counts = calloc((size_t)context->size, sizeof *counts), *numbers = NULL, count = 0;
-  tutti_status status = !counts ? tt_comm_no_memory(control)
-                        : found ? pack(context, found, &numbers, &count)
-                                : TUTTI_OK;
+/* Rank 0 took all ranks for ranks of one node: where there are more, it asks the lessons again, and says how much that
+ * is. Groups make nodes too. */
+static tutti_status count_again(tutti_context *context, tt_wisdom_found *found, int64_t *counts) {
+  tutti_status status = found ? pack(context, found) : TUTTI_OK;
+  int64_t mine = found ? found->number_count : 0;
   if (status != TUTTI_OK)
-    tutti_comm_abort(control, "no memory for wisdom");
-  else
-    status = tt_comm_exchange(control, &count, counts, 1);
+    tutti_comm_abort(context->made.control, "no memory for wisdom");
+  return status == TUTTI_OK ? tt_comm_exchange(context->made.control, &mine, counts, 1) : status;
+}
+
+/* What one rank cannot do, all get as an error of their next call: the communicator is broken. */
+tutti_status tt_wisdom_share(tutti_context *context, tt_wisdom_found *found, int64_t count) {
+  int64_t *counts = calloc((size_t)context->size, sizeof *counts);
+  tutti_status status = TUTTI_OK;
+  if (!counts) {
+    status = tt_comm_no_memory(context->made.control);
+    tutti_comm_abort(context->made.control, "no memory for wisdom");
+    return status;
+  }
+  counts[0] = count;
+  if (context->machine.head_of || context->machine.groups)
+    status = count_again(context, found, counts);
   if (status == TUTTI_OK)
-    status = send(context, numbers, counts);
+    status = send(context, found ? found->numbers : NULL, counts);
   free(counts);
-  free(numbers);
   return status;
 }
 

@@ -241,6 +241,8 @@ tutti_status tt_wisdom_load(tt_wisdom_found *found) {
 void tt_wisdom_found_finish(tt_wisdom_found *found) {
   tt_wisdom_destroy(found->wisdom);
   tt_lessons_destroy(found->lessons);
+  free(found->numbers);
   found->wisdom = NULL;
   found->lessons = NULL;
+  found->numbers = NULL;
 }

@@ -27,6 +27,8 @@ typedef struct tt_wisdom_found {
   char why[512];             /* none is used: why */
   bool wrong;                /* there is a file, and it cannot be used: people should know */
   char lessons_why[512];     /* the same of the file of lessons; "": it is right, or there is none */
+  int64_t *numbers;          /* both, for other ranks (tt_wisdom_pack); NULL: not packed */
+  int64_t number_count;
 } tt_wisdom_found;
 
 /* The variable by which the user asks for what only tutti does (own choices, proofs, calls that end), so that no call
