@@ -138,6 +138,11 @@ typedef struct tutti_transport_ops {
 
   /* Writer: fills *sent, which is zeroed before. NULL: slots and references are not counted. */
   void (*sent)(void *self, tutti_stream *stream, tutti_stream_sent *sent);
+
+  /* ---- optional: for `refer` where memory can be moved to where peers read it; may be NULL ---- */
+
+  /* A call begins that uses these bytes: until it ends nobody else writes to them. NULL: the transport need not know. */
+  void (*use)(void *self, const void *data, size_t bytes);
 } tutti_transport_ops;
 
 #ifdef __cplusplus

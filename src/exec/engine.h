@@ -80,6 +80,7 @@ typedef struct tt_instance {
     tt_stream_list refer; /* of the sends that the bound plan settles */
     tt_stream_list send;  /* of all that send, where commit alone may not do */
     bool reduces, uses_mid;
+    bool lends[2]; /* something of in, of out */
   } steps;
   tt_lane_run *lane;
   uint32_t *active; /* lanes that are not through */

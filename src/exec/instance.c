@@ -8,6 +8,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+enum { USED_LEAST = 16 << 10 }; /* bytes of a buffer that it may pay to move */
+
 tutti_status tt_instance_create(const tt_bound_plan *bound, tt_stream_table *streams, tt_instance **instance) {
   tutti_status status = tt_bound_plan_check(bound);
   if (status != TUTTI_OK)
@@ -120,12 +122,46 @@ static tutti_status set_images(tt_instance *instance, const tt_run *run) {
                                                   &instance->blocks, &instance->memory);
 }
 
+/* From the first byte to the last that sends lend of that buffer; where blocks are uniform, all of it. */
+static void find_lent(const tt_instance *instance, int space, int64_t *from, int64_t *to) {
+  const tt_blocks *blocks = &instance->blocks;
+  *from = *to = 0;
+  if (blocks->uniform) {
+    int64_t own = blocks->base + (blocks->rank < blocks->extra);
+    *to = blocks->own[space] ? own * blocks->element_bytes : blocks->out_bytes;
+    return;
+  }
+  for (uint32_t n = 0; n < instance->plan->step_count; n++) {
+    const tt_op *op = &instance->steps.op[n];
+    if (op->kind != TT_STEP_SEND || op->src.space != space)
+      continue;
+    int64_t at = tt_blocks_offset(blocks, op->src), end = at + tt_blocks_bytes(blocks, op->length);
+    bool first = *from == *to;
+    *from = first || at < *from ? at : *from;
+    *to = first || end > *to ? end : *to;
+  }
+}
+
+/* Before anything is sent: what is to be lent may have to move to where peers read it. */
+static void say_used(const tt_instance *instance) {
+  for (int space = TT_SPACE_IN; space <= TT_SPACE_OUT; space++) {
+    int64_t from, to;
+    if (!instance->steps.lends[space] || !instance->memory.base[space])
+      continue;
+    find_lent(instance, space, &from, &to);
+    if (to - from >= USED_LEAST)
+      instance->streams.ops->use(instance->streams.transport, instance->memory.base[space] + from, (size_t)(to - from));
+  }
+}
+
 tutti_status tt_instance_start(tt_instance *instance, const tt_run *run, const tt_beside *beside) {
   bool wide = tt_accumulate_applies(run);
   tutti_status status = wide ? set_images(instance, run) : set_memory(instance, run);
   instance->accumulate.on = wide && status == TUTTI_OK;
   if (status != TUTTI_OK)
     return status;
+  if (instance->streams.ops->use && !wide)
+    say_used(instance);
   instance->beside = beside;
   instance->executor.went = 0;
   instance->run.call = run->call;
