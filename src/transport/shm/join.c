@@ -5,6 +5,8 @@
  * all learn why. */
 #include "transport/shm/join.h"
 
+#include "transport/shm/self.h"
+
 #include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -12,7 +14,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define LAYOUT 4u /* of the segment: another number, another library */
+#define LAYOUT 5u /* of the segment: another number, another library */
 
 typedef struct result {
   int64_t status;
@@ -21,7 +23,7 @@ typedef struct result {
 
 typedef struct hello {
   result result;
-  uint64_t layout, machine, bytes, remote;
+  uint64_t layout, machine, bytes, remote, heap;
   char name[TT_SHM_PASS_NAME];
 } hello;
 
@@ -102,11 +104,12 @@ static tutti_status prepare(tt_shm_meeting *meeting) {
 /* What the ranks have in common. */
 static void agree(tt_shm_meeting *meeting, const hello *all) {
   meeting->bytes = UINT64_MAX;
-  meeting->remote = true;
+  meeting->remote = meeting->heap = true;
   for (int64_t r = 0; r < meeting->boot->rank_count; r++) {
     if (is_member(meeting, r) && all[r].bytes < meeting->bytes)
       meeting->bytes = all[r].bytes;
     meeting->remote &= all[r].remote != 0;
+    meeting->heap &= all[r].heap != 0;
   }
   memcpy(meeting->name, all[head_of(meeting, meeting->boot->rank)].name, sizeof meeting->name);
   assert(meeting->bytes <= meeting->reserved);
@@ -126,7 +129,11 @@ tutti_status tt_shm_meet(const tutti_boot *boot, const int64_t *heads, uint64_t 
   hello *all = calloc((size_t)boot->rank_count, sizeof *all);
   if (all == NULL)
     return tt_fail(TUTTI_ERR_MEMORY, "no memory to meet %" PRId64 " ranks", boot->rank_count);
-  hello mine = {.result = result_of(prepare(meeting)), .layout = LAYOUT, .machine = tt_host(), .remote = remote};
+  hello mine = {.result = result_of(prepare(meeting)),
+                .layout = LAYOUT,
+                .machine = tt_host(),
+                .remote = remote,
+                .heap = tt_shm_heap_is_here()};
   mine.bytes = meeting->reserved;
   memcpy(mine.name, meeting->name, sizeof mine.name);
   tutti_status status = allgather(meeting, &mine, all, sizeof mine);

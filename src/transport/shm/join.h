@@ -18,6 +18,7 @@ typedef struct tt_shm_meeting {
   uint64_t bytes; /* of the segment: the least that any of them could reserve */
   int socket;     /* the node's first rank listens, the others connect; -1: none */
   bool remote;    /* all ranks of the job want to read each other's memory */
+  bool heap;      /* all have a heap that others may map */
   char name[TT_SHM_PASS_NAME];
 } tt_shm_meeting;
 

@@ -16,6 +16,7 @@
 #define TT_SHM_INLINE_BYTES 32u
 #define TT_SHM_REFERRED ((uint64_t)1 << 63) /* in `bytes`: the data lies at offset reference, not in the ring */
 #define TT_SHM_REMOTE ((uint64_t)1 << 62)   /* in `bytes`: at address reference of the writer's process */
+#define TT_SHM_HEAP ((uint64_t)1 << 61)     /* in `bytes`: at offset reference of the writer's heap */
 
 typedef struct tt_shm_slot {
   _Alignas(TT_SHM_LINE) _Atomic uint64_t sequence; /* commits on the stream up to this one; 0: never

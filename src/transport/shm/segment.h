@@ -34,9 +34,11 @@ typedef struct tt_shm_rank {
   _Atomic uint32_t doorbell;                       /* futex */
   _Atomic uint32_t state; /* tt_shm_state; TT_SHM_JOINED by release after what follows, read by acquire */
   int32_t pid;
-  int32_t fd;                    /* in its process, on which its life lock is; -1: none. See peer.c */
-  uint64_t probe_address, probe; /* where this process has that word, and nobody else has it */
-  char socket[TT_SHM_SOCKET];    /* abstract name of its other bell, after the leading 0; empty: none */
+  int32_t fd;                      /* in its process, on which its life lock is; -1: none. See peer.c */
+  int32_t heap_fd;                 /* in its process: of the heap that others may map; -1: none. See heap.c */
+  uint64_t probe_address, probe;   /* where this process has that word, and nobody else has it */
+  uint64_t heap_inode, heap_bytes; /* of that file */
+  char socket[TT_SHM_SOCKET];      /* abstract name of its other bell, after the leading 0; empty: none */
 } tt_shm_rank;
 
 typedef enum tt_shm_kind { TT_SHM_FREE, TT_SHM_MEMORY, TT_SHM_RING, TT_SHM_CELLS } tt_shm_kind;

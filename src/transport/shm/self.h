@@ -2,6 +2,8 @@
 #ifndef TT_TRANSPORT_SHM_SELF_H
 #define TT_TRANSPORT_SHM_SELF_H
 
+#include "transport/shm/offer.h"
+
 #include "transport/shm/segment.h"
 #include "transport/shm/shm.h"
 
@@ -10,6 +12,11 @@
 #include <assert.h>
 
 typedef struct tt_shm_cells tt_shm_cells;
+
+typedef struct tt_shm_heap { /* of another process's memory: what it shares, to be read */
+  const unsigned char *base; /* NULL: not mapped, as that of the rank itself */
+  uint64_t bytes;
+} tt_shm_heap;
 
 #define TT_SHM_PROBE_BYTES 16384
 
@@ -25,6 +32,8 @@ typedef struct tt_shm {
   uint64_t *probe;                 /* what peers read to see whether they may, and how fast: TT_SHM_PROBE_BYTES */
   size_t remote_least;             /* shorter messages are not worth a system call; the same on all ranks of a node */
   bool remote;                     /* all ranks may read each other's memory */
+  tt_shm_heap *heap;               /* of each rank; NULL: none is used */
+  const tt_heap_offer *offer;      /* this process's heap */
   bool twins;                      /* there may be other ranks in this process */
 } tt_shm;
 
@@ -71,6 +80,15 @@ tutti_status tt_shm_remote_open(tt_shm *self, const tutti_boot *boot, const tt_s
 void tt_shm_remote_open_threads(tt_shm *self, const tt_shm_config *config);
 /* Copies `bytes` at `address` of the peer's process. */
 tutti_status tt_shm_remote_read(tt_shm *self, int64_t peer, uint64_t address, void *to, size_t bytes);
+
+/* heap.c: other processes' memory that libtutti-heap.so shares */
+bool tt_shm_heap_is_here(void); /* in this process */
+/* Says in the segment what others have to map. Before the rank has joined. */
+void tt_shm_heap_show(tt_shm_rank *rank);
+/* Maps the heaps of this node's ranks; none is used unless all could. Collective. */
+tutti_status tt_shm_heap_open(tt_shm *self, const tutti_boot *boot, int64_t until_ns);
+void tt_shm_heap_close(tt_shm *self);
+void tt_shm_use(void *self, const void *data, size_t bytes);
 
 /* alive.c: whether the process that joined as this rank still is */
 typedef enum tt_shm_sign { TT_SHM_GONE, TT_SHM_HIDDEN, TT_SHM_THERE } tt_shm_sign; /* HIDDEN: the system does not say */

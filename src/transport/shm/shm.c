@@ -44,6 +44,7 @@ static void show_rank(tt_shm *self) {
   tt_shm_rank *rank = tt_shm_rank_of(self, self->rank);
   int64_t now_ns = tt_clock_ns();
   rank->pid = getpid();
+  tt_shm_heap_show(rank);
   rank->probe_address = (uint64_t)(uintptr_t)self->probe;
   rank->probe = *self->probe = tt_hash((uint64_t)rank->pid ^ (uint64_t)self->rank << 32, &now_ns, sizeof now_ns);
   if (!tt_shm_bell_register())
@@ -66,6 +67,7 @@ static void free_probe(uint64_t *probe) {
 }
 
 static void free_self(tt_shm *self) {
+  tt_shm_heap_close(self);
   if (self->bell >= 0)
     close(self->bell);
   free_probe(self->probe);
@@ -153,6 +155,8 @@ static tutti_status open_self(const void *given, const tutti_boot *boot, void **
     made->twins = has_twins(made);
   if (status == TUTTI_OK && meeting.remote)
     status = tt_shm_remote_open(made, boot, &config, meeting.until_ns);
+  if (status == TUTTI_OK && meeting.heap)
+    status = tt_shm_heap_open(made, boot, meeting.until_ns);
   if (status != TUTTI_OK && made != NULL)
     close_self(made);
   else if (status != TUTTI_OK)
@@ -257,6 +261,7 @@ static const tutti_transport_ops table = {
     .unreleased = tt_shm_unreleased,
     .fetch = tt_shm_fetch,
     .sent = tt_shm_sent,
+    .use = tt_shm_use,
 };
 
 const tutti_transport_ops *tt_shm_ops(void) { return &table; }

@@ -14,7 +14,7 @@
 _Static_assert(sizeof(tt_shm_slot) == TT_SHM_LINE, "a small message is one line, its header too");
 _Static_assert(sizeof(tt_shm_reader) == TT_SHM_LINE, "readers do not write each other's line");
 _Static_assert(offsetof(tt_shm_ring, reader) % TT_SHM_LINE == 0, "readers do not write the ring's own line");
-#define ELSEWHERE (TT_SHM_REFERRED | TT_SHM_REMOTE)
+#define ELSEWHERE (TT_SHM_REFERRED | TT_SHM_REMOTE | TT_SHM_HEAP)
 #define LIKELY(condition) __builtin_expect(!!(condition), 1)
 
 static void wake_peers(const tutti_stream *stream) {
@@ -97,20 +97,30 @@ tutti_status tt_shm_commit(void *self, tutti_stream *stream, size_t bytes) {
   return publish(stream, slot);
 }
 
+/* What a slot says of where they lie: a kind, and *reference. 0: readers cannot get there. */
+static uint64_t find_place(const tt_shm *self, const void *data, size_t bytes, int anywhere, uint64_t *reference) {
+  *reference = tt_shm_offset(self->segment, data);
+  if (*reference < self->segment->bytes && bytes <= self->segment->bytes - *reference)
+    return TT_SHM_REFERRED;
+  if (self->heap && self->offer->locate(data, bytes, reference))
+    return TT_SHM_HEAP;
+  *reference = (uint64_t)(uintptr_t)data;
+  return anywhere && self->remote && bytes >= self->remote_least ? TT_SHM_REMOTE : 0;
+}
+
 tutti_status tt_shm_refer(void *self, tutti_stream *stream, const void *data, size_t bytes, int anywhere) {
-  const tt_shm_segment *segment = ((tt_shm *)self)->segment;
-  uint64_t offset = tt_shm_offset(segment, data);
   assert(stream->role == TT_SHM_WRITER);
-  bool shared = offset < segment->bytes && bytes <= segment->bytes - offset;
-  if (!shared && (!anywhere || !((tt_shm *)self)->remote || bytes < ((tt_shm *)self)->remote_least))
+  uint64_t reference, kind = find_place(self, data, bytes, anywhere, &reference);
+  if (kind == 0)
     return TUTTI_ERR_UNSUPPORTED;
   if (stream->next == stream->limit)
     return fail_unreserved();
   tt_shm_slot *slot = &stream->slot[stream->next & stream->mask];
-  slot->bytes = bytes | (shared ? TT_SHM_REFERRED : TT_SHM_REMOTE);
-  slot->data.reference = shared ? offset : (uint64_t)(uintptr_t)data;
-  *(shared ? &stream->sent.lent : &stream->sent.fetched) += 1;
-  *(shared ? &stream->sent.lent_bytes : &stream->sent.fetched_bytes) += bytes;
+  bool remote = kind == TT_SHM_REMOTE;
+  slot->bytes = bytes | kind;
+  slot->data.reference = reference;
+  *(remote ? &stream->sent.fetched : &stream->sent.lent) += 1;
+  *(remote ? &stream->sent.fetched_bytes : &stream->sent.lent_bytes) += bytes;
   return publish(stream, slot);
 }
 
@@ -124,6 +134,15 @@ size_t tt_shm_refer_least(void *self) { return ((tt_shm *)self)->remote ? ((tt_s
 
 static bool has_come(const tutti_stream *stream, const tt_shm_slot *slot) {
   return atomic_load_explicit(&slot->sequence, memory_order_acquire) == stream->next + 1;
+}
+
+/* Of what a slot refers to; NULL: it has to be fetched. */
+static const void *place_of(const tt_shm *self, const tutti_stream *stream, const tt_shm_slot *slot) {
+  if (slot->bytes & TT_SHM_REMOTE)
+    return NULL;
+  if (slot->bytes & TT_SHM_HEAP)
+    return self->heap[stream->peer[0].number].base + slot->data.reference;
+  return tt_shm_at(self->segment, slot->data.reference);
 }
 
 tutti_status tt_shm_peek(void *self, tutti_stream *stream, const tutti_slot_header **header, const void **data,
@@ -146,8 +165,7 @@ tutti_status tt_shm_peek(void *self, tutti_stream *stream, const tutti_slot_head
     *data = contents_of(stream, stream->next);
   if (!LIKELY((slot->bytes & ELSEWHERE) == 0)) {
     *bytes = slot->bytes & ~ELSEWHERE;
-    bool remote = slot->bytes & TT_SHM_REMOTE;
-    *data = remote ? NULL : tt_shm_at(((tt_shm *)self)->segment, slot->data.reference);
+    *data = place_of(self, stream, slot);
   }
   return TUTTI_OK;
 }

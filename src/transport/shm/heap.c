@@ -1,0 +1,118 @@
+/* transport/shm/heap.c - blocks of malloc that other ranks read where they lie: those of libtutti-heap.so, where that was
+ * preloaded.
+ *
+ * When the job is made each rank maps the files of all others, whole, to be read: pages come as they are touched. It is
+ * used where all ranks of the job could. The file is opened by way of the other process's descriptor, read-only, so
+ * that the system refuses a map that writes. */
+#include "transport/shm/self.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* NULL: it was not preloaded, or is another version. */
+static const tt_heap_offer *find_offer(void) {
+  void *found = dlsym(RTLD_DEFAULT, TT_HEAP_OFFER);
+  tt_heap_offer_function *ask = NULL;
+  memcpy(&ask, &found, sizeof ask);
+  const tt_heap_offer *offer = ask != NULL ? ask() : NULL;
+  return offer != NULL && offer->version == TT_HEAP_VERSION ? offer : NULL;
+}
+
+static bool find_file(tt_heap_file *file) {
+  const tt_heap_offer *offer = find_offer();
+  return offer != NULL && offer->file(file);
+}
+
+bool tt_shm_heap_is_here(void) {
+  tt_heap_file file;
+  return find_file(&file);
+}
+
+void tt_shm_heap_show(tt_shm_rank *rank) {
+  tt_heap_file file;
+  rank->heap_fd = -1;
+  if (!find_file(&file))
+    return;
+  rank->heap_fd = file.descriptor;
+  rank->heap_inode = file.inode;
+  rank->heap_bytes = file.bytes;
+}
+
+/* 0, or why not. */
+static int map(const tt_shm_rank *rank, tt_shm_heap *heap) {
+  char path[64];
+  struct stat about;
+  snprintf(path, sizeof path, "/proc/%" PRId32 "/fd/%" PRId32, rank->pid, rank->heap_fd);
+  int fd = open(path, O_RDONLY | O_CLOEXEC), error = 0;
+  if (fd < 0)
+    return errno;
+  void *base = MAP_FAILED;
+  if (fstat(fd, &about) != 0 || about.st_ino != rank->heap_inode || (uint64_t)about.st_size < rank->heap_bytes)
+    error = ESTALE;
+  else if ((base = mmap(NULL, rank->heap_bytes, PROT_READ, MAP_SHARED | MAP_NORESERVE, fd, 0)) == MAP_FAILED)
+    error = errno;
+  close(fd);
+  if (error != 0)
+    return error;
+  madvise(base, rank->heap_bytes, MADV_DONTFORK);
+  madvise(base, rank->heap_bytes, MADV_DONTDUMP);
+  *heap = (tt_shm_heap){base, rank->heap_bytes};
+  return 0;
+}
+
+static int map_all(tt_shm *self) {
+  int error = 0;
+  self->offer = find_offer();
+  self->heap = calloc((size_t)self->rank_count, sizeof *self->heap);
+  if (self->heap == NULL)
+    return ENOMEM;
+  for (int64_t r = 0; r < self->rank_count && error == 0; r++) {
+    const tt_shm_rank *rank = tt_shm_rank_of(self, r);
+    bool here = atomic_load_explicit(&rank->state, memory_order_acquire) != TT_SHM_ABSENT;
+    if (here && r != self->rank)
+      error = rank->heap_fd >= 0 ? map(rank, &self->heap[r]) : ENOENT;
+  }
+  return error;
+}
+
+tutti_status tt_shm_heap_open(tt_shm *self, const tutti_boot *boot, int64_t until_ns) {
+  char missing[200] = "";
+  int64_t left_ns = until_ns - tt_clock_ns(), mine = map_all(self);
+  int64_t *all = calloc((size_t)boot->rank_count, sizeof *all);
+  tutti_status status =
+      all ? boot->allgather(boot->user, &mine, all, sizeof mine, left_ns > 0 ? left_ns : 1, missing, sizeof missing)
+          : tt_fail(TUTTI_ERR_MEMORY, "no memory to ask %" PRId64 " ranks", boot->rank_count);
+  if (status == TUTTI_ERR_TIMEOUT)
+    tt_fail(status, "these ranks did not join the shared memory job in time: %s", *missing ? missing : "?");
+  for (int64_t r = 0; r < boot->rank_count && status == TUTTI_OK && self->heap; r++)
+    if (all[r] != 0) {
+      if (self->rank == 0)
+        tt_log(TT_LOG_WARN, "TUTTI_HEAP: rank %" PRId64 " cannot map other ranks' memory: %s", r,
+               strerror((int)all[r]));
+      tt_shm_heap_close(self);
+    }
+  free(all);
+  return status;
+}
+
+void tt_shm_heap_close(tt_shm *self) {
+  for (int64_t r = 0; self->heap && r < self->rank_count; r++)
+    if (self->heap[r].base != NULL)
+      munmap((void *)(uintptr_t)self->heap[r].base, self->heap[r].bytes);
+  free(self->heap);
+  self->heap = NULL;
+}
+
+void tt_shm_use(void *self, const void *data, size_t bytes) {
+  const tt_shm *shm = self;
+  if (shm->heap != NULL)
+    shm->offer->use(data, bytes);
+}

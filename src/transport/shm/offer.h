@@ -1,0 +1,33 @@
+/* transport/shm/offer.h - what libtutti-heap.so offers to the library in its process, which finds it by its name at run time:
+ * blocks of malloc that calls use move into a file that other processes map to read. */
+#ifndef TT_SHM_OFFER_H
+#define TT_SHM_OFFER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define TT_HEAP_VERSION 1u
+#define TT_HEAP_OFFER "tutti_heap_offer" /* a tt_heap_offer_function */
+
+typedef struct tt_heap_file {
+  int descriptor;        /* in this process */
+  uint64_t inode, bytes; /* it never shrinks */
+} tt_heap_file;
+
+/* Threads: any. */
+typedef struct tt_heap_offer {
+  uint32_t version; /* TT_HEAP_VERSION, else nothing else may be looked at */
+  /* false: there is none, or the program has closed it. */
+  bool (*file)(tt_heap_file *file);
+  /* A call begins that uses these bytes: until it ends nobody else writes to them. A block of which a second call uses
+   * most moves into the file. */
+  void (*use)(const void *data, size_t bytes);
+  /* Where in the file they lie, one after the other. What is written to them is written there, until they are freed or
+   * the process forks. false: not there. */
+  bool (*locate)(const void *data, size_t bytes, uint64_t *offset);
+} tt_heap_offer;
+
+typedef const tt_heap_offer *tt_heap_offer_function(void);
+
+#endif
