@@ -1,0 +1,102 @@
+/* bindings/heap/heap.h - libtutti-heap.so: large blocks of malloc, which other processes can read once calls use them.
+ *
+ *     addresses   | granule 0 | granule 1 | ...     a region, reserved once; a granule is 64 KiB
+ *     private     ordinary memory: what every block is at first
+ *     shared      mapped from a place in the file (memfd) that other processes map, too: a block that calls use
+ *     frozen      since a fork: private again, over what is at its place in the file
+ *
+ * A run of granules is live, dirty (freed, still memory) or clean (freed, given back to the system). Nothing here may
+ * call malloc: it is malloc. */
+#ifndef TT_HEAP_HEAP_H
+#define TT_HEAP_HEAP_H
+
+#include <transport/shm/offer.h>
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#define HEAP_GRANULE ((size_t)64 << 10)
+#define HEAP_NONE UINT32_MAX
+
+typedef enum heap_state { HEAP_INSIDE, HEAP_LIVE, HEAP_DIRTY, HEAP_CLEAN } heap_state;
+typedef enum heap_kind { HEAP_PRIVATE, HEAP_SHARED, HEAP_FROZEN } heap_kind;
+
+typedef struct heap_granule {
+  uint64_t bytes;          /* first of a live run: what was asked for */
+  uint32_t count;          /* first and last of a run: its granules */
+  uint32_t place;          /* first of a run that is not private: where in the file it begins, in granules */
+  uint32_t next, previous; /* first of a free run: in its list */
+  uint32_t freed_ms;       /* first of a dirty run: when */
+  uint32_t run;            /* of a shared live run: its first */
+  uint8_t state;           /* heap_state; of first and last, inside otherwise */
+  uint8_t kind;            /* heap_kind; of first and last */
+  uint8_t uses;            /* first of a run: calls that have used it, 2 at most */
+  bool first;              /* of a run */
+} heap_granule;
+
+typedef struct heap_list {
+  uint32_t first, last; /* newest, oldest */
+} heap_list;
+
+enum { HEAP_BINS = 32 };
+
+typedef struct heap {
+  unsigned char *base; /* of the region */
+  size_t bytes;        /* of the region; 0: there is no heap */
+  uint32_t total;      /* granules of the region */
+  uint32_t used;       /* runs lie before it */
+  heap_granule *granule;
+  heap_list dirty, clean[HEAP_BINS]; /* of clean runs: by log2 of their granules */
+  size_t live_bytes, live_most, dirty_bytes;
+  size_t threshold; /* shorter blocks are the C library's */
+  bool child;       /* of a process whose peers read its file: it has none */
+  pthread_mutex_t lock;
+} heap;
+
+extern heap tt_heap;
+
+static inline bool tt_heap_has(const void *memory) {
+  return (size_t)((const unsigned char *)memory - tt_heap.base) < tt_heap.bytes;
+}
+static inline uint32_t tt_heap_number(const void *memory) {
+  return (uint32_t)((size_t)((const unsigned char *)memory - tt_heap.base) / HEAP_GRANULE);
+}
+static inline void *tt_heap_at(uint32_t granule) { return tt_heap.base + granule * HEAP_GRANULE; }
+static inline heap_granule *tt_heap_of(uint32_t granule) { return &tt_heap.granule[granule]; }
+static inline size_t tt_heap_size(uint32_t count) { return count * HEAP_GRANULE; }
+
+/* region.c */
+void tt_heap_die(const char *what) __attribute__((noreturn));
+uint32_t tt_heap_now_ms(void); /* cheap, and coarse */
+
+/* names.c */
+bool tt_heap_is_malloc(void); /* all of its names are what the program calls by them */
+
+/* runs.c: NULL: no room. align: a power of two. `clean`: zeroes are wanted, and what is returned has them. */
+void *tt_heap_take(size_t bytes, size_t align, bool zero);
+void tt_heap_give(void *memory);
+size_t tt_heap_room(const void *memory);         /* its bytes */
+bool tt_heap_resize(void *memory, size_t bytes); /* where it lies; false: it cannot */
+
+/* file.c: places in the file. With the lock. */
+bool tt_heap_file_make(void);                /* at the first time; false: there is none */
+bool tt_heap_file_is_ours(void);             /* its descriptor still is */
+bool tt_heap_file_tell(tt_heap_file *made);  /* takes the lock itself */
+uint32_t tt_heap_place_take(uint32_t count); /* HEAP_NONE: there is no room */
+/* Empties it, and it may be used again: when no process lives that may have inherited it, if `inherited`. */
+void tt_heap_place_give(uint32_t place, uint32_t count, bool inherited);
+void *tt_heap_place_map(void *at, uint32_t place, uint32_t count,
+                        bool shared); /* NULL: it failed. at: NULL: anywhere */
+
+/* share.c: with the lock */
+void tt_heap_use(const void *data, size_t bytes); /* takes the lock itself, as the next */
+bool tt_heap_locate(const void *data, size_t bytes, uint64_t *offset);
+/* It becomes private, without its contents; they are the system's again. false: it stays what it was. */
+bool tt_heap_empty(uint32_t first);
+void tt_heap_set_run(uint32_t first); /* `run` of the granules of a shared one */
+
+/* fork.c */
+void tt_heap_watch_forks(void);
+bool tt_heap_has_heirs(void); /* a process may live that has what was frozen */
+
+#endif

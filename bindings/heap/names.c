@@ -1,0 +1,140 @@
+/* bindings/heap/names.c - malloc and its relatives: large blocks come from the heap, all others from the C library. */
+#include "heap.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#define EXPORTED __attribute__((visibility("default")))
+
+/* The C library's own, by names that nobody stands in front of. */
+void *__libc_malloc(size_t bytes);
+void *__libc_calloc(size_t count, size_t bytes);
+void *__libc_realloc(void *memory, size_t bytes);
+void *__libc_memalign(size_t align, size_t bytes);
+void __libc_free(void *memory);
+
+EXPORTED void *malloc(size_t bytes);
+EXPORTED void *calloc(size_t count, size_t bytes);
+EXPORTED void *realloc(void *memory, size_t bytes);
+EXPORTED void free(void *memory);
+EXPORTED int posix_memalign(void **memory, size_t align, size_t bytes);
+EXPORTED void *memalign(size_t align, size_t bytes);
+EXPORTED void *aligned_alloc(size_t align, size_t bytes);
+EXPORTED void *valloc(size_t bytes);
+EXPORTED void *pvalloc(size_t bytes);
+EXPORTED size_t malloc_usable_size(void *memory);
+
+/* The functions here, whatever is called by their names. */
+#define OWN(name) extern __typeof(name) own_##name __attribute__((alias(#name), visibility("hidden")))
+OWN(malloc);
+OWN(calloc);
+OWN(realloc);
+OWN(free);
+OWN(posix_memalign);
+OWN(memalign);
+OWN(aligned_alloc);
+OWN(malloc_usable_size);
+
+bool tt_heap_is_malloc(void) {
+  return malloc == own_malloc && calloc == own_calloc && realloc == own_realloc && free == own_free &&
+         posix_memalign == own_posix_memalign && memalign == own_memalign && aligned_alloc == own_aligned_alloc &&
+         malloc_usable_size == own_malloc_usable_size;
+}
+
+static size_t room_of(void *memory) {
+  static size_t (*_Atomic of_libc)(void *memory);
+  size_t (*usable_size)(void *) = atomic_load_explicit(&of_libc, memory_order_relaxed);
+  if (tt_heap_has(memory))
+    return tt_heap_room(memory);
+  if (!usable_size) {
+    void *found = dlsym(RTLD_NEXT, "malloc_usable_size");
+    memcpy(&usable_size, &found, sizeof usable_size);
+    atomic_store_explicit(&of_libc, usable_size, memory_order_relaxed);
+  }
+  return usable_size(memory);
+}
+
+static inline bool is_large(size_t bytes) { return bytes >= tt_heap.threshold && tt_heap.bytes > 0; }
+
+static void *aligned(size_t align, size_t bytes) {
+  void *memory = is_large(bytes) ? tt_heap_take(bytes, align, false) : NULL;
+  return memory ? memory : __libc_memalign(align, bytes);
+}
+
+void *malloc(size_t bytes) {
+  void *memory = is_large(bytes) ? tt_heap_take(bytes, 1, false) : NULL;
+  return memory ? memory : __libc_malloc(bytes);
+}
+
+void *calloc(size_t count, size_t bytes) {
+  size_t all;
+  bool large = !__builtin_mul_overflow(count, bytes, &all) && is_large(all);
+  void *memory = large ? tt_heap_take(all, 1, true) : NULL;
+  return memory ? memory : __libc_calloc(count, bytes);
+}
+
+void free(void *memory) {
+  if (!tt_heap_has(memory)) {
+    __libc_free(memory);
+    return;
+  }
+  int error = errno;
+  tt_heap_give(memory);
+  errno = error;
+}
+
+static void *move(void *memory, size_t had, size_t bytes) {
+  void *made = malloc(bytes);
+  if (!made)
+    return NULL;
+  memcpy(made, memory, had < bytes ? had : bytes);
+  free(memory);
+  return made;
+}
+
+void *realloc(void *memory, size_t bytes) {
+  if (!memory)
+    return malloc(bytes);
+  if (!tt_heap_has(memory)) {
+    bool grows = is_large(bytes) && room_of(memory) < tt_heap.threshold;
+    return grows ? move(memory, room_of(memory), bytes) : __libc_realloc(memory, bytes);
+  }
+  if (bytes == 0) {
+    free(memory);
+    return NULL;
+  }
+  if (is_large(bytes) && tt_heap_resize(memory, bytes))
+    return memory;
+  return move(memory, tt_heap_room(memory), bytes);
+}
+
+static bool is_power(size_t align) { return align > 0 && (align & (align - 1)) == 0; }
+
+int posix_memalign(void **memory, size_t align, size_t bytes) {
+  if (align < sizeof(void *) || !is_power(align))
+    return EINVAL;
+  int error = errno;
+  void *made = aligned(align, bytes);
+  errno = error;
+  if (!made)
+    return ENOMEM;
+  *memory = made;
+  return 0;
+}
+
+void *memalign(size_t align, size_t bytes) {
+  return is_power(align) ? aligned(align, bytes) : __libc_memalign(align, bytes);
+}
+
+void *aligned_alloc(size_t align, size_t bytes) { return memalign(align, bytes); }
+
+void *valloc(size_t bytes) { return aligned((size_t)getpagesize(), bytes); }
+
+void *pvalloc(size_t bytes) {
+  size_t page = (size_t)getpagesize();
+  return bytes > SIZE_MAX - page ? __libc_memalign(page, bytes) : aligned(page, (bytes + page - 1) / page * page);
+}
+
+size_t malloc_usable_size(void *memory) { return memory ? room_of(memory) : 0; }

@@ -1,0 +1,131 @@
+/* bindings/heap/region.c - making the region, and what the library finds. */
+#include "heap.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#define ALIGN ((size_t)2 << 20) /* of huge pages */
+#define LEAST_BYTES ((size_t)16 << 30)
+#define MOST_BYTES ((size_t)4 << 40)
+
+heap tt_heap = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+void tt_heap_die(const char *what) {
+  static const char name[] = "tutti-heap: ";
+  if (write(STDERR_FILENO, name, sizeof name - 1) < 0 || write(STDERR_FILENO, what, strlen(what)) < 0)
+    abort();
+  abort();
+}
+
+uint32_t tt_heap_now_ms(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+  return (uint32_t)((uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000);
+}
+
+/* Room for twice the memory; a power of two. */
+static size_t region_bytes(void) {
+  size_t memory = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE), bytes = LEAST_BYTES;
+  while (bytes < 2 * memory && bytes < MOST_BYTES)
+    bytes *= 2;
+  return bytes;
+}
+
+static bool address_space_is_free(void) {
+  struct rlimit limit;
+  return getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur == RLIM_INFINITY;
+}
+
+static bool commits_strictly(void) {
+  char mode = '2';
+  int fd = open("/proc/sys/vm/overcommit_memory", O_RDONLY | O_CLOEXEC);
+  if (fd < 0)
+    return true;
+  if (read(fd, &mode, 1) != 1)
+    mode = '2';
+  close(fd);
+  return mode == '2';
+}
+
+static void *reserve(size_t bytes) {
+  void *made = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return made != MAP_FAILED ? made : NULL;
+}
+
+/* Of programs with a sanitizer, which has a malloc of its own. */
+extern char __asan_init[] __attribute__((weak)), __tsan_init[] __attribute__((weak));
+extern char __msan_init[] __attribute__((weak)), __lsan_init[] __attribute__((weak));
+
+/* NULL, or why there is none. */
+static const char *make(void) {
+  if (__asan_init || __tsan_init || __msan_init || __lsan_init)
+    return "the program has a sanitizer";
+  if (!tt_heap_is_malloc())
+    return "the program has a malloc of its own";
+  if (!address_space_is_free())
+    return "the address space is limited (ulimit -v)";
+  if (commits_strictly())
+    return "the system overcommits no memory";
+  size_t bytes = region_bytes();
+  unsigned char *room = reserve(bytes + ALIGN);
+  tt_heap.granule = reserve(bytes / HEAP_GRANULE * sizeof(heap_granule));
+  if (!room || !tt_heap.granule)
+    return "there is no room in the address space";
+  size_t before = -(uintptr_t)room & (ALIGN - 1);
+  if (before > 0)
+    munmap(room, before);
+  if (before < ALIGN)
+    munmap(room + before + bytes, ALIGN - before);
+  tt_heap.total = (uint32_t)(bytes / HEAP_GRANULE);
+  tt_heap.dirty = (heap_list){HEAP_NONE, HEAP_NONE};
+  for (int n = 0; n < HEAP_BINS; n++)
+    tt_heap.clean[n] = tt_heap.dirty;
+  tt_heap.base = room + before;
+  tt_heap.bytes = bytes;
+  return NULL;
+}
+
+/* What the C library's getenv will find later; NULL: nothing. */
+static const char *value_of(char **environment, const char *name) {
+  size_t length = strlen(name);
+  for (; environment && *environment; environment++)
+    if (strncmp(*environment, name, length) == 0 && (*environment)[length] == '=')
+      return *environment + length + 1;
+  return NULL;
+}
+
+static size_t read_bytes(const char *text) {
+  static const char units[] = "KMG";
+  char *end = NULL;
+  size_t bytes = text ? (size_t)strtoull(text, &end, 10) : 0;
+  const char *unit = text && *end ? strchr(units, *end & ~('a' - 'A')) : NULL;
+  bytes <<= unit ? 10 * (unit - units + 1) : 0;
+  return bytes >= 4096 ? bytes : HEAP_GRANULE;
+}
+
+/* Before the constructors of all others, the C library's too (initfirst): what they ask of fork comes after. */
+__attribute__((constructor)) static void begin(int count, char **arguments, char **environment) {
+  (void)count, (void)arguments;
+  const char *wanted = value_of(environment, "TUTTI_HEAP"), *log = value_of(environment, "TUTTI_LOG");
+  if (!wanted || strcmp(wanted, "on") != 0)
+    return;
+  tt_heap.threshold = read_bytes(value_of(environment, "TUTTI_HEAP_BYTES"));
+  const char *missing = make();
+  if (!missing)
+    tt_heap_watch_forks();
+  else if (log && atoi(log) >= 2)
+    dprintf(STDERR_FILENO, "tutti: TUTTI_HEAP: %s: memory is the C library's\n", missing);
+}
+
+tt_heap_offer_function tutti_heap_offer;
+
+__attribute__((visibility("default"))) const tt_heap_offer *tutti_heap_offer(void) {
+  static const tt_heap_offer offer = {TT_HEAP_VERSION, tt_heap_file_tell, tt_heap_use, tt_heap_locate};
+  return tt_heap.bytes > 0 ? &offer : NULL;
+}

@@ -1,0 +1,291 @@
+/* bindings/heap/runs.c - runs of granules: which are free, which are taken, what is given back to the system.
+ *
+ * What is freed stays memory for a while, for the next block: giving pages back and touching new ones costs more than
+ * to copy them. Kept are at most 256 MiB, and no more than was ever live at once; what nobody took for a second only up
+ * to a quarter of that. */
+#include "heap.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+#define KEPT_BYTES ((size_t)256 << 20)
+enum { KEPT_MS = 1000, LOOKS = 64 };
+
+static heap_granule *of(uint32_t number) { return tt_heap_of(number); }
+
+static uint32_t log_of(uint32_t count) { return 31u - (uint32_t)__builtin_clz(count); }
+
+static uint32_t granules_of(size_t bytes) { return (uint32_t)((bytes + HEAP_GRANULE - 1) / HEAP_GRANULE); }
+
+/* What a run is, where nothing is said: private, and never used by a call. */
+typedef struct about {
+  heap_kind kind;
+  uint32_t place;
+  uint8_t uses;
+} about;
+
+static about about_of(uint32_t first) { return (about){(heap_kind)of(first)->kind, of(first)->place, of(first)->uses}; }
+
+/* Of the same run from its granule `behind` on. */
+static about rest_of(about run, uint32_t behind) {
+  run.place += run.kind == HEAP_PRIVATE ? 0 : behind;
+  return run;
+}
+
+static void mark(uint32_t first, uint32_t count, heap_state state, about run) {
+  uint32_t last = first + count - 1;
+  of(last)->first = false;
+  of(first)->first = true;
+  of(first)->state = of(last)->state = (uint8_t)state;
+  of(first)->kind = of(last)->kind = (uint8_t)run.kind;
+  of(first)->count = of(last)->count = count;
+  of(first)->place = run.place;
+  of(first)->uses = run.uses;
+}
+
+static void unmark(uint32_t first) {
+  uint32_t last = first + of(first)->count - 1;
+  of(first)->first = false;
+  of(first)->state = of(last)->state = HEAP_INSIDE;
+}
+
+/* ---- free ones ---- */
+
+static heap_list *list_of(uint32_t first) {
+  return of(first)->state == HEAP_DIRTY ? &tt_heap.dirty : &tt_heap.clean[log_of(of(first)->count)];
+}
+
+static void put(uint32_t first) {
+  heap_list *list = list_of(first);
+  of(first)->next = list->first;
+  of(first)->previous = HEAP_NONE;
+  *(list->first != HEAP_NONE ? &of(list->first)->previous : &list->last) = first;
+  list->first = first;
+  if (of(first)->state == HEAP_DIRTY)
+    tt_heap.dirty_bytes += tt_heap_size(of(first)->count);
+}
+
+/* Out of its list, and no run any more. */
+static void pull(uint32_t first) {
+  heap_list *list = list_of(first);
+  heap_granule *run = of(first);
+  *(run->previous != HEAP_NONE ? &of(run->previous)->next : &list->first) = run->next;
+  *(run->next != HEAP_NONE ? &of(run->next)->previous : &list->last) = run->previous;
+  if (run->state == HEAP_DIRTY)
+    tt_heap.dirty_bytes -= tt_heap_size(run->count);
+  unmark(first);
+}
+
+/* Whether the run at `second` goes on where that at `first` ends, and may be one with it. */
+static bool goes_on(uint32_t first, heap_state state, about run, uint32_t second) {
+  if (second >= tt_heap.used || of(second)->state != state || of(second)->kind != run.kind)
+    return false;
+  return run.kind == HEAP_PRIVATE || of(second)->place == run.place + (second - first);
+}
+
+/* A free run, one with its neighbors of the same kind. */
+static void put_free(uint32_t first, uint32_t count, heap_state state, about run) {
+  if (goes_on(first, state, run, first + count)) {
+    uint32_t more = of(first + count)->count;
+    pull(first + count);
+    count += more;
+  }
+  uint32_t before = first > 0 && of(first - 1)->state == state ? first - of(first - 1)->count : first;
+  mark(first, count, state, run);
+  if (before < first && goes_on(before, state, about_of(before), first)) {
+    run = about_of(before);
+    unmark(first);
+    pull(before);
+    count += first - before;
+    first = before;
+    mark(first, count, state, run);
+  }
+  of(first)->freed_ms = tt_heap_now_ms();
+  put(first);
+}
+
+/* The shortest that is long enough, of the newest; HEAP_NONE: none is. */
+static uint32_t find(const heap_list *list, uint32_t count) {
+  uint32_t found = HEAP_NONE, looks = 0;
+  for (uint32_t n = list->first; n != HEAP_NONE && looks < LOOKS; n = of(n)->next, looks++)
+    if (of(n)->count >= count && (found == HEAP_NONE || of(n)->count < of(found)->count))
+      found = n;
+  return found;
+}
+
+static uint32_t find_free(uint32_t count) {
+  uint32_t found = find(&tt_heap.dirty, count);
+  for (uint32_t bin = log_of(count); bin < HEAP_BINS && found == HEAP_NONE; bin++)
+    found = find(&tt_heap.clean[bin], count);
+  return found;
+}
+
+/* Granules that nobody had before. */
+static uint32_t take_new(uint32_t count) {
+  uint32_t first = tt_heap.used;
+  if (count > tt_heap.total - first)
+    return HEAP_NONE;
+  tt_heap.used += count;
+  return first;
+}
+
+/* *dirty: something may have been written there. */
+static uint32_t take_run(uint32_t count, bool *dirty, about *run) {
+  uint32_t first = find_free(count);
+  *run = (about){.kind = HEAP_PRIVATE};
+  *dirty = false;
+  if (first == HEAP_NONE)
+    return take_new(count);
+  uint32_t had = of(first)->count, freed_ms = of(first)->freed_ms;
+  heap_state state = (heap_state)of(first)->state;
+  *run = about_of(first);
+  *dirty = state == HEAP_DIRTY;
+  pull(first);
+  if (had > count) {
+    mark(first + count, had - count, state, rest_of(*run, count));
+    of(first + count)->freed_ms = freed_ms;
+    put(first + count);
+  }
+  return first;
+}
+
+/* ---- live ones ---- */
+
+/* Cuts off what lies before the first granule of that alignment, and behind `count`. Returns how much lay before. */
+static uint32_t trim(uint32_t first, uint32_t had, uint32_t count, uint32_t align, heap_state state, about run) {
+  uint32_t before = (uint32_t)(-((uintptr_t)tt_heap_at(first) / HEAP_GRANULE) & (align - 1));
+  uint32_t end = before + count;
+  mark(first + before, count, HEAP_LIVE, rest_of(run, before)); /* before its neighbors look at it */
+  if (before > 0)
+    put_free(first, before, state, run);
+  if (had > end)
+    put_free(first + end, had - end, state, rest_of(run, end));
+  return before;
+}
+
+static void count_live(size_t bytes) {
+  tt_heap.live_bytes += bytes;
+  if (tt_heap.live_bytes > tt_heap.live_most)
+    tt_heap.live_most = tt_heap.live_bytes;
+}
+
+static uint32_t take(size_t bytes, uint32_t align, bool *dirty) {
+  about run;
+  uint32_t count = granules_of(bytes), all = count + align - 1, first = take_run(all, dirty, &run);
+  if (first == HEAP_NONE)
+    return first;
+  first += trim(first, all, count, align, *dirty ? HEAP_DIRTY : HEAP_CLEAN, run);
+  of(first)->bytes = bytes;
+  if (of(first)->kind == HEAP_SHARED)
+    tt_heap_set_run(first);
+  count_live(tt_heap_size(count));
+  return first;
+}
+
+void *tt_heap_take(size_t bytes, size_t align, bool zero) {
+  if (bytes > tt_heap.bytes / 2 || align > tt_heap.bytes / 2)
+    return NULL;
+  bool dirty;
+  pthread_mutex_lock(&tt_heap.lock);
+  uint32_t first = take(bytes, align > HEAP_GRANULE ? (uint32_t)(align / HEAP_GRANULE) : 1, &dirty);
+  pthread_mutex_unlock(&tt_heap.lock);
+  if (first == HEAP_NONE)
+    return NULL;
+  return zero && dirty ? memset(tt_heap_at(first), 0, bytes) : tt_heap_at(first);
+}
+
+/* ---- giving back ---- */
+
+static bool keeps_too_much(void) {
+  size_t most = tt_heap.live_most < KEPT_BYTES ? tt_heap.live_most : KEPT_BYTES;
+  if (tt_heap.dirty_bytes > most)
+    return true;
+  return tt_heap.dirty_bytes > most / 4 && tt_heap_now_ms() - of(tt_heap.dirty.last)->freed_ms > KEPT_MS;
+}
+
+/* The oldest first. */
+static void give_back(void) {
+  while (tt_heap.dirty.last != HEAP_NONE && keeps_too_much()) {
+    uint32_t first = tt_heap.dirty.last, count = of(first)->count;
+    about run = about_of(first);
+    pull(first);
+    mark(first, count, HEAP_LIVE, run);
+    bool gone = tt_heap_empty(first);
+    unmark(first);
+    put_free(first, count, gone ? HEAP_CLEAN : HEAP_DIRTY, gone ? (about){.kind = HEAP_PRIVATE} : run);
+    if (!gone)
+      return;
+  }
+}
+
+/* The live run that begins there. */
+static uint32_t run_at(const void *memory) {
+  uint32_t first = tt_heap_number(memory);
+  if (memory != tt_heap_at(first) || first >= tt_heap.used || !of(first)->first || of(first)->state != HEAP_LIVE)
+    tt_heap_die("free or realloc of memory that is no block, or was freed before\n");
+  return first;
+}
+
+void tt_heap_give(void *memory) {
+  pthread_mutex_lock(&tt_heap.lock);
+  uint32_t first = run_at(memory), count = of(first)->count;
+  tt_heap.live_bytes -= tt_heap_size(count);
+  bool gone = of(first)->kind == HEAP_FROZEN && tt_heap_empty(first);
+  about run = about_of(first);
+  if (run.kind != HEAP_FROZEN) { /* else its place in the region is lost */
+    unmark(first);
+    put_free(first, count, gone ? HEAP_CLEAN : HEAP_DIRTY, run);
+    give_back();
+  }
+  pthread_mutex_unlock(&tt_heap.lock);
+}
+
+size_t tt_heap_room(const void *memory) {
+  pthread_mutex_lock(&tt_heap.lock);
+  size_t room = of(run_at(memory))->bytes; /* what is behind may not come along when it moves */
+  pthread_mutex_unlock(&tt_heap.lock);
+  return room;
+}
+
+/* Takes from the free run behind it. */
+static bool grow(uint32_t first, uint32_t count) {
+  uint32_t had = of(first)->count, end = first + had, more = count - had;
+  about run = about_of(first);
+  bool dirty = goes_on(first, HEAP_DIRTY, run, end);
+  if ((!dirty && !goes_on(first, HEAP_CLEAN, run, end)) || of(end)->count < more)
+    return false;
+  uint32_t free_count = of(end)->count;
+  about rest = rest_of(about_of(end), more);
+  pull(end);
+  unmark(first);
+  mark(first, count, HEAP_LIVE, run);
+  if (free_count > more)
+    put_free(end + more, free_count - more, dirty ? HEAP_DIRTY : HEAP_CLEAN, rest);
+  if (run.kind == HEAP_SHARED)
+    tt_heap_set_run(first);
+  count_live(tt_heap_size(more));
+  return true;
+}
+
+static void shrink(uint32_t first, uint32_t count) {
+  uint32_t had = of(first)->count;
+  about run = about_of(first);
+  unmark(first);
+  mark(first, count, HEAP_LIVE, run);
+  tt_heap.live_bytes -= tt_heap_size(had - count);
+  put_free(first + count, had - count, HEAP_DIRTY, rest_of(run, count));
+}
+
+bool tt_heap_resize(void *memory, size_t bytes) {
+  if (bytes > tt_heap.bytes / 2)
+    return false;
+  pthread_mutex_lock(&tt_heap.lock);
+  uint32_t first = run_at(memory), count = granules_of(bytes);
+  bool fits = count <= of(first)->count || grow(first, count);
+  if (count < of(first)->count && of(first)->kind != HEAP_FROZEN)
+    shrink(first, count);
+  if (fits)
+    of(first)->bytes = bytes;
+  pthread_mutex_unlock(&tt_heap.lock);
+  return fits;
+}

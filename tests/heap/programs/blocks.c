@@ -1,0 +1,201 @@
+/* tests/heap/programs/blocks.c - what malloc promises, with the heap: threads allocate, free each other's blocks,
+ * change sizes over the threshold, and look whether contents stay; what a call uses can be read through the file,
+ * and not written. argv[1]: operations. */
+#include "check.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <malloc.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <sys/mman.h>
+
+enum { THREADS = 8, SLOTS = 64, PAGE = 4096 };
+
+typedef struct block {
+  unsigned char *memory;
+  size_t bytes;
+  unsigned char mark;
+} block;
+
+static block shelf[THREADS * SLOTS]; /* from which all take, and to which all put */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static const tt_heap_offer *heap;
+static long operations;
+
+static uint64_t next_random(uint64_t *state) {
+  *state ^= *state << 13;
+  *state ^= *state >> 7;
+  return *state ^= *state << 17;
+}
+
+/* Its first and last byte, and one of each page. */
+static void fill(block *of) {
+  for (size_t at = 0; at < of->bytes; at += PAGE)
+    of->memory[at] = of->mark;
+  if (of->bytes > 0)
+    of->memory[of->bytes - 1] = of->mark;
+}
+
+static void look(const block *of, size_t bytes) {
+  for (size_t at = 0; at < bytes; at += PAGE)
+    CHECK(of->memory[at] == of->mark);
+  CHECK(bytes < of->bytes || bytes == 0 || of->memory[bytes - 1] == of->mark);
+}
+
+static size_t random_bytes(uint64_t *state) {
+  static const size_t most[] = {100, 5000, 70000, 200000, 1 << 20};
+  return 1 + next_random(state) % most[next_random(state) % 5];
+}
+
+static void allocate(block *of, uint64_t *state) {
+  size_t align = (size_t)16 << next_random(state) % 14;
+  void *memory = NULL;
+  of->bytes = random_bytes(state);
+  of->mark = (unsigned char)next_random(state);
+  switch (next_random(state) % 5) {
+  case 0:
+    CHECK(posix_memalign(&memory, align, of->bytes) == 0 && (uintptr_t)memory % align == 0);
+    break;
+  case 1:
+    memory = aligned_alloc(align, of->bytes);
+    CHECK((uintptr_t)memory % align == 0);
+    break;
+  case 2:
+    memory = calloc(1, of->bytes);
+    of->memory = memory;
+    for (size_t at = 0; at < of->bytes; at += PAGE / 4)
+      CHECK(of->memory[at] == 0);
+    CHECK(of->memory[of->bytes - 1] == 0);
+    break;
+  default:
+    memory = malloc(of->bytes);
+  }
+  CHECK(memory && malloc_usable_size(memory) >= of->bytes);
+  of->memory = memory;
+  fill(of);
+}
+
+static void change(block *of, uint64_t *state) {
+  size_t bytes = random_bytes(state), kept = bytes < of->bytes ? bytes : of->bytes;
+  of->memory = realloc(of->memory, bytes);
+  CHECK(of->memory);
+  look(of, kept > 0 ? kept - 1 : 0);
+  of->bytes = bytes;
+  fill(of);
+}
+
+static void release(block *of) {
+  look(of, of->bytes);
+  errno = 77;
+  free(of->memory);
+  CHECK(errno == 77);
+  *of = (block){NULL, 0, 0};
+}
+
+/* One of the shelf's, which is nobody else's meanwhile. */
+static block take(size_t at) {
+  pthread_mutex_lock(&lock);
+  block taken = shelf[at];
+  shelf[at] = (block){NULL, 0, 0};
+  pthread_mutex_unlock(&lock);
+  return taken;
+}
+
+static void put(size_t at, block given) {
+  pthread_mutex_lock(&lock);
+  block was = shelf[at];
+  shelf[at] = given;
+  pthread_mutex_unlock(&lock);
+  if (was.memory)
+    release(&was);
+}
+
+static void *work(void *number) {
+  uint64_t state = 88172645463325252u + (uint64_t)(uintptr_t)number * 7919;
+  for (long n = 0; n < operations / THREADS; n++) {
+    size_t at = next_random(&state) % (THREADS * SLOTS);
+    block mine = take(at);
+    if (!mine.memory)
+      allocate(&mine, &state);
+    else if (next_random(&state) % 3 == 0)
+      change(&mine, &state);
+    else if (next_random(&state) % 4 == 0)
+      share(heap, mine.memory, mine.bytes);
+    else
+      release(&mine);
+    if (mine.memory)
+      put(at, mine);
+  }
+  return NULL;
+}
+
+static long resident_kib(void) {
+  char text[128];
+  long kib = 0;
+  FILE *file = fopen("/proc/self/status", "r");
+  while (file && fgets(text, sizeof text, file))
+    if (sscanf(text, "VmRSS: %ld", &kib) == 1)
+      break;
+  if (file)
+    fclose(file);
+  return kib;
+}
+
+/* What a peer does: it may read, and not write. */
+static void look_from_outside(void) {
+  tt_heap_file file;
+  uint64_t offset;
+  unsigned char *block = malloc(300000);
+  memset(block, 7, 300000);
+  heap->use(block, 300000);
+  CHECK(!heap->locate(block, 300000, &offset)); /* one call does not make it worth the copy */
+  heap->use(block, 300000);
+  CHECK(heap->locate(block + 5, 299000, &offset) && heap->file(&file) && offset + 299000 <= file.bytes);
+  char path[64];
+  snprintf(path, sizeof path, "/proc/self/fd/%d", file.descriptor);
+  int fd = open(path, O_RDONLY);
+  CHECK(fd >= 0 && mmap(NULL, file.bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) == MAP_FAILED && errno == EACCES);
+  unsigned char *outside = mmap(NULL, file.bytes, PROT_READ, MAP_SHARED | MAP_NORESERVE, fd, 0);
+  CHECK(outside != MAP_FAILED && outside[offset] == 7 && outside[offset + 298999] == 7);
+  CHECK(mprotect(outside, PAGE, PROT_READ | PROT_WRITE) != 0);
+  block[5] = 8;
+  CHECK(outside[offset] == 8);
+  CHECK(ftruncate(file.descriptor, 0) != 0);        /* nobody's read may meet a hole where there was a file */
+  CHECK(!heap->locate(block + 5, 330000, &offset)); /* it ends before */
+  block = realloc(block, 900000);
+  CHECK(block[5] == 8 && block[299999] == 7);
+  free(block);
+  CHECK(!heap->locate(block, 300000, &offset));
+  munmap(outside, file.bytes);
+  close(fd);
+}
+
+static void refuse(void) {
+  volatile size_t all = SIZE_MAX;
+  errno = 0;
+  CHECK(!malloc(all / 2) && errno == ENOMEM);
+  CHECK(!calloc(all / 2, 3) && !realloc(NULL, all - 4096) && !aligned_alloc(64, all - 100));
+  void *memory = &memory;
+  CHECK(posix_memalign(&memory, 3, 1 << 20) == EINVAL && posix_memalign(&memory, 64, all / 2) == ENOMEM &&
+        memory == &memory);
+}
+
+int main(int argc, char **argv) {
+  pthread_t thread[THREADS];
+  operations = argc > 1 ? atol(argv[1]) : 1;
+  heap = find_heap();
+  look_from_outside();
+  refuse();
+  for (uintptr_t n = 0; n < THREADS; n++)
+    CHECK(pthread_create(&thread[n], NULL, work, (void *)n) == 0);
+  for (int n = 0; n < THREADS; n++)
+    pthread_join(thread[n], NULL);
+  for (size_t n = 0; n < THREADS * SLOTS; n++)
+    put(n, (block){NULL, 0, 0});
+  usleep(1100000);
+  free(malloc(1 << 20));
+  CHECK(resident_kib() < 400 << 10);
+  puts("all is well");
+  return 0;
+}

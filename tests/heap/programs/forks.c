@@ -1,0 +1,134 @@
+/* tests/heap/programs/forks.c - parent, child and grandchild each have their own memory after a fork, whatever the
+ * others write, free and take anew; and what nobody inherits any more is used again. argv[1]: rounds; argv[2]:
+ * threads that allocate meanwhile. */
+#include "check.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+enum { BLOCKS = 24, CHILDREN = 3 };
+
+typedef struct block {
+  unsigned char *memory;
+  size_t bytes;
+  unsigned char mark;
+} block;
+
+static block blocks[BLOCKS];
+static const tt_heap_offer *heap;
+static atomic_bool over;
+
+static void fill(block *of, unsigned char mark) {
+  of->mark = mark;
+  memset(of->memory, mark, of->bytes);
+}
+
+static void look(const block *of) {
+  for (size_t n = 0; n < of->bytes; n += 509)
+    CHECK(of->memory[n] == of->mark);
+  CHECK(of->memory[of->bytes - 1] == of->mark);
+}
+
+static void make(block *of) {
+  of->bytes = 65536 + (size_t)rand() % 700000;
+  of->memory = rand() % 3 ? malloc(of->bytes) : calloc(1, of->bytes);
+  fill(of, (unsigned char)rand());
+  if (rand() % 3)
+    share(heap, of->memory, of->bytes);
+}
+
+/* Writes to some, frees and takes others: half of what it has. */
+static void change(void) {
+  for (int n = 0; n < BLOCKS; n++) {
+    if (rand() % 2)
+      continue;
+    look(&blocks[n]);
+    if (rand() % 2) {
+      fill(&blocks[n], (unsigned char)rand());
+      continue;
+    }
+    free(blocks[n].memory);
+    make(&blocks[n]);
+  }
+}
+
+/* Its relatives have written to their own meanwhile. */
+static void live(unsigned seed) {
+  srand(seed);
+  for (int n = 0; n < BLOCKS; n++)
+    look(&blocks[n]);
+  usleep((unsigned)rand() % 3000);
+  for (int n = 0; n < BLOCKS; n++)
+    look(&blocks[n]);
+  change();
+  for (int n = 0; n < BLOCKS; n++)
+    look(&blocks[n]);
+}
+
+static void be_child(unsigned seed) {
+  int status = 0;
+  pid_t grandchild = seed % 3 == 0 ? fork() : -1;
+  live(grandchild == 0 ? seed + 1000 : seed);
+  if (grandchild > 0)
+    CHECK(waitpid(grandchild, &status, 0) == grandchild && status == 0);
+  if (seed % 4 == 0)
+    execl("/bin/true", "true", (char *)NULL);
+  _exit(0);
+}
+
+static void *allocate(void *unused) {
+  unsigned seed = 5;
+  while (!over) {
+    size_t bytes = 40000 + (size_t)rand_r(&seed) % 200000;
+    unsigned char *memory = malloc(bytes);
+    memset(memory, 9, bytes);
+    CHECK(memory[bytes / 2] == 9);
+    free(memory);
+  }
+  return unused;
+}
+
+static long file_pages(void) {
+  struct stat about;
+  tt_heap_file file;
+  CHECK(heap->file(&file) && fstat(file.descriptor, &about) == 0);
+  return about.st_blocks / 8;
+}
+
+int main(int argc, char **argv) {
+  int rounds = argc > 1 ? atoi(argv[1]) : 1, threads = argc > 2 ? atoi(argv[2]) : 0;
+  pid_t child[CHILDREN] = {0};
+  pthread_t thread[8];
+  heap = find_heap();
+  for (int n = 0; n < threads; n++)
+    CHECK(pthread_create(&thread[n], NULL, allocate, NULL) == 0);
+  for (int n = 0; n < BLOCKS; n++)
+    make(&blocks[n]);
+  for (int round = 0; round < rounds; round++) {
+    int at = round % CHILDREN, status = 0; /* children outlive some of their parent's rounds */
+    if (child[at] > 0)
+      CHECK(waitpid(child[at], &status, 0) == child[at] && status == 0);
+    change();
+    child[at] = fork();
+    if (child[at] == 0)
+      be_child((unsigned)round);
+    CHECK(child[at] > 0);
+    change();
+  }
+  for (int n = 0, status = 0; n < CHILDREN; n++)
+    if (child[n] > 0)
+      CHECK(waitpid(child[n], &status, 0) == child[n] && status == 0);
+  over = true;
+  for (int n = 0; n < threads; n++)
+    pthread_join(thread[n], NULL);
+  for (int n = 0; n < BLOCKS; n++) {
+    look(&blocks[n]);
+    CHECK(share(heap, blocks[n].memory, blocks[n].bytes));
+    look(&blocks[n]);
+  }
+  CHECK(file_pages() < 2 * BLOCKS * (770000 / 4096) + 256 * 256); /* nothing of those that are gone: 64 MiB are kept */
+  puts("all is well");
+  return 0;
+}
