@@ -9,7 +9,7 @@ if(tool_sources)
   target_include_directories(tutti PRIVATE ${CMAKE_SOURCE_DIR})
   target_link_libraries(tutti PRIVATE tutti_internals ${svm_library})
   file(RELATIVE_PATH libraries /${CMAKE_INSTALL_BINDIR} /${CMAKE_INSTALL_LIBDIR})
-  set_source_files_properties(tools/mpirun/find.c PROPERTIES COMPILE_DEFINITIONS "TUTTI_LIBRARIES=\"${libraries}\"")
+  set_source_files_properties(tools/shared/programs.c PROPERTIES COMPILE_DEFINITIONS "TUTTI_LIBRARIES=\"${libraries}\"")
 endif()
 
 file(GLOB bench_sources CONFIGURE_DEPENDS bench/*.c)

@@ -107,6 +107,10 @@ typedef struct tt_options {
     const char *profile; /* path of a profile file; "": the shipped one */
     const char *wisdom;  /* path of a file of measured choices; "": the one of this machine; "off" */
   } choice;
+  struct {
+    const char *wanted; /* "on", or empty */
+    int64_t bytes;      /* shortest block of it */
+  } heap;
   const char *groups;    /* group map of level "node" */
   const char *nodes;     /* map of ranks to machines; "": found out */
   const char *nics;      /* that carry data between machines; "": all that are fit */

@@ -53,6 +53,11 @@ static const tt_option table[] = {
     ROW("TUTTI_CMA", TT_OPTION_FLAG, 1, "1", cma,
         "Test whether ranks may read each other's memory. If so, parameters with `single-copy` copy messages only "
         "once."),
+    ROW("TUTTI_HEAP", TT_OPTION_TEXT, 0, "", heap.wanted,
+        "on: `tutti run` and `tutti mpirun` preload libtutti-heap.so, so that ranks of a machine read each other's "
+        "large "
+        "blocks of malloc where they lie."),
+    ROW("TUTTI_HEAP_BYTES", TT_OPTION_BYTES, 4096, "64K", heap.bytes, "Shortest block of that heap."),
     ROW("TUTTI_PARAMS", TT_OPTION_TEXT, 0, "", choice.params,
         "Parameters for every collective, instead of the profile's choice."),
     ROW("TUTTI_PROFILE", TT_OPTION_TEXT, 0, "", choice.profile, "Path of a profile file; empty: the one that ships."),

@@ -127,19 +127,8 @@ bool mpirun_find_launcher(const mpirun_kind *kind, char path[static TOOL_PATH]) 
   return false;
 }
 
-/* From the command's folder: where it is installed, and in the build folder. */
 bool mpirun_find_library(const mpirun_kind *kind, char path[static TOOL_PATH]) {
-  static const char *const folders[] = {TUTTI_LIBRARIES, "../lib"};
-  char self[TOOL_PATH], near[TOOL_PATH + 64], real[PATH_MAX];
-  tool_own_path(self);
-  char *slash = strrchr(self, '/');
-  if (slash)
-    *slash = '\0';
-  for (size_t f = 0; f < TT_COUNT(folders); f++) {
-    snprintf(near, sizeof near, "%s/%s/libtutti-%s.so", self, folders[f], kind->name);
-    if (realpath(near, real))
-      return snprintf(path, TOOL_PATH, "%s", real) < TOOL_PATH;
-  }
-  snprintf(path, TOOL_PATH, "%.4000s", near);
-  return false;
+  char name[64];
+  snprintf(name, sizeof name, "libtutti-%s.so", kind->name);
+  return tool_find_library(name, path);
 }

@@ -28,6 +28,8 @@ static const char help[] =
     "      --only LIST           run only these collectives on tutti, such as allreduce,bcast: TUTTI_MPI_ONLY\n"
     "      --off                 pass everything through to MPI, to compare with: TUTTI_MPI=off\n"
     "      --always              run on tutti also what was measured to be faster on MPI: TUTTI_MPI=always\n"
+    "      --shared-heap         ranks of a machine read each other's large blocks of malloc where they lie:\n"
+    "                            TUTTI_HEAP=on (docs/memory.md says what that costs)\n"
     "      --wrap RULE           start ranks under another program: '0,4-7:gdb --args', 'all:valgrind -q';\n"
     "                            can be given several times (see `tutti wrap --help`)\n"
     "      --show                print the command instead of running it\n"
@@ -73,7 +75,10 @@ static int add_wrap(const char *rule, mpirun_options *options) {
 static int parse_one(char ***argument, mpirun_options *options) {
   static const struct {
     const char *word, *name, *value;
-  } variables[] = {{"--stats", "TUTTI_STATS", "1"}, {"--off", "TUTTI_MPI", "off"}, {"--always", "TUTTI_MPI", "always"}};
+  } variables[] = {{"--stats", "TUTTI_STATS", "1"},
+                   {"--off", "TUTTI_MPI", "off"},
+                   {"--always", "TUTTI_MPI", "always"},
+                   {"--shared-heap", "TUTTI_HEAP", "on"}};
   const char *word = **argument, *value;
   for (size_t v = 0; v < TT_COUNT(variables); v++)
     if (strcmp(word, variables[v].word) == 0)
@@ -289,6 +294,13 @@ static int become(const mpirun_options *options, const char *launcher, const too
   return tool_fail("mpirun", NOT_FOUND, "%s: %s", launcher, strerror(errno));
 }
 
+/* The MPI's library, and the heap's before it where that is wanted. */
+static void add_heap(char *library) {
+  char heap[TOOL_PATH], both[2 * TOOL_PATH];
+  if (tool_heap_wanted("mpirun", heap) && *heap && snprintf(both, sizeof both, "%s:%s", heap, library) < TOOL_PATH)
+    strcpy(library, both);
+}
+
 static int run(mpirun_options *options) {
   char launcher[TOOL_PATH], library[TOOL_PATH];
   tool_words list = {.count = 0};
@@ -300,6 +312,7 @@ static int run(mpirun_options *options) {
   if (!mpirun_find_library(options->kind, library))
     return tool_fail("mpirun", NOT_FOUND, "there is no %s (%s was missing when tutti was built)", library,
                      options->kind->about);
+  add_heap(library);
   build(options, launcher, library, &list);
   code = become(options, launcher, &list);
   tool_words_finish(&list);

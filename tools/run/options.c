@@ -5,6 +5,7 @@
 
 #include <getopt.h> /* optind */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define RANKS_MOST 4096
@@ -22,6 +23,7 @@ static const char help[] =
     "                    (default: core if there are as many cores as ranks, else none)\n"
     "      --wrap RULE   start ranks under another program: '0,4-7:gdb --args', 'all:valgrind -q';\n"
     "                    can be given several times (see `tutti wrap --help`)\n"
+    "      --shared-heap ranks read each other's large blocks of malloc where they lie: TUTTI_HEAP=on\n"
     "      --timeout T   end the job after T, with exit code 124: 90, 500ms, 30s (seconds without a unit)\n"
     "      --grace T     time that the other ranks have to end after a rank has failed (default 3s)\n"
     "  -h, --help        print this text\n"
@@ -74,6 +76,13 @@ static int take_wrap(void *to, const char *rule) {
   return tool_misused("run", "--wrap %s", tutti_last_error());
 }
 
+static int take_heap(void *options, const char *value) {
+  (void)options;
+  (void)value;
+  setenv("TUTTI_HEAP", "on", 1);
+  return TOOL_GO_ON;
+}
+
 static int take_help(void *options, const char *value) {
   (void)options;
   (void)value;
@@ -82,10 +91,10 @@ static int take_help(void *options, const char *value) {
 }
 
 static const tool_option rows[] = {
-    {"ranks", 'n', TOOL_TAKE, 0, take_ranks}, {"label", 'l', TOOL_SET, offsetof(run_options, label), NULL},
-    {"bind", 0, TOOL_TAKE, 0, take_bind},     {"timeout", 0, TOOL_TAKE, 0, take_timeout},
-    {"grace", 0, TOOL_TAKE, 0, take_grace},   {"wrap", 0, TOOL_TAKE, 0, take_wrap},
-    {"help", 'h', TOOL_DO, 0, take_help},
+    {"ranks", 'n', TOOL_TAKE, 0, take_ranks},  {"label", 'l', TOOL_SET, offsetof(run_options, label), NULL},
+    {"bind", 0, TOOL_TAKE, 0, take_bind},      {"timeout", 0, TOOL_TAKE, 0, take_timeout},
+    {"grace", 0, TOOL_TAKE, 0, take_grace},    {"wrap", 0, TOOL_TAKE, 0, take_wrap},
+    {"shared-heap", 0, TOOL_DO, 0, take_heap}, {"help", 'h', TOOL_DO, 0, take_help},
 };
 
 int run_options_parse(int argc, char **argv, run_options *options) {

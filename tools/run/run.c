@@ -148,9 +148,22 @@ static int run_job_of(const run_options *options) {
   return code;
 }
 
+/* For all ranks, behind what they preload anyway. */
+static void preload_heap(void) {
+  char heap[TOOL_PATH], both[2 * TOOL_PATH];
+  const char *before = getenv("LD_PRELOAD");
+  if (!tool_heap_wanted("run", heap) || !*heap)
+    return;
+  bool alone = !before || !*before;
+  snprintf(both, sizeof both, "%.4000s%s%s", alone ? "" : before, alone ? "" : ":", heap);
+  setenv("LD_PRELOAD", both, 1);
+}
+
 int tt_tool_run(int argc, char **argv) {
   run_options options;
   int result = run_options_parse(argc, argv, &options);
+  if (result == TOOL_GO_ON)
+    preload_heap();
   if (result != TOOL_MISUSED)
     result = result == TOOL_GO_ON ? run_job_of(&options) : EXIT_SUCCESS;
   wrap_finish(&options.wraps);

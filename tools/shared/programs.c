@@ -2,6 +2,7 @@
 #include "shared.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -29,6 +30,34 @@ bool tool_find_program(const char *program, char path[static TOOL_PATH]) {
     if (snprintf(path, TOOL_PATH, "%s/%s", folder, program) < TOOL_PATH && is_program(path))
       return true;
   return false;
+}
+
+/* From the command's folder: where it is installed, and in the build folder. */
+bool tool_find_library(const char *name, char path[static TOOL_PATH]) {
+  static const char *const folders[] = {TUTTI_LIBRARIES, "../lib"};
+  char self[TOOL_PATH], near[TOOL_PATH + 128], real[PATH_MAX];
+  tool_own_path(self);
+  char *slash = strrchr(self, '/');
+  if (slash)
+    *slash = '\0';
+  for (size_t f = 0; f < TT_COUNT(folders); f++) {
+    snprintf(near, sizeof near, "%s/%s/%s", self, folders[f], name);
+    if (realpath(near, real))
+      return snprintf(path, TOOL_PATH, "%s", real) < TOOL_PATH;
+  }
+  snprintf(path, TOOL_PATH, "%.4000s", near);
+  return false;
+}
+
+bool tool_heap_wanted(const char *command, char path[static TOOL_PATH]) {
+  const char *wanted = getenv("TUTTI_HEAP");
+  if (!wanted || strcmp(wanted, "on") != 0)
+    return false;
+  if (!tool_find_library("tutti/libtutti-heap.so", path)) {
+    tool_fail(command, 0, "TUTTI_HEAP: there is no %s", path);
+    *path = '\0';
+  }
+  return true;
 }
 
 /* ---- command lines ---- */
