@@ -1,0 +1,101 @@
+/* Calls on large blocks of malloc that are kept, freed and taken anew, grown and shared with forked children in
+ * between: results are right, and a child's memory is its own. argv[1]: "off": without the heap. */
+#include <mpi.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define CHECK(condition)                                                                                               \
+  do {                                                                                                                 \
+    if (!(condition)) {                                                                                                \
+      fprintf(stderr, "%s:%d: rank %d: CHECK(%s) failed\n", __FILE__, __LINE__, rank, #condition);                     \
+      _exit(1);                                                                                                        \
+    }                                                                                                                  \
+  } while (0)
+
+enum { BLOCKS = 6, ROUNDS = 60 };
+
+static int rank, size;
+static unsigned seed = 11; /* the same on all ranks */
+
+typedef struct block {
+  int *in, *out;
+  int count;
+} block;
+
+static void make(block *of, int count) {
+  of->count = count;
+  of->in = realloc(of->in, (size_t)count * sizeof(int));
+  free(of->out);
+  of->out = rand_r(&seed) % 2 ? calloc((size_t)count, sizeof(int)) : malloc((size_t)count * sizeof(int));
+  CHECK(of->in && of->out);
+}
+
+static void fill(const block *of, int round) {
+  for (int n = 0; n < of->count; n++)
+    of->in[n] = round * 1000 + rank * 17 + n % 1000;
+}
+
+static void look(const block *of, int round) {
+  for (int n = 0; n < of->count; n++)
+    CHECK(of->out[n] == size * (round * 1000 + n % 1000) + 17 * (size * (size - 1) / 2));
+}
+
+static void sum(const block *of, int round) {
+  MPI_Request request;
+  fill(of, round);
+  memset(of->out, 0, (size_t)of->count * sizeof(int));
+  if (rand_r(&seed) % 2) {
+    MPI_Allreduce(of->in, of->out, of->count, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  } else {
+    MPI_Iallreduce(of->in, of->out, of->count, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+  }
+  look(of, round);
+}
+
+/* On one rank, between calls and while one is under way. */
+static void fork_one(const block *of, int round) {
+  MPI_Request request;
+  int status = 0;
+  fill(of, round);
+  MPI_Iallreduce(of->in, of->out, of->count, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request);
+  pid_t child = rank == round % size ? fork() : -1;
+  if (child == 0) {
+    usleep(2000);
+    for (int n = 0; n < of->count; n++)
+      CHECK(of->in[n] == round * 1000 + rank * 17 + n % 1000); /* the parent writes to its own */
+    memset(of->in, 0x5a, (size_t)of->count * sizeof(int));
+    _exit(0);
+  }
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  look(of, round);
+  memset(of->in, 0x77, (size_t)of->count * sizeof(int));
+  if (child > 0)
+    CHECK(waitpid(child, &status, 0) == child && status == 0);
+  CHECK(of->in[of->count / 2] == 0x77777777);
+}
+
+int main(int argc, char **argv) {
+  static block blocks[BLOCKS];
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  alarm(120);
+  for (int round = 0; round < ROUNDS; round++) {
+    block *of = &blocks[rand_r(&seed) % BLOCKS];
+    if (!of->in || rand_r(&seed) % 4 == 0)
+      make(of, 20000 + (int)(rand_r(&seed) % 200000));
+    for (int n = 0; n < 3; n++)
+      sum(of, round + n);
+    if (argc > 1 && strcmp(argv[1], "off") != 0 && round % 5 == 4)
+      fork_one(of, round);
+  }
+  if (rank == 0)
+    puts("all is well");
+  MPI_Finalize();
+  return 0;
+}

@@ -1,0 +1,27 @@
+# MPI programs with the shared heap: every collective right where blocks of 4 KiB are of it, too; `--shared-heap` preloads
+# it, calls lend blocks of malloc, and a program that forks, frees and takes anew between calls reads what it should.
+set -eu
+. "$TUTTI_SOURCE/tests/support/mpi.sh"
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+if [ -n "$sanitize" ]; then echo "the heap is off in programs with a sanitizer"; exit 77; fi
+cases=40
+if [ -n "${TUTTI_TEST_LONG:-}" ]; then cases=2000; fi
+
+# served ARGUMENTS...: of tutti mpirun with the heap; what was printed is in $work/said.
+served() {
+  timeout -k 5 240 "$TUTTI_BIN/tutti" mpirun --mpi $mpi --shared-heap "$@" >"$work/said" 2>&1 ||
+    { echo "$mpi: exit code $? of $*"; cat "$work/said"; exit 1; }
+}
+
+for mpi in $mpis; do
+  mpi_build $mpi heap_calls
+  served --stats -n 3 "$work/heap_calls-$mpi" lent
+  grep -q 'all is well' "$work/said" || { cat "$work/said"; exit 1; }
+  grep -q 'by .*lent' "$work/said" || { echo "$mpi: nothing was lent"; cat "$work/said"; exit 1; }
+  timeout -k 5 240 "$TUTTI_BIN/tutti" mpirun --mpi $mpi --stats -n 3 "$work/heap_calls-$mpi" off >"$work/said" 2>&1
+  if grep -q 'by .*lent' "$work/said"; then echo "$mpi: it is lent without the heap, too"; cat "$work/said"; exit 1; fi
+  "mpicc.$mpi" -std=gnu11 -D_GNU_SOURCE -O2 -w -o "$work/conform-$mpi" "$TUTTI_SOURCE"/tests/mpi/conform/*.c
+  for ranks in 2 3; do
+    TUTTI_HEAP_BYTES=4K served -n $ranks "$work/conform-$mpi" --cases $cases --seed $ranks
+  done
+done
