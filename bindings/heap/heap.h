@@ -13,6 +13,7 @@
 #include <transport/shm/offer.h>
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 
 #define HEAP_GRANULE ((size_t)64 << 10)
@@ -23,6 +24,7 @@ typedef enum heap_kind { HEAP_PRIVATE, HEAP_SHARED, HEAP_FROZEN } heap_kind;
 
 typedef struct heap_granule {
   uint64_t bytes;          /* first of a live run: what was asked for */
+  uint64_t used;           /* first of a run: bytes of it that calls have used, all together */
   uint32_t count;          /* first and last of a run: its granules */
   uint32_t place;          /* first of a run that is not private: where in the file it begins, in granules */
   uint32_t next, previous; /* first of a free run: in its list */
@@ -30,7 +32,6 @@ typedef struct heap_granule {
   uint32_t run;            /* of a shared live run: its first */
   uint8_t state;           /* heap_state; of first and last, inside otherwise */
   uint8_t kind;            /* heap_kind; of first and last */
-  uint8_t uses;            /* first of a run: calls that have used it, 2 at most */
   bool first;              /* of a run */
 } heap_granule;
 
@@ -94,6 +95,15 @@ bool tt_heap_locate(const void *data, size_t bytes, uint64_t *offset);
 /* It becomes private, without its contents; they are the system's again. false: it stays what it was. */
 bool tt_heap_empty(uint32_t first);
 void tt_heap_set_run(uint32_t first); /* `run` of the granules of a shared one */
+
+/* hold.c */
+typedef struct heap_hold {
+  int fd; /* -1: nothing is held */
+  sigset_t signals;
+} heap_hold;
+/* From now on threads that write there wait. false: the system cannot do that, and they do not. */
+bool tt_heap_hold(heap_hold *held, void *at, size_t bytes);
+void tt_heap_let_go(heap_hold *held);
 
 /* fork.c */
 void tt_heap_watch_forks(void);

@@ -21,10 +21,10 @@ static uint32_t granules_of(size_t bytes) { return (uint32_t)((bytes + HEAP_GRAN
 typedef struct about {
   heap_kind kind;
   uint32_t place;
-  uint8_t uses;
+  uint64_t used;
 } about;
 
-static about about_of(uint32_t first) { return (about){(heap_kind)of(first)->kind, of(first)->place, of(first)->uses}; }
+static about about_of(uint32_t first) { return (about){(heap_kind)of(first)->kind, of(first)->place, of(first)->used}; }
 
 /* Of the same run from its granule `behind` on. */
 static about rest_of(about run, uint32_t behind) {
@@ -40,7 +40,7 @@ static void mark(uint32_t first, uint32_t count, heap_state state, about run) {
   of(first)->kind = of(last)->kind = (uint8_t)run.kind;
   of(first)->count = of(last)->count = count;
   of(first)->place = run.place;
-  of(first)->uses = run.uses;
+  of(first)->used = run.used;
 }
 
 static void unmark(uint32_t first) {

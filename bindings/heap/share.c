@@ -1,8 +1,8 @@
 /* bindings/heap/share.c - from private to shared and back.
  *
- * A block moves into the file when a second call uses most of it: what only one call ever uses is not worth the copy.
- * While it moves nobody may write to it. Where the call has all of it, that holds, since nobody else may write to what
- * a call uses; else there must be no other thread. */
+ * A block moves into the file when calls have used twice its length: what only one call ever uses is not worth the
+ * copy. While it moves nobody may write to it. Where the call has all of it, that holds, since nobody else may write to
+ * what a call uses; else other threads are made to wait (hold.c), or there must be none. */
 #include "heap.h"
 
 #include <fcntl.h>
@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { ASK_MS = 100 };
+enum { ASK_MS = 100, PAGE = 4096, USES = 2 };
 
 /* Threads of this process; 0: the system does not say. Without malloc. */
 static long count_threads(void) {
@@ -49,6 +49,16 @@ static void set_kind(uint32_t first, heap_kind kind, uint32_t place) {
   run->place = place;
 }
 
+/* What is zero, as what was never touched, costs no memory at its new place. */
+static void copy(unsigned char *to, const unsigned char *from, size_t bytes) {
+  static const unsigned char zero[PAGE];
+  for (size_t done = 0; done < bytes; done += PAGE) {
+    size_t piece = bytes - done < PAGE ? bytes - done : PAGE;
+    if (memcmp(from + done, zero, piece) != 0)
+      memcpy(to + done, from + done, piece);
+  }
+}
+
 /* By a map over the old one, which hooks of MPIs and UCX take for the end of what was there. (UCX 1.13 stands in front
  * of mremap and loses its last argument.) */
 static bool move_there(uint32_t first, uint32_t place) {
@@ -56,7 +66,7 @@ static bool move_there(uint32_t first, uint32_t place) {
   void *made = tt_heap_place_map(NULL, place, run->count, true);
   if (!made)
     return false;
-  memcpy(made, tt_heap_at(first), run->bytes);
+  copy(made, tt_heap_at(first), run->bytes);
   bool moved = tt_heap_place_map(tt_heap_at(first), place, run->count, true) != NULL;
   munmap(made, tt_heap_size(run->count));
   return moved;
@@ -107,6 +117,14 @@ static bool is_ours(const void *data, size_t bytes) {
   return at < tt_heap.bytes && bytes > 0 && bytes <= tt_heap.bytes - at && !tt_heap.child;
 }
 
+/* Moves it, if nobody can write to it meanwhile. whole: the call uses all of it. */
+static void share_safely(uint32_t first, bool whole) {
+  heap_hold held = {.fd = -1};
+  if (whole || is_alone() || tt_heap_hold(&held, tt_heap_at(first), tt_heap_size(tt_heap_of(first)->count)))
+    share(first);
+  tt_heap_let_go(&held);
+}
+
 void tt_heap_use(const void *data, size_t bytes) {
   uint32_t first;
   if (!is_ours(data, bytes))
@@ -114,10 +132,11 @@ void tt_heap_use(const void *data, size_t bytes) {
   pthread_mutex_lock(&tt_heap.lock);
   if (!is_shared(data, bytes, &first) && (first = find_run(data, bytes)) != HEAP_NONE) {
     heap_granule *run = tt_heap_of(first);
-    run->uses = (uint8_t)(run->uses < 2 ? run->uses + 1 : 2);
-    bool whole = bytes == run->bytes;
-    if (run->uses == 2 && bytes >= run->bytes / 2 && (whole || is_alone()))
-      share(first);
+    run->used += bytes;
+    if (run->used >= USES * run->bytes) {
+      share_safely(first, bytes == run->bytes);
+      run->used = run->kind == HEAP_SHARED ? run->used : 0; /* not again with each call */
+    }
   }
   pthread_mutex_unlock(&tt_heap.lock);
 }
@@ -147,6 +166,6 @@ bool tt_heap_empty(uint32_t first) {
     return false;
   tt_heap_place_give(run->place, run->count, run->kind == HEAP_FROZEN);
   set_kind(first, HEAP_PRIVATE, 0);
-  run->uses = 0;
+  run->used = 0;
   return true;
 }

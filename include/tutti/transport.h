@@ -141,7 +141,8 @@ typedef struct tutti_transport_ops {
 
   /* ---- optional: for `refer` where memory can be moved to where peers read it; may be NULL ---- */
 
-  /* A call begins that uses these bytes: until it ends nobody else writes to them. NULL: the transport need not know. */
+  /* A call begins that uses these bytes: until it ends nobody else writes to them. NULL: the transport need not
+   * know. */
   void (*use)(void *self, const void *data, size_t bytes);
 } tutti_transport_ops;
 

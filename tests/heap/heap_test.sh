@@ -20,8 +20,10 @@ run() {
 
 build blocks
 build forks
+build moves
 run "$work/blocks" $operations
 TUTTI_HEAP_BYTES=4K run "$work/blocks" $((operations / 4))
+run "$work/moves" 10
 run "$work/forks" $forks
 run "$work/forks" $((forks / 2)) 3
 
