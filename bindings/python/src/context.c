@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <unistd.h>
 
 /* ---- contexts ---- */
 
@@ -21,6 +22,7 @@ static PyObject *context_new(PyTypeObject *type, PyObject *args, PyObject *named
   py_context *self = (py_context *)py_object_new((PyObject *)type);
   if (!self)
     return NULL;
+  self->process = getpid();
   tutti_context_options options;
   tutti_context_options_init(&options);
   options.timeout_ns = (int64_t)llround(seconds * 1e9);
@@ -47,6 +49,8 @@ static tutti_context *context_open(const py_context *self) {
 static void leave(py_context *self) {
   tutti_context *context = self->context;
   self->context = NULL;
+  if (self->process != getpid())
+    return;
   Py_BEGIN_ALLOW_THREADS;
   tutti_context_destroy(context);
   Py_END_ALLOW_THREADS;

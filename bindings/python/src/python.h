@@ -18,6 +18,7 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <sys/types.h>
 #include <tutti/tutti.h>
 
 /* ---- module.c ---- */
@@ -81,6 +82,7 @@ int py_boot_read(PyObject *given, py_boot *boot);
 typedef struct py_context {
   PyObject_HEAD tutti_context *context; /* NULL: closed */
   int64_t parts;                        /* communicators and memory of it that are open */
+  pid_t process;                        /* that has joined the job: its forks end without leaving it */
 } py_context;
 
 /* Of tutti_alloc. */
