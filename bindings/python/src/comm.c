@@ -196,6 +196,12 @@ static PyObject *comm_last(py_comm *self, void *closure) {
   return PyUnicode_FromString(text);
 }
 
+static PyObject *comm_under_way(py_comm *self, void *unused) {
+  (void)unused;
+  py_request_sweep(self, true);
+  return PyLong_FromSsize_t(PySet_Size(self->running));
+}
+
 static PyMethodDef comm_methods[] = {
     {"split", (PyCFunction)(void (*)(void))comm_split, METH_VARARGS | METH_KEYWORDS,
      "split($self, color, key=0)\n--\n\nMakes a communicator of the ranks with equal color, ordered by key. "
@@ -232,6 +238,7 @@ static PyGetSetDef comm_members[] = {
     {"rank", (getter)comm_rank, NULL, "This rank, from 0.\n\n>>> comm.rank\n0\n", NULL},
     {"size", (getter)comm_size, NULL, "The number of ranks.\n\n>>> comm.size\n2\n", NULL},
     {"context", (getter)comm_context, NULL, "The Context whose it is.\n\n>>> comm.context.size\n2\n", NULL},
+    {"_under_way", (getter)comm_under_way, NULL, "How many requests are not complete.", NULL},
     {"last_params", (getter)comm_last, NULL,
      "The parameters that the last call ran with.\n\n>>> sums = comm.allreduce(numpy.ones(1))\n>>> comm.last_params == "
      "comm.explain('allreduce', 8).params\nTrue\n",

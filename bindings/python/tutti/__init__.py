@@ -9,6 +9,8 @@ Start it as a job: tutti run -n 4 python3 program.py, or with mpirun or srun.
 
 import atexit as _atexit
 import math
+import sys
+import time
 from typing import TYPE_CHECKING, Any
 
 from tutti._decisions import Candidate, Explanation, Opinion, Plan, explain, plan
@@ -69,6 +71,8 @@ if TYPE_CHECKING:
     import numpy
     import numpy.typing
 
+_PATIENCE_SECONDS = 1  # at exit, as tutti.torch has it
+
 _world: Comm | None = None
 
 
@@ -104,7 +108,11 @@ def empty(shape: "int | Sequence[int]", dtype: "numpy.typing.DTypeLike" = float)
 
 
 def _leave() -> None:
+    """Calls under way may be what others wait for. After an error others may not make them."""
     global _world
     if _world is not None:
+        until = time.monotonic() + (0 if hasattr(sys, "last_type") else _PATIENCE_SECONDS)
+        while _world._under_way > 0 and time.monotonic() < until:
+            time.sleep(0.001)
         _world.close()
         _world = None
