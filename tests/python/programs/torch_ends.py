@@ -3,6 +3,7 @@
 torch_ends.py ROUNDS [WAY...]: torch is loaded once, and each round forks two ranks, which end by themselves or by a signal.
 """
 
+import gc
 import os
 import pathlib
 import shutil
@@ -53,6 +54,13 @@ def way_raises(rank):
     start().wait()
 
 
+def way_exits(rank):
+    start().wait()
+    if rank == 0:
+        sys.exit(3)
+    start().wait()
+
+
 def way_raises_in_call(rank):
     """By a handler of a signal that comes in the middle of a wait."""
 
@@ -97,13 +105,16 @@ def way_killed_before_message(rank):
 
 
 def way_forks(rank):
-    """A child ends as every Python does, and disturbs nothing."""
-    work = start()
-    child = os.fork()
-    if child == 0:
-        sys.exit(3)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 3
+    """Children that end as every Python does, or at once, while their parent goes on, disturb nothing."""
+    work, children = start(), []
+    for leave in (os._exit, sys.exit):
+        children.append(os.fork())
+        if children[-1] == 0:
+            leave(3)
     work.wait()
+    for _ in range(100):
+        start().wait()
+    assert [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children] == [3, 3]
     start().wait()
 
 
@@ -113,6 +124,7 @@ CODES = {
     "outstanding": (0, 0),
     "futures": (0, 0),
     "raises": (1, 1),
+    "exits": (3, 1),
     "raises_in_call": (1, 1),
     "exits_in_call": (7, 1),
     "terminated": (-signal.SIGTERM, 1),
@@ -159,11 +171,13 @@ def one_round(way):
     said = [pathlib.Path(folder, f"said{rank}").read_text(encoding="utf-8") for rank in range(2)]
     shutil.rmtree(folder)
     assert codes == CODES[way], f"{way}: the ranks ended with {codes}, not {CODES[way]}\n" + "\n".join(said)
+    assert codes != (0, 0) or not any(said), f"{way}:\n" + "\n".join(said)
     assert codes[1] == 0 or "rank 0" in said[1], f"{way}: rank 1 does not name rank 0:\n{said[1]}"
     return seconds
 
 
 def main():
+    gc.freeze()  # the ends of ranks need not look through what they share
     rounds, ways = int(sys.argv[1]), sys.argv[2:] or list(CODES)
     for way in ways:
         slowest = 0
