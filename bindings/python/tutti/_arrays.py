@@ -6,6 +6,9 @@ from typing import Any
 
 def result(array: Any, in_parts: int, out_parts: int, name: str) -> Any:
     """An array like `array`; where a call divides it into parts, or gathers parts, the first axis is theirs; -1: it does not."""
+    numpy = sys.modules.get("numpy")
+    if in_parts < 0 and out_parts < 0 and numpy is not None and type(array) is numpy.ndarray:
+        return numpy.empty(array.shape, array.dtype)  # what most calls need, in half the time
     shape = getattr(array, "shape", None)
     if shape is None:
         raise TypeError(f"{name} makes no result like a {type(array).__name__}: pass out=")
@@ -21,7 +24,6 @@ def result(array: Any, in_parts: int, out_parts: int, name: str) -> Any:
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(array, torch.Tensor):
         return torch.empty(shape, dtype=array.dtype)
-    numpy = sys.modules.get("numpy")
     if numpy is None or not isinstance(array, numpy.ndarray | numpy.generic):
         raise TypeError(f"{name} makes no result like a {type(array).__name__}: pass out=")
     return numpy.empty(shape, dtype=array.dtype)
