@@ -51,6 +51,17 @@ for kind, text, call in filter(None, CASES):
 started.wait()
 assert (comm.allreduce(data) == size).all()
 
+odd = rank == size - 1
+DIFFER = {
+    "count 11": lambda part: part.allreduce(numpy.ones(10 + odd)),
+    "int64": lambda part: part.allreduce(numpy.ones(10, "i8" if odd else "f8")),
+    "max": lambda part: part.allreduce(data, op="max" if odd else "sum"),
+    "root 1": lambda part: part.broadcast(data.copy(), root=int(odd)),
+    "barrier()": lambda part: part.barrier() if odd else part.allreduce(data),
+}
+for text, call in DIFFER.items() if size > 1 else ():  # all ranks read who called what, in that call or the next one
+    fails(tutti.MismatchError, text, lambda part=comm.split(0), call=call: (call(part), part.barrier()))
+
 held = bytearray(8)
 request = comm.broadcast_init(held)
 try:
