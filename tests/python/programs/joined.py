@@ -1,6 +1,8 @@
 """A job, however it was started: `joined.py RANKS` uses tutti.world(), `joined.py RANKS mpi4py` communicators of mpi4py."""
 
+import importlib.util
 import sys
+import tempfile
 
 import numpy
 
@@ -14,6 +16,30 @@ def check(comm, rank, size):
     assert (comm.allreduce(numpy.full(1000, rank + 1)) == size * (size + 1) // 2).all()
     assert comm.allgather(numpy.array([rank])).ravel().tolist() == list(range(size))
     assert tutti.broadcast_object(comm, ("from", rank), root=size - 1) == ("from", size - 1)
+
+
+def with_torch(world, comm):
+    """A tensor in a communicator of MPI's ranks; then torch's own groups, with calls of all three under way at once."""
+    import torch
+    import torch.distributed as dist
+
+    rank, size = world.rank, world.size
+    tensor = torch.full((100,), float(rank))
+    comm.allreduce(tensor, out=tensor)
+    assert (tensor == size * (size - 1) / 2).all()
+    if importlib.util.find_spec("tutti.torch._torch") is None:
+        return
+    import tutti.torch
+
+    folder = world.bcast(tempfile.mkdtemp() if rank == 0 else None)
+    dist.init_process_group("tutti", init_method=f"file://{folder}/store", rank=rank, world_size=size)
+    for count in (5, 100000):
+        data, got = numpy.arange(float(count)) + rank, numpy.zeros(count)
+        tensor = torch.from_numpy(data.copy())
+        calls = [world.Iallreduce(data, got).Wait, dist.all_reduce(tensor, async_op=True).wait, comm.allreduce_start(data).wait]
+        results = [call() for call in calls]
+        assert numpy.array_equal(got, results[2]) and numpy.array_equal(got, tensor.numpy())
+    dist.barrier()
 
 
 def with_mpi4py():
@@ -35,13 +61,9 @@ def with_mpi4py():
             theirs.Allreduce(data, got)
             assert numpy.array_equal(got, ours.allreduce(data)), got
     try:
-        import torch
-    except ImportError:
-        print("no torch here")
-    else:
-        tensor = torch.full((100,), float(rank))
-        comms[0][0].allreduce(tensor, out=tensor)
-        assert (tensor == size * (size - 1) / 2).all()
+        with_torch(world, comms[0][0])
+    except ModuleNotFoundError as error:
+        print("no torch here:", error)
     for wrong in (None, MPI.COMM_NULL):
         try:
             tutti.Comm.from_mpi4py(wrong)
