@@ -20,7 +20,7 @@ def enable_fully_shard():
     """
     try:
         from torch.distributed.fsdp._fully_shard import _fsdp_param_group as groups
-    except ImportError:
+    except (ImportError, ValueError):  # that of torch 1.13 does not load in Python 3.11
         raise RuntimeError(f"enable_fully_shard is for torch 2.6 and later; this is torch {torch.__version__}") from None
     stream = torch.cpu.Stream
     if not hasattr(stream, "record_event"):
