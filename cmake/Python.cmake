@@ -57,7 +57,7 @@ if(torch)
     CXX_VISIBILITY_PRESET hidden LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib/python/tutti/torch
     BUILD_RPATH "\$ORIGIN/../../..")
   file(GLOB torch_modules RELATIVE ${CMAKE_SOURCE_DIR}/bindings/python CONFIGURE_DEPENDS
-       bindings/python/tutti/torch/*.py bindings/python/tutti/torch/site/*.py)
+       bindings/python/tutti/torch/*.py bindings/python/tutti/torch/*.pyi bindings/python/tutti/torch/site/*.py)
   foreach(module ${torch_modules})
     configure_file(bindings/python/${module} ${CMAKE_BINARY_DIR}/lib/python/${module} COPYONLY)
   endforeach()

@@ -8,19 +8,20 @@ import os
 import sys
 import threading
 import time
+from typing import Any
 
 TRIED = ("1.13", "2.6")  # of torch
 NOTICE_SECONDS = 30  # of silence, while ranks have not said what they can
 
-_served = {"process": None, "groups": 0}
+_served = {"process": 0, "groups": 0}
 
 
-def say(text, rank=0):
+def say(text: str, rank: int = 0) -> None:
     if rank == 0:
         print(f"tutti.torch: {text}", file=sys.stderr)
 
 
-def _answer(store, key, end):
+def _answer(store: Any, key: str, end: float) -> Any:
     """What is there under a key by the time `end`. A wait of the store that ends without it would spoil what torch 1.13's
     TCPStore says next: its answer comes late. To set a key from "?" to "?" does nothing, and returns what it is."""
     pause = 0.001
@@ -30,7 +31,7 @@ def _answer(store, key, end):
     return value
 
 
-def _agree(store, rank, size, mine, timeout):
+def _agree(store: Any, rank: int, size: int, mine: bool, timeout: datetime.timedelta) -> bool:
     """Whether all ranks take tutti. The first that knows writes it down for all, also for those that come later. Half of
     the time limit is for gloo, where ranks that were not patched, and do not answer, wait already."""
     turn = store.add(f"tutti/asked/{rank}", 1)  # a group of the same name may have been there before
@@ -42,14 +43,15 @@ def _agree(store, rank, size, mine, timeout):
     end = time.monotonic() + timeout.total_seconds() / 2
     choice = "tutti" if mine and all(_answer(store, f"{name}/{r}", end) == b"1" for r in range(size)) else "gloo"
     notice.cancel()
-    return store.compare_set(f"{name}/choice", "", choice) == b"tutti"
+    return bool(store.compare_set(f"{name}/choice", "", choice) == b"tutti")
 
 
-def _keep_gloo_beside(c10d, gloo):
+def _keep_gloo_beside(c10d: Any, gloo: Any) -> None:
     """TORCH_DISTRIBUTED_DEBUG=DETAIL: beside each group torch has another one, which must be gloo's own."""
-    made, wrap = c10d.ProcessGroupGloo, getattr(c10d, "_create_process_group_wrapper", None)
+    made: Any = c10d.ProcessGroupGloo
+    wrap: Any = getattr(c10d, "_create_process_group_wrapper", None)
 
-    def wrap_with_gloo(*arguments, **named):
+    def wrap_with_gloo(*arguments: Any, **named: Any) -> Any:
         c10d.ProcessGroupGloo = gloo
         try:
             return wrap(*arguments, **named)
@@ -60,7 +62,7 @@ def _keep_gloo_beside(c10d, gloo):
         c10d._create_process_group_wrapper = wrap_with_gloo
 
 
-def patch(c10d):
+def patch(c10d: Any) -> None:
     """c10d: the module torch.distributed.distributed_c10d, as it has been loaded."""
     import torch
 
@@ -68,12 +70,12 @@ def patch(c10d):
     if not version.startswith(TRIED):
         say(f"torch {version} was not tried ({', '.join(TRIED)} were): this program stays on gloo", int(os.environ.get("RANK", "0")))
         return
-    gloo = getattr(c10d, "ProcessGroupGloo", None)
+    gloo: Any = getattr(c10d, "ProcessGroupGloo", None)
     if gloo is None:
         return
 
-    def make(store, rank, size, timeout=datetime.timedelta(seconds=1800)):
-        why = None
+    def make(store: Any, rank: int, size: int, timeout: datetime.timedelta = datetime.timedelta(seconds=1800)) -> Any:
+        why: ImportError | None = None
         try:
             from tutti.torch import _backend, _torch
         except ImportError as error:
@@ -88,19 +90,19 @@ def patch(c10d):
         return _backend.create(store, rank, size, timeout, "gloo")
 
     class Meta(type):
-        def __call__(cls, *arguments, **named):
+        def __call__(cls, *arguments: Any, **named: Any) -> Any:
             return make(*arguments, **named)
 
-        def __instancecheck__(cls, value):
+        def __instancecheck__(cls, value: object) -> bool:
             return isinstance(value, gloo) or type(value).__name__ in ("ProcessGroup", "Backend")
 
-        def __getattr__(cls, name):
+        def __getattr__(cls, name: str) -> Any:
             return getattr(gloo, name)
 
     c10d.ProcessGroupGloo = Meta("ProcessGroupGloo", (), {"__doc__": gloo.__doc__})
     _keep_gloo_beside(c10d, gloo)
 
 
-def _report(calls, rank):
+def _report(calls: int, rank: int) -> None:
     groups = _served["groups"]
     say(f"{calls:,} calls of {groups} group{'s' if groups > 1 else ''} ran on tutti instead of gloo", rank)

@@ -16,15 +16,16 @@ The first process that fails ends the others, and its exit code is that of the c
 import argparse
 import os
 import sys
+from collections.abc import Sequence
 
 OPTIONS = ("nproc-per-node", "nnodes", "node-rank", "master-addr", "master-port")
 
 
-def parse(arguments):
+def parse(arguments: Sequence[str]) -> tuple[argparse.Namespace, list[str]]:
     """The options, and python's arguments behind them."""
     parser = argparse.ArgumentParser("python -m tutti.torch", add_help=False, allow_abbrev=False)
     for name in OPTIONS:
-        kind = str if name == "master-addr" else int
+        kind: type[str] | type[int] = str if name == "master-addr" else int
         parser.add_argument(f"--{name}", f"--{name.replace('-', '_')}", type=kind, dest=name.replace("-", "_"))
     parser.add_argument("--standalone", action="store_true")
     parser.add_argument("-m", dest="is_module", action="store_true")
@@ -45,7 +46,7 @@ def parse(arguments):
     return options, [*(["-m"] if options.is_module else []), options.program, *options.rest]
 
 
-def inherit():
+def inherit() -> None:
     """What is started from here on finds tutti, and the patch of torch."""
     package = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     first = [os.path.join(os.path.dirname(os.path.abspath(__file__)), "site"), package]
@@ -53,7 +54,7 @@ def inherit():
     os.environ["PYTHONPATH"] = os.pathsep.join(first + rest)
 
 
-def main():
+def main() -> None:
     arguments = sys.argv[1:]
     if not arguments or arguments[0] in ("-h", "--help"):
         print(__doc__.strip())

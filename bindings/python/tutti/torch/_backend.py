@@ -4,7 +4,9 @@ import datetime
 import inspect
 import os
 import sys
+from collections.abc import Callable
 from multiprocessing import util
+from typing import Any
 
 import torch
 import torch.distributed as dist
@@ -22,20 +24,20 @@ if _torch.torch_version.split(".")[:2] != torch.__version__.split("+")[0].split(
     )
 
 
-def leave():
+def leave() -> None:
     """At exit. After an error other ranks may not make the calls that are under way: they are not waited for."""
     _torch.leave(datetime.timedelta(seconds=0 if hasattr(sys, "last_type") else 1))
 
 
-_process = None  # whose end is looked after
+_process: int | None = None  # whose end is looked after
 
 
-def at_exit(call):
+def at_exit(call: Callable[[], None]) -> None:
     """Of this process. Those that multiprocessing has forked end without what atexit knows."""
     util.Finalize(None, call, exitpriority=10)
 
 
-def create(store, rank, size, timeout, name="tutti"):
+def create(store: Any, rank: int, size: int, timeout: datetime.timedelta, name: str = "tutti") -> Any:
     """The process group of these ranks. name: what torch and its profiler call it."""
     global _process
     if _process != os.getpid():

@@ -1,11 +1,14 @@
 """What torch keeps for backends of its own, by their names: here under tutti.torch's."""
 
+import datetime
 import inspect
+from collections.abc import Sequence
+from typing import Any
 
 import torch.distributed as dist
 
 
-def monitored_barrier(group=None, timeout=None):
+def monitored_barrier(group: Any = None, timeout: datetime.timedelta | None = None) -> None:
     """A barrier that names the ranks of `group` (None: all) which have not come within `timeout`, a timedelta.
 
     Its error is a RuntimeError on every rank that has come. timeout: None is the group's.
@@ -16,7 +19,7 @@ def monitored_barrier(group=None, timeout=None):
     (dist.group.WORLD if group is None else group).barrier(opts=options).wait()
 
 
-def split_group(parent=None, split_ranks=None, **options):
+def split_group(parent: Any = None, split_ranks: Sequence[Sequence[int]] | None = None, **options: Any) -> Any:
     """New groups of ranks of `parent` (None: all): split_ranks has a list of the parent's ranks for each. Collective over
     the parent. Returns the group that this rank is in, or None.
 
@@ -24,7 +27,7 @@ def split_group(parent=None, split_ranks=None, **options):
     """
     if not split_ranks:
         raise ValueError("split_group: split_ranks must be lists of ranks, such as [[0, 1], [2, 3]]")
-    size, seen = dist.get_world_size(parent), set()
+    size, seen = dist.get_world_size(parent), set[int]()
     for rank in (rank for ranks in split_ranks for rank in ranks):
         if not 0 <= rank < size or rank in seen:
             raise ValueError(f"split_group: rank {rank} {'is given twice' if rank in seen else f'is none of {size}'}")

@@ -1,10 +1,12 @@
 """Hooks for DistributedDataParallel.register_comm_hook."""
 
+from typing import Any
+
 import torch
 import torch.distributed as dist
 
 
-def bfloat16_compress_hook(group, bucket):
+def bfloat16_compress_hook(group: Any, bucket: dist.GradBucket) -> torch.futures.Future[torch.Tensor]:
     """Averages the gradients as bfloat16: half the bytes of float32. group: None is all ranks.
 
     As torch's bf16_compress_hook, which torch refuses by its name where the backend is not NCCL.

@@ -1,9 +1,12 @@
 """What torch's fully_shard lacks on CPUs."""
 
+from collections.abc import Sequence
+from typing import Any
+
 import torch
 
 
-def set_versions(tensors, versions):
+def set_versions(tensors: Sequence[Any], versions: Sequence[int]) -> None:
     set_version = torch._C._autograd._unsafe_set_version_counter
     try:
         set_version(tensors, versions)
@@ -12,7 +15,7 @@ def set_versions(tensors, versions):
             set_version(tensor, version)
 
 
-def enable_fully_shard():
+def enable_fully_shard() -> None:
     """Lets torch.distributed.fsdp.fully_shard of torch 2.6 and later train on the CPU. Once, before the first step.
 
     It gives streams of the CPU the two methods that they lack, which have nothing to wait for. And parameters that are
@@ -30,11 +33,12 @@ def enable_fully_shard():
     if hasattr(copy_out, "keeps_versions"):
         return
 
-    def keep_versions(result, parameters, group):
+    def keep_versions(result: Any, parameters: Sequence[Any], group: Any) -> None:
         gathered = [t for p in parameters for t in getattr(p, "all_gather_outputs", [])]
         versions = [t._version for t in gathered]
         copy_out(result, parameters, group)
         set_versions(gathered, versions)
 
-    keep_versions.keeps_versions = True
-    groups.foreach_all_gather_copy_out = keep_versions
+    kept: Any = keep_versions
+    kept.keeps_versions = True
+    groups.foreach_all_gather_copy_out = kept

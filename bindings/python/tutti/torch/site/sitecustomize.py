@@ -5,28 +5,31 @@ import importlib.abc
 import importlib.util
 import os
 import sys
+import types
+from typing import Any
 
 _here = os.path.dirname(os.path.abspath(__file__))
 _MODULE = "torch.distributed.distributed_c10d"
 
 
 class _Finder(importlib.abc.MetaPathFinder):
-    def find_spec(self, name, path, target=None):
+    def find_spec(self, name: str, path: Any, target: Any = None) -> Any:
         if name != _MODULE:
             return None
         sys.meta_path.remove(self)
         spec = importlib.util.find_spec(name)
         if spec is None or spec.loader is None:
             return spec
-        run = spec.loader.exec_module
+        loader: Any = spec.loader
+        run = loader.exec_module
 
-        def exec_module(module):
+        def exec_module(module: types.ModuleType) -> None:
             run(module)
             from tutti import _as_gloo
 
             _as_gloo.patch(module)
 
-        spec.loader.exec_module = exec_module
+        loader.exec_module = exec_module
         return spec
 
 
