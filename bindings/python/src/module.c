@@ -13,14 +13,22 @@ static const struct {
     [TUTTI_ERR_ARGUMENT] =
         {"ArgumentError", "An argument is wrong; the text names it and its value.\n\n>>> comm.allreduce(numpy.ones(2), "
                           "op='bit-and')\nTraceback (most recent call last):\ntutti.ArgumentError: ...\n"},
-    [TUTTI_ERR_MEMORY] = {"OutOfMemoryError", "Memory, ordinary or shared, is exhausted."},
-    [TUTTI_ERR_SYSTEM] = {"SystemCallError", "A system call failed."},
+    [TUTTI_ERR_MEMORY] = {"OutOfMemoryError",
+                          "Memory, ordinary or shared, is exhausted.\n\n>>> tutti.empty(1 << 58)\nTraceback (most "
+                          "recent call last):\ntutti.OutOfMemoryError: ...\n"},
+    [TUTTI_ERR_SYSTEM] = {"SystemCallError",
+                          "A system call failed.\n\n>>> issubclass(tutti.SystemCallError, OSError)\nTrue\n"},
     [TUTTI_ERR_MISMATCH] = {"MismatchError",
                             "Ranks called different things; the text says which rank called what.\n\n>>> "
                             "comm.split(0).allreduce(numpy.ones(1 + comm.rank))\nTraceback (most recent call "
                             "last):\ntutti.MismatchError: ...\n"},
-    [TUTTI_ERR_PEER] = {"PeerError", "A rank died, or its connection is lost; the text names it."},
-    [TUTTI_ERR_TIMEOUT] = {"TimeoutError", "A time limit passed; the text names the missing ranks."},
+    [TUTTI_ERR_PEER] =
+        {"PeerError",
+         "A rank died, or its connection is lost; the text names it.\n\n>>> try:\n...     comm.barrier()\n... except "
+         "tutti.PeerError as lost:\n...     print('train on without it:', lost)\n"},
+    [TUTTI_ERR_TIMEOUT] = {"TimeoutError", "A time limit passed; the text names the missing ranks.\n\n>>> try:\n...    "
+                                           " alone = tutti.Context(timeout=60, boot=(0, 1, bytes))\n... except "
+                                           "tutti.TimeoutError as late:\n...     print(late)\n"},
     [TUTTI_ERR_ABORTED] =
         {"AbortedError",
          "A rank gave up the communicator; the text says which, and why.\n\n>>> part = comm.split(0)\n>>> "
@@ -31,7 +39,8 @@ static const struct {
     [TUTTI_ERR_PLAN] = {"PlanError",
                         "The parameters make no plan, or a plan failed its proof.\n\n>>> comm.set_params('allreduce', "
                         "'[core:spiral]')\nTraceback (most recent call last):\ntutti.PlanError: ...\n"},
-    [TUTTI_ERR_REFUSED] = {"RefusedError", "A rank refused the call; the communicator still works."},
+    [TUTTI_ERR_REFUSED] = {"RefusedError", "A rank refused the call; the communicator still works.\n\n>>> "
+                                           "issubclass(tutti.RefusedError, tutti.Error)\nTrue\n"},
 };
 
 /* ---- errors ---- */

@@ -6,14 +6,7 @@ import doctest
 import inspect
 import sys
 
-import numpy
-
-import tutti
-
-comm = tutti.world()
-HARD = {"OutOfMemoryError", "PeerError", "RefusedError", "SystemCallError", "TimeoutError"}  # to bring about in an example
 DATA = {"Explanation": ("candidates", "opinions", "text")}  # dataclass fields, which their class describes
-parser = doctest.DocTestParser()
 
 
 class Anything(doctest.OutputChecker):
@@ -30,20 +23,29 @@ def public(name, owner):
                 yield f"{name}.{member}", getattr(owner, member)
 
 
-runner = doctest.DocTestRunner(checker=None if comm.rank == 0 else Anything(), optionflags=doctest.ELLIPSIS)
-count = 0
-bare = []
-for name in tutti.__all__:
-    for whole, value in public(f"tutti.{name}", getattr(tutti, name)):
-        text = inspect.getdoc(value) or ""
-        test = parser.get_doctest(text, {"numpy": numpy, "tutti": tutti, "comm": comm}, whole, None, 0)
-        assert text, f"{whole} has no docstring"
-        if not test.examples and name not in HARD:
-            bare.append(whole)
-        runner.run(test)
-        count += len(test.examples)
-assert not bare, f"without an example: {bare}"
-assert runner.failures == 0, f"{runner.failures} examples of {count} fail on rank {comm.rank}"
-if comm.rank == 0:
-    print(f"{count} examples", file=sys.stderr)
-print(f"rank {comm.rank} of {comm.size}: all right")
+def check(package, rank, named):
+    """Examples use the names of `named`. How many there are."""
+    parser, count, bare = doctest.DocTestParser(), 0, []
+    runner = doctest.DocTestRunner(checker=None if rank == 0 else Anything(), optionflags=doctest.ELLIPSIS)
+    for name in package.__all__:
+        for whole, value in public(f"{package.__name__}.{name}", getattr(package, name)):
+            test = parser.get_doctest(inspect.getdoc(value) or "", dict(named), whole, None, 0)
+            if not test.examples:
+                bare.append(whole)
+            runner.run(test)
+            count += len(test.examples)
+    assert not bare, f"without an example: {bare}"
+    assert runner.failures == 0, f"{runner.failures} examples of {count} fail on rank {rank}"
+    return count
+
+
+if __name__ == "__main__":
+    import numpy
+
+    import tutti
+
+    comm = tutti.world()
+    count = check(tutti, comm.rank, {"numpy": numpy, "tutti": tutti, "comm": comm})
+    if comm.rank == 0:
+        print(f"{count} examples", file=sys.stderr)
+    print(f"rank {comm.rank} of {comm.size}: all right")

@@ -1,5 +1,5 @@
 """What torch keeps for backends of its own, on tutti.torch: sums of sparse tensors, a barrier that names who is missing,
-groups that are split.
+groups that are split; and the examples of docstrings.
 
 torch_own.py RANKS: starts them itself. Ranks meet in a file.
 """
@@ -10,6 +10,7 @@ import os
 import sys
 import tempfile
 
+import docstrings
 import torch
 import torch.distributed as dist
 import torch.multiprocessing as mp
@@ -114,6 +115,12 @@ def test_split(size, me):
             assert text in str(error), error
         else:
             raise AssertionError(f"no error for {wrong}")
+
+
+def test_docstrings(size, me):
+    """As rank 0 of two sees them."""
+    if size == 2:
+        docstrings.check(tutti.torch, me, {"datetime": datetime, "dist": dist, "torch": torch, "tutti": tutti})
 
 
 def rank_main(rank, size, path):

@@ -12,6 +12,8 @@ def monitored_barrier(group: Any = None, timeout: datetime.timedelta | None = No
     """A barrier that names the ranks of `group` (None: all) which have not come within `timeout`, a timedelta.
 
     Its error is a RuntimeError on every rank that has come. timeout: None is the group's.
+
+    >>> tutti.torch.monitored_barrier(timeout=datetime.timedelta(seconds=60))
     """
     options = dist.BarrierOptions()
     if timeout is not None:
@@ -24,6 +26,10 @@ def split_group(parent: Any = None, split_ranks: Sequence[Sequence[int]] | None 
     the parent. Returns the group that this rank is in, or None.
 
     options: those of torch.distributed.new_group, such as timeout. torch 1.13 splits only the group of all ranks.
+
+    >>> alone = tutti.torch.split_group(split_ranks=[[0], [1]])
+    >>> dist.get_world_size(alone)
+    1
     """
     if not split_ranks:
         raise ValueError("split_group: split_ranks must be lists of ranks, such as [[0, 1], [2, 3]]")

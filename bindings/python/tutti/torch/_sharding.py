@@ -20,6 +20,11 @@ def enable_fully_shard() -> None:
 
     It gives streams of the CPU the two methods that they lack, which have nothing to wait for. And parameters that are
     gathered again keep their version: to autograd they are what they were in the forward pass, as in later versions of torch.
+
+    >>> try:
+    ...     tutti.torch.enable_fully_shard()
+    ... except RuntimeError as older:
+    ...     assert "2.6 and later" in str(older)
     """
     try:
         from torch.distributed.fsdp._fully_shard import _fsdp_param_group as groups
