@@ -13,8 +13,9 @@ BIN = pathlib.Path(os.environ["TUTTI_BIN"])
 PACKAGE = BIN.parent / "lib/python"
 PROGRAM = pathlib.Path(__file__).parent / "programs/ends.py"
 PYTHON = "/usr/bin/python3"
+MOMENT_SECONDS = 0.2
 LONG = os.environ.get("TUTTI_TEST_LONG") == "1"
-# exit codes of the launcher: the first rank's that failed, which may be the one that was told
+# exit codes of the launcher: the first rank's that failed. Who was told waits a moment, which may be too short
 WAYS = {"leave": {0}, "outstanding": {0}, "forks": {0}, "raises": {1}, "exits": {3, 1}, "terminated": {143, 1},
         "raises_in_call": {1}, "exits_in_call": {3, 1}}
 
@@ -41,7 +42,11 @@ def run(way, folder, launch):
     job = subprocess.Popen([*launch(), PROGRAM, way, folder / "began"], text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                            start_new_session=True, env={**os.environ, "PYTHONPATH": str(PACKAGE)})
     said = "".join(job.communicate(timeout=100))
-    took = time.monotonic() - float((folder / "began").read_text())
+    now, told = time.monotonic(), folder / "began.told"
+    took = now - float((folder / "began").read_text())
+    if told.exists():
+        assert now - float(told.read_text()) >= MOMENT_SECONDS, f"{way}: who was told ended at once"
+        told.unlink()
     assert job.returncode in WAYS[way], f"{way}: exit code {job.returncode}\n{said}"
     assert job.returncode != 0 or "tutti" not in said, f"{way}:\n{said}"
     assert not list(left_of(job.pid)), f"{way}: processes are left"

@@ -72,6 +72,7 @@ if TYPE_CHECKING:
     import numpy.typing
 
 _PATIENCE_SECONDS = 1  # at exit, as tutti.torch has it
+_AFTER_SECONDS = 0.2  # at exit, behind a rank that fails
 
 _world: Comm | None = None
 
@@ -116,3 +117,5 @@ def _leave() -> None:
             time.sleep(0.001)
         _world.close()
         _world = None
+    if isinstance(getattr(sys, "last_value", None), AbortedError | PeerError):
+        time.sleep(_AFTER_SECONDS)  # launchers take the exit code of the first

@@ -1,6 +1,7 @@
 """How a rank ends: `ends.py WAY FILE`, with package tutti, or with tutti.torch where torchrun's variables are set.
 
-Rank 0 ends so, and the other one makes calls until it is told or done. FILE gets the time when rank 0 began to end.
+Rank 0 ends so, and the other one makes calls until it is told or done. FILE gets the time when rank 0 began to end,
+FILE.told that when the other one read its error.
 """
 
 import os
@@ -42,6 +43,11 @@ def ends():
     file.write_text(str(time.monotonic()))
 
 
+def told(*error):
+    sys.__excepthook__(*error)
+    pathlib.Path(f"{file}.told").write_text(str(time.monotonic()))
+
+
 def stop(number, frame):
     ends()
     if way == "raises_in_call":
@@ -63,6 +69,8 @@ def end_in_call():
     start().wait()
 
 
+if rank == 1:
+    sys.excepthook = told
 start().wait()
 begun = start()
 children = [fork(leave) for leave in (os._exit, sys.exit)] if way == "forks" else []

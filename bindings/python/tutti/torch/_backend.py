@@ -4,6 +4,7 @@ import datetime
 import inspect
 import os
 import sys
+import time
 from collections.abc import Callable
 from multiprocessing import util
 from typing import Any
@@ -24,9 +25,14 @@ if _torch.torch_version.split(".")[:2] != torch.__version__.split("+")[0].split(
     )
 
 
+_AFTER_SECONDS = 0.5  # at exit, behind a rank that fails: torch takes some time to end
+
+
 def leave() -> None:
     """At exit. After an error other ranks may not make the calls that are under way: they are not waited for."""
     _torch.leave(datetime.timedelta(seconds=0 if hasattr(sys, "last_type") else 1))
+    if str(getattr(sys, "last_value", "")).startswith("tutti: "):
+        time.sleep(_AFTER_SECONDS)  # it may be another one's; launchers take the exit code of the first
 
 
 _process: int | None = None  # whose end is looked after
