@@ -181,7 +181,8 @@ Job::Job(c10::intrusive_ptr<c10d::Store> store, const std::string &turn, int ran
 Job::~Job() {
   WithoutGil without;
   channels.reset();
-  tutti_context_destroy(context);
+  if (process_ == getpid())
+    tutti_context_destroy(context);
 }
 
 Comm::Comm(std::shared_ptr<Job> of, int64_t numbered, std::vector<int64_t> with)

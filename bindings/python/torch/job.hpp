@@ -12,6 +12,7 @@
 #include <chrono>
 #include <memory>
 #include <string>
+#include <unistd.h>
 #include <vector>
 
 namespace tutti_torch {
@@ -48,6 +49,9 @@ public:
   std::string id;                 // equal on its ranks, and on no others
   int64_t next_number = 1;        // of communicators; under the lock of `join`
   std::shared_ptr<void> channels; // of messages (p2p.hpp); gone before the context
+
+private:
+  const pid_t process_ = getpid(); // that has joined: its forks end without leaving the job
 };
 
 struct Comm {

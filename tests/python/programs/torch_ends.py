@@ -3,7 +3,6 @@
 torch_ends.py ROUNDS [WAY...]: torch is loaded once, and each round forks two ranks, which end by themselves or by a signal.
 """
 
-import gc
 import os
 import pathlib
 import shutil
@@ -177,7 +176,6 @@ def one_round(way):
 
 
 def main():
-    gc.freeze()  # the ends of ranks need not look through what they share
     rounds, ways = int(sys.argv[1]), sys.argv[2:] or list(CODES)
     for way in ways:
         slowest = 0
