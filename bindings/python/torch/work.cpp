@@ -292,6 +292,17 @@ bool Work::wait(std::chrono::milliseconds timeout) {
   return true;
 }
 
+// The others are told, rather than that a call has reached a limit that nobody has set. A message is one rank's only.
+void Work::end_by(std::chrono::steady_clock::time_point until) {
+  while (!look() && std::chrono::steady_clock::now() < until)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  if (is_done())
+    return;
+  if (retrieveOpType() != c10d::OpType::SEND)
+    tutti_comm_abort(comm_->comm, "its process ends, with calls under way");
+  wait(std::chrono::milliseconds(1));
+}
+
 c10::intrusive_ptr<c10::ivalue::Future> Work::getFuture() {
   WithoutGil without;
   {
@@ -350,9 +361,10 @@ void Running::drain(std::chrono::steady_clock::time_point until) {
     if (work->requests.empty())
       continue;
     try {
-      auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - std::chrono::steady_clock::now());
-      bool any = until == std::chrono::steady_clock::time_point::max();
-      work->wait(any ? kNoTimeout : std::max(left, std::chrono::milliseconds(1)));
+      if (until == std::chrono::steady_clock::time_point::max())
+        work->wait();
+      else
+        work->end_by(until);
     } catch (const std::exception &) { // it is for who waits for it
     }
   }

@@ -33,6 +33,8 @@ public:
   void synchronize() override {}
   c10::intrusive_ptr<c10::ivalue::Future> getFuture() override;
 
+  // Waits no longer than that, and gives it up.
+  void end_by(std::chrono::steady_clock::time_point until);
   // Completes it if its call is complete; whether it is. With a future, the Completer does so: callbacks may take long.
   bool look();
   enum Stage { RUNS, ENDS, ENDED };

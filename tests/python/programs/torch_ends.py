@@ -38,6 +38,16 @@ def way_outstanding(rank):
         dist.isend(torch.ones(100000), 1)
 
 
+def way_gives_up(rank):
+    """On a call that the other rank makes too late."""
+    if rank == 0:
+        start()
+        return
+    time.sleep(1.5)
+    while True:
+        start().wait()
+
+
 def way_futures(rank):
     """Callbacks that may run at the end."""
     for _ in range(50):
@@ -121,6 +131,7 @@ def way_forks(rank):
 CODES = {
     "leave": (0, 0),
     "outstanding": (0, 0),
+    "gives_up": (0, 1),
     "futures": (0, 0),
     "raises": (1, 1),
     "exits": (3, 1),
