@@ -25,6 +25,7 @@ EXPORTED void *aligned_alloc(size_t align, size_t bytes);
 EXPORTED void *valloc(size_t bytes);
 EXPORTED void *pvalloc(size_t bytes);
 EXPORTED size_t malloc_usable_size(void *memory);
+EXPORTED void *dlopen(const char *file, int mode);
 
 /* The functions here, whatever is called by their names. */
 #define OWN(name) extern __typeof(name) own_##name __attribute__((alias(#name), visibility("hidden")))
@@ -138,3 +139,16 @@ void *pvalloc(size_t bytes) {
 }
 
 size_t malloc_usable_size(void *memory) { return memory ? room_of(memory) : 0; }
+
+/* A library that is bound to names deep in its own has the C library's free for what others have allocated. So nobody
+ * is. A jump to the C library's, which looks for files as its caller would. */
+void *dlopen(const char *file, int mode) {
+  static void *(*_Atomic of_libc)(const char *file, int mode);
+  void *(*open_library)(const char *, int) = atomic_load_explicit(&of_libc, memory_order_relaxed);
+  if (!open_library) {
+    void *found = dlsym(RTLD_NEXT, "dlopen");
+    memcpy(&open_library, &found, sizeof open_library);
+    atomic_store_explicit(&of_libc, open_library, memory_order_relaxed);
+  }
+  return open_library(file, tt_heap.bytes > 0 ? mode & ~RTLD_DEEPBIND : mode);
+}

@@ -97,6 +97,34 @@ static long file_pages(void) {
   return about.st_blocks / 8;
 }
 
+/* The program closes all descriptors and opens a file of its own at the number of the heap's. */
+static void lose_descriptor(void) {
+  char path[] = "/tmp/heap-forks-XXXXXX", text[8] = "";
+  tt_heap_file lost;
+  block mine = {malloc(300000), 300000, 0};
+  fill(&mine, 1);
+  CHECK(share(heap, mine.memory, mine.bytes) && heap->file(&lost));
+  close(lost.descriptor);
+  int fd = mkstemp(path), status = 0;
+  CHECK(fd >= 0 && unlink(path) == 0 && dup2(fd, lost.descriptor) == lost.descriptor && write(fd, "theirs", 6) == 6);
+  CHECK(!heap->file(&lost));
+  pid_t child = fork();
+  if (child == 0) {
+    usleep(2000);
+    look(&mine);
+    fill(&mine, 3);
+    _exit(0);
+  }
+  fill(&mine, 2);
+  CHECK(waitpid(child, &status, 0) == child && status == 0);
+  look(&mine);
+  CHECK(!share(heap, mine.memory, mine.bytes)); /* it works on, as private memory */
+  free(mine.memory);
+  for (int n = 0; n < BLOCKS; n++)
+    free(blocks[n].memory);
+  CHECK(pread(fd, text, 7, 0) == 6 && strcmp(text, "theirs") == 0);
+}
+
 int main(int argc, char **argv) {
   int rounds = argc > 1 ? atoi(argv[1]) : 1, threads = argc > 2 ? atoi(argv[2]) : 0;
   pid_t child[CHILDREN] = {0};
@@ -129,6 +157,7 @@ int main(int argc, char **argv) {
     look(&blocks[n]);
   }
   CHECK(file_pages() < 2 * BLOCKS * (770000 / 4096) + 256 * 256); /* nothing of those that are gone: 64 MiB are kept */
+  lose_descriptor();
   puts("all is well");
   return 0;
 }
