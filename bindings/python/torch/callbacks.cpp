@@ -8,7 +8,7 @@ namespace tutti_torch {
 
 namespace {
 
-constexpr int64_t FIRST_NUMBER = int64_t(1) << 30, NUMBERS = int64_t(1) << 30; // those of messages are higher
+constexpr int64_t FIRST_CALLBACKS = int64_t(1) << 30, NUMBERS = int64_t(1) << 30; // those of messages are higher
 constexpr int64_t CALLS = 4096; // of a communicator, whose callbacks may be under way together
 
 } // namespace
@@ -18,7 +18,7 @@ thread_local Callbacks *Callbacks::running_ = nullptr;
 std::shared_ptr<Comm> Callbacks::get_comm() {
   std::lock_guard<std::mutex> held(lock_);
   if (!own_) {
-    int64_t number = FIRST_NUMBER + (of_->number * CALLS + call_ % CALLS) % NUMBERS;
+    int64_t number = FIRST_CALLBACKS + (of_->number * CALLS + call_ % CALLS) % NUMBERS;
     own_ = std::make_shared<Comm>(of_->job, number, of_->ranks);
   }
   return own_;

@@ -15,8 +15,8 @@ struct All {
 };
 
 // Never destroyed. A forked process has none of the groups of its parent.
-All *all = [] {
-  pthread_atfork(nullptr, nullptr, [] { all = new All; });
+All *all_groups = [] {
+  pthread_atfork(nullptr, nullptr, [] { all_groups = new All; });
   return new All;
 }();
 
@@ -27,18 +27,18 @@ std::atomic<uint64_t> all_calls{0};
 Group::Group(std::shared_ptr<Comm> comm, int rank, int size, std::chrono::milliseconds timeout, std::string name)
     : Base(rank, size), comm_(std::move(comm)), channels_(Channels::of(*comm_->job)), timeout_(timeout),
       name_(std::move(name)) {
-  std::lock_guard<std::mutex> held(all->lock);
-  all->groups.insert(this);
+  std::lock_guard<std::mutex> held(all_groups->lock);
+  all_groups->groups.insert(this);
 }
 
 Group::~Group() {
   WithoutGil without; // what it waits for may need Python
   bool is_mine;
   {
-    std::lock_guard<std::mutex> held(all->lock);
-    is_mine = all->groups.erase(this) > 0;
+    std::lock_guard<std::mutex> held(all_groups->lock);
+    is_mine = all_groups->groups.erase(this) > 0;
   }
-  if (!is_mine || all->leaving)
+  if (!is_mine || all_groups->leaving)
     return;
   drain(std::chrono::steady_clock::time_point::max());
   tidy_completing();
@@ -46,11 +46,11 @@ Group::~Group() {
 
 void leave(std::chrono::milliseconds patience) {
   auto until = std::chrono::steady_clock::now() + patience;
-  all->leaving = true;
+  all_groups->leaving = true;
   std::set<Group *> groups;
   {
-    std::lock_guard<std::mutex> held(all->lock);
-    groups = all->groups;
+    std::lock_guard<std::mutex> held(all_groups->lock);
+    groups = all_groups->groups;
   }
   for (Group *group : groups)
     group->drain(until);

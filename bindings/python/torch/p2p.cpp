@@ -8,7 +8,7 @@ namespace tutti_torch {
 
 namespace {
 
-constexpr int64_t FIRST_NUMBER = int64_t(1) << 31; // those of groups are lower
+constexpr int64_t FIRST_MESSAGES = int64_t(1) << 31; // those of groups are lower
 
 thread_local const Channel *advancing = nullptr; // by this thread
 
@@ -26,7 +26,7 @@ void pause(int looks) {
 
 Channel::Channel(tutti_context *context, int64_t from, int64_t to) {
   int64_t ranks[] = {from, to};
-  int64_t number = FIRST_NUMBER + from * tutti_context_size(context) + to;
+  int64_t number = FIRST_MESSAGES + from * tutti_context_size(context) + to;
   tutti_status status = tutti_comm_create_group(context, number, 2, ranks, &comm);
   if (status != TUTTI_OK)
     fail(status);
