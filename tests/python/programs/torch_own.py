@@ -136,4 +136,4 @@ def rank_main(rank, size, path):
 if __name__ == "__main__":
     ranks = int(sys.argv[1])
     with tempfile.TemporaryDirectory() as folder:
-        mp.spawn(rank_main, (ranks, os.path.join(folder, "store")), nprocs=ranks)
+        mp.start_processes(rank_main, (ranks, os.path.join(folder, "store")), nprocs=ranks, start_method="fork")

@@ -158,4 +158,4 @@ if __name__ == "__main__":
     ranks = int(sys.argv[1])
     with tempfile.TemporaryDirectory() as folder:
         os.environ["CHECKPOINTS"] = folder
-        mp.spawn(rank_main, (ranks, os.path.join(folder, "store"), sys.argv[2:]), nprocs=ranks)
+        mp.start_processes(rank_main, (ranks, os.path.join(folder, "store"), sys.argv[2:]), nprocs=ranks, start_method="fork")
