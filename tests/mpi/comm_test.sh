@@ -3,6 +3,9 @@
 set -eu
 . "$TUTTI_SOURCE/tests/support/mpi.sh"
 
+loops=3000 # communicators, more than MPICH can have at a time
+[ -z "$long" ] || loops=10000
+
 for mpi in $mpis; do
   for program in comm_made comm_family comm_many comm_neighbors comm_threads comm_spawn; do
     mpi_build $mpi $program
@@ -16,7 +19,7 @@ for mpi in $mpis; do
       TUTTI_NODES=$nodes mpi_run $mpi $ranks "$work/comm_family-$mpi" $ranks
     done
   done
-  mpi_run $mpi 2 "$work/comm_many-$mpi"
+  mpi_run $mpi 2 "$work/comm_many-$mpi" $loops
   mpi_run $mpi 3 "$work/comm_many-$mpi" 200 20
   mpi_run $mpi 2 "$work/comm_threads-$mpi"
   mpi_run $mpi 3 "$work/comm_threads-$mpi" 10

@@ -17,7 +17,7 @@ for mpi in $mpis; do
     program=$work/calls-$interface-$mpi
     "mpifort.$mpi" -w -g -O1 -fallow-argument-mismatch -I"$folder" -J"$work" -D$interface \
       $(! is_extension $mpi || echo -DEXTENSIONS) "$folder/calls.F90" -o "$program"
-    for ranks in 1 2 3 4; do
+    for ranks in 1 3 ${long:+2 4}; do
       export TUTTI_STATS=1
       mpi_run $mpi $ranks "$program" >"$work/said" 2>&1 || { cat "$work/said"; exit 1; }
       grep -q "^all is well" "$work/said" || { echo "$mpi $interface, $ranks ranks:"; cat "$work/said"; exit 1; }

@@ -6,6 +6,9 @@ set -eu
 # One-sided calls of Debian's MPICH put nothing anywhere where UCX remembers memory that it has registered.
 export UCX_RCACHE_ENABLE=n
 
+rounds=200
+[ -z "$long" ] || rounds=1000
+
 for mpi in $mpis; do
   for program in request_calls request_threads request_errors request_orders; do
     mpi_build $mpi $program
@@ -18,7 +21,7 @@ for mpi in $mpis; do
     MALLOC_PERTURB_=90 mpi_run $mpi $ranks "$work/request_errors-$mpi" # what is freed is not used
   done
   orders=$work/request_orders-$mpi
-  mpi_run $mpi 5 "$orders" 1000
+  mpi_run $mpi 5 "$orders" $rounds
   mpi_run $mpi 2 "$orders" 20
   TUTTI_NODES=2,3 mpi_run $mpi 5 "$orders" 20
   TUTTI_PROGRESS=thread mpi_run $mpi 3 "$orders" 20

@@ -9,7 +9,7 @@ if [ -n "${TUTTI_TEST_LONG:-}" ]; then seeds=$(seq 40) trials=600 large=large; f
 for mpi in $mpis; do
   mpi_build $mpi serve_edges
   mpi_build $mpi serve_ops
-  for ranks in 2 3; do
+  for ranks in 3 ${long:+2}; do
     mpi_run $mpi $ranks env TUTTI_STATS="$work/ops.json" "$work/serve_ops-$mpi" taken
     grep -q '"native": 1[.,}]' "$work/ops.json" || { cat "$work/ops.json" && exit 1; }
     mpi_run $mpi $ranks "$work/serve_ops-$mpi" refused

@@ -18,7 +18,7 @@ for mpi in $mpis; do
   ran=1
   mpi_build $mpi session_calls
   program=$work/session_calls-$mpi
-  for ranks in 2 3 4; do
+  for ranks in 2 3 ${long:+4}; do
     for what in only beside before; do serves $mpi $ranks $what; done
   done
   mpi_run $mpi 3 "$program" after

@@ -9,6 +9,8 @@ if [ -z "$mpis" ]; then echo "no MPI"; exit 77; fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 ulimit -c 0
+long= # does more
+if [ -n "${TUTTI_TEST_LONG:-}" ]; then long=yes; fi
 
 # Libraries with sanitizers need theirs before them. MPIs leak; the thread sanitizer does not see how they lock.
 sanitize=$(grep -o '^TUTTI_SANITIZE:.*' "$(dirname "$TUTTI_BIN")/CMakeCache.txt" | cut -d= -f2)
