@@ -44,7 +44,7 @@ typedef void visit(const tt_task *task, const struct machine *on, const tt_candi
 #ifdef __SANITIZE_ADDRESS__
 enum { ONE_OF = 30 };
 #else
-enum { ONE_OF = 10 };
+enum { ONE_OF = 20 };
 #endif
 
 /* What is visited in a short run: one of so many; each visit begins with another. */

@@ -9,7 +9,7 @@
 
 #include <unistd.h>
 
-enum { ROUNDS = 6000 };
+enum { ROUNDS = 3000 };
 
 static char path[] = "/tmp/tutti-fuzz-learned-XXXXXX", written[64], lock[80];
 static int used, said;
@@ -137,7 +137,7 @@ static void parse_changed(void) {
   int files = fuzz_read("learned", file);
   const char *given = getenv("TUTTI_TEST_SEED");
   uint64_t seed = given ? strtoull(given, NULL, 10) : (uint64_t)time(NULL);
-  int rounds = getenv("TUTTI_TEST_LONG") ? ROUNDS * 20 : ROUNDS;
+  int rounds = getenv("TUTTI_TEST_LONG") ? ROUNDS * 40 : ROUNDS;
   tt_random random;
   tt_random_init(&random, seed);
   for (int n = 0; n < rounds; n++) {

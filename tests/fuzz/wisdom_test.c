@@ -11,7 +11,7 @@
 
 #define MACHINE "0123456789abcdef"
 
-enum { ROUNDS = 6000 };
+enum { ROUNDS = 3000 };
 
 static char path[] = "/tmp/tutti-fuzz-wisdom-XXXXXX", written[64], lock[80];
 static int used, scanned;
@@ -147,7 +147,7 @@ static void parse_changed(void) {
   const char *given = getenv("TUTTI_TEST_SEED");
   uint64_t seed = given ? strtoull(given, NULL, 10) : (uint64_t)time(NULL);
   size_t size = wisdom_write(MACHINE, right);
-  int rounds = getenv("TUTTI_TEST_LONG") ? ROUNDS * 20 : ROUNDS;
+  int rounds = getenv("TUTTI_TEST_LONG") ? ROUNDS * 40 : ROUNDS;
   tt_random random;
   tt_random_init(&random, seed);
   parse_copy(right, size);

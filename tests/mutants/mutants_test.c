@@ -14,7 +14,10 @@
 
 #include <cmocka.h>
 
-enum { BASES = 150, MUTANTS = 5600, SCHEDULES = 60 };
+enum { BASES = 75, MUTANTS = 2800, SCHEDULES = 60 };
+
+/* make test-long has more. */
+static int times(void) { return getenv("TUTTI_TEST_LONG") ? 10 : 1; }
 
 static const struct mutation {
   const char *name, *harmless; /* harmless: why some of them are */
@@ -90,7 +93,7 @@ static void test_compiled_plans_are_proven_and_run_right(void **state) {
   (void)state;
   tt_random random;
   tt_random_init(&random, 11);
-  for (int n = 0; n < BASES; n++) {
+  for (int n = 0; n < BASES * times(); n++) {
     plan_case base;
     tt_facts facts;
     assert_true(draw_base(&random, &base));
@@ -138,7 +141,7 @@ static void test_without_slots_those_hang_that_the_verifier_names(void **state) 
   tt_random random;
   tt_random_init(&random, 12);
   int hang = 0;
-  for (int n = 0; n < BASES; n++) {
+  for (int n = 0; n < BASES * times(); n++) {
     plan_case base;
     tt_facts facts;
     assert_true(draw_base(&random, &base));
@@ -148,7 +151,7 @@ static void test_without_slots_those_hang_that_the_verifier_names(void **state) 
   }
   int hanging_examples = count_hanging_examples();
   assert_true(hanging_examples > 0);
-  print_message("without slots %d of %d compiled plans and %d of %d examples hang, as said\n", hang, BASES,
+  print_message("without slots %d of %d compiled plans and %d of %d examples hang, as said\n", hang, BASES * times(),
                 hanging_examples, EXAMPLES);
 }
 
@@ -276,7 +279,7 @@ static void test_what_a_run_shows_wrong_is_refused(void **state) {
   tt_random_init(&random, 13);
   tally tallies[TT_COUNT(mutations)] = {{0}};
   int of_collective[TT_COLLECTIVE_COUNT + 1] = {0}, ordered = 0;
-  for (int made = 0; made < MUTANTS;) {
+  for (int made = 0; made < MUTANTS * times();) {
     size_t kind = (size_t)made % TT_COUNT(mutations);
     plan_case mutant;
     assert_true(draw_base(&random, &mutant));
