@@ -16,7 +16,7 @@ skip() {
 mpis=$(cd "$build/lib" && ls libtutti-*.so 2>/dev/null | sed 's/libtutti-//; s/\.so//') || true
 [ -n "$mpis" ] || skip "no MPI, no interposer"
 
-cases="--cases 40"
+cases="--cases 15"
 ! is_long || cases="--passes 1"
 
 compile() { # MPI
