@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 PACKAGE = pathlib.Path(os.environ["TUTTI_BIN"]).parent / "lib/python"
+RANKS = (1, 2, 3) if os.environ.get("TUTTI_TEST_LONG") == "1" else (3,)
 EXAMPLES = pathlib.Path(__file__).parents[2] / "examples/python"
 PYTHON = "/usr/bin/python3"  # the system's, whose torch it was built for
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(PACKAGE)}
@@ -24,14 +25,14 @@ def run(ranks, example, *arguments):
 
 
 def test_ddp_digits():
-    for ranks in (1, 2, 3):
+    for ranks in RANKS:
         said = {run(ranks, "ddp_digits.py") for _ in range(2)}
         assert len(said) == 1, said
         assert float(re.search(r"([\d.]+)% of", said.pop())[1]) > 90, said
 
 
 def test_fsdp_text():
-    for ranks in (1, 2, 3):
+    for ranks in RANKS:
         said = {run(ranks, "fsdp_text.py", "40") for _ in range(2)}
         assert len(said) == 1, said
         first, last = map(float, re.findall(r"loss ([\d.]+)", said.pop()))

@@ -35,6 +35,5 @@ def check(what, *command):
 
 strict = ["/usr/bin/mypy", "--strict", "--python-executable", PYTHON]
 check("the package", *strict, "--ignore-missing-imports", "--follow-imports=silent", "-p", "tutti")
-check("a program", *strict, PROGRAMS / "typed.py")
-check("mistakes", *strict, PROGRAMS / "mistyped.py")
+check("a program, and mistakes", *strict, PROGRAMS / "typed.py", PROGRAMS / "mistyped.py")
 check("stubs", "/usr/bin/stubtest", "tutti._tutti", "--ignore-missing-stub", "--concise", "--mypy-config-file", "mypy.ini")
