@@ -37,7 +37,9 @@ function(test_register name)
   endif()
 endfunction()
 
-set(long_tests property/execute mutants/mutants transport/tcp/fault) # start first, so that nobody waits for them
+# Start first, so that nobody waits for them.
+set(long_tests property/execute python/torch python/torch_launch python/torch_examples python/jobs python/joined python/types
+    conformance/large conformance/counts mutants/mutants mutants/bound transport/tcp/fault)
 
 file(GLOB_RECURSE c_tests RELATIVE ${CMAKE_SOURCE_DIR} CONFIGURE_DEPENDS src/*_test.c tests/*_test.c)
 if(NOT svm)
