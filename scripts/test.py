@@ -26,7 +26,7 @@ STAGES = [  # preset, what it is, ctest's choice of tests (None: only build)
     ("release", "lint", ["-L", "lint"]),
     ("clang", "clang, warnings are errors", None),
     ("asan", "address and undefined sanitizers", ["-LE", "lint|cluster", "-E", ONCE]),
-    ("tsan", "thread sanitizer", ["-R", "^(transport|exec|job|agree|wait|call|api|boot)/", "-E", "^transport/ucx/jobs$"]),
+    ("tsan", "thread sanitizer", ["-R", "^(transport|exec|job|agree|wait|call|api|boot)/", "-E", "^transport/ucx/jobs$|^exec/table$"]),
 ]
 STARTS_PROGRAMS = "start programs of that processor by name, which the kernel of this machine does not know"
 NOT_EMULATED = [  # tests, and why they do not run in an emulator of another processor
