@@ -11,22 +11,25 @@
 #include <unistd.h>
 
 #define MOST_BYTES ((uint64_t)256 << 30) /* each rank maps those of all others */
-enum { DESCRIPTOR_LEAST = 500, RANGES = 8192 };
+enum { DESCRIPTOR_LEAST = 500, RANGES = 8192, LOOK_MS = 100 };
 
 typedef struct range {
   uint32_t place, count;
 } range;
 
-typedef struct ranges {
-  range at[RANGES]; /* by place; none touches the next */
-  uint32_t count;
-} ranges;
+typedef struct legacy { /* a place that processes may have inherited: of forks after `taken`, up to `left` */
+  range at;
+  uint32_t taken, left;
+} legacy;
 
 static struct {
   int fd;
   uint64_t inode, device;
-  uint32_t total, used;   /* granules; those from `used` on were never taken */
-  ranges free, inherited; /* before it */
+  uint32_t total, used; /* granules; those from `used` on were never taken */
+  range free[RANGES];   /* by place; none touches the next */
+  legacy inherited[RANGES];
+  uint32_t free_count, inherited_count;
+  uint32_t looked_ms; /* when it was asked last who lives */
 } file = {.fd = -1};
 
 /* At a number where programs do not look for theirs. */
@@ -65,11 +68,14 @@ bool tt_heap_file_is_ours(void) {
 }
 
 bool tt_heap_file_tell(tt_heap_file *made) {
+  int cancel;
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
   pthread_mutex_lock(&tt_heap.lock);
   bool there = !tt_heap.child && tt_heap_file_make() && tt_heap_file_is_ours();
   if (there)
     *made = (tt_heap_file){file.fd, file.inode, (uint64_t)file.total * HEAP_GRANULE};
   pthread_mutex_unlock(&tt_heap.lock);
+  pthread_setcancelstate(cancel, NULL);
   return there;
 }
 
@@ -84,27 +90,37 @@ void *tt_heap_place_map(void *at, uint32_t place, uint32_t count, bool shared) {
 
 /* ---- places ---- */
 
-static void cut_out(ranges *of, uint32_t n) {
-  memmove(&of->at[n], &of->at[n + 1], (--of->count - n) * sizeof of->at[0]);
+static void cut_out(uint32_t n) {
+  memmove(&file.free[n], &file.free[n + 1], (--file.free_count - n) * sizeof file.free[0]);
 }
 
-/* Where there is no room for one more, it is lost. */
-static void add(ranges *to, range more) {
+/* Where there is no room for one more, the place is never used again. */
+void tt_heap_place_give(uint32_t place, uint32_t count) {
   uint32_t n = 0;
-  while (n < to->count && to->at[n].place < more.place)
+  range *at = file.free;
+  while (n < file.free_count && at[n].place < place)
     n++;
-  bool after = n > 0 && to->at[n - 1].place + to->at[n - 1].count == more.place;
-  bool before = n < to->count && more.place + more.count == to->at[n].place;
+  bool after = n > 0 && at[n - 1].place + at[n - 1].count == place;
+  bool before = n < file.free_count && place + count == at[n].place;
   if (after) {
-    to->at[n - 1].count += more.count + (before ? to->at[n].count : 0);
+    at[n - 1].count += count + (before ? at[n].count : 0);
     if (before)
-      cut_out(to, n);
+      cut_out(n);
   } else if (before) {
-    to->at[n] = (range){more.place, more.count + to->at[n].count};
-  } else if (to->count < RANGES) {
-    memmove(&to->at[n + 1], &to->at[n], (to->count++ - n) * sizeof to->at[0]);
-    to->at[n] = more;
+    at[n] = (range){place, count + at[n].count};
+  } else if (file.free_count < RANGES) {
+    memmove(&at[n + 1], &at[n], (file.free_count++ - n) * sizeof at[0]);
+    at[n] = (range){place, count};
   }
+}
+
+void tt_heap_place_leave(uint32_t place, uint32_t count, uint32_t taken) {
+  legacy *last = file.inherited_count > 0 ? &file.inherited[file.inherited_count - 1] : NULL;
+  uint32_t left = tt_heap_forks();
+  if (last && last->taken == taken && last->left == left && last->at.place + last->at.count == place)
+    last->at.count += count;
+  else if (file.inherited_count < RANGES)
+    file.inherited[file.inherited_count++] = (legacy){{place, count}, taken, left};
 }
 
 static bool punch(range of) {
@@ -115,33 +131,36 @@ static bool punch(range of) {
   return gone;
 }
 
-static void take_back(void) {
-  if (file.inherited.count == 0 || tt_heap_has_heirs())
+void tt_heap_take_back(void) {
+  uint32_t now_ms = tt_heap_now_ms(), kept = 0;
+  if (file.inherited_count == 0 || tt_heap.child ||
+      now_ms - file.looked_ms < LOOK_MS) /* a child: its parent has them */
     return;
-  for (uint32_t n = 0; n < file.inherited.count; n++)
-    if (punch(file.inherited.at[n]))
-      add(&file.free, file.inherited.at[n]);
-  file.inherited.count = 0;
+  file.looked_ms = now_ms;
+  for (uint32_t n = 0; n < file.inherited_count; n++) {
+    const legacy *of = &file.inherited[n];
+    if (!tt_heap_has_heirs(of->taken, of->left) && punch(of->at))
+      tt_heap_place_give(of->at.place, of->at.count);
+    else
+      file.inherited[kept++] = *of;
+  }
+  file.inherited_count = kept;
 }
 
 uint32_t tt_heap_place_take(uint32_t count) {
-  take_back();
-  for (uint32_t n = 0; n < file.free.count; n++) {
-    range *found = &file.free.at[n];
+  tt_heap_take_back();
+  for (uint32_t n = 0; n < file.free_count; n++) {
+    range *found = &file.free[n];
     uint32_t place = found->place;
     if (found->count < count)
       continue;
     *found = (range){place + count, found->count - count};
     if (found->count == 0)
-      cut_out(&file.free, n);
+      cut_out(n);
     return place;
   }
   if (count > file.total - file.used)
     return HEAP_NONE;
   file.used += count;
   return file.used - count;
-}
-
-void tt_heap_place_give(uint32_t place, uint32_t count, bool inherited) {
-  add(inherited ? &file.inherited : &file.free, (range){place, count});
 }

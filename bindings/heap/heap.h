@@ -27,6 +27,7 @@ typedef struct heap_granule {
   uint64_t used;           /* first of a run: bytes of it that calls have used, all together */
   uint32_t count;          /* first and last of a run: its granules */
   uint32_t place;          /* first of a run that is not private: where in the file it begins, in granules */
+  uint32_t taken;          /* the same: forks until it got that place */
   uint32_t next, previous; /* first of a free run: in its list */
   uint32_t freed_ms;       /* first of a dirty run: when */
   uint32_t run;            /* of a shared live run: its first */
@@ -45,11 +46,12 @@ typedef struct heap {
   unsigned char *base; /* of the region */
   size_t bytes;        /* of the region; 0: there is no heap */
   uint32_t total;      /* granules of the region */
-  uint32_t used;       /* runs lie before it */
+  uint32_t used, open; /* runs lie before `used`; what is before `open` is memory that the process may use */
   heap_granule *granule;
   heap_list dirty, clean[HEAP_BINS]; /* of clean runs: by log2 of their granules */
   size_t live_bytes, live_most, dirty_bytes;
   size_t threshold; /* shorter blocks are the C library's */
+  bool parts;       /* blocks may move of which calls use only a part */
   bool child;       /* of a process whose peers read its file: it has none */
   pthread_mutex_t lock;
 } heap;
@@ -68,12 +70,13 @@ static inline size_t tt_heap_size(uint32_t count) { return count * HEAP_GRANULE;
 
 /* region.c */
 void tt_heap_die(const char *what) __attribute__((noreturn));
-uint32_t tt_heap_now_ms(void); /* cheap, and coarse */
+uint32_t tt_heap_now_ms(void);        /* cheap, and coarse */
+bool tt_heap_open(uint32_t granules); /* so many of the region are memory; false: the system refuses */
 
 /* names.c */
-bool tt_heap_is_malloc(void); /* all of its names are what the program calls by them */
+bool tt_heap_is_malloc(void); /* the program calls it by all of its names, and nothing but the C library is behind it */
 
-/* runs.c: NULL: no room. align: a power of two. `clean`: zeroes are wanted, and what is returned has them. */
+/* runs.c: NULL: no room. align: a power of two. zero: what is returned has zeroes. */
 void *tt_heap_take(size_t bytes, size_t align, bool zero);
 void tt_heap_give(void *memory);
 size_t tt_heap_room(const void *memory);         /* its bytes */
@@ -84,12 +87,16 @@ bool tt_heap_file_make(void);                /* at the first time; false: there 
 bool tt_heap_file_is_ours(void);             /* its descriptor still is */
 bool tt_heap_file_tell(tt_heap_file *made);  /* takes the lock itself */
 uint32_t tt_heap_place_take(uint32_t count); /* HEAP_NONE: there is no room */
-/* Empties it, and it may be used again: when no process lives that may have inherited it, if `inherited`. */
-void tt_heap_place_give(uint32_t place, uint32_t count, bool inherited);
+/* It is empty, and may be used again. */
+void tt_heap_place_give(uint32_t place, uint32_t count);
+/* The same with what is in it, when no process lives that may have inherited it since it was taken. */
+void tt_heap_place_leave(uint32_t place, uint32_t count, uint32_t taken);
+void tt_heap_take_back(void); /* what was left, and nobody has any more */
 void *tt_heap_place_map(void *at, uint32_t place, uint32_t count,
                         bool shared); /* NULL: it failed. at: NULL: anywhere */
 
 /* share.c: with the lock */
+void tt_heap_lending(bool begins);
 void tt_heap_use(const void *data, size_t bytes); /* takes the lock itself, as the next */
 bool tt_heap_locate(const void *data, size_t bytes, uint64_t *offset);
 /* It becomes private, without its contents; they are the system's again. false: it stays what it was. */
@@ -107,6 +114,8 @@ void tt_heap_let_go(heap_hold *held);
 
 /* fork.c */
 void tt_heap_watch_forks(void);
-bool tt_heap_has_heirs(void); /* a process may live that has what was frozen */
+uint32_t tt_heap_forks(void); /* so far */
+/* Whether a process may live that comes from a fork after the first `from`, and among the first `to`. */
+bool tt_heap_has_heirs(uint32_t from, uint32_t to);
 
 #endif

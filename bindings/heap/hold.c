@@ -1,7 +1,7 @@
 /* bindings/heap/hold.c - while a block moves, threads that write to it wait: userfaultfd, by write protection.
  *
- * Where the system lets this process see only faults of programs, not of system calls (vm.unprivileged_userfaultfd = 0 and
- * no capability), a read() into the block would fail meanwhile: then nothing is held. */
+ * Where the system lets this process see only faults of programs, not of system calls (vm.unprivileged_userfaultfd = 0
+ * and no capability), a read() into the block would fail meanwhile: then nothing is held. */
 #include "heap.h"
 
 #include <fcntl.h>

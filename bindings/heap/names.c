@@ -38,21 +38,31 @@ OWN(memalign);
 OWN(aligned_alloc);
 OWN(malloc_usable_size);
 
+static size_t (*usable_size)(void *memory); /* the C library's; set before there are blocks */
+
+/* What would be called by that name without the heap; NULL where that is no function of the C library. */
+static void *find_behind(const char *name) {
+  Dl_info about, libc;
+  void *found = dlsym(RTLD_NEXT, name);
+  bool known = found && dladdr(found, &about) && dladdr((void *)(uintptr_t)__libc_malloc, &libc);
+  return known && about.dli_fbase == libc.dli_fbase ? found : NULL;
+}
+
 bool tt_heap_is_malloc(void) {
-  return malloc == own_malloc && calloc == own_calloc && realloc == own_realloc && free == own_free &&
-         posix_memalign == own_posix_memalign && memalign == own_memalign && aligned_alloc == own_aligned_alloc &&
-         malloc_usable_size == own_malloc_usable_size;
+  bool first = malloc == own_malloc && calloc == own_calloc && realloc == own_realloc && free == own_free &&
+               posix_memalign == own_posix_memalign && memalign == own_memalign && aligned_alloc == own_aligned_alloc &&
+               malloc_usable_size == own_malloc_usable_size;
+  void *found = find_behind("malloc_usable_size");
+  memcpy(&usable_size, &found, sizeof usable_size);
+  return first && found && find_behind("malloc") && find_behind("free");
 }
 
 static size_t room_of(void *memory) {
-  static size_t (*_Atomic of_libc)(void *memory);
-  size_t (*usable_size)(void *) = atomic_load_explicit(&of_libc, memory_order_relaxed);
   if (tt_heap_has(memory))
     return tt_heap_room(memory);
-  if (!usable_size) {
+  if (!usable_size) { /* there is no heap */
     void *found = dlsym(RTLD_NEXT, "malloc_usable_size");
     memcpy(&usable_size, &found, sizeof usable_size);
-    atomic_store_explicit(&of_libc, usable_size, memory_order_relaxed);
   }
   return usable_size(memory);
 }

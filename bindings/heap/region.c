@@ -13,6 +13,7 @@
 #define ALIGN ((size_t)2 << 20) /* of huge pages */
 #define LEAST_BYTES ((size_t)16 << 30)
 #define MOST_BYTES ((size_t)4 << 40)
+#define STEP_BYTES ((size_t)64 << 20)
 
 heap tt_heap = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -53,9 +54,22 @@ static bool commits_strictly(void) {
   return mode == '2';
 }
 
-static void *reserve(size_t bytes) {
-  void *made = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+static void *reserve(size_t bytes, int protection) {
+  void *made = mmap(NULL, bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   return made != MAP_FAILED ? made : NULL;
+}
+
+/* Beyond, the region is no memory: mlockall and core files pass over it. */
+bool tt_heap_open(uint32_t granules) {
+  size_t had = tt_heap_size(tt_heap.open), wanted = tt_heap_size(granules);
+  if (granules <= tt_heap.open)
+    return true;
+  wanted = (wanted + STEP_BYTES - 1) / STEP_BYTES * STEP_BYTES;
+  wanted = wanted < tt_heap.bytes ? wanted : tt_heap.bytes;
+  if (mprotect(tt_heap.base + had, wanted - had, PROT_READ | PROT_WRITE) != 0)
+    return false;
+  tt_heap.open = (uint32_t)(wanted / HEAP_GRANULE);
+  return true;
 }
 
 /* Of programs with a sanitizer, which has a malloc of its own. */
@@ -73,8 +87,8 @@ static const char *make(void) {
   if (commits_strictly())
     return "the system overcommits no memory";
   size_t bytes = region_bytes();
-  unsigned char *room = reserve(bytes + ALIGN);
-  tt_heap.granule = reserve(bytes / HEAP_GRANULE * sizeof(heap_granule));
+  unsigned char *room = reserve(bytes + ALIGN, PROT_NONE);
+  tt_heap.granule = reserve(bytes / HEAP_GRANULE * sizeof(heap_granule), PROT_READ | PROT_WRITE);
   if (!room || !tt_heap.granule)
     return "there is no room in the address space";
   size_t before = -(uintptr_t)room & (ALIGN - 1);
@@ -104,16 +118,29 @@ static size_t read_bytes(const char *text) {
   static const char units[] = "KMG";
   char *end = NULL;
   size_t bytes = text ? (size_t)strtoull(text, &end, 10) : 0;
-  const char *unit = text && *end ? strchr(units, *end & ~('a' - 'A')) : NULL;
-  bytes <<= unit ? 10 * (unit - units + 1) : 0;
+  char letter = text ? (char)(*end & ~('a' - 'A')) : '\0';
+  const char *unit = letter >= 'A' && letter <= 'Z' ? strchr(units, letter) : NULL;
+  int shift = unit ? 10 * (int)(unit - units + 1) : 0;
+  bytes = bytes <= MOST_BYTES >> shift ? bytes << shift : 0;
   return bytes >= 4096 ? bytes : HEAP_GRANULE;
 }
 
-/* Before the constructors of all others, the C library's too (initfirst): what they ask of fork comes after. */
+static bool is_wanted(const char *text) {
+  if (!text || !*text || strcmp(text, "off") == 0)
+    return false;
+  tt_heap.parts = strcmp(text, "parts") == 0;
+  if (tt_heap.parts || strcmp(text, "on") == 0)
+    return true;
+  dprintf(STDERR_FILENO, "tutti: TUTTI_HEAP '%s' is neither on, parts nor off: it is off\n", text);
+  return false;
+}
+
+/* Before the constructors of all others, the C library's too (initfirst; glibc before 2.34 has one more such library,
+ * libpthread): what they ask of fork comes after. */
 __attribute__((constructor)) static void begin(int count, char **arguments, char **environment) {
   (void)count, (void)arguments;
-  const char *wanted = value_of(environment, "TUTTI_HEAP"), *log = value_of(environment, "TUTTI_LOG");
-  if (!wanted || strcmp(wanted, "on") != 0)
+  const char *log = value_of(environment, "TUTTI_LOG");
+  if (!is_wanted(value_of(environment, "TUTTI_HEAP")))
     return;
   tt_heap.threshold = read_bytes(value_of(environment, "TUTTI_HEAP_BYTES"));
   const char *missing = make();
@@ -126,6 +153,6 @@ __attribute__((constructor)) static void begin(int count, char **arguments, char
 tt_heap_offer_function tutti_heap_offer;
 
 __attribute__((visibility("default"))) const tt_heap_offer *tutti_heap_offer(void) {
-  static const tt_heap_offer offer = {TT_HEAP_VERSION, tt_heap_file_tell, tt_heap_use, tt_heap_locate};
+  static const tt_heap_offer offer = {TT_HEAP_VERSION, tt_heap_file_tell, tt_heap_lending, tt_heap_use, tt_heap_locate};
   return tt_heap.bytes > 0 ? &offer : NULL;
 }

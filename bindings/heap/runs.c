@@ -20,11 +20,13 @@ static uint32_t granules_of(size_t bytes) { return (uint32_t)((bytes + HEAP_GRAN
 /* What a run is, where nothing is said: private, and never used by a call. */
 typedef struct about {
   heap_kind kind;
-  uint32_t place;
+  uint32_t place, taken;
   uint64_t used;
 } about;
 
-static about about_of(uint32_t first) { return (about){(heap_kind)of(first)->kind, of(first)->place, of(first)->used}; }
+static about about_of(uint32_t first) {
+  return (about){(heap_kind)of(first)->kind, of(first)->place, of(first)->taken, of(first)->used};
+}
 
 /* Of the same run from its granule `behind` on. */
 static about rest_of(about run, uint32_t behind) {
@@ -40,6 +42,7 @@ static void mark(uint32_t first, uint32_t count, heap_state state, about run) {
   of(first)->kind = of(last)->kind = (uint8_t)run.kind;
   of(first)->count = of(last)->count = count;
   of(first)->place = run.place;
+  of(first)->taken = run.taken;
   of(first)->used = run.used;
 }
 
@@ -87,13 +90,16 @@ static bool goes_on(uint32_t first, heap_state state, about run, uint32_t second
 static void put_free(uint32_t first, uint32_t count, heap_state state, about run) {
   if (goes_on(first, state, run, first + count)) {
     uint32_t more = of(first + count)->count;
+    run.taken = of(first + count)->taken < run.taken ? of(first + count)->taken : run.taken;
     pull(first + count);
     count += more;
   }
   uint32_t before = first > 0 && of(first - 1)->state == state ? first - of(first - 1)->count : first;
   mark(first, count, state, run);
   if (before < first && goes_on(before, state, about_of(before), first)) {
+    uint32_t taken = run.taken;
     run = about_of(before);
+    run.taken = taken < run.taken ? taken : run.taken;
     unmark(first);
     pull(before);
     count += first - before;
@@ -123,7 +129,7 @@ static uint32_t find_free(uint32_t count) {
 /* Granules that nobody had before. */
 static uint32_t take_new(uint32_t count) {
   uint32_t first = tt_heap.used;
-  if (count > tt_heap.total - first)
+  if (count > tt_heap.total - first || !tt_heap_open(first + count))
     return HEAP_NONE;
   tt_heap.used += count;
   return first;
@@ -205,6 +211,7 @@ static bool keeps_too_much(void) {
 
 /* The oldest first. */
 static void give_back(void) {
+  tt_heap_take_back();
   while (tt_heap.dirty.last != HEAP_NONE && keeps_too_much()) {
     uint32_t first = tt_heap.dirty.last, count = of(first)->count;
     about run = about_of(first);
@@ -255,6 +262,7 @@ static bool grow(uint32_t first, uint32_t count) {
   if ((!dirty && !goes_on(first, HEAP_CLEAN, run, end)) || of(end)->count < more)
     return false;
   uint32_t free_count = of(end)->count;
+  run.taken = of(end)->taken < run.taken ? of(end)->taken : run.taken;
   about rest = rest_of(about_of(end), more);
   pull(end);
   unmark(first);

@@ -1,42 +1,18 @@
 /* bindings/heap/share.c - from private to shared and back.
  *
  * A block moves into the file when calls have used twice its length: what only one call ever uses is not worth the
- * copy. While it moves nobody may write to it. Where the call has all of it, that holds, since nobody else may write to
- * what a call uses; else other threads are made to wait (hold.c), or there must be none. */
+ * copy. While it moves nobody may write to it: another thread, a device, another process. Where the call has all of
+ * the block, that holds, since nobody else may write to what a call uses. With TUTTI_HEAP=parts blocks move of which a
+ * call has a part, too: threads that write to the rest wait meanwhile (hold.c), but devices do not. */
 #include "heap.h"
 
-#include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
-enum { ASK_MS = 100, PAGE = 4096, USES = 2 };
+#define PIECE_BYTES ((size_t)4 << 20) /* of a move: so much is there twice */
+enum { PAGE = 4096, USES = 2 };
 
-/* Threads of this process; 0: the system does not say. Without malloc. */
-static long count_threads(void) {
-  char text[512] = "";
-  int fd = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
-  ssize_t got = fd >= 0 ? read(fd, text, sizeof text - 1) : -1;
-  if (fd >= 0)
-    close(fd);
-  const char *at = got > 0 ? strrchr(text, ')') : NULL; /* field 2 ends there, threads are field 20 */
-  for (int field = 2; at && field < 20; field++)
-    at = strchr(at + 1, ' ');
-  return at ? strtol(at, NULL, 10) : 0;
-}
-
-/* Asks at most ten times a second where there are others. */
-static bool is_alone(void) {
-  static uint32_t asked_ms;
-  uint32_t now_ms = tt_heap_now_ms();
-  if (now_ms - asked_ms < ASK_MS)
-    return false;
-  if (count_threads() == 1)
-    return true;
-  asked_ms = now_ms;
-  return false;
-}
+static atomic_int lenders; /* calls that lend, or may: release as one ends, acquire before a frozen block moves */
 
 void tt_heap_set_run(uint32_t first) {
   for (uint32_t n = 0; n < tt_heap_of(first)->count; n++)
@@ -60,30 +36,40 @@ static void copy(unsigned char *to, const unsigned char *from, size_t bytes) {
 }
 
 /* By a map over the old one, which hooks of MPIs and UCX take for the end of what was there. (UCX 1.13 stands in front
- * of mremap and loses its last argument.) */
+ * of mremap and loses its last argument.) false: it did not begin. */
 static bool move_there(uint32_t first, uint32_t place) {
   const heap_granule *run = tt_heap_of(first);
-  void *made = tt_heap_place_map(NULL, place, run->count, true);
-  if (!made)
-    return false;
-  copy(made, tt_heap_at(first), run->bytes);
-  bool moved = tt_heap_place_map(tt_heap_at(first), place, run->count, true) != NULL;
-  munmap(made, tt_heap_size(run->count));
-  return moved;
+  uint32_t step = PIECE_BYTES / HEAP_GRANULE;
+  unsigned char *made = tt_heap_place_map(NULL, place, run->count, true);
+  for (uint32_t done = 0; made && done < run->count; done += step) {
+    uint32_t count = run->count - done < step ? run->count - done : step;
+    size_t at = tt_heap_size(done), left = at < run->bytes ? run->bytes - at : 0, all = tt_heap_size(count);
+    copy(made + at, tt_heap_at(first + done), left < all ? left : all);
+    if (tt_heap_place_map(tt_heap_at(first + done), place + done, count, true))
+      continue;
+    if (done > 0)
+      tt_heap_die("the system has no memory to map the rest of a block\n");
+    munmap(made, tt_heap_size(run->count));
+    made = NULL;
+  }
+  if (made)
+    munmap(made, tt_heap_size(run->count));
+  return made != NULL;
 }
 
 static bool share(uint32_t first) {
-  const heap_granule *run = tt_heap_of(first);
+  heap_granule *run = tt_heap_of(first);
   uint32_t count = run->count, place = tt_heap_place_take(count);
   if (place == HEAP_NONE)
     return false;
   if (!move_there(first, place)) {
-    tt_heap_place_give(place, count, false);
+    tt_heap_place_leave(place, count, 0); /* with what was copied */
     return false;
   }
   if (run->kind == HEAP_FROZEN)
-    tt_heap_place_give(run->place, count, true);
+    tt_heap_place_leave(run->place, count, run->taken);
   set_kind(first, HEAP_SHARED, place);
+  run->taken = tt_heap_forks();
   tt_heap_set_run(first);
   return true;
 }
@@ -117,12 +103,30 @@ static bool is_ours(const void *data, size_t bytes) {
   return at < tt_heap.bytes && bytes > 0 && bytes <= tt_heap.bytes - at && !tt_heap.child;
 }
 
-/* Moves it, if nobody can write to it meanwhile. whole: the call uses all of it. */
+/* The stack of this thread, as of a coroutine: it would wait for itself. */
+static bool is_own_stack(uint32_t first) {
+  size_t at = (size_t)((unsigned char *)__builtin_frame_address(0) - (unsigned char *)tt_heap_at(first));
+  return at < tt_heap_size(tt_heap_of(first)->count);
+}
+
+void tt_heap_lending(bool begins) { atomic_fetch_add_explicit(&lenders, begins ? 1 : -1, memory_order_release); }
+
+/* Whether nobody reads at the place of a frozen block: the call that asks has not lent anything yet. */
+static bool nobody_else_lends(void) { return atomic_load_explicit(&lenders, memory_order_acquire) <= 1; }
+
+/* Moves it, if nobody can write to it or read it meanwhile. whole: the call uses all of it. */
 static void share_safely(uint32_t first, bool whole) {
+  const heap_granule *run = tt_heap_of(first);
   heap_hold held = {.fd = -1};
-  if (whole || is_alone() || tt_heap_hold(&held, tt_heap_at(first), tt_heap_size(tt_heap_of(first)->count)))
+  int cancel;
+  if ((run->kind == HEAP_FROZEN && !nobody_else_lends()) || (!whole && !tt_heap.parts) ||
+      (!whole && is_own_stack(first)))
+    return;
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+  if (whole || tt_heap_hold(&held, tt_heap_at(first), tt_heap_size(run->count)))
     share(first);
   tt_heap_let_go(&held);
+  pthread_setcancelstate(cancel, NULL);
 }
 
 void tt_heap_use(const void *data, size_t bytes) {
@@ -164,7 +168,10 @@ bool tt_heap_empty(uint32_t first) {
   int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
   if (mmap(tt_heap_at(first), bytes, PROT_READ | PROT_WRITE, flags, -1, 0) == MAP_FAILED)
     return false;
-  tt_heap_place_give(run->place, run->count, run->kind == HEAP_FROZEN);
+  if (run->kind == HEAP_FROZEN)
+    tt_heap_place_leave(run->place, run->count, run->taken);
+  else
+    tt_heap_place_give(run->place, run->count);
   set_kind(first, HEAP_PRIVATE, 0);
   run->used = 0;
   return true;

@@ -14,7 +14,7 @@ build() {
 
 # run COMMAND...
 run() {
-  env TUTTI_HEAP=on LD_PRELOAD="$heap" timeout -k 5 600 "$@" >"$work/output" 2>&1 || { cat "$work/output"; exit 1; }
+  env TUTTI_HEAP="${how:-on}" LD_PRELOAD="$heap" timeout -k 5 600 "$@" >"$work/output" 2>&1 || { cat "$work/output"; exit 1; }
   grep -q 'all is well' "$work/output" || { cat "$work/output"; exit 1; }
 }
 
@@ -23,7 +23,9 @@ build forks
 build moves
 run "$work/blocks" $operations
 TUTTI_HEAP_BYTES=4K run "$work/blocks" $((operations / 4))
-run "$work/moves" 10
+run "$work/moves" 2
+how=parts run "$work/moves" 10
+if grep 'nothing moved' "$work/output" && [ "$(id -u)" = 0 ]; then echo "threads are not made to wait here"; fi
 run "$work/forks" $forks
 run "$work/forks" $((forks / 2)) 3
 
@@ -39,7 +41,29 @@ for library in "$(dirname "$heap")"/*-serve.so "$(dirname "$heap")"/../libtutti-
 done
 
 # Where it cannot be: the C library's memory, and one line of why.
-for limit in 'ulimit -v 8000000'; do
-  sh -c "$limit; TUTTI_LOG=2 TUTTI_HEAP=on LD_PRELOAD='$heap' ls /" >"$work/output" 2>&1
-  grep -q 'tutti: TUTTI_HEAP: .*the C library' "$work/output" || { cat "$work/output"; exit 1; }
+refused() {
+  grep -q "tutti: TUTTI_HEAP: .*$1.*: memory is the C library" "$work/output" || { cat "$work/output"; exit 1; }
+}
+sh -c "ulimit -v 8000000; TUTTI_LOG=2 TUTTI_HEAP=on LD_PRELOAD='$heap' ls /" >"$work/output" 2>&1
+refused 'ulimit -v'
+
+# A malloc of the program, or of a library that it is linked with.
+cat >"$work/own.c" <<'C'
+void *__libc_malloc(unsigned long bytes);
+void __libc_free(void *memory);
+void *malloc(unsigned long bytes) { return __libc_malloc(bytes); }
+void free(void *memory) { __libc_free(memory); }
+C
+cat >"$work/main.c" <<'C'
+#include <stdlib.h>
+int main(void) { free(malloc(1000000)); return 0; }
+C
+cc -fno-builtin -shared -fPIC -o "$work/libown.so" "$work/own.c"
+cc -fno-builtin -o "$work/static" "$work/main.c" "$work/own.c"
+cc -fno-builtin -o "$work/linked" "$work/main.c" -Wl,--no-as-needed -L"$work" -lown -Wl,-rpath,"$work"
+for program in static linked; do
+  TUTTI_LOG=2 TUTTI_HEAP=on LD_PRELOAD="$heap" "$work/$program" >"$work/output" 2>&1
+  refused 'malloc of its own'
 done
+TUTTI_HEAP=yes LD_PRELOAD="$heap" "$work/static" >"$work/output" 2>&1
+grep -q "TUTTI_HEAP 'yes' is neither on, parts nor off" "$work/output" || { cat "$work/output"; exit 1; }
