@@ -139,10 +139,13 @@ typedef struct tutti_transport_ops {
   /* Writer: fills *sent, which is zeroed before. NULL: slots and references are not counted. */
   void (*sent)(void *self, tutti_stream *stream, tutti_stream_sent *sent);
 
-  /* ---- optional: for `refer` where memory can be moved to where peers read it; may be NULL ---- */
+  /* ---- optional: for `refer` where memory can be moved to where peers read it; both may be NULL ---- */
 
-  /* A call begins that uses these bytes: until it ends nobody else writes to them. NULL: the transport need not
-   * know. */
+  /* begins = 1: a call begins that may refer to memory anywhere. Returns 1 where the transport wants to hear by `use`
+   * which, before the call refers to any, and by begins = 0 that it has ended: all readers have released what it
+   * referred to, or it was given up. */
+  int (*lending)(void *self, int begins);
+  /* The call uses these bytes: until it ends nobody else writes to them. */
   void (*use)(void *self, const void *data, size_t bytes);
 } tutti_transport_ops;
 

@@ -235,7 +235,8 @@ static tutti_context_options take_transport(tutti_context *context, const tutti_
   if (!options->transport)
     return taken;
   size_t all = sizeof context->given;
-  memcpy(&context->given, options->transport, options->transport->size < all ? TRANSPORT_BYTES : all);
+  context->given = (tutti_transport_ops){.size = 0};
+  memcpy(&context->given, options->transport, options->transport->size < all ? options->transport->size : all);
   context->given.size = all;
   taken.transport = &context->given;
   return taken;

@@ -178,6 +178,7 @@ static bool settled(tt_instance *instance) {
     if (instance->streams.ops->unreleased(instance->streams.transport, instance->steps.refer.stream[n]) > 0)
       return false;
   instance->run.referred = false;
+  tt_instance_end_lending(instance);
   return is_sent(instance);
 }
 

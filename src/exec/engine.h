@@ -92,6 +92,7 @@ typedef struct tt_instance {
     uint64_t call, key, shape;
     bool single_copy;
     bool referred; /* something was, in this run */
+    bool lending;  /* the transport waits to hear that nobody reads what this run lent */
   } run;
   const tt_beside *beside; /* what this run has there is sent already; NULL: nothing */
   tt_arith arith;
@@ -146,7 +147,9 @@ tutti_status tt_instance_step(tt_instance *instance, bool *done, bool *moved, in
 bool tt_instance_awaits_neighbour(const tt_instance *instance);
 bool tt_instance_awaits_far(const tt_instance *instance);
 
-/* instance.c: a start; `beside` is borrowed until it is complete, NULL: all blocks go through streams. */
+/* instance.c: nobody reads what its run lent any more, or it was given up. */
+void tt_instance_end_lending(tt_instance *instance);
+/* A start; `beside` is borrowed until it is complete, NULL: all blocks go through streams. */
 tutti_status tt_instance_start(tt_instance *instance, const tt_run *run, const tt_beside *beside);
 
 /* ops.c: fills steps, lane, active and what else depends on the bound plan alone. */

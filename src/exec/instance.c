@@ -8,8 +8,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-enum { USED_LEAST = 16 << 10 }; /* bytes of a buffer that it may pay to move */
-
 tutti_status tt_instance_create(const tt_bound_plan *bound, tt_stream_table *streams, tt_instance **instance) {
   tutti_status status = tt_bound_plan_check(bound);
   if (status != TUTTI_OK)
@@ -39,6 +37,7 @@ tutti_status tt_instance_create(const tt_bound_plan *bound, tt_stream_table *str
 void tt_instance_destroy(tt_instance *instance) {
   if (!instance)
     return;
+  tt_instance_end_lending(instance);
   tt_accumulate_finish(&instance->accumulate);
   tt_memory_finish(&instance->memory);
   free(instance->aside.memory);
@@ -122,36 +121,76 @@ static tutti_status set_images(tt_instance *instance, const tt_run *run) {
                                                   &instance->blocks, &instance->memory);
 }
 
-/* From the first byte to the last that sends lend of that buffer; where blocks are uniform, all of it. */
-static void find_lent(const tt_instance *instance, int space, int64_t *from, int64_t *to) {
-  const tt_blocks *blocks = &instance->blocks;
-  *from = *to = 0;
-  if (blocks->uniform) {
-    int64_t own = blocks->base + (blocks->rank < blocks->extra);
-    *to = blocks->own[space] ? own * blocks->element_bytes : blocks->out_bytes;
-    return;
-  }
+/* Where all that is lent of that buffer is one block. */
+static bool is_one(const tt_instance *instance, int space, int64_t *from, int64_t *to) {
+  bool any = false;
   for (uint32_t n = 0; n < instance->plan->step_count; n++) {
     const tt_op *op = &instance->steps.op[n];
-    if (op->kind != TT_STEP_SEND || op->src.space != space)
+    if (op->kind != TT_STEP_SEND || op->src.space != space || !(op->media & TT_MEDIA_LENT))
       continue;
-    int64_t at = tt_blocks_offset(blocks, op->src), end = at + tt_blocks_bytes(blocks, op->length);
-    bool first = *from == *to;
-    *from = first || at < *from ? at : *from;
-    *to = first || end > *to ? end : *to;
+    int64_t at = tt_blocks_offset(&instance->blocks, op->src),
+            end = at + tt_blocks_bytes(&instance->blocks, op->length);
+    if (any && (at != *from || end != *to))
+      return false;
+    *from = at;
+    *to = end;
+    any = true;
   }
+  return any;
+}
+
+/* Where its blocks follow one another: in a gap somebody else may write. */
+static bool is_dense(const tt_instance *instance, const tt_block_table *table, int space, int64_t *from, int64_t *to) {
+  bool square = table->kind == TT_TABLE_SQUARE, in = space == TT_SPACE_IN;
+  const int64_t *offset = in ? table->in_offset : table->out_offset;
+  const int64_t *count = !square ? table->count : in ? table->in_count : table->out_count;
+  int64_t blocks = square ? instance->plan->rank_count : table->block_count, bytes = instance->blocks.element_bytes;
+  if ((!square && !table->known) || !offset || !count)
+    return false;
+  for (int64_t b = 1; b < blocks; b++)
+    if (offset[b] != offset[b - 1] + count[b - 1])
+      return false;
+  *from = offset[0] * bytes;
+  *to = (offset[blocks - 1] + count[blocks - 1]) * bytes;
+  return true;
+}
+
+/* A buffer of which something is lent. NULL: none of it is, or not all of it is the call's. */
+static const unsigned char *find_lent(const tt_instance *instance, const tt_run *run, int space, int64_t *bytes) {
+  const tt_blocks *blocks = &instance->blocks;
+  const unsigned char *base = instance->memory.base[space];
+  int64_t own = blocks->base + (blocks->rank < blocks->extra), from = 0, to = 0;
+  if (!instance->steps.lends[space] || !base)
+    return NULL;
+  if (blocks->uniform)
+    to = blocks->own[space] ? own * blocks->element_bytes : blocks->out_bytes;
+  else if (!is_one(instance, space, &from, &to) && !is_dense(instance, &run->blocks, space, &from, &to))
+    return NULL;
+  *bytes = to - from;
+  return base + from;
 }
 
 /* Before anything is sent: what is to be lent may have to move to where peers read it. */
-static void say_used(const tt_instance *instance) {
+static void say_used(tt_instance *instance, const tt_run *run) {
+  const tutti_transport_ops *ops = instance->streams.ops;
+  if (instance->blocks.longest < instance->streams.thresholds.lend || !ops->lending)
+    return;
   for (int space = TT_SPACE_IN; space <= TT_SPACE_OUT; space++) {
-    int64_t from, to;
-    if (!instance->steps.lends[space] || !instance->memory.base[space])
+    int64_t bytes = 0;
+    const unsigned char *lent = find_lent(instance, run, space, &bytes);
+    if (!lent || bytes < instance->streams.thresholds.lend)
       continue;
-    find_lent(instance, space, &from, &to);
-    if (to - from >= USED_LEAST)
-      instance->streams.ops->use(instance->streams.transport, instance->memory.base[space] + from, (size_t)(to - from));
+    if (!instance->run.lending && !ops->lending(instance->streams.transport, 1))
+      return;
+    instance->run.lending = true;
+    ops->use(instance->streams.transport, lent, (size_t)bytes);
   }
+}
+
+void tt_instance_end_lending(tt_instance *instance) {
+  if (instance->run.lending)
+    instance->streams.ops->lending(instance->streams.transport, 0);
+  instance->run.lending = false;
 }
 
 tutti_status tt_instance_start(tt_instance *instance, const tt_run *run, const tt_beside *beside) {
@@ -160,8 +199,9 @@ tutti_status tt_instance_start(tt_instance *instance, const tt_run *run, const t
   instance->accumulate.on = wide && status == TUTTI_OK;
   if (status != TUTTI_OK)
     return status;
-  if (instance->streams.ops->use && !wide)
-    say_used(instance);
+  tt_instance_end_lending(instance); /* of a run that was given up */
+  if (!wide)
+    say_used(instance, run);
   instance->beside = beside;
   instance->executor.went = 0;
   instance->run.call = run->call;

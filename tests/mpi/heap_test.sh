@@ -9,19 +9,21 @@ if [ -n "${TUTTI_TEST_LONG:-}" ]; then cases=2000; fi
 
 # served ARGUMENTS...: of tutti mpirun with the heap; what was printed is in $work/said.
 served() {
-  timeout -k 5 240 "$TUTTI_BIN/tutti" mpirun --mpi $mpi --shared-heap "$@" >"$work/said" 2>&1 ||
+  TUTTI_HEAP=${TUTTI_HEAP:-on} timeout -k 5 240 "$TUTTI_BIN/tutti" mpirun --mpi $mpi "$@" >"$work/said" 2>&1 ||
     { echo "$mpi: exit code $? of $*"; cat "$work/said"; exit 1; }
 }
 
 for mpi in $mpis; do
   mpi_build $mpi heap_calls
-  served --stats -n 3 "$work/heap_calls-$mpi" lent
+  served --shared-heap --stats -n 3 "$work/heap_calls-$mpi" lent
   grep -q 'all is well' "$work/said" || { cat "$work/said"; exit 1; }
   grep -q 'by .*lent' "$work/said" || { echo "$mpi: nothing was lent"; cat "$work/said"; exit 1; }
   timeout -k 5 240 "$TUTTI_BIN/tutti" mpirun --mpi $mpi --stats -n 3 "$work/heap_calls-$mpi" off >"$work/said" 2>&1
+  grep -q 'all is well' "$work/said" || { cat "$work/said"; exit 1; }
   if grep -q 'by .*lent' "$work/said"; then echo "$mpi: it is lent without the heap, too"; cat "$work/said"; exit 1; fi
   "mpicc.$mpi" -std=gnu11 -D_GNU_SOURCE -O2 -w -o "$work/conform-$mpi" "$TUTTI_SOURCE"/tests/mpi/conform/*.c
   for ranks in 2 3; do
-    TUTTI_HEAP_BYTES=4K served -n $ranks "$work/conform-$mpi" --cases $cases --seed $ranks
+    TUTTI_HEAP=parts TUTTI_HEAP_BYTES=4K served --stats -n $ranks "$work/conform-$mpi" --cases $cases --seed $ranks
+    grep -q 'by .*lent' "$work/said" || { echo "$mpi: nothing was lent"; cat "$work/said"; exit 1; }
   done
 done

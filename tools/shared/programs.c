@@ -51,7 +51,7 @@ bool tool_find_library(const char *name, char path[static TOOL_PATH]) {
 
 bool tool_heap_wanted(const char *command, char path[static TOOL_PATH]) {
   const char *wanted = getenv("TUTTI_HEAP");
-  if (!wanted || strcmp(wanted, "on") != 0)
+  if (!wanted || (strcmp(wanted, "on") != 0 && strcmp(wanted, "parts") != 0))
     return false;
   if (!tool_find_library("tutti/libtutti-heap.so", path)) {
     tool_fail(command, 0, "TUTTI_HEAP: there is no %s", path);

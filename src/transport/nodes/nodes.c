@@ -220,6 +220,8 @@ static tutti_status alloc(void *self, size_t bytes, void **memory) {
   return tt_shm_ops()->alloc(((nodes *)self)->inner, bytes, memory);
 }
 
+static int lending(void *self, int begins) { return tt_shm_ops()->lending(((nodes *)self)->inner, begins); }
+
 static void use(void *self, const void *data, size_t bytes) { tt_shm_ops()->use(((nodes *)self)->inner, data, bytes); }
 
 static void free_memory(void *self, void *memory) { tt_shm_ops()->free(((nodes *)self)->inner, memory); }
@@ -252,6 +254,7 @@ static const tutti_transport_ops table = {
     .descriptor = descriptor,
     .forget = forget,
     .sent = count_sent,
+    .lending = lending,
     .use = use,
 };
 

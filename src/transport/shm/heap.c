@@ -6,6 +6,7 @@
  * that the system refuses a map that writes. */
 #include "transport/shm/self.h"
 
+#include <assert.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -16,6 +17,8 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#define OPEN_BYTES ((uint64_t)64 << 20)
 
 /* NULL: it was not preloaded, or is another version. */
 static const tt_heap_offer *find_offer(void) {
@@ -46,26 +49,46 @@ void tt_shm_heap_show(tt_shm_rank *rank) {
   rank->heap_bytes = file.bytes;
 }
 
-/* 0, or why not. */
+/* Whether what that path leads to is the rank's file: told before it is opened, as opening what is not could wait, or do
+ * something. All such files of a system are on one device. */
+static int check_file(const char *path, const tt_shm_rank *rank) {
+  struct stat about, own;
+  tt_heap_file file;
+  if (stat(path, &about) != 0)
+    return errno;
+  if (!find_file(&file) || fstat(file.descriptor, &own) != 0)
+    return ENOENT;
+  bool is = S_ISREG(about.st_mode) && about.st_dev == own.st_dev && about.st_ino == rank->heap_inode &&
+            (uint64_t)about.st_size >= rank->heap_bytes;
+  return is ? 0 : ESTALE;
+}
+
+/* 0, or why not. Nothing of it can be read yet: see tt_shm_heap_at. */
 static int map(const tt_shm_rank *rank, tt_shm_heap *heap) {
   char path[64];
-  struct stat about;
   snprintf(path, sizeof path, "/proc/%" PRId32 "/fd/%" PRId32, rank->pid, rank->heap_fd);
-  int fd = open(path, O_RDONLY | O_CLOEXEC), error = 0;
-  if (fd < 0)
-    return errno;
-  void *base = MAP_FAILED;
-  if (fstat(fd, &about) != 0 || about.st_ino != rank->heap_inode || (uint64_t)about.st_size < rank->heap_bytes)
-    error = ESTALE;
-  else if ((base = mmap(NULL, rank->heap_bytes, PROT_READ, MAP_SHARED | MAP_NORESERVE, fd, 0)) == MAP_FAILED)
-    error = errno;
+  int error = check_file(path, rank), fd = error ? -1 : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  if (error || fd < 0)
+    return error ? error : errno;
+  void *base = mmap(NULL, rank->heap_bytes, PROT_NONE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+  error = base == MAP_FAILED ? errno : 0;
   close(fd);
-  if (error != 0)
+  if (error)
     return error;
   madvise(base, rank->heap_bytes, MADV_DONTFORK);
   madvise(base, rank->heap_bytes, MADV_DONTDUMP);
-  *heap = (tt_shm_heap){base, rank->heap_bytes};
+  *heap = (tt_shm_heap){.base = base, .bytes = rank->heap_bytes};
   return 0;
+}
+
+/* What is not in use cannot be read: else mlockall would make memory of it. */
+const void *tt_shm_heap_at(tt_shm_heap *heap, uint64_t offset, size_t bytes) {
+  uint64_t end = tt_shm_round(offset + bytes, OPEN_BYTES);
+  end = end < heap->bytes ? end : heap->bytes;
+  assert(offset <= heap->bytes && bytes <= heap->bytes - offset);
+  if (end > heap->open && mprotect(heap->base + heap->open, end - heap->open, PROT_READ) == 0)
+    heap->open = end;
+  return heap->base + offset;
 }
 
 static int map_all(tt_shm *self) {
@@ -106,9 +129,16 @@ tutti_status tt_shm_heap_open(tt_shm *self, const tutti_boot *boot, int64_t unti
 void tt_shm_heap_close(tt_shm *self) {
   for (int64_t r = 0; self->heap && r < self->rank_count; r++)
     if (self->heap[r].base != NULL)
-      munmap((void *)(uintptr_t)self->heap[r].base, self->heap[r].bytes);
+      munmap(self->heap[r].base, self->heap[r].bytes);
   free(self->heap);
   self->heap = NULL;
+}
+
+int tt_shm_lending(void *self, int begins) {
+  const tt_shm *shm = self;
+  if (shm->heap != NULL)
+    shm->offer->lending(begins);
+  return shm->heap != NULL;
 }
 
 void tt_shm_use(void *self, const void *data, size_t bytes) {

@@ -101,16 +101,28 @@ static tutti_status prepare(tt_shm_meeting *meeting) {
   return status;
 }
 
+/* Where some have one and others have not, nobody uses it. */
+static void agree_on_heap(tt_shm_meeting *meeting, const hello *all) {
+  int64_t without = -1, with = -1, ranks = meeting->boot->rank_count;
+  for (int64_t r = ranks - 1; r >= 0; r--)
+    *(all[r].heap ? &with : &without) = r;
+  meeting->heap = without < 0;
+  if (!meeting->heap && with >= 0 && meeting->boot->rank == 0)
+    tt_log(TT_LOG_WARN,
+           "TUTTI_HEAP: rank %" PRId64 " has no heap that others can map, as rank %" PRId64 " has: no rank's is used",
+           without, with);
+}
+
 /* What the ranks have in common. */
 static void agree(tt_shm_meeting *meeting, const hello *all) {
   meeting->bytes = UINT64_MAX;
-  meeting->remote = meeting->heap = true;
+  meeting->remote = true;
   for (int64_t r = 0; r < meeting->boot->rank_count; r++) {
     if (is_member(meeting, r) && all[r].bytes < meeting->bytes)
       meeting->bytes = all[r].bytes;
     meeting->remote &= all[r].remote != 0;
-    meeting->heap &= all[r].heap != 0;
   }
+  agree_on_heap(meeting, all);
   memcpy(meeting->name, all[head_of(meeting, meeting->boot->rank)].name, sizeof meeting->name);
   assert(meeting->bytes <= meeting->reserved);
 }

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TT_HEAP_VERSION 1u
+#define TT_HEAP_VERSION 1u               /* of tt_heap_offer */
 #define TT_HEAP_OFFER "tutti_heap_offer" /* a tt_heap_offer_function */
 
 typedef struct tt_heap_file {
@@ -20,8 +20,10 @@ typedef struct tt_heap_offer {
   uint32_t version; /* TT_HEAP_VERSION, else nothing else may be looked at */
   /* false: there is none, or the program has closed it. */
   bool (*file)(tt_heap_file *file);
-  /* A call begins that uses these bytes: until it ends nobody else writes to them. A block of which a second call uses
-   * most moves into the file. */
+  /* A call begins that lends memory, or has ended: nobody reads what it lent any more. */
+  void (*lending)(bool begins);
+  /* The call uses these bytes: until it ends nobody else writes to them. A block of which calls have used twice its
+   * length moves into the file. */
   void (*use)(const void *data, size_t bytes);
   /* Where in the file they lie, one after the other. What is written to them is written there, until they are freed or
    * the process forks. false: not there. */

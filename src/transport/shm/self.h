@@ -14,8 +14,8 @@
 typedef struct tt_shm_cells tt_shm_cells;
 
 typedef struct tt_shm_heap { /* of another process's memory: what it shares, to be read */
-  const unsigned char *base; /* NULL: not mapped, as that of the rank itself */
-  uint64_t bytes;
+  unsigned char *base;       /* NULL: not mapped, as that of the rank itself */
+  uint64_t bytes, open;      /* that can be read so far */
 } tt_shm_heap;
 
 #define TT_SHM_PROBE_BYTES 16384
@@ -88,6 +88,9 @@ void tt_shm_heap_show(tt_shm_rank *rank);
 /* Maps the heaps of this node's ranks; none is used unless all could. Collective. */
 tutti_status tt_shm_heap_open(tt_shm *self, const tutti_boot *boot, int64_t until_ns);
 void tt_shm_heap_close(tt_shm *self);
+/* Where those bytes of it lie here, to be read. */
+const void *tt_shm_heap_at(tt_shm_heap *heap, uint64_t offset, size_t bytes);
+int tt_shm_lending(void *self, int begins);
 void tt_shm_use(void *self, const void *data, size_t bytes);
 
 /* alive.c: whether the process that joined as this rank still is */

@@ -261,6 +261,7 @@ static const tutti_transport_ops table = {
     .unreleased = tt_shm_unreleased,
     .fetch = tt_shm_fetch,
     .sent = tt_shm_sent,
+    .lending = tt_shm_lending,
     .use = tt_shm_use,
 };
 

@@ -141,7 +141,7 @@ static const void *place_of(const tt_shm *self, const tutti_stream *stream, cons
   if (slot->bytes & TT_SHM_REMOTE)
     return NULL;
   if (slot->bytes & TT_SHM_HEAP)
-    return self->heap[stream->peer[0].number].base + slot->data.reference;
+    return tt_shm_heap_at(&self->heap[stream->peer[0].number], slot->data.reference, slot->bytes & ~ELSEWHERE);
   return tt_shm_at(self->segment, slot->data.reference);
 }
 
