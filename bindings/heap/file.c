@@ -17,17 +17,17 @@ typedef struct range {
   uint32_t place, count;
 } range;
 
-typedef struct legacy { /* a place that processes may have inherited: of forks after `taken`, up to `left` */
+typedef struct inherited { /* by processes of forks after the first `taken`, up to the first `until` */
   range at;
-  uint32_t taken, left;
-} legacy;
+  uint32_t taken, until;
+} inherited;
 
 static struct {
   int fd;
   uint64_t inode, device;
   uint32_t total, used; /* granules; those from `used` on were never taken */
   range free[RANGES];   /* by place; none touches the next */
-  legacy inherited[RANGES];
+  inherited inherited[RANGES];
   uint32_t free_count, inherited_count;
   uint32_t looked_ms; /* when it was asked last who lives */
 } file = {.fd = -1};
@@ -47,7 +47,7 @@ static int open_file(uint64_t bytes) {
   return fd;
 }
 
-bool tt_heap_file_make(void) {
+static bool make_file(void) {
   uint64_t bytes = tt_heap.bytes < MOST_BYTES ? tt_heap.bytes : MOST_BYTES;
   struct stat about;
   if (file.total > 0)
@@ -71,7 +71,7 @@ bool tt_heap_file_tell(tt_heap_file *made) {
   int cancel;
   pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
   pthread_mutex_lock(&tt_heap.lock);
-  bool there = !tt_heap.child && tt_heap_file_make() && tt_heap_file_is_ours();
+  bool there = !tt_heap.child && make_file() && tt_heap_file_is_ours();
   if (there)
     *made = (tt_heap_file){file.fd, file.inode, (uint64_t)file.total * HEAP_GRANULE};
   pthread_mutex_unlock(&tt_heap.lock);
@@ -115,12 +115,17 @@ void tt_heap_place_give(uint32_t place, uint32_t count) {
 }
 
 void tt_heap_place_leave(uint32_t place, uint32_t count, uint32_t taken) {
-  legacy *last = file.inherited_count > 0 ? &file.inherited[file.inherited_count - 1] : NULL;
-  uint32_t left = tt_heap_forks();
-  if (last && last->taken == taken && last->left == left && last->at.place + last->at.count == place)
-    last->at.count += count;
-  else if (file.inherited_count < RANGES)
-    file.inherited[file.inherited_count++] = (legacy){{place, count}, taken, left};
+  uint32_t until = tt_heap_forks();
+  for (uint32_t n = 0; n < file.inherited_count; n++) {
+    inherited *of = &file.inherited[n];
+    bool behind = of->at.place + of->at.count == place, before = place + count == of->at.place;
+    if (of->taken != taken || of->until != until || !(behind || before))
+      continue;
+    of->at = (range){before ? place : of->at.place, of->at.count + count};
+    return;
+  }
+  if (file.inherited_count < RANGES)
+    file.inherited[file.inherited_count++] = (inherited){{place, count}, taken, until};
 }
 
 static bool punch(range of) {
@@ -138,8 +143,8 @@ void tt_heap_take_back(void) {
     return;
   file.looked_ms = now_ms;
   for (uint32_t n = 0; n < file.inherited_count; n++) {
-    const legacy *of = &file.inherited[n];
-    if (!tt_heap_has_heirs(of->taken, of->left) && punch(of->at))
+    const inherited *of = &file.inherited[n];
+    if (!tt_heap_has_heirs(of->taken, of->until) && punch(of->at))
       tt_heap_place_give(of->at.place, of->at.count);
     else
       file.inherited[kept++] = *of;

@@ -82,30 +82,30 @@ void tt_heap_give(void *memory);
 size_t tt_heap_room(const void *memory);         /* its bytes */
 bool tt_heap_resize(void *memory, size_t bytes); /* where it lies; false: it cannot */
 
-/* file.c: places in the file. With the lock. */
-bool tt_heap_file_make(void);                /* at the first time; false: there is none */
-bool tt_heap_file_is_ours(void);             /* its descriptor still is */
-bool tt_heap_file_tell(tt_heap_file *made);  /* takes the lock itself */
+/* file.c: the file, and its places. All with the lock, but for the first. */
+bool tt_heap_file_tell(tt_heap_file *made); /* makes it at the first time; false: there is none */
+bool tt_heap_file_is_ours(void);            /* its descriptor still is */
+/* NULL: it failed. at: NULL: anywhere. */
+void *tt_heap_place_map(void *at, uint32_t place, uint32_t count, bool shared);
 uint32_t tt_heap_place_take(uint32_t count); /* HEAP_NONE: there is no room */
 /* It is empty, and may be used again. */
 void tt_heap_place_give(uint32_t place, uint32_t count);
 /* The same with what is in it, when no process lives that may have inherited it since it was taken. */
 void tt_heap_place_leave(uint32_t place, uint32_t count, uint32_t taken);
-void tt_heap_take_back(void); /* what was left, and nobody has any more */
-void *tt_heap_place_map(void *at, uint32_t place, uint32_t count,
-                        bool shared); /* NULL: it failed. at: NULL: anywhere */
+void tt_heap_take_back(void); /* what was left, and nobody has any more; looks ten times a second at most */
 
-/* share.c: with the lock */
+/* share.c: as of tt_heap_offer, without the lock */
 void tt_heap_lending(bool begins);
-void tt_heap_use(const void *data, size_t bytes); /* takes the lock itself, as the next */
+void tt_heap_use(const void *data, size_t bytes);
 bool tt_heap_locate(const void *data, size_t bytes, uint64_t *offset);
-/* It becomes private, without its contents; they are the system's again. false: it stays what it was. */
+/* With the lock: it becomes private, without its contents, which are the system's again. false: it stays as it was. */
 bool tt_heap_empty(uint32_t first);
-void tt_heap_set_run(uint32_t first); /* `run` of the granules of a shared one */
+void tt_heap_set_run(uint32_t first); /* the same: `run` of the granules of a shared one */
 
 /* hold.c */
 typedef struct heap_hold {
   int fd; /* -1: nothing is held */
+  int cancel;
   sigset_t signals;
 } heap_hold;
 /* From now on threads that write there wait. false: the system cannot do that, and they do not. */
@@ -114,8 +114,13 @@ void tt_heap_let_go(heap_hold *held);
 
 /* fork.c */
 void tt_heap_watch_forks(void);
+
+/* heirs.c: with the lock */
 uint32_t tt_heap_forks(void); /* so far */
 /* Whether a process may live that comes from a fork after the first `from`, and among the first `to`. */
 bool tt_heap_has_heirs(uint32_t from, uint32_t to);
+void tt_heap_expect_heir(bool any); /* this thread forks; any: there is something to inherit */
+void tt_heap_be_heir(void);         /* the child */
+void tt_heap_expect_no_heir(void);  /* it failed; without the lock */
 
 #endif

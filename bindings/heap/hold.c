@@ -37,16 +37,27 @@ static bool protect(int fd, void *at, size_t bytes) {
   return ioctl(fd, UFFDIO_REGISTER, &all) == 0 && ioctl(fd, UFFDIO_WRITEPROTECT, &wait) == 0;
 }
 
+/* As of a coroutine: this thread would wait for itself. */
+static bool is_own_stack(const void *at, size_t bytes) {
+  return (size_t)((const char *)__builtin_frame_address(0) - (const char *)at) < bytes;
+}
+
 bool tt_heap_hold(heap_hold *held, void *at, size_t bytes) {
   uint64_t base = UFFD_FEATURE_PAGEFAULT_FLAG_WP | FILES_TOO;
   sigset_t all;
+  held->fd = -1;
+  if (is_own_stack(at, bytes))
+    return false;
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &held->cancel);
   held->fd = open_with(base | UNTOUCHED_TOO);
   if (held->fd < 0 && (held->fd = open_with(base)) >= 0 && madvise(at, bytes, MADV_POPULATE_READ) != 0) {
     close(held->fd);
     held->fd = -1;
   }
-  if (held->fd < 0)
+  if (held->fd < 0) {
+    pthread_setcancelstate(held->cancel, NULL);
     return false;
+  }
   sigfillset(&all); /* a handler of this thread would wait for itself */
   pthread_sigmask(SIG_SETMASK, &all, &held->signals);
   if (protect(held->fd, at, bytes))
@@ -61,5 +72,6 @@ void tt_heap_let_go(heap_hold *held) {
     return;
   close(held->fd);
   pthread_sigmask(SIG_SETMASK, &held->signals, NULL);
+  pthread_setcancelstate(held->cancel, NULL);
   held->fd = -1;
 }

@@ -14,6 +14,7 @@
 #define LEAST_BYTES ((size_t)16 << 30)
 #define MOST_BYTES ((size_t)4 << 40)
 #define STEP_BYTES ((size_t)64 << 20)
+#define PAGE ((size_t)4096)
 
 heap tt_heap = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -54,8 +55,8 @@ static bool commits_strictly(void) {
   return mode == '2';
 }
 
-static void *reserve(size_t bytes, int protection) {
-  void *made = mmap(NULL, bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+static void *reserve(size_t bytes) {
+  void *made = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   return made != MAP_FAILED ? made : NULL;
 }
 
@@ -66,7 +67,9 @@ bool tt_heap_open(uint32_t granules) {
     return true;
   wanted = (wanted + STEP_BYTES - 1) / STEP_BYTES * STEP_BYTES;
   wanted = wanted < tt_heap.bytes ? wanted : tt_heap.bytes;
-  if (mprotect(tt_heap.base + had, wanted - had, PROT_READ | PROT_WRITE) != 0)
+  size_t about = wanted / HEAP_GRANULE * sizeof(heap_granule);
+  if (mprotect(tt_heap.granule, (about + PAGE - 1) / PAGE * PAGE, PROT_READ | PROT_WRITE) != 0 ||
+      mprotect(tt_heap.base + had, wanted - had, PROT_READ | PROT_WRITE) != 0)
     return false;
   tt_heap.open = (uint32_t)(wanted / HEAP_GRANULE);
   return true;
@@ -87,8 +90,8 @@ static const char *make(void) {
   if (commits_strictly())
     return "the system overcommits no memory";
   size_t bytes = region_bytes();
-  unsigned char *room = reserve(bytes + ALIGN, PROT_NONE);
-  tt_heap.granule = reserve(bytes / HEAP_GRANULE * sizeof(heap_granule), PROT_READ | PROT_WRITE);
+  unsigned char *room = reserve(bytes + ALIGN);
+  tt_heap.granule = reserve(bytes / HEAP_GRANULE * sizeof(heap_granule));
   if (!room || !tt_heap.granule)
     return "there is no room in the address space";
   size_t before = -(uintptr_t)room & (ALIGN - 1);

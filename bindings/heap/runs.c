@@ -17,6 +17,8 @@ static uint32_t log_of(uint32_t count) { return 31u - (uint32_t)__builtin_clz(co
 
 static uint32_t granules_of(size_t bytes) { return (uint32_t)((bytes + HEAP_GRANULE - 1) / HEAP_GRANULE); }
 
+static uint32_t older(uint32_t a, uint32_t b) { return a < b ? a : b; }
+
 /* What a run is, where nothing is said: private, and never used by a call. */
 typedef struct about {
   heap_kind kind;
@@ -90,7 +92,7 @@ static bool goes_on(uint32_t first, heap_state state, about run, uint32_t second
 static void put_free(uint32_t first, uint32_t count, heap_state state, about run) {
   if (goes_on(first, state, run, first + count)) {
     uint32_t more = of(first + count)->count;
-    run.taken = of(first + count)->taken < run.taken ? of(first + count)->taken : run.taken;
+    run.taken = older(run.taken, of(first + count)->taken);
     pull(first + count);
     count += more;
   }
@@ -99,7 +101,7 @@ static void put_free(uint32_t first, uint32_t count, heap_state state, about run
   if (before < first && goes_on(before, state, about_of(before), first)) {
     uint32_t taken = run.taken;
     run = about_of(before);
-    run.taken = taken < run.taken ? taken : run.taken;
+    run.taken = older(run.taken, taken);
     unmark(first);
     pull(before);
     count += first - before;
@@ -262,7 +264,7 @@ static bool grow(uint32_t first, uint32_t count) {
   if ((!dirty && !goes_on(first, HEAP_CLEAN, run, end)) || of(end)->count < more)
     return false;
   uint32_t free_count = of(end)->count;
-  run.taken = of(end)->taken < run.taken ? of(end)->taken : run.taken;
+  run.taken = older(run.taken, of(end)->taken);
   about rest = rest_of(about_of(end), more);
   pull(end);
   unmark(first);

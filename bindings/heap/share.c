@@ -63,7 +63,7 @@ static bool share(uint32_t first) {
   if (place == HEAP_NONE)
     return false;
   if (!move_there(first, place)) {
-    tt_heap_place_leave(place, count, 0); /* with what was copied */
+    tt_heap_place_leave(place, count, tt_heap_forks()); /* with what was copied */
     return false;
   }
   if (run->kind == HEAP_FROZEN)
@@ -103,12 +103,6 @@ static bool is_ours(const void *data, size_t bytes) {
   return at < tt_heap.bytes && bytes > 0 && bytes <= tt_heap.bytes - at && !tt_heap.child;
 }
 
-/* The stack of this thread, as of a coroutine: it would wait for itself. */
-static bool is_own_stack(uint32_t first) {
-  size_t at = (size_t)((unsigned char *)__builtin_frame_address(0) - (unsigned char *)tt_heap_at(first));
-  return at < tt_heap_size(tt_heap_of(first)->count);
-}
-
 void tt_heap_lending(bool begins) { atomic_fetch_add_explicit(&lenders, begins ? 1 : -1, memory_order_release); }
 
 /* Whether nobody reads at the place of a frozen block: the call that asks has not lent anything yet. */
@@ -118,15 +112,12 @@ static bool nobody_else_lends(void) { return atomic_load_explicit(&lenders, memo
 static void share_safely(uint32_t first, bool whole) {
   const heap_granule *run = tt_heap_of(first);
   heap_hold held = {.fd = -1};
-  int cancel;
-  if ((run->kind == HEAP_FROZEN && !nobody_else_lends()) || (!whole && !tt_heap.parts) ||
-      (!whole && is_own_stack(first)))
+  if (run->kind == HEAP_FROZEN && !nobody_else_lends())
     return;
-  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
-  if (whole || tt_heap_hold(&held, tt_heap_at(first), tt_heap_size(run->count)))
+  bool held_all = !whole && tt_heap.parts && tt_heap_hold(&held, tt_heap_at(first), tt_heap_size(run->count));
+  if (whole || held_all)
     share(first);
   tt_heap_let_go(&held);
-  pthread_setcancelstate(cancel, NULL);
 }
 
 void tt_heap_use(const void *data, size_t bytes) {

@@ -139,20 +139,24 @@ static bool is_one(const tt_instance *instance, int space, int64_t *from, int64_
   return any;
 }
 
-/* Where its blocks follow one another: in a gap somebody else may write. */
+/* Where the blocks for all ranks follow one another: in a gap somebody else may write. */
 static bool is_dense(const tt_instance *instance, const tt_block_table *table, int space, int64_t *from, int64_t *to) {
-  bool square = table->kind == TT_TABLE_SQUARE, in = space == TT_SPACE_IN;
-  const int64_t *offset = in ? table->in_offset : table->out_offset;
-  const int64_t *count = !square ? table->count : in ? table->in_count : table->out_count;
-  int64_t blocks = square ? instance->plan->rank_count : table->block_count, bytes = instance->blocks.element_bytes;
-  if ((!square && !table->known) || !offset || !count)
+  bool in = space == TT_SPACE_IN, any = false;
+  const int64_t *offset = in ? table->in_offset : table->out_offset, *count = in ? table->in_count : table->out_count;
+  if (table->kind != TT_TABLE_SQUARE || !offset || !count)
     return false;
-  for (int64_t b = 1; b < blocks; b++)
-    if (offset[b] != offset[b - 1] + count[b - 1])
+  for (int64_t b = 0; b < instance->plan->rank_count; b++) {
+    if (count[b] == 0)
+      continue;
+    if (any && offset[b] != *to)
       return false;
-  *from = offset[0] * bytes;
-  *to = (offset[blocks - 1] + count[blocks - 1]) * bytes;
-  return true;
+    *from = any ? *from : offset[b];
+    *to = offset[b] + count[b];
+    any = true;
+  }
+  *from *= instance->blocks.element_bytes;
+  *to *= instance->blocks.element_bytes;
+  return any;
 }
 
 /* A buffer of which something is lent. NULL: none of it is, or not all of it is the call's. */
@@ -171,19 +175,16 @@ static const unsigned char *find_lent(const tt_instance *instance, const tt_run 
 }
 
 /* Before anything is sent: what is to be lent may have to move to where peers read it. */
-static void say_used(tt_instance *instance, const tt_run *run) {
+static void begin_lending(tt_instance *instance, const tt_run *run, bool wide) {
   const tutti_transport_ops *ops = instance->streams.ops;
-  if (instance->blocks.longest < instance->streams.thresholds.lend || !ops->lending)
+  if (!(instance->steps.lends[0] || instance->steps.lends[1]) || !ops->lending)
     return;
-  for (int space = TT_SPACE_IN; space <= TT_SPACE_OUT; space++) {
+  instance->run.lending = ops->lending(instance->streams.transport, 1);
+  for (int space = TT_SPACE_IN; space <= TT_SPACE_OUT && instance->run.lending && !wide; space++) {
     int64_t bytes = 0;
     const unsigned char *lent = find_lent(instance, run, space, &bytes);
-    if (!lent || bytes < instance->streams.thresholds.lend)
-      continue;
-    if (!instance->run.lending && !ops->lending(instance->streams.transport, 1))
-      return;
-    instance->run.lending = true;
-    ops->use(instance->streams.transport, lent, (size_t)bytes);
+    if (lent && bytes >= instance->streams.thresholds.lend)
+      ops->use(instance->streams.transport, lent, (size_t)bytes);
   }
 }
 
@@ -195,13 +196,12 @@ void tt_instance_end_lending(tt_instance *instance) {
 
 tutti_status tt_instance_start(tt_instance *instance, const tt_run *run, const tt_beside *beside) {
   bool wide = tt_accumulate_applies(run);
+  tt_instance_end_lending(instance); /* of a run that was given up */
   tutti_status status = wide ? set_images(instance, run) : set_memory(instance, run);
   instance->accumulate.on = wide && status == TUTTI_OK;
   if (status != TUTTI_OK)
     return status;
-  tt_instance_end_lending(instance); /* of a run that was given up */
-  if (!wide)
-    say_used(instance, run);
+  begin_lending(instance, run, wide);
   instance->beside = beside;
   instance->executor.went = 0;
   instance->run.call = run->call;

@@ -75,16 +75,15 @@ static int add_wrap(const char *rule, mpirun_options *options) {
 static int parse_one(char ***argument, mpirun_options *options) {
   static const struct {
     const char *word, *name, *value;
-  } variables[] = {{"--stats", "TUTTI_STATS", "1"},
-                   {"--off", "TUTTI_MPI", "off"},
-                   {"--always", "TUTTI_MPI", "always"},
-                   {"--shared-heap", "TUTTI_HEAP", "on"}};
+  } variables[] = {{"--stats", "TUTTI_STATS", "1"}, {"--off", "TUTTI_MPI", "off"}, {"--always", "TUTTI_MPI", "always"}};
   const char *word = **argument, *value;
   for (size_t v = 0; v < TT_COUNT(variables); v++)
     if (strcmp(word, variables[v].word) == 0)
       return setenv(variables[v].name, variables[v].value, 1) != 0;
   if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
     return -1;
+  if (strcmp(word, "--shared-heap") == 0)
+    return tool_heap_want(), 0;
   if (strcmp(word, "--show") == 0)
     return options->show = true, 0;
   if ((value = value_of("--mpi", argument)))

@@ -79,7 +79,7 @@ static int take_wrap(void *to, const char *rule) {
 static int take_heap(void *options, const char *value) {
   (void)options;
   (void)value;
-  setenv("TUTTI_HEAP", "on", 1);
+  tool_heap_want();
   return TOOL_GO_ON;
 }
 

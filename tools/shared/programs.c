@@ -49,10 +49,24 @@ bool tool_find_library(const char *name, char path[static TOOL_PATH]) {
   return false;
 }
 
+static bool is_one_of(const char *word, const char *a, const char *b) {
+  return strcmp(word, a) == 0 || strcmp(word, b) == 0;
+}
+
+void tool_heap_want(void) {
+  const char *wanted = getenv("TUTTI_HEAP");
+  if (!wanted || is_one_of(wanted, "", "off"))
+    setenv("TUTTI_HEAP", "on", 1);
+}
+
 bool tool_heap_wanted(const char *command, char path[static TOOL_PATH]) {
   const char *wanted = getenv("TUTTI_HEAP");
-  if (!wanted || (strcmp(wanted, "on") != 0 && strcmp(wanted, "parts") != 0))
+  if (!wanted || is_one_of(wanted, "", "off"))
     return false;
+  if (!is_one_of(wanted, "on", "parts")) {
+    tool_fail(command, 0, "TUTTI_HEAP '%s' is neither on, parts nor off: it is off", wanted);
+    return false;
+  }
   if (!tool_find_library("tutti/libtutti-heap.so", path)) {
     tool_fail(command, 0, "TUTTI_HEAP: there is no %s", path);
     *path = '\0';

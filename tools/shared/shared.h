@@ -64,6 +64,7 @@ bool tool_find_program(const char *program, char path[static TOOL_PATH]);
 /* A library that is installed with the command, such as "libtutti-openmpi.so". false: there is none; then `path` is
  * where it was looked for last. */
 bool tool_find_library(const char *name, char path[static TOOL_PATH]);
+void tool_heap_want(void); /* TUTTI_HEAP is on, or what it is */
 /* Whether TUTTI_HEAP is on, or parts: then `path` is the library to preload, or "" where there is none, which `command` has said.
  */
 bool tool_heap_wanted(const char *command, char path[static TOOL_PATH]);

@@ -86,8 +86,9 @@ const void *tt_shm_heap_at(tt_shm_heap *heap, uint64_t offset, size_t bytes) {
   uint64_t end = tt_shm_round(offset + bytes, OPEN_BYTES);
   end = end < heap->bytes ? end : heap->bytes;
   assert(offset <= heap->bytes && bytes <= heap->bytes - offset);
-  if (end > heap->open && mprotect(heap->base + heap->open, end - heap->open, PROT_READ) == 0)
-    heap->open = end;
+  if (end > heap->open && mprotect(heap->base + heap->open, end - heap->open, PROT_READ) != 0)
+    return NULL;
+  heap->open = end > heap->open ? end : heap->open;
   return heap->base + offset;
 }
 

@@ -88,7 +88,7 @@ void tt_shm_heap_show(tt_shm_rank *rank);
 /* Maps the heaps of this node's ranks; none is used unless all could. Collective. */
 tutti_status tt_shm_heap_open(tt_shm *self, const tutti_boot *boot, int64_t until_ns);
 void tt_shm_heap_close(tt_shm *self);
-/* Where those bytes of it lie here, to be read. */
+/* Where those bytes of it lie here, to be read. NULL: the system has no memory for that. */
 const void *tt_shm_heap_at(tt_shm_heap *heap, uint64_t offset, size_t bytes);
 int tt_shm_lending(void *self, int begins);
 void tt_shm_use(void *self, const void *data, size_t bytes);

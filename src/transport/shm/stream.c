@@ -8,6 +8,7 @@
 #include "transport/shm/bell.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -166,6 +167,9 @@ tutti_status tt_shm_peek(void *self, tutti_stream *stream, const tutti_slot_head
   if (!LIKELY((slot->bytes & ELSEWHERE) == 0)) {
     *bytes = slot->bytes & ~ELSEWHERE;
     *data = place_of(self, stream, slot);
+    if (*data == NULL && !(slot->bytes & TT_SHM_REMOTE))
+      return tt_fail(TUTTI_ERR_MEMORY, "rank %" PRId64 " cannot map %zu bytes of rank %" PRId64 "'s memory: %s",
+                     ((tt_shm *)self)->rank, *bytes, stream->peer[0].number, strerror(errno));
   }
   return TUTTI_OK;
 }

@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -217,6 +218,23 @@ static void lose_descriptor(void) {
   CHECK(pread(fd, text, 7, 0) == 6 && strcmp(text, "theirs") == 0);
 }
 
+/* Nobody inherits anything by forks that fail. It is another user's process from here on. */
+static void fail_forks(void) {
+  struct rlimit none = {0, 0};
+  block of = make_one(16 << 20);
+  long pages = file_pages();
+  if (setrlimit(RLIMIT_NPROC, &none) != 0 || setuid(getuid() == 0 ? 65534 : getuid()) != 0)
+    return;
+  for (int n = 0; n < 8; n++) {
+    CHECK(fork() < 0);
+    CHECK(share(heap, of.memory, of.bytes));
+    look(&of);
+    usleep(110000);
+  }
+  CHECK(file_pages() < pages + 4 * (16 << 20) / 4096);
+  free(of.memory);
+}
+
 int main(int argc, char **argv) {
   int rounds = argc > 1 ? atoi(argv[1]) : 1, threads = argc > 2 ? atoi(argv[2]) : 0;
   pid_t child[CHILDREN] = {0};
@@ -253,6 +271,7 @@ int main(int argc, char **argv) {
   keep_what_is_read();
   outlive_first_thread();
   stay_small();
+  fail_forks();
   lose_descriptor();
   puts("all is well");
   return 0;
