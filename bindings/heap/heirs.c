@@ -62,8 +62,8 @@ static uint64_t namespace_of_processes(void) {
   return stat("/proc/self/ns/pid", &about) == 0 ? about.st_ino : 0;
 }
 
-/* Whether its first thread has ended, whose the mutex is, and others go on: it is marked so before it gives the mutex up
- * (field 9, PF_EXITING), and there are others (field 20). A process that runs another program has no such mark. */
+/* Whether its first thread has ended, whose the mutex is, and others go on: it is marked so before it gives the mutex
+ * up (field 9, PF_EXITING), and there are others (field 20). A process that runs another program has no such mark. */
 static bool lives_on(const heir *of) {
   char path[64], text[512] = "";
   int cancel;

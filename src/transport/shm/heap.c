@@ -1,5 +1,5 @@
-/* transport/shm/heap.c - blocks of malloc that other ranks read where they lie: those of libtutti-heap.so, where that was
- * preloaded.
+/* transport/shm/heap.c - blocks of malloc that other ranks read where they lie: those of libtutti-heap.so, where that
+ * was preloaded.
  *
  * When the job is made each rank maps the files of all others, whole, to be read: pages come as they are touched. It is
  * used where all ranks of the job could. The file is opened by way of the other process's descriptor, read-only, so
@@ -49,8 +49,8 @@ void tt_shm_heap_show(tt_shm_rank *rank) {
   rank->heap_bytes = file.bytes;
 }
 
-/* Whether what that path leads to is the rank's file: told before it is opened, as opening what is not could wait, or do
- * something. All such files of a system are on one device. */
+/* Whether what that path leads to is the rank's file: told before it is opened, as opening what is not could wait, or
+ * do something. All such files of a system are on one device. */
 static int check_file(const char *path, const tt_shm_rank *rank) {
   struct stat about, own;
   tt_heap_file file;

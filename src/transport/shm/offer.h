@@ -1,5 +1,5 @@
-/* transport/shm/offer.h - what libtutti-heap.so offers to the library in its process, which finds it by its name at run time:
- * blocks of malloc that calls use move into a file that other processes map to read. */
+/* transport/shm/offer.h - what libtutti-heap.so offers to the library in its process, which finds it by its name at
+ * run time: blocks of malloc that calls use move into a file that other processes map to read. */
 #ifndef TT_SHM_OFFER_H
 #define TT_SHM_OFFER_H
 
