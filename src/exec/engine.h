@@ -79,7 +79,7 @@ typedef struct tt_instance {
     tt_wait_on *wait;
     tt_stream_list refer; /* of the sends that the bound plan settles */
     tt_stream_list send;  /* of all that send, where commit alone may not do */
-    bool reduces, uses_mid;
+    bool reduces, uses_mid, takes;
     bool lends[2]; /* something of in, of out */
   } steps;
   tt_lane_run *lane;

@@ -24,6 +24,7 @@ typedef struct tt_stream_table tt_stream_table;
 /* Bytes from which something is done otherwise; each rank's own affair. 0: as the option says. */
 typedef struct tt_thresholds {
   int64_t lend;        /* shortest piece that is lent where it may be */
+  int64_t keep;        /* a rank that takes nothing lends longer blocks only: its slots hold others, and it goes on */
   int64_t fetch;       /* most that is fetched at once, to be stored; */
   int64_t combine;     /* to be combined */
   int64_t nontemporal; /* of all blocks: from here on, final results are stored past the cache */
@@ -43,6 +44,9 @@ typedef struct tt_stream_table_spec {
   tt_thresholds thresholds;
   struct tt_spent *spent; /* tt_stream_table_watch's; NULL: nobody wants to know */
 } tt_stream_table_spec;
+
+/* Sets those that are 0. slot_bytes: slot_bytes_minimum. */
+void tt_thresholds_fill(tt_thresholds *thresholds, size_t slot_bytes);
 
 tutti_status tt_stream_table_create(const tt_stream_table_spec *spec, tt_stream_table **streams);
 void tt_stream_table_destroy(tt_stream_table *streams);

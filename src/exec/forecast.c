@@ -20,6 +20,7 @@ typedef struct forecast {
   const tt_bound_plan *bound;
   const tt_run *run;
   const tt_forecast_facts *facts;
+  bool takes;    /* as in tt_instance */
   bool wide;     /* buffers are images, which nobody shares */
   bool *in_cell; /* of each step: its block travels in a cell */
   int64_t slot, slice;
@@ -67,13 +68,15 @@ typedef struct reference {
   int64_t least;    /* bytes of a piece from which it is not */
 } reference;
 
-static reference refer(const forecast *on, const tt_step *step, tt_media media) {
+static reference refer(const forecast *on, const tt_step *step, tt_media media, int64_t bytes) {
+  bool waits = on->takes || on->run->single_copy || bytes > on->facts->thresholds.keep;
   bool shared = step->src.space <= TT_SPACE_OUT && on->facts->shared[step->src.space] && !on->wide;
   bool read = on->run->single_copy && media & TT_MEDIA(TT_MEDIUM_READ) && on->facts->read_least >= 0;
-  return (reference){.tried = media & TT_MEDIA_LENT,
-                     .medium = shared ? TT_MEDIUM_LENT
-                               : read ? TT_MEDIUM_READ
-                                      : TT_MEDIUM_COUNT,
+  return (reference){.tried = (media & TT_MEDIA_LENT) && waits,
+                     .medium = !waits   ? TT_MEDIUM_COUNT
+                               : shared ? TT_MEDIUM_LENT
+                               : read   ? TT_MEDIUM_READ
+                                        : TT_MEDIUM_COUNT,
                      .least = shared ? 0 : on->facts->read_least};
 }
 
@@ -125,7 +128,7 @@ static void go(forecast *on, const tt_step *step, tt_media media, int64_t bytes)
     flush(&on->most);
   if (bytes == 0)
     return;
-  reference by = refer(on, step, media);
+  reference by = refer(on, step, media, bytes);
   tt_sent whole = send_at_once(on, &on->least, by, bytes);
   tt_sent sliced = waits && bytes > on->slice ? send_by_slices(on, &on->most, by, bytes, holds)
                                               : send_at_once(on, &on->most, by, bytes);
@@ -252,6 +255,8 @@ tutti_status tt_forecast(const tt_bound_plan *bound, const tt_run *run, const tt
   const tt_plan *plan = bound->list;
   assert(facts->thresholds.lend > 0 && facts->thresholds.fetch > 0 && facts->thresholds.combine > 0);
   forecast on = {.bound = bound, .run = run, .facts = facts};
+  for (uint32_t n = 0; n < plan->step_count; n++)
+    on.takes |= tt_plan_step_takes(&plan->step[n]);
   memset(by_lane, 0, (size_t)plan->lane_count * TT_MEDIUM_COUNT * sizeof *by_lane);
   tt_arena_init(&on.arena);
   tutti_status status = begin(&on);

@@ -35,6 +35,7 @@ static void set_op(tt_instance *instance, const tt_lane *lane, uint32_t number) 
                                        .dst = tt_blocks_place(plan, step->dst)};
   instance->steps.reduces |= tt_plan_step_combines(step);
   instance->steps.uses_mid |= is_in_mid(step);
+  instance->steps.takes |= tt_plan_step_takes(step);
   if (step->kind == TT_STEP_SEND && step->src.space <= TT_SPACE_OUT)
     instance->steps.lends[step->src.space] |= (bound->media & TT_MEDIA_LENT) != 0;
 }

@@ -35,9 +35,10 @@ struct tt_stream_table {
   bool neighbour[]; /* of each rank */
 };
 
-static void set_thresholds(tt_thresholds *of) {
+void tt_thresholds_fill(tt_thresholds *of, size_t slot_bytes) {
   const tt_options *options = tt_options_get();
   of->lend = of->lend ? of->lend : options->bytes.lend;
+  of->keep = of->keep ? of->keep : options->slot_count * (int64_t)slot_bytes;
   of->fetch = of->fetch ? of->fetch : options->bytes.fetch;
   of->combine = of->combine ? of->combine : options->bytes.combine;
   of->nontemporal = of->nontemporal ? of->nontemporal : options->bytes.nontemporal;
@@ -49,7 +50,7 @@ tutti_status tt_stream_table_create(const tt_stream_table_spec *spec, tt_stream_
   if (!made)
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for a communicator's table of streams");
   made->spec = *spec;
-  set_thresholds(&made->spec.thresholds);
+  tt_thresholds_fill(&made->spec.thresholds, spec->slot_bytes_minimum);
   *streams = made;
   return TUTTI_OK;
 }

@@ -18,7 +18,8 @@
 #include <cmocka.h>
 
 #define TEST_RANKS 64
-#define TEST_THRESHOLDS {.lend = 64, .fetch = 320, .combine = 192, .nontemporal = 4096} /* small data reaches all */
+#define TEST_THRESHOLDS                                                                                                \
+  {.lend = 64, .keep = 200, .fetch = 320, .combine = 192, .nontemporal = 4096} /* small data reaches all */
 #define TEST_TYPES (TUTTI_BFLOAT16 + 1) /* those of numbers that test_put knows */
 #define TEST_OPS (TUTTI_AVERAGE + 1)
 

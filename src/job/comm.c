@@ -102,7 +102,8 @@ tutti_status tt_comm_open_streams(tutti_comm *comm) {
                                .alone = comm->side.main,
                                .patient = !comm->context->machine.crowded,
                                .far = comm->far,
-                               .thresholds = {.lend = tt_medium_lend_bytes(comm->context->medium)},
+                               .thresholds = {.lend = tt_medium_lend_bytes(comm->context->medium),
+                                              .keep = tt_medium_lend_bytes(comm->context->medium)},
                                .slot_bytes_minimum = tt_comm_slot_bytes(together, comm->apart)};
   return tt_stream_table_create(&spec, &comm->streams);
 }

@@ -210,6 +210,11 @@ tutti_status tt_bound_plan_check(const tt_bound_plan *bound);
 /* The list as text, with what is bound behind each step. malloc'd; NULL: no memory. */
 char *tt_bound_plan_print(const tt_bound_plan *bound);
 
+/* Something comes to this rank from another. */
+static inline bool tt_plan_step_takes(const tt_step *step) {
+  return step->kind == TT_STEP_RECV || step->kind == TT_STEP_RECV_REDUCE;
+}
+
 static inline bool tt_plan_step_combines(const tt_step *step) {
   return step->kind == TT_STEP_RECV_REDUCE || (step->flags & TT_STEP_ONTO) != 0;
 }

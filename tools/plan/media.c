@@ -43,12 +43,10 @@ static void find_facts(forecast *of) {
   int64_t read = tt_medium_read_bytes(of->medium);
   int64_t here = options->cma ? tt_shm_read_bytes(together > sysconf(_SC_NPROCESSORS_ONLN)) : -1;
   of->facts = (tt_forecast_facts){.slot_bytes = (int64_t)tt_comm_slot_bytes(together, of->apart),
-                                  .thresholds = {.lend = lend ? lend : options->bytes.lend,
-                                                 .fetch = options->bytes.fetch,
-                                                 .combine = options->bytes.combine,
-                                                 .nontemporal = options->bytes.nontemporal},
+                                  .thresholds = {.lend = lend, .keep = lend},
                                   .read_least = here > 0 && read > 0 ? read : here,
                                   .shared = {of->work->options->alloc, of->work->options->alloc}};
+  tt_thresholds_fill(&of->facts.thresholds, (size_t)of->facts.slot_bytes);
 }
 
 static tutti_status find_machines(forecast *of) {
