@@ -25,8 +25,7 @@ static void enter(tt_instance *instance, tt_lane_run *lane) {
   lane->src = op->kind == TT_STEP_RECV ? lane->dst : tt_memory_at(&instance->memory, op->src, &instance->blocks);
   lane->mark = tt_blocks_mark(op->length, lane->length);
   lane->marked = false;
-  lane->refers = (op->media & TT_MEDIA_LENT) && (instance->steps.takes || instance->run.single_copy ||
-                                                 lane->length > instance->streams.thresholds.keep);
+  lane->refers = (op->media & TT_MEDIA_LENT) && lane->length >= instance->run.lends_from;
   lane->entered = true;
 }
 

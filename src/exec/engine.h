@@ -91,8 +91,9 @@ typedef struct tt_instance {
   struct { /* as in tt_run */
     uint64_t call, key, shape;
     bool single_copy;
-    bool referred; /* something was, in this run */
-    bool lending;  /* the transport waits to hear that nobody reads what this run lent */
+    int64_t lends_from; /* tt_run_lends_from */
+    bool referred;      /* something was, in this run */
+    bool lending;       /* the transport waits to hear that nobody reads what this run lent */
   } run;
   const tt_beside *beside; /* what this run has there is sent already; NULL: nothing */
   tt_arith arith;

@@ -127,6 +127,15 @@ typedef struct tt_run {
   uint64_t shape;            /* equal and not 0: nothing but buffers and call number differs from the run before */
 } tt_run;
 
+/* The shortest block that is lent at all. A rank that takes nothing would wait for late readers: where slots hold the
+ * block it goes on, unless the block is one to be read where it lies. */
+static inline int64_t tt_run_lends_from(const tt_run *run, const tt_thresholds *thresholds, bool takes) {
+  int64_t beyond = thresholds->keep + 1;
+  if (takes)
+    return 0;
+  return run->single_copy && run->refer_least < beyond ? run->refer_least : beyond;
+}
+
 /* The low bits of a key: what the moved bytes mean, which has to be equal where both ends say it. */
 #define TT_KEY_MEANING UINT64_C(0xffff)
 static inline bool tt_key_agrees(uint64_t a, uint64_t b) {

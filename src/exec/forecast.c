@@ -69,7 +69,7 @@ typedef struct reference {
 } reference;
 
 static reference refer(const forecast *on, const tt_step *step, tt_media media, int64_t bytes) {
-  bool waits = on->takes || on->run->single_copy || bytes > on->facts->thresholds.keep;
+  bool waits = bytes >= tt_run_lends_from(on->run, &on->facts->thresholds, on->takes);
   bool shared = step->src.space <= TT_SPACE_OUT && on->facts->shared[step->src.space] && !on->wide;
   bool read = on->run->single_copy && media & TT_MEDIA(TT_MEDIUM_READ) && on->facts->read_least >= 0;
   return (reference){.tried = (media & TT_MEDIA_LENT) && waits,

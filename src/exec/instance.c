@@ -208,6 +208,7 @@ tutti_status tt_instance_start(tt_instance *instance, const tt_run *run, const t
   instance->run.key = run->key;
   instance->run.referred = false;
   instance->run.single_copy = run->single_copy;
+  instance->run.lends_from = tt_run_lends_from(run, &instance->streams.thresholds, instance->steps.takes);
   instance->fault.status = TUTTI_OK;
   instance->fault.peer = -1;
   rewind_lanes(instance);
