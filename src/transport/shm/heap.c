@@ -100,22 +100,16 @@ static int map_all(tt_shm *self) {
     return ENOMEM;
   for (int64_t r = 0; r < self->rank_count && error == 0; r++) {
     const tt_shm_rank *rank = tt_shm_rank_of(self, r);
-    bool here = atomic_load_explicit(&rank->state, memory_order_acquire) != TT_SHM_ABSENT;
-    if (here && r != self->rank)
+    if (tt_shm_is_here(rank) && r != self->rank)
       error = rank->heap_fd >= 0 ? map(rank, &self->heap[r]) : ENOENT;
   }
   return error;
 }
 
 tutti_status tt_shm_heap_open(tt_shm *self, const tutti_boot *boot, int64_t until_ns) {
-  char missing[200] = "";
-  int64_t left_ns = until_ns - tt_clock_ns(), mine = map_all(self);
-  int64_t *all = calloc((size_t)boot->rank_count, sizeof *all);
-  tutti_status status =
-      all ? boot->allgather(boot->user, &mine, all, sizeof mine, left_ns > 0 ? left_ns : 1, missing, sizeof missing)
-          : tt_fail(TUTTI_ERR_MEMORY, "no memory to ask %" PRId64 " ranks", boot->rank_count);
-  if (status == TUTTI_ERR_TIMEOUT)
-    tt_fail(status, "these ranks did not join the shared memory job in time: %s", *missing ? missing : "?");
+  int64_t mine = map_all(self), *all = calloc((size_t)boot->rank_count, sizeof *all);
+  tutti_status status = all ? tt_shm_allgather(boot, until_ns, &mine, all, sizeof mine)
+                            : tt_fail(TUTTI_ERR_MEMORY, "no memory to ask %" PRId64 " ranks", boot->rank_count);
   for (int64_t r = 0; r < boot->rank_count && status == TUTTI_OK && self->heap; r++)
     if (all[r] != 0) {
       if (self->rank == 0)

@@ -52,16 +52,19 @@ static tutti_status fail_remote(int64_t rank, int64_t own, const result *remote)
   return tt_fail((tutti_status)remote->status, "rank %" PRId64 ": %s", rank, remote->text);
 }
 
-static tutti_status allgather(const tt_shm_meeting *meeting, const void *mine, void *all, size_t bytes) {
-  int64_t left_ns = meeting->until_ns - tt_clock_ns();
+tutti_status tt_shm_allgather(const tutti_boot *boot, int64_t until_ns, const void *mine, void *all, size_t bytes) {
+  int64_t left_ns = until_ns - tt_clock_ns();
   char missing[200] = "";
-  const tutti_boot *boot = meeting->boot;
   tutti_status status =
       boot->allgather(boot->user, mine, all, bytes, left_ns > 0 ? left_ns : 1, missing, sizeof missing);
   if (status == TUTTI_ERR_TIMEOUT)
     return tt_fail(status, "these ranks did not join the shared memory job in time: %s",
                    missing[0] != '\0' ? missing : "?");
   return status;
+}
+
+static tutti_status allgather(const tt_shm_meeting *meeting, const void *mine, void *all, size_t bytes) {
+  return tt_shm_allgather(meeting->boot, meeting->until_ns, mine, all, bytes);
 }
 
 static tutti_status check_hellos(const tt_shm_meeting *meeting, const hello *all) {

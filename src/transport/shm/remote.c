@@ -23,11 +23,6 @@
 
 enum { PROBES = 8, FAST_NS = 3000, FAST_LEAST = 8 << 10, CROWDED_LEAST = 32 << 10, SLOW_LEAST = 1 << 20 };
 
-/* Those of other nodes have no part in the segment. */
-static bool is_here(const tt_shm_rank *rank) {
-  return atomic_load_explicit(&rank->state, memory_order_acquire) != TT_SHM_ABSENT;
-}
-
 /* Of all `bytes`, as many as one call copies; -1: errno says why not, ESRCH where the rank's process is gone. */
 static ssize_t read_some(const tt_shm_rank *rank, uint64_t address, void *to, size_t bytes) {
   uint64_t word = 0;
@@ -81,7 +76,7 @@ void tt_shm_remote_permit(void) { prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0
 static const tt_shm_rank *find_neighbour(const tt_shm *self) {
   for (int64_t n = 1; n < self->rank_count; n++) {
     int64_t peer = (self->rank + n) % self->rank_count;
-    if (is_here(tt_shm_rank_of(self, peer)) && !tt_shm_is_own(self, peer))
+    if (tt_shm_is_here(tt_shm_rank_of(self, peer)) && !tt_shm_is_own(self, peer))
       return tt_shm_rank_of(self, peer);
   }
   return NULL;
@@ -147,14 +142,9 @@ static finding find(const tt_shm *self, const tt_shm_config *config) {
 /* What all ranks have found; NULL: no memory, on this rank. */
 static finding *exchange(const tt_shm *self, const tutti_boot *boot, const tt_shm_config *config, int64_t until_ns,
                          tutti_status *status) {
-  char missing[200] = "";
   finding mine = find(self, config), *all = calloc((size_t)boot->rank_count, sizeof *all);
-  int64_t left_ns = until_ns - tt_clock_ns();
-  left_ns = left_ns > 0 ? left_ns : 1;
-  *status = all ? boot->allgather(boot->user, &mine, all, sizeof mine, left_ns, missing, sizeof missing)
+  *status = all ? tt_shm_allgather(boot, until_ns, &mine, all, sizeof mine)
                 : tt_fail(TUTTI_ERR_MEMORY, "no memory to ask %" PRId64 " ranks", boot->rank_count);
-  if (*status == TUTTI_ERR_TIMEOUT)
-    tt_fail(*status, "these ranks did not join the shared memory job in time: %s", *missing ? missing : "?");
   return all;
 }
 
@@ -164,7 +154,7 @@ tutti_status tt_shm_remote_open(tt_shm *self, const tutti_boot *boot, const tt_s
   self->remote = status == TUTTI_OK;
   for (int64_t r = 0; r < boot->rank_count && self->remote; r++) {
     self->remote = all[r].error == 0;
-    if (is_here(tt_shm_rank_of(self, r)) && all[r].least > (int64_t)self->remote_least)
+    if (tt_shm_is_here(tt_shm_rank_of(self, r)) && all[r].least > (int64_t)self->remote_least)
       self->remote_least = (size_t)all[r].least;
     if (!self->remote && self->rank == 0)
       tt_log(TT_LOG_WARN, "TUTTI_CMA: rank %" PRId64 " cannot read other ranks' memory: %s", r, strerror(all[r].error));

@@ -41,6 +41,10 @@ static inline tt_shm_rank *tt_shm_rank_of(const tt_shm *self, int64_t rank) {
   assert(rank >= 0 && rank < self->rank_count);
   return &self->segment->head->rank[rank];
 }
+/* Those of other nodes have no part in the segment. */
+static inline bool tt_shm_is_here(const tt_shm_rank *rank) {
+  return atomic_load_explicit(&rank->state, memory_order_acquire) != TT_SHM_ABSENT;
+}
 /* Whether it is this rank, or another one of its process. */
 static inline bool tt_shm_is_own(const tt_shm *self, int64_t rank) {
   return tt_shm_rank_of(self, rank)->pid == tt_shm_rank_of(self, self->rank)->pid;
@@ -80,6 +84,9 @@ tutti_status tt_shm_remote_open(tt_shm *self, const tutti_boot *boot, const tt_s
 void tt_shm_remote_open_threads(tt_shm *self, const tt_shm_config *config);
 /* Copies `bytes` at `address` of the peer's process. */
 tutti_status tt_shm_remote_read(tt_shm *self, int64_t peer, uint64_t address, void *to, size_t bytes);
+
+/* join.c: `bytes` of each rank of the job to all. Collective. TUTTI_ERR_TIMEOUT at `until_ns` names who is missing. */
+tutti_status tt_shm_allgather(const tutti_boot *boot, int64_t until_ns, const void *mine, void *all, size_t bytes);
 
 /* heap.c: other processes' memory that libtutti-heap.so shares */
 bool tt_shm_heap_is_here(void); /* in this process */
