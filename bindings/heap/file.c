@@ -138,8 +138,8 @@ static bool punch(range of) {
 
 void tt_heap_take_back(void) {
   uint32_t now_ms = tt_heap_now_ms(), kept = 0;
-  if (file.inherited_count == 0 || tt_heap.child ||
-      now_ms - file.looked_ms < LOOK_MS) /* a child: its parent has them */
+  bool is_owner = !tt_heap.child; /* to others the places do not belong */
+  if (file.inherited_count == 0 || !is_owner || now_ms - file.looked_ms < LOOK_MS)
     return;
   file.looked_ms = now_ms;
   for (uint32_t n = 0; n < file.inherited_count; n++) {

@@ -39,22 +39,20 @@ static void copy(unsigned char *to, const unsigned char *from, size_t bytes) {
  * of mremap and loses its last argument.) false: it did not begin. */
 static bool move_there(uint32_t first, uint32_t place) {
   const heap_granule *run = tt_heap_of(first);
-  uint32_t step = PIECE_BYTES / HEAP_GRANULE;
+  const uint32_t step = PIECE_BYTES / HEAP_GRANULE;
   unsigned char *made = tt_heap_place_map(NULL, place, run->count, true);
-  for (uint32_t done = 0; made && done < run->count; done += step) {
+  bool moved = made != NULL;
+  for (uint32_t done = 0; moved && done < run->count; done += step) {
     uint32_t count = run->count - done < step ? run->count - done : step;
     size_t at = tt_heap_size(done), left = at < run->bytes ? run->bytes - at : 0, all = tt_heap_size(count);
     copy(made + at, tt_heap_at(first + done), left < all ? left : all);
-    if (tt_heap_place_map(tt_heap_at(first + done), place + done, count, true))
-      continue;
-    if (done > 0)
+    moved = tt_heap_place_map(tt_heap_at(first + done), place + done, count, true) != NULL;
+    if (!moved && done > 0)
       tt_heap_die("the system has no memory to map the rest of a block\n");
-    munmap(made, tt_heap_size(run->count));
-    made = NULL;
   }
   if (made)
     munmap(made, tt_heap_size(run->count));
-  return made != NULL;
+  return moved;
 }
 
 static bool share(uint32_t first) {
@@ -114,8 +112,7 @@ static void share_safely(uint32_t first, bool whole) {
   heap_hold held = {.fd = -1};
   if (run->kind == HEAP_FROZEN && !nobody_else_lends())
     return;
-  bool held_all = !whole && tt_heap.parts && tt_heap_hold(&held, tt_heap_at(first), tt_heap_size(run->count));
-  if (whole || held_all)
+  if (whole || (tt_heap.parts && tt_heap_hold(&held, tt_heap_at(first), tt_heap_size(run->count))))
     share(first);
   tt_heap_let_go(&held);
 }

@@ -296,7 +296,7 @@ static int become(const mpirun_options *options, const char *launcher, const too
 /* The MPI's library, and the heap's before it where that is wanted. */
 static void add_heap(char *library) {
   char heap[TOOL_PATH], both[2 * TOOL_PATH];
-  if (tool_heap_wanted("mpirun", heap) && *heap && snprintf(both, sizeof both, "%s:%s", heap, library) < TOOL_PATH)
+  if (tool_heap_wanted("mpirun", heap) && snprintf(both, sizeof both, "%s:%s", heap, library) < TOOL_PATH)
     strcpy(library, both);
 }
 

@@ -152,7 +152,7 @@ static int run_job_of(const run_options *options) {
 static void preload_heap(void) {
   char heap[TOOL_PATH], both[2 * TOOL_PATH];
   const char *before = getenv("LD_PRELOAD");
-  if (!tool_heap_wanted("run", heap) || !*heap)
+  if (!tool_heap_wanted("run", heap))
     return;
   bool alone = !before || !*before;
   snprintf(both, sizeof both, "%.4000s%s%s", alone ? "" : before, alone ? "" : ":", heap);

@@ -67,11 +67,10 @@ bool tool_heap_wanted(const char *command, char path[static TOOL_PATH]) {
     tool_fail(command, 0, "TUTTI_HEAP '%s' is neither on, parts nor off: it is off", wanted);
     return false;
   }
-  if (!tool_find_library("tutti/libtutti-heap.so", path)) {
-    tool_fail(command, 0, "TUTTI_HEAP: there is no %s", path);
-    *path = '\0';
-  }
-  return true;
+  if (tool_find_library("tutti/libtutti-heap.so", path))
+    return true;
+  tool_fail(command, 0, "TUTTI_HEAP: there is no %s", path);
+  return false;
 }
 
 /* ---- command lines ---- */
