@@ -7,16 +7,16 @@ Prints, for each collective and length, the median of the pairs' ratios, off / o
 of tutti without the heap. bench/mpi/heap.c says what the modes are."""
 import argparse
 import math
-import os
 import pathlib
 import statistics
 import subprocess
 import sys
 import tempfile
 
+sys.dont_write_bytecode = True
+from bench_launch import alone, environment, served
+
 HERE = pathlib.Path(__file__).resolve().parent.parent
-ALONE = {"openmpi": ["mpirun.openmpi", "--mca", "mpi_yield_when_idle", "1"], "mpich": ["mpiexec.hydra"]}
-SETTINGS = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1"}
 
 
 def options_of():
@@ -33,18 +33,18 @@ def options_of():
 
 def job(command, **variables):
     """{(collective, bytes): us}"""
-    done = subprocess.run(command, env={**os.environ, **SETTINGS, **variables}, check=True, stdout=subprocess.PIPE, text=True)
+    done = subprocess.run(command, env=environment(**variables), check=True, stdout=subprocess.PIPE, text=True)
     return {(name, int(size)): float(us) for name, size, us in (line.split() for line in done.stdout.splitlines())}
 
 
 def pairs(options, mpi, ranks, program, mode):
     """[(off, on)]"""
-    words = ["-n", ranks, program, mode, options.rounds]
-    served = [options.tutti, "mpirun", "--mpi", mpi, "--mpirun", *ALONE[mpi], *words]
+    words = (mpi, ranks, program, mode, options.rounds)
+    tutti = served(options.tutti, *words)
+    without = alone(*words) if options.against else tutti
     found = []
     for pair in range(options.pairs):
-        jobs = [("off", lambda: job([*ALONE[mpi], *words]) if options.against else job(served)),
-                ("on", lambda: job(served, TUTTI_HEAP="on"))]
+        jobs = [("off", lambda: job(without)), ("on", lambda: job(tutti, TUTTI_HEAP="on"))]
         took = {name: run() for name, run in (jobs if pair % 2 == 0 else jobs[::-1])}
         found.append((took["off"], took["on"]))
         print(f"\r{mpi} {ranks} ranks, {mode}: {pair + 1} of {options.pairs} pairs", end="", file=sys.stderr, flush=True)

@@ -15,17 +15,18 @@ import subprocess
 import sys
 import tempfile
 
+sys.dont_write_bytecode = True
+import bench_launch
+from bench_launch import alone
+
 HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 TUTTI = sys.argv[1] if len(sys.argv) > 1 else f"{HERE}/build/bin/tutti"
-ALONE = {"openmpi": ["mpirun.openmpi", "--mca", "mpi_yield_when_idle", "1"], "mpich": ["mpiexec.hydra"]}
 WISDOM = sys.argv[2] if len(sys.argv) > 2 else None
 ONLY = sys.argv[3:] == ["only"]
-SETTINGS = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-            "OMPI_MCA_rmaps_base_oversubscribe": "1"}
 
 
 def microseconds(command):
-    return float(subprocess.run(command, env={**os.environ, **SETTINGS}, check=True, stdout=subprocess.PIPE).stdout)
+    return float(subprocess.run(command, env=bench_launch.environment(), check=True, stdout=subprocess.PIPE).stdout)
 
 
 def pairs(count, without, having):
@@ -38,12 +39,8 @@ def pairs(count, without, having):
     return found
 
 
-def alone(mpi, ranks, *program):
-    return [*ALONE[mpi], "-n", str(ranks), *program]
-
-
 def served(mpi, ranks, wisdom, *program):
-    return ["env", f"TUTTI_WISDOM={wisdom}", TUTTI, "mpirun", "--mpi", mpi, "--mpirun", *alone(mpi, ranks, *program)]
+    return ["env", f"TUTTI_WISDOM={wisdom}", *bench_launch.served(TUTTI, mpi, ranks, *program)]
 
 
 def say(mpi, what, found):
@@ -65,7 +62,7 @@ def interval(values):
 
 def main():
     with tempfile.TemporaryDirectory() as folder:
-        for mpi in ALONE:
+        for mpi in bench_launch.MPIS:
             if not shutil.which(f"mpicc.{mpi}"):
                 continue
             program = f"{folder}/start-{mpi}"
