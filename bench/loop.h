@@ -24,8 +24,8 @@ typedef struct bench_point {
   bench_problem problem;
   bench_layout layout;
   size_t element_bytes;
-  size_t room_bytes; /* of each buffer */
-  void *copy[2];     /* of the copy bound: from, to */
+  size_t out_bytes; /* of that buffer */
+  void *copy[2];    /* of the copy bound: from, to */
   size_t copy_bytes;
   void *in, *out;
   uint64_t next_root;                /* timed calls so far, not reduced */
@@ -60,11 +60,11 @@ typedef struct bench_library {
 
 /* ---- a point's buffers ---- */
 
-static inline void *bench_memory(const bench_library *library, const bench_point *point) {
+static inline void *bench_memory(const bench_library *library, const bench_point *point, size_t bytes) {
   if (point->command->shared && library->alloc)
-    return library->alloc(point->room_bytes);
+    return library->alloc(bytes);
   void *memory = NULL;
-  return posix_memalign(&memory, 4096, point->room_bytes) ? NULL : memory;
+  return posix_memalign(&memory, 4096, bytes) ? NULL : memory;
 }
 
 static inline void bench_release(const bench_library *library, const bench_command *command, void *memory) {
@@ -101,11 +101,10 @@ static inline bool bench_make_room(const bench_library *library, bench_point *po
                                     command->bytes / (int64_t)point->element_bytes);
   if (!bench_layout_init(&point->problem, point->rank, &point->layout))
     return false;
-  int64_t elements = layout->in_elements > layout->out_elements ? layout->in_elements : layout->out_elements;
-  elements = elements > point->problem.elements ? elements : point->problem.elements;
-  point->room_bytes = elements > 0 ? (size_t)elements * point->element_bytes : 64;
-  point->in = bench_memory(library, point);
-  point->out = bench_memory(library, point);
+  size_t in_bytes = (size_t)(layout->in_elements > 0 ? layout->in_elements : 1) * point->element_bytes;
+  point->out_bytes = (size_t)(layout->out_elements > 0 ? layout->out_elements : 1) * point->element_bytes;
+  point->in = bench_memory(library, point, in_bytes); /* as long as the call says, as those of programs are */
+  point->out = bench_memory(library, point, point->out_bytes);
   return point->in && point->out;
 }
 
@@ -114,10 +113,11 @@ static inline int bench_prepare(const bench_library *library, bench_point *point
   bench_arithmetic with = bench_arithmetic_of(point);
   point->next_root = 0;
   if (!bench_make_room(library, point))
-    return snprintf(text, BENCH_TEXT, "no memory for two buffers of %zu bytes", point->room_bytes), BENCH_FAILED;
+    return snprintf(text, BENCH_TEXT, "no memory for buffers, one of them of %zu bytes", point->out_bytes),
+           BENCH_FAILED;
   bench_period_make(&with, point->rank, point->rank, &period);
   bench_fill(point->in, point->layout.in_elements, &period);
-  memset(point->out, 0, point->room_bytes);
+  memset(point->out, 0, point->out_bytes);
   if (point->command->delay > 0)
     point->spin = bench_spinner_make();
   return library->prepare(point, text);
@@ -305,7 +305,7 @@ static inline int bench_run(const bench_library *library, bench_point *point, co
   int64_t ignored;
   uint64_t first_root = point->next_root;
   if (command->check)
-    memset(point->out, 0xA5, point->room_bytes);
+    memset(point->out, 0xA5, point->out_bytes);
   int result = bench_batch(library, point, command, command->calls / 8 + 1, &ignored, reply->text);
   bench_take_spent(library, point, command, &reply->spent);
   point->next_root = first_root;
