@@ -5,25 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* With what the lessons say of the communicators that there may be, as far as this rank knows nodes. */
-static tutti_status pack(const tutti_context *context, tt_wisdom_found *found) {
-  tt_region shape[TT_SHAPES];
-  if (found->wisdom)
-    found->wisdom->inferred_count = 0;
-  tutti_status status = tt_wisdom_infer(found, shape, tt_shapes_list(context, shape));
-  free(found->numbers);
-  found->numbers = NULL;
-  return status == TUTTI_OK ? tt_wisdom_pack(found->wisdom, &found->numbers, &found->number_count) : status;
-}
-
-/* Leaves out what no call of the job goes by. */
-static void keep(const tutti_context *context, tt_wisdom *wisdom) {
-  if (tt_wisdom_insists())
-    wisdom->outside_count = 0;
-  tt_wisdom_keep_ranks(wisdom, context->size);
-  tt_wisdom_keep_wins(wisdom);
-}
-
 tutti_status tt_wisdom_begin(tutti_context *context, tt_wisdom_found **found) {
   *found = NULL;
   if (context->rank != 0)
@@ -31,17 +12,8 @@ tutti_status tt_wisdom_begin(tutti_context *context, tt_wisdom_found **found) {
   tt_wisdom_found *made = calloc(1, sizeof *made);
   if (!made)
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for wisdom");
-  tutti_status status = tt_wisdom_load(made);
-  if (made->wrong)
-    tt_log(TT_LOG_WARN, "wisdom is not used: %s", made->why);
-  if (*made->lessons_why)
-    tt_log(TT_LOG_WARN, "what was learned is not used: %s", made->lessons_why);
-  if (made->wisdom)
-    keep(context, made->wisdom);
-  bool some = made->lessons || (made->wisdom && made->wisdom->count + made->wisdom->outside_count > 0);
-  if (status == TUTTI_OK && some)
-    status = pack(context, made);
-  if (status == TUTTI_OK && some)
+  tutti_status status = tt_wisdom_prepare(context, made);
+  if (status == TUTTI_OK && made->number_count > 0)
     *found = made;
   else
     tt_wisdom_end(made);
@@ -73,7 +45,7 @@ static tutti_status send(tutti_context *context, const int64_t *numbers, const i
 /* Rank 0 took all ranks for ranks of one node: where there are more, it asks the lessons again, and says how much that
  * is. Groups make nodes too. */
 static tutti_status count_again(tutti_context *context, tt_wisdom_found *found, int64_t *counts) {
-  tutti_status status = found ? pack(context, found) : TUTTI_OK;
+  tutti_status status = found ? tt_wisdom_prepare_again(context, found) : TUTTI_OK;
   int64_t mine = found ? found->number_count : 0;
   if (status != TUTTI_OK)
     tutti_comm_abort(context->made.control, "no memory for wisdom");

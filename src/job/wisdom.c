@@ -2,92 +2,14 @@
  * look for a folder. */
 #include "job/wisdom.h"
 
-#include "topo/machine/machine.h"
+#include "job/cache.h"
 
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-/* ---- the cache ---- */
-
-/* false: this user has none. */
-static bool cache_folder(char folder[static TT_WISDOM_PATH]) {
-  const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-  int size = cache && *cache == '/' ? snprintf(folder, TT_WISDOM_PATH, "%s/tutti", cache)
-             : home && *home == '/' ? snprintf(folder, TT_WISDOM_PATH, "%s/.cache/tutti", home)
-                                    : -1;
-  return size > 0 && size < TT_WISDOM_PATH - 64;
-}
-
-/* ---- the machine ---- */
-
-enum { MACHINES = 1024 }; /* that are remembered: a home may be that of a cluster */
-
-/* Of a file's lines "<host> <machine>", the next one. */
-static bool read_machine(FILE *file, uint64_t *host, char machine[static TT_MACHINE_TEXT]) {
-  return fscanf(file, "%16" SCNx64 " %16[0-9a-f]", host, machine) == 2 && strlen(machine) == TT_MACHINE_TEXT - 1;
-}
-
-/* What was found out since the last boot. */
-static bool recall_machine(const char *path, uint64_t host, char machine[static TT_MACHINE_TEXT]) {
-  uint64_t of_host = 0;
-  char found[TT_MACHINE_TEXT] = "";
-  FILE *file = fopen(path, "re");
-  bool right = false;
-  while (file && !right && read_machine(file, &of_host, found))
-    right = of_host == host;
-  if (file)
-    fclose(file);
-  if (right)
-    memcpy(machine, found, TT_MACHINE_TEXT);
-  return right;
-}
-
-/* The newest first; of the others, those that were there. */
-static bool put_machines(FILE *file, const char *path, uint64_t host, const char *machine) {
-  uint64_t of_host;
-  char other[TT_MACHINE_TEXT];
-  FILE *before = fopen(path, "re");
-  bool good = fprintf(file, "%016" PRIx64 " %s\n", host, machine) > 0;
-  for (int n = 1; before && good && n < MACHINES && read_machine(before, &of_host, other); n++)
-    good = of_host == host || fprintf(file, "%016" PRIx64 " %s\n", of_host, other) > 0;
-  if (before)
-    fclose(before);
-  return good;
-}
-
-/* Several processes may do so at once: who renames last is as right as the others. */
-static void keep_machine(const char *path, uint64_t host, const char *machine) {
-  char name[TT_WISDOM_PATH + 32];
-  snprintf(name, sizeof name, "%s.XXXXXX", path);
-  int fd = mkostemp(name, O_CLOEXEC);
-  FILE *file = fd >= 0 ? fdopen(fd, "w") : NULL;
-  if (!file) {
-    if (fd >= 0 && close(fd) == 0)
-      unlink(name);
-    return;
-  }
-  bool good = put_machines(file, path, host, machine) && fchmod(fd, 0644) == 0;
-  if (fclose(file) != 0 || !good || rename(name, path) != 0)
-    unlink(name);
-}
-
-/* What it is made of may differ between namespaces too: each sees NICs of its own. */
-static tutti_status find_machine(const char *folder, char machine[static TT_MACHINE_TEXT]) {
-  char path[TT_WISDOM_PATH + 16];
-  uint64_t host = tt_host();
-  snprintf(path, sizeof path, "%s/machine", folder);
-  if (*folder && recall_machine(path, host, machine))
-    return TUTTI_OK;
-  tutti_status status = tt_machine_fingerprint(machine);
-  if (status == TUTTI_OK && *folder)
-    keep_machine(path, host, machine);
-  return status;
-}
 
 /* ---- the file ---- */
 
@@ -119,7 +41,7 @@ static tutti_status refuse_pretended(void) {
 tutti_status tt_wisdom_find(const char *option, bool make, char path[static TT_WISDOM_PATH],
                             char machine[static TT_MACHINE_TEXT]) {
   char folder[TT_WISDOM_PATH] = "";
-  bool cached = cache_folder(folder);
+  bool cached = tt_cache_folder(folder);
   if (is_off(option))
     return tt_fail(TUTTI_ERR_UNSUPPORTED, "TUTTI_WISDOM is off");
   if (strlen(option) >= TT_WISDOM_PATH)
@@ -133,7 +55,7 @@ tutti_status tt_wisdom_find(const char *option, bool make, char path[static TT_W
   cached = cached && access(folder, F_OK) == 0;
   if (!cached && !*option)
     return tt_fail(TUTTI_ERR_UNSUPPORTED, "there is no folder %s", folder);
-  tutti_status status = find_machine(cached ? folder : "", machine);
+  tutti_status status = tt_cache_machine(cached ? folder : "", machine);
   if (status == TUTTI_OK && *option)
     snprintf(path, TT_WISDOM_PATH, "%s", option);
   else if (status == TUTTI_OK)

@@ -41,6 +41,12 @@ void tt_wisdom_found_finish(tt_wisdom_found *found);
 /* Adds what the lessons say of each of these shapes to the wisdom, which is made where there is none. */
 tutti_status tt_wisdom_infer(tt_wisdom_found *found, const tt_region *shape, int64_t count);
 
+/* Rank 0's, packed for this job: as the files are now, or as they were when a job like it packed them, if they are the
+ * same. number_count 0: there is none. tt_wisdom_found_finish afterwards in any case. */
+tutti_status tt_wisdom_prepare(const tutti_context *context, tt_wisdom_found *found);
+/* Again, after more has become known of the job's shapes. */
+tutti_status tt_wisdom_prepare_again(const tutti_context *context, tt_wisdom_found *found);
+
 #define TT_SHAPES 64
 /* The shapes that communicators of this job may have. Returns how many. */
 int64_t tt_shapes_list(const tutti_context *context, tt_region shape[static TT_SHAPES]);

@@ -29,25 +29,20 @@ static tutti_status read_all(FILE *in, tt_json_file *file) {
   return ferror(in) ? tt_fail(TUTTI_ERR_ARGUMENT, "cannot be read: %s", strerror(errno)) : TUTTI_OK;
 }
 
-tutti_status tt_json_file_tree(tt_json_file *file) {
+static tutti_status make_tree(tt_json_file *file) {
   json_error_t error;
   file->root = json_loadb(file->text ? file->text : "", file->size, JSON_REJECT_DUPLICATES, &error);
   return file->root ? TUTTI_OK : tt_fail(TUTTI_ERR_ARGUMENT, "line %d: %s", error.line, error.text);
 }
 
-tutti_status tt_json_file_read(const char *path, tt_json_file *file) {
+tutti_status tt_json_file_open(const char *path, tt_json_file *file) {
   *file = (tt_json_file){.root = NULL};
   FILE *in = fopen(path, "re");
   if (!in)
     return tt_fail(TUTTI_ERR_ARGUMENT, "cannot be read: %s", strerror(errno));
   tutti_status status = read_all(in, file);
   fclose(in);
-  return status;
-}
-
-tutti_status tt_json_file_open(const char *path, tt_json_file *file) {
-  tutti_status status = tt_json_file_read(path, file);
-  return status == TUTTI_OK ? tt_json_file_tree(file) : status;
+  return status == TUTTI_OK ? make_tree(file) : status;
 }
 
 tutti_status tt_json_file_parse(const char *text, size_t size, tt_json_file *file) {
@@ -55,7 +50,7 @@ tutti_status tt_json_file_parse(const char *text, size_t size, tt_json_file *fil
   if (!file->text)
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for a text of %zu bytes", size);
   memcpy(file->text, text, size);
-  return tt_json_file_tree(file);
+  return make_tree(file);
 }
 
 void tt_json_file_close(tt_json_file *file) {

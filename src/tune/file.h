@@ -7,8 +7,8 @@
 #include <jansson.h>
 
 typedef struct tt_json_file {
-  json_t *root; /* NULL: it was not parsed */
-  char *text;   /* as it was read; not ended */
+  json_t *root;
+  char *text; /* as it was read; not ended */
   size_t size;
 } tt_json_file;
 
@@ -16,9 +16,6 @@ typedef struct tt_json_file {
  * path. */
 tutti_status tt_json_file_open(const char *path, tt_json_file *file);
 tutti_status tt_json_file_parse(const char *text, size_t size, tt_json_file *file);
-/* The same in two steps: its text, then the tree of that. */
-tutti_status tt_json_file_read(const char *path, tt_json_file *file);
-tutti_status tt_json_file_tree(tt_json_file *file);
 void tt_json_file_close(tt_json_file *file);
 
 /* The lines, from 1, on which the first `count` elements of that member of the outermost object begin; 0 where there is

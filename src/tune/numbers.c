@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { HEAD = 5, FACTS = 11, TEXT = 1024 };
+enum { HEAD = 5, FACTS = 11, TEXT = 1024, PATH = 8192 };
 
 static size_t words_of(size_t letters) { return (letters + sizeof(int64_t) - 1) / sizeof(int64_t); }
 
@@ -142,7 +142,7 @@ static int64_t take_text(const int64_t *at, int64_t room, char text[static TEXT]
 tutti_status tt_wisdom_unpack(const int64_t *numbers, int64_t count, tt_wisdom **wisdom) {
   int64_t used = count + 1;
   char text[TEXT] = "";
-  if (count >= HEAD)
+  if (count >= HEAD && numbers[3] >= 0 && numbers[3] < PATH && numbers[4] >= 0 && numbers[4] < PATH)
     used = HEAD + (int64_t)(words_of((size_t)numbers[3]) + words_of((size_t)numbers[4]));
   tutti_status status = tt_wisdom_create("0000000000000000", "", wisdom);
   if (status == TUTTI_OK && used <= count)

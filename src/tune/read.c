@@ -176,17 +176,12 @@ static tutti_status read_all(const char *path, const tt_json_file *file, tt_wisd
   return status;
 }
 
-static tutti_status read_tree(const char *path, tt_json_file *file, tt_wisdom **wisdom) {
-  tutti_status status = tt_json_file_tree(file);
-  return status == TUTTI_OK ? read_all(path, file, wisdom) : status;
-}
-
 tutti_status tt_wisdom_read(const char *path, tt_wisdom **wisdom) {
   tt_json_file file;
   tt_wisdom *made = NULL;
-  tutti_status status = tt_json_file_read(path, &file);
-  if (status == TUTTI_OK && !(made = tt_wisdom_scan(path, file.text, file.size)))
-    status = read_tree(path, &file, &made);
+  tutti_status status = tt_json_file_open(path, &file);
+  if (status == TUTTI_OK)
+    status = read_all(path, &file, &made);
   tt_json_file_close(&file);
   if (status == TUTTI_OK) {
     *wisdom = made;

@@ -194,7 +194,8 @@ tutti_status tt_wisdom_write(const char *path, const tt_wisdom *wisdom);
 void tt_wisdom_keep_ranks(tt_wisdom *wisdom, int64_t ranks);
 /* Forgets rows of other libraries by which no call goes to one: most have lost, far from any that won. */
 void tt_wisdom_keep_wins(tt_wisdom *wisdom);
-/* As numbers, to be sent to other ranks. *numbers: malloc'd. */
+/* As numbers, to be sent to other ranks and to be kept. *numbers: malloc'd. */
+#define TT_NUMBERS_VERSION 1
 tutti_status tt_wisdom_pack(const tt_wisdom *wisdom, int64_t **numbers, int64_t *count);
 tutti_status tt_wisdom_unpack(const int64_t *numbers, int64_t count, tt_wisdom **wisdom);
 

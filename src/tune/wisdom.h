@@ -47,8 +47,4 @@ int tt_outside_compare(const tt_outside *a, const tt_outside *b);
 /* Both lists; files have them so. */
 void tt_wisdom_sort(tt_wisdom *wisdom);
 
-/* Of a text just as tt_wisdom_write puts it, in which nothing is wrong. NULL: of any other, or no memory; then
- * tt_wisdom_read finds out more. path: of its file. */
-tt_wisdom *tt_wisdom_scan(const char *path, const char *text, size_t size);
-
 #endif

@@ -61,38 +61,7 @@ static void test_what_is_written_comes_back(void **state) {
   tt_wisdom_destroy(back);
 }
 
-/* As tt_wisdom_write has it, and with one letter more, for which a JSON tree is needed. */
-static void test_a_written_file_is_read_without_a_tree(void **state) {
-  (void)state;
-  const tt_winner winners[] = {winner_of(TT_ALLREDUCE, 4, 1024, "linear"),
-                               winner_of(TT_BROADCAST, 4, INT64_MAX - 1, "[2:chain/core:star] slice=16K")};
-  const tt_outside outside = {
-      .region = region_of(TT_SCAN, 4, 64), .library = "mpich-4.0", .time_ns = 1, .tutti_ns = INT64_MAX, .wins = true};
-  for (int64_t count = 0; count <= 2; count++) {
-    tt_wisdom *wisdom, *back;
-    tt_json_file file;
-    assert_int_equal(tt_wisdom_create(MACHINE, "tutti 1.0", &wisdom), TUTTI_OK);
-    for (int64_t n = 0; n < count; n++)
-      assert_int_equal(tt_wisdom_put(wisdom, &winners[n]), TUTTI_OK);
-    if (count != 1)
-      assert_int_equal(tt_wisdom_put_outside(wisdom, &outside), TUTTI_OK);
-    unlink(path);
-    assert_int_equal(tt_wisdom_write(path, wisdom), TUTTI_OK);
-    assert_int_equal(tt_json_file_read(path, &file), TUTTI_OK);
-    assert_non_null(back = tt_wisdom_scan(path, file.text, file.size));
-    expect_equal(wisdom, back);
-    tt_wisdom_destroy(back);
-    file.text[file.size - 1] = ' ';
-    assert_null(tt_wisdom_scan(path, file.text, file.size));
-    for (size_t cut = 0; cut < file.size; cut++)
-      assert_null(tt_wisdom_scan(path, file.text, cut));
-    tt_json_file_close(&file);
-    tt_wisdom_destroy(wisdom);
-  }
-  unlink(path);
-}
-
-/* Such a file is no error: it is read as a tree, and of two rows of one region the last one holds. */
+/* Such a file is no error, and of two rows of one region the last one holds. */
 static void test_rows_in_disorder_are_read_too(void **state) {
   (void)state;
   static const char *const format =
@@ -103,10 +72,8 @@ static void test_rows_in_disorder_are_read_too(void **state) {
       "\"nics\": 1, \"bytes\": 64, \"params\": \"linear\", \"ns\": 9, \"rules_ns\": 9}\n]}\n";
   for (int bytes = 63; bytes <= 65; bytes++) {
     char text[1024];
-    int size = snprintf(text, sizeof text, format, bytes);
-    tt_wisdom *back = tt_wisdom_scan(path, text, (size_t)size);
-    assert_int_equal(back != NULL, bytes < 64);
-    tt_wisdom_destroy(back);
+    tt_wisdom *back;
+    snprintf(text, sizeof text, format, bytes);
     FILE *file = fopen(path, "we");
     assert_non_null(file);
     fputs(text, file);
@@ -373,7 +340,6 @@ static void test_where_the_rules_won_they_decide_nearby(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_what_is_written_comes_back),
-      cmocka_unit_test(test_a_written_file_is_read_without_a_tree),
       cmocka_unit_test(test_rows_in_disorder_are_read_too),
       cmocka_unit_test(test_writing_again_adds_and_replaces),
       cmocka_unit_test(test_a_link_to_a_file_stays_one),
