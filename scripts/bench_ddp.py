@@ -1,10 +1,11 @@
 #!/usr/bin/python3
-"""bench_ddp.py [--ranks N] [--turns N] [--tokens N] [--view] - what communication costs a training step with gloo and with tutti.
+"""bench_ddp.py [--ranks N] [--turns N] [--tokens N] [--view] [--floor] - what communication costs a training step with gloo and with tutti.
 
 A transformer of 25 million parameters trains by DistributedDataParallel, once for each backend, in one job. A turn has, in
 random order, for each backend a step (forward and backward) and the same step under no_sync, which does not communicate. Exposed
 time is the first less the second, of the slowest rank. The optimizer runs in between, untimed. Prints medians, the mean of the exposed times with its 95 % interval (2,000 samples of
-turns), CPU seconds of a step, and how far losses differ. PYTHONPATH has the package (build/lib/python)."""
+turns), CPU seconds of a step, and how far losses differ. --floor: also DDP with a hook that communicates nothing, whose
+exposed time is that of DDP's own copies. PYTHONPATH has the package (build/lib/python)."""
 import argparse
 import datetime
 import os
@@ -45,10 +46,18 @@ def cpu_seconds():
     return used.ru_utime + used.ru_stime
 
 
+def nothing(_, bucket):
+    done = torch.futures.Future()
+    done.set_result(bucket.buffer())
+    return done
+
+
 class Trainer:
-    def __init__(self, group, view):
+    def __init__(self, group, view, floor=False):
         torch.manual_seed(1)
         self.model = DistributedDataParallel(Network(), process_group=group, gradient_as_bucket_view=view)
+        if floor:
+            self.model.register_comm_hook(None, nothing)
         self.optimizer = torch.optim.SGD(self.model.parameters(), lr=0.01)
         self.losses = []
 
@@ -79,14 +88,14 @@ def show(turns, losses, ranks):
     print("| | step | under no_sync | exposed: mean | 95 % interval | CPU seconds a step |\n|---|---|---|---|---|---|")
     random.seed(1)
     samples = [random.choices(range(len(turns)), k=len(turns)) for _ in range(SAMPLES)]
-    exposed = {of: [turn[of, False][0] - turn[of, True][0] for turn in turns] for of in BACKENDS}
-    means = {of: [sum(exposed[of][n] for n in sample) / len(sample) for sample in samples] for of in BACKENDS}
+    exposed = {of: [turn[of, False][0] - turn[of, True][0] for turn in turns] for of, alone in turns[0] if alone}
+    means = {of: [sum(exposed[of][n] for n in sample) / len(sample) for sample in samples] for of in exposed}
 
     def interval(values):
         values = sorted(values)
         return values[SAMPLES // 40], values[-SAMPLES // 40]
 
-    for of in BACKENDS:
+    for of in exposed:
         step, alone = (statistics.median(turn[of, way][0] for turn in turns) for way in (False, True))
         cpu = statistics.mean(turn[of, False][1] for turn in turns)
         low, high = interval(means[of])
@@ -105,11 +114,13 @@ def rank_main(rank, options, path):
                             timeout=datetime.timedelta(seconds=120))
     trainers = {"gloo": Trainer(dist.group.WORLD, options.view),
                 "tutti": Trainer(dist.new_group(backend="tutti"), options.view)}
+    if options.floor:
+        trainers["nothing"] = Trainer(dist.group.WORLD, options.view, floor=True)
     order, turns = random.Random(7), []
     for turn in range(-2, options.turns):
         of = torch.Generator().manual_seed(1000 * (turn + 2) + rank)
         words = torch.randint(0, WORDS, (2, options.tokens // 2 + 1), generator=of)
-        steps = [(backend, alone) for backend in BACKENDS for alone in (False, True)]
+        steps = [(backend, alone) for backend in trainers for alone in (False, True)]
         order.shuffle(steps)
         took = {step: trainers[step[0]].step(words, step[1]) for step in steps}
         slowest = torch.tensor([took[step] for step in sorted(took)])
@@ -126,6 +137,7 @@ if __name__ == "__main__":
     parser.add_argument("--ranks", type=int, default=2)
     parser.add_argument("--turns", type=int, default=200)
     parser.add_argument("--view", action="store_true", help="gradients are views of buckets: no copies to them and back")
+    parser.add_argument("--floor", action="store_true", help="also what DDP takes without communication")
     parser.add_argument("--tokens", type=int, default=64, help="of a step of a rank (default %(default)s)")
     with tempfile.TemporaryDirectory() as folder:
         mp.spawn(rank_main, (parser.parse_args(), os.path.join(folder, "store")),
