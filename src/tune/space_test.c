@@ -2,6 +2,7 @@
  *
  *     tune_space table    prints how many candidates there are, for people */
 #include "support/plans.h"
+#include "support/sanitized.h"
 #include "tune/tune.h"
 
 #include <setjmp.h>
@@ -41,11 +42,7 @@ static tt_task task_of(tt_collective collective, const struct machine *on, int64
 
 typedef void visit(const tt_task *task, const struct machine *on, const tt_candidates *space);
 
-#ifdef __SANITIZE_ADDRESS__
-enum { ONE_OF = 30 };
-#else
-enum { ONE_OF = 20 };
-#endif
+enum { ONE_OF = SANITIZED ? 30 : 20 };
 
 /* What is visited in a short run: one of so many; each visit begins with another. */
 static bool is_left_out(size_t number) {

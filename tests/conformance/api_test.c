@@ -6,6 +6,7 @@
 #include "api/api.h"
 #include "conformance/choose.h"
 #include "support/job.h"
+#include "support/sanitized.h"
 #include "support/sent.h"
 
 #include <setjmp.h>
@@ -292,7 +293,7 @@ int main(void) {
       cmocka_unit_test(test_sums_have_the_same_bits),
   };
   seed = getenv("TUTTI_TEST_SEED") ? strtoull(getenv("TUTTI_TEST_SEED"), NULL, 10) : (uint64_t)time(NULL);
-  calls_a_job = getenv("TUTTI_TEST_LONG") ? 3000 : 400;
+  calls_a_job = getenv("TUTTI_TEST_LONG") ? 3000 : fewer_sanitized(400);
   print_message("TUTTI_TEST_SEED=%" PRIu64 "\n", seed);
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,6 +7,7 @@
 #define TEST_FAULT_FAULT_H
 
 #include "support/job.h"
+#include "support/sanitized.h"
 
 #include <tutti/tutti.h>
 
@@ -26,17 +27,6 @@
 #include <cmocka.h>
 
 #define HANG_S 60
-
-#if defined(__SANITIZE_ADDRESS__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-#ifndef SANITIZED
-#define SANITIZED 0
-#endif
 
 int __lsan_do_recoverable_leak_check(void) __attribute__((weak));
 

@@ -5,19 +5,13 @@
 
 #include "base/base.h"
 #include "support/job.h"
+#include "support/sanitized.h"
 
 #include <tutti/transport.h>
 
 #include <stdint.h>
 
-#if defined(__has_feature)
-#define HAS_ADDRESS_SANITIZER __has_feature(address_sanitizer)
-#elif defined(__SANITIZE_ADDRESS__)
-#define HAS_ADDRESS_SANITIZER 1
-#else
-#define HAS_ADDRESS_SANITIZER 0
-#endif
-#if HAS_ADDRESS_SANITIZER
+#if SANITIZED
 #include <sanitizer/lsan_interface.h>
 #endif
 
@@ -28,7 +22,7 @@ static const tutti_transport_ops *tested; /* the transport: open_rank of support
 /* A rank of a job ends without the sanitizer's own look. */
 static inline void close_rank(void *self) {
   tested->close(self);
-#if HAS_ADDRESS_SANITIZER
+#if SANITIZED
   self = NULL;
   CHECK(__lsan_do_recoverable_leak_check() == 0);
 #endif

@@ -463,7 +463,8 @@ static void test_what_explain_says_is_what_ran(void **state) {
   counts seen = {0};
   const char *given = getenv("TUTTI_TEST_SEED");
   uint64_t first = given ? strtoull(given, NULL, 10) : 1;
-  for (uint64_t seed = first; seed < first + JOBS; seed++) {
+  int jobs = fewer_sanitized(JOBS);
+  for (uint64_t seed = first; seed < first + (uint64_t)jobs; seed++) {
     setting of = draw(seed);
     memset(calls, 0, sizeof *calls * CALLS * PARTS);
     run_job(RANKS, run_calls, &of);
@@ -476,8 +477,8 @@ static void test_what_explain_says_is_what_ran(void **state) {
       "profile %d, nobody %d\n",
       seen.all, seen.errors, seen.passed_over, seen.by[0], seen.by[1], seen.by[2], seen.by[3], seen.by[4], seen.by[5],
       seen.by[6]);
-  assert_true(seen.all >= 1000);
-  if (given)
+  assert_true(seen.all >= jobs * 100);
+  if (given || jobs < JOBS)
     return;
   assert_true(seen.errors > 20 && seen.passed_over > 20);
   for (tt_authority by = TT_BY_PROGRAM; by < TT_AUTHORITY_COUNT; by++)

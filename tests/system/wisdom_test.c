@@ -141,7 +141,7 @@ static void run_calls(const tutti_boot *boot, void *argument) {
   CHECK(tutti_comm_create(context, &world) == TUTTI_OK);
   for (int64_t ranks = 2; ranks <= RANKS; ranks++)
     CHECK(tutti_comm_split(world, boot->rank < ranks ? 0 : -1, boot->rank, &comm[ranks]) == TUTTI_OK);
-  for (int n = 0; n < CALLS; n++) {
+  for (int n = 0; n < fewer_sanitized(CALLS); n++) {
     int64_t ranks = 2 + (int64_t)tt_random_below(&random, RANKS - 1);
     tt_collective collective = tuned[tt_random_below(&random, TT_COUNT(tuned))];
     int64_t count = 1 + (int64_t)tt_random_below(&random, (uint64_t)1 << (1 + tt_random_below(&random, 15)));
@@ -330,7 +330,7 @@ static void test_a_changed_file_ends_the_start_or_changes_no_result(void **state
   static char right[WISDOM_BYTES], bytes[WISDOM_BYTES + 1];
   const char *given = getenv("TUTTI_TEST_SEED");
   uint64_t seed = given ? strtoull(given, NULL, 10) : (uint64_t)time(NULL);
-  int refusals = 0, rounds = long_mode() ? 20 * CHANGED : CHANGED;
+  int refusals = 0, rounds = long_mode() ? 20 * CHANGED : fewer_sanitized(CHANGED);
   size_t size = wisdom_write(machine, right);
   tt_random random;
   tt_random_init(&random, seed);
