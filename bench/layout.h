@@ -223,4 +223,12 @@ static inline int64_t bench_moved(const bench_problem *of, int32_t rank, int32_t
   return moved;
 }
 
+/* How many of these are operands that all ranks together combine with their own, one rank each part of the result. */
+static inline int64_t bench_operands(const bench_problem *of, int32_t rank, int32_t root) {
+  const bench_form form = bench_form_of(of->collective);
+  if (form.sum != TT_OPERANDS_ALL || of->ranks < 2)
+    return 0;
+  return form.cut == BENCH_WHOLE ? of->elements * (of->ranks - 1) / of->ranks : bench_moved(of, rank, root);
+}
+
 #endif

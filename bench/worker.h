@@ -48,7 +48,7 @@ static void bench_obey(const bench_library *library, bench_point *point, bench_c
     *current = *command;
     reply->result = bench_prepare(library, point, reply->text);
   } else if (command->verb == BENCH_COPY) {
-    reply->result = bench_copy(point, command, reply);
+    reply->result = bench_copy(library, point, command, reply);
   } else {
     reply->result = bench_run(library, point, command, reply);
   }

@@ -184,8 +184,7 @@ static void print_columns(const bench_job *job) {
   puts("# by       the media by which ranks sent: cells, slots, lent ... (docs/plan.md)");
   printf("# us       a call of %s, slowest rank: median and 99th percentile over batches%s\n"
          "# GB/s     size / time; bus: times nccl-tests' factor\n"
-         "# copy us  the copy bound: %" PRId64
-         " core%s memcpy at once the blocks and operands that ranks must receive\n"
+         "# copy us  the copy bound: %" PRId64 " core%s combine and copy at once what ranks must receive\n"
          "# share    copy us / us\n",
          name, job->options->call.apart ? " of one call" : "", busy_cores(job), busy_cores(job) == 1 ? "" : "s");
   if (job->group_count > 1)

@@ -211,6 +211,10 @@ static void worker_ran(bench_ran *ran) {
 
 /* ---- the rest ---- */
 
+static bench_kernel *worker_kernel(int32_t type, int32_t op) {
+  return tt_dtype_combine((tutti_type)type, (tutti_op)op);
+}
+
 static void *worker_alloc(size_t bytes) {
   void *memory;
   return tutti_alloc(self.context, bytes, &memory) == TUTTI_OK ? memory : NULL;
@@ -271,6 +275,7 @@ const bench_library *bench_own_library(void) {
                                         .ran = worker_ran,
                                         .release = worker_release,
                                         .alloc = worker_alloc,
+                                        .kernel = worker_kernel,
                                         .free = worker_free,
                                         .close = worker_close,
                                         .gather = worker_gather,
