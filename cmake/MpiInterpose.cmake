@@ -1,7 +1,7 @@
 # What stands in front of an MPI, in two halves, each compiled once with each MPI's headers:
 #   build/lib/libtutti-openmpi.so              is preloaded: bindings/mpi/front, and what gen_front.py writes
 #   build/lib/tutti/libtutti-openmpi-serve.so  it loads at the first MPI call: bindings/mpi/*.c, and what gen_wrappers.py
-#                                              and gen_fortran.py write; tutti is inside, with all its names hidden
+#                                              and gen_fortran.py write; over libtutti.so.0, as the program may be
 # and the same for mpich. Only MPI's names leave them.
 find_program(PYTHON python3)
 file(GLOB interpose_sources CONFIGURE_DEPENDS bindings/mpi/*.c)
@@ -66,19 +66,20 @@ function(interpose_serve mpi includes fortran)
     list(PREPEND libraries ${MPI_FORTRAN_${mpi}})
   endif()
   set(serve tutti_${mpi}_serve)
-  add_library(${serve} SHARED ${interpose_sources} ${generated} $<TARGET_OBJECTS:tutti_objects>)
+  add_library(${serve} SHARED ${interpose_sources} ${generated})
   set_target_properties(${serve} PROPERTIES OUTPUT_NAME tutti-${mpi}-serve LINK_DEPENDS ${interpose_map}
-    LIBRARY_OUTPUT_DIRECTORY ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/tutti)
-  target_include_directories(${serve} PRIVATE include bindings/mpi)
+    LIBRARY_OUTPUT_DIRECTORY ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/tutti BUILD_RPATH "\$ORIGIN/.." INSTALL_RPATH "\$ORIGIN/..")
+  target_include_directories(${serve} PRIVATE bindings/mpi)
   target_include_directories(${serve} SYSTEM PRIVATE ${includes})
   target_compile_options(${serve} PRIVATE -fno-semantic-interposition)
   interpose_sessions(${mpi})
   target_link_directories(${serve} PRIVATE ${folders})
-  target_link_options(${serve} PRIVATE -Wl,--version-script=${interpose_map} -Wl,-Bsymbolic-functions)
+  # Lazily: beside a libtutti.so.0 of another version (job.c) it must load, though it is not used.
+  target_link_options(${serve} PRIVATE -Wl,--version-script=${interpose_map} -Wl,-Bsymbolic-functions -Wl,-z,lazy)
   if(NOT TUTTI_SANITIZE)
     target_link_options(${serve} PRIVATE -Wl,-z,defs)
   endif()
-  target_link_libraries(${serve} PRIVATE tutti_flags PkgConfig::JANSSON ${libraries} ${system_libraries})
+  target_link_libraries(${serve} PRIVATE tutti_shared tutti_flags Threads::Threads ${libraries})
 endfunction()
 
 function(interpose_library mpi)

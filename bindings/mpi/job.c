@@ -17,6 +17,7 @@
 #include "stats.h"
 #include "transport.h"
 
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,9 +36,22 @@ static int rank_in(MPI_Comm comm) {
 
 /* What each rank tells all others first. */
 typedef struct hello {
-  uint64_t off, always, statistics, threads, single, without, tcp, joined;
+  uint64_t off, always, statistics, threads, single, without, tcp, joined, strange;
   tt_mpi_machine machine;
 } hello;
+
+/* A program that has a libtutti.so.0 of its own has loaded it first, so that this library is over that one. It may be
+ * so old that it does not say its version. And a program with libtutti.a in it, whose names it exports, is in the way
+ * of some functions of the library. */
+#pragma weak tutti_version
+#pragma weak tutti_context_create
+static bool is_strange(void) {
+  void *library = dlopen("libtutti.so.0", RTLD_LAZY | RTLD_NOLOAD);
+  bool whole = library && dlsym(library, "tutti_context_create") == (void *)(uintptr_t)tutti_context_create;
+  if (library)
+    dlclose(library);
+  return !whole || !tutti_version || strcmp(tutti_version(), TUTTI_VERSION) != 0;
+}
 
 static hello own_hello(MPI_Comm over, int required, int provided) {
   const tt_mpi_settings settings = tt_mpi_settings_read(rank_in(over) == 0);
@@ -51,6 +65,7 @@ static hello own_hello(MPI_Comm over, int required, int provided) {
   own.without = ~settings.only;
   own.tcp = settings.tcp;
   own.joined = tt_mpi.context != NULL;
+  own.strange = is_strange();
   own.machine = tt_mpi_machine_own();
   return own;
 }
@@ -110,12 +125,26 @@ static agreement agree_hellos(MPI_Comm over, int required, int provided) {
     met.some.without |= all[r].without;
     met.some.tcp |= all[r].tcp;
     met.some.joined |= all[r].joined;
+    met.some.strange |= all[r].strange;
     met.nodes |= !same_machine(&all[r], &all[0]);
   }
   while (!same_machine(&all[met.node], &all[rank]))
     met.node++;
   free(all);
   return met;
+}
+
+/* NULL: nothing is in the way. */
+static const char *why_off(const agreement *met, bool says) {
+  if (met->some.off)
+    return "TUTTI_MPI=off";
+  if (!met->some.strange)
+    return NULL;
+  if (says)
+    fprintf(stderr,
+            "tutti: MPI's own collectives run: the program brings another libtutti than that of version " TUTTI_VERSION
+            ", which is in front of MPI\n");
+  return "another libtutti in the program";
 }
 
 static void apply(const agreement *met) {
@@ -222,10 +251,9 @@ bool tt_mpi_begin(MPI_Comm over, int required, int provided) {
     return false;
   leave_messages(&met, rank_in(over) == 0);
   apply(&met);
-  if (met.some.off) {
-    tt_mpi.off = "TUTTI_MPI=off";
+  tt_mpi.off = why_off(&met, rank_in(over) == 0);
+  if (tt_mpi.off)
     return true;
-  }
   tutti_context *context = NULL;
   open_private();
   if (!agree_status(over, create_context(met.node, &context))) {
@@ -234,7 +262,6 @@ bool tt_mpi_begin(MPI_Comm over, int required, int provided) {
     return true;
   }
   tt_mpi.context = context;
-  tt_mpi.off = NULL;
   tt_mpi_comm_begin();
   return true;
 }

@@ -29,6 +29,9 @@ typedef enum tutti_status {
 /* The name of a status, such as "TUTTI_ERR_PEER": a constant, never NULL. Any thread may call it. */
 TUTTI_API const char *tutti_status_name(tutti_status status);
 
+/* The version of the library that runs, as TUTTI_VERSION is that of the headers: a constant. Any thread may call it. */
+TUTTI_API const char *tutti_version(void);
+
 /* The text of the last error that tutti returned in this thread; "" if there was none. Valid until the thread's next
  * call into tutti. */
 TUTTI_API const char *tutti_last_error(void);

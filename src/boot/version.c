@@ -24,6 +24,8 @@ static_assert(sizeof(tt_boot_version) == 24 && sizeof TT_BOOT_LIBRARY <= 16, "it
 
 static const tt_boot_version own = {.magic = TT_BOOT_MAGIC, .wire = TT_BOOT_WIRE, .library = TT_BOOT_LIBRARY};
 
+const char *tutti_version(void) { return TUTTI_VERSION; }
+
 const tt_boot_version *tt_boot_version_own(void) { return &own; }
 
 const char *tt_boot_version_text(const tt_boot_version *version, char text[static TT_BOOT_VERSION_TEXT]) {

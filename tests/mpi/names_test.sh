@@ -53,7 +53,8 @@ for mpi in $mpis; do
   exported "$library/libtutti-$mpi.so" nothing
   front "$library/libtutti-$mpi.so"
   grep -E '^(mpi|MPI|ompi)' "$work/served" | diff - "$work/names" >"$work/differ" || complain "the halves differ: $(cat "$work/differ")"
-  missing=$(nm -D --undefined-only "$serve" | awk '$2 ~ /^(tt_|tutti_)/ {print $2}')
+  nm -D --defined-only "$library/libtutti.so" | awk '{sub("@.*", "", $3); print $3}' | sort >"$work/ours"
+  missing=$(nm -D --undefined-only "$serve" | awk '$2 ~ /^(tt_|tutti_)/ {sub("@.*", "", $2); print $2}' | sort | comm -23 - "$work/ours")
   [ -z "$missing" ] || complain "not there: $missing"
   [ -z "$(readelf -dW "$serve" | grep STATIC_TLS || true)" ] || complain "$serve may be loaded too late for its static TLS"
   for_fortran

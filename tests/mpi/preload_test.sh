@@ -1,5 +1,6 @@
 # What a rank's children inherit is a small library; the half of tutti that brings MPI comes at the first MPI call, where
 # it is found even by a relative path, and where MPI itself came late. Without that half a rank ends, and says why.
+# A program that brings another libtutti runs on MPI, and is told so: one that has hardly a name in common, or libtutti.a.
 set -eu
 . "$TUTTI_SOURCE/tests/support/mpi.sh"
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
@@ -34,7 +35,23 @@ build() {
   "mpicc.$mpi" -std=gnu11 -D_GNU_SOURCE -O1 -g -w -o "$work/$name" "$TUTTI_SOURCE/tests/mpi/preload.c" "$@"
 }
 
+# apart NAME: what `build` has made of that name runs on MPI.
+apart() {
+  LD_PRELOAD=$preload timeout -k 5 120 "$TUTTI_BIN/tutti" mpirun --mpi $mpi -n 2 "$work/$1" >"$work/said" 2>&1 ||
+    fail "exit code $? of $1"
+  grep -q '^2 ranks' "$work/said" || fail "$1: not 2 ranks"
+  grep -q "^tutti: MPI's own collectives run: the program brings another libtutti" "$work/said" || fail "$1: is not told"
+}
+
+echo 'const char *tutti_version(void) { return "0.0.1"; }' >"$work/old.c"
+cc -shared -fPIC -Wl,-soname,libtutti.so.0,--version-script="$TUTTI_SOURCE/cmake/tutti.map" -o "$work/libtutti.so.0" "$work/old.c"
 for mpi in $mpis; do
+  build old -Wl,--no-as-needed "$work/libtutti.so.0" -Wl,-rpath,"$work"
+  apart old
+  if [ -z "$preload" ]; then # else the program would have to be instrumented, too
+    build inside -rdynamic -Wl,-u,tutti_context_create "$library/libtutti.a" -ljansson -lhwloc -lsodium -lm
+    apart inside
+  fi
   build rank
   build plugin.so -shared -fPIC -DPLUGIN
   cc -std=gnu11 -D_GNU_SOURCE -O1 -w -o "$work/late" -DLATE="\"$work/plugin.so\"" "$TUTTI_SOURCE/tests/mpi/preload.c"
