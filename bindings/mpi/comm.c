@@ -26,8 +26,8 @@ static tt_mpi_comm *dead;                                 /* to be destroyed */
 static tt_mpi_comm *unused;                               /* entries */
 
 enum {
-  CHILDREN = 64,   /* numbers that a parent gets at a time, at most */
-  WORLD_NUMBER = 1 /* of MPI_COMM_WORLD, so that MPI_Init need not ask rank 0 for one */
+  CHILDREN = 64,         /* numbers that a parent gets at a time, at most */
+  WORLD_NUMBER = 1 << 30 /* of MPI_COMM_WORLD, so that MPI_Init need not ask rank 0 for one; the first of the MPI's */
 };
 #define TO_AGREE (-1) /* a number that rank 0 has still to give */
 
@@ -197,12 +197,14 @@ static int64_t *job_ranks(MPI_Comm comm, int size) {
 }
 
 /* The first of some numbers that no other communicators have or get: each rank of the job has its own to give, which
- * lie apart by the number of ranks and behind WORLD_NUMBER. 0: there are no more. */
+ * lie apart by the number of ranks and behind WORLD_NUMBER. Others that share the context have numbers below those, or
+ * from 2^31 on. 0: there are no more. */
 int64_t tt_mpi_comm_new_numbers(int64_t count) {
   static _Atomic int64_t given = 1;
   int64_t ranks = tutti_context_size(tt_mpi.context), rank = tutti_context_rank(tt_mpi.context);
   int64_t first = atomic_fetch_add_explicit(&given, count, memory_order_relaxed);
-  return (first + count - 1) * ranks + rank + 1 <= UINT32_MAX ? first * ranks + rank + 1 : 0;
+  int64_t last = WORLD_NUMBER + (first + count - 1) * ranks + rank;
+  return last <= INT32_MAX ? WORLD_NUMBER + first * ranks + rank : 0;
 }
 
 static void open_comm(tt_mpi_comm *made, int64_t number, const int64_t *ranks) {

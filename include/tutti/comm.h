@@ -18,6 +18,10 @@ TUTTI_API tutti_status tutti_comm_create(tutti_context *context, tutti_comm **co
  * that has no memory for its part gets TUTTI_ERR_MEMORY here or at its first call; the other ranks get it at their
  * first call on the new communicator. */
 TUTTI_API tutti_status tutti_comm_split(tutti_comm *comm, int64_t color, int64_t key, tutti_comm **part);
+/* Numbers of communicators from here on are the program's own: tutti_comm_create and tutti_comm_split never take one,
+ * so that a program may derive them from what its ranks know. */
+enum { TUTTI_OWN_NUMBERS = 1 << 28 };
+
 /* Makes a communicator of ranks[0 .. count-1] of the context without communication: these ranks have agreed on a number
  * by other means, and each may call it at any time. ranks: equal on all of them, each rank once, this rank among them.
  * number: 1 .. 2^32 - 1, used by no other communicator of any of these ranks, and by none that was destroyed; the
@@ -25,7 +29,8 @@ TUTTI_API tutti_status tutti_comm_split(tutti_comm *comm, int64_t color, int64_t
  * this rank only. */
 TUTTI_API tutti_status tutti_comm_create_group(tutti_context *context, int64_t number, int64_t count,
                                                const int64_t *ranks, tutti_comm **comm);
-/* A number greater than that of every communicator that this rank has made; -1 if context is NULL. */
+/* A number greater than that of every communicator that this rank has made below TUTTI_OWN_NUMBERS; -1 if context is
+ * NULL. */
 TUTTI_API int64_t tutti_comm_next_number(const tutti_context *context);
 /* Frees the communicator; its graphs must have been destroyed before. Local, accepts NULL. Incomplete requests end with
  * TUTTI_ERR_ABORTED, here and on the other ranks; telling those of other machines may take 0.3 s. If no call has

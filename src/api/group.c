@@ -36,7 +36,7 @@ static tutti_status create(tutti_context *context, uint64_t number, int64_t coun
   free(seen);
   if (status == TUTTI_OK)
     status = tt_comm_open(context, number, ranks, count, self, comm);
-  if (status == TUTTI_OK && context->made.next_number <= number)
+  if (status == TUTTI_OK && context->made.next_number <= number && number < TUTTI_OWN_NUMBERS)
     context->made.next_number = number + 1;
   if (status == TUTTI_OK)
     tt_agree_lack_no_more(context, number);

@@ -81,7 +81,7 @@ static tutti_status split(tutti_comm *comm, int64_t color, int64_t key, member *
   if (status != TUTTI_OK)
     return status;
   uint64_t id = next_number(comm, all);
-  if (id > UINT32_MAX) /* all of them find so */
+  if (id >= TUTTI_OWN_NUMBERS) /* all of them find so */
     return tt_fail(TUTTI_ERR_UNSUPPORTED, "tutti_comm_split: no communicator number is left");
   comm->context->made.next_number = id + 1;
   if (color >= 0)

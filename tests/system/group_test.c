@@ -16,7 +16,7 @@ static void make_groups(const tutti_boot *boot, void *argument) {
   static const int64_t all[] = {3, 1, 0, 2}, odd[] = {1, 3}, even[] = {2, 0};
   (void)argument;
   tutti_context *context = join_job(boot);
-  tutti_comm *whole, *half, *split;
+  tutti_comm *whole, *half, *split, *last;
   CHECK(tutti_comm_next_number(context) == 1);
   CHECK(tutti_comm_create_group(context, 17, 4, all, &whole) == TUTTI_OK);
   CHECK(tutti_comm_next_number(context) == 18);
@@ -27,6 +27,9 @@ static void make_groups(const tutti_boot *boot, void *argument) {
   CHECK(sum_of(whole, boot->rank) == 6);
   CHECK(tutti_comm_split(whole, boot->rank % 2, 0, &split) == TUTTI_OK);
   CHECK(tutti_comm_next_number(context) == 22); /* the split took one that none of them had */
+  CHECK(tutti_comm_create_group(context, UINT32_MAX, 4, all, &last) == TUTTI_OK && sum_of(last, boot->rank) == 6);
+  tutti_comm_destroy(last);
+  CHECK(tutti_comm_next_number(context) == 22); /* it is the program's own */
   CHECK(sum_of(split, boot->rank) == sum_of(half, boot->rank));
   tutti_comm_destroy(split);
   tutti_comm_destroy(whole);
@@ -99,7 +102,7 @@ static void use_up_numbers(const tutti_boot *boot, void *argument) {
   CHECK(tutti_comm_create(context, &comm) == TUTTI_OK);
   if (boot->rank == 0) {
     tutti_comm *last;
-    CHECK(tutti_comm_create_group(context, UINT32_MAX, 1, own, &last) == TUTTI_OK);
+    CHECK(tutti_comm_create_group(context, TUTTI_OWN_NUMBERS - 1, 1, own, &last) == TUTTI_OK);
     tutti_comm_destroy(last);
   }
   CHECK(tutti_comm_split(comm, 0, 0, &part) == TUTTI_ERR_UNSUPPORTED && !part);
