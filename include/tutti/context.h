@@ -53,6 +53,18 @@ TUTTI_API tutti_status tutti_context_set_interrupted(tutti_context *context, int
  * another thread is in a call of the context. */
 TUTTI_API tutti_status tutti_context_progress(tutti_context *context);
 
+/* Other parts of the process may use this context, too: tutti_context_shared finds it, instead of one that was shared
+ * before. NULL: none, from now on. hold: called with 1, then with 0, by a thread that asks for the context; in between
+ * no other thread may be in a call of it. NULL: there never is one. */
+TUTTI_API tutti_status tutti_context_share(tutti_context *context, void (*hold)(int begins));
+/* The context that is shared in this process; *context is NULL if there is none. Under `tutti mpirun` it is that of
+ * MPI_COMM_WORLD's ranks, from MPI_Init to MPI_Finalize; docs/mpi.md says where there is none. Whoever has it from here
+ * calls tutti_context_destroy in the end, and it ends with the last one: after MPI_Finalize it still works for those
+ * who have it. This calls tutti_context_progress, so all of its users may call tutti from threads of their own, and who
+ * waits moves all others' requests on. It counts as a call of MPI: without MPI_THREAD_MULTIPLE the thread that called
+ * MPI_Init makes it. */
+TUTTI_API tutti_status tutti_context_shared(tutti_context **context);
+
 /* Allocates memory that ranks of this machine can read in place. Every call accepts any buffer; this memory may be
  * faster. 64-byte aligned. Free it with tutti_free before the context is destroyed. */
 TUTTI_API tutti_status tutti_alloc(tutti_context *context, size_t bytes, void **memory);

@@ -14,6 +14,9 @@
 tutti_status tt_comm_open(tutti_context *context, uint64_t id, const int64_t *job_rank, int64_t size, int64_t rank,
                           tutti_comm **comm);
 
+/* ---- share.c ---- */
+bool tt_context_let_go(tutti_context *context); /* one who has it less; true: nobody has it any more */
+
 /* ---- wisdom.c ---- */
 /* Rank 0's; elsewhere, and where there is none, NULL. tt_wisdom_end afterwards. */
 tutti_status tt_wisdom_begin(tutti_context *context, tt_wisdom_found **found);

@@ -332,6 +332,8 @@ void tutti_context_destroy(tutti_context *context) {
     tt_log(TT_LOG_WARN, "tutti_context_destroy: this process is a fork of the process that joined the job");
     return;
   }
+  if (!tt_context_let_go(context))
+    return;
   if (context->made.list != context->made.control) { /* they lean on it; keeping both is better than a crash later */
     tt_log(TT_LOG_ERROR, "tutti_context_destroy: the context still has communicators; destroy them first");
     return;

@@ -94,6 +94,7 @@ struct tutti_context {
   int64_t outstanding;   /* requests that are queued or running */
   tt_progress *progress; /* NULL: only calls move requests on */
   int64_t create_timeout_ns;
+  int64_t holds; /* parts of the process that have it, beside the first: api/share.c */
 };
 
 /* ---- fork.c ---- */
