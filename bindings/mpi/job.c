@@ -9,6 +9,7 @@
 #include "comm.h"
 #include "error.h"
 #include "idup.h"
+#include "lock.h"
 #include "machine.h"
 #include "progress.h"
 #include "request.h"
@@ -245,6 +246,26 @@ static bool agree_status(MPI_Comm over, tutti_status status) {
   return false;
 }
 
+/* Others ask for it for the first time: until here nobody but MPI's callers was in tutti. */
+static void hold(int begins) {
+  int level = MPI_THREAD_SINGLE;
+  PMPI_Query_thread(&level);
+  if (!begins) {
+    tt_mpi_unlock();
+    return;
+  }
+  tt_mpi_lock();
+  if (level != MPI_THREAD_MULTIPLE)
+    tt_mpi_idle_restrict();
+}
+
+/* With other users of tutti in this process. Messages of MPI end with it, but they need not; a session's ranks need not
+ * be all; and where threads may take turns at MPI nobody knows whose it is while one waits in tutti (tt_mpi_idle). */
+static bool may_share(int provided) {
+  bool messages = tt_mpi.nodes && !tt_mpi.tcp;
+  return !messages && !tt_mpi.session && provided != MPI_THREAD_SERIALIZED;
+}
+
 bool tt_mpi_begin(MPI_Comm over, int required, int provided) {
   agreement met = agree_hellos(over, required, provided);
   if (met.some.joined)
@@ -255,6 +276,7 @@ bool tt_mpi_begin(MPI_Comm over, int required, int provided) {
   if (tt_mpi.off)
     return true;
   tutti_context *context = NULL;
+  tt_mpi_idle_begin();
   open_private();
   if (!agree_status(over, create_context(met.node, &context))) {
     tutti_context_destroy(context);
@@ -263,6 +285,8 @@ bool tt_mpi_begin(MPI_Comm over, int required, int provided) {
   }
   tt_mpi.context = context;
   tt_mpi_comm_begin();
+  if (may_share(provided))
+    tutti_context_share(context, hold);
   return true;
 }
 
@@ -296,6 +320,8 @@ void tt_mpi_end(void) {
       leave_together();
     tt_mpi_comm_end();
     tt_mpi_comm_idup_end();
+    tt_mpi_idle_end();
+    tutti_context_share(NULL, NULL);
     tutti_context_destroy(tt_mpi.context);
   }
   if (tt_mpi.world != MPI_COMM_NULL)

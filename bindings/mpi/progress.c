@@ -45,15 +45,38 @@ void tt_mpi_progress(void) {
   tt_mpi_queue_complete();
 }
 
+/* Of other users of the context, some thread may wait when MPI ends. */
+static struct {
+  pthread_mutex_t lock;
+  _Atomic bool restricted; /* a hint, relaxed: threads that wait begin later */
+  bool begun;              /* under the lock */
+} idle = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static _Thread_local bool in_first; /* the thread that has begun */
+
 /* The helper may not call MPI, and need not: it is there because another thread is in MPI. MPICH does not move on when
  * it is asked for messages on a communicator of one rank. */
 void tt_mpi_idle(void *user) {
   (void)user;
   int rank, found;
-  if (in_helper)
+  bool may_call = in_first || !atomic_load_explicit(&idle.restricted, memory_order_relaxed);
+  if (in_helper || !may_call || pthread_mutex_trylock(&idle.lock) != 0)
     return;
-  PMPI_Comm_rank(tt_mpi.world, &rank);
-  PMPI_Iprobe(rank, 0, tt_mpi.world, &found, MPI_STATUS_IGNORE);
+  if (idle.begun) {
+    PMPI_Comm_rank(tt_mpi.world, &rank);
+    PMPI_Iprobe(rank, 0, tt_mpi.world, &found, MPI_STATUS_IGNORE);
+  }
+  pthread_mutex_unlock(&idle.lock);
+}
+
+void tt_mpi_idle_begin(void) { in_first = idle.begun = true; }
+
+void tt_mpi_idle_restrict(void) { atomic_store_explicit(&idle.restricted, true, memory_order_relaxed); }
+
+void tt_mpi_idle_end(void) {
+  pthread_mutex_lock(&idle.lock);
+  idle.begun = false;
+  pthread_mutex_unlock(&idle.lock);
 }
 
 /* ---- the helper ---- */

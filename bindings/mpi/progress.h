@@ -7,6 +7,11 @@
 void tt_mpi_progress(void);
 /* The context's `idle`: lets MPI move on while a call of tutti waits. */
 void tt_mpi_idle(void *user);
+/* Between these it does so. */
+void tt_mpi_idle_begin(void);
+void tt_mpi_idle_end(void);
+/* From now on only in the thread that has called tt_mpi_idle_begin: others wait in tutti, too. */
+void tt_mpi_idle_restrict(void);
 /* Around each PMPI_ call that may block and that is not looped over its non-blocking form: a helper thread moves the
  * outstanding works on meanwhile. One load where there are none. */
 void tt_mpi_pass_begin(void);
