@@ -37,9 +37,9 @@ static tutti_status invoke_barrier(const py_call *of, tutti_request **made) {
 
 static PyObject *run(py_call *of) {
   tutti_status status;
-  Py_BEGIN_ALLOW_THREADS;
+  PY_CALL_BEGIN;
   status = of->row->invoke(of, NULL);
-  Py_END_ALLOW_THREADS;
+  PY_CALL_END;
   if (status == TUTTI_OK)
     py_view_store(&of->view[1]);
   py_call_end(of);
@@ -70,9 +70,9 @@ static PyObject *make_request(py_call *of) {
     made->graph = (PyObject *)of->graph;
     of->graph->requests++;
   }
-  Py_BEGIN_ALLOW_THREADS;
+  PY_CALL_BEGIN;
   status = of->row->invoke(of, &made->request);
-  Py_END_ALLOW_THREADS;
+  PY_CALL_END;
   if (status == TUTTI_OK && py_request_begun(made) == 0)
     return (PyObject *)made;
   Py_DECREF((PyObject *)made);

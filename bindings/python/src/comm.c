@@ -9,9 +9,9 @@ PyObject *py_comm_new(py_context *of, tutti_comm *comm) {
     self = NULL;
   }
   if (!self) {
-    Py_BEGIN_ALLOW_THREADS;
+    PY_CALL_BEGIN;
     tutti_comm_destroy(comm);
-    Py_END_ALLOW_THREADS;
+    PY_CALL_END;
     return NULL;
   }
   Py_INCREF((PyObject *)of);
@@ -54,16 +54,16 @@ static void close_comm(py_comm *self) {
   self->comm = NULL; /* for other threads, from here on */
   py_request_sweep(self, true);
   if (PySet_Size(self->running) > 0) {
-    Py_BEGIN_ALLOW_THREADS;
+    PY_CALL_BEGIN;
     tutti_comm_abort(comm, "the communicator was closed");
-    Py_END_ALLOW_THREADS;
+    PY_CALL_END;
     py_request_end_all(self);
   }
   py_request_close_all(self);
   py_graph_close_all(self);
-  Py_BEGIN_ALLOW_THREADS;
+  PY_CALL_BEGIN;
   tutti_comm_destroy(comm);
-  Py_END_ALLOW_THREADS;
+  PY_CALL_END;
   self->of->parts--;
 }
 
@@ -92,9 +92,9 @@ static PyObject *comm_split(py_comm *self, PyObject *args, PyObject *named) {
   tutti_status status;
   if (!PyArg_ParseTupleAndKeywords(args, named, "L|L:split", names, &color, &key) || !py_comm_open(self))
     return NULL;
-  Py_BEGIN_ALLOW_THREADS;
+  PY_CALL_BEGIN;
   status = tutti_comm_split(self->comm, color, key, &part);
-  Py_END_ALLOW_THREADS;
+  PY_CALL_END;
   if (status != TUTTI_OK)
     return py_fail(status);
   if (!part)
@@ -114,9 +114,9 @@ static PyObject *comm_abort(py_comm *self, PyObject *args) {
   const char *reason;
   if (!PyArg_ParseTuple(args, "s:abort", &reason) || !py_comm_open(self))
     return NULL;
-  Py_BEGIN_ALLOW_THREADS;
+  PY_CALL_BEGIN;
   tutti_comm_abort(self->comm, reason);
-  Py_END_ALLOW_THREADS;
+  PY_CALL_END;
   Py_RETURN_NONE;
 }
 
@@ -136,9 +136,9 @@ static PyObject *comm_set_params(py_comm *self, PyObject *args) {
   if (!PyArg_ParseTuple(args, "sz:set_params", &collective, &text) || !py_comm_open(self))
     return NULL;
   name_of(collective, name);
-  Py_BEGIN_ALLOW_THREADS;
+  PY_CALL_BEGIN;
   status = tutti_comm_set_params(self->comm, name, text);
-  Py_END_ALLOW_THREADS;
+  PY_CALL_END;
   if (status != TUTTI_OK)
     return py_fail(status);
   Py_RETURN_NONE;
@@ -155,9 +155,9 @@ static PyObject *comm_explain(py_comm *self, PyObject *args, PyObject *named) {
       !py_comm_open(self))
     return NULL;
   name_of(collective, name);
-  Py_BEGIN_ALLOW_THREADS;
+  PY_CALL_BEGIN;
   status = tutti_comm_explain(self->comm, name, bytes, root, commutes, &params, &authority);
-  Py_END_ALLOW_THREADS;
+  PY_CALL_END;
   if (status != TUTTI_OK)
     return py_fail(status);
   PyObject *make = py_helper("tutti._decisions", "of_comm");
@@ -188,11 +188,11 @@ static PyObject *comm_last(py_comm *self, void *closure) {
   if (!py_comm_open(self))
     return NULL;
   const char *text, which = *(const char *)closure;
-  Py_BEGIN_ALLOW_THREADS;
+  PY_CALL_BEGIN;
   text = which == 'p'   ? tutti_comm_last_params(self->comm)
          : which == 'a' ? tutti_comm_last_authority(self->comm)
                         : tutti_comm_last_media(self->comm);
-  Py_END_ALLOW_THREADS;
+  PY_CALL_END;
   return PyUnicode_FromString(text);
 }
 

@@ -28,16 +28,36 @@ static PyObject *context_new(PyTypeObject *type, PyObject *args, PyObject *named
   options.timeout_ns = (int64_t)llround(seconds * 1e9);
   options.boot = given != Py_None ? &boot.boot : NULL;
   tutti_status status;
-  Py_BEGIN_ALLOW_THREADS;
+  PY_CALL_BEGIN;
   status = tutti_context_create(&options, &self->context);
   if (status == TUTTI_OK)
     status = tutti_context_set_interrupted(self->context, py_interrupted, NULL);
-  Py_END_ALLOW_THREADS;
+  PY_CALL_END;
   if (status == TUTTI_OK)
     return (PyObject *)self;
   py_fail(status);
   Py_DECREF((PyObject *)self);
   return NULL;
+}
+
+static PyObject *context_shared(PyObject *type, PyObject *unused) {
+  (void)unused;
+  tutti_status status;
+  py_context *self = (py_context *)py_object_new(type);
+  if (!self)
+    return NULL;
+  self->process = getpid();
+  PY_CALL_BEGIN;
+  status = tutti_context_shared(&self->context);
+  if (status == TUTTI_OK && self->context)
+    status = tutti_context_set_interrupted(self->context, py_interrupted, NULL);
+  PY_CALL_END;
+  if (status == TUTTI_OK && self->context)
+    return (PyObject *)self;
+  Py_DECREF((PyObject *)self);
+  if (status != TUTTI_OK)
+    return py_fail(status);
+  Py_RETURN_NONE;
 }
 
 static tutti_context *context_open(const py_context *self) {
@@ -51,9 +71,9 @@ static void leave(py_context *self) {
   self->context = NULL;
   if (self->process != getpid())
     return;
-  Py_BEGIN_ALLOW_THREADS;
+  PY_CALL_BEGIN;
   tutti_context_destroy(context);
-  Py_END_ALLOW_THREADS;
+  PY_CALL_END;
 }
 
 static void context_dealloc(PyObject *object) {
@@ -78,9 +98,9 @@ static PyObject *context_comm(py_context *self, PyObject *unused) {
   tutti_status status;
   if (!context_open(self))
     return NULL;
-  Py_BEGIN_ALLOW_THREADS;
+  PY_CALL_BEGIN;
   status = tutti_comm_create(self->context, &comm);
-  Py_END_ALLOW_THREADS;
+  PY_CALL_END;
   return status == TUTTI_OK ? py_comm_new(self, comm) : py_fail(status);
 }
 
@@ -100,9 +120,9 @@ static PyObject *context_alloc(py_context *self, PyObject *argument) {
   made->of = self;
   made->bytes = bytes;
   self->parts++;
-  Py_BEGIN_ALLOW_THREADS;
+  PY_CALL_BEGIN;
   status = tutti_alloc(self->context, (size_t)bytes, &made->data);
-  Py_END_ALLOW_THREADS;
+  PY_CALL_END;
   if (status == TUTTI_OK)
     return (PyObject *)made;
   Py_DECREF((PyObject *)made);
@@ -117,9 +137,9 @@ static int memory_buffer(PyObject *object, Py_buffer *view, int flags) {
 static void memory_dealloc(PyObject *object) {
   py_memory *self = (py_memory *)object;
   if (self->of) {
-    Py_BEGIN_ALLOW_THREADS;
+    PY_CALL_BEGIN;
     tutti_free(self->of->context, self->data);
-    Py_END_ALLOW_THREADS;
+    PY_CALL_END;
     self->of->parts--;
     Py_DECREF((PyObject *)self->of);
   }
@@ -150,6 +170,8 @@ static PyMethodDef context_methods[] = {
     {"comm", (PyCFunction)context_comm, METH_NOARGS,
      "comm($self, /)\n--\n\nMakes a communicator of all ranks. Collective.\n\n"
      ">>> comm.context.comm().size\n2\n"},
+    {"_shared", (PyCFunction)context_shared, METH_CLASS | METH_NOARGS,
+     "The context that this process has for all, as under `tutti mpirun`; None: there is none."},
     {"alloc", (PyCFunction)context_alloc, METH_O,
      "alloc($self, bytes, /)\n--\n\nMemory that the ranks of this machine can read where it lies: a writable buffer. "
      "tutti.empty makes arrays of it.\n\n>>> memoryview(comm.context.alloc(64)).nbytes\n64\n"},

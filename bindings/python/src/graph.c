@@ -66,9 +66,9 @@ PyObject *py_graph_make(PyObject *object, PyObject *args) {
   int64_t *destinations = sources ? read_ranks(to, &made->out_count) : NULL;
   tutti_status status = TUTTI_OK;
   if (destinations) {
-    Py_BEGIN_ALLOW_THREADS;
+    PY_CALL_BEGIN;
     status = tutti_graph_create(comm->comm, made->in_count, sources, made->out_count, destinations, &made->graph);
-    Py_END_ALLOW_THREADS;
+    PY_CALL_END;
   }
   free(sources);
   free(destinations);
@@ -86,9 +86,9 @@ static void close_graph(py_graph *self) {
     return;
   py_part_remove(&self->part);
   self->graph = NULL;
-  Py_BEGIN_ALLOW_THREADS;
+  PY_CALL_BEGIN;
   tutti_graph_destroy(graph);
-  Py_END_ALLOW_THREADS;
+  PY_CALL_END;
 }
 
 void py_graph_close_all(py_comm *comm) {

@@ -85,11 +85,15 @@ static int add_errors(PyObject *module) {
 
 /* ---- while a call waits ---- */
 
+_Thread_local bool py_waits;
+
 /* Called without the GIL, by the thread that makes the call. The exception stays set until the call has come back. The
  * thread has the context where there is a progress thread, so no other one may wait for the context with the GIL: what
  * may do so in tutti is called without it. */
 int py_interrupted(void *unused) {
   (void)unused;
+  if (!py_waits)
+    return 0;
   PyGILState_STATE state = PyGILState_Ensure();
   int stops = PyErr_CheckSignals();
   PyGILState_Release(state);
@@ -124,7 +128,21 @@ static int add_type(PyObject *module, PyType_Spec *spec, const char *name, PyObj
   return *type ? PyModule_AddObjectRef(module, name, *type) : -1;
 }
 
+/* Another part of the process may have loaded another one before. */
+static int check_version(void) {
+  if (strcmp(tutti_version(), TUTTI_VERSION) == 0)
+    return 0;
+  PyErr_Format(
+      PyExc_ImportError,
+      "the package tutti is %s, but this process has libtutti.so.0 of %s; `python3 -m tutti mpirun` brings the "
+      "package's own",
+      TUTTI_VERSION, tutti_version());
+  return -1;
+}
+
 static int fill(PyObject *module) {
+  if (check_version() != 0)
+    return -1;
   py_comm_prepare();
   if (add_errors(module) || add_type(module, &py_context_spec, "Context", &py_type.context) ||
       add_type(module, &py_comm_spec, "Comm", &py_type.comm) ||

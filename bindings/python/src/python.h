@@ -28,8 +28,18 @@
 PyObject *py_fail(tutti_status status);
 /* The same with another text. */
 PyObject *py_fail_with(tutti_status status, const char *text);
-/* What tutti asks while a call waits: handles signals as Python does; an exception gives up the call. */
+/* What tutti asks while a call waits: handles signals as Python does; an exception gives up the call. Not while a call
+ * of another user of the context waits (tutti_context_shared). */
 int py_interrupted(void *unused);
+/* Around calls of tutti that may wait: Python's other threads run meanwhile. */
+extern _Thread_local bool py_waits; /* this thread is between the two */
+#define PY_CALL_BEGIN                                                                                                  \
+  Py_BEGIN_ALLOW_THREADS;                                                                                              \
+  const bool py_waited = py_waits;                                                                                     \
+  py_waits = true
+#define PY_CALL_END                                                                                                    \
+  py_waits = py_waited;                                                                                                \
+  Py_END_ALLOW_THREADS
 /* An object of a type of this module, all zeros; and its end, once it holds nothing any more. */
 PyObject *py_object_new(PyObject *type);
 void py_object_free(PyObject *self);

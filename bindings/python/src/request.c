@@ -94,9 +94,9 @@ static PyObject *request_wait(py_request *self, PyObject *unused) {
   if (!self->runs)
     return result_of(self);
   self->busy = true;
-  Py_BEGIN_ALLOW_THREADS;
+  PY_CALL_BEGIN;
   status = tutti_wait(&self->request);
-  Py_END_ALLOW_THREADS;
+  PY_CALL_END;
   end(self, status);
   self->busy = false;
   return result_of(self);
@@ -109,9 +109,9 @@ static void test(py_request *self) {
   if (self->busy)
     return;
   self->busy = true;
-  Py_BEGIN_ALLOW_THREADS;
+  PY_CALL_BEGIN;
   status = tutti_test(&self->request, &done);
-  Py_END_ALLOW_THREADS;
+  PY_CALL_END;
   if (status != TUTTI_OK || done)
     end(self, status);
   self->busy = false;
@@ -161,9 +161,9 @@ static PyObject *request_watch(py_request *self, PyObject *bell) {
   self->bell = bell;
   atomic_store_explicit(&self->fd, fd, memory_order_relaxed);
   self->busy = true;
-  Py_BEGIN_ALLOW_THREADS;
+  PY_CALL_BEGIN;
   status = tutti_request_notify(self->request, tell, self);
-  Py_END_ALLOW_THREADS;
+  PY_CALL_END;
   self->busy = false;
   Py_XDECREF(before);
   return status == TUTTI_OK ? PyBool_FromLong(1) : py_fail(status);
@@ -196,9 +196,9 @@ static PyObject *request_start(py_request *self, PyObject *unused) {
   py_view_load(&self->out);
   keep_status(self, TUTTI_OK);
   self->runs = self->busy = true;
-  Py_BEGIN_ALLOW_THREADS;
+  PY_CALL_BEGIN;
   status = tutti_request_start(self->request);
-  Py_END_ALLOW_THREADS;
+  PY_CALL_END;
   self->busy = false;
   self->runs = status == TUTTI_OK;
   if (status != TUTTI_OK)
@@ -234,9 +234,9 @@ static void close_request(py_request *self) {
   tutti_request *request = self->request;
   py_part_remove(&self->part);
   self->request = NULL;
-  Py_BEGIN_ALLOW_THREADS;
+  PY_CALL_BEGIN;
   tutti_request_destroy(request);
-  Py_END_ALLOW_THREADS;
+  PY_CALL_END;
 }
 
 void py_request_close_all(py_comm *comm) {

@@ -78,14 +78,15 @@ _world: Comm | None = None
 
 
 def world() -> Comm:
-    """The communicator of all ranks. The first call joins the job; a TimeoutError names ranks that do not come.
+    """The communicator of all ranks. The first call joins the job; a TimeoutError names ranks that do not come. Under
+    `tutti mpirun`, from MPI_Init on, it is the job that MPI's calls run on.
 
     >>> tutti.world().size
     2
     """
     global _world
     if _world is None:
-        _world = Context(boot=torchrun()).comm()
+        _world = (Context._shared() or Context(boot=torchrun())).comm()
         _atexit.register(_leave)
     return _world
 
