@@ -88,11 +88,13 @@ static bool goes_on(uint32_t first, heap_state state, about run, uint32_t second
   return run.kind == HEAP_PRIVATE || of(second)->place == run.place + (second - first);
 }
 
-/* A free run, one with its neighbors of the same kind. */
+/* A free run, one with its neighbors of the same kind: as old as the oldest of them. */
 static void put_free(uint32_t first, uint32_t count, heap_state state, about run) {
+  uint32_t freed_ms = tt_heap_now_ms();
   if (goes_on(first, state, run, first + count)) {
     uint32_t more = of(first + count)->count;
     run.taken = older(run.taken, of(first + count)->taken);
+    freed_ms = older(freed_ms, of(first + count)->freed_ms);
     pull(first + count);
     count += more;
   }
@@ -102,13 +104,14 @@ static void put_free(uint32_t first, uint32_t count, heap_state state, about run
     uint32_t taken = run.taken;
     run = about_of(before);
     run.taken = older(run.taken, taken);
+    freed_ms = older(freed_ms, of(before)->freed_ms);
     unmark(first);
     pull(before);
     count += first - before;
     first = before;
     mark(first, count, state, run);
   }
-  of(first)->freed_ms = tt_heap_now_ms();
+  of(first)->freed_ms = freed_ms;
   put(first);
 }
 

@@ -1,6 +1,6 @@
 /* tests/heap/programs/blocks.c - what malloc promises, with the heap: threads allocate, free each other's blocks,
  * change sizes over the threshold, and look whether contents stay; what a call uses can be read through the file,
- * and not written. argv[1]: operations. */
+ * and not written; what was freed is given back. argv[1]: operations. */
 #include "check.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <sys/mman.h>
 
-enum { THREADS = 8, SLOTS = 64, PAGE = 4096 };
+enum { THREADS = 8, SLOTS = 64, PAGE = 4096, MIB = 1 << 20, HUGE_EVERY = 1000 };
 
 typedef struct block {
   unsigned char *memory;
@@ -29,22 +29,29 @@ static uint64_t next_random(uint64_t *state) {
   return *state ^= *state << 17;
 }
 
-/* Its first and last byte, and one of each page. */
+/* Of a page, or of one in 64 where there are many. */
+static size_t step_of(size_t bytes) { return bytes <= MIB ? PAGE : 64 * PAGE; }
+
+/* Its first and last byte, and one of each step. */
 static void fill(block *of) {
-  for (size_t at = 0; at < of->bytes; at += PAGE)
+  for (size_t at = 0; at < of->bytes; at += step_of(of->bytes))
     of->memory[at] = of->mark;
   if (of->bytes > 0)
     of->memory[of->bytes - 1] = of->mark;
 }
 
 static void look(const block *of, size_t bytes) {
-  for (size_t at = 0; at < bytes; at += PAGE)
+  for (size_t at = 0; at < bytes; at += 64 * PAGE)
+    CHECK(of->memory[at] == of->mark);
+  for (size_t at = 0; at < bytes && of->bytes <= MIB; at += PAGE)
     CHECK(of->memory[at] == of->mark);
   CHECK(bytes < of->bytes || bytes == 0 || of->memory[bytes - 1] == of->mark);
 }
 
 static size_t random_bytes(uint64_t *state) {
   static const size_t most[] = {100, 5000, 70000, 200000, 1 << 20};
+  if (next_random(state) % HUGE_EVERY == 0)
+    return 1 + next_random(state) % ((operations < 1000000 ? 128u : 1024u) * (size_t)MIB);
   return 1 + next_random(state) % most[next_random(state) % 5];
 }
 
@@ -64,7 +71,7 @@ static void allocate(block *of, uint64_t *state) {
   case 2:
     memory = calloc(1, of->bytes);
     of->memory = memory;
-    for (size_t at = 0; at < of->bytes; at += PAGE / 4)
+    for (size_t at = 0; at < of->bytes; at += step_of(of->bytes) / 4)
       CHECK(of->memory[at] == 0);
     CHECK(of->memory[of->bytes - 1] == 0);
     break;
@@ -130,16 +137,17 @@ static void *work(void *number) {
   return NULL;
 }
 
-static long resident_kib(void) {
+/* Of this process, now or (VmHWM) at most so far. */
+static size_t resident_bytes(const char *name) {
   char text[128];
-  long kib = 0;
+  size_t kib = 0, length = strlen(name);
   FILE *file = fopen("/proc/self/status", "r");
   while (file && fgets(text, sizeof text, file))
-    if (sscanf(text, "VmRSS: %ld", &kib) == 1)
-      break;
+    if (strncmp(text, name, length) == 0)
+      kib = strtoul(text + length + 1, NULL, 10);
   if (file)
     fclose(file);
-  return kib;
+  return kib << 10;
 }
 
 /* What a peer does: it may read, and not write. */
@@ -171,17 +179,20 @@ static void look_from_outside(void) {
   close(fd);
 }
 
-/* Not all that was freed, and after a while less. */
-static void give_back(void) {
-  unsigned char *block[6];
+/* As much as is live at most, and 256 MiB; after a while a quarter of that. */
+static void give_back(size_t bytes) {
+  unsigned char *memory[7]; /* the last stays meanwhile */
+  malloc_trim(0);
+  size_t others = resident_bytes("VmRSS") + bytes + 8 * MIB, most = 7 * bytes < 256u * MIB ? 7 * bytes : 256u * MIB;
+  for (int n = 0; n < 7; n++)
+    memset(memory[n] = malloc(bytes), n, bytes);
   for (int n = 0; n < 6; n++)
-    memset(block[n] = malloc(100 << 20), n, 100 << 20);
-  for (int n = 0; n < 6; n++)
-    free(block[n]);
-  CHECK(resident_kib() < 400 << 10);
+    free(memory[n]);
+  CHECK(resident_bytes("VmRSS") < others + most);
   usleep(1100000);
-  free(malloc(1 << 20));
-  CHECK(resident_kib() < 200 << 10);
+  free(malloc(3 * MIB));
+  CHECK(resident_bytes("VmRSS") < others + most / 4);
+  free(memory[6]);
 }
 
 static void refuse(void) {
@@ -200,13 +211,14 @@ int main(int argc, char **argv) {
   heap = find_heap();
   look_from_outside();
   refuse();
+  give_back(10u * MIB);
   for (uintptr_t n = 0; n < THREADS; n++)
     CHECK(pthread_create(&thread[n], NULL, work, (void *)n) == 0);
   for (int n = 0; n < THREADS; n++)
     pthread_join(thread[n], NULL);
   for (size_t n = 0; n < THREADS * SLOTS; n++)
     put(n, (block){NULL, 0, 0});
-  give_back();
+  give_back(100u * MIB);
   puts("all is well");
   return 0;
 }
