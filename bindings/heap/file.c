@@ -137,9 +137,10 @@ static bool punch(range of) {
 }
 
 void tt_heap_take_back(void) {
+  if (file.inherited_count == 0 || tt_heap.child) /* to a child the places do not belong */
+    return;
   uint32_t now_ms = tt_heap_now_ms(), kept = 0;
-  bool is_owner = !tt_heap.child; /* to others the places do not belong */
-  if (file.inherited_count == 0 || !is_owner || now_ms - file.looked_ms < LOOK_MS)
+  if (now_ms - file.looked_ms < LOOK_MS)
     return;
   file.looked_ms = now_ms;
   for (uint32_t n = 0; n < file.inherited_count; n++) {

@@ -162,6 +162,16 @@ static uint32_t take_run(uint32_t count, bool *dirty, about *run) {
 
 /* ---- live ones ---- */
 
+static void die_of_free(void) { tt_heap_die("free or realloc of memory that is no block, or was freed before\n"); }
+
+/* The live run that begins there. Without the lock: it is the caller's. */
+static uint32_t run_at(const void *memory) {
+  uint32_t first = tt_heap_number(memory);
+  if (memory != tt_heap_at(first) || first >= tt_heap.used || !of(first)->first || of(first)->state != HEAP_LIVE)
+    die_of_free();
+  return first;
+}
+
 /* Cuts off what lies before the first granule of that alignment, and behind `count`. Returns how much lay before. */
 static uint32_t trim(uint32_t first, uint32_t had, uint32_t count, uint32_t align, heap_state state, about run) {
   uint32_t before = (uint32_t)(-((uintptr_t)tt_heap_at(first) / HEAP_GRANULE) & (align - 1));
@@ -193,13 +203,47 @@ static uint32_t take(size_t bytes, uint32_t align, bool *dirty) {
   return first;
 }
 
+/* ---- the spare one: the short private block that was freed last, live still. A loop that needs one gets it back for
+ * two atomic operations, where lists and their lock take longer than the C library altogether ---- */
+
+enum { SPARE_MOST = 16, SPARE_FREES = 256 };
+
+static _Atomic uint64_t spare; /* its first granule, and above 32 bits their number; 0: there is none */
+
+static uint64_t spare_of(uint32_t first, uint32_t count) { return (uint64_t)count << 32 | first; }
+
+static uint32_t take_spare(size_t bytes) {
+  uint64_t found = atomic_load_explicit(&spare, memory_order_relaxed);
+  if (found == 0 || found >> 32 != granules_of(bytes) ||
+      !atomic_compare_exchange_strong_explicit(&spare, &found, 0, memory_order_acquire, memory_order_relaxed))
+    return HEAP_NONE;
+  of((uint32_t)found)->bytes = bytes;
+  return (uint32_t)found;
+}
+
+/* Returns what is to be freed instead: the one before; HEAP_NONE: nothing. Now and then it changes nothing, so that
+ * somebody looks whether other memory has been free for long. */
+static uint32_t put_spare(uint32_t first) {
+  static _Thread_local uint32_t frees __attribute__((tls_model("initial-exec")));
+  uint32_t count = of(first)->count;
+  if (count > SPARE_MOST || of(first)->kind != HEAP_PRIVATE || ++frees % SPARE_FREES == 0)
+    return first;
+  uint64_t before = atomic_exchange_explicit(&spare, spare_of(first, count), memory_order_acq_rel);
+  if (before == spare_of(first, count))
+    die_of_free();
+  return before ? (uint32_t)before : HEAP_NONE;
+}
+
 void *tt_heap_take(size_t bytes, size_t align, bool zero) {
   if (bytes > tt_heap.bytes / 2 || align > tt_heap.bytes / 2)
     return NULL;
-  bool dirty;
-  pthread_mutex_lock(&tt_heap.lock);
-  uint32_t first = take(bytes, align > HEAP_GRANULE ? (uint32_t)(align / HEAP_GRANULE) : 1, &dirty);
-  pthread_mutex_unlock(&tt_heap.lock);
+  bool dirty = true;
+  uint32_t first = align > HEAP_GRANULE ? HEAP_NONE : take_spare(bytes);
+  if (first == HEAP_NONE) {
+    pthread_mutex_lock(&tt_heap.lock);
+    first = take(bytes, align > HEAP_GRANULE ? (uint32_t)(align / HEAP_GRANULE) : 1, &dirty);
+    pthread_mutex_unlock(&tt_heap.lock);
+  }
   if (first == HEAP_NONE)
     return NULL;
   return zero && dirty ? memset(tt_heap_at(first), 0, bytes) : tt_heap_at(first);
@@ -230,17 +274,8 @@ static void give_back(void) {
   }
 }
 
-/* The live run that begins there. */
-static uint32_t run_at(const void *memory) {
-  uint32_t first = tt_heap_number(memory);
-  if (memory != tt_heap_at(first) || first >= tt_heap.used || !of(first)->first || of(first)->state != HEAP_LIVE)
-    tt_heap_die("free or realloc of memory that is no block, or was freed before\n");
-  return first;
-}
-
-void tt_heap_give(void *memory) {
-  pthread_mutex_lock(&tt_heap.lock);
-  uint32_t first = run_at(memory), count = of(first)->count;
+static void give(uint32_t first) {
+  uint32_t count = of(first)->count;
   tt_heap.live_bytes -= tt_heap_size(count);
   bool gone = of(first)->kind == HEAP_FROZEN && tt_heap_empty(first);
   about run = about_of(first);
@@ -249,6 +284,14 @@ void tt_heap_give(void *memory) {
     put_free(first, count, gone ? HEAP_CLEAN : HEAP_DIRTY, run);
     give_back();
   }
+}
+
+void tt_heap_give(void *memory) {
+  uint32_t first = put_spare(run_at(memory));
+  if (first == HEAP_NONE)
+    return;
+  pthread_mutex_lock(&tt_heap.lock);
+  give(first);
   pthread_mutex_unlock(&tt_heap.lock);
 }
 

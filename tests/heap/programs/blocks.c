@@ -7,8 +7,10 @@
 #include <fcntl.h>
 #include <malloc.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdint.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 
 enum { THREADS = 8, SLOTS = 64, PAGE = 4096, MIB = 1 << 20, HUGE_EVERY = 1000 };
 
@@ -195,6 +197,19 @@ static void give_back(size_t bytes) {
   free(memory[6]);
 }
 
+/* What was freed, and is not anybody's since, cannot be freed again. */
+static void free_twice(void) {
+  int status = 0;
+  pid_t child = fork();
+  if (child == 0) {
+    void *memory = malloc(MIB);
+    free(memory);
+    free(memory);
+    _exit(0);
+  }
+  CHECK(waitpid(child, &status, 0) == child && WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+}
+
 static void refuse(void) {
   volatile size_t all = SIZE_MAX;
   errno = 0;
@@ -211,6 +226,7 @@ int main(int argc, char **argv) {
   heap = find_heap();
   look_from_outside();
   refuse();
+  free_twice();
   give_back(10u * MIB);
   for (uintptr_t n = 0; n < THREADS; n++)
     CHECK(pthread_create(&thread[n], NULL, work, (void *)n) == 0);
