@@ -40,7 +40,7 @@ typedef struct heap_list {
   uint32_t first, last; /* newest, oldest */
 } heap_list;
 
-enum { HEAP_BINS = 32 };
+enum { HEAP_BINS = 32, HEAP_MOVE_LEAST = 16 }; /* granules: to copy fewer is as fast as to move their pages */
 
 typedef struct heap {
   unsigned char *base; /* of the region */
@@ -79,8 +79,8 @@ bool tt_heap_is_malloc(void); /* the program calls it by all of its names, and n
 /* runs.c: NULL: no room. align: a power of two. zero: what is returned has zeroes. */
 void *tt_heap_take(size_t bytes, size_t align, bool zero);
 void tt_heap_give(void *memory);
-size_t tt_heap_room(const void *memory);         /* its bytes */
-bool tt_heap_resize(void *memory, size_t bytes); /* where it lies; false: it cannot */
+size_t tt_heap_room(const void *memory);          /* its bytes */
+void *tt_heap_resize(void *memory, size_t bytes); /* without a copy; NULL: it cannot */
 
 /* file.c: the file, and its places. All with the lock, but for the first. */
 bool tt_heap_file_tell(tt_heap_file *made); /* makes it at the first time; false: there is none */

@@ -116,9 +116,8 @@ void *realloc(void *memory, size_t bytes) {
     free(memory);
     return NULL;
   }
-  if (is_large(bytes) && tt_heap_resize(memory, bytes))
-    return memory;
-  return move(memory, tt_heap_room(memory), bytes);
+  void *resized = is_large(bytes) ? tt_heap_resize(memory, bytes) : NULL;
+  return resized ? resized : move(memory, tt_heap_room(memory), bytes);
 }
 
 static bool is_power(size_t align) { return align > 0 && (align & (align - 1)) == 0; }

@@ -7,7 +7,14 @@
 
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
+/* What headers may be too old for. */
+#ifndef MREMAP_DONTUNMAP
+#define MREMAP_DONTUNMAP 4
+#endif
+#define MOVE_FLAGS (MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP)
 #define KEPT_BYTES ((size_t)256 << 20)
 enum { KEPT_MS = 1000, LOOKS = 64 };
 
@@ -274,10 +281,10 @@ static void give_back(void) {
   }
 }
 
-static void give(uint32_t first) {
+static void give(uint32_t first, bool empty) {
   uint32_t count = of(first)->count;
   tt_heap.live_bytes -= tt_heap_size(count);
-  bool gone = of(first)->kind == HEAP_FROZEN && tt_heap_empty(first);
+  bool gone = (empty || of(first)->kind == HEAP_FROZEN) && tt_heap_empty(first);
   about run = about_of(first);
   if (run.kind != HEAP_FROZEN) { /* else its place in the region is lost */
     unmark(first);
@@ -291,7 +298,7 @@ void tt_heap_give(void *memory) {
   if (first == HEAP_NONE)
     return;
   pthread_mutex_lock(&tt_heap.lock);
-  give(first);
+  give(first, false);
   pthread_mutex_unlock(&tt_heap.lock);
 }
 
@@ -332,16 +339,44 @@ static void shrink(uint32_t first, uint32_t count) {
   put_free(first + count, had - count, HEAP_DIRTY, rest_of(run, count));
 }
 
-bool tt_heap_resize(void *memory, size_t bytes) {
-  if (bytes > tt_heap.bytes / 2)
-    return false;
-  pthread_mutex_lock(&tt_heap.lock);
-  uint32_t first = run_at(memory), count = granules_of(bytes);
+static bool resize(uint32_t first, size_t bytes) {
+  uint32_t count = granules_of(bytes);
   bool fits = count <= of(first)->count || grow(first, count);
   if (count < of(first)->count && of(first)->kind != HEAP_FROZEN)
     shrink(first, count);
   if (fits)
     of(first)->bytes = bytes;
-  pthread_mutex_unlock(&tt_heap.lock);
   return fits;
+}
+
+/* Its pages, to where there is room; HEAP_NONE: they cannot. Where they were stays memory, without pages. What lay at
+ * both places ends by functions that hooks of MPIs and UCX see. */
+static uint32_t move_pages(uint32_t first, size_t bytes) {
+  bool dirty;
+  uint32_t count = of(first)->count;
+  size_t all = tt_heap_size(count);
+  if (of(first)->kind != HEAP_PRIVATE || count < HEAP_MOVE_LEAST)
+    return HEAP_NONE;
+  tt_heap.live_bytes -= all; /* they are not there twice */
+  uint32_t to = take(bytes, 1, &dirty);
+  tt_heap.live_bytes += all;
+  if (to == HEAP_NONE)
+    return HEAP_NONE;
+  void *at = tt_heap_at(to);
+  bool moved = (!dirty || tt_heap_empty(to)) &&
+               syscall(SYS_mremap, tt_heap_at(first), all, all, MOVE_FLAGS, at) == (long)(uintptr_t)at;
+  of(to)->used = of(first)->used;
+  give(moved ? first : to, true);
+  return moved ? to : HEAP_NONE;
+}
+
+void *tt_heap_resize(void *memory, size_t bytes) {
+  uint32_t first = run_at(memory);
+  if (bytes > tt_heap.bytes / 2)
+    return NULL;
+  pthread_mutex_lock(&tt_heap.lock);
+  if (!resize(first, bytes))
+    first = move_pages(first, bytes);
+  pthread_mutex_unlock(&tt_heap.lock);
+  return first != HEAP_NONE ? tt_heap_at(first) : NULL;
 }

@@ -149,7 +149,8 @@ bool tt_heap_locate(const void *data, size_t bytes, uint64_t *offset) {
 bool tt_heap_empty(uint32_t first) {
   heap_granule *run = tt_heap_of(first);
   size_t bytes = tt_heap_size(run->count);
-  if (run->kind == HEAP_PRIVATE)
+  bool may_have_moved = run->count >= HEAP_MOVE_LEAST; /* here, from elsewhere: a new map is one area of the system's */
+  if (run->kind == HEAP_PRIVATE && !may_have_moved)
     return madvise(tt_heap_at(first), bytes, MADV_DONTNEED) == 0;
   if (run->kind == HEAP_SHARED && madvise(tt_heap_at(first), bytes, MADV_REMOVE) != 0)
     return false;
@@ -158,7 +159,7 @@ bool tt_heap_empty(uint32_t first) {
     return false;
   if (run->kind == HEAP_FROZEN)
     tt_heap_place_leave(run->place, run->count, run->taken);
-  else
+  else if (run->kind == HEAP_SHARED)
     tt_heap_place_give(run->place, run->count);
   set_kind(first, HEAP_PRIVATE, 0);
   run->used = 0;

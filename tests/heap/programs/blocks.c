@@ -1,6 +1,6 @@
 /* tests/heap/programs/blocks.c - what malloc promises, with the heap: threads allocate, free each other's blocks,
  * change sizes over the threshold, and look whether contents stay; what a call uses can be read through the file,
- * and not written; what was freed is given back. argv[1]: operations. */
+ * and not written; what was freed is given back, and large blocks grow without a copy. argv[1]: operations. */
 #include "check.h"
 
 #include <errno.h>
@@ -197,6 +197,20 @@ static void give_back(size_t bytes) {
   free(memory[6]);
 }
 
+/* Where what is behind it is not free, its pages move, and are never there twice. */
+static void grow_without_copy(void) {
+  size_t bytes = 300u * MIB, before = resident_bytes("VmRSS:");
+  unsigned char *memory = malloc(bytes), *behind = malloc(MIB), *had = memory;
+  memset(memory, 5, bytes);
+  memory = realloc(memory, 2 * bytes);
+  CHECK(memory && memory != had && resident_bytes("VmHWM") < before + bytes + 100u * MIB);
+  for (size_t at = 0; at < bytes; at += PAGE)
+    CHECK(memory[at] == 5);
+  CHECK(memory[bytes] == 0 && memory[2 * bytes - 1] == 0);
+  free(behind);
+  free(memory);
+}
+
 /* What was freed, and is not anybody's since, cannot be freed again. */
 static void free_twice(void) {
   int status = 0;
@@ -228,6 +242,7 @@ int main(int argc, char **argv) {
   refuse();
   free_twice();
   give_back(10u * MIB);
+  grow_without_copy();
   for (uintptr_t n = 0; n < THREADS; n++)
     CHECK(pthread_create(&thread[n], NULL, work, (void *)n) == 0);
   for (int n = 0; n < THREADS; n++)
