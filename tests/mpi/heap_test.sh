@@ -1,11 +1,12 @@
 # MPI programs with the shared heap: every collective right where blocks of 4 KiB are of it, too; `--shared-heap` preloads
-# it, calls lend blocks of malloc, and a program that forks, frees and takes anew between calls reads what it should.
+# it, calls lend blocks of malloc, and a program that forks, frees and takes anew between calls reads what it should; a rank
+# that is killed takes nobody with it.
 set -eu
 . "$TUTTI_SOURCE/tests/support/mpi.sh"
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
 if [ -n "$sanitize" ]; then echo "the heap is off in programs with a sanitizer"; exit 77; fi
-cases=40
-if [ -n "${TUTTI_TEST_LONG:-}" ]; then cases=2000; fi
+cases=40 kills=3
+if [ -n "${TUTTI_TEST_LONG:-}" ]; then cases=2000 kills=100; fi
 
 # served ARGUMENTS...: of tutti mpirun with the heap; what was printed is in $work/said.
 served() {
@@ -13,7 +14,21 @@ served() {
     { echo "$mpi: exit code $? of $*"; cat "$work/said"; exit 1; }
 }
 
+# killed SEED: a rank is, while others read its memory. The launcher ends the job; nobody dies of another signal.
+killed() {
+  code=0
+  timeout -k 5 240 "$TUTTI_BIN/tutti" mpirun --mpi $mpi --shared-heap -n 3 "$work/heap_kills-$mpi" $1 >"$work/said" 2>&1 || code=$?
+  if [ $code = 0 ] || [ $code = 124 ] || grep -E 'Bus error|Segmentation|signal (7|11)' "$work/said" ||
+    grep 'TUTTI_ERR' "$work/said" | grep -v ' died$'; then
+    echo "$mpi, seed $1: exit code $code"
+    cat "$work/said"
+    exit 1
+  fi
+}
+
 for mpi in $mpis; do
+  mpi_build $mpi heap_kills
+  for seed in $(seq $kills); do killed $seed; done
   mpi_build $mpi heap_calls
   served --shared-heap --stats -n 3 "$work/heap_calls-$mpi" lent
   grep -q 'all is well' "$work/said" || { cat "$work/said"; exit 1; }
