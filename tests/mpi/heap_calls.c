@@ -1,5 +1,6 @@
 /* Calls on large blocks of malloc that are kept, freed and taken anew, grown and shared with forked children in
- * between: results are right, and a child's memory is its own. argv[1]: "off": without the heap. */
+ * between: results are right, and a child's memory is its own. argv[1]: "off": without the heap. argv[2]: so many forks
+ * while a long receive is outstanding. */
 #include <mpi.h>
 
 #include <stdio.h>
@@ -16,7 +17,7 @@
     }                                                                                                                  \
   } while (0)
 
-enum { BLOCKS = 6, ROUNDS = 60 };
+enum { BLOCKS = 6, ROUNDS = 60, LARGE = 64 << 20 };
 
 static int rank, size;
 static unsigned seed = 11; /* the same on all ranks */
@@ -79,12 +80,71 @@ static void fork_one(const block *of, int round) {
   CHECK(of->in[of->count / 2] == 0x77777777);
 }
 
+static void expect(const char *in, char mark) {
+  for (int n = 0; n < LARGE; n += 4093)
+    CHECK(in[n] == mark);
+  CHECK(in[LARGE - 1] == mark);
+}
+
+/* The child sees what was there before the message came, and so does its own child, which writes to its copy. The
+ * parent frees the block in the end, takes it anew and writes to it: neither sees that. */
+static void fork_two(char *in, const int done[2]) {
+  char end;
+  pid_t child = fork();
+  if (child != 0)
+    return;
+  alarm(60);
+  close(done[1]);
+  pid_t grandchild = fork();
+  if (grandchild == 0)
+    memset(in, 'g', LARGE);
+  CHECK(read(done[0], &end, 1) == 0); /* the parent is through */
+  expect(in, grandchild == 0 ? 'g' : 'b');
+  int status = 0;
+  if (grandchild > 0)
+    CHECK(waitpid(grandchild, &status, 0) == grandchild && status == 0);
+  _exit(0);
+}
+
+/* Forks while a long receive and a sum are outstanding. */
+static void fork_receiving(int round) {
+  char *in = malloc(LARGE), *out = malloc(LARGE);
+  int *sums = calloc(LARGE, 1), done[2] = {-1, -1}, status = 0;
+  MPI_Request request[2];
+  memset(in, 'b', LARGE);
+  memset(out, 'a' + (char)((rank + 1) % size), LARGE);
+  for (int n = 0; n < 2; n++)
+    MPI_Bcast(in, LARGE, MPI_BYTE, 0, MPI_COMM_WORLD); /* then peers can read it */
+  MPI_Irecv(in, LARGE, MPI_BYTE, (rank + size - 1) % size, 5, MPI_COMM_WORLD, &request[0]);
+  MPI_Iallreduce(out, sums, LARGE / (int)sizeof(int), MPI_INT, MPI_BXOR, MPI_COMM_WORLD, &request[1]);
+  if (rank == round % size) {
+    CHECK(pipe(done) == 0);
+    usleep((unsigned)rand() % 3000);
+    fork_two(in, done);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Send(out, LARGE, MPI_BYTE, (rank + 1) % size, 5, MPI_COMM_WORLD);
+  MPI_Waitall(2, request, MPI_STATUSES_IGNORE);
+  expect(in, (char)('a' + rank));
+  free(in);
+  in = malloc(LARGE);
+  memset(in, 'n', LARGE);
+  close(done[1]);
+  close(done[0]);
+  CHECK(rank != round % size || (wait(&status) > 0 && status == 0));
+  expect(in, 'n');
+  free(in);
+  free(out);
+  free(sums);
+}
+
 int main(int argc, char **argv) {
   static block blocks[BLOCKS];
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
-  alarm(120);
+  int receives = argc > 2 ? atoi(argv[2]) : 0;
+  alarm(120 + 20 * (unsigned)receives);
   for (int round = 0; round < ROUNDS; round++) {
     block *of = &blocks[rand_r(&seed) % BLOCKS];
     if (!of->in || rand_r(&seed) % 4 == 0)
@@ -94,6 +154,8 @@ int main(int argc, char **argv) {
     if (argc > 1 && strcmp(argv[1], "off") != 0 && round % 5 == 4)
       fork_one(of, round);
   }
+  for (int round = 0; round < receives; round++)
+    fork_receiving(round);
   if (rank == 0)
     puts("all is well");
   MPI_Finalize();

@@ -5,12 +5,12 @@ set -eu
 . "$TUTTI_SOURCE/tests/support/mpi.sh"
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
 if [ -n "$sanitize" ]; then echo "the heap is off in programs with a sanitizer"; exit 77; fi
-cases=40 kills=3
-if [ -n "${TUTTI_TEST_LONG:-}" ]; then cases=2000 kills=100; fi
+cases=40 kills=3 receives=1
+if [ -n "${TUTTI_TEST_LONG:-}" ]; then cases=2000 kills=100 receives=100; fi
 
 # served ARGUMENTS...: of tutti mpirun with the heap; what was printed is in $work/said.
 served() {
-  TUTTI_HEAP=${TUTTI_HEAP:-on} timeout -k 5 240 "$TUTTI_BIN/tutti" mpirun --mpi $mpi "$@" >"$work/said" 2>&1 ||
+  TUTTI_HEAP=${TUTTI_HEAP:-on} timeout -k 5 ${limit:-240} "$TUTTI_BIN/tutti" mpirun --mpi $mpi "$@" >"$work/said" 2>&1 ||
     { echo "$mpi: exit code $? of $*"; cat "$work/said"; exit 1; }
 }
 
@@ -30,7 +30,7 @@ for mpi in $mpis; do
   mpi_build $mpi heap_kills
   for seed in $(seq $kills); do killed $seed; done
   mpi_build $mpi heap_calls
-  served --shared-heap --stats -n 3 "$work/heap_calls-$mpi" lent
+  limit=$((240 + 20 * receives)) served --shared-heap --stats -n 3 "$work/heap_calls-$mpi" lent $receives
   grep -q 'all is well' "$work/said" || { cat "$work/said"; exit 1; }
   grep -q 'by .*lent' "$work/said" || { echo "$mpi: nothing was lent"; cat "$work/said"; exit 1; }
   timeout -k 5 240 "$TUTTI_BIN/tutti" mpirun --mpi $mpi --stats -n 3 "$work/heap_calls-$mpi" off >"$work/said" 2>&1
