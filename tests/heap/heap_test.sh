@@ -14,7 +14,7 @@ build() {
 
 # run COMMAND...
 run() {
-  env TUTTI_HEAP="${how:-on}" LD_PRELOAD="$heap" timeout -k 5 600 "$@" >"$work/output" 2>&1 || { cat "$work/output"; exit 1; }
+  env TUTTI_HEAP="${how:-on}" LD_PRELOAD="$heap" timeout -k 5 1500 "$@" >"$work/output" 2>&1 || { cat "$work/output"; exit 1; }
   grep -q 'all is well' "$work/output" || { cat "$work/output"; exit 1; }
 }
 
@@ -28,6 +28,10 @@ how=parts run "$work/moves" 10
 if grep 'nothing moved' "$work/output" && [ "$(id -u)" = 0 ]; then echo "threads are not made to wait here"; fi
 run "$work/forks" $forks
 run "$work/forks" $((forks / 2)) 3
+if [ $forks = 1000 ]; then
+  run "$work/forks" 100 0 1073741824
+  run "$work/forks" 30 3 1073741824
+fi
 
 # Only malloc and its relatives leave it, and the preloads for MPI have none of them.
 nm -D --defined-only "$heap" | awk '{print $3}' | sort | tr '\n' ' ' >"$work/names"
