@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <link.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -48,13 +49,29 @@ static void *find_behind(const char *name) {
   return known && about.dli_fbase == libc.dli_fbase ? found : NULL;
 }
 
+/* A program that is loaded at a fixed address, and takes that of a function of a library, has a jump to it instead,
+ * which is its address for all. */
+static bool is_jump_of_program(void *called) {
+  Dl_info about;
+  const ElfW(Sym) *symbol = NULL;
+  return dladdr1(called, &about, (void **)&symbol, RTLD_DL_SYMENT) != 0 && symbol && symbol->st_shndx == SHN_UNDEF;
+}
+
+#define IS_OWN(name) (name == own_##name || is_jump_of_program((void *)(uintptr_t)name))
+
 bool tt_heap_is_malloc(void) {
-  bool first = malloc == own_malloc && calloc == own_calloc && realloc == own_realloc && free == own_free &&
-               posix_memalign == own_posix_memalign && memalign == own_memalign && aligned_alloc == own_aligned_alloc &&
-               malloc_usable_size == own_malloc_usable_size;
+  bool first = IS_OWN(malloc) && IS_OWN(calloc) && IS_OWN(realloc) && IS_OWN(free) && IS_OWN(posix_memalign) &&
+               IS_OWN(memalign) && IS_OWN(aligned_alloc) && IS_OWN(malloc_usable_size);
   void *found = find_behind("malloc_usable_size");
   memcpy(&usable_size, &found, sizeof usable_size);
   return first && found && find_behind("malloc") && find_behind("free");
+}
+
+bool tt_heap_is_called(void) {
+  void *memory = malloc(tt_heap.threshold);
+  bool is = tt_heap_has(memory);
+  free(memory);
+  return is;
 }
 
 static size_t room_of(void *memory) {

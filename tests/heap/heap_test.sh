@@ -69,5 +69,19 @@ for program in static linked; do
   TUTTI_LOG=2 TUTTI_HEAP=on LD_PRELOAD="$heap" "$work/$program" >"$work/output" 2>&1
   refused 'malloc of its own'
 done
+
+# A program at a fixed address, which has jumps for functions whose addresses it takes (Debian's python3): they lead to
+# the heap, or to what is preloaded before it.
+cat >"$work/fixed.c" <<'C'
+#include <stdlib.h>
+void *(*volatile take)(size_t) = malloc;
+void (*volatile give)(void *) = free;
+int main(void) { give(take(1000000)); return 0; }
+C
+cc -fno-builtin -fno-pie -no-pie -o "$work/fixed" "$work/fixed.c"
+TUTTI_LOG=2 TUTTI_HEAP=on LD_PRELOAD="$heap" "$work/fixed" >"$work/output" 2>&1
+if [ -s "$work/output" ]; then cat "$work/output"; exit 1; fi
+TUTTI_LOG=2 TUTTI_HEAP=on LD_PRELOAD="$work/libown.so $heap" "$work/fixed" >"$work/output" 2>&1
+refused 'malloc of its own'
 TUTTI_HEAP=yes LD_PRELOAD="$heap" "$work/static" >"$work/output" 2>&1
 grep -q "TUTTI_HEAP 'yes' is neither on, parts nor off" "$work/output" || { cat "$work/output"; exit 1; }
