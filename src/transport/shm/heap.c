@@ -92,33 +92,25 @@ const void *tt_shm_heap_at(tt_shm_heap *heap, uint64_t offset, size_t bytes) {
   return heap->base + offset;
 }
 
-static int map_all(tt_shm *self) {
-  int error = 0;
+void tt_shm_heap_map(tt_shm *self, tt_shm_finding *mine) {
   self->offer = find_offer();
   self->heap = calloc((size_t)self->rank_count, sizeof *self->heap);
-  if (self->heap == NULL)
-    return ENOMEM;
-  for (int64_t r = 0; r < self->rank_count && error == 0; r++) {
+  mine->heap_error = self->heap == NULL ? ENOMEM : 0;
+  for (int64_t r = 0; r < self->rank_count && mine->heap_error == 0; r++) {
     const tt_shm_rank *rank = tt_shm_rank_of(self, r);
     if (tt_shm_is_here(rank) && r != self->rank)
-      error = rank->heap_fd >= 0 ? map(rank, &self->heap[r]) : ENOENT;
+      mine->heap_error = rank->heap_fd >= 0 ? map(rank, &self->heap[r]) : ENOENT;
   }
-  return error;
 }
 
-tutti_status tt_shm_heap_open(tt_shm *self, const tutti_boot *boot, int64_t until_ns) {
-  int64_t mine = map_all(self), *all = calloc((size_t)boot->rank_count, sizeof *all);
-  tutti_status status = all ? tt_shm_allgather(boot, until_ns, &mine, all, sizeof mine)
-                            : tt_fail(TUTTI_ERR_MEMORY, "no memory to ask %" PRId64 " ranks", boot->rank_count);
-  for (int64_t r = 0; r < boot->rank_count && status == TUTTI_OK && self->heap; r++)
-    if (all[r] != 0) {
+void tt_shm_heap_open(tt_shm *self, const tt_shm_finding *all) {
+  for (int64_t r = 0; r < self->rank_count && self->heap; r++)
+    if (all[r].heap_error != 0) {
       if (self->rank == 0)
         tt_log(TT_LOG_WARN, "TUTTI_HEAP: rank %" PRId64 " cannot map other ranks' memory: %s", r,
-               strerror((int)all[r]));
+               strerror(all[r].heap_error));
       tt_shm_heap_close(self);
     }
-  free(all);
-  return status;
 }
 
 void tt_shm_heap_close(tt_shm *self) {

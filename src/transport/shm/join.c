@@ -52,8 +52,9 @@ static tutti_status fail_remote(int64_t rank, int64_t own, const result *remote)
   return tt_fail((tutti_status)remote->status, "rank %" PRId64 ": %s", rank, remote->text);
 }
 
-tutti_status tt_shm_allgather(const tutti_boot *boot, int64_t until_ns, const void *mine, void *all, size_t bytes) {
-  int64_t left_ns = until_ns - tt_clock_ns();
+tutti_status tt_shm_allgather(const tt_shm_meeting *meeting, const void *mine, void *all, size_t bytes) {
+  const tutti_boot *boot = meeting->boot;
+  int64_t left_ns = meeting->until_ns - tt_clock_ns();
   char missing[200] = "";
   tutti_status status =
       boot->allgather(boot->user, mine, all, bytes, left_ns > 0 ? left_ns : 1, missing, sizeof missing);
@@ -61,10 +62,6 @@ tutti_status tt_shm_allgather(const tutti_boot *boot, int64_t until_ns, const vo
     return tt_fail(status, "these ranks did not join the shared memory job in time: %s",
                    missing[0] != '\0' ? missing : "?");
   return status;
-}
-
-static tutti_status allgather(const tt_shm_meeting *meeting, const void *mine, void *all, size_t bytes) {
-  return tt_shm_allgather(meeting->boot, meeting->until_ns, mine, all, bytes);
 }
 
 static tutti_status check_hellos(const tt_shm_meeting *meeting, const hello *all) {
@@ -151,7 +148,7 @@ tutti_status tt_shm_meet(const tutti_boot *boot, const int64_t *heads, uint64_t 
                 .heap = tt_shm_heap_is_here()};
   mine.bytes = meeting->reserved;
   memcpy(mine.name, meeting->name, sizeof mine.name);
-  tutti_status status = allgather(meeting, &mine, all, sizeof mine);
+  tutti_status status = tt_shm_allgather(meeting, &mine, all, sizeof mine);
   if (status == TUTTI_OK)
     status = check_hellos(meeting, all);
   agree(meeting, all);
@@ -218,7 +215,7 @@ tutti_status tt_shm_confirm(tt_shm_meeting *meeting, tutti_status status) {
   if (all == NULL)
     return tt_fail(TUTTI_ERR_MEMORY, "no memory to join %" PRId64 " ranks", boot->rank_count);
   meeting->until_ns += 1000000000; /* for those that learn of another's timeout */
-  tutti_status told = allgather(meeting, &mine, all, sizeof mine);
+  tutti_status told = tt_shm_allgather(meeting, &mine, all, sizeof mine);
   for (int64_t r = 0; r < boot->rank_count && told == TUTTI_OK; r++)
     if (all[r].status != TUTTI_OK)
       told = fail_remote(r, boot->rank, &all[r]);

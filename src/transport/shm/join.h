@@ -22,6 +22,8 @@ typedef struct tt_shm_meeting {
   char name[TT_SHM_PASS_NAME];
 } tt_shm_meeting;
 
+/* `bytes` of each rank of the job to all. Collective. TUTTI_ERR_TIMEOUT in the end names who is missing. */
+tutti_status tt_shm_allgather(const tt_shm_meeting *meeting, const void *mine, void *all, size_t bytes);
 /* Exchanges what each rank has. An error here is the same on every rank and nothing is left open. Collective. */
 tutti_status tt_shm_meet(const tutti_boot *boot, const int64_t *head_of, uint64_t bytes, bool remote,
                          int64_t timeout_ns, tt_shm_meeting *meeting);

@@ -96,11 +96,6 @@ static int try_neighbour(const tt_shm_rank *rank, int64_t *best_ns) {
   return error;
 }
 
-typedef struct finding { /* of one rank */
-  int32_t error;         /* why it cannot read its neighbour's memory, or 0 */
-  int64_t least;         /* bytes from which that is worth while; 0: it has no neighbour */
-} finding;
-
 static int64_t wanted_least(const tt_shm_config *config) {
   return config->read_bytes > 0 ? config->read_bytes : tt_options_get()->read_bytes;
 }
@@ -129,38 +124,26 @@ int64_t tt_shm_read_bytes(bool crowded) {
   return !reads ? -1 : wanted > 0 ? wanted : least_of(best_ns, crowded);
 }
 
-static finding find(const tt_shm *self, const tt_shm_config *config) {
+void tt_shm_remote_try(const tt_shm *self, const tt_shm_config *config, tt_shm_finding *mine) {
   const tt_shm_rank *neighbour = find_neighbour(self);
   if (neighbour == NULL)
-    return (finding){0, 0};
+    return;
   int64_t best_ns = INT64_MAX;
-  int error = try_neighbour(neighbour, &best_ns);
+  mine->remote_error = try_neighbour(neighbour, &best_ns);
   int64_t wanted = wanted_least(config);
-  return (finding){error, wanted > 0 ? wanted : least_of(best_ns, config->crowded)};
+  mine->remote_least = wanted > 0 ? wanted : least_of(best_ns, config->crowded);
 }
 
-/* What all ranks have found; NULL: no memory, on this rank. */
-static finding *exchange(const tt_shm *self, const tutti_boot *boot, const tt_shm_config *config, int64_t until_ns,
-                         tutti_status *status) {
-  finding mine = find(self, config), *all = calloc((size_t)boot->rank_count, sizeof *all);
-  *status = all ? tt_shm_allgather(boot, until_ns, &mine, all, sizeof mine)
-                : tt_fail(TUTTI_ERR_MEMORY, "no memory to ask %" PRId64 " ranks", boot->rank_count);
-  return all;
-}
-
-tutti_status tt_shm_remote_open(tt_shm *self, const tutti_boot *boot, const tt_shm_config *config, int64_t until_ns) {
-  tutti_status status;
-  finding *all = exchange(self, boot, config, until_ns, &status);
-  self->remote = status == TUTTI_OK;
-  for (int64_t r = 0; r < boot->rank_count && self->remote; r++) {
-    self->remote = all[r].error == 0;
-    if (tt_shm_is_here(tt_shm_rank_of(self, r)) && all[r].least > (int64_t)self->remote_least)
-      self->remote_least = (size_t)all[r].least;
+void tt_shm_remote_open(tt_shm *self, const tt_shm_finding *all) {
+  self->remote = true;
+  for (int64_t r = 0; r < self->rank_count && self->remote; r++) {
+    int error = all[r].remote_error;
+    self->remote = error == 0;
+    if (tt_shm_is_here(tt_shm_rank_of(self, r)) && all[r].remote_least > (int64_t)self->remote_least)
+      self->remote_least = (size_t)all[r].remote_least;
     if (!self->remote && self->rank == 0)
-      tt_log(TT_LOG_WARN, "TUTTI_CMA: rank %" PRId64 " cannot read other ranks' memory: %s", r, strerror(all[r].error));
+      tt_log(TT_LOG_WARN, "TUTTI_CMA: rank %" PRId64 " cannot read other ranks' memory: %s", r, strerror(error));
   }
-  free(all);
-  return status;
 }
 
 void tt_shm_remote_open_threads(tt_shm *self, const tt_shm_config *config) {

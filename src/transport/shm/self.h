@@ -78,22 +78,29 @@ void tt_shm_free(void *self, void *memory);
 /* remote.c: other processes' memory */
 /* Lets other processes of this user read this one's memory, where the system asks for that. Before any rank tries. */
 void tt_shm_remote_permit(void);
-/* Whether every rank may read the others' of its node: tries it on one. Collective. Says why not in the log. */
-tutti_status tt_shm_remote_open(tt_shm *self, const tutti_boot *boot, const tt_shm_config *config, int64_t until_ns);
+/* What a rank has found that all have to know when the job is made. */
+typedef struct tt_shm_finding {
+  int32_t remote_error; /* why it cannot read its neighbour's memory, or 0 */
+  int32_t heap_error;   /* why it cannot map others' heaps, or 0 */
+  int64_t remote_least; /* bytes from which a read is worth while; 0: it has no neighbour */
+} tt_shm_finding;
+/* Tries to read the memory of another rank of this node. */
+void tt_shm_remote_try(const tt_shm *self, const tt_shm_config *config, tt_shm_finding *mine);
+/* Used where all ranks can. Says why not in the log. */
+void tt_shm_remote_open(tt_shm *self, const tt_shm_finding *all);
 /* The same for ranks that are threads of this process: they may. */
 void tt_shm_remote_open_threads(tt_shm *self, const tt_shm_config *config);
 /* Copies `bytes` at `address` of the peer's process. */
 tutti_status tt_shm_remote_read(tt_shm *self, int64_t peer, uint64_t address, void *to, size_t bytes);
 
-/* join.c: `bytes` of each rank of the job to all. Collective. TUTTI_ERR_TIMEOUT at `until_ns` names who is missing. */
-tutti_status tt_shm_allgather(const tutti_boot *boot, int64_t until_ns, const void *mine, void *all, size_t bytes);
-
 /* heap.c: other processes' memory that libtutti-heap.so shares */
 bool tt_shm_heap_is_here(void); /* in this process */
 /* Says in the segment what others have to map. Before the rank has joined. */
 void tt_shm_heap_show(tt_shm_rank *rank);
-/* Maps the heaps of this node's ranks; none is used unless all could. Collective. */
-tutti_status tt_shm_heap_open(tt_shm *self, const tutti_boot *boot, int64_t until_ns);
+/* Maps the heaps of this node's ranks. */
+void tt_shm_heap_map(tt_shm *self, tt_shm_finding *mine);
+/* Used where all could. Says why not in the log. */
+void tt_shm_heap_open(tt_shm *self, const tt_shm_finding *all);
 void tt_shm_heap_close(tt_shm *self);
 /* Where those bytes of it lie here, to be read. NULL: the system has no memory for that. */
 const void *tt_shm_heap_at(tt_shm_heap *heap, uint64_t offset, size_t bytes);

@@ -131,6 +131,26 @@ static bool wants_remote(const tt_shm_config *config) {
   return config->cma > 0 || (config->cma == 0 && tt_options_get()->cma);
 }
 
+/* What ranks can do with each other's memory, by one exchange. */
+static tutti_status find_each_other(tt_shm *self, const tt_shm_config *config, const tt_shm_meeting *meeting) {
+  tt_shm_finding mine = {0}, *all;
+  if (!meeting->remote && !meeting->heap)
+    return TUTTI_OK;
+  if (meeting->remote)
+    tt_shm_remote_try(self, config, &mine);
+  if (meeting->heap)
+    tt_shm_heap_map(self, &mine);
+  all = calloc((size_t)self->rank_count, sizeof *all);
+  tutti_status status = all ? tt_shm_allgather(meeting, &mine, all, sizeof mine)
+                            : tt_fail(TUTTI_ERR_MEMORY, "no memory to ask %" PRId64 " ranks", self->rank_count);
+  if (status == TUTTI_OK && meeting->remote)
+    tt_shm_remote_open(self, all);
+  if (status == TUTTI_OK && meeting->heap)
+    tt_shm_heap_open(self, all);
+  free(all);
+  return status;
+}
+
 static tutti_status open_self(const void *given, const tutti_boot *boot, void **self) {
   tt_shm_config config = {0};
   if (given != NULL)
@@ -153,10 +173,8 @@ static tutti_status open_self(const void *given, const tutti_boot *boot, void **
   status = tt_shm_confirm(&meeting, status);
   if (made != NULL)
     made->twins = has_twins(made);
-  if (status == TUTTI_OK && meeting.remote)
-    status = tt_shm_remote_open(made, boot, &config, meeting.until_ns);
-  if (status == TUTTI_OK && meeting.heap)
-    status = tt_shm_heap_open(made, boot, meeting.until_ns);
+  if (status == TUTTI_OK)
+    status = find_each_other(made, &config, &meeting);
   if (status != TUTTI_OK && made != NULL)
     close_self(made);
   else if (status != TUTTI_OK)
