@@ -3,8 +3,8 @@
 #ifndef BENCH_WORKER_H
 #define BENCH_WORKER_H
 
+#include "copy.h"
 #include "cores.h"
-#include "loop.h"
 #include "report.h"
 
 #include <errno.h>
