@@ -5,8 +5,8 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <time.h>
+#include <unistd.h>
 
 #define SWEEP_LEAST 64
 #define MOMENT_NS 1000000
@@ -130,20 +130,16 @@ static PyObject *request_test(py_request *self, PyObject *unused) {
 
 /* ---- await ---- */
 
-/* Called by whoever moves the request on, without the GIL. */
+/* Called by whoever moves the request on, without the GIL. Where the pipe is full, its reader looks at all requests. */
 static void tell(void *user) {
   py_request *self = user;
   int fd = atomic_load_explicit(&self->fd, memory_order_relaxed);  /* the old or the new one: both are open */
-  atomic_store_explicit(&self->ready, true, memory_order_release); /* pairs with request_ready */
-  eventfd_write(fd, 1);
+  atomic_store_explicit(&self->ready, true, memory_order_release); /* pairs with request_watch */
+  if (write(fd, &user, sizeof user) < 0)
+    return;
 }
 
-static PyObject *request_ready(py_request *self, void *unused) {
-  (void)unused;
-  return PyBool_FromLong(!self->runs || atomic_load_explicit(&self->ready, memory_order_acquire));
-}
-
-/* Whether there is something to wait for; then the descriptor is told of its end. None: nothing can be said now. */
+/* Whether there is something to wait for; then the pipe is told of its end. None: nothing can be said now. */
 static PyObject *request_watch(py_request *self, PyObject *bell) {
   tutti_status status;
   if (!self->runs || atomic_load_explicit(&self->ready, memory_order_acquire))
@@ -170,12 +166,10 @@ static PyObject *request_watch(py_request *self, PyObject *bell) {
 }
 
 static PyObject *request_await(PyObject *self) {
-  PyObject *wait = py_helper("tutti._async", "wait");
-  PyObject *coroutine = wait ? PyObject_CallFunctionObjArgs(wait, self, NULL) : NULL;
-  PyObject *iterator = coroutine ? PyObject_CallMethod(coroutine, "__await__", NULL) : NULL;
-  Py_XDECREF(coroutine);
-  Py_XDECREF(wait);
-  return iterator;
+  static PyObject *wait;
+  if (!wait && !(wait = py_helper("tutti._async", "wait")))
+    return NULL;
+  return PyObject_CallFunctionObjArgs(wait, self, NULL);
 }
 
 /* ---- persistent ---- */
@@ -273,15 +267,10 @@ static PyMethodDef methods[] = {
      "total)\n"
      ">>> for step in range(3):\n...     sums = again.start().wait()\n>>> total\narray([1])\n"},
     {"_watch", (PyCFunction)request_watch, METH_O,
-     "_watch($self, bell, /)\n--\n\nHas 1 written to the eventfd of `bell` when the call is complete. False: it is; "
-     "None: "
-     "another thread is in a call with it."},
+     "_watch($self, bell, /)\n--\n\nHas the request's id() written to the pipe of `bell` when the call is complete. "
+     "False: it is; None: another thread is in a call with it."},
     {"__class_getitem__", Py_GenericAlias, METH_CLASS | METH_O, "Request[type of its result], for annotations."},
     {NULL, NULL, 0, NULL}};
-
-static PyGetSetDef members[] = {
-    {"_ready", (getter)request_ready, NULL, "Whether wait() would return at once, if watched.", NULL},
-    {NULL, NULL, NULL, NULL, NULL}};
 
 static PyType_Slot slots[] = {
     {Py_tp_doc,
@@ -291,7 +280,6 @@ static PyType_Slot slots[] = {
      ">>> asyncio.run(total())\narray([2])\n"},
     {Py_tp_dealloc, (void *)request_dealloc},
     {Py_tp_methods, methods},
-    {Py_tp_getset, members},
     {Py_am_await, (void *)request_await},
     {0, NULL}};
 

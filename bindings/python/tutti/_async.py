@@ -1,47 +1,73 @@
-"""Awaiting requests: tutti's progress thread tells a descriptor, on which the event loop sleeps."""
+"""Awaiting requests: tutti's progress thread writes to a pipe, on which the event loop sleeps."""
 
 import asyncio
+import fcntl
 import os
 import weakref
+from collections import deque
+from collections.abc import Generator, Iterable
 from typing import Any, TypeVar
 
 from tutti._tutti import Request
 
+_BATCH = 50  # waits that end in one turn of the loop: what else is due is not late for them
 _Result = TypeVar("_Result")
-_os: Any = os  # its eventfd is newer than some stubs of it
+_fcntl: Any = fcntl  # the size of a pipe is newer than some stubs of it
 
 _waiting: "weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, _Waiting]" = weakref.WeakKeyDictionary()
 
 
 class _Bell:
-    """A descriptor. Requests that are to be told hold it too: the loop may end before them."""
+    """A pipe. Requests that are to be told hold it too: the loop may end before them."""
 
     def __init__(self) -> None:
-        self.fd: int = _os.eventfd(0, os.O_NONBLOCK | os.O_CLOEXEC)
+        self.reads, self.writes = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+        self.room: int = _fcntl.fcntl(self.reads, _fcntl.F_GETPIPE_SZ)
 
     def fileno(self) -> int:
-        return self.fd
+        return self.writes
 
     def __del__(self) -> None:
-        os.close(self.fd)
+        os.close(self.reads)
+        os.close(self.writes)
 
 
 class _Waiting:
-    """Who waits in an event loop, and the bell that is rung for all of them."""
+    """Who waits in an event loop, by the identity of what they wait for, and the bell that is rung for all of them."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self.bell = _Bell()
-        self.of: dict[asyncio.Future[None], Request[Any]] = {}
-        loop.add_reader(self.bell, self.look)
+        self.of: dict[int, list[asyncio.Future[None]]] = {}
+        self.told: deque[int] = deque()
+        loop.add_reader(self.bell.reads, self.look)
 
     def look(self) -> None:
-        _os.eventfd_read(self.bell.fd)
-        for future, request in self.of.items():
-            if request._ready and not future.done():
-                future.set_result(None)
+        words = os.read(self.bell.reads, self.bell.room)
+        more: Iterable[int] = memoryview(words).cast("N")
+        if len(words) == self.bell.room:  # it was full: others may have found no room
+            more = list(self.of)
+        begins = not self.told
+        self.told.extend(more)
+        if begins:
+            self.wake()
+
+    def wake(self) -> None:
+        for _ in range(min(_BATCH, len(self.told))):
+            for future in self.of.pop(self.told.popleft(), ()):
+                if not future.done():
+                    future.set_result(None)
+        if self.told:
+            asyncio.get_running_loop().call_soon(self.wake)
+
+    def future(self, request: Request[Any], loop: asyncio.AbstractEventLoop) -> "asyncio.Future[None]":
+        """Done once the request may be complete."""
+        made = loop.create_future()
+        others = self.of.get(id(request))
+        self.of[id(request)] = [made, *(other for other in others if not other.done())] if others else [made]
+        return made
 
 
-async def wait(request: Request[_Result]) -> _Result:
+def wait(request: Request[_Result]) -> Generator[Any, Any, _Result]:
     """What `await request` does. Cancelling gives up the wait, not the call."""
     loop = asyncio.get_running_loop()
     waiting = _waiting.get(loop)
@@ -49,12 +75,7 @@ async def wait(request: Request[_Result]) -> _Result:
         waiting = _waiting[loop] = _Waiting(loop)
     while (watches := request._watch(waiting.bell)) is not False:
         if watches is None:
-            await asyncio.sleep(0.001)
-            continue
-        future = loop.create_future()
-        waiting.of[future] = request
-        try:
-            await future
-        finally:
-            del waiting.of[future]
+            yield from asyncio.sleep(0.001).__await__()
+        else:
+            yield from waiting.future(request, loop)
     return request.wait()

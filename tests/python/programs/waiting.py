@@ -3,6 +3,7 @@
 import asyncio
 import concurrent.futures
 import faulthandler
+import fcntl
 import gc
 import os
 import signal
@@ -14,6 +15,7 @@ import time
 import numpy
 
 import tutti
+from tutti import _async
 from expect import fails
 
 faulthandler.dump_traceback_later(100, exit=True)  # without the interpreter's lock, which a thread may have for ever
@@ -36,6 +38,21 @@ async def late(seconds):
 
 async def one(n):
     return (await comm.allreduce_start(numpy.full(10, n)))[0]
+
+
+async def many_at_once():
+    """More than their pipe has room for end while the loop stands; then the loop goes on between them."""
+    await comm.barrier_start()
+    bell, turns = _async._waiting[asyncio.get_running_loop()].bell, 0
+    bell.room = fcntl.fcntl(bell.reads, fcntl.F_SETPIPE_SZ, 4096)
+    waits = [asyncio.ensure_future(one(n)) for n in range(600)]
+    await asyncio.sleep(0)
+    time.sleep(0.2)
+    while not all(wait.done() for wait in waits):
+        turns += 1
+        await asyncio.sleep(0)
+    assert [wait.result() for wait in waits] == [n * size for n in range(600)]
+    assert size == 1 or turns > 10, f"they ended in {turns} turns"
 
 
 async def cancelled():
@@ -192,6 +209,7 @@ def interrupted():
 
 
 asyncio.run(late(0.2))
+asyncio.run(many_at_once())
 asyncio.run(cancelled())
 asyncio.run(several_await(0.1))
 loop_ends()
