@@ -74,6 +74,25 @@ foreach(source ${python_tests})
   test_register(${name} ${PYTHON} ${CMAKE_SOURCE_DIR}/${source})
 endforeach()
 
+# The threads of tutti.torch over a stub of torch: sanitizers see all of them, and need not compile torch's headers.
+if(TUTTI_SANITIZE)
+  enable_language(CXX)
+  set(stub ${CMAKE_BINARY_DIR}/stub)
+  foreach(header distributed/c10d/Store.hpp distributed/c10d/Work.hpp utils/pybind.h)
+    file(CONFIGURE OUTPUT ${stub}/torch/csrc/${header} CONTENT "#include \"torch.hpp\"\n")
+  endforeach()
+  set(sources callbacks.cpp job.cpp p2p.cpp work.cpp)
+  list(TRANSFORM sources PREPEND bindings/python/torch/)
+  add_executable(test_python_works tests/python/programs/works.cpp ${sources})
+  target_include_directories(test_python_works PRIVATE bindings/python/torch tests/python/stub ${stub})
+  target_compile_features(test_python_works PRIVATE cxx_std_17)
+  target_compile_options(test_python_works PRIVATE -Wall -Wextra -Wshadow ${sanitize})
+  target_link_options(test_python_works PRIVATE ${sanitize})
+  target_link_libraries(test_python_works PRIVATE tutti_shared Threads::Threads)
+  set_target_properties(test_python_works PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+  test_register(python/works test_python_works)
+endif()
+
 # What scripts start as ranks: tests/X/programs/Y.c is build/tests/X_Y.
 file(GLOB rank_programs RELATIVE ${CMAKE_SOURCE_DIR} CONFIGURE_DEPENDS
      tests/cluster/programs/*.c tests/system/programs/*.c)

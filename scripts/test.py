@@ -26,7 +26,7 @@ STAGES = [  # preset, what it is, ctest's choice of tests (None: only build)
     ("release", "lint", ["-L", "lint"]),
     ("clang", "clang, warnings are errors", None),
     ("asan", "address and undefined sanitizers", ["-LE", "lint|cluster", "-E", ONCE]),
-    ("tsan", "thread sanitizer", ["-R", "^(transport|exec|job|agree|wait|call|api|boot)/", "-E", "^transport/ucx/jobs$|^exec/table$"]),
+    ("tsan", "thread sanitizer", ["-R", "^(transport|exec|job|agree|wait|call|api|boot)/|^python/works$", "-E", "^transport/ucx/jobs$|^exec/table$"]),
 ]
 STARTS_PROGRAMS = "start programs of that processor by name, which the kernel of this machine does not know"
 NOT_EMULATED = [  # tests, and why they do not run in an emulator of another processor
@@ -173,8 +173,8 @@ def choose(whats, names):
 
 
 def programs_of(names):
-    """What has to be built: a test beside the code is one program; any other may need all of them."""
-    beside = all((ROOT / "src" / f"{name}_test.c").exists() for name in names)
+    """What has to be built: a test beside the code is one program, and so is python/works; any other may need all of them."""
+    beside = all(name == "python/works" or (ROOT / "src" / f"{name}_test.c").exists() for name in names)
     return ["test_" + name.replace("/", "_") for name in names] if beside else []
 
 

@@ -43,7 +43,7 @@ private:
   std::shared_ptr<Comm> own_; // once they make a call
 };
 
-// Python's view of works and their futures.
+// Python's view of works and their futures: futures.cpp, sparse.cpp.
 void bind_work(pybind11::module_ &module);
 void bind_sparse_work(pybind11::module_ &module);
 
