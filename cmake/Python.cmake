@@ -1,10 +1,10 @@
-# build/lib/python/tutti, a Python package: an extension over the shared library, for Python 3.11 and later. Not with
-# sanitizers, which would have to be loaded before Python.
+# build/lib/python/tutti, a Python package: an extension over the shared library, for Python 3.11 and later. The address
+# sanitizer must be preloaded (Tests.cmake); that of threads would need a Python and a torch compiled for it.
 set(python no)
 if(NOT TUTTI_PYTHON STREQUAL OFF)
   pkg_check_modules(PYTHON3 QUIET python3)
   find_path(DLPACK dlpack/dlpack.h)
-  if(NOT TUTTI_SANITIZE AND PYTHON3_FOUND AND PYTHON3_VERSION VERSION_GREATER_EQUAL 3.11 AND DLPACK AND NOT CMAKE_CROSSCOMPILING)
+  if(NOT TUTTI_SANITIZE MATCHES thread AND PYTHON3_FOUND AND PYTHON3_VERSION VERSION_GREATER_EQUAL 3.11 AND DLPACK AND NOT CMAKE_CROSSCOMPILING)
     set(python ${PYTHON3_VERSION})
   elseif(TUTTI_PYTHON STREQUAL ON)
     message(FATAL_ERROR "TUTTI_PYTHON is ON, which needs python3-dev (3.11 or newer) and libdlpack-dev")
@@ -29,7 +29,7 @@ endif()
 
 # tutti.torch: a backend for torch.distributed, for the torch that the system's Python has.
 set(torch no)
-if(python AND NOT TUTTI_SANITIZE AND NOT TUTTI_TORCH STREQUAL OFF)
+if(python AND NOT TUTTI_TORCH STREQUAL OFF)
   find_program(SYSTEM_PYTHON python3 PATHS /usr/bin NO_DEFAULT_PATH)
   find_path(TORCH torch/csrc/distributed/c10d/Store.hpp)
   find_path(PYBIND11 pybind11/pybind11.h)
@@ -48,7 +48,8 @@ if(torch)
   target_include_directories(tutti_torch SYSTEM PRIVATE ${PYTHON3_INCLUDE_DIRS} ${PYBIND11} ${TORCH}
                              ${TORCH}/torch/csrc/api/include)
   target_compile_features(tutti_torch PRIVATE cxx_std_17)
-  target_compile_options(tutti_torch PRIVATE -Wall -Wextra -Wshadow)
+  target_compile_options(tutti_torch PRIVATE -Wall -Wextra -Wshadow ${sanitize})
+  target_link_options(tutti_torch PRIVATE ${sanitize})
   if(CMAKE_CXX_COMPILER_ID STREQUAL GNU) # what torch's futures have in them, inlined
     target_compile_options(tutti_torch PRIVATE -Wno-maybe-uninitialized)
   endif()

@@ -14,7 +14,14 @@ endfunction()
 # block is 16 bytes behind a page's beginning, and crashes on the addresses there ("Tracer caught signal 11").
 set(options "TUTTI_BIN=${CMAKE_BINARY_DIR}/bin;TUTTI_SOURCE=${CMAKE_SOURCE_DIR};TUTTI_WISDOM=off")
 if(TUTTI_SANITIZE MATCHES address)
-  list(APPEND options ASAN_OPTIONS=intercept_tls_get_addr=0)
+  set(asan ASAN_OPTIONS=intercept_tls_get_addr=0)
+  # Before a Python that knows nothing of it; and what throws, which it looks for at once.
+  foreach(library asan stdc++)
+    execute_process(COMMAND ${CMAKE_C_COMPILER} -print-file-name=lib${library}.so OUTPUT_VARIABLE path
+                    OUTPUT_STRIP_TRAILING_WHITESPACE)
+    string(APPEND preloaded "${path} ")
+  endforeach()
+  set(asan_python ${asan}:detect_leaks=0 "LD_PRELOAD=${preloaded}" PYTHONMALLOC=malloc)
 endif()
 
 set(timeout 1800)
@@ -25,9 +32,13 @@ endif()
 function(test_register name)
   add_test(NAME ${name} COMMAND ${ARGN})
   get_filename_component(folder ${name} DIRECTORY)
+  set(more ${options} ${asan})
+  if(folder MATCHES "^python$")
+    set(more ${options} ${asan_python})
+  endif()
   set_tests_properties(${name} PROPERTIES
     LABELS "${folder}" SKIP_RETURN_CODE 77 TIMEOUT ${timeout}
-    ENVIRONMENT "${options}")
+    ENVIRONMENT "${more}")
   if(folder MATCHES "^(system|fault|cluster)")
     set_tests_properties(${name} PROPERTIES RESOURCE_LOCK jobs COST 300)
   elseif(folder MATCHES "^mpi")
