@@ -76,3 +76,17 @@ done
 [ -f "$work/tutti/share/man/man1/tutti.1" ] || { echo "the manual page is not installed"; exit 1; }
 foreign=$(nm -D --defined-only "$library/libtutti.so" | awk '$2 ~ /[A-Z]/ && $3 !~ /^(tutti_|TUTTI_)/ {print $3}')
 [ -z "$foreign" ] || { echo "libtutti.so exports other names: $foreign"; exit 1; }
+
+# Debian's packages have each file.
+mkdir -p "$work/debian/tmp"
+mv "$work/tutti" "$work/debian/tmp/usr"
+cd "$work/debian/tmp"
+find usr ! -type d | sort >"$work/files"
+for list in "$TUTTI_SOURCE"/debian/*.install; do
+  if [ -x "$list" ]; then
+    (cd "$work" && "$list") 2>/dev/null || true
+  else
+    find $(sed 's,/lib/\*,/lib,' "$list") ! -type d
+  fi
+done | sort -u | comm -13 - "$work/files" >"$work/said"
+[ ! -s "$work/said" ] || wrong "these are in none of debian/*.install"
