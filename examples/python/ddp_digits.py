@@ -34,8 +34,11 @@ for epoch in range(EPOCHS):
         (loss * ranks / len(batch)).backward()  # DDP divides by the number of ranks
         optimizer.step()
 
-right = (model(images[LEARNED:]).argmax(1) == digits[LEARNED:]).float().mean()
+with torch.no_grad():
+    loss = torch.nn.functional.cross_entropy(model(images[:LEARNED]), digits[:LEARNED])
+    right = (model(images[LEARNED:]).argmax(1) == digits[LEARNED:]).float().mean()
 total = sum(parameter.double().abs().sum() for parameter in model.parameters())
 if rank == 0:
-    print(f"{ranks} ranks: {float(right):.1%} of {len(rows) - LEARNED} digits are right; weights {float(total):.17g}")
+    print(f"{ranks} ranks: loss {float(loss):.9g}, {float(right):.1%} of {len(rows) - LEARNED} others are right")
+    print(f"weights {float(total):.17g}")
 dist.destroy_process_group()

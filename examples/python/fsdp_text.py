@@ -48,15 +48,16 @@ for layer in model.layers:
 fully_shard(model)
 optimizer = torch.optim.Adam(model.parameters(), lr=0.003)
 for step in range(STEPS):
-    starts = torch.randint(len(letters) - LENGTH - 1, (BATCH,), generator=torch.Generator().manual_seed(step * ranks + rank))
-    lines = torch.stack([letters[start : start + LENGTH + 1] for start in starts])
-    loss = torch.nn.functional.cross_entropy(model(lines[:, :-1]).flatten(0, 1), lines[:, 1:].flatten())
+    starts = torch.randint(len(letters) - LENGTH - 1, (BATCH,), generator=torch.Generator().manual_seed(step))
+    lines = torch.stack([letters[start : start + LENGTH + 1] for start in starts[rank::ranks]])
+    loss = torch.nn.functional.cross_entropy(model(lines[:, :-1]).flatten(0, 1), lines[:, 1:].flatten(), reduction="sum")
+    loss /= BATCH * LENGTH
     optimizer.zero_grad()
-    loss.backward()
+    (loss * ranks).backward()  # fully_shard divides by the number of ranks
     optimizer.step()
     if step in (0, STEPS - 1):
-        mean = loss.detach()
-        dist.all_reduce(mean, op=dist.ReduceOp.AVG)
+        total = loss.detach()
+        dist.all_reduce(total)
         if rank == 0:
-            print(f"{ranks} ranks, step {step + 1}: loss {float(mean):.9g}")
+            print(f"{ranks} ranks, step {step + 1}: loss {float(total):.9g}")
 dist.destroy_process_group()

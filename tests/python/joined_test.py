@@ -1,34 +1,22 @@
 #!/usr/bin/env python3
-"""The Python package in jobs of several launchers, and through communicators of mpi4py: programs/joined.py. srun is not
-here; what it sets is PMIx or PMI, as mpirun's and mpiexec's."""
+"""The Python package in jobs of several launchers, and through communicators of mpi4py: programs/joined.py."""
 import os
 import pathlib
-import shutil
 import socket
 import subprocess
 import sys
 
+sys.dont_write_bytecode = True
+from launchers import PROGRAMS, PYTHON, environment, has, of_mpi
+
 BIN = pathlib.Path(os.environ["TUTTI_BIN"])
-PACKAGE = BIN.parent / "lib/python"
-PROGRAMS = pathlib.Path(__file__).parent / "programs"
-PYTHON = "/usr/bin/python3"
 RANKS = 3
-OPEN_MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1",
-            "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe", "OMPI_MCA_mpi_yield_when_idle": "1"}
 
 
 def free_port():
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return str(probe.getsockname()[1])
-
-
-def has(module):
-    return subprocess.run([PYTHON, "-c", f"import {module}"], capture_output=True, check=False).returncode == 0
-
-
-def environment(**more):
-    return {**os.environ, **OPEN_MPI, "PYTHONPATH": str(PACKAGE), **more}
 
 
 def check(what, done):
@@ -56,15 +44,12 @@ def run_environment():
 
 
 def main():
-    if not (PACKAGE / "tutti").exists() or not has("numpy"):
+    if not has("tutti") or not has("numpy"):
         print("skipped: the Python package is not built here, or there is no numpy")
         sys.exit(77)
     run("tutti run", BIN / "tutti", "run", "-n", str(RANKS), *program())
-    for launcher in ("mpirun.openmpi", "mpiexec.hydra"):
-        if shutil.which(launcher):
-            run(launcher, launcher, "-n", str(RANKS), *program())
-        else:
-            print(f"there is no {launcher}")
+    for launcher, command in of_mpi(RANKS).items():
+        run(launcher, *command, *program()[1:])
     if has("torch"):
         tee = ["--redirects", "1", "--tee", "1"]  # without them, torch 1.13's own torchrun fails on Python 3.11
         run("torchrun", PYTHON, "-m", "torch.distributed.run", "--nproc_per_node", str(RANKS), "--master_port",

@@ -10,6 +10,8 @@ import threading
 import time
 from typing import Any
 
+from tutti._join import ask_launcher
+
 TRIED = ("1.13", "2.6")  # of torch
 NOTICE_SECONDS = 30  # of silence, while ranks have not said what they can
 
@@ -70,6 +72,7 @@ def patch(c10d: Any) -> None:
     if not version.startswith(TRIED):
         say(f"torch {version} was not tried ({', '.join(TRIED)} were): this program stays on gloo", int(os.environ.get("RANK", "0")))
         return
+    ask_launcher(sys.modules["torch.distributed.rendezvous"])
     gloo: Any = getattr(c10d, "ProcessGroupGloo", None)
     if gloo is None:
         return

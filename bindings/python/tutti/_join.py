@@ -1,7 +1,9 @@
-"""How ranks find each other where the library does not know the launcher: through mpi4py, or through torchrun's store."""
+"""How ranks find each other where the library does not know the launcher: through mpi4py, or through torchrun's store. And
+how torch's own do where torch does not know the launcher: through the library."""
 
 import datetime
 import os
+import socket
 from collections.abc import Callable
 from typing import Any
 
@@ -56,3 +58,44 @@ def torchrun() -> tuple[int, int, Callable[[bytes], bytes]] | None:
         return b"".join(bytes.fromhex(store.get(f"{prefix}/{count}/{r}").decode()) for r in range(size))
 
     return rank, size, allgather
+
+
+def free_port() -> int:
+    with socket.socket() as server:
+        server.bind(("", 0))
+        return int(server.getsockname()[1])
+
+
+def _as_torchrun() -> dict[str, str]:
+    """What torchrun would have set."""
+    from tutti import allgather_objects, world
+
+    comm = world()
+    ranks = allgather_objects(comm, (socket.gethostname(), free_port()))
+    hosts = [host for host, _ in ranks]
+    return {
+        "RANK": str(comm.rank),
+        "WORLD_SIZE": str(comm.size),
+        "LOCAL_RANK": str(hosts[: comm.rank].count(hosts[comm.rank])),
+        "LOCAL_WORLD_SIZE": str(hosts.count(hosts[comm.rank])),
+        "MASTER_ADDR": hosts[0] if len(set(hosts)) > 1 else "localhost",
+        "MASTER_PORT": str(ranks[0][1]),
+    }
+
+
+def ask_launcher(rendezvous: Any) -> None:
+    """Torch's env:// works where mpirun or the like has started the ranks, and nobody says which they are. rendezvous: the
+    module torch.distributed.rendezvous."""
+    os.environ.setdefault("USE_LIBUV", "0")  # torch's older store, which every build has
+    handlers = rendezvous._rendezvous_handlers
+    env: Any = handlers["env"]
+
+    def ask(url: str, **named: Any) -> Any:
+        launched = any(os.environ.get(name) for name in _LAUNCHERS)
+        if launched and not os.environ.get("RANK") and "rank=" not in url:
+            for name, value in _as_torchrun().items():
+                os.environ.setdefault(name, value)
+        return env(url, **named)
+
+    if env.__module__ != __name__:
+        handlers["env"] = ask

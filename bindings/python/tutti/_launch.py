@@ -4,20 +4,15 @@ environment. The first that fails ends the others."""
 import argparse
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
 from collections.abc import Sequence
 
+from tutti._join import free_port
+
 Process = subprocess.Popen[bytes]
 PATIENCE_SECONDS = 5  # from SIGTERM to SIGKILL
-
-
-def free_port() -> int:
-    with socket.socket() as server:
-        server.bind(("localhost", 0))
-        return int(server.getsockname()[1])
 
 
 def start(command: Sequence[str], options: argparse.Namespace) -> list[Process]:

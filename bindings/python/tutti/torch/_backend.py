@@ -12,6 +12,7 @@ from typing import Any
 import torch
 import torch.distributed as dist
 
+from tutti._join import ask_launcher
 from tutti.torch import _torch
 from tutti.torch._groups import monitored_barrier, split_group
 from tutti.torch._hooks import bfloat16_compress_hook
@@ -54,3 +55,4 @@ def create(store: Any, rank: int, size: int, timeout: datetime.timedelta, name: 
 
 _named = {"devices": ["cpu"]} if "devices" in inspect.signature(dist.Backend.register_backend).parameters else {}
 dist.Backend.register_backend("tutti", create, **_named)
+ask_launcher(sys.modules["torch.distributed.rendezvous"])
