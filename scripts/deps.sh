@@ -12,7 +12,8 @@ python3-dev python3-numpy libdlpack-dev python3-torch libtorch-dev pybind11-dev 
 mpi="openmpi-bin libopenmpi-dev mpich libmpich-dev gfortran"
 programs="hpcc python3-mpi4py scalapack-mpi-test" # that tests run over the interposer
 slurm="slurmctld slurmd slurm-client libpmi2-0|libpmi2-0t64 munge"
-deb="build-essential debhelper dh-python libcmocka-dev libdlpack-dev libmpich-dev libopenmpi-dev lintian python3-dev"
+deb="build-essential debhelper dh-python libcmocka-dev libdlpack-dev libmpich-dev libopenmpi-dev lintian python3-dev
+python3-torch libtorch-dev pybind11-dev"
 arm64="cmake ninja-build pkg-config python3 gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user"
 case "${1:-}" in
 cluster) wanted="$build $tests $mpi $programs $slurm" ;;

@@ -58,6 +58,8 @@ chroot "$folder/build" sh -c 'apt-get update -q && apt-get install -q -y --no-in
 chroot "$folder/build" env DEB_BUILD_OPTIONS="${DEB_BUILD_OPTIONS:-}" make --no-print-directory -C /root/tutti deb \
   >"$folder/build.log" 2>&1 || { tail -50 "$folder/build.log"; exit 1; }
 chroot "$folder/build" sh -c 'cd /root/tutti/build/deb && lintian --version && lintian --allow-root --fail-on error *.changes'
-cp -r "$folder/build/root/tutti/build/deb" tests/packages examples tests/support README.md "$folder/use/root/tutti/"
-chroot "$folder/use" sh /root/tutti/packages/use.sh
+mkdir "$folder/use/root/tutti/tests"
+cp -r "$folder/build/root/tutti/build/deb" examples README.md "$folder/use/root/tutti/"
+cp -r tests/packages tests/python tests/cluster "$folder/use/root/tutti/tests/"
+chroot "$folder/use" sh /root/tutti/tests/packages/use.sh
 echo "$suite: packages build, install, run and go"

@@ -1,18 +1,19 @@
-# Installs the packages of ../deb where nothing but Debian is, uses each of them, and purges them: nothing may be left.
+# Installs the packages of ../../deb where nothing but Debian is, uses each of them, and purges them: nothing may be left.
 # As root, in a Debian that may be spoilt: scripts/packages.sh starts it there.
 set -eu
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 export DEBIAN_FRONTEND=noninteractive OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 packages=$(for deb in deb/*.deb; do dpkg-deb -f "$deb" Package; done)
 work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+bed=$PWD/tests/cluster/bed.sh
+trap '"$bed" down 2>/dev/null || true; rm -rf "$work"' EXIT
 fail() {
   echo "$*"
   [ ! -f "$work/out" ] || cat "$work/out"
   exit 1
 }
-files() { find / -xdev \( -path "$work" -o -path /tmp -o -path /root -o -path /var/cache -o -path /var/log -o -path /var/lib/dpkg \
-  -o -path /var/lib/apt \) -prune -o -print | sort; }
+files() { find / -xdev \( -path "$work" -o -path /tmp -o -path /root -o -path /var/cache -o -path /var/log -o -path /run \
+  -o -path /var/lib/dpkg -o -path /var/lib/apt \) -prune -o -print | sort; }
 add() { apt-get install -q -y --no-install-recommends "$@" >"$work/out" 2>&1 || fail "apt-get install $*"; }
 purge() { dpkg --purge $packages >"$work/out" 2>&1 || fail "purge"; }
 
@@ -20,14 +21,17 @@ purge() { dpkg --purge $packages >"$work/out" 2>&1 || fail "purge"; }
 expect() {
   text=$1
   shift
-  timeout 120 "$@" >"$work/out" 2>&1 || fail "$*: status $?"
+  timeout "${limit:-120}" "$@" >"$work/out" 2>&1 || fail "$*: status $?"
   grep -q "$text" "$work/out" || fail "$*: no '$text'"
 }
 
 # What the packages depend on is there before and after; they alone come and go.
+printf '#!/bin/sh\nexit 101\n' >/usr/sbin/policy-rc.d # no daemon starts by itself
+chmod +x /usr/sbin/policy-rc.d
 apt-get update -q >/dev/null
 purge
 add gcc libc6-dev pkg-config python3 python3-numpy openmpi-bin libopenmpi-dev mpich libmpich-dev
+add slurmctld slurmd slurm-client munge iproute2 # for the trial of PyTorch
 add ./deb/*.deb
 purge
 files >"$work/before"
@@ -59,9 +63,17 @@ EOF
 expect "rank 2 of 3: \[3, 3, 3\], 14 rounds" tutti run -n 3 python3 sum.py
 expect "^tutti [0-9]" python3 -m tutti version
 
+# PyTorch: the examples by every launcher, also Slurm's, which has a machine of its own for it
+"$bed" up 1 1 0
+"$bed" slurm
+export SLURM_CONF=/run/tutti-bed/bed/slurm/slurm.conf PYTHONDONTWRITEBYTECODE=1
+limit=1800 expect "2 ranks, .*srun" "$bed" exec 0 python3 "$OLDPWD/tests/python/torch_examples_test.py"
+cat out
+"$bed" down
+
 # MPI programs
 for mpi in openmpi mpich; do
-  "mpicc.$mpi" "$OLDPWD/packages/sum.c" -o "sum-$mpi" || fail "mpicc.$mpi"
+  "mpicc.$mpi" "$OLDPWD/tests/packages/sum.c" -o "sum-$mpi" || fail "mpicc.$mpi"
   expect "the sum of 2 ranks is 1" tutti mpirun --stats --mpi "$mpi" -n 2 "./sum-$mpi"
   grep -Eq 'allreduce .* ([89][0-9]|100)\.[0-9]+%' out || fail "$mpi: calls did not run on tutti"
 done

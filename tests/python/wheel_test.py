@@ -37,6 +37,8 @@ with tempfile.TemporaryDirectory() as folder:
     for ranks, program, *arguments in ((3, "collectives.py", "5"), (2, "decisions.py"), (2, "joined.py", "2")):
         said = run(tutti, "run", "-n", str(ranks), python, PROGRAMS / program, *arguments)
         assert said.count("all right") == ranks, said
+    if subprocess.run([python, "-c", "import torch"], env=environment, capture_output=True, check=False).returncode == 0:
+        assert "2 ranks: loss" in run(python, "-m", "tutti.torch", "--nproc-per-node=2", SOURCE / "examples/python/ddp_digits.py")
     assert "profile default.json" in run(tutti, "explain", "allreduce", "8", "-n", "2", "--brief").replace("(", "")
     run(venv / "bin/pip", "uninstall", "-y", "tutti")
     assert not list(venv.glob("lib/python*/site-packages/tutti*")), "pip uninstall leaves something"
