@@ -69,9 +69,9 @@ if not list(PACKAGE.glob("tutti/torch/_torch*.so")):
     sys.exit(77)
 
 
-def run(*arguments, code=0, **environment):
+def run(*arguments, code=0, under=(), **environment):
     own = {name: value for name, value in os.environ.items() if name not in ("RANK", "WORLD_SIZE", "USE_LIBUV")}
-    result = subprocess.run([PYTHON, "-m", "tutti.torch", *map(str, arguments)], text=True, capture_output=True, timeout=300,
+    result = subprocess.run([*under, PYTHON, "-m", "tutti.torch", *map(str, arguments)], text=True, capture_output=True, timeout=300,
                             check=False, env={**own, "PYTHONPATH": str(PACKAGE), **environment})
     assert result.returncode == code, f"{arguments}: exit code {result.returncode}\n{result.stdout}{result.stderr}"
     return result
@@ -83,6 +83,13 @@ def test_launch(folder):
     assert done.stderr.count(SERVED) == 1, done.stderr
     done = run("--nproc_per_node=3", "-m", "program", "monitored", PYTHONPATH=f"{PACKAGE}:{folder}")
     assert done.stdout.count("of 3") == 3 and SERVED in done.stderr, done.stdout + done.stderr
+
+
+def test_launcher(folder):
+    """It says who the ranks are. torch_examples_test.py has those of MPI."""
+    done = run(folder / "program.py", under=[os.environ["TUTTI_BIN"] + "/tutti", "run", "-n", "2"])
+    assert sorted(done.stdout.split("\n")) == ["", "rank 0 of 2 local 0", "rank 1 of 2 local 1"], done.stdout
+    assert done.stderr.count(SERVED) == 1, done.stderr
 
 
 def test_two_nodes(folder):
@@ -144,8 +151,8 @@ def main():
         folder = pathlib.Path(name)
         (folder / "program.py").write_text(PROGRAM)
         (folder / "starts.py").write_text(STARTS)
-        for test in (test_launch, test_two_nodes, test_a_failure_ends_all, test_off, test_unknown_torch_stays_on_gloo,
-                     test_all_agree, test_all_choose_the_same, test_children, test_arguments):
+        for test in (test_launch, test_launcher, test_two_nodes, test_a_failure_ends_all, test_off,
+                     test_unknown_torch_stays_on_gloo, test_all_agree, test_all_choose_the_same, test_children, test_arguments):
             test(folder)
             print(f"{test.__name__}: passed", flush=True)
 
