@@ -6,6 +6,7 @@
 #   bench_cluster.sh latency     1 KB allreduces over links of 500 us each way
 #   bench_cluster.sh against     beside the best of Open MPI (as it comes, by hand, HAN) and MPICH, 9 pairs: takes hours
 #   bench_cluster.sh levels      what hierarchy, striping and pipelining bring, one after the other: levels.svg too
+#   bench_cluster.sh torch       torch's gloo beside tutti.torch, NICs of 1 Gbit/s
 #   bench_cluster.sh             all of it
 set -eu
 cd "$(dirname "$0")/.."
@@ -78,10 +79,21 @@ levels() {
   "$PWD/scripts/bench_levels.py" "$bed" "$tutti" "${1:-docs/pictures/levels.svg}"
 }
 
-[ $# -gt 0 ] || set -- bound placement latency against levels
+torch() {
+  up 4 1 1gbit
+  for turn in 1,1,1,1 2,2,2,2; do
+    for way in blocking asynchronous; do
+      echo "== $turn ranks"
+      "$bed" mpirun openmpi "$(ranks_of $turn)" $turn env PYTHONPATH="$PWD/build/lib/python" GLOO_SOCKET_IFNAME=eth0 \
+        BENCH_BYTES=16777216 /usr/bin/python3 "$PWD/scripts/bench_torch.py" launched-$way
+    done
+  done
+}
+
+[ $# -gt 0 ] || set -- bound placement latency against levels torch
 for part; do
   case $part in
-  bound | placement | latency | against | levels) $part ;;
+  bound | placement | latency | against | levels | torch) $part ;;
   *)
     echo "bench_cluster.sh: there is no part $part; see the top of $0" >&2
     exit 2

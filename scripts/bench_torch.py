@@ -4,7 +4,8 @@ asynchronous, with 2 and 4 processes. Prints a table in Markdown with medians an
 means of gloo / tutti.
 
 A slice is RANKS-WAY, such as 2-blocking or 8-asynchronous; without one, those of 2 and 4. Each takes 100 s at most, or
-what BENCH_SECONDS says. PYTHONPATH has the package (build/lib/python). Both backends are groups of one job and take turns, round after round, so that both meet the same
+what BENCH_SECONDS says. launched-WAY: this is one of the ranks that a launcher has started, on several machines too.
+BENCH_BYTES: the longest. PYTHONPATH has the package (build/lib/python). Both backends are groups of one job and take turns, round after round, so that both meet the same
 machine. A time is that of the slowest rank. Asynchronous: up to eight calls are started, then waited for.
 """
 import datetime
@@ -21,7 +22,8 @@ import torch.multiprocessing as mp
 
 import tutti.torch
 
-SIZES = [1 << 10, 1 << 14, 1 << 18, 1 << 22, 1 << 26]
+SIZES = [1 << bits for bits in (10, 14, 18, 22, 24, 26) if bits != 24 or "BENCH_BYTES" in os.environ]
+SIZES = [size for size in SIZES if size <= int(os.environ.get("BENCH_BYTES", SIZES[-1]))]
 SLICES = ["2-blocking", "2-asynchronous", "4-blocking", "4-asynchronous"]
 ROUNDS, SHARE_SECONDS = 9, 1.2
 SECONDS = float(os.environ.get("BENCH_SECONDS", 85))  # of a slice
@@ -114,20 +116,30 @@ def show(rows, ranks, way):
     sys.stdout.flush()
 
 
-def rank_main(rank, size, way, path):
-    torch.set_num_threads(1)
-    limit = datetime.timedelta(seconds=60)
-    dist.init_process_group("gloo", init_method=f"file://{path}", rank=rank, world_size=size, timeout=limit)
+def run(way):
+    limit, size = datetime.timedelta(seconds=60), dist.get_world_size()
     groups = {"gloo": dist.group.WORLD, "tutti": dist.new_group(list(range(size)), backend="tutti", timeout=limit)}
     rows = run_slice(groups, way == "asynchronous", size)
-    if rank == 0:
+    if dist.get_rank() == 0:
         show(rows, size, way)
+
+
+def rank_main(rank, size, way, path):
+    torch.set_num_threads(1)
+    where = {"init_method": f"file://{path}", "rank": rank, "world_size": size} if path else {}
+    dist.init_process_group("gloo", timeout=datetime.timedelta(seconds=60), **where)
+    run(way)
+    dist.destroy_process_group()
 
 
 if __name__ == "__main__":
     for chosen in sys.argv[1:] or SLICES:
         ranks, _, way = chosen.partition("-")
-        if not ranks.isdecimal() or int(ranks) < 2 or way not in ("blocking", "asynchronous"):
+        launched = ranks == "launched"
+        if not launched and (not ranks.isdecimal() or int(ranks) < 2) or way not in ("blocking", "asynchronous"):
             sys.exit(f"bench_torch.py: '{chosen}' is no RANKS-WAY, such as {SLICES[0]}")
+        if launched:
+            rank_main(None, None, way, None)
+            continue
         with tempfile.TemporaryDirectory() as folder:
             mp.spawn(rank_main, (int(ranks), way, os.path.join(folder, "store")), nprocs=int(ranks))
