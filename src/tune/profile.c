@@ -198,11 +198,16 @@ static tutti_status load(const char *path, tt_json_file *file) {
                        : tt_json_file_parse(tt_profile_shipped, strlen(tt_profile_shipped), file);
 }
 
-/* What two ranks compare: independent of spacing. */
-static uint64_t hash_of(const json_t *root) {
-  char *text = json_dumps(root, JSON_COMPACT | JSON_SORT_KEYS);
-  uint64_t hash = text ? tt_hash(0, text, strlen(text)) : 0;
-  free(text);
+/* What two ranks compare: independent of how the file is written. */
+static uint64_t hash_of(const tt_profile *profile) {
+  uint64_t hash = 0;
+  for (int64_t n = 0; n < profile->rule_count; n++) {
+    const tt_rule *r = &profile->rule[n];
+    const int64_t facts[] = {r->collective, r->bytes_max, r->l2_times,  r->l2_parts, r->ranks_min,
+                             r->ranks_max,  r->nodes_min, r->nodes_max, r->each_min, r->each_max,
+                             r->nics_min,   r->nics_max,  r->share_min, r->share_max};
+    hash = tt_hash(tt_hash(hash, facts, sizeof facts), r->text, strlen(r->text) + 1);
+  }
   return hash;
 }
 
@@ -213,7 +218,7 @@ static tutti_status take(const char *path, const tt_json_file *file, tt_profile 
   tutti_status status = check_top(file->root);
   if (status == TUTTI_OK)
     status = read_rules(path && *path ? path : "default.json", file, profile);
-  profile->hash = hash_of(file->root);
+  profile->hash = hash_of(profile);
   return status;
 }
 

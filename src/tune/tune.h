@@ -44,7 +44,7 @@ typedef struct tt_profile {
   char *name;
   tt_rule *rule;
   int64_t rule_count;
-  uint64_t hash; /* of the file's text: equal on ranks that read the same */
+  uint64_t hash; /* of the rules: equal on ranks that read the same */
 } tt_profile;
 
 /* path NULL or "": the profile that is shipped. Errors name the file, the rule and what is wrong with it. */
