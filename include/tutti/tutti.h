@@ -6,7 +6,8 @@
  *
  * Sizes: 64-bit counts of elements. A count of 0 is legal.
  * Buffers: tutti borrows them until the call, or its request, is complete. Each function says where it works in place.
- * Threads: one thread at a time calls tutti for a context.
+ * Threads: one thread at a time calls tutti for a context. Once it has a thread of tutti's (tutti_context_progress) any
+ * may, each on communicators of its own: a call that waits lets others call, unless it makes communicators or graphs.
  * Errors: each function returns a tutti_status, and tutti_last_error() returns the text. Outputs are written only on
  * success. TUTTI_ERR_MISMATCH, _PEER, _TIMEOUT and _ABORTED break the communicator; so do _MEMORY and _SYSTEM in a
  * collective, where others wait for this rank. Each later call on a broken communicator returns the same error;

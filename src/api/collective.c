@@ -47,11 +47,23 @@ static __attribute__((noinline)) tutti_status hold_and_make(tutti_comm *comm, tt
   return make(comm, call, mode, request);
 }
 
+/* Others have the context while this call waits: what they call may be what the other ranks make first. */
+static __attribute__((noinline)) tutti_status hold_and_wait(tutti_comm *comm, tt_call *call) {
+  tutti_request *made = NULL;
+  TT_HOLD(comm->context);
+  tt_progress_begin_wait(held);
+  tutti_status status = make(comm, call, START, &made);
+  if (status == TUTTI_OK)
+    status = tt_request_finish(&made, 0, held);
+  tt_progress_end_wait(held);
+  return status;
+}
+
 static tutti_status enter(tutti_comm *comm, tt_call *call, enum mode mode, tutti_request **request) {
   if (comm && tt_context_is_copy(comm->context))
     return refuse_fork(comm, call->collective, mode);
   if (comm && comm->context->progress)
-    return hold_and_make(comm, call, mode, request);
+    return mode == BLOCK ? hold_and_wait(comm, call) : hold_and_make(comm, call, mode, request);
   return make(comm, call, mode, request);
 }
 

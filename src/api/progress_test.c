@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -115,6 +116,31 @@ static void wait_in_two_threads(const threads_rank *at, tutti_context *context, 
   free(in);
 }
 
+static void *sum_beside(void *comm) {
+  int64_t one = 1, sum = 0;
+  CHECK(tutti_allreduce(&one, &sum, 1, TUTTI_INT64, TUTTI_SUM, comm) == TUTTI_OK && sum == RANKS);
+  return NULL;
+}
+
+/* The same with calls that block: the thread of rank 0 has mostly begun its call when the other one comes. */
+static void block_in_two_threads(const threads_rank *at, tutti_context *context, void *argument) {
+  (void)argument;
+  tutti_comm *comm[2];
+  pthread_t thread;
+  CHECK(tutti_comm_create(context, &comm[0]) == TUTTI_OK && tutti_comm_create(context, &comm[1]) == TUTTI_OK);
+  if (at->rank == 0) {
+    CHECK(pthread_create(&thread, NULL, sum_beside, comm[0]) == 0);
+    nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
+  }
+  sum_beside(comm[1]);
+  if (at->rank == 0)
+    CHECK(pthread_join(thread, NULL) == 0);
+  else
+    sum_beside(comm[0]);
+  for (int n = 0; n < 2; n++)
+    tutti_comm_destroy(comm[n]);
+}
+
 static atomic_int waits_end;
 
 /* Until rank 0 says that it is enough. */
@@ -174,6 +200,11 @@ static void test_a_thread_that_waits_lets_others_call(void **state) {
   run(wait_in_two_threads);
 }
 
+static void test_a_call_that_blocks_lets_others_call(void **state) {
+  (void)state;
+  run(block_in_two_threads);
+}
+
 static void test_a_time_limit_holds_beside_others(void **state) {
   (void)state;
   for (int shm = 0; shm < 2; shm++) {
@@ -188,6 +219,7 @@ int main(void) {
       cmocka_unit_test(test_a_rank_that_stands_still_keeps_nobody_waiting),
       cmocka_unit_test(test_calls_and_the_thread_take_turns),
       cmocka_unit_test(test_a_thread_that_waits_lets_others_call),
+      cmocka_unit_test(test_a_call_that_blocks_lets_others_call),
       cmocka_unit_test(test_a_time_limit_holds_beside_others),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

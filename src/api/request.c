@@ -81,6 +81,17 @@ tutti_status tutti_test(tutti_request **request, int *done) {
   return *done ? collect(request) : TUTTI_OK;
 }
 
+tutti_status tt_request_finish(tutti_request **request, int64_t timeout_ns, tt_progress *held) {
+  tutti_comm *comm = tt_request_home(*request);
+  tt_waiter waiter = {.lets_go = held, .timeout_ns = timeout_ns};
+  comm->queue.waiters++;
+  while (is_running(*request))
+    tt_request_await(comm, &waiter);
+  if (tt_request_home(*request) == comm) /* else another thread has destroyed it */
+    comm->queue.waiters--;
+  return collect(request);
+}
+
 static tutti_status wait_for(tutti_request **request, int64_t timeout_ns, const char *function) {
   if (!request)
     return tt_fail(TUTTI_ERR_ARGUMENT, "%s: request is NULL", function);
@@ -92,17 +103,12 @@ static tutti_status wait_for(tutti_request **request, int64_t timeout_ns, const 
   if (tt_context_is_copy(comm->context))
     return tt_fork_refuse(comm->context, function);
   TT_HOLD(comm->context);
-  tt_waiter waiter = {.lets_go = held, .timeout_ns = timeout_ns};
-  if (held)
-    tt_progress_begin_wait(held);
-  comm->queue.waiters++;
-  while (is_running(*request))
-    tt_request_await(comm, &waiter);
-  if (tt_request_home(*request) == comm) /* else another thread has destroyed it */
-    comm->queue.waiters--;
-  if (held)
-    tt_progress_end_wait(held);
-  return collect(request);
+  if (!held)
+    return tt_request_finish(request, timeout_ns, NULL);
+  tt_progress_begin_wait(held);
+  tutti_status status = tt_request_finish(request, timeout_ns, held);
+  tt_progress_end_wait(held);
+  return status;
 }
 
 tutti_status tutti_wait(tutti_request **request) { return wait_for(request, 0, "tutti_wait"); }

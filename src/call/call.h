@@ -285,6 +285,9 @@ void tt_request_tend(tutti_context *context, bool *moved);
 bool tt_request_has_moved(const tutti_comm *comm, tt_waiter *waiter);
 /* Moves all; where the communicator's do not move, waits a little for the head of its queue. */
 void tt_request_await(tutti_comm *comm, tt_waiter *waiter);
+/* Waits for a request that has a communicator; its status (api/request.c). held: the hold of the context, which others
+ * get meanwhile, within tt_progress_begin_wait; NULL: there are no others. */
+tutti_status tt_request_finish(tutti_request **request, int64_t timeout_ns, tt_progress *held);
 /* Blocks until nothing is outstanding on the communicator. */
 tutti_status tt_request_drain(tutti_comm *comm);
 

@@ -60,9 +60,9 @@ void tt_progress_unlock(tt_progress *progress) {
   pthread_mutex_unlock(&progress->lock);
 }
 
-/* Who starts a call mostly waits for it soon. The thread looks by itself in a moment. */
+/* Who starts a call mostly waits for it soon. The thread looks by itself in a moment. Who waits moves all of them. */
 void tt_progress_post(const tutti_context *context) {
-  if (context->progress && context->progress->naps == NAPS)
+  if (context->progress && context->progress->naps == NAPS && context->progress->waiting == 0)
     pthread_cond_signal(&context->progress->posted);
 }
 
