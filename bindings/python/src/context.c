@@ -19,7 +19,7 @@ static PyObject *context_new(PyTypeObject *type, PyObject *args, PyObject *named
     PyErr_SetString(PyExc_ValueError, "timeout must be a number of seconds, 0 for the usual one");
     return NULL;
   }
-  py_context *self = (py_context *)py_object_new((PyObject *)type);
+  py_context *self = py_find_main_thread() == 0 ? (py_context *)py_object_new((PyObject *)type) : NULL;
   if (!self)
     return NULL;
   self->process = getpid();
@@ -43,7 +43,7 @@ static PyObject *context_new(PyTypeObject *type, PyObject *args, PyObject *named
 static PyObject *context_shared(PyObject *type, PyObject *unused) {
   (void)unused;
   tutti_status status;
-  py_context *self = (py_context *)py_object_new(type);
+  py_context *self = py_find_main_thread() == 0 ? (py_context *)py_object_new(type) : NULL;
   if (!self)
     return NULL;
   self->process = getpid();

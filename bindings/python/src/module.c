@@ -87,12 +87,26 @@ static int add_errors(PyObject *module) {
 
 _Thread_local bool py_waits;
 
+static unsigned long main_thread; /* Python's, which alone handles signals */
+
+int py_find_main_thread(void) {
+  PyObject *find = py_helper("threading", "main_thread");
+  PyObject *thread = find ? PyObject_CallNoArgs(find) : NULL;
+  PyObject *ident = thread ? PyObject_GetAttrString(thread, "ident") : NULL;
+  if (ident)
+    main_thread = PyLong_AsUnsignedLong(ident);
+  Py_XDECREF(ident);
+  Py_XDECREF(thread);
+  Py_XDECREF(find);
+  return PyErr_Occurred() ? -1 : 0;
+}
+
 /* Called without the GIL, by the thread that makes the call. The exception stays set until the call has come back. The
  * thread has the context where there is a progress thread, so no other one may wait for the context with the GIL: what
- * may do so in tutti is called without it. */
+ * may do so in tutti is called without it. But MPI.Finalize of mpi4py, which is the main thread's, keeps the GIL. */
 int py_interrupted(void *unused) {
   (void)unused;
-  if (!py_waits)
+  if (!py_waits || PyThread_get_thread_ident() != main_thread)
     return 0;
   PyGILState_STATE state = PyGILState_Ensure();
   int stops = PyErr_CheckSignals();

@@ -31,6 +31,8 @@ PyObject *py_fail_with(tutti_status status, const char *text);
 /* What tutti asks while a call waits: handles signals as Python does; an exception gives up the call. Not while a call
  * of another user of the context waits (tutti_context_shared). */
 int py_interrupted(void *unused);
+/* Before it is asked in this process; a fork may have another one. -1: an exception is set. */
+int py_find_main_thread(void);
 /* Around calls of tutti that may wait: Python's other threads run meanwhile. */
 extern _Thread_local bool py_waits; /* this thread is between the two */
 #define PY_CALL_BEGIN                                                                                                  \
@@ -43,7 +45,7 @@ extern _Thread_local bool py_waits; /* this thread is between the two */
 /* An object of a type of this module, all zeros; and its end, once it holds nothing any more. */
 PyObject *py_object_new(PyObject *type);
 void py_object_free(PyObject *self);
-/* tutti.MODULE.NAME, from Python's part of the package. A new reference. */
+/* NAME of a module. A new reference. */
 PyObject *py_helper(const char *module, const char *name);
 
 /* ---- view.c ---- */

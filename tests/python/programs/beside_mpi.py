@@ -3,6 +3,7 @@ or "late": the package joins before MPI_Init, and has a job of its own."""
 
 import sys
 import threading
+import time
 
 import mpi4py
 
@@ -97,6 +98,19 @@ def numbers_do_not_meet(world, comm):
         theirs.Free()
 
 
+def finalize_while_a_thread_waits(comm):
+    """Which must not ask for Python's lock meanwhile: MPI.Finalize keeps it."""
+    thread = threading.Thread(target=comm.allreduce, args=(numpy.ones(LONG),))
+    if comm.rank == 0:
+        thread.start()
+    time.sleep(0.05 if comm.rank == 0 else 0.2)
+    if comm.rank > 0:
+        comm.allreduce(numpy.ones(LONG))
+    MPI.Finalize()
+    if comm.rank == 0:
+        thread.join()
+
+
 def joined_before():
     alone = tutti.world()
     MPI.Init()
@@ -117,7 +131,7 @@ def joined():
     messages_move_while_tutti_waits(world, comm)
     threads_of_both(world, comm)
     assert segments() == 1, segments()
-    MPI.Finalize()
+    finalize_while_a_thread_waits(comm)
     assert comm.allreduce(numpy.ones(1))[0] == comm.size  # it is the package's as long as that likes
 
 
