@@ -47,6 +47,7 @@ def main():
         sys.exit(77)
     run()
     run("late")
+    run("interrupted")
     import_beside_another()
 
 

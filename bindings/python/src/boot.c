@@ -28,12 +28,15 @@ static tutti_status allgather(void *user, const void *mine, void *all, size_t by
   (void)timeout_ns;
   if (missing && missing_size > 0)
     *missing = '\0';
+  bool waits = py_waits;
+  py_waits = false; /* what the function calls of MPI's or others' looks at signals itself */
   PyGILState_STATE state = PyGILState_Ensure();
   PyObject *returned =
       PyErr_Occurred() ? NULL : PyObject_CallFunction(self->allgather, "y#", (const char *)mine, (Py_ssize_t)bytes);
   int failed = take_all(&self->boot, returned, all, bytes);
   Py_XDECREF(returned);
   PyGILState_Release(state);
+  py_waits = waits;
   return failed ? TUTTI_ERR_SYSTEM : TUTTI_OK;
 }
 

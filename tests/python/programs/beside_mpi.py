@@ -1,6 +1,7 @@
 """mpi4py and tutti.world() in one process, under `tutti mpirun`: one job, whose calls move each other on. Arguments: nothing,
-or "late": the package joins before MPI_Init, and has a job of its own."""
+"late": the package joins before MPI_Init, and has a job of its own; or "interrupted"."""
 
+import signal
 import sys
 import threading
 import time
@@ -111,6 +112,35 @@ def finalize_while_a_thread_waits(comm):
         thread.join()
 
 
+def interrupted_in_a_boot():
+    """A signal comes while a function of the program, by which ranks of a job meet, waits in MPI."""
+    MPI.Init_thread(MPI.THREAD_FUNNELED)
+    world = MPI.COMM_WORLD
+    comm = tutti.world()
+
+    class Enough(Exception):
+        pass
+
+    def handle(*_):
+        raise Enough
+
+    def meet(mine):
+        if comm.rank == 0:
+            signal.setitimer(signal.ITIMER_REAL, 0.05)
+        else:
+            time.sleep(0.2)
+        world.Barrier()
+        raise Enough
+
+    signal.signal(signal.SIGALRM, handle)
+    try:
+        tutti.Context(boot=(comm.rank, comm.size, meet))
+    except Enough:
+        world.Barrier()
+    assert comm.allreduce(numpy.ones(1))[0] == comm.size
+    MPI.Finalize()
+
+
 def joined_before():
     alone = tutti.world()
     MPI.Init()
@@ -135,5 +165,5 @@ def joined():
     assert comm.allreduce(numpy.ones(1))[0] == comm.size  # it is the package's as long as that likes
 
 
-joined_before() if sys.argv[1:] == ["late"] else joined()
+{"late": joined_before, "interrupted": interrupted_in_a_boot}.get("".join(sys.argv[1:]), joined)()
 print("all right")
