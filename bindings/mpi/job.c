@@ -37,7 +37,7 @@ static int rank_in(MPI_Comm comm) {
 
 /* What each rank tells all others first. */
 typedef struct hello {
-  uint64_t off, always, statistics, threads, single, without, tcp, joined, strange;
+  uint64_t off, always, statistics, threads, single, serialized, without, tcp, joined, strange;
   tt_mpi_machine machine;
 } hello;
 
@@ -63,6 +63,7 @@ static hello own_hello(MPI_Comm over, int required, int provided) {
   own.statistics = settings.statistics != NULL;
   own.threads = required == MPI_THREAD_MULTIPLE && provided == MPI_THREAD_MULTIPLE;
   own.single = provided != MPI_THREAD_MULTIPLE;
+  own.serialized = provided == MPI_THREAD_SERIALIZED;
   own.without = ~settings.only;
   own.tcp = settings.tcp;
   own.joined = tt_mpi.context != NULL;
@@ -123,6 +124,7 @@ static agreement agree_hellos(MPI_Comm over, int required, int provided) {
     met.some.statistics |= all[r].statistics;
     met.some.threads |= all[r].threads;
     met.some.single |= all[r].single;
+    met.some.serialized |= all[r].serialized;
     met.some.without |= all[r].without;
     met.some.tcp |= all[r].tcp;
     met.some.joined |= all[r].joined;
@@ -260,10 +262,11 @@ static void hold(int begins) {
 }
 
 /* With other users of tutti in this process. Messages of MPI end with it, but they need not; a session's ranks need not
- * be all; and where threads may take turns at MPI nobody knows whose it is while one waits in tutti (tt_mpi_idle). */
-static bool may_share(int provided) {
+ * be all; and where threads may take turns at MPI nobody knows whose it is while one waits in tutti (tt_mpi_idle). Ranks
+ * may differ in their levels. */
+static bool may_share(const agreement *met) {
   bool messages = tt_mpi.nodes && !tt_mpi.tcp;
-  return !messages && !tt_mpi.session && provided != MPI_THREAD_SERIALIZED;
+  return !messages && !tt_mpi.session && !met->some.serialized;
 }
 
 bool tt_mpi_begin(MPI_Comm over, int required, int provided) {
@@ -285,7 +288,7 @@ bool tt_mpi_begin(MPI_Comm over, int required, int provided) {
   }
   tt_mpi.context = context;
   tt_mpi_comm_begin();
-  if (may_share(provided))
+  if (may_share(&met))
     tutti_context_share(context, hold);
   return true;
 }

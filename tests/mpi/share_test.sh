@@ -19,5 +19,6 @@ for mpi in $mpis; do
   right "$work/share" some $single
   right "$work/share" some $multiple
   right "$work/share" none $serialized
+  right sh -c 'exec "$0" none $((1 + (${OMPI_COMM_WORLD_RANK:-$PMI_RANK} == 1)))' "$work/share" # one of them is
   TUTTI_MPI=off right "$work/share" none $single
 done
