@@ -74,8 +74,10 @@ function(interpose_serve mpi includes fortran)
   target_compile_options(${serve} PRIVATE -fno-semantic-interposition)
   interpose_sessions(${mpi})
   target_link_directories(${serve} PRIVATE ${folders})
-  # Lazily: beside a libtutti.so.0 of another version (job.c) it must load, though it is not used.
-  target_link_options(${serve} PRIVATE -Wl,--version-script=${interpose_map} -Wl,-Bsymbolic-functions -Wl,-z,lazy)
+  # Lazily: beside a libtutti.so.0 of another version (job.c) it must load, though it is not used. By RPATH, which comes
+  # before LD_LIBRARY_PATH: that may have one, too, which the program does not use.
+  target_link_options(${serve} PRIVATE -Wl,--version-script=${interpose_map} -Wl,-Bsymbolic-functions -Wl,-z,lazy
+    -Wl,--disable-new-dtags)
   if(NOT TUTTI_SANITIZE)
     target_link_options(${serve} PRIVATE -Wl,-z,defs)
   endif()

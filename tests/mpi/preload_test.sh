@@ -63,6 +63,7 @@ for mpi in $mpis; do
   mapped "$work/maps"
   served -n 2 sh -c "cd $work && (./rank)"
   served -n 2 "$work/late"
+  served -n 2 env LD_LIBRARY_PATH="$work${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" "$work/rank" # another libtutti that nobody needs
 
   cmake --install "$(dirname "$TUTTI_BIN")" --prefix "$work/tutti" >/dev/null
   folder=$(dirname "$(find "$work/tutti" -name "libtutti-$mpi.so")")
