@@ -13,8 +13,8 @@
  * breaks the communicator.
  *
  * A communicator may make any number of persistent requests. But each rank must destroy a request before 2^26 others
- * are made after it (16,000 if the communicator's number is 2^17 or more); otherwise making that one fails on all
- * ranks. */
+ * are made after it (15,000 if the communicator's number is 2^16 or more; numbers from 2^30 on count from there);
+ * otherwise making that one fails on all ranks. */
 #ifndef TUTTI_REQUESTS_H
 #define TUTTI_REQUESTS_H
 

@@ -21,18 +21,21 @@
  *
  *     native   what is left of that, but for 2^15 places: for the first requests of the communicator
  *     common   2^15 places under each of the 2^32 numbers, used or not: 2^47 for all further requests of all
- *              communicators, told apart by the communicator's number, which is written in few bits where it is small:
- *              5 bits: its length less 1 | the number without its first 1 | the rest: which request it is
+ *              communicators, told apart by the communicator's number, which is written in few bits where it is small
+ *              or, as those of MPI's are, little more than 2^30. Those count from there:
+ *              1 bit: it counts so | 5 bits: its length less 1 | the number without its first 1 | the rest: which
+ *              request it is
  *
- * So no two requests have the same ids before a communicator has made 2^42 of them if its number is 1, 2^26 if that has
- * 17 bits, 2^14 if it has 32. Then ids are used again: see check_place. */
+ * So no two requests have the same ids before a communicator has made 2^41 of them if its number is 1, 2^26 if that has
+ * 16 bits, 15,000 if it has 32. Then ids are used again: see check_place. */
 enum {
   UNIT = 16,       /* bits */
   NATIVE = 0x4800, /* the first place, in units */
   COMMON = 0x7ff8,
   NATIVES = COMMON - NATIVE,
   COMMON_BITS = 15,
-  NUMBER_BITS = 47 - 5, /* of number and request */
+  NUMBER_BITS = 47 - 6, /* of number and request */
+  HIGH = 1 << 30,
   MOST_LANES = 0xff00
 };
 
@@ -44,16 +47,21 @@ _Static_assert(NATIVE == (1 << (27 - UNIT)) + (1 << (30 - UNIT)), "ids of lanes 
 _Static_assert(COMMON + (1 << COMMON_BITS) == (1 << (32 - UNIT)) - (1 << (19 - UNIT)), "ids of cells and notes follow");
 _Static_assert(TT_SIDE_IDS == 1 << UNIT && MOST_LANES < TT_SIDE_IDS, "lanes leave room for cells");
 
-uint64_t tt_side_places(uint64_t number) { return NATIVES + (UINT64_C(1) << (NUMBER_BITS + 1 - length_of(number))); }
+/* From 1 on, among those of its kind. */
+static uint64_t counted(uint64_t number) { return number < HIGH ? number : number - HIGH + 1; }
+
+uint64_t tt_side_places(uint64_t number) {
+  return NATIVES + (UINT64_C(1) << (NUMBER_BITS + 1 - length_of(counted(number))));
+}
 
 uint64_t tt_side_base(uint64_t number, uint64_t init) {
   assert(number > 0 && number <= UINT32_MAX && init > 0);
   uint64_t place = (init - 1) % tt_side_places(number);
   if (place < NATIVES)
     return number << 32 | (NATIVE + place) << UNIT;
-  int length = length_of(number), bits = NUMBER_BITS + 1 - length;
-  uint64_t rest = number ^ UINT64_C(1) << (length - 1);
-  place = (uint64_t)(length - 1) << NUMBER_BITS | rest << bits | (place - NATIVES);
+  int length = length_of(counted(number)), bits = NUMBER_BITS + 1 - length;
+  uint64_t rest = counted(number) ^ UINT64_C(1) << (length - 1), kind = number >= HIGH;
+  place = kind << (NUMBER_BITS + 5) | (uint64_t)(length - 1) << NUMBER_BITS | rest << bits | (place - NATIVES);
   return place >> COMMON_BITS << 32 | (COMMON + (place & ((1 << COMMON_BITS) - 1))) << UNIT;
 }
 
