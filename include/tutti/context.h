@@ -54,8 +54,8 @@ TUTTI_API tutti_status tutti_context_set_interrupted(tutti_context *context, int
 TUTTI_API tutti_status tutti_context_progress(tutti_context *context);
 
 /* Other parts of the process may use this context, too: tutti_context_shared finds it, instead of one that was shared
- * before. NULL: none, from now on. hold: called with 1, then with 0, by a thread that asks for the context; in between
- * no other thread may be in a call of it. NULL: there never is one. */
+ * before. NULL: none, from now on. hold: called with 1, then with 0, by the first thread that asks for the context; in
+ * between no other thread may be in a call of it. NULL: there never is one. */
 TUTTI_API tutti_status tutti_context_share(tutti_context *context, void (*hold)(int begins));
 /* The context that is shared in this process; *context is NULL if there is none. Under `tutti mpirun` it is that of
  * MPI_COMM_WORLD's ranks, from MPI_Init to MPI_Finalize; docs/mpi.md says where there is none. Whoever has it from here

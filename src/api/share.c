@@ -8,7 +8,7 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of what follows, and of all contexts' `holds` */
 static tutti_context *shared;                            /* NULL: none */
-static void (*hold_others)(int begins);                  /* its owner's; NULL: none */
+static void (*hold_others)(int begins);                  /* its owner's, until it has a thread; NULL: none */
 
 /* Nobody holds a context that has no thread, so nobody may be in one of its calls. */
 static tutti_status start_thread(tutti_context *context) {
@@ -17,6 +17,8 @@ static tutti_status start_thread(tutti_context *context) {
   tutti_status status = tutti_context_progress(context);
   if (hold_others)
     hold_others(0);
+  if (status == TUTTI_OK)
+    hold_others = NULL;
   return status;
 }
 

@@ -52,6 +52,9 @@ static void test_it_lives_as_long_as_someone_has_it(void **state) {
   assert_ptr_equal(find(), context);
   assert_int_equal(held, 10);
   assert_non_null(context->progress); /* others move what one has started */
+  assert_ptr_equal(find(), context);
+  tutti_context_destroy(context);
+  assert_int_equal(held, 10); /* its lock keeps others out now */
   assert_int_equal(tutti_comm_create(context, &comm), TUTTI_OK);
   assert_int_equal(tutti_context_share(NULL, NULL), TUTTI_OK);
   assert_null(find());
