@@ -84,6 +84,9 @@ void tt_heap_give(void *memory);
 size_t tt_heap_room(const void *memory);          /* its bytes */
 void *tt_heap_resize(void *memory, size_t bytes); /* without a copy; NULL: it cannot */
 
+/* move.c: where they were stays memory, without pages. false: it stays as it was, and nothing of `to` is to be kept. */
+bool tt_heap_move(void *from, size_t had, void *to, size_t bytes);
+
 /* file.c: the file, and its places. All with the lock, but for the first. */
 bool tt_heap_file_tell(tt_heap_file *made); /* makes it at the first time; false: there is none */
 bool tt_heap_file_is_ours(void);            /* its descriptor still is */

@@ -7,14 +7,8 @@
 
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
-/* What headers may be too old for. */
-#ifndef MREMAP_DONTUNMAP
-#define MREMAP_DONTUNMAP 4
-#endif
-#define MOVE_FLAGS (MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP)
 #define KEPT_BYTES ((size_t)256 << 20)
 enum { KEPT_MS = 1000, LOOKS = 64 };
 
@@ -362,9 +356,8 @@ static uint32_t move_pages(uint32_t first, size_t bytes) {
   tt_heap.live_bytes += all;
   if (to == HEAP_NONE)
     return HEAP_NONE;
-  void *at = tt_heap_at(to);
   bool moved = (!dirty || tt_heap_empty(to)) &&
-               syscall(SYS_mremap, tt_heap_at(first), all, all, MOVE_FLAGS, at) == (long)(uintptr_t)at;
+               tt_heap_move(tt_heap_at(first), all, tt_heap_at(to), tt_heap_size(of(to)->count));
   of(to)->used = of(first)->used;
   give(moved ? first : to, true);
   return moved ? to : HEAP_NONE;

@@ -150,12 +150,12 @@ bool tt_heap_empty(uint32_t first) {
   heap_granule *run = tt_heap_of(first);
   size_t bytes = tt_heap_size(run->count);
   bool may_have_moved = run->count >= HEAP_MOVE_LEAST; /* here, from elsewhere: a new map is one area of the system's */
-  if (run->kind == HEAP_PRIVATE && !may_have_moved)
-    return madvise(tt_heap_at(first), bytes, MADV_DONTNEED) == 0;
   if (run->kind == HEAP_SHARED && madvise(tt_heap_at(first), bytes, MADV_REMOVE) != 0)
     return false;
   int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
-  if (mmap(tt_heap_at(first), bytes, PROT_READ | PROT_WRITE, flags, -1, 0) == MAP_FAILED)
+  bool anew = (run->kind != HEAP_PRIVATE || may_have_moved) &&
+              mmap(tt_heap_at(first), bytes, PROT_READ | PROT_WRITE, flags, -1, 0) != MAP_FAILED;
+  if (!anew && (run->kind != HEAP_PRIVATE || madvise(tt_heap_at(first), bytes, MADV_DONTNEED) != 0))
     return false;
   if (run->kind == HEAP_FROZEN)
     tt_heap_place_leave(run->place, run->count, run->taken);

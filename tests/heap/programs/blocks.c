@@ -1,6 +1,7 @@
 /* tests/heap/programs/blocks.c - what malloc promises, with the heap: threads allocate, free each other's blocks,
  * change sizes over the threshold, and look whether contents stay; what a call uses can be read through the file,
- * and not written; what was freed is given back, and large blocks grow without a copy. argv[1]: operations. */
+ * and not written; what was freed is given back, and large blocks grow without a copy where the system moves pages.
+ * argv[1]: operations. */
 #include "check.h"
 
 #include <errno.h>
@@ -10,6 +11,7 @@
 #include <signal.h>
 #include <stdint.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 enum { THREADS = 8, SLOTS = 64, PAGE = 4096, MIB = 1 << 20, HUGE_EVERY = 1000 };
@@ -211,6 +213,32 @@ static void grow_without_copy(void) {
   free(memory);
 }
 
+static void expect_grown(unsigned char *memory, size_t bytes) {
+  CHECK(memory);
+  for (size_t at = 0; at < bytes; at += PAGE)
+    CHECK(memory[at] == 5);
+  memset(memory, 6, 2 * bytes);
+  free(memory);
+  free(memset(malloc(2 * bytes), 7, 2 * bytes)); /* where pages would have come, and do not */
+}
+
+/* The system refuses to move pages: it has another advice for a part of them, or the program a limit of its own. */
+static void grow_where_pages_stay(void) {
+  size_t bytes = 8u * MIB;
+  struct rlimit had, low;
+  CHECK(getrlimit(RLIMIT_AS, &had) == 0);
+  for (int limited = 1; limited >= 0; limited--) {
+    unsigned char *memory = malloc(bytes), *behind = malloc(MIB);
+    memset(memory, 5, bytes);
+    CHECK(madvise(memory + PAGE, bytes - PAGE, MADV_NOHUGEPAGE) == 0 || errno == EINVAL);
+    low = (struct rlimit){limited ? 1u << 30 : had.rlim_cur, had.rlim_max};
+    CHECK(setrlimit(RLIMIT_AS, &low) == 0);
+    expect_grown(realloc(memory, 2 * bytes), bytes);
+    CHECK(setrlimit(RLIMIT_AS, &had) == 0);
+    free(behind);
+  }
+}
+
 /* What was freed, and is not anybody's since, cannot be freed again. */
 static void free_twice(void) {
   int status = 0;
@@ -238,6 +266,7 @@ int main(int argc, char **argv) {
   pthread_t thread[THREADS];
   operations = argc > 1 ? atol(argv[1]) : 1;
   heap = find_heap();
+  grow_where_pages_stay(); /* before there is memory that was freed */
   look_from_outside();
   refuse();
   free_twice();
