@@ -163,12 +163,20 @@ static uint32_t take_run(uint32_t count, bool *dirty, about *run) {
 
 /* ---- live ones ---- */
 
+static _Atomic uint64_t spare; /* see below: its first granule, and above 32 bits their number; 0: there is none */
+
 static void die_of_free(void) { tt_heap_die("free or realloc of memory that is no block, or was freed before\n"); }
+
+static bool is_spare(uint32_t first) {
+  uint64_t now = atomic_load_explicit(&spare, memory_order_relaxed);
+  return now != 0 && (uint32_t)now == first;
+}
 
 /* The live run that begins there. Without the lock: it is the caller's. */
 static uint32_t run_at(const void *memory) {
   uint32_t first = tt_heap_number(memory);
-  if (memory != tt_heap_at(first) || first >= tt_heap.used || !of(first)->first || of(first)->state != HEAP_LIVE)
+  if (is_spare(first) || memory != tt_heap_at(first) || first >= tt_heap.used || !of(first)->first ||
+      of(first)->state != HEAP_LIVE)
     die_of_free();
   return first;
 }
@@ -208,8 +216,6 @@ static uint32_t take(size_t bytes, uint32_t align, bool *dirty) {
  * two atomic operations, where lists and their lock take longer than the C library altogether ---- */
 
 enum { SPARE_MOST = 16, SPARE_FREES = 256 };
-
-static _Atomic uint64_t spare; /* its first granule, and above 32 bits their number; 0: there is none */
 
 static uint64_t spare_of(uint32_t first, uint32_t count) { return (uint64_t)count << 32 | first; }
 

@@ -239,17 +239,34 @@ static void grow_where_pages_stay(void) {
   }
 }
 
-/* What was freed, and is not anybody's since, cannot be freed again. */
-static void free_twice(void) {
+static void free_again(void *memory) { free(memory); }
+
+static void resize_again(void *memory) {
+  if (!realloc(memory, MIB + 1))
+    _exit(2);
+}
+
+static void expect_abort(void (*use)(void *memory), int frees) {
+  const struct rlimit none = {0, 0};
   int status = 0;
   pid_t child = fork();
   if (child == 0) {
+    CHECK(setrlimit(RLIMIT_CORE, &none) == 0 && dup2(open("/dev/null", O_WRONLY), STDERR_FILENO) >= 0);
+    for (int n = 0; n < frees; n++)
+      free(malloc(MIB));
     void *memory = malloc(MIB);
     free(memory);
-    free(memory);
+    use(memory);
     _exit(0);
   }
   CHECK(waitpid(child, &status, 0) == child && WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+}
+
+/* What was freed, and is not anybody's since, cannot be used again, whatever was freed before. */
+static void use_again(void) {
+  for (int frees = 0; frees < 256; frees++)
+    expect_abort(free_again, frees);
+  expect_abort(resize_again, 0);
 }
 
 static void refuse(void) {
@@ -269,7 +286,7 @@ int main(int argc, char **argv) {
   grow_where_pages_stay(); /* before there is memory that was freed */
   look_from_outside();
   refuse();
-  free_twice();
+  use_again();
   give_back(10u * MIB);
   grow_without_copy();
   for (uintptr_t n = 0; n < THREADS; n++)
