@@ -66,7 +66,30 @@ static void after_in_child(void) {
 
 void tt_heap_watch_forks(void) { pthread_atfork(before, after_in_parent, after_in_child); }
 
+static bool has_shared(void) {
+  bool has = false;
+  pthread_mutex_lock(&tt_heap.lock);
+  for (uint32_t n = 0; n < tt_heap.used && !has; n += tt_heap_of(n)->count)
+    has = tt_heap_of(n)->kind == HEAP_SHARED;
+  pthread_mutex_unlock(&tt_heap.lock);
+  return has;
+}
+
+/* Beyond a limit that the program has set itself the system maps nothing any more, not even over what is there: then
+ * there can be no child, which is better than a parent that dies. */
+static bool can_freeze(void) {
+  void *made = mmap(NULL, HEAP_GRANULE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (made == MAP_FAILED)
+    return !has_shared();
+  munmap(made, HEAP_GRANULE);
+  return true;
+}
+
 __attribute__((visibility("default"))) pid_t fork(void) {
+  if (tt_heap.bytes > 0 && !can_freeze()) {
+    errno = ENOMEM;
+    return -1;
+  }
   void *found = dlsym(RTLD_NEXT, "fork");
   pid_t (*make_child)(void);
   memcpy(&make_child, &found, sizeof make_child);

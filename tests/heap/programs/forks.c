@@ -3,6 +3,7 @@
  * argv[1]: rounds; argv[2]: threads that allocate meanwhile; argv[3]: bytes of the blocks, all together. */
 #include "check.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -219,6 +220,18 @@ static void lose_descriptor(void) {
   CHECK(pread(fd, text, 7, 0) == 6 && strcmp(text, "theirs") == 0);
 }
 
+/* Beyond a limit that the program has set itself the system maps nothing: fork fails, and the parent lives. */
+static void fork_beyond_limit(void) {
+  struct rlimit had, low;
+  CHECK(getrlimit(RLIMIT_AS, &had) == 0);
+  low = (struct rlimit){1 << 20, had.rlim_max};
+  block of = make_one(1 << 20);
+  CHECK(setrlimit(RLIMIT_AS, &low) == 0 && fork() < 0 && errno == ENOMEM && setrlimit(RLIMIT_AS, &had) == 0);
+  look(&of);
+  await(fork_one(look, &of));
+  free(of.memory);
+}
+
 /* Nobody inherits anything by forks that fail. It is another user's process from here on. */
 static void fail_forks(void) {
   struct rlimit none = {0, 0};
@@ -307,6 +320,7 @@ int main(int argc, char **argv) {
   see_outlive(argv[0]);
   outlive_first_thread();
   stay_small();
+  fork_beyond_limit();
   fail_forks();
   lose_descriptor();
   puts("all is well");
