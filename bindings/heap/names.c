@@ -28,7 +28,7 @@ EXPORTED void *pvalloc(size_t bytes);
 EXPORTED size_t malloc_usable_size(void *memory);
 EXPORTED void *dlopen(const char *file, int mode);
 
-/* The functions here, whatever is called by their names. */
+/* The functions here, whatever is called by their names: also what they call of each other. */
 #define OWN(name) extern __typeof(name) own_##name __attribute__((alias(#name), visibility("hidden")))
 OWN(malloc);
 OWN(calloc);
@@ -114,23 +114,23 @@ void free(void *memory) {
 }
 
 static void *move(void *memory, size_t had, size_t bytes) {
-  void *made = malloc(bytes);
+  void *made = own_malloc(bytes);
   if (!made)
     return NULL;
   memcpy(made, memory, had < bytes ? had : bytes);
-  free(memory);
+  own_free(memory);
   return made;
 }
 
 void *realloc(void *memory, size_t bytes) {
   if (!memory)
-    return malloc(bytes);
+    return own_malloc(bytes);
   if (!tt_heap_has(memory)) {
     bool grows = is_large(bytes) && room_of(memory) < tt_heap.threshold;
     return grows ? move(memory, room_of(memory), bytes) : __libc_realloc(memory, bytes);
   }
   if (bytes == 0) {
-    free(memory);
+    own_free(memory);
     return NULL;
   }
   void *resized = is_large(bytes) ? tt_heap_resize(memory, bytes) : NULL;
@@ -155,7 +155,7 @@ void *memalign(size_t align, size_t bytes) {
   return is_power(align) ? aligned(align, bytes) : __libc_memalign(align, bytes);
 }
 
-void *aligned_alloc(size_t align, size_t bytes) { return memalign(align, bytes); }
+void *aligned_alloc(size_t align, size_t bytes) { return own_memalign(align, bytes); }
 
 void *valloc(size_t bytes) { return aligned((size_t)getpagesize(), bytes); }
 
