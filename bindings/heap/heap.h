@@ -74,9 +74,7 @@ uint32_t tt_heap_now_ms(void);        /* cheap, and coarse */
 bool tt_heap_open(uint32_t granules); /* so many of the region are memory; false: the system refuses */
 
 /* names.c */
-/* The program calls it by all of its names, or jumps of its own, and nothing but the C library is behind it. */
-bool tt_heap_is_malloc(void);
-bool tt_heap_is_called(void); /* when it is made: those jumps lead here */
+bool tt_heap_is_malloc(void); /* the program calls it by all of its names, and nothing but the C library is behind it */
 
 /* runs.c: NULL: no room. align: a power of two. zero: what is returned has zeroes. */
 void *tt_heap_take(size_t bytes, size_t align, bool zero);

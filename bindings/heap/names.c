@@ -57,7 +57,52 @@ static bool is_jump_of_program(void *called) {
   return dladdr1(called, &about, (void **)&symbol, RTLD_DL_SYMENT) != 0 && symbol && symbol->st_shndx == SHN_UNDEF;
 }
 
-#define IS_OWN(name) (name == own_##name || is_jump_of_program((void *)(uintptr_t)name))
+/* What the dynamic section of a library says; NULL: nothing. */
+static const void *find_in(const struct link_map *map, ElfW(Sxword) tag) {
+  for (const ElfW(Dyn) *each = map->l_ld; each->d_tag != DT_NULL; each++)
+    if (each->d_tag == tag) /* most systems have made an address of it */
+      return (const void *)(each->d_un.d_ptr >= map->l_addr ? each->d_un.d_ptr : map->l_addr + each->d_un.d_ptr);
+  return NULL;
+}
+
+static uint32_t hash_of(const char *name) {
+  uint32_t hash = 5381;
+  for (; *name; name++)
+    hash = hash * 33 + (unsigned char)*name;
+  return hash;
+}
+
+/* Whether others find a function of that name there. dlsym cannot tell before the library's constructors have run. */
+static bool has_name(const struct link_map *map, const char *name) {
+  const uint32_t *table = find_in(map, DT_GNU_HASH), hash = hash_of(name);
+  const ElfW(Sym) *symbol = find_in(map, DT_SYMTAB);
+  const char *text = find_in(map, DT_STRTAB);
+  if (!table || table[0] == 0 || !symbol || !text)
+    return true; /* who knows */
+  const uint32_t *bucket = table + 4 + table[2] * (sizeof(ElfW(Addr)) / sizeof *table), *chain = bucket + table[0];
+  uint32_t n = bucket[hash % table[0]];
+  for (bool last = n < table[1]; !last; n++) {
+    uint32_t at = chain[n - table[1]];
+    if ((at | 1) == (hash | 1) && strcmp(text + symbol[n].st_name, name) == 0 && symbol[n].st_shndx != SHN_UNDEF)
+      return true;
+    last = at & 1;
+  }
+  return false;
+}
+
+/* Such a jump leads here: no library has the name that is searched before this one. (The system's own has no path.) */
+static bool is_first(const char *name) {
+  Dl_info about;
+  struct link_map *map = NULL;
+  if (dladdr1((void *)(uintptr_t)own_malloc, &about, (void **)&map, RTLD_DL_LINKMAP) == 0 || !map)
+    return false;
+  for (map = map->l_prev; map && map->l_prev; map = map->l_prev) /* the first is the program */
+    if (strchr(map->l_name, '/') && has_name(map, name))
+      return false;
+  return true;
+}
+
+#define IS_OWN(name) (name == own_##name || (is_jump_of_program((void *)(uintptr_t)name) && is_first(#name)))
 
 bool tt_heap_is_malloc(void) {
   bool first = IS_OWN(malloc) && IS_OWN(calloc) && IS_OWN(realloc) && IS_OWN(free) && IS_OWN(posix_memalign) &&
@@ -65,13 +110,6 @@ bool tt_heap_is_malloc(void) {
   void *found = find_behind("malloc_usable_size");
   memcpy(&usable_size, &found, sizeof usable_size);
   return first && found && find_behind("malloc") && find_behind("free");
-}
-
-bool tt_heap_is_called(void) {
-  void *memory = malloc(tt_heap.threshold);
-  bool is = tt_heap_has(memory);
-  free(memory);
-  return is;
 }
 
 static size_t room_of(void *memory) {

@@ -71,18 +71,32 @@ for program in static linked; do
   refused 'malloc of its own'
 done
 
-# A program at a fixed address, which has jumps for functions whose addresses it takes (Debian's python3): they lead to
-# the heap, or to what is preloaded before it.
+# A program at a fixed address, which has jumps for functions whose addresses it takes in its code (Debian's python3): they
+# lead to the heap, or to what is preloaded before it.
 cat >"$work/fixed.c" <<'C'
 #include <stdlib.h>
-void *(*volatile take)(size_t) = malloc;
-void (*volatile give)(void *) = free;
-int main(void) { give(take(1000000)); return 0; }
+int main(void) {
+  void *(*volatile take)(size_t) = malloc;
+  void (*volatile give)(void *) = free;
+  give(take(1000000));
+  return 0;
+}
 C
-cc -fno-builtin -fno-pie -no-pie -o "$work/fixed" "$work/fixed.c"
+cat >"$work/half.c" <<'C'
+void __libc_free(void *memory);
+void free(void *memory) { __libc_free(memory); }
+C
+cc -fno-builtin -O0 -fno-pie -no-pie -o "$work/fixed" "$work/fixed.c"
+cc -fno-builtin -shared -fPIC -o "$work/libhalf.so" "$work/half.c"
+if [ "$(uname -m)" = x86_64 ] && ! readelf -W --dyn-syms "$work/fixed" | grep ' UND malloc' | grep -qv ' 0000000000000000 '; then
+  echo "the program has no jump whose address is that of malloc"
+  exit 1
+fi
 TUTTI_LOG=2 TUTTI_HEAP=on LD_PRELOAD="$heap" "$work/fixed" >"$work/output" 2>&1
 if [ -s "$work/output" ]; then cat "$work/output"; exit 1; fi
-TUTTI_LOG=2 TUTTI_HEAP=on LD_PRELOAD="$work/libown.so $heap" "$work/fixed" >"$work/output" 2>&1
-refused 'malloc of its own'
+for library in own half; do
+  TUTTI_LOG=2 TUTTI_HEAP=on LD_PRELOAD="$work/lib$library.so $heap" "$work/fixed" >"$work/output" 2>&1
+  refused 'malloc of its own'
+done
 TUTTI_HEAP=yes LD_PRELOAD="$heap" "$work/static" >"$work/output" 2>&1
 grep -q "TUTTI_HEAP 'yes' is neither on, parts nor off" "$work/output" || { cat "$work/output"; exit 1; }
