@@ -14,7 +14,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define LAYOUT 5u /* of the segment: another number, another library */
+#define LAYOUT 6u /* of the segment, and of how ranks join: another number, another library */
 
 typedef struct result {
   int64_t status;
