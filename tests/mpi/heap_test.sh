@@ -18,7 +18,8 @@ served() {
 killed() {
   code=0
   timeout -k 5 240 "$TUTTI_BIN/tutti" mpirun --mpi $mpi --shared-heap -n 3 "$work/heap_kills-$mpi" $1 >"$work/said" 2>&1 || code=$?
-  if [ $code = 0 ] || [ $code = 124 ] || grep -E 'Bus error|Segmentation|signal (7|11)' "$work/said" ||
+  if [ $code = 0 ] || [ $code = 124 ] || ! grep -Eq 'signal 9| died$' "$work/said" ||
+    grep -E 'Bus error|Segmentation|signal (7|11)' "$work/said" ||
     grep 'TUTTI_ERR' "$work/said" | grep -v ' died$'; then
     echo "$mpi, seed $1: exit code $code"
     cat "$work/said"
