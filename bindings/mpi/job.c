@@ -262,8 +262,8 @@ static void hold(int begins) {
 }
 
 /* With other users of tutti in this process. Messages of MPI end with it, but they need not; a session's ranks need not
- * be all; and where threads may take turns at MPI nobody knows whose it is while one waits in tutti (tt_mpi_idle). Ranks
- * may differ in their levels. */
+ * be all; and where threads may take turns at MPI nobody knows whose it is while one waits in tutti (tt_mpi_idle).
+ * Ranks may differ in their levels. */
 static bool may_share(const agreement *met) {
   bool messages = tt_mpi.nodes && !tt_mpi.tcp;
   return !messages && !tt_mpi.session && !met->some.serialized;

@@ -378,7 +378,8 @@ static bool run_ordered(tt_collective collective, const char *form, const tt_pre
   return run_all(&at, 1);
 }
 
-/* The builds with and without address sanitizer have seeds of their own, and it a quarter as many: it takes longer. */
+/* The builds with and without address sanitizer have seeds of their own, and it a quarter as many: it takes far
+ * longer. */
 #if SANITIZED
 enum { SHARE = 1 };
 static uint64_t seed_of(uint64_t n) { return 4 * n + 3; }
