@@ -14,7 +14,8 @@ _BATCH = 50  # waits that end in one turn of the loop: what else is due is not l
 _Result = TypeVar("_Result")
 _fcntl: Any = fcntl  # the size of a pipe is newer than some stubs of it
 
-_waiting: "weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, _Waiting]" = weakref.WeakKeyDictionary()
+# A loop has its own in its reader, and they end together: who waited in vain until then would keep the loop.
+_waiting: "weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, weakref.ref[_Waiting]]" = weakref.WeakKeyDictionary()
 
 
 class _Bell:
@@ -67,12 +68,19 @@ class _Waiting:
         return made
 
 
+def waiting_in(loop: asyncio.AbstractEventLoop) -> _Waiting:
+    of = _waiting.get(loop)
+    waiting = of() if of else None
+    if waiting is None:
+        waiting = _Waiting(loop)
+        _waiting[loop] = weakref.ref(waiting)
+    return waiting
+
+
 def wait(request: Request[_Result]) -> Generator[Any, Any, _Result]:
     """What `await request` does. Cancelling gives up the wait, not the call."""
     loop = asyncio.get_running_loop()
-    waiting = _waiting.get(loop)
-    if waiting is None:
-        waiting = _waiting[loop] = _Waiting(loop)
+    waiting = waiting_in(loop)
     while (watches := request._watch(waiting.bell)) is not False:
         if watches is None:
             yield from asyncio.sleep(0.001).__await__()

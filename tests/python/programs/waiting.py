@@ -11,6 +11,7 @@ import sys
 import tempfile
 import threading
 import time
+import weakref
 
 import numpy
 
@@ -43,7 +44,7 @@ async def one(n):
 async def many_at_once():
     """More than their pipe has room for end while the loop stands; then the loop goes on between them."""
     await comm.barrier_start()
-    bell, turns = _async._waiting[asyncio.get_running_loop()].bell, 0
+    bell, turns = _async.waiting_in(asyncio.get_running_loop()).bell, 0
     bell.room = fcntl.fcntl(bell.reads, fcntl.F_SETPIPE_SZ, 4096)
     waits = [asyncio.ensure_future(one(n)) for n in range(600)]
     await asyncio.sleep(0)
@@ -88,14 +89,22 @@ async def several_await(seconds):
 
 
 def loop_ends():
-    """Before the request: what is opened next has the number of the loop's descriptor, and nothing is written to it."""
+    """Before the request, and nothing is left of it: what is opened next may have the number of the loop's descriptor, and
+    nothing is written to it."""
+    loops = []
+
+    async def in_vain():
+        loops.append(weakref.ref(asyncio.get_running_loop()))
+        await asyncio.wait_for(wait_for(request), 0.05)
+
     time.sleep(0.2 if rank > 0 else 0)
     request = comm.barrier_start()
     try:
-        asyncio.run(asyncio.wait_for(wait_for(request), 0.05))
+        asyncio.run(in_vain())
     except asyncio.TimeoutError:
         pass
     gc.collect()
+    assert loops[0]() is None, gc.get_referrers(loops[0]())
     files = [tempfile.TemporaryFile() for _ in range(10)]
     request.wait()
     assert not any(os.fstat(file.fileno()).st_size for file in files)
