@@ -139,16 +139,35 @@ static void tell(void *user) {
     return;
 }
 
+static bool is_over(const py_request *self) {
+  return !self->runs || atomic_load_explicit(&self->ready, memory_order_acquire);
+}
+
+/* Another loop is told, and has not ended. Other threads may run meanwhile, which fileno() of a bell lets. */
+static bool tells_another(const py_request *self, PyObject *bell) {
+  PyObject *told = self->bell;
+  if (!told || told == bell)
+    return false;
+  Py_INCREF(told);
+  int fd = PyObject_AsFileDescriptor(told);
+  PyErr_Clear();
+  Py_DECREF(told);
+  return fd >= 0 || self->bell != told;
+}
+
 /* Whether there is something to wait for; then the pipe is told of its end. None: nothing can be said now. */
 static PyObject *request_watch(py_request *self, PyObject *bell) {
   tutti_status status;
-  if (!self->runs || atomic_load_explicit(&self->ready, memory_order_acquire))
+  if (is_over(self))
     Py_RETURN_FALSE;
-  if (self->busy)
-    Py_RETURN_NONE;
   int fd = PyObject_AsFileDescriptor(bell);
   if (fd < 0)
     return NULL;
+  bool elsewhere = tells_another(self, bell);
+  if (is_over(self))
+    Py_RETURN_FALSE;
+  if (self->busy || elsewhere)
+    Py_RETURN_NONE;
   status = tutti_context_progress(self->comm->of->context); /* one thread at a time: with the GIL */
   if (status != TUTTI_OK)
     return py_fail(status);
@@ -268,7 +287,7 @@ static PyMethodDef methods[] = {
      ">>> for step in range(3):\n...     sums = again.start().wait()\n>>> total\narray([1])\n"},
     {"_watch", (PyCFunction)request_watch, METH_O,
      "_watch($self, bell, /)\n--\n\nHas the request's id() written to the pipe of `bell` when the call is complete. "
-     "False: it is; None: another thread is in a call with it."},
+     "False: it is; None: another thread is in a call with it, or another loop is told."},
     {"__class_getitem__", Py_GenericAlias, METH_CLASS | METH_O, "Request[type of its result], for annotations."},
     {NULL, NULL, 0, NULL}};
 

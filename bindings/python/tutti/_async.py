@@ -21,12 +21,14 @@ _waiting: "weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, weakref.ref[_Wai
 class _Bell:
     """A pipe. Requests that are to be told hold it too: the loop may end before them."""
 
-    def __init__(self) -> None:
+    def __init__(self, of: "weakref.ref[_Waiting]") -> None:
+        self.of = of
         self.reads, self.writes = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
         self.room: int = _fcntl.fcntl(self.reads, _fcntl.F_GETPIPE_SZ)
 
     def fileno(self) -> int:
-        return self.writes
+        """-1: nobody listens any more."""
+        return self.writes if self.of() else -1
 
     def __del__(self) -> None:
         os.close(self.reads)
@@ -37,7 +39,7 @@ class _Waiting:
     """Who waits in an event loop, by the identity of what they wait for, and the bell that is rung for all of them."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        self.bell = _Bell()
+        self.bell = _Bell(weakref.ref(self))
         self.of: dict[int, list[asyncio.Future[None]]] = {}
         self.told: deque[int] = deque()
         loop.add_reader(self.bell.reads, self.look)
@@ -82,7 +84,7 @@ def wait(request: Request[_Result]) -> Generator[Any, Any, _Result]:
     loop = asyncio.get_running_loop()
     waiting = waiting_in(loop)
     while (watches := request._watch(waiting.bell)) is not False:
-        if watches is None:
+        if watches is None:  # another thread waits for it, too
             yield from asyncio.sleep(0.001).__await__()
         else:
             yield from waiting.future(request, loop)

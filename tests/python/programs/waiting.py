@@ -88,6 +88,13 @@ async def several_await(seconds):
         assert (total == 3 * size).all()
 
 
+def several_loops():
+    """Of as many threads: all of them see how the request ends."""
+    time.sleep(0.1 if rank > 0 else 0)
+    request = comm.barrier_start()
+    beside(*[lambda: asyncio.run(asyncio.wait_for(wait_for(request), 20))] * 3)
+
+
 def loop_ends():
     """Before the request, and nothing is left of it: what is opened next may have the number of the loop's descriptor, and
     nothing is written to it."""
@@ -221,6 +228,7 @@ asyncio.run(late(0.2))
 asyncio.run(many_at_once())
 asyncio.run(cancelled())
 asyncio.run(several_await(0.1))
+several_loops()
 loop_ends()
 threads()
 calls_beside_a_wait()
