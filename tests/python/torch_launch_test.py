@@ -63,6 +63,25 @@ for stores in ([hashed, hashed], [dist.FileStore(sys.argv[1], 2) for _ in range(
     assert choose(stores, 60, can=False) == [False, False]
     assert choose(stores, 60, late=0.2) == [True, True]
 """
+STORES = """
+import os, sys, torch.distributed as dist
+before = dict(os.environ)
+import tutti.torch
+from tutti import _join
+assert dict(os.environ) == before
+assert _join.lacks_libuv(dist) in (True, False)
+class Store:
+    def __init__(self, *arguments, use_libuv=True, **named):
+        if use_libuv:
+            raise RuntimeError("use_libuv was requested but PyTorch was build without libuv support")
+dist.TCPStore = Store
+meets = sys.modules["torch.distributed.rendezvous"]
+meets.TCPStore = lambda *arguments, **named: None
+for method in ("env://", "tcp://localhost:1"):
+    os.environ.pop("USE_LIBUV", None)
+    assert next(meets.rendezvous(method, 1, 2)) == (None, 1, 2)
+    assert os.environ["USE_LIBUV"] == "0"
+"""
 
 if not list(PACKAGE.glob("tutti/torch/_torch*.so")):
     print("skipped: the backend for PyTorch is not built here")
@@ -131,6 +150,13 @@ def test_all_choose_the_same(folder):
     subprocess.run([PYTHON, "-c", CHOOSES, folder / "store"], timeout=100, check=True, env=own)
 
 
+def test_torch_without_libuv(folder):
+    """Debian 13's; any other torch uses the store that it prefers."""
+    own = {name: value for name, value in os.environ.items() if name not in ("TUTTI_BOOT", "USE_LIBUV")}
+    subprocess.run([PYTHON, "-c", STORES], timeout=100, check=True, cwd=folder, env={
+        **own, "PYTHONPATH": str(PACKAGE), "RANK": "1", "WORLD_SIZE": "2", "MASTER_ADDR": "localhost", "MASTER_PORT": "1"})
+
+
 def test_children(folder):
     for method, debug in (("spawn", "DETAIL"), ("fork", "OFF")):
         done = run(folder / "starts.py", method, folder / f"store-{method}", TORCH_DISTRIBUTED_DEBUG=debug)
@@ -152,7 +178,8 @@ def main():
         (folder / "program.py").write_text(PROGRAM)
         (folder / "starts.py").write_text(STARTS)
         for test in (test_launch, test_launcher, test_two_nodes, test_a_failure_ends_all, test_off,
-                     test_unknown_torch_stays_on_gloo, test_all_agree, test_all_choose_the_same, test_children, test_arguments):
+                     test_unknown_torch_stays_on_gloo, test_all_agree, test_all_choose_the_same, test_torch_without_libuv,
+                     test_children, test_arguments):
             test(folder)
             print(f"{test.__name__}: passed", flush=True)
 

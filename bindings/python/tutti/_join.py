@@ -60,6 +60,17 @@ def torchrun() -> tuple[int, int, Callable[[bytes], bytes]] | None:
     return rank, size, allgather
 
 
+def lacks_libuv(dist: Any) -> bool:
+    """Whether this torch has only its older store, and wants to be told, as Debian 13's: it says so when it is asked."""
+    try:
+        dist.TCPStore("localhost", 0, 1, True, wait_for_workers=False, use_libuv=True)
+    except TypeError:
+        return False  # it is older than the other store
+    except RuntimeError as error:
+        return "libuv" in str(error)
+    return False
+
+
 def free_port() -> int:
     with socket.socket() as server:
         server.bind(("", 0))
@@ -83,19 +94,30 @@ def _as_torchrun() -> dict[str, str]:
     }
 
 
+def _choose_store() -> None:
+    import torch.distributed
+
+    if "USE_LIBUV" not in os.environ and lacks_libuv(torch.distributed):
+        os.environ["USE_LIBUV"] = "0"
+
+
 def ask_launcher(rendezvous: Any) -> None:
-    """Torch's env:// works where mpirun or the like has started the ranks, and nobody says which they are. rendezvous: the
-    module torch.distributed.rendezvous."""
-    os.environ.setdefault("USE_LIBUV", "0")  # torch's older store, which every build has
+    """Torch's env:// works where mpirun or the like has started the ranks, and nobody says which they are; and tcp:// too
+    where torch lacks what it asks for. rendezvous: the module torch.distributed.rendezvous."""
     handlers = rendezvous._rendezvous_handlers
-    env: Any = handlers["env"]
+    env, tcp = handlers["env"], handlers["tcp"]
 
     def ask(url: str, **named: Any) -> Any:
         launched = any(os.environ.get(name) for name in _LAUNCHERS)
         if launched and not os.environ.get("RANK") and "rank=" not in url:
             for name, value in _as_torchrun().items():
                 os.environ.setdefault(name, value)
+        _choose_store()
         return env(url, **named)
 
+    def meet(url: str, **named: Any) -> Any:
+        _choose_store()
+        return tcp(url, **named)
+
     if env.__module__ != __name__:
-        handlers["env"] = ask
+        handlers.update(env=ask, tcp=meet)
