@@ -75,6 +75,7 @@ class Store:
         if use_libuv:
             raise RuntimeError("use_libuv was requested but PyTorch was build without libuv support")
 dist.TCPStore = Store
+assert _join.torchrun()[:2] == (1, 2)
 meets = sys.modules["torch.distributed.rendezvous"]
 meets.TCPStore = lambda *arguments, **named: None
 for method in ("env://", "tcp://localhost:1"):

@@ -46,7 +46,8 @@ def torchrun() -> tuple[int, int, Callable[[bytes], bytes]] | None:
     agents = os.environ.get("TORCHELASTIC_USE_AGENT_STORE") == "True"
     host, port = os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"])
     limit = datetime.timedelta(seconds=_SECONDS)
-    store = dist.TCPStore(host, port, size, rank == 0 and not agents, limit, multi_tenant=True)
+    kind = {"use_libuv": False} if lacks_libuv(dist) else {}
+    store = dist.TCPStore(host, port, size, rank == 0 and not agents, limit, multi_tenant=True, **kind)
     _stores.append(store)
     prefix = f"tutti/{os.environ.get('TORCHELASTIC_RESTART_COUNT', '0')}"
     count = 0
