@@ -63,7 +63,7 @@ for stores in ([hashed, hashed], [dist.FileStore(sys.argv[1], 2) for _ in range(
     assert choose(stores, 60, can=False) == [False, False]
     assert choose(stores, 60, late=0.2) == [True, True]
 """
-STORES = """
+MEETS = """
 import os, sys, torch.distributed as dist
 before = dict(os.environ)
 import tutti.torch
@@ -82,6 +82,13 @@ for method in ("env://", "tcp://localhost:1"):
     os.environ.pop("USE_LIBUV", None)
     assert next(meets.rendezvous(method, 1, 2)) == (None, 1, 2)
     assert os.environ["USE_LIBUV"] == "0"
+for name in ("RANK", "WORLD_SIZE"):
+    os.environ.pop(name)
+for launcher, says, own, rank in (("first", "5", {}, 5), ("first", "6", {}, 5), ("of a rank", "0", {}, 0),
+                                  ("third", "4", {"RANK": "2"}, 2)):
+    os.environ.update(own, TUTTI_BOOT=launcher)
+    _join._as_torchrun = lambda: {"RANK": says, "WORLD_SIZE": "7"}
+    assert next(meets.rendezvous("env://")) == (None, rank, 7)
 """
 
 if not list(PACKAGE.glob("tutti/torch/_torch*.so")):
@@ -151,10 +158,10 @@ def test_all_choose_the_same(folder):
     subprocess.run([PYTHON, "-c", CHOOSES, folder / "store"], timeout=100, check=True, env=own)
 
 
-def test_torch_without_libuv(folder):
-    """Debian 13's; any other torch uses the store that it prefers."""
+def test_meeting(folder):
+    """Torch without libuv is Debian 13's; any other one uses the store that it prefers. A rank may start a launcher."""
     own = {name: value for name, value in os.environ.items() if name not in ("TUTTI_BOOT", "USE_LIBUV")}
-    subprocess.run([PYTHON, "-c", STORES], timeout=100, check=True, cwd=folder, env={
+    subprocess.run([PYTHON, "-c", MEETS], timeout=100, check=True, cwd=folder, env={
         **own, "PYTHONPATH": str(PACKAGE), "RANK": "1", "WORLD_SIZE": "2", "MASTER_ADDR": "localhost", "MASTER_PORT": "1"})
 
 
@@ -179,7 +186,7 @@ def main():
         (folder / "program.py").write_text(PROGRAM)
         (folder / "starts.py").write_text(STARTS)
         for test in (test_launch, test_launcher, test_two_nodes, test_a_failure_ends_all, test_off,
-                     test_unknown_torch_stays_on_gloo, test_all_agree, test_all_choose_the_same, test_torch_without_libuv,
+                     test_unknown_torch_stays_on_gloo, test_all_agree, test_all_choose_the_same, test_meeting,
                      test_children, test_arguments):
             test(folder)
             print(f"{test.__name__}: passed", flush=True)

@@ -2,6 +2,7 @@
 how torch's own do where torch does not know the launcher: through the library."""
 
 import datetime
+import json
 import os
 import socket
 from collections.abc import Callable
@@ -10,6 +11,8 @@ from typing import Any
 from tutti._tutti import Comm, Context
 
 _LAUNCHERS = ("TUTTI_BOOT", "PMIX_RANK", "PMI_FD")  # that the library knows
+_RANK_OF_LAUNCHER = ("TUTTI_BOOT", "TUTTI_RANK", "PMIX_NAMESPACE", "PMIX_RANK", "PMI_FD", "PMI_RANK")
+_SAID = "_TUTTI_LAUNCHER_SAID"  # which rank of a launcher, and what was set for it
 _TORCHRUN = ("RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")
 _SECONDS = 300
 
@@ -95,6 +98,24 @@ def _as_torchrun() -> dict[str, str]:
     }
 
 
+def _rank_of_launcher() -> list[str | None]:
+    return [os.environ.get(name) for name in _RANK_OF_LAUNCHER]
+
+
+def _forget_another_rank() -> None:
+    """A rank that starts a launcher passes on what was set for itself, which is wrong for the ranks of that one."""
+    rank, said = json.loads(os.environ.get(_SAID) or "[null, {}]")
+    if rank != _rank_of_launcher() and all(os.environ.get(name) == value for name, value in said.items()):
+        for name in said:
+            del os.environ[name]
+
+
+def _ask() -> None:
+    said = {name: value for name, value in _as_torchrun().items() if not os.environ.get(name)}
+    os.environ.update(said)
+    os.environ[_SAID] = json.dumps([_rank_of_launcher(), said])
+
+
 def _choose_store() -> None:
     import torch.distributed
 
@@ -109,10 +130,10 @@ def ask_launcher(rendezvous: Any) -> None:
     env, tcp = handlers["env"], handlers["tcp"]
 
     def ask(url: str, **named: Any) -> Any:
-        launched = any(os.environ.get(name) for name in _LAUNCHERS)
-        if launched and not os.environ.get("RANK") and "rank=" not in url:
-            for name, value in _as_torchrun().items():
-                os.environ.setdefault(name, value)
+        if any(os.environ.get(name) for name in _LAUNCHERS) and "rank=" not in url:
+            _forget_another_rank()
+            if not os.environ.get("RANK"):
+                _ask()
         _choose_store()
         return env(url, **named)
 
