@@ -64,12 +64,18 @@ for stores in ([hashed, hashed], [dist.FileStore(sys.argv[1], 2) for _ in range(
     assert choose(stores, 60, late=0.2) == [True, True]
 """
 MEETS = """
-import os, sys, torch.distributed as dist
+import os, socket, sys, torch.distributed as dist
 before = dict(os.environ)
 import tutti.torch
 from tutti import _join
 assert dict(os.environ) == before
-assert _join.lacks_libuv(dist) in (True, False)
+kind = {"use_libuv": False} if _join.lacks_libuv(dist) else {}
+port = _join.own_port()
+try:
+    socket.socket().bind(("", port))
+    raise AssertionError(f"port {port} is anybody's")
+except OSError:
+    dist.TCPStore("localhost", port, 1, True, wait_for_workers=False, **kind)
 class Store:
     def __init__(self, *arguments, use_libuv=True, **named):
         if use_libuv:
@@ -159,7 +165,8 @@ def test_all_choose_the_same(folder):
 
 
 def test_meeting(folder):
-    """Torch without libuv is Debian 13's; any other one uses the store that it prefers. A rank may start a launcher."""
+    """Torch without libuv is Debian 13's; any other one uses the store that it prefers. A rank may start a launcher.
+    Its port is its own until the store listens there."""
     own = {name: value for name, value in os.environ.items() if name not in ("TUTTI_BOOT", "USE_LIBUV")}
     subprocess.run([PYTHON, "-c", MEETS], timeout=100, check=True, cwd=folder, env={
         **own, "PYTHONPATH": str(PACKAGE), "RANK": "1", "WORLD_SIZE": "2", "MASTER_ADDR": "localhost", "MASTER_PORT": "1"})

@@ -17,6 +17,7 @@ _TORCHRUN = ("RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")
 _SECONDS = 300
 
 _stores: list[Any] = []  # rank 0's serves the others as long as the process lives
+_ports: list[socket.socket] = []
 
 
 def from_mpi4py(comm: Any) -> Comm:
@@ -75,10 +76,13 @@ def lacks_libuv(dist: Any) -> bool:
     return False
 
 
-def free_port() -> int:
-    with socket.socket() as server:
-        server.bind(("", 0))
-        return int(server.getsockname()[1])
+def own_port() -> int:
+    """A port that nobody else is given while this process lives. Torch's store can listen there: it shares ports."""
+    holder = socket.socket()
+    holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    holder.bind(("", 0))
+    _ports.append(holder)
+    return int(holder.getsockname()[1])
 
 
 def _as_torchrun() -> dict[str, str]:
@@ -86,7 +90,7 @@ def _as_torchrun() -> dict[str, str]:
     from tutti import allgather_objects, world
 
     comm = world()
-    ranks = allgather_objects(comm, (socket.gethostname(), free_port()))
+    ranks = allgather_objects(comm, (socket.gethostname(), own_port() if comm.rank == 0 else 0))
     hosts = [host for host, _ in ranks]
     return {
         "RANK": str(comm.rank),

@@ -9,7 +9,7 @@ import sys
 import time
 from collections.abc import Sequence
 
-from tutti._join import free_port
+from tutti._join import own_port
 
 Process = subprocess.Popen[bytes]
 PATIENCE_SECONDS = 5  # from SIGTERM to SIGKILL
@@ -17,7 +17,7 @@ PATIENCE_SECONDS = 5  # from SIGTERM to SIGKILL
 
 def start(command: Sequence[str], options: argparse.Namespace) -> list[Process]:
     count, nodes, node = options.nproc_per_node or 1, options.nnodes or 1, options.node_rank or 0
-    port = options.master_port or (29500 if nodes > 1 else free_port())
+    port = options.master_port or (29500 if nodes > 1 else own_port())
     shared = {
         "WORLD_SIZE": count * nodes,
         "LOCAL_WORLD_SIZE": count,
