@@ -338,13 +338,17 @@ void Work::move_when_told() { Completer::get().keep(c10::intrusive_ptr<Work>::un
 
 void Running::add(c10::intrusive_ptr<Work> work) {
   std::deque<c10::intrusive_ptr<Work>> gone; // let go of without the lock: tensors may belong to Python
-  {
-    std::lock_guard<std::mutex> held(lock_);
-    works_.push_back(std::move(work)); // first: it has started, whatever happens to the others
-    while (works_.size() > 1 && works_.front()->look()) {
-      gone.push_back(std::move(works_.front()));
+  std::unique_lock<std::mutex> held(lock_);
+  works_.push_back(std::move(work)); // first: it has started, whatever happens to the others
+  while (works_.size() > 1) {
+    gone.push_back(works_.front());
+    held.unlock(); // whoever has asked for its future just now is called back, and may make a call
+    bool done = gone.back()->look();
+    held.lock();
+    if (!done)
+      return;
+    if (!works_.empty() && works_.front().get() == gone.back().get())
       works_.pop_front();
-    }
   }
 }
 

@@ -167,6 +167,33 @@ void call_back(Calls &calls) {
   require_all(third, 3 * RANKS, "a callback's sum");
 }
 
+// The future of one that another call finds complete just now, and whose callback makes a call.
+void call_back_in_a_call(Calls &calls) {
+  auto tensor = tensor_of(1), beside = tensor_of(2), last = tensor_of(3);
+  auto work = calls.sum(tensor);
+  std::atomic<bool> ending{false}, called{false};
+  work->after = [&] {
+    ending = true;
+    std::this_thread::sleep_for(milliseconds(2));
+  };
+  std::thread thread([&] {
+    while (!ending)
+      std::this_thread::yield();
+    work->getFuture()->addCallback([&, callbacks = work->callbacks] {
+      HoldsGil holds;
+      Callbacks::Scope scope(callbacks.get());
+      wait(calls.sum(last));
+      called = true;
+    });
+  });
+  for (int n = 0; n < 2; n++) // the second call finds it, if the first does not
+    wait(calls.sum(beside));
+  WithoutGil without;
+  thread.join();
+  while (!called)
+    std::this_thread::yield();
+}
+
 // Several threads wait for one, one asks, and one wants its future.
 void wait_together(Calls &calls) {
   auto tensor = tensor_of(1, 5000);
@@ -226,6 +253,7 @@ void run(int rank, int rounds, const std::string &folder) {
   Calls calls{open(), rank, {}};
   for (int round = 0; round < rounds; round++) {
     call_back(calls);
+    call_back_in_a_call(calls);
     wait_together(calls);
     drop(calls);
     pass_messages(calls);
