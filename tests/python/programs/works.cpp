@@ -47,9 +47,12 @@ public:
         return false;
     return true;
   }
-  void wait(const std::vector<std::string> &keys, const milliseconds &) override {
-    while (!check(keys))
+  void wait(const std::vector<std::string> &keys, const milliseconds &limit) override {
+    auto end = std::chrono::steady_clock::now() + limit;
+    while (!check(keys)) {
+      require(std::chrono::steady_clock::now() < end, "a rank has not come");
       std::this_thread::sleep_for(milliseconds(1));
+    }
   }
 
 private:
@@ -281,6 +284,7 @@ int main() {
   require(mkdtemp(folder), "there is no folder for files");
   for (int rank = 0; rank < RANKS; rank++)
     if (fork() == 0) {
+      alarm(rounds < 1000 ? 120 : 1200); // who waits for ever fails
       run(rank, rounds, folder);
       exit(0);
     }
