@@ -49,7 +49,7 @@ fully_shard(model)
 optimizer = torch.optim.Adam(model.parameters(), lr=0.003)
 for step in range(STEPS):
     starts = torch.randint(len(letters) - LENGTH - 1, (BATCH,), generator=torch.Generator().manual_seed(step))
-    lines = torch.stack([letters[start : start + LENGTH + 1] for start in starts[rank::ranks]])
+    lines = letters[starts[rank::ranks, None] + torch.arange(LENGTH + 1)]
     loss = torch.nn.functional.cross_entropy(model(lines[:, :-1]).flatten(0, 1), lines[:, 1:].flatten(), reduction="sum")
     loss /= BATCH * LENGTH
     optimizer.zero_grad()
