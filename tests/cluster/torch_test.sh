@@ -12,7 +12,8 @@ train() { # NAME COMMAND...
   shift
   timeout -k 5 300 "$here/bed.sh" "$@" >"$work/said" 2>"$work/errors" || { cat "$work/said" "$work/errors"; fail "$name"; }
   grep -q '^4 ranks: loss' "$work/said" || { cat "$work/said"; fail "$name started something else than 4 ranks"; }
-  grep '^weights' "$work/said" | tee -a "$work/weights" | sed "s/^/$name: /"
+  grep '^weights' "$work/said" >>"$work/weights" || fail "$name says no weights"
+  tail -1 "$work/weights" | sed "s/^/$name: /"
 }
 
 up 2 1 0
