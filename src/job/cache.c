@@ -163,7 +163,7 @@ static bool put_packed(FILE *file, const char *path, const void *what) {
   uint64_t hash = tt_hash(0, is->numbers, is->count * sizeof *is->numbers);
   (void)path;
   return fputs(is->line, file) >= 0 && fwrite(&hash, sizeof hash, 1, file) == 1 &&
-         fwrite(is->numbers, sizeof *is->numbers, is->count, file) == is->count;
+         (is->count == 0 || fwrite(is->numbers, sizeof *is->numbers, is->count, file) == is->count);
 }
 
 void tt_cache_keep(const tt_cache_entry *entry, const int64_t *numbers, int64_t count) {

@@ -84,6 +84,18 @@ static void test_it_comes_back_while_the_files_are_the_same(void **state) {
   assert_false(comes_back(JOB));
 }
 
+static void test_that_nothing_was_packed_is_kept_too(void **state) {
+  (void)state;
+  tt_cache_entry entry;
+  int64_t *found = NULL, count = -1;
+  write_file(wisdom, "one");
+  tt_cache_find(JOB, wisdom, lessons, &entry);
+  tt_cache_keep(&entry, NULL, 0);
+  assert_true(tt_cache_recall(&entry, &found, &count));
+  assert_int_equal(count, 0);
+  free(found);
+}
+
 static void test_a_file_that_was_changed_or_cut_off_is_not_used(void **state) {
   (void)state;
   tt_cache_entry entry;
@@ -144,6 +156,7 @@ static void test_who_has_no_home_or_no_wisdom_keeps_nothing(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_it_comes_back_while_the_files_are_the_same),
+                                     cmocka_unit_test(test_that_nothing_was_packed_is_kept_too),
                                      cmocka_unit_test(test_a_file_that_was_changed_or_cut_off_is_not_used),
                                      cmocka_unit_test(test_a_thousand_kinds_of_jobs_leave_few_files),
                                      cmocka_unit_test(test_who_has_no_home_or_no_wisdom_keeps_nothing)};
