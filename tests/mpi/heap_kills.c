@@ -1,20 +1,11 @@
 /* A rank is killed while others read its memory, by large allreduces and broadcasts. argv[1]: seed. */
+#include "../support/die.h"
+
 #include <mpi.h>
 
-#include <signal.h>
 #include <stdlib.h>
-#include <time.h>
 
 enum { COUNT = 1 << 19, KEPT_NS = 20000000, RANDOM_NS = 60000000 };
-
-/* From now on the system kills this process when that time is over, whatever it does then. */
-static void die_in(long ns) {
-  struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGKILL};
-  struct itimerspec when = {.it_value = {.tv_nsec = ns}};
-  timer_t timer;
-  if (timer_create(CLOCK_MONOTONIC, &event, &timer) != 0 || timer_settime(timer, 0, &when, NULL) != 0)
-    abort();
-}
 
 int main(int argc, char **argv) {
   int rank, size;

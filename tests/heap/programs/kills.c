@@ -1,24 +1,15 @@
 /* tests/heap/programs/kills.c - a rank of tutti's API is killed while the others read its memory, as they do most
  * of the time: each of them gets an error that names it. argv[1]: seed. */
+#include "../../support/die.h"
+
 #include <tutti/tutti.h>
 
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { COUNT = 1 << 19, KEPT_NS = 20000000, RANDOM_NS = 60000000 };
-
-/* From now on the system kills this process when that time is over, whatever it does then. */
-static void die_in(long ns) {
-  struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGKILL};
-  struct itimerspec when = {.it_value = {.tv_nsec = ns}};
-  timer_t timer;
-  if (timer_create(CLOCK_MONOTONIC, &event, &timer) != 0 || timer_settime(timer, 0, &when, NULL) != 0)
-    abort();
-}
 
 static int fail(int64_t rank, int64_t victim) {
   char expected[64];
