@@ -3,7 +3,7 @@
 # that is killed takes nobody with it.
 set -eu
 . "$TUTTI_SOURCE/tests/support/mpi.sh"
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+mpi_launchers
 if [ -n "$sanitize" ]; then echo "the heap is off in programs with a sanitizer"; exit 77; fi
 cases=40 kills=3 receives=1
 if [ -n "${TUTTI_TEST_LONG:-}" ]; then cases=2000 kills=100 receives=100; fi

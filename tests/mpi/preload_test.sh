@@ -3,9 +3,7 @@
 # A program that brings another libtutti runs on MPI, and is told so: one that has hardly a name in common, or libtutti.a.
 set -eu
 . "$TUTTI_SOURCE/tests/support/mpi.sh"
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
-preload=${before:-}
-preload=${preload%:}
+mpi_launchers
 
 fail() {
   echo "$mpi: $1"

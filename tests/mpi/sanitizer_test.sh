@@ -2,7 +2,7 @@
 # still found, and what ASAN_OPTIONS says still holds.
 set -eu
 . "$TUTTI_SOURCE/tests/support/mpi.sh"
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+mpi_launchers
 unset LD_PRELOAD
 
 fail() {

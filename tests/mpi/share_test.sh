@@ -2,9 +2,7 @@
 # Where there is no such job it is told so.
 set -eu
 . "$TUTTI_SOURCE/tests/support/mpi.sh"
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
-preload=${before:-}
-preload=${preload%:}
+mpi_launchers
 
 # right ARGUMENTS...: of tutti mpirun
 right() {

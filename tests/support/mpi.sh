@@ -23,6 +23,13 @@ export OMPI_MCA_btl_tcp_if_include=lo # Open MPI 5 finds no other way by TCP to 
 cc -D_GNU_SOURCE -O1 -shared -fPIC -o "$work/yield.so" -x c "$TUTTI_SOURCE/bench/mpi/yield.h"
 export BENCH_YIELD=1
 
+# For tests that start MPI's own launchers: as root, with more ranks than cores, and with $preload before all libraries.
+mpi_launchers() {
+  export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+  preload=${before:-}
+  preload=${preload%:}
+}
+
 # mpi_build MPI NAME: tests/mpi/NAME.c -> $work/NAME-MPI
 mpi_build() {
   "mpicc.$1" -std=gnu11 -D_GNU_SOURCE -O1 -g -w -o "$work/$2-$1" "$TUTTI_SOURCE/tests/mpi/$2.c" -lpthread
