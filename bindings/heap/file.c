@@ -70,21 +70,21 @@ bool tt_heap_file_is_ours(void) {
 bool tt_heap_file_tell(tt_heap_file *made) {
   int cancel;
   pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
-  pthread_mutex_lock(&tt_heap.lock);
+  tt_heap_lock();
   bool there = !tt_heap.child && make_file() && tt_heap_file_is_ours();
   if (there)
     *made = (tt_heap_file){file.fd, file.inode, (uint64_t)file.total * HEAP_GRANULE};
-  pthread_mutex_unlock(&tt_heap.lock);
+  tt_heap_unlock();
   pthread_setcancelstate(cancel, NULL);
   return there;
 }
 
-void *tt_heap_place_map(void *at, uint32_t place, uint32_t count, bool shared) {
+void *tt_heap_place_map(void *at, uint32_t place, size_t bytes, bool shared) {
   int flags = (shared ? MAP_SHARED : MAP_PRIVATE) | MAP_NORESERVE | (at ? MAP_FIXED : 0);
   off_t offset = (off_t)place * (off_t)HEAP_GRANULE;
   if (!tt_heap_file_is_ours())
     return NULL;
-  void *made = mmap(at, tt_heap_size(count), PROT_READ | PROT_WRITE, flags, file.fd, offset);
+  void *made = mmap(at, bytes, PROT_READ | PROT_WRITE, flags, file.fd, offset);
   return made != MAP_FAILED ? made : NULL;
 }
 
@@ -129,10 +129,11 @@ void tt_heap_place_leave(uint32_t place, uint32_t count, uint32_t taken) {
 }
 
 static bool punch(range of) {
-  void *made = tt_heap_place_map(NULL, of.place, of.count, true);
-  bool gone = made && madvise(made, tt_heap_size(of.count), MADV_REMOVE) == 0;
+  size_t bytes = tt_heap_size(of.count);
+  void *made = tt_heap_place_map(NULL, of.place, bytes, true);
+  bool gone = made && madvise(made, bytes, MADV_REMOVE) == 0;
   if (made)
-    munmap(made, tt_heap_size(of.count));
+    munmap(made, bytes);
   return gone;
 }
 

@@ -15,24 +15,27 @@
 
 /* Where the program has closed the file's descriptor: its own memory with the same contents. Threads that write to it
  * meanwhile wait, where the system can do that. */
-static bool copy_out(uint32_t first, uint32_t count) {
+static bool copy_out(void *at, size_t bytes) {
   heap_hold held = {.fd = -1};
-  size_t bytes = tt_heap_size(count);
   void *made = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (made == MAP_FAILED)
     return false;
-  (void)tt_heap_hold(&held, tt_heap_at(first), bytes);
-  memcpy(made, tt_heap_at(first), bytes);
-  bool moved = syscall(SYS_mremap, made, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, tt_heap_at(first)) ==
-               (long)(uintptr_t)tt_heap_at(first); /* no hook's mremap: see share.c */
+  (void)tt_heap_hold(&held, at, bytes);
+  memcpy(made, at, bytes);
+  bool moved = syscall(SYS_mremap, made, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, at) ==
+               (long)(uintptr_t)at; /* no hook's mremap: see share.c */
   tt_heap_let_go(&held);
   return moved;
 }
 
+static void freeze_bytes(void *at, uint32_t place, size_t bytes) {
+  if (!tt_heap_place_map(at, place, bytes, false) && !copy_out(at, bytes))
+    tt_heap_die("fork: no memory for the child's copy of the heap\n");
+}
+
 static void freeze_run(uint32_t first) {
   heap_granule *run = tt_heap_of(first), *last = run + run->count - 1;
-  if (!tt_heap_place_map(tt_heap_at(first), run->place, run->count, false) && !copy_out(first, run->count))
-    tt_heap_die("fork: no memory for the child's copy of the heap\n");
+  freeze_bytes(tt_heap_at(first), run->place, tt_heap_size(run->count));
   run->kind = last->kind = HEAP_FROZEN;
 }
 
@@ -47,31 +50,48 @@ static bool freeze(void) {
   return any;
 }
 
+/* false: this thread has it, and a signal's handler forks. Then nothing can be frozen. */
+static bool lock(void) {
+  if (tt_heap_inside)
+    return false;
+  tt_heap_lock();
+  return true;
+}
+
+static bool locked; /* by the fork that goes on */
+
 static void before(void) {
   int error = errno;
-  pthread_mutex_lock(&tt_heap.lock);
-  tt_heap_expect_heir(freeze());
+  locked = lock();
+  if (locked)
+    tt_heap_expect_heir(freeze());
   errno = error;
 }
 
-static void after_in_parent(void) { pthread_mutex_unlock(&tt_heap.lock); }
+static void after_in_parent(void) {
+  if (locked)
+    tt_heap_unlock();
+}
 
 static void after_in_child(void) {
   int error = errno;
   tt_heap.child = true;
-  tt_heap_be_heir();
-  pthread_mutex_unlock(&tt_heap.lock);
+  if (locked) {
+    tt_heap_be_heir();
+    tt_heap_unlock();
+  }
   errno = error;
 }
 
 void tt_heap_watch_forks(void) { pthread_atfork(before, after_in_parent, after_in_child); }
 
 static bool has_shared(void) {
+  if (!lock())
+    return false;
   bool has = false;
-  pthread_mutex_lock(&tt_heap.lock);
   for (uint32_t n = 0; n < tt_heap.used && !has; n += tt_heap_of(n)->count)
     has = tt_heap_of(n)->kind == HEAP_SHARED;
-  pthread_mutex_unlock(&tt_heap.lock);
+  tt_heap_unlock();
   return has;
 }
 
@@ -85,16 +105,49 @@ static bool can_freeze(void) {
   return true;
 }
 
-__attribute__((visibility("default"))) pid_t fork(void) {
-  if (tt_heap.bytes > 0 && !can_freeze()) {
-    errno = ENOMEM;
-    return -1;
-  }
-  void *found = dlsym(RTLD_NEXT, "fork");
+static pid_t fork_by(const char *name) {
+  void *found = dlsym(RTLD_NEXT, name);
   pid_t (*make_child)(void);
   memcpy(&make_child, &found, sizeof make_child);
-  pid_t child = make_child();
-  if (child < 0 && tt_heap.bytes > 0)
+  if (found)
+    return make_child();
+  errno = ENOSYS;
+  return -1;
+}
+
+static bool may_fork(void) {
+  bool may = tt_heap.bytes == 0 || can_freeze();
+  if (!may)
+    errno = ENOMEM;
+  return may;
+}
+
+static void look_at(pid_t child) {
+  if (child < 0 && tt_heap.bytes > 0 && locked)
     tt_heap_expect_no_heir();
+}
+
+#define EXPORTED __attribute__((visibility("default")))
+EXPORTED pid_t fork(void);
+EXPORTED pid_t _Fork(void);
+
+pid_t fork(void) {
+  pid_t child = may_fork() ? fork_by("fork") : -1;
+  look_at(child);
+  return child;
+}
+
+/* Calls no handlers, so that a signal's handler may call it. The C library's fork does not come by here. */
+pid_t _Fork(void) {
+  if (tt_heap.bytes == 0)
+    return fork_by("_Fork");
+  if (!may_fork())
+    return -1;
+  bool had = locked; /* another fork is under way, and this is called by a handler */
+  before();
+  pid_t child = fork_by("_Fork");
+  (child == 0 ? after_in_child : after_in_parent)();
+  look_at(child);
+  locked = had;
   return child;
 }

@@ -57,6 +57,17 @@ typedef struct heap {
 } heap;
 
 extern heap tt_heap;
+/* This thread has the lock, or is about to have it, or had it just now. */
+extern _Thread_local volatile sig_atomic_t tt_heap_inside __attribute__((tls_model("initial-exec")));
+
+static inline void tt_heap_lock(void) {
+  tt_heap_inside = 1;
+  pthread_mutex_lock(&tt_heap.lock);
+}
+static inline void tt_heap_unlock(void) {
+  pthread_mutex_unlock(&tt_heap.lock);
+  tt_heap_inside = 0;
+}
 
 static inline bool tt_heap_has(const void *memory) {
   return (size_t)((const unsigned char *)memory - tt_heap.base) < tt_heap.bytes;
@@ -89,7 +100,7 @@ bool tt_heap_move(void *from, size_t had, void *to, size_t bytes);
 bool tt_heap_file_tell(tt_heap_file *made); /* makes it at the first time; false: there is none */
 bool tt_heap_file_is_ours(void);            /* its descriptor still is */
 /* NULL: it failed. at: NULL: anywhere. */
-void *tt_heap_place_map(void *at, uint32_t place, uint32_t count, bool shared);
+void *tt_heap_place_map(void *at, uint32_t place, size_t bytes, bool shared);
 uint32_t tt_heap_place_take(uint32_t count); /* HEAP_NONE: there is no room */
 /* It is empty, and may be used again. */
 void tt_heap_place_give(uint32_t place, uint32_t count);

@@ -17,6 +17,7 @@
 #define PAGE ((size_t)4096)
 
 heap tt_heap = {.lock = PTHREAD_MUTEX_INITIALIZER};
+_Thread_local volatile sig_atomic_t tt_heap_inside;
 
 void tt_heap_die(const char *what) {
   static const char name[] = "tutti-heap: ";

@@ -247,9 +247,9 @@ void *tt_heap_take(size_t bytes, size_t align, bool zero) {
   bool dirty = true;
   uint32_t first = align > HEAP_GRANULE ? HEAP_NONE : take_spare(bytes);
   if (first == HEAP_NONE) {
-    pthread_mutex_lock(&tt_heap.lock);
+    tt_heap_lock();
     first = take(bytes, align > HEAP_GRANULE ? (uint32_t)(align / HEAP_GRANULE) : 1, &dirty);
-    pthread_mutex_unlock(&tt_heap.lock);
+    tt_heap_unlock();
   }
   if (first == HEAP_NONE)
     return NULL;
@@ -297,15 +297,15 @@ void tt_heap_give(void *memory) {
   uint32_t first = put_spare(run_at(memory));
   if (first == HEAP_NONE)
     return;
-  pthread_mutex_lock(&tt_heap.lock);
+  tt_heap_lock();
   give(first, false);
-  pthread_mutex_unlock(&tt_heap.lock);
+  tt_heap_unlock();
 }
 
 size_t tt_heap_room(const void *memory) {
-  pthread_mutex_lock(&tt_heap.lock);
+  tt_heap_lock();
   size_t room = of(run_at(memory))->bytes; /* what is behind may not come along when it moves */
-  pthread_mutex_unlock(&tt_heap.lock);
+  tt_heap_unlock();
   return room;
 }
 
@@ -373,9 +373,9 @@ void *tt_heap_resize(void *memory, size_t bytes) {
   uint32_t first = run_at(memory);
   if (bytes > tt_heap.bytes / 2)
     return NULL;
-  pthread_mutex_lock(&tt_heap.lock);
+  tt_heap_lock();
   if (!resize(first, bytes))
     first = move_pages(first, bytes);
-  pthread_mutex_unlock(&tt_heap.lock);
+  tt_heap_unlock();
   return first != HEAP_NONE ? tt_heap_at(first) : NULL;
 }

@@ -40,13 +40,13 @@ static void copy(unsigned char *to, const unsigned char *from, size_t bytes) {
 static bool move_there(uint32_t first, uint32_t place) {
   const heap_granule *run = tt_heap_of(first);
   const uint32_t step = PIECE_BYTES / HEAP_GRANULE;
-  unsigned char *made = tt_heap_place_map(NULL, place, run->count, true);
+  unsigned char *made = tt_heap_place_map(NULL, place, tt_heap_size(run->count), true);
   bool moved = made != NULL;
   for (uint32_t done = 0; moved && done < run->count; done += step) {
     uint32_t count = run->count - done < step ? run->count - done : step;
     size_t at = tt_heap_size(done), left = at < run->bytes ? run->bytes - at : 0, all = tt_heap_size(count);
     copy(made + at, tt_heap_at(first + done), left < all ? left : all);
-    moved = tt_heap_place_map(tt_heap_at(first + done), place + done, count, true) != NULL;
+    moved = tt_heap_place_map(tt_heap_at(first + done), place + done, all, true) != NULL;
     if (!moved && done > 0)
       tt_heap_die("the system has no memory to map the rest of a block\n");
   }
@@ -121,7 +121,7 @@ void tt_heap_use(const void *data, size_t bytes) {
   uint32_t first;
   if (!is_ours(data, bytes))
     return;
-  pthread_mutex_lock(&tt_heap.lock);
+  tt_heap_lock();
   if (!is_shared(data, bytes, &first) && (first = find_run(data, bytes)) != HEAP_NONE) {
     heap_granule *run = tt_heap_of(first);
     run->used += bytes;
@@ -130,19 +130,19 @@ void tt_heap_use(const void *data, size_t bytes) {
       run->used = run->kind == HEAP_SHARED ? run->used : 0; /* not again with each call */
     }
   }
-  pthread_mutex_unlock(&tt_heap.lock);
+  tt_heap_unlock();
 }
 
 bool tt_heap_locate(const void *data, size_t bytes, uint64_t *offset) {
   uint32_t first;
   if (!is_ours(data, bytes))
     return false;
-  pthread_mutex_lock(&tt_heap.lock);
+  tt_heap_lock();
   bool found = is_shared(data, bytes, &first);
   if (found)
     *offset = (uint64_t)tt_heap_of(first)->place * HEAP_GRANULE +
               (uint64_t)((const unsigned char *)data - (unsigned char *)tt_heap_at(first));
-  pthread_mutex_unlock(&tt_heap.lock);
+  tt_heap_unlock();
   return found;
 }
 

@@ -35,7 +35,7 @@ fi
 
 # Only malloc and its relatives leave it, and the preloads for MPI have none of them.
 nm -D --defined-only "$heap" | awk '{print $3}' | sort | tr '\n' ' ' >"$work/names"
-expected='aligned_alloc calloc dlopen fork free malloc malloc_usable_size memalign posix_memalign pvalloc realloc tutti_heap_offer valloc '
+expected='_Fork aligned_alloc calloc dlopen fork free malloc malloc_usable_size memalign posix_memalign pvalloc realloc tutti_heap_offer valloc '
 if [ "$(cat "$work/names")" != "$expected" ]; then echo "it has the names $(cat "$work/names")"; exit 1; fi
 for library in "$(dirname "$heap")"/*-serve.so "$(dirname "$heap")"/../libtutti-*.so; do
   if [ -e "$library" ] && nm -D --defined-only "$library" | grep -E ' (malloc|free|calloc|realloc)$'; then

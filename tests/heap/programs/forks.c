@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 
 enum { BLOCKS = 24, CHILDREN = 3 };
@@ -23,6 +24,9 @@ static block blocks[BLOCKS];
 static size_t most = 2 * (size_t)8 << 20; /* bytes of all blocks, were each as long as it can be */
 static const tt_heap_offer *heap;
 static atomic_bool over;
+static bool alone; /* no other threads: then a child may go on without the handlers of pthread_atfork */
+
+static pid_t make_child(void) { return alone && rand() % 3 == 0 ? _Fork() : fork(); }
 
 static void fill(block *of, unsigned char mark) {
   of->mark = mark;
@@ -73,7 +77,7 @@ static void live(unsigned seed) {
 
 static void be_child(unsigned seed) {
   int status = 0;
-  pid_t grandchild = seed % 3 == 0 ? fork() : -1;
+  pid_t grandchild = seed % 3 == 0 ? make_child() : -1;
   live(grandchild == 0 ? seed + 1000 : seed);
   if (grandchild > 0)
     CHECK(waitpid(grandchild, &status, 0) == grandchild && status == 0);
@@ -249,6 +253,29 @@ static void fail_forks(void) {
   free(of.memory);
 }
 
+static volatile sig_atomic_t handled;
+
+/* Also while this thread changes the heap. */
+static void fork_in_handler(int signal) {
+  pid_t child = _Fork();
+  if (child == 0)
+    _exit(blocks[0].memory[0] == blocks[0].mark ? 0 : 1);
+  handled += child > 0 && signal == SIGALRM;
+}
+
+static void work_interrupted(void) {
+  struct itimerval often = {{0, 700}, {0, 700}}, never = {{0, 0}, {0, 0}};
+  signal(SIGALRM, fork_in_handler);
+  CHECK(setitimer(ITIMER_REAL, &often, NULL) == 0);
+  for (int n = 0; n < 20000 || handled < 50; n++)
+    free(malloc(2 << 20));
+  CHECK(setitimer(ITIMER_REAL, &never, NULL) == 0);
+  for (int n = handled; n > 0; n--) {
+    int status = 0;
+    CHECK(wait(&status) > 0 && status == 0);
+  }
+}
+
 /* What the parent had when it ended is still the child's, and so is what it writes itself. Prints its verdict. */
 static void outlive(void) {
   pid_t parent = getpid();
@@ -282,7 +309,7 @@ static void work(int rounds) {
       await(child[at]);
     change();
     usleep((unsigned)rand() % 500);
-    child[at] = fork();
+    child[at] = make_child();
     if (child[at] == 0)
       be_child((unsigned)round);
     CHECK(child[at] > 0);
@@ -297,6 +324,7 @@ int main(int argc, char **argv) {
   int rounds = argc > 1 ? atoi(argv[1]) : 1, threads = argc > 2 ? atoi(argv[2]) : 0;
   pthread_t thread[8];
   heap = find_heap();
+  alone = threads == 0;
   most = argc > 3 ? 2 * strtoull(argv[3], NULL, 10) : most;
   for (int n = 0; n < threads; n++)
     CHECK(pthread_create(&thread[n], NULL, allocate, NULL) == 0);
@@ -316,6 +344,8 @@ int main(int argc, char **argv) {
   }
   CHECK((size_t)file_pages() <
         3 * (most / 4096 + BLOCKS * 16)); /* what lives, and as much that is kept for the next blocks */
+  if (alone)
+    work_interrupted();
   keep_what_is_read();
   see_outlive(argv[0]);
   outlive_first_thread();
