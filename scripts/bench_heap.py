@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""bench_heap.py [--ranks N,...] [--mpis openmpi,mpich] [--modes kept,fresh,middle,late] [--pairs N] [--against] - what
+"""bench_heap.py [--ranks N,...] [--mpis openmpi,mpich] [--modes kept,static,fresh,middle,late] [--pairs N] [--against] - what
 `tutti mpirun --shared-heap` gains: the same MPI program with the heap and without, jobs in turns, who is first changes.
 
 Prints, for each collective and length, the median of the pairs' ratios, off / on (above 1: the heap is faster), and its
@@ -42,9 +42,10 @@ def pairs(options, mpi, ranks, program, mode):
     words = (mpi, ranks, program, mode, options.rounds)
     tutti = served(options.tutti, *words)
     without = alone(*words) if options.against else tutti
+    heap = "statics" if mode == "static" else "on"
     found = []
     for pair in range(options.pairs):
-        jobs = [("off", lambda: job(without)), ("on", lambda: job(tutti, TUTTI_HEAP="on"))]
+        jobs = [("off", lambda: job(without)), ("on", lambda: job(tutti, TUTTI_HEAP=heap))]
         took = {name: run() for name, run in (jobs if pair % 2 == 0 else jobs[::-1])}
         found.append((took["off"], took["on"]))
         print(f"\r{mpi} {ranks} ranks, {mode}: {pair + 1} of {options.pairs} pairs", end="", file=sys.stderr, flush=True)

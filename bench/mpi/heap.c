@@ -1,8 +1,9 @@
 /* bench/mpi/heap.c - five collectives with buffers as programs have them. Rank 0 prints "collective bytes us", the
  * median of the slowest rank's times. For scripts/bench_heap.py.
  *
- *     heap kept|fresh|middle|late ROUNDS
+ *     heap kept|static|fresh|middle|late ROUNDS
  *         kept     the same buffers all the time
+ *         static   the same, of the program's own arrays
  *         fresh    malloc, fill, call, free in each iteration; the time is that of all four
  *         middle   unaligned, in the middle of a larger block
  *         late     rank 0 first, the others 0.1 to 10 ms later; the time is that of all */
@@ -14,11 +15,13 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { COLLECTIVES = 5, ROUNDS_MOST = 200 };
+enum { COLLECTIVES = 5, ROUNDS_MOST = 200, BYTES_MOST = 16 << 20 };
 
 static const char *const names[COLLECTIVES] = {"allreduce", "bcast", "allgather", "reduce_scatter", "alltoall"};
 static int size, rank;
 static const char *mode;
+
+static float arrays[2][BYTES_MOST / sizeof(float)];
 
 /* Written so that the compiler does not make a calloc of malloc and memset. */
 static float *make(size_t bytes, char **block) {
@@ -87,13 +90,14 @@ int main(int argc, char **argv) {
   int rounds = argc > 2 ? atoi(argv[2]) : 9;
   rounds = rounds < 1 ? 1 : rounds > ROUNDS_MOST ? ROUNDS_MOST : rounds;
   for (int collective = 0; collective < COLLECTIVES; collective++)
-    for (size_t bytes = 64 << 10; bytes <= 16 << 20; bytes *= 4) {
+    for (size_t bytes = 64 << 10; bytes <= BYTES_MOST; bytes *= 4) {
       char *block[2];
+      bool fixed = *mode == 's';
       float *in = make(bytes, &block[0]), *out = make(bytes, &block[1]);
       int times = *mode == 'l' ? 1 : (int)((4 << 20) / bytes);
       times = times < 2 ? 2 : times;
       for (int n = -1; n < rounds; n++) {
-        double us = measure(collective, bytes, times, in, out, &seed);
+        double us = measure(collective, bytes, times, fixed ? arrays[0] : in, fixed ? arrays[1] : out, &seed);
         if (n >= 0)
           took[n] = us;
       }

@@ -28,14 +28,14 @@ static bool copy_out(void *at, size_t bytes) {
   return moved;
 }
 
-static void freeze_bytes(void *at, uint32_t place, size_t bytes) {
+void tt_heap_freeze(void *at, uint32_t place, size_t bytes) {
   if (!tt_heap_place_map(at, place, bytes, false) && !copy_out(at, bytes))
     tt_heap_die("fork: no memory for the child's copy of the heap\n");
 }
 
 static void freeze_run(uint32_t first) {
   heap_granule *run = tt_heap_of(first), *last = run + run->count - 1;
-  freeze_bytes(tt_heap_at(first), run->place, tt_heap_size(run->count));
+  tt_heap_freeze(tt_heap_at(first), run->place, tt_heap_size(run->count));
   run->kind = last->kind = HEAP_FROZEN;
 }
 
@@ -47,6 +47,7 @@ static bool freeze(void) {
     if (tt_heap_of(n)->kind == HEAP_SHARED)
       freeze_run(n);
   }
+  tt_heap_freeze_statics(); /* nobody writes to their places any more: heirs do not matter */
   return any;
 }
 
@@ -88,7 +89,7 @@ void tt_heap_watch_forks(void) { pthread_atfork(before, after_in_parent, after_i
 static bool has_shared(void) {
   if (!lock())
     return false;
-  bool has = false;
+  bool has = tt_heap_has_shared_statics();
   for (uint32_t n = 0; n < tt_heap.used && !has; n += tt_heap_of(n)->count)
     has = tt_heap_of(n)->kind == HEAP_SHARED;
   tt_heap_unlock();

@@ -52,6 +52,7 @@ typedef struct heap {
   size_t live_bytes, live_most, dirty_bytes;
   size_t threshold; /* shorter blocks are the C library's */
   bool parts;       /* blocks may move of which calls use only a part */
+  bool statics;     /* static arrays lie in the file, too */
   bool child;       /* of a process whose peers read its file: it has none */
   pthread_mutex_t lock;
 } heap;
@@ -126,8 +127,15 @@ typedef struct heap_hold {
 bool tt_heap_hold(heap_hold *held, void *at, size_t bytes);
 void tt_heap_let_go(heap_hold *held);
 
+/* statics.c */
+const char *tt_heap_share_statics(void); /* at the start of the program; NULL, or why they stay where they are */
+bool tt_heap_locate_static(const void *data, size_t bytes, uint64_t *offset); /* as tt_heap_locate */
+void tt_heap_freeze_statics(void);                                            /* with the lock */
+bool tt_heap_has_shared_statics(void);                                        /* the same */
+
 /* fork.c */
 void tt_heap_watch_forks(void);
+void tt_heap_freeze(void *at, uint32_t place, size_t bytes); /* private from now on; with the lock */
 
 /* heirs.c: with the lock */
 uint32_t tt_heap_forks(void); /* so far */

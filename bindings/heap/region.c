@@ -130,13 +130,19 @@ static size_t read_bytes(const char *text) {
 }
 
 static bool is_wanted(const char *text) {
-  if (!text || !*text || strcmp(text, "off") == 0)
+  unsigned modes;
+  if (!tt_heap_read_modes(text, &modes)) {
+    dprintf(STDERR_FILENO, "tutti: TUTTI_HEAP '%s' is " TT_HEAP_NEITHER ": it is off\n", text);
     return false;
-  tt_heap.parts = strcmp(text, "parts") == 0;
-  if (tt_heap.parts || strcmp(text, "on") == 0)
-    return true;
-  dprintf(STDERR_FILENO, "tutti: TUTTI_HEAP '%s' is neither on, parts nor off: it is off\n", text);
-  return false;
+  }
+  tt_heap.parts = modes & TT_HEAP_PARTS;
+  tt_heap.statics = modes & TT_HEAP_STATICS;
+  return modes != 0;
+}
+
+static void tell(bool wanted, const char *reason, const char *memory) {
+  if (wanted && reason)
+    dprintf(STDERR_FILENO, "tutti: TUTTI_HEAP: %s: %s\n", reason, memory);
 }
 
 /* Before the constructors of all others, the C library's too (initfirst; glibc before 2.34 has one more such library,
@@ -144,14 +150,17 @@ static bool is_wanted(const char *text) {
 __attribute__((constructor)) static void begin(int count, char **arguments, char **environment) {
   (void)count, (void)arguments;
   const char *log = value_of(environment, "TUTTI_LOG");
+  bool loud = log && atoi(log) >= 2;
   if (!is_wanted(value_of(environment, "TUTTI_HEAP")))
     return;
   tt_heap.threshold = read_bytes(value_of(environment, "TUTTI_HEAP_BYTES"));
   const char *missing = make();
-  if (!missing)
-    tt_heap_watch_forks();
-  else if (log && atoi(log) >= 2)
-    dprintf(STDERR_FILENO, "tutti: TUTTI_HEAP: %s: memory is the C library's\n", missing);
+  tell(loud, missing, "memory is the C library's");
+  if (missing)
+    return;
+  tt_heap_watch_forks();
+  if (tt_heap.statics)
+    tell(loud, tt_heap_share_statics(), "static arrays stay where they are");
 }
 
 tt_heap_offer_function tutti_heap_offer;

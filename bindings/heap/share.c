@@ -136,7 +136,7 @@ void tt_heap_use(const void *data, size_t bytes) {
 bool tt_heap_locate(const void *data, size_t bytes, uint64_t *offset) {
   uint32_t first;
   if (!is_ours(data, bytes))
-    return false;
+    return tt_heap_locate_static(data, bytes, offset);
   tt_heap_lock();
   bool found = is_shared(data, bytes, &first);
   if (found)

@@ -6,10 +6,12 @@ trap 'rm -rf "$work"' EXIT
 operations=100000 forks=60
 if [ -n "${TUTTI_TEST_LONG:-}" ]; then operations=10000000 forks=1000; fi
 
-# build NAME: tests/heap/programs/NAME.c -> $work/NAME. Without builtins: a malloc whose memory is not used is one, too.
+# build NAME [FLAG...]: tests/heap/programs/NAME.c -> $work/NAME. Without builtins: a malloc whose memory is not used is one, too.
 build() {
-  cc -std=gnu11 -D_GNU_SOURCE -O1 -g -Wall -fno-builtin -I"$TUTTI_SOURCE/src" -o "$work/$1" \
-    "$TUTTI_SOURCE/tests/heap/programs/$1.c" -lpthread -ldl
+  program=$1
+  shift
+  cc -std=gnu11 -D_GNU_SOURCE -O1 -g -Wall -fno-builtin "$@" -I"$TUTTI_SOURCE/src" -o "$work/$program" \
+    "$TUTTI_SOURCE/tests/heap/programs/$program.c" -lpthread -ldl
 }
 
 # run COMMAND...
@@ -21,11 +23,17 @@ run() {
 build blocks
 build forks
 build moves
+build statics
 run "$work/blocks" $operations
 TUTTI_HEAP_BYTES=4K run "$work/blocks" $((operations / 4))
 run "$work/moves" 2
 how=parts run "$work/moves" 10
 if grep 'nothing moved' "$work/output" && [ "$(id -u)" = 0 ]; then echo "threads are not made to wait here"; fi
+how=statics run "$work/statics"
+how=parts,statics run "$work/statics"
+how=on run "$work/statics" private
+build statics -no-pie
+how=statics run "$work/statics"
 run "$work/forks" $forks
 run "$work/forks" $((forks / 2)) 3
 if [ $forks = 1000 ]; then
@@ -99,4 +107,4 @@ for library in own half; do
   refused 'malloc of its own'
 done
 TUTTI_HEAP=yes LD_PRELOAD="$heap" "$work/static" >"$work/output" 2>&1
-grep -q "TUTTI_HEAP 'yes' is neither on, parts nor off" "$work/output" || { cat "$work/output"; exit 1; }
+grep -q "TUTTI_HEAP 'yes' is neither off nor on, parts, statics" "$work/output" || { cat "$work/output"; exit 1; }

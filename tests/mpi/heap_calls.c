@@ -1,8 +1,10 @@
 /* Calls on large blocks of malloc that are kept, freed and taken anew, grown and shared with forked children in
- * between: results are right, and a child's memory is its own. argv[1]: "off": without the heap. argv[2]: so many forks
+ * between: results are right, and a child's memory is its own. argv[1]: "off": without the heap; "statics": on static
+ * arrays. argv[2]: so many forks
  * while a long receive is outstanding. */
 #include <mpi.h>
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -138,6 +140,19 @@ static void fork_receiving(int round) {
   free(sums);
 }
 
+/* Arrays that are no blocks. */
+static void sum_statics(void) {
+  static int in[LARGE / 16], out[LARGE / 16];
+  block of = {in, out, 0};
+  for (int round = 0; round < ROUNDS; round++) {
+    of.in = in + rand_r(&seed) % 100;
+    of.count = 20000 + (int)(rand_r(&seed) % 200000);
+    sum(&of, round);
+  }
+  fork_one(&of, ROUNDS);
+  sum(&of, ROUNDS);
+}
+
 int main(int argc, char **argv) {
   static block blocks[BLOCKS];
   MPI_Init(&argc, &argv);
@@ -145,7 +160,10 @@ int main(int argc, char **argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   int receives = argc > 2 ? atoi(argv[2]) : 0;
   alarm(120 + 20 * (unsigned)receives);
-  for (int round = 0; round < ROUNDS; round++) {
+  bool statics = argc > 1 && strcmp(argv[1], "statics") == 0;
+  if (statics)
+    sum_statics();
+  for (int round = 0; round < ROUNDS && !statics; round++) {
     block *of = &blocks[rand_r(&seed) % BLOCKS];
     if (!of->in || rand_r(&seed) % 4 == 0)
       make(of, 20000 + (int)(rand_r(&seed) % 200000));

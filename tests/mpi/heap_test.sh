@@ -34,6 +34,15 @@ for mpi in $mpis; do
   limit=$((240 + 20 * receives)) served --shared-heap --stats -n 3 "$work/heap_calls-$mpi" lent $receives
   grep -q 'all is well' "$work/said" || { cat "$work/said"; exit 1; }
   grep -q 'by .*lent' "$work/said" || { echo "$mpi: nothing was lent"; cat "$work/said"; exit 1; }
+  for how in statics on; do
+    TUTTI_HEAP=$how served --stats -n 3 "$work/heap_calls-$mpi" statics
+    grep -q 'all is well' "$work/said" || { cat "$work/said"; exit 1; }
+    lent=$(grep -c 'by .*lent' "$work/said" || true)
+    if [ $how = statics ] && [ "$lent" = 0 ] || [ $how = on ] && [ "$lent" != 0 ]; then
+      echo "$mpi: with TUTTI_HEAP=$how static arrays were lent by $lent calls"
+      exit 1
+    fi
+  done
   timeout -k 5 240 "$TUTTI_BIN/tutti" mpirun --mpi $mpi --stats -n 3 "$work/heap_calls-$mpi" off >"$work/said" 2>&1
   grep -q 'all is well' "$work/said" || { cat "$work/said"; exit 1; }
   if grep -q 'by .*lent' "$work/said"; then echo "$mpi: it is lent without the heap, too"; cat "$work/said"; exit 1; fi

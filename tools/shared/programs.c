@@ -1,6 +1,8 @@
 /* tools/shared/programs.c - programs that commands start: where they are, and their command lines. */
 #include "shared.h"
 
+#include "transport/shm/offer.h"
+
 #include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -49,24 +51,19 @@ bool tool_find_library(const char *name, char path[static TOOL_PATH]) {
   return false;
 }
 
-static bool is_one_of(const char *word, const char *a, const char *b) {
-  return strcmp(word, a) == 0 || strcmp(word, b) == 0;
-}
-
 void tool_heap_want(void) {
-  const char *wanted = getenv("TUTTI_HEAP");
-  if (!wanted || is_one_of(wanted, "", "off"))
+  unsigned modes;
+  if (tt_heap_read_modes(getenv("TUTTI_HEAP"), &modes) && modes == 0)
     setenv("TUTTI_HEAP", "on", 1);
 }
 
 bool tool_heap_wanted(const char *command, char path[static TOOL_PATH]) {
   const char *wanted = getenv("TUTTI_HEAP");
-  if (!wanted || is_one_of(wanted, "", "off"))
+  unsigned modes;
+  if (!tt_heap_read_modes(wanted, &modes))
+    tool_fail(command, 0, "TUTTI_HEAP '%s' is " TT_HEAP_NEITHER ": it is off", wanted);
+  if (modes == 0)
     return false;
-  if (!is_one_of(wanted, "on", "parts")) {
-    tool_fail(command, 0, "TUTTI_HEAP '%s' is neither on, parts nor off: it is off", wanted);
-    return false;
-  }
   if (tool_find_library("tutti/libtutti-heap.so", path))
     return true;
   tool_fail(command, 0, "TUTTI_HEAP: there is no %s", path);

@@ -65,7 +65,7 @@ bool tool_find_program(const char *program, char path[static TOOL_PATH]);
  * where it was looked for last. */
 bool tool_find_library(const char *name, char path[static TOOL_PATH]);
 void tool_heap_want(void); /* TUTTI_HEAP is on, or what it is */
-/* Whether TUTTI_HEAP is on, or parts: then `path` is the library to preload. `command` says it where there is none, or
+/* Whether TUTTI_HEAP is on: then `path` is the library to preload. `command` says it where there is none, or
  * where TUTTI_HEAP is something else. */
 bool tool_heap_wanted(const char *command, char path[static TOOL_PATH]);
 

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define TT_HEAP_VERSION 1u               /* of tt_heap_offer */
 #define TT_HEAP_OFFER "tutti_heap_offer" /* a tt_heap_offer_function */
@@ -31,5 +32,28 @@ typedef struct tt_heap_offer {
 } tt_heap_offer;
 
 typedef const tt_heap_offer *tt_heap_offer_function(void);
+
+/* What TUTTI_HEAP may be: empty or off, else some of these, with commas. */
+enum { TT_HEAP_ON = 1, TT_HEAP_PARTS = 2, TT_HEAP_STATICS = 4 };
+#define TT_HEAP_NEITHER "neither off nor on, parts, statics, or several of these with commas"
+
+/* *modes: 0: off. false: it is something else. text: NULL: it is not set. */
+static inline bool tt_heap_read_modes(const char *text, unsigned *modes) {
+  static const char *const words[] = {"on", "parts", "statics"};
+  *modes = 0;
+  if (text == NULL || *text == '\0' || strcmp(text, "off") == 0)
+    return true;
+  for (;; text++) {
+    size_t length = strcspn(text, ",");
+    unsigned mode = 0;
+    for (unsigned n = 0; n < sizeof words / sizeof words[0]; n++)
+      if (strlen(words[n]) == length && strncmp(text, words[n], length) == 0)
+        mode = 1u << n;
+    *modes = mode != 0 ? *modes | mode : 0;
+    text += length;
+    if (mode == 0 || *text == '\0')
+      return mode != 0;
+  }
+}
 
 #endif
