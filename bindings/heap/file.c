@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -32,6 +33,12 @@ static struct {
   uint32_t looked_ms; /* when it was asked last who lives */
 } file = {.fd = -1};
 
+/* A file beyond the process's limit would be its end. */
+static bool may_be_so_long(uint64_t bytes) {
+  struct rlimit limit;
+  return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY || bytes <= limit.rlim_cur;
+}
+
 /* At a number where programs do not look for theirs. */
 static int open_file(uint64_t bytes) {
   int low = memfd_create("tutti-heap", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -52,7 +59,7 @@ static bool make_file(void) {
   struct stat about;
   if (file.total > 0)
     return true;
-  int fd = open_file(bytes);
+  int fd = may_be_so_long(bytes) ? open_file(bytes) : -1;
   if (fd < 0 || fstat(fd, &about) != 0)
     return false;
   file.fd = fd;
@@ -72,20 +79,27 @@ bool tt_heap_file_tell(tt_heap_file *made) {
   pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
   tt_heap_lock();
   bool there = !tt_heap.child && make_file() && tt_heap_file_is_ours();
-  if (there)
+  if (there) {
+    tt_heap_check_statics();
     *made = (tt_heap_file){file.fd, file.inode, (uint64_t)file.total * HEAP_GRANULE};
+  }
   tt_heap_unlock();
   pthread_setcancelstate(cancel, NULL);
   return there;
 }
 
-void *tt_heap_place_map(void *at, uint32_t place, size_t bytes, bool shared) {
+bool tt_heap_file_is(uint64_t device, uint64_t inode) { return inode == file.inode && device == file.device; }
+
+void *tt_heap_file_map(void *at, uint64_t offset, size_t bytes, int prot, bool shared) {
   int flags = (shared ? MAP_SHARED : MAP_PRIVATE) | MAP_NORESERVE | (at ? MAP_FIXED : 0);
-  off_t offset = (off_t)place * (off_t)HEAP_GRANULE;
   if (!tt_heap_file_is_ours())
     return NULL;
-  void *made = mmap(at, bytes, PROT_READ | PROT_WRITE, flags, file.fd, offset);
+  void *made = mmap(at, bytes, prot, flags, file.fd, (off_t)offset);
   return made != MAP_FAILED ? made : NULL;
+}
+
+void *tt_heap_place_map(void *at, uint32_t place, size_t bytes, bool shared) {
+  return tt_heap_file_map(at, (uint64_t)place * HEAP_GRANULE, bytes, PROT_READ | PROT_WRITE, shared);
 }
 
 /* ---- places ---- */

@@ -10,32 +10,42 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+bool tt_heap_is_alone(void) {
+  struct stat threads;
+  return stat("/proc/self/task", &threads) == 0 && threads.st_nlink == 3;
+}
+
 /* Where the program has closed the file's descriptor: its own memory with the same contents. Threads that write to it
  * meanwhile wait, where the system can do that. */
-static bool copy_out(void *at, size_t bytes) {
+static bool copy_out(void *at, size_t bytes, int prot) {
   heap_hold held = {.fd = -1};
+  if (!(prot & PROT_READ))
+    return true; /* nobody sees what is there */
   void *made = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (made == MAP_FAILED)
     return false;
   (void)tt_heap_hold(&held, at, bytes);
   memcpy(made, at, bytes);
-  bool moved = syscall(SYS_mremap, made, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, at) ==
-               (long)(uintptr_t)at; /* no hook's mremap: see share.c */
+  bool moved =
+      mprotect(made, bytes, prot) == 0 && syscall(SYS_mremap, made, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, at) ==
+                                              (long)(uintptr_t)at; /* no hook's mremap: see share.c */
   tt_heap_let_go(&held);
   return moved;
 }
 
-void tt_heap_freeze(void *at, uint32_t place, size_t bytes) {
-  if (!tt_heap_place_map(at, place, bytes, false) && !copy_out(at, bytes))
+void tt_heap_freeze(void *at, uint64_t offset, size_t bytes, int prot) {
+  if (!tt_heap_file_map(at, offset, bytes, prot, false) && !copy_out(at, bytes, prot))
     tt_heap_die("fork: no memory for the child's copy of the heap\n");
 }
 
 static void freeze_run(uint32_t first) {
   heap_granule *run = tt_heap_of(first), *last = run + run->count - 1;
-  tt_heap_freeze(tt_heap_at(first), run->place, tt_heap_size(run->count));
+  tt_heap_freeze(tt_heap_at(first), (uint64_t)run->place * HEAP_GRANULE, tt_heap_size(run->count),
+                 PROT_READ | PROT_WRITE);
   run->kind = last->kind = HEAP_FROZEN;
 }
 
@@ -47,11 +57,11 @@ static bool freeze(void) {
     if (tt_heap_of(n)->kind == HEAP_SHARED)
       freeze_run(n);
   }
-  tt_heap_freeze_statics(); /* nobody writes to their places any more: heirs do not matter */
+  tt_heap_freeze_statics(); /* their places are never used again: heirs do not matter */
   return any;
 }
 
-/* false: this thread has it, and a signal's handler forks. Then nothing can be frozen. */
+/* false: this thread has it, or waits for it, and a signal's handler forks. Then nothing can be frozen. */
 static bool lock(void) {
   if (tt_heap_inside)
     return false;
@@ -59,13 +69,15 @@ static bool lock(void) {
   return true;
 }
 
-static bool locked; /* by the fork that goes on */
+static _Thread_local bool locked __attribute__((tls_model("initial-exec"))); /* by this thread's fork */
 
 static void before(void) {
   int error = errno;
   locked = lock();
   if (locked)
     tt_heap_expect_heir(freeze());
+  else
+    tt_heap_lose_sight();
   errno = error;
 }
 
@@ -80,52 +92,57 @@ static void after_in_child(void) {
   if (locked) {
     tt_heap_be_heir();
     tt_heap_unlock();
+  } else {
+    tt_heap_freeze_statics(); /* it is alone, and what it writes to them is not for its parent */
   }
   errno = error;
 }
 
-void tt_heap_watch_forks(void) { pthread_atfork(before, after_in_parent, after_in_child); }
+static pid_t (*next_fork)(void), (*next_Fork)(void); /* dlsym is nothing for a signal's handler */
 
-static bool has_shared(void) {
+static pid_t (*find(const char *name))(void) {
+  void *found = dlsym(RTLD_NEXT, name);
+  pid_t (*next)(void);
+  memcpy(&next, &found, sizeof next);
+  return next;
+}
+
+void tt_heap_watch_forks(void) {
+  next_fork = find("fork");
+  next_Fork = find("_Fork"); /* NULL: the C library is older than 2.34 */
+  pthread_atfork(before, after_in_parent, after_in_child);
+}
+
+/* Of all that would be frozen. *orphaned: other threads may write to static arrays, and the file cannot be mapped. */
+static size_t count_shared(bool *orphaned) {
   if (!lock())
-    return false;
-  bool has = tt_heap_has_shared_statics();
-  for (uint32_t n = 0; n < tt_heap.used && !has; n += tt_heap_of(n)->count)
-    has = tt_heap_of(n)->kind == HEAP_SHARED;
+    return 0;
+  size_t bytes = tt_heap_statics_shared();
+  *orphaned = bytes > 0 && !tt_heap_file_is_ours() && !tt_heap_is_alone();
+  for (uint32_t n = 0; n < tt_heap.used; n += tt_heap_of(n)->count)
+    bytes += tt_heap_of(n)->kind == HEAP_SHARED ? tt_heap_size(tt_heap_of(n)->count) : 0;
   tt_heap_unlock();
-  return has;
+  return bytes;
 }
 
 /* Beyond a limit that the program has set itself the system maps nothing any more, not even over what is there: then
  * there can be no child, which is better than a parent that dies. */
 static bool can_freeze(void) {
-  void *made = mmap(NULL, HEAP_GRANULE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  bool orphaned = false;
+  size_t bytes = count_shared(&orphaned);
+  if (bytes == 0)
+    return true;
+  int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+  void *made = orphaned ? MAP_FAILED : mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
   if (made == MAP_FAILED)
-    return !has_shared();
-  munmap(made, HEAP_GRANULE);
+    return false;
+  munmap(made, bytes);
   return true;
 }
 
-static pid_t fork_by(const char *name) {
-  void *found = dlsym(RTLD_NEXT, name);
-  pid_t (*make_child)(void);
-  memcpy(&make_child, &found, sizeof make_child);
-  if (found)
-    return make_child();
-  errno = ENOSYS;
+static pid_t fail(int error) {
+  errno = error;
   return -1;
-}
-
-static bool may_fork(void) {
-  bool may = tt_heap.bytes == 0 || can_freeze();
-  if (!may)
-    errno = ENOMEM;
-  return may;
-}
-
-static void look_at(pid_t child) {
-  if (child < 0 && tt_heap.bytes > 0 && locked)
-    tt_heap_expect_no_heir();
 }
 
 #define EXPORTED __attribute__((visibility("default")))
@@ -133,22 +150,31 @@ EXPORTED pid_t fork(void);
 EXPORTED pid_t _Fork(void);
 
 pid_t fork(void) {
-  pid_t child = may_fork() ? fork_by("fork") : -1;
-  look_at(child);
+  if (tt_heap.bytes == 0)
+    return find("fork")();
+  if (!can_freeze())
+    return fail(ENOMEM);
+  pid_t child = next_fork();
+  if (locked)
+    tt_heap_have_heir(child < 0);
   return child;
 }
 
 /* Calls no handlers, so that a signal's handler may call it. The C library's fork does not come by here. */
 pid_t _Fork(void) {
+  pid_t (*next)(void) = tt_heap.bytes > 0 ? next_Fork : find("_Fork");
+  if (!next)
+    return fail(ENOSYS);
   if (tt_heap.bytes == 0)
-    return fork_by("_Fork");
-  if (!may_fork())
-    return -1;
-  bool had = locked; /* another fork is under way, and this is called by a handler */
+    return next();
+  if (!can_freeze())
+    return fail(ENOMEM);
+  bool had = locked; /* by another fork, in which this one is called by a handler */
   before();
-  pid_t child = fork_by("_Fork");
+  pid_t child = next();
   (child == 0 ? after_in_child : after_in_parent)();
-  look_at(child);
+  if (locked)
+    tt_heap_have_heir(child < 0);
   locked = had;
   return child;
 }

@@ -100,9 +100,11 @@ bool tt_heap_move(void *from, size_t had, void *to, size_t bytes);
 /* file.c: the file, and its places. All with the lock, but for the first. */
 bool tt_heap_file_tell(tt_heap_file *made); /* makes it at the first time; false: there is none */
 bool tt_heap_file_is_ours(void);            /* its descriptor still is */
+bool tt_heap_file_is(uint64_t device, uint64_t inode);
 /* NULL: it failed. at: NULL: anywhere. */
-void *tt_heap_place_map(void *at, uint32_t place, size_t bytes, bool shared);
-uint32_t tt_heap_place_take(uint32_t count); /* HEAP_NONE: there is no room */
+void *tt_heap_file_map(void *at, uint64_t offset, size_t bytes, int prot, bool shared);
+void *tt_heap_place_map(void *at, uint32_t place, size_t bytes, bool shared); /* to read and write */
+uint32_t tt_heap_place_take(uint32_t count);                                  /* HEAP_NONE: there is no room */
 /* It is empty, and may be used again. */
 void tt_heap_place_give(uint32_t place, uint32_t count);
 /* The same with what is in it, when no process lives that may have inherited it since it was taken. */
@@ -130,19 +132,35 @@ void tt_heap_let_go(heap_hold *held);
 /* statics.c */
 const char *tt_heap_share_statics(void); /* at the start of the program; NULL, or why they stay where they are */
 bool tt_heap_locate_static(const void *data, size_t bytes, uint64_t *offset); /* as tt_heap_locate */
-void tt_heap_freeze_statics(void);                                            /* with the lock */
-bool tt_heap_has_shared_statics(void);                                        /* the same */
+/* With the lock, all of these. */
+void tt_heap_check_statics(void); /* others may have mapped something there: they can be located if nobody has */
+void tt_heap_freeze_statics(void);
+size_t tt_heap_statics_shared(void); /* bytes */
 
 /* fork.c */
 void tt_heap_watch_forks(void);
-void tt_heap_freeze(void *at, uint32_t place, size_t bytes); /* private from now on; with the lock */
+bool tt_heap_is_alone(void); /* the process has one thread */
+/* What lies there in the file is private from now on; with the lock. */
+void tt_heap_freeze(void *at, uint64_t offset, size_t bytes, int prot);
+
+/* maps.c */
+typedef struct heap_map {
+  unsigned char *from, *to;
+  int prot;
+  bool shared;
+  uint64_t offset, device, inode; /* of the file */
+} heap_map;
+/* Those that have some of these bytes, as far as they do. With the lock. false: the system does not tell. */
+bool tt_heap_each_map(const void *memory, size_t bytes, void (*each)(const heap_map *map, void *argument),
+                      void *argument);
 
 /* heirs.c: with the lock */
 uint32_t tt_heap_forks(void); /* so far */
 /* Whether a process may live that comes from a fork after the first `from`, and among the first `to`. */
 bool tt_heap_has_heirs(uint32_t from, uint32_t to);
-void tt_heap_expect_heir(bool any); /* this thread forks; any: there is something to inherit */
-void tt_heap_be_heir(void);         /* the child */
-void tt_heap_expect_no_heir(void);  /* it failed; without the lock */
+void tt_heap_expect_heir(bool any);  /* this thread forks; any: there is something to inherit */
+void tt_heap_be_heir(void);          /* the child */
+void tt_heap_have_heir(bool failed); /* the parent, of its child; without the lock */
+void tt_heap_lose_sight(void);       /* a child was not expected: from now on there are heirs for ever */
 
 #endif

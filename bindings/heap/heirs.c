@@ -33,8 +33,8 @@ static struct {
 } *heirs;                   /* NULL: none was ever expected */
 
 static struct {
-  uint32_t count; /* forks of the owner; a child's stays that of the fork from which it comes */
-  bool blind;     /* there is no memory to look after any */
+  uint32_t count;     /* forks of the owner; a child's stays that of the fork from which it comes */
+  _Atomic bool blind; /* there is no memory to look after any, or one was not expected */
 } forks;
 static _Thread_local heir *expected __attribute__((tls_model("initial-exec"))); /* of this thread's fork */
 
@@ -109,7 +109,7 @@ static bool lives(heir *each) {
 /* A child that ends may have had children meanwhile, in places that were looked at before. */
 bool tt_heap_has_heirs(uint32_t from, uint32_t to) {
   uint32_t before, after;
-  if (!heirs)
+  if (forks.blind || !heirs)
     return forks.blind;
   do {
     before = atomic_load_explicit(&heirs->times, memory_order_acquire);
@@ -168,8 +168,10 @@ void tt_heap_be_heir(void) {
   atomic_store_explicit(&expected->state, HEIR_LIVES, memory_order_release);
 }
 
-void tt_heap_expect_no_heir(void) {
-  if (expected)
+void tt_heap_have_heir(bool failed) {
+  if (expected && failed)
     atomic_store_explicit(&expected->state, HEIR_NONE, memory_order_release);
   expected = NULL;
 }
+
+void tt_heap_lose_sight(void) { forks.blind = true; }

@@ -5,13 +5,11 @@
  * stay so: now others may write to them at any time. */
 #include "heap.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <link.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define LEAST_BYTES ((size_t)1 << 20)
@@ -22,7 +20,8 @@ typedef struct segment {
   size_t bytes;  /* whole pages */
   size_t loaded; /* the first of them: of the program's file */
   uint32_t place;
-  bool shared;
+  bool shared; /* mapped from there */
+  bool known;  /* all of it still was, when the job asked: nobody has mapped anything over it */
 } segment;
 
 static struct {
@@ -53,7 +52,7 @@ static int find_segments(struct dl_phdr_info *program, size_t size, void *unused
   size_t page = (size_t)getpagesize();
   for (int n = 0; n < program->dlpi_phnum && statics.count < SEGMENTS; n++) {
     const ElfW(Phdr) *load = &program->dlpi_phdr[n];
-    if (load->p_type != PT_LOAD || !(load->p_flags & PF_W))
+    if (load->p_type != PT_LOAD || (load->p_flags & (PF_W | PF_X)) != PF_W)
       continue;
     size_t first = begin_of(program, load, page), end = up(load->p_vaddr + load->p_memsz, page);
     size_t of_file = up(load->p_vaddr + load->p_filesz, page);
@@ -63,11 +62,6 @@ static int find_segments(struct dl_phdr_info *program, size_t size, void *unused
                                               .loaded = of_file > first ? of_file - first : 0};
   }
   return 1;
-}
-
-static bool is_alone(void) {
-  struct stat threads;
-  return stat("/proc/self/task", &threads) == 0 && threads.st_nlink == 3;
 }
 
 /* Pages that were never touched are not read: that would take longer than to copy the others. pages: -1: none tells. */
@@ -85,12 +79,14 @@ static bool was_touched(int pages, const unsigned char *at, size_t page) {
   return about[number - known] >> 62 != 0; /* in memory, or swapped out */
 }
 
+/* What is zero costs no memory there. */
+static bool is_zero(const unsigned char *at, size_t bytes) { return *at == 0 && memcmp(at, at + 1, bytes - 1) == 0; }
+
 static void copy(unsigned char *to, const segment *from) {
   size_t page = (size_t)getpagesize();
   int pages = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
-  memcpy(to, from->base, from->loaded);
-  for (size_t at = from->loaded; at < from->bytes; at += page)
-    if (was_touched(pages, from->base + at, page))
+  for (size_t at = 0; at < from->bytes; at += page)
+    if ((at < from->loaded || was_touched(pages, from->base + at, page)) && !is_zero(from->base + at, page))
       memcpy(to + at, from->base + at, page);
   if (pages >= 0)
     close(pages);
@@ -111,7 +107,7 @@ static bool share(segment *of) {
 const char *tt_heap_share_statics(void) {
   tt_heap_file file;
   dl_iterate_phdr(find_segments, NULL);
-  if (statics.count > 0 && !is_alone())
+  if (statics.count > 0 && !tt_heap_is_alone())
     return "the program has threads before it begins";
   if (statics.count > 0 && !tt_heap_file_tell(&file))
     return "there is no file for them";
@@ -135,24 +131,59 @@ bool tt_heap_locate_static(const void *data, size_t bytes, uint64_t *offset) {
   if (!of || tt_heap.child)
     return false;
   tt_heap_lock();
-  bool shared = of->shared;
+  bool known = of->shared && of->known;
   *offset = (uint64_t)of->place * HEAP_GRANULE + (uint64_t)((const unsigned char *)data - of->base);
   tt_heap_unlock();
-  return shared;
+  return known;
+}
+
+/* ---- what lies there now: others may map something over it, as libhugetlbfs does at its start ---- */
+
+static uint64_t offset_of(const segment *of, const unsigned char *at) {
+  return (uint64_t)of->place * HEAP_GRANULE + (uint64_t)(at - of->base);
+}
+
+static bool is_piece(const heap_map *map, const segment *of) {
+  return map->shared && tt_heap_file_is(map->device, map->inode) && map->offset == offset_of(of, map->from);
+}
+
+typedef struct pieces {
+  const segment *of;
+  size_t bytes; /* of them that are ours, to read and write */
+} pieces;
+
+static void count_piece(const heap_map *map, void *argument) {
+  pieces *all = argument;
+  if (is_piece(map, all->of) && map->prot == (PROT_READ | PROT_WRITE))
+    all->bytes += (size_t)(map->to - map->from);
+}
+
+void tt_heap_check_statics(void) {
+  for (int n = 0; n < statics.count; n++) {
+    segment *of = &statics.at[n];
+    pieces all = {.of = of};
+    of->known = of->shared && tt_heap_each_map(of->base, of->bytes, count_piece, &all) && all.bytes == of->bytes;
+  }
+}
+
+/* As it is protected now. */
+static void freeze_piece(const heap_map *map, void *argument) {
+  if (is_piece(map, argument))
+    tt_heap_freeze(map->from, map->offset, (size_t)(map->to - map->from), map->prot);
 }
 
 void tt_heap_freeze_statics(void) {
   for (int n = 0; n < statics.count; n++) {
     segment *of = &statics.at[n];
-    if (of->shared)
-      tt_heap_freeze(of->base, of->place, of->bytes);
+    if (of->shared && !tt_heap_each_map(of->base, of->bytes, freeze_piece, of))
+      tt_heap_freeze(of->base, offset_of(of, of->base), of->bytes, PROT_READ | PROT_WRITE);
     of->shared = false;
   }
 }
 
-bool tt_heap_has_shared_statics(void) {
-  bool has = false;
+size_t tt_heap_statics_shared(void) {
+  size_t bytes = 0;
   for (int n = 0; n < statics.count; n++)
-    has |= statics.at[n].shared;
-  return has;
+    bytes += statics.at[n].shared ? statics.at[n].bytes : 0;
+  return bytes;
 }

@@ -224,20 +224,59 @@ static void lose_descriptor(void) {
   CHECK(pread(fd, text, 7, 0) == 6 && strcmp(text, "theirs") == 0);
 }
 
-/* Beyond a limit that the program has set itself the system maps nothing: fork fails, and the parent lives. */
-static void fork_beyond_limit(void) {
+static void sleep_and_look(const block *of) {
+  look(of);
+  usleep(400000);
+  look(of);
+}
+
+/* Beyond a limit that the program has set itself the system maps nothing: fork fails, and the parent lives; so do
+ * children that it had before, with what they have. */
+static void fork_beyond_limit(int resource) {
   struct rlimit had, low;
-  CHECK(getrlimit(RLIMIT_AS, &had) == 0);
-  low = (struct rlimit){1 << 20, had.rlim_max};
   block of = make_one(1 << 20);
-  CHECK(setrlimit(RLIMIT_AS, &low) == 0 && fork() < 0 && errno == ENOMEM && setrlimit(RLIMIT_AS, &had) == 0);
+  pid_t child = fork_one(sleep_and_look, &of);
+  CHECK(share(heap, of.memory, of.bytes));
+  CHECK(getrlimit(resource, &had) == 0);
+  low = (struct rlimit){1 << 20, had.rlim_max};
+  CHECK(setrlimit(resource, &low) == 0 && fork() < 0 && errno == ENOMEM && setrlimit(resource, &had) == 0);
   look(&of);
+  usleep(110000);
+  block other = make_one(1 << 20);
+  fill(&other, 9); /* not where the child's is */
   await(fork_one(look, &of));
+  await(child);
+  free(other.memory);
+  free(of.memory);
+}
+
+static void *fork_on(void *unused) {
+  for (int n = 0; n < 100; n++) {
+    int status = 0;
+    pid_t child = n % 2 ? fork() : _Fork();
+    if (child == 0)
+      _exit(0);
+    CHECK(waitpid(child, &status, 0) == child && status == 0);
+  }
+  return unused;
+}
+
+static void fork_in_threads(void) {
+  pthread_t thread[3];
+  block of = make_one(1 << 20);
+  for (int n = 0; n < 3; n++)
+    CHECK(pthread_create(&thread[n], NULL, fork_on, NULL) == 0);
+  for (int n = 0; n < 300; n++) {
+    share(heap, of.memory, of.bytes);
+    free(malloc(300000));
+  }
+  for (int n = 0; n < 3; n++)
+    pthread_join(thread[n], NULL);
   free(of.memory);
 }
 
 /* Nobody inherits anything by forks that fail. It is another user's process from here on. */
-static void fail_forks(void) {
+static void fail_forks(bool missed) {
   struct rlimit none = {0, 0};
   block of = make_one(16 << 20);
   long pages = file_pages();
@@ -249,31 +288,41 @@ static void fail_forks(void) {
     look(&of);
     usleep(110000);
   }
-  CHECK(file_pages() < pages + 4 * (16 << 20) / 4096);
+  CHECK(missed || file_pages() < pages + 4 * (16 << 20) / 4096);
   free(of.memory);
 }
 
 static volatile sig_atomic_t handled;
 
-/* Also while this thread changes the heap. */
+/* Also while this thread changes the heap: such a child may see what the parent writes. */
 static void fork_in_handler(int signal) {
+  unsigned char mark = blocks[0].memory[0];
   pid_t child = _Fork();
-  if (child == 0)
-    _exit(blocks[0].memory[0] == blocks[0].mark ? 0 : 1);
+  if (child == 0) {
+    usleep(1000);
+    _exit(blocks[0].memory[0] == mark ? 0 : 2);
+  }
+  blocks[0].memory[0]++;
   handled += child > 0 && signal == SIGALRM;
 }
 
 static void work_interrupted(void) {
   struct itimerval often = {{0, 700}, {0, 700}}, never = {{0, 0}, {0, 0}};
+  int own = 0;
   signal(SIGALRM, fork_in_handler);
   CHECK(setitimer(ITIMER_REAL, &often, NULL) == 0);
-  for (int n = 0; n < 20000 || handled < 50; n++)
+  for (int n = 0; n < 20000 || handled < 50; n++) {
     free(malloc(2 << 20));
+    share(heap, blocks[0].memory, blocks[0].bytes);
+  }
   CHECK(setitimer(ITIMER_REAL, &never, NULL) == 0);
   for (int n = handled; n > 0; n--) {
     int status = 0;
-    CHECK(wait(&status) > 0 && status == 0);
+    CHECK(wait(&status) > 0 && WIFEXITED(status) && WEXITSTATUS(status) != 1);
+    own += WEXITSTATUS(status) == 0;
   }
+  CHECK(own > handled / 4);
+  fill(&blocks[0], blocks[0].mark);
 }
 
 /* What the parent had when it ended is still the child's, and so is what it writes itself. Prints its verdict. */
@@ -344,14 +393,16 @@ int main(int argc, char **argv) {
   }
   CHECK((size_t)file_pages() <
         3 * (most / 4096 + BLOCKS * 16)); /* what lives, and as much that is kept for the next blocks */
-  if (alone)
-    work_interrupted();
   keep_what_is_read();
   see_outlive(argv[0]);
   outlive_first_thread();
   stay_small();
-  fork_beyond_limit();
-  fail_forks();
+  fork_beyond_limit(RLIMIT_AS);
+  fork_beyond_limit(RLIMIT_DATA);
+  fork_in_threads();
+  if (alone)
+    work_interrupted(); /* places that it leaves do not come back: a child may have been missed */
+  fail_forks(alone);
   lose_descriptor();
   puts("all is well");
   return 0;

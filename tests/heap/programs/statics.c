@@ -1,9 +1,10 @@
 /* tests/heap/programs/statics.c - static arrays lie in the file from the start, with what they had; what is written to
  * them is read there; after a fork parent and child each have their own. argv[1]: "private": they stay where they
- * are. */
+ * are; "closed": the program closes the file; "mapped": it maps memory of its own over some; "fast": by _Fork. */
 #include "check.h"
 
 #include <pthread.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -11,7 +12,8 @@ enum { BYTES = 5 << 20, NUMBERS = 1 << 18 };
 
 static int numbers[NUMBERS] = {[0] = 7, [NUMBERS / 2] = 8, [NUMBERS - 1] = 9};
 static unsigned char bytes[BYTES];
-static unsigned char untouched[1 << 30];
+enum { UNTOUCHED = 256 << 20 };
+static unsigned char untouched[UNTOUCHED] __attribute__((aligned(65536)));
 static const tt_heap_offer *heap;
 static tt_heap_file file;
 
@@ -49,12 +51,12 @@ static void be_shared(void) {
   CHECK(pthread_create(&thread, NULL, write_by_thread, (void *)5) == 0 && pthread_join(thread, NULL) == 0);
   look(5);
   CHECK(read_there(&bytes[0]) == 5 && read_there(&bytes[BYTES - 1]) == 5 && read_there(&numbers[NUMBERS / 2]) == 8);
-  CHECK(fstat(file.descriptor, &about) == 0 && about.st_blocks < 32 << 11); /* 16 MiB: not what was never touched */
+  CHECK(fstat(file.descriptor, &about) == 0 && about.st_blocks < 32 << 11); /* 32 MiB: not what was never touched */
 }
 
-static void fork_away(void) {
+static void fork_away(bool fast) {
   int status = 0;
-  pid_t child = fork();
+  pid_t child = fast ? _Fork() : fork();
   if (child == 0) {
     usleep(20000);
     look(5);
@@ -70,8 +72,17 @@ static void fork_away(void) {
   CHECK(!is_there(bytes, sizeof bytes));
 }
 
+/* As libhugetlbfs does: peers do not read what was there before, and it stays at a fork. */
+static void map_over(void) {
+  int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED;
+  CHECK(mmap(&untouched[UNTOUCHED / 2], 65536, PROT_READ | PROT_WRITE, flags, -1, 0) != MAP_FAILED);
+  untouched[UNTOUCHED / 2] = 3;
+  CHECK(heap->file(&file) && !is_there(bytes, sizeof bytes));
+}
+
 int main(int argc, char **argv) {
   bool stay = argc > 1 && strcmp(argv[1], "private") == 0;
+  bool closed = argc > 1 && strcmp(argv[1], "closed") == 0, mapped = argc > 1 && strcmp(argv[1], "mapped") == 0;
   heap = find_heap();
   CHECK(heap->file(&file));
   CHECK(numbers[0] == 7 && numbers[NUMBERS / 2] == 8 && numbers[NUMBERS - 1] == 9 && numbers[1] == 0);
@@ -80,8 +91,18 @@ int main(int argc, char **argv) {
   if (!stay)
     be_shared();
   fill(5);
-  fork_away();
-  CHECK(numbers[NUMBERS / 2] == 8 && untouched[1] == 0);
+  if (mapped)
+    map_over();
+  int copy = dup(file.descriptor);
+  uint64_t offset = 0;
+  heap->locate(bytes, sizeof bytes, &offset);
+  if (closed)
+    close(file.descriptor);
+  fork_away(argc > 1 && strcmp(argv[1], "fast") == 0);
+  unsigned char late = 5;
+  CHECK(stay || mapped ||
+        (pread(copy, &late, 1, (off_t)offset) == 1 && (closed || late == 5))); /* a peer that is late */
+  CHECK(numbers[NUMBERS / 2] == 8 && untouched[1] == 0 && untouched[UNTOUCHED / 2] == (mapped ? 3 : 0));
   puts("all is well");
   return 0;
 }
