@@ -1,8 +1,9 @@
 # Every X_test.c, X_test.sh and X_test.py under src/ and tests/ is a test named by its path: src/dtype/kernels_test.c is
 # "dtype/kernels". Its label is its folder. C tests use cmocka and may use the library's internals; scripts find the
 # programs in $TUTTI_BIN and the sources in $TUTTI_SOURCE. Exit code 77 means skipped.
-# Of jobs of many processes (tests/system, tests/fault, tests/cluster) one runs at a time, and one of those of MPIs
-# (tests/mpi): they start first, since most of them wait more than they compute, and others run beside them.
+# Of jobs of many processes (tests/system, tests/cluster) one runs at a time, of those that fail (tests/fault) another one,
+# and one of those of MPIs (tests/mpi): they start first, since most of them wait more than they compute, and others run
+# beside them.
 pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
 
 function(test_name source result)
@@ -39,8 +40,10 @@ function(test_register name)
   set_tests_properties(${name} PROPERTIES
     LABELS "${folder}" SKIP_RETURN_CODE 77 TIMEOUT ${timeout}
     ENVIRONMENT "${more}")
-  if(folder MATCHES "^(system|fault|cluster)")
+  if(folder MATCHES "^(system|cluster)")
     set_tests_properties(${name} PROPERTIES RESOURCE_LOCK jobs COST 300)
+  elseif(folder MATCHES "^fault")
+    set_tests_properties(${name} PROPERTIES RESOURCE_LOCK jobs_of_faults COST 200)
   elseif(folder MATCHES "^mpi")
     set_tests_properties(${name} PROPERTIES RESOURCE_LOCK jobs_of_mpi COST 200)
   elseif(name IN_LIST long_tests)
