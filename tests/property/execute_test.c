@@ -381,10 +381,10 @@ static bool run_ordered(tt_collective collective, const char *form, const tt_pre
 /* The builds with and without address sanitizer have seeds of their own, and it a quarter as many: it takes far
  * longer. */
 #if SANITIZED
-enum { SHARE = 1 };
+enum { SHARE = 1, STEP = 4 };
 static uint64_t seed_of(uint64_t n) { return 4 * n + 3; }
 #else
-enum { SHARE = 4 };
+enum { SHARE = 4, STEP = 1 };
 static uint64_t seed_of(uint64_t n) { return n / 2 * 4 + n % 2; }
 #endif
 
@@ -415,10 +415,10 @@ static void test_moves_of_any_lengths_run_right_by_cells_and_streams(void **stat
 
 static void test_64_ranks_of_every_collective_under_many_schedules(void **state) {
   (void)state;
-  uint64_t schedules = cases(SCHEDULES);
+  uint64_t schedules = cases(SCHEDULES), turns = (uint64_t)fewer_sanitized(TURNS);
   for (int collective = 0; collective < TT_COLLECTIVE_COUNT; collective++)
     for (uint64_t n = 0, run = 0; run < schedules; n++)
-      run += run_case(seed_of(n), 64, (tt_collective)collective, TURNS) ? TURNS : 0;
+      run += run_case(seed_of(n), 64, (tt_collective)collective, (int)turns) ? turns : 0;
 }
 
 /* The operator is the product of matrices [[a, b], [0, 1]]. */
@@ -431,9 +431,9 @@ static void test_every_preset_that_claims_rank_order_keeps_it(void **state) {
     for (int f = 0; f < info.form_count && info.reduces; f++) {
       int claims = 0;
       for (size_t p = 0; p < count; p++)
-        for (int64_t ranks = 1; ranks <= 33; ranks++)
+        for (int64_t ranks = 1; ranks <= 33; ranks += STEP)
           claims += run_ordered((tt_collective)c, info.form[f], &presets[p], ranks);
-      assert_true(claims >= 33); /* linear always does */
+      assert_true(claims >= 32 / STEP + 1); /* linear always does */
     }
   }
 }

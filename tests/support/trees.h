@@ -4,6 +4,7 @@
 #define TEST_SUPPORT_TREES_H
 
 #include "lower/shape.h"
+#include "support/sanitized.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,7 +13,7 @@
 
 #include <cmocka.h>
 
-enum { TREE_GROUPS = 40 };
+enum { TREE_GROUPS = SANITIZED ? 24 : 40 };
 
 typedef struct built_tree {
   int64_t parent[TREE_GROUPS], round[TREE_GROUPS], rounds;
