@@ -158,6 +158,8 @@ void tt_mpi_helper_end(void) {
 /* Another thread may start a work later, which then posts: so passes count without works too where there are threads.
  */
 void tt_mpi_pass_begin(void) {
+  if (!tt_mpi.threads && passes() == 0 && tt_mpi_queue_running() == 0)
+    return;
   if (depth > 0 || tt_mpi.threads || tt_mpi_queue_running() > 0)
     depth++;
   if (depth != 1)
@@ -173,7 +175,7 @@ void tt_mpi_pass_begin(void) {
 
 /* Where this was the only thread it must be the only one again. */
 void tt_mpi_pass_end(void) {
-  if (depth == 0 || --depth > 0)
+  if (passes() == 0 || depth == 0 || --depth > 0)
     return;
   if (tt_mpi.threads) {
     atomic_fetch_sub_explicit(&tt_mpi_passes, 1, memory_order_relaxed);
