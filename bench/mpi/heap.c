@@ -88,6 +88,7 @@ int main(int argc, char **argv) {
   mode = argc > 1 ? argv[1] : "kept";
   seed = (unsigned)rank;
   int rounds = argc > 2 ? atoi(argv[2]) : 9;
+  memset(arrays, 1, sizeof arrays); /* what was never written is one page of zeros to all readers */
   rounds = rounds < 1 ? 1 : rounds > ROUNDS_MOST ? ROUNDS_MOST : rounds;
   for (int collective = 0; collective < COLLECTIVES; collective++)
     for (size_t bytes = 64 << 10; bytes <= BYTES_MOST; bytes *= 4) {
