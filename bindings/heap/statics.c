@@ -126,22 +126,22 @@ static segment *find(const void *data, size_t bytes) {
   return NULL;
 }
 
+static uint64_t offset_of(const segment *of, const unsigned char *at) {
+  return (uint64_t)of->place * HEAP_GRANULE + (uint64_t)(at - of->base);
+}
+
 bool tt_heap_locate_static(const void *data, size_t bytes, uint64_t *offset) {
   const segment *of = find(data, bytes);
   if (!of || tt_heap.child)
     return false;
   tt_heap_lock();
   bool known = of->shared && of->known;
-  *offset = (uint64_t)of->place * HEAP_GRANULE + (uint64_t)((const unsigned char *)data - of->base);
+  *offset = offset_of(of, data);
   tt_heap_unlock();
   return known;
 }
 
 /* ---- what lies there now: others may map something over it, as libhugetlbfs does at its start ---- */
-
-static uint64_t offset_of(const segment *of, const unsigned char *at) {
-  return (uint64_t)of->place * HEAP_GRANULE + (uint64_t)(at - of->base);
-}
 
 static bool is_piece(const heap_map *map, const segment *of) {
   return map->shared && tt_heap_file_is(map->device, map->inode) && map->offset == offset_of(of, map->from);
