@@ -22,7 +22,14 @@ typedef struct lines {
 
 static pthread_mutex_t guard = PTHREAD_MUTEX_INITIALIZER;
 static lines counted;
-static int64_t recent[TT_MPI_COLLECTIVE_COUNT][2]; /* the line that was counted last; mostly it is the next one too */
+
+/* The line that was counted last; mostly it is the next one, too. */
+typedef struct recent_line {
+  bool known;
+  int64_t at;
+} recent_line;
+
+static recent_line recent[TT_MPI_COLLECTIVE_COUNT][2]; /* by whether calls passed */
 
 /* ---- lines ---- */
 
@@ -31,15 +38,25 @@ static bool is(const tt_mpi_line *line, const tt_mpi_line *like) {
          strcmp(line->authority, like->authority) == 0;
 }
 
+/* The end of a longer one: where its line in a file is. */
+static const char *end_of(const char *authority) {
+  size_t length = strlen(authority), room = sizeof((tt_mpi_line *)NULL)->authority - 1;
+  return authority + (length > room ? length - room : 0);
+}
+
+/* The same as line_of makes of these; a call is counted without making one, where it is as the one before. */
+static bool is_of(const tt_mpi_line *line, const char *text, const char *authority) {
+  return strncmp(line->text, text, sizeof line->text - 1) == 0 && strcmp(line->authority, end_of(authority)) == 0;
+}
+
 /* What it counts is 0 so far. It travels as bytes, all of which are set. */
 static tt_mpi_line line_of(int collective, bool passed, const char *text, const char *authority) {
   tt_mpi_line line;
-  size_t length = strlen(authority), room = sizeof line.authority - 1;
   memset(&line, 0, sizeof line);
   line.collective = collective;
   line.passed = passed;
   snprintf(line.text, sizeof line.text, "%s", text);
-  snprintf(line.authority, sizeof line.authority, "%s", authority + (length > room ? length - room : 0));
+  snprintf(line.authority, sizeof line.authority, "%s", end_of(authority));
   return line;
 }
 
@@ -66,6 +83,8 @@ static int64_t find(lines *in, const tt_mpi_line *like) {
 
 /* Those words of `media` that the line lacks. */
 static void add_media(tt_mpi_line *line, const char *media) {
+  if (strcmp(line->media, media) == 0)
+    return;
   for (size_t length; *media; media += length + (media[length] == '+')) {
     char word[sizeof line->media];
     length = strcspn(media, "+");
@@ -77,32 +96,42 @@ static void add_media(tt_mpi_line *line, const char *media) {
   }
 }
 
-static void count(const tt_mpi_line *like, const char *media, int64_t bytes, int64_t ns) {
-  pthread_mutex_lock(&guard);
-  int64_t *at = &recent[like->collective][like->passed];
-  if (*at >= counted.count || !is(&counted.line[*at], like))
-    *at = find(&counted, like);
-  tt_mpi_line *line = &counted.line[*at];
+/* NULL: none was counted yet. */
+static tt_mpi_line *recent_of(int collective, bool passed) {
+  const recent_line *of = &recent[collective][passed];
+  return of->known ? &counted.line[of->at] : NULL;
+}
+
+/* One more. */
+static tt_mpi_line *line_for(int collective, bool passed, const char *text, const char *authority) {
+  tt_mpi_line *line = recent_of(collective, passed);
+  if (!line || !is_of(line, text, authority)) {
+    tt_mpi_line like = line_of(collective, passed, text, authority);
+    recent[collective][passed] = (recent_line){true, find(&counted, &like)};
+    line = recent_of(collective, passed);
+  }
   line->calls++;
-  line->bytes += bytes;
-  line->ns += ns;
-  add_media(line, media);
-  pthread_mutex_unlock(&guard);
+  return line;
 }
 
 void tt_mpi_count_served(tt_mpi_collective collective, int64_t bytes, int64_t ns, const char *params,
                          const char *authority, const char *media) {
   if (!tt_mpi.statistics)
     return;
-  tt_mpi_line like = line_of((int)collective, false, params ? params : "", authority ? authority : "");
-  count(&like, media ? media : "", bytes, ns);
+  pthread_mutex_lock(&guard);
+  tt_mpi_line *line = line_for((int)collective, false, params ? params : "", authority ? authority : "");
+  line->bytes += bytes;
+  line->ns += ns;
+  add_media(line, media ? media : "");
+  pthread_mutex_unlock(&guard);
 }
 
 void tt_mpi_count_passed(tt_mpi_collective collective, const char *why) {
   if (!tt_mpi.statistics)
     return;
-  tt_mpi_line like = line_of((int)collective, true, why ? why : "", "");
-  count(&like, "", 0, 0);
+  pthread_mutex_lock(&guard);
+  line_for((int)collective, true, why ? why : "", "");
+  pthread_mutex_unlock(&guard);
 }
 
 int64_t tt_mpi_clock_ns(void) {
