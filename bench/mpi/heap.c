@@ -88,12 +88,13 @@ int main(int argc, char **argv) {
   mode = argc > 1 ? argv[1] : "kept";
   seed = (unsigned)rank;
   int rounds = argc > 2 ? atoi(argv[2]) : 9;
-  memset(arrays, 1, sizeof arrays); /* what was never written is one page of zeros to all readers */
   rounds = rounds < 1 ? 1 : rounds > ROUNDS_MOST ? ROUNDS_MOST : rounds;
+  bool fixed = *mode == 's';
+  if (fixed)
+    memset(arrays, 1, sizeof arrays); /* what was never written is one page of zeros to all readers */
   for (int collective = 0; collective < COLLECTIVES; collective++)
     for (size_t bytes = 64 << 10; bytes <= BYTES_MOST; bytes *= 4) {
       char *block[2];
-      bool fixed = *mode == 's';
       float *in = make(bytes, &block[0]), *out = make(bytes, &block[1]);
       int times = *mode == 'l' ? 1 : (int)((4 << 20) / bytes);
       times = times < 2 ? 2 : times;

@@ -79,6 +79,7 @@ static inline uint32_t tt_heap_number(const void *memory) {
 static inline void *tt_heap_at(uint32_t granule) { return tt_heap.base + granule * HEAP_GRANULE; }
 static inline heap_granule *tt_heap_of(uint32_t granule) { return &tt_heap.granule[granule]; }
 static inline size_t tt_heap_size(uint32_t count) { return count * HEAP_GRANULE; }
+static inline uint32_t tt_heap_granules(size_t bytes) { return (uint32_t)((bytes + HEAP_GRANULE - 1) / HEAP_GRANULE); }
 
 /* region.c */
 void tt_heap_die(const char *what) __attribute__((noreturn));
@@ -117,6 +118,8 @@ void tt_heap_use(const void *data, size_t bytes);
 bool tt_heap_locate(const void *data, size_t bytes, uint64_t *offset);
 /* With the lock: it becomes private, without its contents, which are the system's again. false: it stays as it was. */
 bool tt_heap_empty(uint32_t first);
+/* To where only zeros are: pages of zeros are passed over, and cost no memory there. */
+void tt_heap_copy(unsigned char *to, const unsigned char *from, size_t bytes);
 void tt_heap_set_run(uint32_t first); /* the same: `run` of the granules of a shared one */
 
 /* hold.c */

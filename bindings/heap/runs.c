@@ -16,8 +16,6 @@ static heap_granule *of(uint32_t number) { return tt_heap_of(number); }
 
 static uint32_t log_of(uint32_t count) { return 31u - (uint32_t)__builtin_clz(count); }
 
-static uint32_t granules_of(size_t bytes) { return (uint32_t)((bytes + HEAP_GRANULE - 1) / HEAP_GRANULE); }
-
 static uint32_t older(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
 /* What a run is, where nothing is said: private, and never used by a call. */
@@ -201,7 +199,7 @@ static void count_live(size_t bytes) {
 
 static uint32_t take(size_t bytes, uint32_t align, bool *dirty) {
   about run;
-  uint32_t count = granules_of(bytes), all = count + align - 1, first = take_run(all, dirty, &run);
+  uint32_t count = tt_heap_granules(bytes), all = count + align - 1, first = take_run(all, dirty, &run);
   if (first == HEAP_NONE)
     return first;
   first += trim(first, all, count, align, *dirty ? HEAP_DIRTY : HEAP_CLEAN, run);
@@ -221,7 +219,7 @@ static uint64_t spare_of(uint32_t first, uint32_t count) { return (uint64_t)coun
 
 static uint32_t take_spare(size_t bytes) {
   uint64_t found = atomic_load_explicit(&spare, memory_order_relaxed);
-  if (found == 0 || found >> 32 != granules_of(bytes) ||
+  if (found == 0 || found >> 32 != tt_heap_granules(bytes) ||
       !atomic_compare_exchange_strong_explicit(&spare, &found, 0, memory_order_acquire, memory_order_relaxed))
     return HEAP_NONE;
   of((uint32_t)found)->bytes = bytes;
@@ -340,7 +338,7 @@ static void shrink(uint32_t first, uint32_t count) {
 }
 
 static bool resize(uint32_t first, size_t bytes) {
-  uint32_t count = granules_of(bytes);
+  uint32_t count = tt_heap_granules(bytes);
   bool fits = count <= of(first)->count || grow(first, count);
   if (count < of(first)->count && of(first)->kind != HEAP_FROZEN)
     shrink(first, count);

@@ -26,7 +26,7 @@ static void set_kind(uint32_t first, heap_kind kind, uint32_t place) {
 }
 
 /* What is zero, as what was never touched, costs no memory at its new place. */
-static void copy(unsigned char *to, const unsigned char *from, size_t bytes) {
+void tt_heap_copy(unsigned char *to, const unsigned char *from, size_t bytes) {
   static const unsigned char zero[PAGE];
   for (size_t done = 0; done < bytes; done += PAGE) {
     size_t piece = bytes - done < PAGE ? bytes - done : PAGE;
@@ -45,7 +45,7 @@ static bool move_there(uint32_t first, uint32_t place) {
   for (uint32_t done = 0; moved && done < run->count; done += step) {
     uint32_t count = run->count - done < step ? run->count - done : step;
     size_t at = tt_heap_size(done), left = at < run->bytes ? run->bytes - at : 0, all = tt_heap_size(count);
-    copy(made + at, tt_heap_at(first + done), left < all ? left : all);
+    tt_heap_copy(made + at, tt_heap_at(first + done), left < all ? left : all);
     moved = tt_heap_place_map(tt_heap_at(first + done), place + done, all, true) != NULL;
     if (!moved && done > 0)
       tt_heap_die("the system has no memory to map the rest of a block\n");

@@ -29,8 +29,6 @@ static struct {
   int count;
 } statics;
 
-static uint32_t granules_of(size_t bytes) { return (uint32_t)((bytes + HEAP_GRANULE - 1) / HEAP_GRANULE); }
-
 static size_t up(size_t bytes, size_t page) { return (bytes + page - 1) / page * page; }
 
 /* Behind what the loader has made read-only. */
@@ -79,21 +77,18 @@ static bool was_touched(int pages, const unsigned char *at, size_t page) {
   return about[number - known] >> 62 != 0; /* in memory, or swapped out */
 }
 
-/* What is zero costs no memory there. */
-static bool is_zero(const unsigned char *at, size_t bytes) { return *at == 0 && memcmp(at, at + 1, bytes - 1) == 0; }
-
 static void copy(unsigned char *to, const segment *from) {
   size_t page = (size_t)getpagesize();
   int pages = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
   for (size_t at = 0; at < from->bytes; at += page)
-    if ((at < from->loaded || was_touched(pages, from->base + at, page)) && !is_zero(from->base + at, page))
-      memcpy(to + at, from->base + at, page);
+    if (at < from->loaded || was_touched(pages, from->base + at, page))
+      tt_heap_copy(to + at, from->base + at, page);
   if (pages >= 0)
     close(pages);
 }
 
 static bool share(segment *of) {
-  uint32_t count = granules_of(of->bytes), place = tt_heap_place_take(count);
+  uint32_t count = tt_heap_granules(of->bytes), place = tt_heap_place_take(count);
   unsigned char *made = place == HEAP_NONE ? NULL : tt_heap_place_map(NULL, place, of->bytes, true);
   if (!made)
     return false;

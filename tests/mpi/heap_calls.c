@@ -1,7 +1,6 @@
 /* Calls on large blocks of malloc that are kept, freed and taken anew, grown and shared with forked children in
  * between: results are right, and a child's memory is its own. argv[1]: "off": without the heap; "statics": on static
- * arrays. argv[2]: so many forks
- * while a long receive is outstanding. */
+ * arrays. argv[2]: so many forks while a long receive is outstanding. */
 #include <mpi.h>
 
 #include <stdbool.h>

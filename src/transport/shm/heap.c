@@ -50,24 +50,21 @@ void tt_shm_heap_show(tt_shm_rank *rank) {
 }
 
 /* Whether what that path leads to is the rank's file: told before it is opened, as opening what is not could wait, or
- * do something. All such files of a system are on one device. */
-static int check_file(const char *path, const tt_shm_rank *rank) {
-  struct stat about, own;
-  tt_heap_file file;
+ * do something. own: this rank's file: all such files of a system are on one device. */
+static int check_file(const char *path, const tt_shm_rank *rank, const struct stat *own) {
+  struct stat about;
   if (stat(path, &about) != 0)
     return errno;
-  if (!find_file(&file) || fstat(file.descriptor, &own) != 0)
-    return ENOENT;
-  bool is = S_ISREG(about.st_mode) && about.st_dev == own.st_dev && about.st_ino == rank->heap_inode &&
+  bool is = S_ISREG(about.st_mode) && about.st_dev == own->st_dev && about.st_ino == rank->heap_inode &&
             (uint64_t)about.st_size >= rank->heap_bytes;
   return is ? 0 : ESTALE;
 }
 
 /* 0, or why not. Nothing of it can be read yet: see tt_shm_heap_at. */
-static int map(const tt_shm_rank *rank, tt_shm_heap *heap) {
+static int map(const tt_shm_rank *rank, const struct stat *own, tt_shm_heap *heap) {
   char path[64];
   snprintf(path, sizeof path, "/proc/%" PRId32 "/fd/%" PRId32, rank->pid, rank->heap_fd);
-  int error = check_file(path, rank), fd = error ? -1 : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  int error = check_file(path, rank, own), fd = error ? -1 : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
   if (error || fd < 0)
     return error ? error : errno;
   void *base = mmap(NULL, rank->heap_bytes, PROT_NONE, MAP_SHARED | MAP_NORESERVE, fd, 0);
@@ -95,11 +92,14 @@ const void *tt_shm_heap_at(tt_shm_heap *heap, uint64_t offset, size_t bytes) {
 void tt_shm_heap_map(tt_shm *self, tt_shm_finding *mine) {
   self->offer = find_offer();
   self->heap = calloc((size_t)self->rank_count, sizeof *self->heap);
+  tt_heap_file file;
+  struct stat own;
+  bool has = find_file(&file) && fstat(file.descriptor, &own) == 0;
   mine->heap_error = self->heap == NULL ? ENOMEM : 0;
   for (int64_t r = 0; r < self->rank_count && mine->heap_error == 0; r++) {
     const tt_shm_rank *rank = tt_shm_rank_of(self, r);
     if (tt_shm_is_here(rank) && r != self->rank)
-      mine->heap_error = rank->heap_fd >= 0 ? map(rank, &self->heap[r]) : ENOENT;
+      mine->heap_error = has && rank->heap_fd >= 0 ? map(rank, &own, &self->heap[r]) : ENOENT;
   }
 }
 

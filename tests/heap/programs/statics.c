@@ -8,11 +8,10 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-enum { BYTES = 5 << 20, NUMBERS = 1 << 18 };
+enum { BYTES = 5 << 20, NUMBERS = 1 << 18, UNTOUCHED = 256 << 20 };
 
 static int numbers[NUMBERS] = {[0] = 7, [NUMBERS / 2] = 8, [NUMBERS - 1] = 9};
 static unsigned char bytes[BYTES];
-enum { UNTOUCHED = 256 << 20 };
 static unsigned char untouched[UNTOUCHED] __attribute__((aligned(65536)));
 static const tt_heap_offer *heap;
 static tt_heap_file file;
