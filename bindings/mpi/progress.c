@@ -160,9 +160,7 @@ void tt_mpi_helper_end(void) {
 void tt_mpi_pass_begin(void) {
   if (!tt_mpi.threads && passes() == 0 && tt_mpi_queue_running() == 0)
     return;
-  if (depth > 0 || tt_mpi.threads || tt_mpi_queue_running() > 0)
-    depth++;
-  if (depth != 1)
+  if (++depth > 1)
     return;
   tt_mpi_progress();
   atomic_fetch_add_explicit(&tt_mpi_passes, 1, memory_order_seq_cst); /* pairs with tt_mpi_queue_add */

@@ -22,21 +22,9 @@ typedef struct lines {
 
 static pthread_mutex_t guard = PTHREAD_MUTEX_INITIALIZER;
 static lines counted;
-
-/* The line that was counted last; mostly it is the next one, too. */
-typedef struct recent_line {
-  bool known;
-  int64_t at;
-} recent_line;
-
-static recent_line recent[TT_MPI_COLLECTIVE_COUNT][2]; /* by whether calls passed */
+static int64_t recent[TT_MPI_COLLECTIVE_COUNT][2]; /* the line that was counted last; mostly it is the next one too */
 
 /* ---- lines ---- */
-
-static bool is(const tt_mpi_line *line, const tt_mpi_line *like) {
-  return line->collective == like->collective && line->passed == like->passed && strcmp(line->text, like->text) == 0 &&
-         strcmp(line->authority, like->authority) == 0;
-}
 
 /* The end of a longer one: where its line in a file is. */
 static const char *end_of(const char *authority) {
@@ -44,9 +32,10 @@ static const char *end_of(const char *authority) {
   return authority + (length > room ? length - room : 0);
 }
 
-/* The same as line_of makes of these; a call is counted without making one, where it is as the one before. */
-static bool is_of(const tt_mpi_line *line, const char *text, const char *authority) {
-  return strncmp(line->text, text, sizeof line->text - 1) == 0 && strcmp(line->authority, end_of(authority)) == 0;
+/* The same as line_of makes of these: a call that is like the last one is counted without making a line. */
+static bool is(const tt_mpi_line *line, int collective, bool passed, const char *text, const char *authority) {
+  return line->collective == collective && line->passed == passed &&
+         strncmp(line->text, text, sizeof line->text - 1) == 0 && strcmp(line->authority, end_of(authority)) == 0;
 }
 
 /* What it counts is 0 so far. It travels as bytes, all of which are set. */
@@ -74,7 +63,7 @@ static int64_t add(lines *to, const tt_mpi_line *like) {
 
 static int64_t find(lines *in, const tt_mpi_line *like) {
   for (int64_t n = 0; n < in->count; n++)
-    if (is(&in->line[n], like))
+    if (is(&in->line[n], like->collective, like->passed, like->text, like->authority))
       return n;
   return add(in, like);
 }
@@ -96,22 +85,15 @@ static void add_media(tt_mpi_line *line, const char *media) {
   }
 }
 
-/* NULL: none was counted yet. */
-static tt_mpi_line *recent_of(int collective, bool passed) {
-  const recent_line *of = &recent[collective][passed];
-  return of->known ? &counted.line[of->at] : NULL;
-}
-
 /* One more. */
 static tt_mpi_line *line_for(int collective, bool passed, const char *text, const char *authority) {
-  tt_mpi_line *line = recent_of(collective, passed);
-  if (!line || !is_of(line, text, authority)) {
+  int64_t *at = &recent[collective][passed];
+  if (*at >= counted.count || !is(&counted.line[*at], collective, passed, text, authority)) {
     tt_mpi_line like = line_of(collective, passed, text, authority);
-    recent[collective][passed] = (recent_line){true, find(&counted, &like)};
-    line = recent_of(collective, passed);
+    *at = find(&counted, &like);
   }
-  line->calls++;
-  return line;
+  counted.line[*at].calls++;
+  return &counted.line[*at];
 }
 
 void tt_mpi_count_served(tt_mpi_collective collective, int64_t bytes, int64_t ns, const char *params,
