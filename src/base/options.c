@@ -56,8 +56,7 @@ static const tt_option table[] = {
     ROW("TUTTI_HEAP", TT_OPTION_TEXT, 0, "", heap.wanted,
         "on: `tutti run` and `tutti mpirun` preload libtutti-heap.so, so that ranks of a machine read each other's "
         "large blocks of malloc where they lie. parts: also blocks of which calls use only a part. statics: also "
-        "static "
-        "arrays of the program. Both: parts,statics."),
+        "static arrays of the program. Both: parts,statics."),
     ROW("TUTTI_HEAP_BYTES", TT_OPTION_BYTES, 4096, "64K", heap.bytes, "Shortest block of that heap."),
     ROW("TUTTI_PARAMS", TT_OPTION_TEXT, 0, "", choice.params,
         "Parameters for every collective, instead of the profile's choice."),
