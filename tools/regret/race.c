@@ -114,6 +114,8 @@ static int64_t batches_of(const race *of, double time_ns, int64_t most) {
 /* So many calls of that time that a batch is long enough. */
 static void set_calls(race *of, double time_ns) {
   int64_t calls = (int64_t)(BENCH_BATCH_SHARED_NS / time_ns) + 1, size = of->all->group_size;
+  int64_t least = tune_ranks_least_calls(of->all, time_ns);
+  calls = calls < least ? least : calls;
   of->calls = of->all->rooted && calls > size / 2 ? (calls + size - 1) / size * size : calls;
 }
 

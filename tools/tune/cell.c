@@ -59,9 +59,12 @@ static tutti_status run_rules(cell *of, int64_t batches) { return run(of, "", ba
 static tutti_status calibrate(cell *of) {
   tutti_status status = TUTTI_OK;
   double batch_ns = 0;
-  for (of->calls = 0; status == TUTTI_OK && batch_ns < TUNE_BATCH_NS; batch_ns = of->rules_ns * (double)of->calls) {
+  int64_t least = 1;
+  for (of->calls = 0; status == TUTTI_OK && (of->calls < least || batch_ns < TUNE_BATCH_NS);) {
     of->calls = bench_more_calls(of->calls, (int64_t)batch_ns, TUNE_BATCH_NS);
     status = run_rules(of, 3);
+    batch_ns = of->rules_ns * (double)of->calls;
+    least = tune_ranks_least_calls(of->all, of->rules_ns);
   }
   return status;
 }

@@ -65,9 +65,12 @@ static tutti_status run(check *of, const char *params, int64_t batches, double *
 static tutti_status calibrate(check *of) {
   tutti_status status = TUTTI_OK;
   double batch_ns = 0, time_ns = 0;
-  for (of->calls = 0; status == TUTTI_OK && batch_ns < BATCH_NS; batch_ns = time_ns * (double)of->calls) {
+  int64_t least = 1;
+  for (of->calls = 0; status == TUTTI_OK && (of->calls < least || batch_ns < BATCH_NS);) {
     of->calls = bench_more_calls(of->calls, (int64_t)batch_ns, BATCH_NS);
     status = run(of, "", 3, &time_ns);
+    batch_ns = time_ns * (double)of->calls;
+    least = tune_ranks_least_calls(of->all, time_ns);
   }
   return status;
 }

@@ -78,3 +78,5 @@ double tune_load_others(const tune_load *begin, const tune_load *end) {
 bool tune_load_disturbs(double others, int64_t cores, int64_t ranks) {
   return others > TOLERATED && others + (double)ranks > (double)cores;
 }
+
+bool tune_load_shares_cores(int64_t ranks) { return ranks > sysconf(_SC_NPROCESSORS_ONLN); }

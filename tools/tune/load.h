@@ -23,4 +23,7 @@ double tune_load_others(const tune_load *begin, const tune_load *end);
 /* Those that they used were not idle otherwise. */
 bool tune_load_disturbs(double others, int64_t cores, int64_t ranks);
 
+/* Whether so many ranks of this machine have no core each. */
+bool tune_load_shares_cores(int64_t ranks);
+
 #endif

@@ -1,10 +1,11 @@
 /* tools/tune/ranks.c - see ranks.h. Batches are those of `tutti bench`: a barrier, then calls one behind the other
- * whose roots rotate. */
+ * whose roots rotate; or those of `tutti bench --apart`, with a barrier before each call. */
 #include "ranks.h"
 
 #include "bench/stats.h"
 
 #include "base/base.h"
+#include "job/comm.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,6 +13,8 @@
 #include <string.h>
 
 #define RENEWED_AFTER 48 /* tries on one communicator */
+#define BRIEF_NS 1e6     /* a call for which single readings say little */
+#define IN_STEP 8        /* calls, after which those that follow take as long as any later ones */
 
 /* ---- life ---- */
 
@@ -143,20 +146,48 @@ static tutti_status run_calls(tune_ranks *all, int64_t calls) {
   return status;
 }
 
-static tutti_status run_batch(tune_ranks *all, int64_t calls, int64_t *elapsed_ns) {
+static int64_t calls_of_reading(const tune_command *command) { return command->apart ? 1 : command->count; }
+
+static int64_t readings_of(const tune_command *command) {
+  return command->batches * command->count / calls_of_reading(command);
+}
+
+/* Of calls with nothing between them, behind a barrier: when the last rank has ended, and when the first one has begun.
+ * As negative numbers, the first beginning is the largest. */
+typedef struct reading {
+  double end_ns, minus_begin_ns;
+} reading;
+
+static tutti_status read_calls(tune_ranks *all, const tune_command *command, reading *at) {
   tutti_status status = tutti_barrier(all->words);
-  int64_t start_ns = tt_clock_ns();
+  double begin_ns = (double)tt_clock_ns();
   if (status == TUTTI_OK)
-    status = run_calls(all, calls);
-  *elapsed_ns = tt_clock_ns() - start_ns;
+    status = run_calls(all, calls_of_reading(command));
+  at->end_ns = (double)tt_clock_ns();
+  at->minus_begin_ns = -begin_ns;
+  if (!command->apart) { /* ranks of other machines have other clocks: only what a rank takes can be compared */
+    at->end_ns -= begin_ns;
+    at->minus_begin_ns = 0;
+  }
   return status;
 }
 
-/* The first calls compile, for each root that there will be; they are not timed. */
+/* The first calls compile, for each root that there will be, and ranks that share cores come into step; they are not
+ * timed. */
 static int64_t untimed_calls(const tune_ranks *all, const tune_command *command) {
   int64_t timed = command->count * command->batches;
   int64_t roots = !all->rooted ? 1 : command->root == TUNE_TURNS || timed > all->group_size ? all->group_size : timed;
-  return roots + command->count / 8;
+  return roots + (!command->apart ? command->count / 8 : command->count < IN_STEP ? command->count : IN_STEP);
+}
+
+static tutti_status run_untimed(tune_ranks *all, const tune_command *command) {
+  int64_t calls = untimed_calls(all, command);
+  if (!command->apart)
+    return run_calls(all, calls);
+  tutti_status status = TUTTI_OK;
+  for (reading ignored; calls > 0 && status == TUTTI_OK; calls--)
+    status = read_calls(all, command, &ignored);
+  return status;
 }
 
 static void set_turn(tune_ranks *all, const tune_command *command) {
@@ -164,31 +195,52 @@ static void set_turn(tune_ranks *all, const tune_command *command) {
     all->calls = command->root;
 }
 
-static tutti_status run_try(tune_ranks *all, const tune_command *command, int64_t *batch_ns) {
+static tutti_status run_try(tune_ranks *all, const tune_command *command, reading *readings) {
   const char *name = tt_compose_info(all->collective).name;
   tutti_status status = tutti_comm_set_params(all->target, name, *command->params ? command->params : NULL);
   set_turn(all, command);
   if (status == TUTTI_OK)
-    status = run_calls(all, untimed_calls(all, command));
+    status = run_untimed(all, command);
   set_turn(all, command);
-  for (int64_t b = 0; b < command->batches && b < TUNE_BATCHES && status == TUTTI_OK; b++)
-    status = run_batch(all, command->count, &batch_ns[b]);
+  for (int64_t n = 0; n < readings_of(command) && status == TUTTI_OK; n++)
+    status = read_calls(all, command, &readings[n]);
   return status;
 }
 
+static double time_of(const tune_command *command, const reading *readings, double *room) {
+  for (int64_t n = 0; n < readings_of(command); n++)
+    room[n] = readings[n].end_ns + readings[n].minus_begin_ns;
+  return bench_median(room, readings_of(command)) / (double)calls_of_reading(command);
+}
+
 /* What all ranks have come to: a plan that cannot be made is so for all, before anything has moved. Other errors have
- * broken the communicator, or will. */
-static tutti_status measure(tune_ranks *all, const tune_command *command, int64_t slowest_ns[static TUNE_BATCHES]) {
-  int64_t mine[TUNE_BATCHES + 1] = {0}, most[TUNE_BATCHES + 1];
-  tutti_status own = run_try(all, command, mine + 1);
-  mine[0] = own;
+ * broken the communicator, or will. mine, most: room for the readings and one more, the status. */
+static tutti_status measure_in(tune_ranks *all, const tune_command *command, reading *mine, reading *most,
+                               double *time_ns) {
+  const int64_t count = readings_of(command);
+  tutti_status own = run_try(all, command, mine);
+  mine[count].end_ns = own;
   if (own != TUTTI_OK && own != TUTTI_ERR_PLAN)
     return own;
-  tutti_status status = tutti_allreduce(mine, most, TUNE_BATCHES + 1, TUTTI_INT64, TUTTI_MAX, all->words);
+  tutti_status status = tutti_allreduce(mine, most, 2 * (count + 1), TUTTI_FLOAT64, TUTTI_MAX, all->words);
   if (status != TUTTI_OK)
     return status;
-  memcpy(slowest_ns, most + 1, TUNE_BATCHES * sizeof *most);
-  return (tutti_status)most[0];
+  status = (tutti_status)most[count].end_ns;
+  if (status == TUTTI_OK)
+    *time_ns = time_of(command, most, (double *)mine);
+  return status;
+}
+
+static tutti_status measure(tune_ranks *all, const tune_command *command, double *time_ns) {
+  size_t room = (size_t)readings_of(command) + 1;
+  reading *mine = calloc(2 * room, sizeof *mine);
+  if (!mine) {
+    tutti_comm_abort(all->words, "no memory for readings");
+    return tt_fail(TUTTI_ERR_MEMORY, "no memory for the times of %zu calls", room);
+  }
+  tutti_status status = measure_in(all, command, mine, mine + room, time_ns);
+  free(mine);
+  return status;
 }
 
 static tutti_status sum_load(tune_ranks *all, tune_load *load) {
@@ -207,7 +259,7 @@ static tutti_status sum_load(tune_ranks *all, tune_load *load) {
 /* ---- ranks that are told ---- */
 
 static tutti_status obey(tune_ranks *all, const tune_command *command) {
-  int64_t ignored[TUNE_BATCHES];
+  double ignored_ns;
   tune_load load;
   static tune_fit ignored_fit;
   switch (command->verb) {
@@ -218,7 +270,7 @@ static tutti_status obey(tune_ranks *all, const tune_command *command) {
   case TUNE_FIT:
     return tune_fit_measure(all->target, all->words, false, &ignored_fit);
   case TUNE_TRY: {
-    tutti_status status = measure(all, command, ignored);
+    tutti_status status = measure(all, command, &ignored_ns);
     return status == TUTTI_ERR_PLAN ? TUTTI_OK : status;
   }
   case TUNE_LOAD:
@@ -242,6 +294,12 @@ tutti_status tune_ranks_serve(tune_ranks *all) {
 }
 
 /* ---- rank 0 ---- */
+
+bool tune_ranks_apart(const tune_ranks *all) { return !all->words->apart && tune_load_shares_cores(all->group_size); }
+
+int64_t tune_ranks_least_calls(const tune_ranks *all, double call_ns) {
+  return tune_ranks_apart(all) && call_ns < BRIEF_NS ? IN_STEP : 1;
+}
 
 tutti_status tune_lead_group(tune_ranks *all, int64_t count) {
   tune_command command = {.verb = TUNE_GROUP, .count = count};
@@ -283,21 +341,13 @@ static tutti_status lead_renew(tune_ranks *all) {
 
 tutti_status tune_lead_try(tune_ranks *all, const char *params, int64_t root, int64_t calls, int64_t batches,
                            double *time_ns) {
-  tune_command command = {.verb = TUNE_TRY, .count = calls, .batches = batches, .root = root};
-  int64_t slowest_ns[TUNE_BATCHES];
-  double call_ns[TUNE_BATCHES];
+  tune_command command = {
+      .verb = TUNE_TRY, .count = calls, .batches = batches, .root = root, .apart = tune_ranks_apart(all)};
   snprintf(command.params, sizeof command.params, "%s", params);
   tutti_status status = ++all->tries == RENEWED_AFTER ? lead_renew(all) : TUTTI_OK;
   if (status == TUTTI_OK)
     status = say(all->words, &command);
-  if (status == TUTTI_OK)
-    status = measure(all, &command, slowest_ns);
-  if (status != TUTTI_OK)
-    return status;
-  for (int64_t b = 0; b < batches; b++)
-    call_ns[b] = (double)slowest_ns[b] / (double)calls;
-  *time_ns = bench_median(call_ns, batches);
-  return TUTTI_OK;
+  return status == TUTTI_OK ? measure(all, &command, time_ns) : status;
 }
 
 tutti_status tune_lead_load(tune_ranks *all, tune_load *load) {

@@ -13,7 +13,6 @@
 #include "load.h"
 
 #define TUNE_TEXT 512   /* of parameters */
-#define TUNE_BATCHES 16 /* of a try */
 #define TUNE_TURNS (-1) /* roots take turns, over all calls */
 
 typedef enum tune_verb {
@@ -33,6 +32,7 @@ typedef struct tune_command {
   int64_t count;          /* GROUP: of ranks; CELL: bytes; TRY: calls of a batch */
   int64_t batches;        /* TRY */
   int64_t root;           /* TRY: of the first call; TUNE_TURNS */
+  int32_t apart;          /* TRY: a barrier before each call */
   char params[TUNE_TEXT]; /* TRY; "": what the profile chooses */
 } tune_command;
 
@@ -66,8 +66,14 @@ tutti_status tune_lead_leave(tune_ranks *all);
 tutti_status tune_lead_end(tune_ranks *all);
 /* The next tries are of that task, over buffers allocated anew. */
 tutti_status tune_lead_cell(tune_ranks *all, const tt_task *task);
-/* The time of a call, in ns: the median of so many batches, each that of its slowest rank. TUTTI_ERR_PLAN: the
- * parameters make no plan here; any other error is the end. */
+/* Whether the group's ranks share the cores of one machine. They would run ahead into the next calls at times, and at
+ * others not: so each of their calls stands behind a barrier. */
+bool tune_ranks_apart(const tune_ranks *all);
+/* Of a batch, where a call takes about so long. */
+int64_t tune_ranks_least_calls(const tune_ranks *all, double call_ns);
+/* The time of a call, in ns: the median of so many batches, each that of its slowest rank; where calls are apart, that
+ * of all batches' single calls, from the first rank's beginning to the last one's end. TUTTI_ERR_PLAN: the parameters
+ * make no plan here; any other error is the end. */
 tutti_status tune_lead_try(tune_ranks *all, const char *params, int64_t root, int64_t calls, int64_t batches,
                            double *time_ns);
 

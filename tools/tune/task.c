@@ -1,16 +1,15 @@
 /* tools/tune/task.c - see task.h. */
 #include "task.h"
+#include "load.h"
 
 #include "bench/layout.h"
 #include "job/job.h"
 #include "transport/shm/shm.h"
 
-#include <unistd.h>
-
 #define CELLS_BYTES 2048 /* calls up to so long run in cells */
 
 tt_task tune_task_of(const tt_problem *problem, const tt_topo *topo, bool apart, int64_t bytes) {
-  bool crowded = problem->rank_count > sysconf(_SC_NPROCESSORS_ONLN);
+  bool crowded = tune_load_shares_cores(problem->rank_count);
   return (tt_task){.problem = *problem,
                    .topo = topo,
                    .bytes = bytes,
