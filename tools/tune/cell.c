@@ -143,22 +143,45 @@ static tutti_status order_by_model(cell *of, const tt_task *task) {
   return status;
 }
 
-static tutti_status screen(cell *of, int64_t *tried) {
+/* One that was disturbed would make all of its candidates look fast: so it is the median of three neighbors; of two,
+ * the shorter. */
+static double reference_near(const double *reference_ns, int64_t count, int64_t at) {
+  double near[3];
+  if (count < 3)
+    return count == 2 && reference_ns[1] < reference_ns[0] ? reference_ns[1] : reference_ns[0];
+  int64_t first = at == 0 ? 0 : at + 1 < count ? at - 1 : count - 3;
+  memcpy(near, reference_ns + first, sizeof near);
+  return bench_median(near, 3);
+}
+
+/* Each once: its time stands where its ratio will. */
+static tutti_status screen_all(cell *of, double *reference_ns, int64_t *tried) {
   tutti_status status = TUTTI_OK;
   int64_t n = 0;
   for (; n < of->count && status == TUTTI_OK && (n < SURVIVORS_LEAST || spent_ns(of) < of->budget_ns / 2); n++) {
     runner *at = &of->runner[of->order[n]];
-    double time_ns = 0;
     status = n % REFERENCE_EVERY == 0 ? run_rules(of, 2) : TUTTI_OK;
+    reference_ns[n / REFERENCE_EVERY] = of->rules_ns;
     if (status == TUTTI_OK)
-      status = run(of, at->params, 2, &time_ns);
-    if (status == TUTTI_OK)
-      at->ratio[at->count++] = time_ns / of->rules_ns;
+      status = run(of, at->params, 2, &at->ratio[0]);
+    at->count = status == TUTTI_OK;
     if (status == TUTTI_ERR_PLAN)
       status = TUTTI_OK;
   }
   *tried = n;
-  sort(of, n);
+  return status;
+}
+
+static tutti_status screen(cell *of, int64_t *tried) {
+  double *reference_ns = calloc((size_t)(of->count / REFERENCE_EVERY) + 1, sizeof *reference_ns);
+  if (!reference_ns)
+    return tt_fail(TUTTI_ERR_MEMORY, "no memory for references");
+  tutti_status status = screen_all(of, reference_ns, tried);
+  int64_t count = (*tried + REFERENCE_EVERY - 1) / REFERENCE_EVERY;
+  for (int64_t n = 0; n < *tried; n++)
+    of->runner[of->order[n]].ratio[0] /= reference_near(reference_ns, count, n / REFERENCE_EVERY);
+  free(reference_ns);
+  sort(of, *tried);
   return status;
 }
 
