@@ -1,6 +1,7 @@
 /* tools/tune/mpi/calls.c - one task in an MPI program. Batches are those of tools/tune/ranks.c: a barrier, then calls
- * one behind the other whose roots rotate. */
+ * one behind the other whose roots rotate; or, where ranks share cores, a barrier before each call. */
 #include "tools/tune/mpi/calls.h"
+#include "tools/tune/load.h"
 
 #include "bench/stats.h"
 
@@ -8,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BATCHES = 4 };
+enum { BATCHES = 4, IN_STEP = 8 /* see tools/tune/ranks.c */ };
 
 /* ---- life ---- */
 
@@ -83,7 +84,7 @@ static void run(tune_mpi_calls *of, bool on_tutti, int64_t count) {
 }
 
 /* The first calls compile, and wake what has slept; they are not timed. */
-double tune_mpi_calls_time(tune_mpi_calls *calls, bool on_tutti, int64_t each) {
+static double time_together(tune_mpi_calls *calls, bool on_tutti, int64_t each) {
   double mine[BATCHES], slowest[BATCHES];
   run(calls, on_tutti, calls->size + each / 8);
   for (int b = 0; b < BATCHES; b++) {
@@ -94,4 +95,35 @@ double tune_mpi_calls_time(tune_mpi_calls *calls, bool on_tutti, int64_t each) {
   }
   PMPI_Allreduce(mine, slowest, BATCHES, MPI_DOUBLE, MPI_MAX, calls->words);
   return bench_median(slowest, BATCHES) / (double)each;
+}
+
+/* When a call has ended, and, as a negative number, when it has begun: the largest are the last end and the first
+ * beginning. */
+static void run_apart(tune_mpi_calls *calls, bool on_tutti, double ends[static 2]) {
+  PMPI_Barrier(calls->words);
+  ends[1] = -(double)tt_clock_ns();
+  run(calls, on_tutti, 1);
+  ends[0] = (double)tt_clock_ns();
+}
+
+static double time_apart(tune_mpi_calls *calls, bool on_tutti, int64_t each) {
+  int count = (int)(BATCHES * each);
+  double ignored[2], *mine = calloc((size_t)count, 2 * sizeof *mine), *most = calloc((size_t)count, 2 * sizeof *most);
+  if (!mine || !most)
+    MPI_Abort(MPI_COMM_WORLD, 1);
+  for (int64_t n = calls->size + (each < IN_STEP ? each : IN_STEP); n > 0; n--)
+    run_apart(calls, on_tutti, ignored);
+  for (int n = 0; n < count; n++)
+    run_apart(calls, on_tutti, mine + 2 * n);
+  PMPI_Allreduce(mine, most, 2 * count, MPI_DOUBLE, MPI_MAX, calls->words);
+  for (int n = 0; n < count; n++)
+    mine[n] = most[2 * n] + most[2 * n + 1];
+  double median_ns = bench_median(mine, count);
+  free(mine);
+  free(most);
+  return median_ns;
+}
+
+double tune_mpi_calls_time(tune_mpi_calls *calls, bool on_tutti, int64_t each) {
+  return (tune_load_shares_cores(calls->size) ? time_apart : time_together)(calls, on_tutti, each);
 }
