@@ -213,20 +213,24 @@ static inline int bench_watch(const bench_library *library, const bench_command 
   return command->verb == BENCH_WATCH && library->watch ? library->watch(on, text) : BENCH_OK;
 }
 
+typedef struct bench_time {
+  int64_t begin_ns, elapsed_ns; /* begin: of the last call, where calls are apart */
+} bench_time;
+
 /* Each call on its own: no rank goes on to the next one before all have come. */
 static inline int bench_batch_apart(const bench_library *library, const bench_point *point,
-                                    const bench_command *command, int root, int64_t calls, int64_t *elapsed_ns,
+                                    const bench_command *command, int root, int64_t calls, bench_time *time,
                                     char *text) {
   int result = BENCH_OK;
-  *elapsed_ns = 0;
+  *time = (bench_time){0};
   for (int64_t i = 0; i < calls && result == BENCH_OK; i++) {
     result = library->barrier(text);
     if (result == BENCH_OK)
       result = bench_watch(library, command, true, text);
-    int64_t start_ns = bench_clock_ns();
+    time->begin_ns = bench_clock_ns();
     if (result == BENCH_OK)
       result = bench_one(library, point, command, root, text);
-    *elapsed_ns += bench_clock_ns() - start_ns;
+    time->elapsed_ns += bench_clock_ns() - time->begin_ns;
     if (result == BENCH_OK)
       result = bench_watch(library, command, false, text);
     root = root + 1 == point->size ? 0 : root + 1;
@@ -235,7 +239,7 @@ static inline int bench_batch_apart(const bench_library *library, const bench_po
 }
 
 static inline int bench_batch_together(const bench_library *library, const bench_point *point,
-                                       const bench_command *command, int root, int64_t calls, int64_t *elapsed_ns,
+                                       const bench_command *command, int root, int64_t calls, bench_time *time,
                                        char *text) {
   int result = library->barrier(text);
   if (result == BENCH_OK)
@@ -245,14 +249,13 @@ static inline int bench_batch_together(const bench_library *library, const bench
     result = bench_one(library, point, command, root, text);
     root = root + 1 == point->size ? 0 : root + 1;
   }
-  *elapsed_ns = bench_clock_ns() - start_ns;
+  *time = (bench_time){.elapsed_ns = bench_clock_ns() - start_ns};
   return result == BENCH_OK ? bench_watch(library, command, false, text) : result;
 }
 
 static inline int bench_batch_of(const bench_library *library, const bench_point *point, const bench_command *command,
-                                 int root, int64_t calls, int64_t *elapsed_ns, char *text) {
-  return (command->apart ? bench_batch_apart : bench_batch_together)(library, point, command, root, calls, elapsed_ns,
-                                                                     text);
+                                 int root, int64_t calls, bench_time *time, char *text) {
+  return (command->apart ? bench_batch_apart : bench_batch_together)(library, point, command, root, calls, time, text);
 }
 
 /* What has to come behind each call, after so many calls without it. A chain of messages goes from each call to the
@@ -264,30 +267,30 @@ static inline double bench_delay_ns(const bench_command *command, int64_t elapse
 
 /* A batch with a delay, behind the same calls without it, which say how long they are. */
 static inline int bench_batch_delayed(const bench_library *library, bench_point *point, const bench_command *command,
-                                      int root, int64_t calls, int64_t *elapsed_ns, char *text) {
+                                      int root, int64_t calls, bench_time *time, char *text) {
   bench_command plain = *command;
-  int64_t plain_ns;
+  bench_time without;
   plain.verb = BENCH_RUN;
-  int result = bench_batch_of(library, point, &plain, root, calls, &plain_ns, text);
+  int result = bench_batch_of(library, point, &plain, root, calls, &without, text);
   if (result != BENCH_OK)
     return result;
-  bench_spinner_set(&point->spin, bench_delay_ns(command, plain_ns, calls));
-  result = bench_batch_of(library, point, command, root, calls, elapsed_ns, text);
+  bench_spinner_set(&point->spin, bench_delay_ns(command, without.elapsed_ns, calls));
+  result = bench_batch_of(library, point, command, root, calls, time, text);
   point->spin.steps = 0;
-  if (result == BENCH_OK && plain_ns > 0)
-    bench_spinner_learn(&point->spin, ((double)*elapsed_ns / (double)plain_ns - 1) / command->delay);
+  if (result == BENCH_OK && without.elapsed_ns > 0)
+    bench_spinner_learn(&point->spin, ((double)time->elapsed_ns / (double)without.elapsed_ns - 1) / command->delay);
   return result;
 }
 
 static inline int bench_batch(const bench_library *library, bench_point *point, const bench_command *command,
-                              int64_t calls, int64_t *elapsed_ns, char *text) {
+                              int64_t calls, bench_time *time, char *text) {
   int root = (int)(point->next_root % (uint64_t)point->size);
   if (command->mode != BENCH_NONBLOCKING || command->parts & BENCH_POST)
     point->next_root += (uint64_t)calls;
-  int result = command->delay > 0 ? bench_batch_delayed(library, point, command, root, calls, elapsed_ns, text)
-                                  : bench_batch_of(library, point, command, root, calls, elapsed_ns, text);
+  int result = command->delay > 0 ? bench_batch_delayed(library, point, command, root, calls, time, text)
+                                  : bench_batch_of(library, point, command, root, calls, time, text);
   point->watched_calls += calls;
-  point->watched_ns += *elapsed_ns;
+  point->watched_ns += time->elapsed_ns;
   return result;
 }
 
@@ -307,15 +310,18 @@ static inline void bench_take_spent(const bench_library *library, bench_point *p
 /* A first batch, shorter and not timed, brings code and data back into the caches. It takes no root's turn. */
 static inline int bench_run(const bench_library *library, bench_point *point, const bench_command *command,
                             bench_reply *reply) {
-  int64_t ignored;
+  bench_time time;
   uint64_t first_root = point->next_root;
   if (command->check)
     memset(point->out, 0xA5, point->out_bytes);
-  int result = bench_batch(library, point, command, command->calls / 8 + 1, &ignored, reply->text);
+  int result = bench_batch(library, point, command, command->calls / 8 + 1, &time, reply->text);
   bench_take_spent(library, point, command, &reply->spent);
   point->next_root = first_root;
-  for (; result == BENCH_OK && reply->batches < command->batches; reply->batches++)
-    result = bench_batch(library, point, command, command->calls, &reply->batch_ns[reply->batches], reply->text);
+  for (; result == BENCH_OK && reply->batches < command->batches; reply->batches++) {
+    result = bench_batch(library, point, command, command->calls, &time, reply->text);
+    reply->batch_ns[reply->batches] = time.elapsed_ns;
+    reply->begin_ns[reply->batches] = command->calls == 1 ? time.begin_ns : 0;
+  }
   bench_take_spent(library, point, command, &reply->spent);
   if (library->ran)
     library->ran(&reply->ran);

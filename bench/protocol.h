@@ -88,9 +88,10 @@ typedef struct bench_reply {
   int32_t batches;
   int64_t elapsed_ns; /* since the point began; in jobs without a driver */
   int64_t batch_ns[BENCH_BATCHES];
-  bench_spent spent;     /* where it was asked for */
-  bench_ran ran;         /* in the batches */
-  char text[BENCH_TEXT]; /* an error, or at first the library and its version */
+  int64_t begin_ns[BENCH_BATCHES]; /* where all ranks have one clock and a batch is a call that is apart; else 0 */
+  bench_spent spent;               /* where it was asked for */
+  bench_ran ran;                   /* in the batches */
+  char text[BENCH_TEXT];           /* an error, or at first the library and its version */
 } bench_reply;
 
 /* What all ranks have replied. */
@@ -98,7 +99,9 @@ typedef struct bench_answer {
   int result; /* the worst bench_result */
   int batch_count;
   int64_t elapsed_ns;                /* the longest */
-  int64_t slowest_ns[BENCH_BATCHES]; /* of each batch, the longest time over the ranks */
+  int64_t slowest_ns[BENCH_BATCHES]; /* of each batch, the longest time over the ranks; or, where begin_ns says when
+                                      * it began, from the first rank's beginning to the last one's end */
+  int64_t first_ns[BENCH_BATCHES];   /* the first one's beginning; 0: unknown */
   bench_levels levels;               /* of those that say it */
   bench_ran ran;                     /* the media of all ranks */
   char text[BENCH_TEXT];             /* of the first rank with that result that has one */
@@ -119,6 +122,13 @@ static inline void bench_ran_add(bench_ran *all, const bench_ran *more) {
   }
 }
 
+static inline void bench_answer_add_batch(bench_answer *answer, const bench_reply *reply, int b) {
+  int64_t begin_ns = reply->begin_ns[b], first_ns = answer->first_ns[b];
+  int64_t last_ns = first_ns + answer->slowest_ns[b], end_ns = begin_ns + reply->batch_ns[b];
+  answer->first_ns[b] = first_ns == 0 || begin_ns < first_ns ? begin_ns : first_ns;
+  answer->slowest_ns[b] = (end_ns > last_ns ? end_ns : last_ns) - answer->first_ns[b];
+}
+
 static inline void bench_answer_add(bench_answer *answer, const bench_reply *reply) {
   if (reply->result > answer->result || answer->text[0] == '\0') {
     answer->result = reply->result > answer->result ? reply->result : answer->result;
@@ -129,8 +139,7 @@ static inline void bench_answer_add(bench_answer *answer, const bench_reply *rep
   answer->batch_count = reply->batches;
   answer->elapsed_ns = reply->elapsed_ns > answer->elapsed_ns ? reply->elapsed_ns : answer->elapsed_ns;
   for (int b = 0; b < reply->batches; b++)
-    if (reply->batch_ns[b] > answer->slowest_ns[b])
-      answer->slowest_ns[b] = reply->batch_ns[b];
+    bench_answer_add_batch(answer, reply, b);
 }
 
 #endif
