@@ -185,5 +185,7 @@ uint64_t tt_host_processes(void);
 int64_t tt_host_l2_bytes(void);
 /* Of this machine, those that this process may not use among them; 0: unknown. */
 int64_t tt_host_cores(void);
+/* That can be had now without swapping, as the machine and this process's control groups say; INT64_MAX: unknown. */
+int64_t tt_host_memory_bytes(void);
 
 #endif

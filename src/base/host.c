@@ -88,3 +88,56 @@ int64_t tt_host_l2_bytes(void) {
   }
   return 0;
 }
+
+/* ---- its memory ---- */
+
+/* Behind `name` in a file of lines such as "MemAvailable:   123 kB"; or all of a file, for "". -1: it does not say. */
+static int64_t read_number(const char *path, const char *name) {
+  char line[256];
+  int64_t number = -1;
+  FILE *file = fopen(path, "re");
+  while (file && number < 0 && fgets(line, sizeof line, file))
+    if (strncmp(line, name, strlen(name)) != 0 || sscanf(line + strlen(name), "%" SCNd64, &number) != 1)
+      number = -1;
+  if (file)
+    fclose(file);
+  return number;
+}
+
+/* What a control group (version 2) has left, with what it could give up at once; INT64_MAX: it has no limit. */
+static int64_t left_in_group(const char *group) {
+  char path[512];
+  snprintf(path, sizeof path, "/sys/fs/cgroup%s/memory.max", group);
+  int64_t limit = read_number(path, "");
+  if (limit < 0)
+    return INT64_MAX;
+  snprintf(path, sizeof path, "/sys/fs/cgroup%s/memory.current", group);
+  int64_t used = read_number(path, "");
+  snprintf(path, sizeof path, "/sys/fs/cgroup%s/memory.stat", group);
+  int64_t given_up = read_number(path, "inactive_file ");
+  int64_t left = limit - (used > 0 ? used : 0) + (given_up > 0 ? given_up : 0);
+  return left > 0 ? left : 0;
+}
+
+/* In this process's group and those above it; in a container, up to the container's. */
+static int64_t left_in_groups(void) {
+  char line[256], *group = NULL;
+  FILE *file = fopen("/proc/self/cgroup", "re");
+  while (file && !group && fgets(line, sizeof line, file))
+    group = strncmp(line, "0::/", 4) == 0 ? line + 3 : NULL;
+  if (file)
+    fclose(file);
+  int64_t least = left_in_group("");
+  for (char *end = group ? group + strcspn(group, "\n") : NULL; end && end > group; end = strrchr(group, '/')) {
+    *end = '\0';
+    int64_t left = left_in_group(group);
+    least = left < least ? left : least;
+  }
+  return least;
+}
+
+int64_t tt_host_memory_bytes(void) {
+  int64_t kilobytes = read_number("/proc/meminfo", "MemAvailable:"), group = left_in_groups();
+  int64_t bytes = kilobytes < 0 ? INT64_MAX : kilobytes * 1024;
+  return bytes < group ? bytes : group;
+}

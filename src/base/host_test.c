@@ -52,10 +52,17 @@ static void test_namespace_is_another_machine(void **state) {
   assert_true(network != tt_host() && processes != tt_host() && network != processes);
 }
 
+static void test_memory_is_that_of_the_machine_at_most(void **state) {
+  (void)state;
+  int64_t all = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
+  assert_true(tt_host_memory_bytes() > 0 && tt_host_memory_bytes() <= all);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_processes_of_a_machine_agree),
       cmocka_unit_test(test_namespace_is_another_machine),
+      cmocka_unit_test(test_memory_is_that_of_the_machine_at_most),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -84,12 +84,26 @@ static bool back_piece(tt_shm_segment *segment, uint64_t offset, uint64_t bytes)
   return madvise(tt_shm_at(segment, offset), bytes, MADV_POPULATE_WRITE) == 0 || errno == EINVAL;
 }
 
+/* The system would rather end processes than refuse memory, and all ranks may ask at once: so it is looked again and
+ * again. */
+static tutti_status check_memory(uint64_t bytes, uint64_t done) {
+  int64_t left = tt_host_memory_bytes();
+  if ((uint64_t)left >= bytes - done)
+    return TUTTI_OK;
+  return tt_fail(TUTTI_ERR_MEMORY,
+                 "%" PRIu64 " bytes of shared memory: after %" PRIu64 " there are %" PRId64 " left for this process",
+                 bytes, done, left);
+}
+
 /* All but its first `held` bytes, which are. In pieces, and shorter ones where signals are frequent: fallocate begins
  * again after each. */
 static tutti_status back(tt_shm_segment *segment, uint64_t offset, uint64_t held, uint64_t bytes) {
   uint64_t most = PIECE_BYTES;
   for (uint64_t done = held; done < bytes;) {
     uint64_t piece = bytes - done < most ? bytes - done : most;
+    tutti_status status = piece < PIECE_BYTES ? TUTTI_OK : check_memory(bytes, done);
+    if (status != TUTTI_OK)
+      return status;
     if (back_piece(segment, offset + done, piece))
       done += piece;
     else if (errno != EINTR)
