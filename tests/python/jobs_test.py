@@ -74,6 +74,12 @@ def test_forks():
         run(ranks, "forks.py")
 
 
+def test_arrays():
+    run(1, "arrays.py")
+    run(3, "arrays.py")
+    run(2, "arrays.py", TUTTI_PROGRESS="thread")
+
+
 def test_examples():
     run(2, "docstrings.py")
     run(2, "typed.py")
@@ -89,7 +95,7 @@ def main():
         skip("the Python package is not built here")
     if subprocess.run([PYTHON, "-c", "import numpy"], capture_output=True, check=False).returncode != 0:
         skip("there is no numpy (python3-numpy)")
-    for test in (test_collectives, test_errors, test_waiting, test_heat, test_decisions, test_command, test_forks, test_examples, test_arrays_of_others):
+    for test in (test_collectives, test_errors, test_waiting, test_heat, test_decisions, test_command, test_forks, test_arrays, test_examples, test_arrays_of_others):
         test()
         print(f"{test.__name__}: passed")
 

@@ -60,7 +60,7 @@ static PyObject *context_shared(PyObject *type, PyObject *unused) {
   Py_RETURN_NONE;
 }
 
-static tutti_context *context_open(const py_context *self) {
+tutti_context *py_context_open(const py_context *self) {
   if (!self->context)
     PyErr_SetString(PyExc_ValueError, "the context is closed");
   return self->context;
@@ -96,7 +96,7 @@ static PyObject *context_comm(py_context *self, PyObject *unused) {
   (void)unused;
   tutti_comm *comm = NULL;
   tutti_status status;
-  if (!context_open(self))
+  if (!py_context_open(self))
     return NULL;
   PY_CALL_BEGIN;
   status = tutti_comm_create(self->context, &comm);
@@ -109,7 +109,7 @@ static PyObject *context_comm(py_context *self, PyObject *unused) {
 static PyObject *context_alloc(py_context *self, PyObject *argument) {
   Py_ssize_t bytes = PyLong_AsSsize_t(argument);
   tutti_status status;
-  if ((bytes == -1 && PyErr_Occurred()) || !context_open(self))
+  if ((bytes == -1 && PyErr_Occurred()) || !py_context_open(self))
     return NULL;
   if (bytes < 0)
     return PyErr_Format(PyExc_ValueError, "alloc: %zd bytes", bytes);
@@ -158,12 +158,12 @@ PyType_Spec py_memory_spec = {"tutti.Memory", sizeof(py_memory), 0,
 
 static PyObject *context_rank(py_context *self, void *unused) {
   (void)unused;
-  return context_open(self) ? PyLong_FromLongLong(tutti_context_rank(self->context)) : NULL;
+  return py_context_open(self) ? PyLong_FromLongLong(tutti_context_rank(self->context)) : NULL;
 }
 
 static PyObject *context_size(py_context *self, void *unused) {
   (void)unused;
-  return context_open(self) ? PyLong_FromLongLong(tutti_context_size(self->context)) : NULL;
+  return py_context_open(self) ? PyLong_FromLongLong(tutti_context_size(self->context)) : NULL;
 }
 
 static PyMethodDef context_methods[] = {
@@ -175,6 +175,11 @@ static PyMethodDef context_methods[] = {
     {"alloc", (PyCFunction)context_alloc, METH_O,
      "alloc($self, bytes, /)\n--\n\nMemory that the ranks of this machine can read where it lies: a writable buffer. "
      "tutti.empty makes arrays of it.\n\n>>> memoryview(comm.context.alloc(64)).nbytes\n64\n"},
+    {"_handler", (PyCFunction)py_arrays_handler, METH_NOARGS, "A handler of memory for numpy, a capsule."},
+    {"_use_handler", (PyCFunction)py_arrays_use, METH_STATIC | METH_VARARGS,
+     "_use_handler(api, handler, /)\n--\n\nMakes numpy, whose table `api` is, use it from now on; None: its own. "
+     "Returns "
+     "the one before."},
     {"close", (PyCFunction)context_close, METH_NOARGS,
      "close($self, /)\n--\n\nLeaves the job. A ValueError where communicators or memory of it are open.\n\n"
      ">>> alone = tutti.Context(boot=(0, 1, bytes))\n>>> alone.close()\n"},

@@ -3,6 +3,7 @@
  *     module.c    the module, its errors, and what is asked of the interpreter while a call waits
  *     view.c      a Python object as elements in memory: buffer protocol or DLPack
  *     context.c   contexts and memory; boot.c: ranks that find each other by a Python function
+ *     arrays.c    arrays that numpy makes in such memory
  *     comm.c      communicators
  *     calls.c     the collectives: a row of a table each, in three forms; graph.c: those along the edges of a graph
  *     arguments.c, sides.c    what Python passes, and what both buffers say together
@@ -97,6 +98,9 @@ typedef struct py_context {
   pid_t process;                        /* that has joined the job: its forks end without leaving it */
 } py_context;
 
+/* NULL, with an exception, where it is closed. */
+tutti_context *py_context_open(const py_context *self);
+
 /* Of tutti_alloc. */
 typedef struct py_memory {
   PyObject_HEAD py_context *of;
@@ -129,6 +133,11 @@ void py_part_add(py_part **list, py_part *part);
 void py_part_remove(py_part *part);
 /* NULL, with an exception, where it is closed. */
 tutti_comm *py_comm_open(const py_comm *self);
+
+/* ---- arrays.c: methods of a context ---- */
+
+PyObject *py_arrays_handler(py_context *self, PyObject *unused);
+PyObject *py_arrays_use(PyObject *unused, PyObject *args);
 
 /* ---- calls.c ---- */
 

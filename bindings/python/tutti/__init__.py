@@ -8,6 +8,7 @@ Start it as a job: tutti run -n 4 python3 program.py, or with mpirun or srun.
 """
 
 import atexit as _atexit
+import contextlib
 import math
 import sys
 import time
@@ -62,11 +63,12 @@ __all__ = [
     "gather_objects",
     "plan",
     "scatter_objects",
+    "shared_arrays",
     "world",
 ]
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     import numpy
     import numpy.typing
@@ -107,6 +109,27 @@ def empty(shape: "int | Sequence[int]", dtype: "numpy.typing.DTypeLike" = float)
     count = math.prod(shape)
     memory = world().context.alloc(count * dtype.itemsize)
     return numpy.frombuffer(memory, dtype=dtype, count=count).reshape(shape)
+
+
+@contextlib.contextmanager
+def shared_arrays() -> "Iterator[None]":
+    """All arrays of 64 KiB and more that numpy makes inside are in memory as of tutti.empty, which they keep. Other
+    threads make ordinary ones, unless asyncio.to_thread brings them the context. So do forks, and this one where shared
+    memory is exhausted. A fork sees such an array only as long as this process keeps it.
+
+    >>> with tutti.shared_arrays():
+    ...     total = comm.allreduce(numpy.ones(100000))
+    >>> total[0]
+    2.0
+    """
+    from tutti._arrays import numpy_table
+
+    context, api = world().context, numpy_table()
+    before = context._use_handler(api, context._handler())
+    try:
+        yield
+    finally:
+        context._use_handler(api, before)
 
 
 def _leave() -> None:

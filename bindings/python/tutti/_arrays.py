@@ -3,6 +3,8 @@
 import sys
 from typing import Any
 
+from tutti._tutti import UnsupportedError
+
 
 def result(array: Any, in_parts: int, out_parts: int, name: str) -> Any:
     """An array like `array`; where a call divides it into parts, or gathers parts, the first axis is theirs; -1: it does not."""
@@ -27,3 +29,16 @@ def result(array: Any, in_parts: int, out_parts: int, name: str) -> Any:
     if numpy is None or not isinstance(array, numpy.ndarray | numpy.generic):
         raise TypeError(f"{name} makes no result like a {type(array).__name__}: pass out=")
     return numpy.empty(shape, dtype=array.dtype)
+
+
+def numpy_table() -> Any:
+    """What numpy exports to C, which has had handlers of memory since 1.22."""
+    import numpy
+
+    if numpy.lib.NumpyVersion(numpy.__version__) < "1.22.0":
+        raise UnsupportedError(f"numpy {numpy.__version__} has no handlers of memory, which 1.22 and later have")
+    try:
+        from numpy._core import _multiarray_umath
+    except ImportError:  # before numpy 2
+        from numpy.core import _multiarray_umath
+    return _multiarray_umath._ARRAY_API
