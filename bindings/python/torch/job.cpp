@@ -197,6 +197,11 @@ Comm::~Comm() {
   tutti_comm_destroy(comm);
 }
 
+std::shared_ptr<Job> current_job() {
+  std::lock_guard<std::mutex> held(lock);
+  return current.lock();
+}
+
 std::shared_ptr<Comm> join(c10::intrusive_ptr<c10d::Store> store, int rank, int size,
                            std::chrono::milliseconds timeout) {
   std::lock_guard<std::mutex> held(lock);

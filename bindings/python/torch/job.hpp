@@ -67,6 +67,9 @@ struct Comm {
   std::atomic<int64_t> calls{0}; // collectives that were started
 };
 
+// That of this process; null: it is in none.
+std::shared_ptr<Job> current_job();
+
 // The communicator of a new group. Collective over its ranks.
 std::shared_ptr<Comm> join(c10::intrusive_ptr<c10d::Store> store, int rank, int size,
                            std::chrono::milliseconds timeout);

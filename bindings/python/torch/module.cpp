@@ -1,4 +1,5 @@
 // bindings/python/torch/module.cpp - the extension tutti.torch._torch: what Python needs of the process group.
+#include "allocator.hpp"
 #include "callbacks.hpp"
 #include "group.hpp"
 
@@ -24,6 +25,7 @@ PYBIND11_MODULE(_torch, module) {
              pybind11::arg("timeout"), pybind11::arg("name") = "tutti",
              "The process group of these ranks. name: what torch and its profiler call it.");
   module.def("calls", &tutti_torch::count_calls, "How many calls all groups have made.");
+  module.def("share_tensors", &tutti_torch::share_tensors, without_gil, pybind11::arg("on") = true);
   module.def("leave", &tutti_torch::leave, without_gil, pybind11::arg("patience"),
              "The process ends: waits for what is under way, and no longer than `patience`, a timedelta.");
 }

@@ -9,6 +9,7 @@ import faulthandler
 import os
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 
 import docstrings
 import torch
@@ -115,6 +116,33 @@ def test_split(size, me):
             assert text in str(error), error
         else:
             raise AssertionError(f"no error for {wrong}")
+
+
+def test_shared_tensors(size, me):
+    """Long and short ones, that grow, that are views, that threads and forks make; they outlive the switch."""
+    tutti.torch.share_tensors()
+    tutti.torch.share_tensors()
+    kept = []
+    for elements in (1, 1000, 1 << 14, (1 << 14) + 1, 1 << 18):
+        tensor = torch.full((elements,), float(me))
+        assert tensor.data_ptr() % 64 == 0
+        dist.all_reduce(tensor)
+        assert (tensor == size * (size - 1) / 2).all(), elements
+        kept.append(tensor)
+    grown = torch.full((1000,), 3.0)
+    grown.resize_(1 << 18)[1000:] = 4
+    assert (grown[:1000] == 3).all() and (grown[1000:] == 4).all()
+    model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(300, 300))
+    model(torch.full((8, 300), float(me))).sum().backward()
+    weight = model.module.weight.grad
+    assert torch.allclose(weight, torch.full_like(weight, 8 * (size - 1) / 2)), weight
+    with ThreadPoolExecutor(2) as threads:
+        kept += threads.map(lambda n: torch.full((1 << 16,), float(n)), range(20))
+    loader = torch.utils.data.DataLoader(torch.ones(40, 1 << 14), batch_size=4, num_workers=2, multiprocessing_context="fork")
+    assert sum(float(batch.sum()) for batch in loader) == 40 * (1 << 14)
+    tutti.torch.share_tensors(False)
+    assert all((tensor == n).all() for n, tensor in enumerate(kept[5:]))
+    kept.append(torch.ones(1 << 18))
 
 
 def test_docstrings(size, me):

@@ -9,6 +9,12 @@ import sys
 if sys.argv[:1] == ["-m"] and "tutti.torch" in sys.orig_argv:
     pass  # it is python -m tutti.torch, which starts programs with any torch
 else:
-    from tutti.torch._backend import bfloat16_compress_hook, enable_fully_shard, monitored_barrier, split_group
+    from tutti.torch._backend import (
+        bfloat16_compress_hook,
+        enable_fully_shard,
+        monitored_barrier,
+        share_tensors,
+        split_group,
+    )
 
-    __all__ = ["bfloat16_compress_hook", "enable_fully_shard", "monitored_barrier", "split_group"]
+    __all__ = ["bfloat16_compress_hook", "enable_fully_shard", "monitored_barrier", "share_tensors", "split_group"]

@@ -14,11 +14,19 @@ import torch.distributed as dist
 
 from tutti._join import ask_launcher
 from tutti.torch import _torch
-from tutti.torch._groups import monitored_barrier, split_group
+from tutti.torch._groups import monitored_barrier, share_tensors, split_group
 from tutti.torch._hooks import bfloat16_compress_hook
 from tutti.torch._sharding import enable_fully_shard
 
-__all__ = ["at_exit", "bfloat16_compress_hook", "create", "enable_fully_shard", "monitored_barrier", "split_group"]
+__all__ = [
+    "at_exit",
+    "bfloat16_compress_hook",
+    "create",
+    "enable_fully_shard",
+    "monitored_barrier",
+    "share_tensors",
+    "split_group",
+]
 
 if _torch.torch_version.split(".")[:2] != torch.__version__.split("+")[0].split(".")[:2]:
     raise ImportError(
