@@ -5,7 +5,7 @@ import fcntl
 import os
 import weakref
 from collections import deque
-from collections.abc import Generator, Iterable
+from collections.abc import Callable, Generator, Iterable
 from typing import Any, TypeVar
 
 from tutti._tutti import Request
@@ -16,6 +16,8 @@ _fcntl: Any = fcntl  # the size of a pipe is newer than some stubs of it
 
 # A loop has its own in its reader, and they end together: who waited in vain until then would keep the loop.
 _waiting: "weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, weakref.ref[_Waiting]]" = weakref.WeakKeyDictionary()
+
+_latest: "Callable[[], _Waiting | None]" = lambda: None  # what the last one waited in: nearly always the same
 
 
 class _Bell:
@@ -39,6 +41,7 @@ class _Waiting:
     """Who waits in an event loop, by the identity of what they wait for, and the bell that is rung for all of them."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self.loop = weakref.ref(loop)
         self.bell = _Bell(weakref.ref(self))
         self.of: dict[int, list[asyncio.Future[None]]] = {}
         self.told: deque[int] = deque()
@@ -71,11 +74,16 @@ class _Waiting:
 
 
 def waiting_in(loop: asyncio.AbstractEventLoop) -> _Waiting:
+    global _latest
+    waiting = _latest()
+    if waiting is not None and waiting.loop() is loop:
+        return waiting
     of = _waiting.get(loop)
     waiting = of() if of else None
     if waiting is None:
         waiting = _Waiting(loop)
         _waiting[loop] = weakref.ref(waiting)
+    _latest = weakref.ref(waiting)
     return waiting
 
 
