@@ -132,7 +132,7 @@ def fixed_addresses(preset):
 def run_tests(stage, preset, choice, totals):
     report = folder_of(preset) / "report.xml"
     report.unlink(missing_ok=True)
-    command = [*fixed_addresses(preset), "ctest", "--test-dir", folder_of(preset), "-j", os.cpu_count() + 2, *choice,
+    command = [*fixed_addresses(preset), "ctest", "--test-dir", folder_of(preset), "-j", os.cpu_count() + 3, *choice,
                "--output-on-failure", "--no-tests=ignore", "--test-output-size-passed", 1000000, "--output-junit", report]
     subprocess.run([str(word) for word in command])
     if not report.exists():
