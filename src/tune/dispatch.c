@@ -20,6 +20,11 @@ int64_t tt_dispatch_bytes(int bucket) {
   return bucket < 2 ? bucket : ((int64_t)1 << power) + (bucket % 2 ? (int64_t)1 << (power - 1) : 0);
 }
 
+bool tt_dispatch_near(int64_t bytes, int64_t other) {
+  int apart = tt_dispatch_bucket(bytes) - tt_dispatch_bucket(other);
+  return apart >= -NEAR && apart <= NEAR;
+}
+
 static bool fits(const tt_region *measured, const tt_region *shape) {
   bool one = shape->node_count == 1; /* no NIC is used */
   return measured->rank_count == shape->rank_count && measured->node_count == shape->node_count &&
@@ -43,13 +48,16 @@ static void spread(int64_t (*bytes)(const tt_wisdom *wisdom, int32_t number), co
 
 static int64_t bytes_of_winner(const tt_wisdom *wisdom, int32_t number) { return wisdom->winner[number].region.bytes; }
 
-/* A row that only found that the profile was right says nothing of lengths near it: there another rule may be. */
+#define NOBODY (-1)
+#define RULES (-2) /* meanwhile: what the profile chooses was measured, and is the fastest */
+
+/* A row that only found that the profile was right leaves its lengths to the profile: a bucket may have several rules.
+ * Of lengths near it, it says nothing. */
 static void leave_to_rules(const tt_wisdom *wisdom, int32_t *winner) {
   for (int b = 0; b < TT_BUCKETS; b++) {
     const tt_winner *nearest = winner[b] < 0 ? NULL : &wisdom->winner[winner[b]];
-    bool kept = nearest && nearest->rules_ns > 0 && nearest->time_ns == nearest->rules_ns;
-    if (kept && tt_dispatch_bucket(nearest->region.bytes) != b)
-      winner[b] = -1;
+    if (nearest && nearest->rules_ns > 0 && nearest->time_ns == nearest->rules_ns)
+      winner[b] = tt_dispatch_bucket(nearest->region.bytes) == b ? RULES : NOBODY;
   }
 }
 
@@ -57,12 +65,17 @@ static void leave_to_rules(const tt_wisdom *wisdom, int32_t *winner) {
 static void add_inferred(const tt_wisdom *wisdom, int64_t number, int32_t *winner) {
   const tt_inferred *of = &wisdom->inferred[number];
   for (int b = tt_dispatch_bucket(of->region.bytes); b <= tt_dispatch_bucket(of->bytes_last); b++)
-    if (winner[b] < 0)
+    if (winner[b] == NOBODY)
       winner[b] = (int32_t)(wisdom->count + number);
 }
 
+static void forget_rules(int32_t *winner) {
+  for (int b = 0; b < TT_BUCKETS; b++)
+    winner[b] = winner[b] == RULES ? NOBODY : winner[b];
+}
+
 void tt_dispatch_make(const tt_wisdom *wisdom, const tt_region *shape, tt_dispatch *dispatch) {
-  memset(dispatch->winner, 0xff, sizeof dispatch->winner); /* -1 */
+  memset(dispatch->winner, 0xff, sizeof dispatch->winner); /* NOBODY */
   for (int64_t n = 0; n < wisdom->count; n++)
     if (fits(&wisdom->winner[n].region, shape))
       spread(bytes_of_winner, wisdom, (int32_t)n, dispatch->winner[wisdom->winner[n].region.collective]);
@@ -71,6 +84,8 @@ void tt_dispatch_make(const tt_wisdom *wisdom, const tt_region *shape, tt_dispat
   for (int64_t n = 0; n < wisdom->inferred_count; n++)
     if (fits(&wisdom->inferred[n].region, shape))
       add_inferred(wisdom, n, dispatch->winner[wisdom->inferred[n].region.collective]);
+  for (int c = 0; c < TT_COLLECTIVE_COUNT; c++)
+    forget_rules(dispatch->winner[c]);
 }
 
 /* ---- other libraries ---- */

@@ -104,8 +104,12 @@ static void test_another_winner_makes_rows_of_its_region_void(void **state) {
   assert_int_equal(wisdom->outside_count, 2);
   assert_int_equal(wisdom->outside[0].region.bytes, 8192);
   assert_int_equal(wisdom->outside[1].region.collective, TT_BARRIER);
-  put_winner(wisdom, 8192, "linear");
+  put_winner(wisdom, 4096, "linear"); /* near it */
   assert_int_equal(wisdom->outside_count, 1);
+  const tt_winner barrier = {.region = region_of(TT_BARRIER, wisdom->outside[0].region.rank_count, 4),
+                             .text = "linear"};
+  assert_int_equal(tt_wisdom_put(wisdom, &barrier), TUTTI_OK);
+  assert_int_equal(wisdom->outside_count, 0);
   tt_wisdom_destroy(wisdom);
 }
 

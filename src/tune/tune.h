@@ -175,7 +175,10 @@ typedef struct tt_wisdom {
 /* An empty one. Errors name the argument. */
 tutti_status tt_wisdom_create(const char *machine, const char *about, tt_wisdom **wisdom);
 void tt_wisdom_destroy(tt_wisdom *wisdom); /* accepts NULL */
-/* Takes the place of the one of an equal region. With another text, other libraries' times of that region go: they were
+/* What the file has that more is to be added to, or an empty one where there is no file. An error where it is another
+ * machine's. */
+tutti_status tt_wisdom_open(const char *path, const char *machine, const char *about, tt_wisdom **wisdom);
+/* Takes the place of the one of an equal region. With another text, other libraries' times near it go: they were
  * compared with what is no more. text is copied. TUTTI_ERR_PLAN where it does not parse. */
 tutti_status tt_wisdom_put(tt_wisdom *wisdom, const tt_winner *winner);
 /* The one of an equal region; NULL: there is none. */
@@ -213,6 +216,8 @@ typedef struct tt_dispatch {
 void tt_dispatch_make(const tt_wisdom *wisdom, const tt_region *shape, tt_dispatch *dispatch);
 int tt_dispatch_bucket(int64_t bytes);
 int64_t tt_dispatch_bytes(int bucket); /* its shortest length */
+/* Whether what was measured at one length may decide at the other. */
+bool tt_dispatch_near(int64_t bytes, int64_t other);
 static inline const tt_winner *tt_dispatch_find(const tt_dispatch *dispatch, const tt_wisdom *wisdom,
                                                 tt_collective collective, int64_t bytes) {
   int32_t found = dispatch->winner[collective][tt_dispatch_bucket(bytes)];

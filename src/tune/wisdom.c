@@ -52,9 +52,16 @@ const tt_region_member tt_region_members[TT_REGION_MEMBERS] = {
     MEMBER("ranks_per_node", ranks_per_node, 1, INT32_MAX), MEMBER("nics", nic_count, 0, INT32_MAX),
     MEMBER("bytes", bytes, 0, INT64_MAX - 1)};
 
+/* On one node no NIC is used. */
+static bool counts(const tt_region *of, const tt_region_member *member) {
+  return member->at != offsetof(tt_region, nic_count) || of->node_count > 1;
+}
+
 int tt_region_compare(const tt_region *a, const tt_region *b) {
   int order = (a->collective > b->collective) - (a->collective < b->collective);
   for (size_t n = 0; n < TT_REGION_MEMBERS && order == 0; n++) {
+    if (!counts(a, &tt_region_members[n]))
+      continue;
     int64_t x = tt_region_number(a, &tt_region_members[n]), y = tt_region_number(b, &tt_region_members[n]);
     order = (x > y) - (x < y);
   }
@@ -131,12 +138,16 @@ tutti_status tt_wisdom_append(tt_wisdom *wisdom, const tt_winner *winner) {
   return list ? put(wisdom, winner, &list[wisdom->count++]) : no_memory();
 }
 
-/* What was compared with another choice says nothing of this one. */
+/* What was compared with another choice says nothing of this one, which holds for lengths near it, too. */
 static void forget_outside(tt_wisdom *wisdom, const tt_region *region) {
   int64_t kept = 0;
-  for (int64_t n = 0; n < wisdom->outside_count; n++)
-    if (!tt_region_same(&wisdom->outside[n].region, region))
+  for (int64_t n = 0; n < wisdom->outside_count; n++) {
+    const tt_region *at = &wisdom->outside[n].region;
+    tt_region alike = *region;
+    alike.bytes = at->bytes;
+    if (!tt_region_same(at, &alike) || !tt_dispatch_near(at->bytes, region->bytes))
       wisdom->outside[kept++] = wisdom->outside[n];
+  }
   wisdom->outside_count = kept;
 }
 
@@ -146,9 +157,11 @@ tutti_status tt_wisdom_put(tt_wisdom *wisdom, const tt_winner *winner) {
   if (status != TUTTI_OK)
     return status;
   tt_winner *before = tt_wisdom_of(wisdom, &winner->region);
-  if (!before || strcmp(before->text, winner->text) != 0)
+  bool changes = !before || strcmp(before->text, winner->text) != 0;
+  status = before ? put(wisdom, winner, before) : tt_wisdom_append(wisdom, winner);
+  if (status == TUTTI_OK && changes)
     forget_outside(wisdom, &winner->region);
-  return before ? put(wisdom, winner, before) : tt_wisdom_append(wisdom, winner);
+  return status;
 }
 
 /* ---- a job's ---- */
