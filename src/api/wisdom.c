@@ -32,7 +32,7 @@ void tt_wisdom_end(tt_wisdom_found *found) {
 static tutti_status send(tutti_context *context, const int64_t *numbers, const int64_t *counts) {
   int64_t *all = malloc((size_t)counts[0] * sizeof *all);
   if (!all)
-    tutti_comm_abort(context->made.control, "no memory for wisdom");
+    tutti_comm_abort(context->made.control, tutti_last_error());
   if (!all)
     return tt_comm_no_memory(context->made.control);
   tutti_status status = tt_comm_exchangev(context->made.control, numbers ? numbers : all, all, counts);

@@ -302,7 +302,7 @@ static bool put_all(FILE *file, const void *user) {
 /* What the file has, and the new fit in the place of one of an equal shape. A file of another machine is left alone. */
 static tutti_status merge(const char *path, const tt_fits *with, tt_fits **merged) {
   tt_fits *before = NULL;
-  tutti_status status = access(path, F_OK) == 0 ? tt_fits_read(path, &before) : TUTTI_OK;
+  tutti_status status = tt_store_is_missing(path) ? TUTTI_OK : tt_fits_read(path, &before);
   if (status == TUTTI_OK && before && strcmp(before->machine, with->machine) != 0)
     status = tt_fail(TUTTI_ERR_UNSUPPORTED, "%s: it is of machine %s, and this is %s; it is left alone", path,
                      before->machine, with->machine);
@@ -311,6 +311,9 @@ static tutti_status merge(const char *path, const tt_fits *with, tt_fits **merge
   for (int64_t n = 0; status == TUTTI_OK && before && n < before->count; n++)
     if (!same_shape(&before->fit[n].shape, &with->fit->shape))
       (*merged)->fit[(*merged)->count++] = before->fit[n];
+  if (status == TUTTI_OK && (*merged)->count == FITS_MOST)
+    status = tt_fail(TUTTI_ERR_ARGUMENT, "%s: there is no room for more than %d fits in it: remove it to begin anew",
+                     path, FITS_MOST);
   if (status == TUTTI_OK)
     (*merged)->fit[(*merged)->count++] = *with->fit;
   tt_fits_destroy(before);

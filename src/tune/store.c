@@ -43,6 +43,8 @@ tutti_status tt_store_lock(const char *path, int *lock) {
   make_folders(path);
   snprintf(name, sizeof name, "%s.lock", follow(path, file));
   *lock = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  if (*lock < 0 && errno == EACCES) /* another user's, which may be locked all the same */
+    *lock = open(name, O_RDONLY | O_CLOEXEC);
   while (*lock >= 0 && flock(*lock, LOCK_EX) != 0 && errno == EINTR)
     ;
   return TUTTI_OK;
@@ -116,7 +118,9 @@ tutti_status tt_store_replace(const char *path, tt_store_put put, const void *us
       close(fd);
     return cannot("write a file beside it", path);
   }
-  bool good = put(file, user) && fflush(file) == 0 && fchmod(fd, 0644) == 0 && fsync(fd) == 0;
+  struct stat before;
+  mode_t mode = stat(target, &before) == 0 ? before.st_mode & 0777 : 0644;
+  bool good = put(file, user) && fflush(file) == 0 && fchmod(fd, mode) == 0 && fsync(fd) == 0;
   good = fclose(file) == 0 && good && rename(name, target) == 0;
   if (good)
     return TUTTI_OK;
@@ -125,13 +129,21 @@ tutti_status tt_store_replace(const char *path, tt_store_put put, const void *us
   return status;
 }
 
-/* What the file has, and the new winners over it. What is not this machine's wisdom is left alone. */
-static tutti_status merge(const char *path, const tt_wisdom *from, tt_wisdom **merged) {
-  tutti_status status =
-      access(path, F_OK) == 0 ? tt_wisdom_read(path, merged) : tt_wisdom_create(from->machine, from->about, merged);
-  if (status == TUTTI_OK && strcmp((*merged)->machine, from->machine) != 0)
+bool tt_store_is_missing(const char *path) { return access(path, F_OK) != 0 && (errno == ENOENT || errno == ENOTDIR); }
+
+tutti_status tt_wisdom_open(const char *path, const char *machine, const char *about, tt_wisdom **wisdom) {
+  if (tt_store_is_missing(path))
+    return tt_wisdom_create(machine, about, wisdom);
+  tutti_status status = tt_wisdom_read(path, wisdom);
+  if (status == TUTTI_OK && strcmp((*wisdom)->machine, machine) != 0)
     status = tt_fail(TUTTI_ERR_UNSUPPORTED, "%s: it is of machine %s, and this is %s; it is left alone", path,
-                     (*merged)->machine, from->machine);
+                     (*wisdom)->machine, machine);
+  return status;
+}
+
+/* What the file has, and the new winners over it. */
+static tutti_status merge(const char *path, const tt_wisdom *from, tt_wisdom **merged) {
+  tutti_status status = tt_wisdom_open(path, from->machine, from->about, merged);
   for (int64_t n = 0; n < from->count && status == TUTTI_OK; n++)
     status = tt_wisdom_put(*merged, &from->winner[n]);
   for (int64_t n = 0; n < from->outside_count && status == TUTTI_OK; n++)

@@ -10,6 +10,9 @@
 tutti_status tt_store_lock(const char *path, int *lock);
 void tt_store_unlock(int lock);
 
+/* Nothing has that name. Other reasons why it cannot be seen are none to begin anew. */
+bool tt_store_is_missing(const char *path);
+
 /* Writes all of it; false: it cannot. */
 typedef bool (*tt_store_put)(FILE *file, const void *user);
 /* The file is what `put` writes, all at once. */

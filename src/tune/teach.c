@@ -109,7 +109,7 @@ static bool put_all(FILE *file, const void *user) {
 /* What is not this machine's is left alone. */
 static tutti_status check_before(const char *path, const char *machine) {
   tt_lessons *before = NULL;
-  if (access(path, F_OK) != 0)
+  if (tt_store_is_missing(path))
     return TUTTI_OK;
   tutti_status status = tt_lessons_read(path, &before);
   if (status == TUTTI_OK && strcmp(before->machine, machine) != 0)

@@ -286,10 +286,8 @@ static void begin(job *of) {
   check(tutti_context_create(&options, &of->context));
   if (of->rank == 0)
     check(tt_wisdom_find(name, true, of->path, of->machine));
-  if (of->rank == 0 && access(of->path, F_OK) == 0)
-    check(tt_wisdom_read(of->path, &of->known));
-  else if (of->rank == 0)
-    check(tt_wisdom_create(of->machine, "", &of->known));
+  if (of->rank == 0)
+    check(tt_wisdom_open(of->path, of->machine, "", &of->known));
   tt_random_init(&of->random, 1);
   of->calls = (tune_mpi_calls){.target = MPI_COMM_WORLD, .rank = of->rank, .size = of->size};
   PMPI_Comm_dup(MPI_COMM_WORLD, &of->calls.words);
