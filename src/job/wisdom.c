@@ -24,9 +24,10 @@ static void make_folder(const char *folder) {
   mkdir(folder, 0777);
 }
 
-/* Real machines would go by what was measured on pretended ones: both have the same fingerprint. */
+/* Real machines would go by what was measured on pretended ones: both have the same fingerprint. A topology of the
+ * user's has levels that others lack. */
 static tutti_status refuse_pretended(void) {
-  static const char *const names[] = {"TUTTI_NODES", "TUTTI_GROUPS"};
+  static const char *const names[] = {"TUTTI_NODES", "TUTTI_GROUPS", "TUTTI_TOPOLOGY"};
   for (size_t n = 0; n < TT_COUNT(names); n++) {
     const char *value = getenv(names[n]);
     if (value && *value)

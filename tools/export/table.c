@@ -2,6 +2,7 @@
 #include "table.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 /* ---- communicators ---- */
@@ -19,7 +20,12 @@ static void add_group(export_table *table, const tt_region *shape) {
   bool there = at < table->group_count && table->group[at].shape.rank_count == shape->rank_count;
   if (there && table->group[at].shape.node_count >= shape->node_count)
     return;
-  if (!there && table->group_count < EXPORT_GROUPS)
+  if (!there && table->group_count == EXPORT_GROUPS) {
+    fprintf(stderr, "tutti tune: --export: %" PRId64 " ranks are left out: there are more than %d numbers of ranks\n",
+            shape->rank_count, EXPORT_GROUPS);
+    return;
+  }
+  if (!there)
     memmove(&table->group[at + 1], &table->group[at], (size_t)(table->group_count++ - at) * sizeof *table->group);
   table->group[at].shape = *shape;
 }

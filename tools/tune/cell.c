@@ -231,7 +231,7 @@ static tutti_status run_rounds(cell *of, int64_t count, tune_result *result) {
 
 static void decide(cell *of, tune_result *result) {
   const runner *best = &of->runner[of->order[0]];
-  bool changes = result->tried > 0 && tune_ratios_win(best->ratio, best->count);
+  bool changes = result->tried > 0 && best->count > 0 && tune_ratios_win(best->ratio, best->count);
   snprintf(result->params, sizeof result->params, "%s", changes ? best->params : result->rules);
   result->time_ns = changes ? result->rules_ns * score(best) : result->rules_ns;
 }
@@ -271,6 +271,8 @@ void tune_result_finish(tune_result *result) { tt_arena_finish(&result->arena); 
 
 /* As many as half of the time is enough for, in as many rounds as it takes to tell them apart. */
 static int64_t survivors_of(const cell *of, int64_t tried) {
+  while (tried > 0 && of->runner[of->order[tried - 1]].count == 0) /* those that make no plan are the last */
+    tried--;
   int64_t try_ns = tried > 0 ? spent_ns(of) / tried : 1, most = tried < SURVIVORS ? tried : SURVIVORS;
   int64_t affordable = of->budget_ns / 2 / (TUNE_ROUNDS_LEAST * 4 * (try_ns > 0 ? try_ns : 1));
   int64_t least = tried < SURVIVORS_LEAST ? tried : SURVIVORS_LEAST;

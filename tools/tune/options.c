@@ -64,7 +64,8 @@ static int fail(const char *format, const char *value, const char *why) {
 static int take_list(const char *text, int most, void *user, int (*take)(void *user, int number, const char *word)) {
   char copy[512], *rest = NULL;
   int count = 0;
-  snprintf(copy, sizeof copy, "%s", text);
+  if ((size_t)snprintf(copy, sizeof copy, "%s", text) >= sizeof copy)
+    return -1;
   for (char *word = strtok_r(copy, ",", &rest); word; word = strtok_r(NULL, ",", &rest), count++)
     if (count == most || take(user, count, word) != 0)
       return -1;
@@ -93,6 +94,8 @@ static int take_sizes(void *user, const char *value) {
   return options->size_count > 0 ? 0 : fail("--sizes %s: %s", value, "sizes such as 8,64K,1M are needed");
 }
 
+#define BUDGET_MOST_NS (INT64_C(366) * 24 * 3600 * 1000000000)
+
 static int take_count(void *user, const char *value) {
   tune_options *options = user;
   return tool_read_number(value, 1, 4096, &options->rank_count)
@@ -102,9 +105,10 @@ static int take_count(void *user, const char *value) {
 
 static int take_budget(void *user, const char *value) {
   tune_options *options = user;
-  if (tt_parse_time(value, &options->budget_ns) == TUTTI_OK && options->budget_ns > 0)
+  if (tt_parse_time(value, &options->budget_ns) == TUTTI_OK && options->budget_ns > 0 &&
+      options->budget_ns <= BUDGET_MOST_NS)
     return 0;
-  return fail("--budget %s: %s", value, "a time such as 90s is needed");
+  return fail("--budget %s: %s", value, "a time such as 90s is needed, of at most a year");
 }
 
 static int take_named(tune_options *options, const char *kind, const char *file) {

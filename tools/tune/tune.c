@@ -259,15 +259,16 @@ static tutti_status run_all(lead *of) {
     puts("  all of it was measured before; --again measures it again");
   else if (status == TUTTI_OK)
     print_end(of);
-  return status == TUTTI_OK && of->done > 0 ? learn_again(of->path, of->machine) : status;
+  if (status == TUTTI_OK && of->done > 0 && learn_again(of->path, of->machine) != TUTTI_OK) /* wisdom is written */
+    printf("\n  nothing was learned of that: %s\n", tutti_last_error());
+  return status;
 }
 
 /* name: what TUTTI_WISDOM says; "": nothing. */
 static tutti_status open_file(const char *name, lead *of) {
   tutti_status status = tt_wisdom_find(name, true, of->path, of->machine);
   if (status == TUTTI_OK)
-    status = access(of->path, F_OK) == 0 ? tt_wisdom_read(of->path, &of->known)
-                                         : tt_wisdom_create(of->machine, "", &of->known);
+    status = tt_wisdom_open(of->path, of->machine, "", &of->known);
   return status == TUTTI_OK ? tune_rates_read(of->path, of->machine, &of->fits) : status;
 }
 
@@ -310,6 +311,7 @@ static void forget_variables(void) {
   setenv("TUTTI_WISDOM", "off", 1);
   unsetenv("TUTTI_PARAMS");
   unsetenv("TUTTI_VERIFY");
+  unsetenv("TUTTI_TIMEOUT"); /* the others wait while rank 0 computes */
 }
 
 static int run_rank(tune_options *options, int64_t rank) {
