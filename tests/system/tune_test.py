@@ -57,7 +57,7 @@ class Tuned(unittest.TestCase):
 
     def test_what_pretended_machines_say_is_only_for_a_file_with_a_name(self):
         cache = self.path.parent / "cache"
-        for name in "TUTTI_NODES", "TUTTI_GROUPS":
+        for name in "TUTTI_NODES", "TUTTI_GROUPS", "TUTTI_TOPOLOGY":
             env = dict(os.environ, XDG_CACHE_HOME=str(cache), **{name: "2x1"})
             env.pop("TUTTI_WISDOM", None)
             run = subprocess.run([TUTTI, "tune", "barrier", "-n", "2"], env=env, text=True, stdout=subprocess.DEVNULL,
@@ -190,6 +190,25 @@ class Tuned(unittest.TestCase):
                              text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=DEADLINE_S)
         self.assertNotEqual(run.returncode, 0)
         self.assertIn("machine.json: line 2", run.stderr)
+
+    def refused(self, text, *words):
+        run = subprocess.run([TUTTI, "tune", *words], env=dict(os.environ, TUTTI_WISDOM=str(self.path)), text=True,
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=DEADLINE_S)
+        self.assertNotEqual(run.returncode, 0, run.stdout)
+        self.assertIn(text, run.stderr)
+
+    def test_what_does_not_go_together_is_refused(self):
+        self.refused("--mpi and --fit: one of them at a time", "--mpi", "openmpi", "--fit")
+        self.refused("--launch --oversubscribe: it is for the MPI of --mpi", "--launch", "--oversubscribe")
+        self.refused("sizes such as 8,64K,1M are needed", "--sizes", ",".join(["8"] * 300))
+        self.refused("at most a year", "--budget", "9e9s")
+
+    def test_wisdom_of_another_machine_is_left_alone(self):
+        self.tune("allreduce", "-n", "2", "--sizes", "8", "--busy")
+        wisdom = json.loads(self.path.read_text())
+        wisdom["machine"] = "0123456789abcdef"
+        self.path.write_text(json.dumps(wisdom))
+        self.refused("it is of machine 0123456789abcdef", "allreduce", "-n", "2", "--sizes", "8")
 
 
 if __name__ == "__main__":

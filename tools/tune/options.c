@@ -197,7 +197,20 @@ static void set_sizes(tune_options *options) {
   memcpy(options->size, regret ? held_out_sizes : tuned_sizes, (size_t)options->size_count * sizeof *options->size);
 }
 
+/* What it is to do is one thing. */
+static const char *beside_mpi(const tune_options *options) {
+  return options->fit       ? "--fit"
+         : options->regret  ? "--regret"
+         : options->learn   ? "--learn"
+         : options->library ? "--export"
+                            : NULL;
+}
+
 static int check_together(const tune_options *options) {
+  if (options->mpi && beside_mpi(options))
+    return fail("--mpi and %s: %s", beside_mpi(options), "one of them at a time");
+  if (options->launch && !options->mpi)
+    return fail("--launch %s: %s", options->launch, "it is for the MPI of --mpi");
   if (options->check && !options->fit)
     return fail("%s: %s", "--check", "there is nothing to check without --fit");
   if (options->fit && options->regret)
@@ -220,7 +233,7 @@ static int take_file(int count, char **words, tune_options *options) {
 int tune_options_parse(int argc, char **argv, tune_options *options) {
   *options = (tune_options){.budget_ns = 0};
   int result = tool_options_read(argc, argv, "", rows, TT_COUNT(rows), options);
-  if (result == TOOL_GO_ON && options->library)
+  if (result == TOOL_GO_ON && options->library && !options->mpi)
     return take_file(argc - optind, argv + optind, options);
   for (; result == TOOL_GO_ON && optind < argc; optind++)
     if (options->collective_count == TT_COLLECTIVE_COUNT || take_collective(options, argv[optind]) != 0)
