@@ -19,7 +19,7 @@ typedef struct asking {
   const tune_options *options;
   learn_book *book;
   const tt_sim_rates *rates; /* of the group; NULL: none */
-  int64_t cell_ns;           /* time for a cell */
+  int64_t until_ns, cell_ns; /* when all is to be asked; time for a cell */
   int64_t cut;               /* cells for which not all candidates could be predicted */
 } asking;
 
@@ -73,11 +73,11 @@ static const char *rules_of(const asking *of, const tt_region *region) {
   return tt_choose(&said, &call, false).text;
 }
 
-/* Where the rules make no plan, the fallback runs. */
-static bool predict_rules(asking *of, const tt_task *task, const char *rules, double *time_ns) {
-  const char *text[] = {rules, tt_choose_fallback().text};
-  for (size_t n = 0; n < TT_COUNT(text); n++)
-    if (tune_predict(of->all->words, of->rates, task, text[n], time_ns) == TUTTI_OK)
+/* Where a text makes no plan, the fallback runs. */
+static bool predict_or_fallback(asking *of, const tt_task *task, const char *text, double *time_ns) {
+  const char *runs[] = {text, tt_choose_fallback().text};
+  for (size_t n = 0; n < TT_COUNT(runs); n++)
+    if (tune_predict(of->all->words, of->rates, task, runs[n], time_ns) == TUTTI_OK)
       return true;
   return false;
 }
@@ -88,8 +88,7 @@ static void predict_pool(asking *of, const tt_task *task, const learn_pool *pool
   cell->best_ns = INFINITY;
   for (int k = 0; k < pool->count; k++) {
     double time_ns;
-    bool known = k > 0 ? tune_predict(of->all->words, of->rates, task, pool->text[k], &time_ns) == TUTTI_OK
-                       : predict_rules(of, task, cell->rules, &time_ns);
+    bool known = predict_or_fallback(of, task, k > 0 ? pool->text[k] : cell->rules, &time_ns);
     cell->pool_ns[k] = known ? time_ns : k > 0 ? cell->pool_ns[0] : 1;
     if (known && time_ns < cell->best_ns) {
       cell->best_ns = time_ns;
@@ -123,6 +122,14 @@ static tutti_status ask(asking *of, const tt_task *task, learn_cell *cell) {
 
 /* ---- a group ---- */
 
+/* What is left of the time is shared by what is left to ask. */
+static void share_time(asking *of) {
+  int64_t count = 0, left_ns = of->until_ns - tt_clock_ns();
+  for (int64_t n = 0; n < of->book->count; n++)
+    count += !of->book->cell[n].model;
+  of->cell_ns = left_ns > 0 ? left_ns / (count > 0 ? count : 1) : 0;
+}
+
 /* Those asked for; cells that were measured are there already. */
 static tutti_status add_cells(asking *of) {
   const tutti_comm *comm = of->all->words;
@@ -153,6 +160,7 @@ static tutti_status ask_group(asking *of, const tt_fits *fits) {
     measured = measured || is_of_shape(&of->book->cell[n].region, shape);
   if (of->rates && !measured)
     status = add_cells(of);
+  share_time(of);
   for (int64_t n = 0; n < of->book->count && status == TUTTI_OK; n++) {
     learn_cell *cell = &of->book->cell[n];
     if (!is_of_shape(&cell->region, shape))
@@ -165,19 +173,11 @@ static tutti_status ask_group(asking *of, const tt_fits *fits) {
 
 /* ---- all ---- */
 
-static int64_t cells_to_ask(const asking *of) {
-  int64_t count = 0;
-  for (int64_t n = 0; n < of->book->count; n++)
-    count += !of->book->cell[n].model;
-  return count > 0 ? count : 1;
-}
-
 tutti_status learn_model_ask(tune_ranks *all, const tune_options *options, const char *wisdom, const char *machine,
                              learn_book *book) {
   tt_fits *fits = NULL;
-  asking of = {.all = all, .options = options, .book = book};
+  asking of = {.all = all, .options = options, .book = book, .until_ns = tt_clock_ns() + options->budget_ns};
   tutti_status status = tune_rates_read(wisdom, machine, &fits);
-  of.cell_ns = options->budget_ns / cells_to_ask(&of);
   if (status == TUTTI_OK && !fits)
     puts("no rates of this machine are known, so the model is not asked; see --fit");
   for (int n = 0; n < options->rank_kinds && status == TUTTI_OK; n++) {
