@@ -186,7 +186,10 @@ static void print_columns(const bench_job *job) {
          "# GB/s     size / time; bus: times nccl-tests' factor\n"
          "# copy us  the copy bound: %" PRId64 " core%s combine and copy at once what ranks must receive\n"
          "# share    copy us / us\n",
-         name, job->options->call.apart ? " of one call" : "", busy_cores(job), busy_cores(job) == 1 ? "" : "s");
+         name,
+         job->options->call.apart ? " of one call,\n#          from the first rank's beginning to the last one's end"
+                                  : "",
+         busy_cores(job), busy_cores(job) == 1 ? "" : "s");
   if (job->group_count > 1)
     printf("# x        time of the other library / time of %s: median over interleaved pairs, the other one asleep\n",
            name);
