@@ -139,10 +139,28 @@ static void test_delayed_batch_follows_one_of_the_same_calls(void **state) {
     }
 }
 
+/* Ranks that leave a barrier one after the other: none of them takes as long as all do. */
+static void test_a_call_apart_takes_until_its_last_rank_has_ended(void **state) {
+  (void)state;
+  static bench_answer apart, longest;
+  static const bench_reply ranks[] = {{.batches = 1, .begin_ns = {120}, .batch_ns = {60}},
+                                      {.batches = 1, .begin_ns = {100}, .batch_ns = {50}},
+                                      {.batches = 1, .begin_ns = {110}, .batch_ns = {20}}};
+  for (size_t n = 0; n < TT_COUNT(ranks); n++) {
+    bench_reply alone = ranks[n];
+    alone.begin_ns[0] = 0; /* clocks of their own */
+    bench_answer_add(&apart, &ranks[n]);
+    bench_answer_add(&longest, &alone);
+  }
+  assert_int_equal(apart.slowest_ns[0], 80);
+  assert_int_equal(longest.slowest_ns[0], 60);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_each_rank_is_root_of_as_many_timed_calls),
                                      cmocka_unit_test(test_spin_is_as_long_as_its_steps),
                                      cmocka_unit_test(test_ranks_that_share_a_core_share_a_delay),
-                                     cmocka_unit_test(test_delayed_batch_follows_one_of_the_same_calls)};
+                                     cmocka_unit_test(test_delayed_batch_follows_one_of_the_same_calls),
+                                     cmocka_unit_test(test_a_call_apart_takes_until_its_last_rank_has_ended)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
