@@ -97,7 +97,7 @@ class Work:
                     f"{mpi}+tutti", "--beyond", "3", "--beyond-ns", "60", *QUICK, "--pairs", options.pairs, "--state",
                     options.folder / f"pairs-{mpi}-{n}.state", "--budget", str(options.slice * 0.8), "--json",
                     options.folder / f"pairs-{mpi}-{n}.json", "--", "bench", *COLLECTIVES, "--sizes", options.sizes,
-                    "--seconds", SECONDS, "-n", str(n)], True
+                    "--seconds", SECONDS, "-n", str(n), *(["--apart"] if n > cores else [])], True
 
 
 def summary(folder):

@@ -47,6 +47,11 @@ class BenchMpi(unittest.TestCase):
     def calls(self):
         return self.log.read_text().splitlines()
 
+    def test_calls_are_apart_where_ranks_share_cores(self):
+        done = self.run_it("--ranks", "4096", "--pairs", "3")
+        measured = [call for call in self.calls() if call.startswith("bench") and "--help" not in call]
+        self.assertTrue(measured and all("--apart" in call for call in measured), done.stderr)
+
     def test_tunes_then_compares_and_does_nothing_twice(self):
         done = self.run_it()
         self.assertEqual(done.returncode, 0, done.stderr)
