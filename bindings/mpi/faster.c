@@ -15,8 +15,6 @@
 
 enum { BARRIER_BYTES = 8 }; /* as tutti_lengths_have has it */
 
-const char *const tt_mpi_faster_why = "MPI was measured to be faster";
-
 /* tutti's names; NULL: not measured, since ranks need not know how long all blocks are. */
 static const char *const names[TT_MPI_COLLECTIVE_COUNT] = {[TT_MPI_ALLREDUCE] = "allreduce",
                                                            [TT_MPI_REDUCE] = "reduce",
@@ -58,20 +56,22 @@ static const tt_mpi_side *side_of(const tt_mpi_call *call, const tt_mpi_row *row
   return is_in ? &call->in : &call->out;
 }
 
-/* Elements of all blocks; -1: one has less than none, or they are too many. */
+/* Elements of all blocks; -1: one has less than none. INT64_MAX: they are too many. */
 static int64_t count_of(const tt_mpi_side *side, int64_t blocks) {
   int64_t count = 0;
-  if (!side->counts.value)
-    return side->count < 0 || __builtin_mul_overflow(side->count, blocks, &count) ? -1 : count;
-  for (int64_t n = 0; n < blocks; n++) {
+  if (!side->counts.value && __builtin_mul_overflow(side->count, blocks, &count))
+    return side->count < 0 ? -1 : INT64_MAX;
+  for (int64_t n = 0; n < blocks && side->counts.value; n++) {
     int64_t of_block = tt_mpi_at(side->counts, n);
-    if (of_block < 0 || __builtin_add_overflow(count, of_block, &count))
+    if (of_block < 0)
       return -1;
+    if (__builtin_add_overflow(count, of_block, &count))
+      return INT64_MAX;
   }
   return count;
 }
 
-/* Of the whole vector; -1: an argument is wrong. */
+/* Of the whole vector, as count_of; -1: an argument is wrong. */
 static int64_t bytes_of(const tt_mpi_call *call, int rank, int size) {
   const tt_mpi_row *row = &tt_mpi_rows[call->collective];
   const tt_mpi_side *side = side_of(call, row, call->root == rank);
@@ -80,17 +80,21 @@ static int64_t bytes_of(const tt_mpi_call *call, int rank, int size) {
   if (call->collective == TT_MPI_BARRIER)
     return BARRIER_BYTES;
   int64_t count = count_of(side, blocks);
-  if (count < 0 || !tt_mpi_shape_of(side->type, &shape) || __builtin_mul_overflow(count, shape.size, &bytes))
+  if (count < 0 || !tt_mpi_shape_of(side->type, &shape))
     return -1;
-  return bytes;
+  return __builtin_mul_overflow(count, shape.size, &bytes) ? INT64_MAX : bytes;
 }
 
-bool tt_mpi_faster_has(const tt_mpi_faster *faster, const tt_mpi_call *call, int rank, int size) {
+/* Where a rank has no length to look up, it cannot know whether the others pass. MPI names the error, and a call that is
+ * wrong has no place in tutti's order: the next one is matched with that of the others, as in MPI alone. */
+const char *tt_mpi_faster_why(const tt_mpi_faster *faster, const tt_mpi_call *call, int rank, int size) {
   const tutti_lengths *of = &faster->of[call->collective];
   if (!of->low && !of->high)
-    return false;
-  if (tt_mpi_rows[call->collective].reduces && !tt_mpi_op_is_own(call->op))
-    return false;
+    return NULL;
+  if (tt_mpi_rows[call->collective].reduces && call->op != MPI_OP_NULL && !tt_mpi_op_is_own(call->op))
+    return NULL;
   int64_t bytes = bytes_of(call, rank, size);
-  return bytes >= 0 && tutti_lengths_have(of, bytes);
+  if (bytes < 0)
+    return "an argument is wrong";
+  return tutti_lengths_have(of, bytes) ? "MPI was measured to be faster" : NULL;
 }

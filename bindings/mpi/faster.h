@@ -12,13 +12,11 @@ typedef struct tt_mpi_faster {
   tutti_lengths of[TT_MPI_COLLECTIVE_COUNT];
 } tt_mpi_faster;
 
-/* Why they pass through. */
-extern const char *const tt_mpi_faster_why;
-
 /* When a communicator has been made. Under tt_mpi_lock. An error is of memory, on this rank alone. */
 tutti_status tt_mpi_faster_find(tutti_comm *comm, tt_mpi_faster *faster);
-/* Whether MPI makes a blocking call of that rank faster: decided from its collective, the length of its vector, and
- * whether the operator is MPI's own, which are the same on all ranks of every correct program. */
-bool tt_mpi_faster_has(const tt_mpi_faster *faster, const tt_mpi_call *call, int rank, int size);
+/* Why a blocking call of that rank passes through; NULL: it need not. Decided from its collective, the length of its
+ * vector, and whether the operator is MPI's own, which are the same on all ranks of every correct program; or because
+ * the length is wrong. */
+const char *tt_mpi_faster_why(const tt_mpi_faster *faster, const tt_mpi_call *call, int rank, int size);
 
 #endif

@@ -35,8 +35,8 @@ static const char *why_not(const tt_mpi_call *call, const tt_mpi_comm *comm, tt_
     return comm->neighbors.why_not ? comm->neighbors.why_not : "no topology";
   if (row->graph && comm->neighbors.repeats && row->in.unit != TT_MPI_ONE)
     return "a rank that is a neighbor twice";
-  if (comm->faster.some && form == TT_MPI_BLOCK && tt_mpi_faster_has(&comm->faster, call, comm->rank, comm->size))
-    return tt_mpi_faster_why;
+  if (comm->faster.some && form == TT_MPI_BLOCK)
+    return tt_mpi_faster_why(&comm->faster, call, comm->rank, comm->size);
   return NULL;
 }
 

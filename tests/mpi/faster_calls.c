@@ -4,7 +4,7 @@
  * Iallreduce, a persistent bcast of 8 bytes, gatherv and scatterv as often, and what stands in mix(). All results are
  * checked.
  *
- * faster_calls [seed] */
+ * faster_calls [seed | wrong]     wrong: one rank calls wrongly, and nothing is counted */
 #include "request_sum.h"
 
 #include <stdint.h>
@@ -232,6 +232,32 @@ static void mix(const world both[2]) {
     finish(&all[(first + left * step) % REQUESTS]);
 }
 
+/* ---- one rank calls wrongly ---- */
+
+static int call_wrongly(int way, int *data, int count, MPI_Comm comm) {
+  if (way == 0)
+    return MPI_Bcast(data, -1, MPI_INT, 0, comm);
+  if (way == 1)
+    return MPI_Bcast(data, count, MPI_DATATYPE_NULL, 0, comm);
+  return MPI_Allreduce(data, out, count, MPI_INT, MPI_OP_NULL, comm);
+}
+
+/* It is told, and calls again, rightly; no other rank hears of it. */
+static void recover(const world *of) {
+  MPI_Comm_set_errhandler(of->comm, MPI_ERRORS_RETURN);
+  for (int n = 0; n < 9; n++) {
+    fill(of, 1024);
+    if (of->rank == 1)
+      CHECK(call_wrongly(n % 3, in, 2, of->comm) != MPI_SUCCESS);
+    pass(of, n);
+    for (int more = 0; more < 3; more++) {
+      fill(of, 1024 + more);
+      CHECK(MPI_Allreduce(in + more, out, 1024, MPI_INT, MPI_SUM, of->comm) == MPI_SUCCESS);
+      CHECK(out[0] == sum_to(of->size, more) && out[1023] == sum_to(of->size, 1023 + more));
+    }
+  }
+}
+
 int main(int argc, char **argv) {
   MPI_Comm halves;
   of_all = argc > 1 ? (uint64_t)atoi(argv[1]) : 1;
@@ -241,14 +267,17 @@ int main(int argc, char **argv) {
   of_rank = of_all * 1000 + (uint64_t)rank;
   MPI_Comm_split(MPI_COMM_WORLD, rank % 2, -rank, &halves);
   const world both[] = {world_of(MPI_COMM_WORLD), world_of(halves)};
-  for (int n = 0; n < 2 * ROUNDS; n++) {
+  if (argc > 1 && strcmp(argv[1], "wrong") == 0)
+    recover(&both[0]);
+  for (int n = 0; n < 2 * ROUNDS && of_all; n++) {
     const world *of = &both[n % 2];
     call_all(of, 8, n / 2 % of->size);
     call_all(of, 1024, n / 2 % of->size);
     others(of, n / 2 % of->size);
     by_lists(of, n / 2 % of->size);
   }
-  mix(both);
+  if (of_all)
+    mix(both);
   MPI_Comm_free(&halves);
   return MPI_Finalize();
 }

@@ -61,6 +61,10 @@ for mpi in $mpis; do
   TUTTI_PROGRESS=thread TUTTI_WISDOM=$wisdom run 3 "$calls"
   count 3 1
 
+  # a call that is wrong on one rank has no place in the order of those on tutti
+  TUTTI_WISDOM=$wisdom run 3 "$calls" wrong
+  grep -q '"text": "an argument is wrong"' "$work/stats.json"
+
   # what turns it off: all of it with one MPI, since it does not depend on the MPI
   set -- TUTTI_MPI=always TUTTI_NODES=2,1
   if [ $mpi = ${mpis##* } ] || [ -n "$long" ]; then
