@@ -20,8 +20,10 @@
 static MPI_Session own = MPI_SESSION_NULL;
 static pid_t process; /* that has it: a fork of it leaves it alone */
 
-static void end(void) {
-  if (getpid() != process || !tt_mpi.session)
+/* A rank that fails does not wait for the others, which may wait for it: the launcher ends them. */
+static void end(int status, void *unused) {
+  (void)unused;
+  if (status != 0 || getpid() != process || !tt_mpi.session)
     return;
   tt_mpi_end();
   tt_mpi.session = false;
@@ -60,7 +62,7 @@ static void begin(MPI_Comm comm) {
   tt_mpi.session = true;
   PMPI_Query_thread(&level);
   (void)tt_mpi_begin(tt_mpi.world, level, level);
-  atexit(end);
+  on_exit(end, NULL);
 }
 
 void tt_mpi_session_comm_made(MPI_Comm comm) {

@@ -1,11 +1,12 @@
 /* Communicators of sessions: in programs that have nothing else, beside MPI_Init, before and after it.
  *
- * session_calls only | beside | before | after | parts */
+ * session_calls only | beside | before | after | parts | fail */
 #include <mpi.h>
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define CHECK(condition)                                                                                               \
   do {                                                                                                                 \
@@ -169,6 +170,16 @@ static void have_parts_first(int rank) {
   MPI_Session_finalize(&session);
 }
 
+/* Rank 1 fails, and the others wait for it. */
+static void fail(void) {
+  MPI_Comm comm = make_world(open_session(), "fail");
+  call(comm);
+  alarm(20);
+  if (rank_of(comm) == 1)
+    exit(3);
+  MPI_Barrier(comm);
+}
+
 int main(int argc, char **argv) {
   const char *what = argc > 1 ? argv[1] : "only", *rank = getenv("PMI_RANK");
   if (strcmp(what, "beside") == 0)
@@ -177,6 +188,8 @@ int main(int argc, char **argv) {
     have_one_before();
   else if (strcmp(what, "after") == 0)
     have_one_after();
+  else if (strcmp(what, "fail") == 0)
+    fail();
   else if (strcmp(what, "parts") == 0)
     have_parts_first(rank ? atoi(rank) : atoi(getenv("OMPI_COMM_WORLD_RANK")));
   else

@@ -28,6 +28,9 @@ for mpi in $mpis; do
     TUTTI_STATS=1 mpi_run $mpi 4 "$program" parts 2>"$work/said" || { cat "$work/said"; exit 1; }
     grep -q 'communicator of a session whose ranks tutti has not joined' "$work/said"
   fi
+  code=0 # of the rank that has failed, or of one that the launcher has killed; 14 of one that has waited too long
+  mpi_run $mpi 3 "$program" fail >"$work/said" 2>&1 || code=$?
+  [ $code = 3 ] || [ $code = 9 ] || { echo "exit code $code" && cat "$work/said" && exit 1; }
   TUTTI_NODES=2,1 mpi_run $mpi 3 "$program" only
   TUTTI_MPI=off TUTTI_STATS=1 mpi_run $mpi 2 "$program" only 2>"$work/said"
   grep -q 'TUTTI_MPI=off' "$work/said"
