@@ -217,8 +217,10 @@ static void open_comm(tt_mpi_comm *made, int64_t number, const int64_t *ranks) {
   if (status == TUTTI_OK)
     status = tt_mpi_faster_find(made->comm, &made->faster);
   tt_mpi_unlock();
-  if (status != TUTTI_OK) /* the others will not pass their calls through */
-    tt_mpi_out_of_memory();
+  if (status != TUTTI_OK && tt_mpi.forked)
+    refuse(made, "communicator of a fork");
+  else if (status != TUTTI_OK) /* the others will not pass their calls through */
+    tt_mpi_give_up(tutti_last_error());
 }
 
 static int64_t agree_numbers(const tt_mpi_comm *over, int64_t count) {

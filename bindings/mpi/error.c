@@ -46,8 +46,10 @@ static void let_launcher_end_it(MPI_Comm comm) {
     nanosleep(&pause, NULL);
 }
 
-/* Where that ends the job, MPICH 4.2's mpiexec says 0 in one of three runs; not of an abort, which may return there. */
+/* A fork has its parent's MPI, and ends alone. Where that ends the job, MPICH 4.2's mpiexec says 0 in one of three runs; not of an abort, which may return there. */
 static void call_handler(MPI_Comm comm, int code) {
+  if (tt_mpi.forked && has_handler(comm, MPI_ERRORS_ARE_FATAL))
+    _exit(1);
 #ifndef OPEN_MPI
   if (has_handler(comm, MPI_ERRORS_ARE_FATAL)) {
     PMPI_Abort(comm, code);
@@ -76,8 +78,12 @@ int tt_mpi_fail_class(MPI_Comm comm, int rank, int class, const char *text) {
   return class;
 }
 
-void tt_mpi_out_of_memory(void) {
-  fputs("tutti: no memory left\n", stderr);
+void tt_mpi_give_up(const char *why) {
+  fprintf(stderr, "tutti: %s\n", why);
+  if (tt_mpi.forked)
+    _exit(1);
   PMPI_Abort(tt_mpi.session ? tt_mpi.world : MPI_COMM_WORLD, 1);
   abort();
 }
+
+void tt_mpi_out_of_memory(void) { tt_mpi_give_up("no memory left"); }

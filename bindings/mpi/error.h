@@ -12,7 +12,9 @@
 int tt_mpi_fail(MPI_Comm comm, int rank, tutti_status status, const char *text);
 /* What an MPI would detect, as an error of that class of its own; says nothing where errors are returned. */
 int tt_mpi_fail_class(MPI_Comm comm, int rank, int class, const char *text);
-/* For memory that nobody can do without; other ranks would wait for this one. */
+/* Where other ranks would wait for this one: ends the job, or a fork of this rank alone. */
+_Noreturn void tt_mpi_give_up(const char *why);
+/* For memory that nobody can do without. */
 _Noreturn void tt_mpi_out_of_memory(void);
 
 #endif

@@ -19,6 +19,7 @@
 #include "transport.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -269,6 +270,8 @@ static bool may_share(const agreement *met) {
   return !messages && !tt_mpi.session && !met->some.serialized;
 }
 
+static void mark_fork(void) { tt_mpi.forked = true; }
+
 bool tt_mpi_begin(MPI_Comm over, int required, int provided) {
   agreement met = agree_hellos(over, required, provided);
   if (met.some.joined)
@@ -287,6 +290,7 @@ bool tt_mpi_begin(MPI_Comm over, int required, int provided) {
     return true;
   }
   tt_mpi.context = context;
+  pthread_atfork(NULL, NULL, mark_fork);
   tt_mpi_comm_begin();
   if (may_share(&met))
     tutti_context_share(context, hold);

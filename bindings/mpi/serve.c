@@ -16,6 +16,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <unistd.h>
 
 /* ---- whether ---- */
 
@@ -38,14 +39,6 @@ static const char *why_not(const tt_mpi_call *call, const tt_mpi_comm *comm, tt_
   if (comm->faster.some && form == TT_MPI_BLOCK)
     return tt_mpi_faster_why(&comm->faster, call, comm->rank, comm->size);
   return NULL;
-}
-
-/* What MPI is to do costs it next to nothing: this is asked before anything is prepared. */
-static bool passes(const tt_mpi_call *call, const tt_mpi_comm *comm, tt_mpi_form form) {
-  const char *why = why_not(call, comm, form);
-  if (why)
-    tt_mpi_count_passed(call->collective, why);
-  return why != NULL;
 }
 
 static tt_mpi_verdict prepare(const tt_mpi_call *call, const tt_mpi_comm *comm, tt_mpi_args *args,
@@ -97,14 +90,31 @@ static int fail_wrong(const tt_mpi_call *call, const tt_mpi_comm *comm, tt_mpi_f
                      : tt_mpi_fail(comm->mpi, comm->rank, TUTTI_ERR_ARGUMENT, text);
 }
 
-/* What is not served: MPI's, or wrong. */
+static int fail_fork(const tt_mpi_call *call, const tt_mpi_comm *comm) {
+  char text[256];
+  snprintf(text, sizeof text, "%s: this process (%d) is a fork of rank %d, and only that rank can call it",
+           tt_mpi_collective_name(call->collective), getpid(), (int)tutti_context_rank(tt_mpi.context));
+  return tt_mpi_fail(comm->mpi, comm->rank, TUTTI_ERR_UNSUPPORTED, text);
+}
+
+/* ---- what is not served ---- */
+
+/* False: it is MPI's, which would take a fork's call for that of its parent. */
+static bool refuse_fork(const tt_mpi_call *call, const tt_mpi_comm *comm, const char *why, int *result) {
+  bool refused = tt_mpi.forked && comm && comm->size != 1;
+  if (refused)
+    *result = fail_fork(call, comm);
+  else
+    tt_mpi_count_passed(call->collective, why);
+  return refused;
+}
+
 static bool leave(const tt_mpi_call *call, const tt_mpi_comm *comm, tt_mpi_form form, const tt_mpi_args *args,
                   tt_mpi_verdict verdict, int *result) {
-  if (verdict == TT_MPI_WRONG)
-    *result = fail_wrong(call, comm, form, args);
-  else
-    tt_mpi_count_passed(call->collective, args->why);
-  return verdict == TT_MPI_WRONG;
+  if (verdict == TT_MPI_PASSED)
+    return refuse_fork(call, comm, args->why, result);
+  *result = fail_wrong(call, comm, form, args);
+  return true;
 }
 
 /* ---- started calls ---- */
@@ -141,8 +151,9 @@ static tt_mpi_work *start(const tt_mpi_call *call, tt_mpi_comm *comm, const tt_m
 static bool serve_request(const tt_mpi_call *call, tt_mpi_form form, MPI_Request *request, int *result) {
   tt_mpi_args args;
   tt_mpi_comm *comm = tt_mpi_comm_of(call->comm);
-  if (passes(call, comm, form))
-    return false;
+  const char *why = why_not(call, comm, form);
+  if (why)
+    return refuse_fork(call, comm, why, result);
   tt_mpi_stage stage = {.applied = NULL};
   tt_mpi_verdict verdict = prepare(call, comm, &args, &stage);
   if (verdict == TT_MPI_SERVED) {
@@ -205,8 +216,9 @@ bool tt_mpi_serve(const tt_mpi_call *call, int *result) {
   tt_mpi_args args;
   int64_t began_ns = tt_mpi.statistics ? tt_mpi_clock_ns() : 0;
   tt_mpi_comm *comm = tt_mpi_comm_of(call->comm);
-  if (passes(call, comm, TT_MPI_BLOCK))
-    return false;
+  const char *why = why_not(call, comm, TT_MPI_BLOCK);
+  if (why) /* before anything is prepared: what MPI is to do costs next to nothing */
+    return refuse_fork(call, comm, why, result);
   tt_mpi_stage stage = {.words = &comm->words}; /* a communicator has one blocking call at a time */
   tt_mpi_verdict verdict = prepare(call, comm, &args, &stage);
   if (verdict == TT_MPI_SERVED) {

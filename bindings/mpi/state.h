@@ -22,6 +22,7 @@ typedef struct tt_mpi_state {
   MPI_Comm world;              /* private: all ranks that have joined, for transport.c and boot. MPI_COMM_NULL: none */
   bool session;                /* they have by a session (session.c), not by MPI_Init */
   bool ended;                  /* tutti has left, and does not join again */
+  bool forked;                 /* this process is a fork of the one that has joined */
   MPI_Group world_group;       /* to tell job ranks */
   _Atomic int64_t idups;       /* MPI_Comm_idup that are not complete: a hint, relaxed */
   _Atomic int64_t outstanding; /* blocking MPI calls must move something on: tutti requests that run, failed ones that
