@@ -10,7 +10,6 @@
 #include "request_table.h"
 #include "request_tag.h"
 #include "state.h"
-#include "stats.h"
 
 #include <stdatomic.h>
 
@@ -130,8 +129,7 @@ static void send(int tag) { PMPI_Send(NULL, 0, MPI_BYTE, 0, tag, tt_mpi.self); }
 static void deliver(tt_mpi_work *work) {
   if (work->unpack)
     work->unpack(work);
-  tt_mpi_count_served(work->collective, work->bytes, tt_mpi_clock_ns() - work->began_ns, work->params, work->authority,
-                      work->media);
+  tt_mpi_work_count(work);
 }
 
 static void give_tag(int tag) {

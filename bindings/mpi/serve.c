@@ -176,13 +176,6 @@ bool tt_mpi_serve_init(const tt_mpi_call *call, MPI_Request *request, int *resul
 
 /* ---- blocking calls ---- */
 
-static void count(const tt_mpi_call *call, const tt_mpi_comm *comm, const tt_mpi_args *args, int64_t began_ns) {
-  if (tt_mpi.statistics)
-    tt_mpi_count_served(call->collective, bytes_of(args), tt_mpi_clock_ns() - began_ns,
-                        tutti_comm_last_params(comm->comm), tutti_comm_last_authority(comm->comm),
-                        tutti_comm_last_media(comm->comm));
-}
-
 static tutti_status run_staged(const tt_mpi_call *call, const tt_mpi_args *args, tt_mpi_stage *stage) {
   tt_mpi_stage_pack(stage);
   tutti_status status = tt_mpi_rows[call->collective].run(args, TT_MPI_BLOCK, NULL);
@@ -193,9 +186,16 @@ static tutti_status run_staged(const tt_mpi_call *call, const tt_mpi_args *args,
 }
 
 static int run_alone(const tt_mpi_call *call, const tt_mpi_comm *comm, const tt_mpi_args *args, tt_mpi_stage *stage) {
+  int64_t began_ns = tt_mpi.statistics ? tt_mpi_clock_ns() : 0;
   tutti_status status =
       stage->used ? run_staged(call, args, stage) : tt_mpi_rows[call->collective].run(args, TT_MPI_BLOCK, NULL);
-  return status == TUTTI_OK ? MPI_SUCCESS : fail(comm, TT_MPI_BLOCK, status, tutti_last_error());
+  if (status != TUTTI_OK)
+    return fail(comm, TT_MPI_BLOCK, status, tutti_last_error());
+  if (tt_mpi.statistics)
+    tt_mpi_count_served(call->collective, bytes_of(args), tt_mpi_clock_ns() - began_ns,
+                        tutti_comm_last_params(comm->comm), tutti_comm_last_authority(comm->comm),
+                        tutti_comm_last_media(comm->comm));
+  return MPI_SUCCESS;
 }
 
 /* Others are outstanding, which must move on. */
@@ -208,13 +208,14 @@ static int run_among_others(const tt_mpi_call *call, tt_mpi_comm *comm, const tt
   tt_mpi_request_finish(work);
   if (work->status != TUTTI_OK)
     result = fail(comm, TT_MPI_START, work->status, work->text);
+  else
+    tt_mpi_work_count(work);
   tt_mpi_work_destroy(work);
   return result;
 }
 
 bool tt_mpi_serve(const tt_mpi_call *call, int *result) {
   tt_mpi_args args;
-  int64_t began_ns = tt_mpi.statistics ? tt_mpi_clock_ns() : 0;
   tt_mpi_comm *comm = tt_mpi_comm_of(call->comm);
   const char *why = why_not(call, comm, TT_MPI_BLOCK);
   if (why) /* before anything is prepared: what MPI is to do costs next to nothing */
@@ -223,8 +224,6 @@ bool tt_mpi_serve(const tt_mpi_call *call, int *result) {
   tt_mpi_verdict verdict = prepare(call, comm, &args, &stage);
   if (verdict == TT_MPI_SERVED) {
     *result = tt_mpi_alone() ? run_alone(call, comm, &args, &stage) : run_among_others(call, comm, &args, &stage);
-    if (tt_mpi.statistics && *result == MPI_SUCCESS)
-      count(call, comm, &args, began_ns);
     return true;
   }
   tt_mpi_stage_finish(&stage);

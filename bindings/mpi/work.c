@@ -3,6 +3,7 @@
 
 #include "error.h"
 #include "lock.h"
+#include "stats.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -44,4 +45,9 @@ void tt_mpi_work_set_text(tt_mpi_work *work, const char *text) {
   work->text = strdup(text);
   if (!work->text)
     tt_mpi_out_of_memory();
+}
+
+void tt_mpi_work_count(const tt_mpi_work *work) {
+  tt_mpi_count_served(work->collective, work->bytes, tt_mpi_clock_ns() - work->began_ns, work->params, work->authority,
+                      work->media);
 }

@@ -33,6 +33,8 @@ typedef struct tt_mpi_work {
 tt_mpi_work *tt_mpi_work_create(tt_mpi_comm *comm, tt_mpi_collective collective, const tt_mpi_stage *stage);
 /* The text of its error. */
 void tt_mpi_work_set_text(tt_mpi_work *work, const char *text);
+/* For the statistics, when it is complete. */
+void tt_mpi_work_count(const tt_mpi_work *work);
 /* With tutti's request and the stage; accepts NULL. Called without tt_mpi_lock. */
 void tt_mpi_work_destroy(tt_mpi_work *work);
 

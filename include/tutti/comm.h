@@ -58,8 +58,9 @@ TUTTI_API int64_t tutti_comm_size(const tutti_comm *comm);
  * must set the same text. Local. TUTTI_ERR_PLAN: the text says what is wrong. */
 TUTTI_API tutti_status tutti_comm_set_params(tutti_comm *comm, const char *collective, const char *text);
 
-/* The parameters of the last call that started on comm, as text (docs/plan.md); "" before the first call. Equal
- * pointers are equal texts. Valid until parameters are set or comm is destroyed. */
+/* The parameters of the last call that started on comm, or after tutti_wait and tutti_test have completed a request of
+ * it, those of that one; as text (docs/plan.md); "" before the first call. Equal pointers are equal texts. Valid until
+ * parameters are set or comm is destroyed. */
 TUTTI_API const char *tutti_comm_last_params(const tutti_comm *comm);
 /* Who has decided that (docs/tuning.md): "tutti_comm_set_params", "TUTTI_PARAMS", "wisdom FILE:LINE", "learned
  * FILE:LINE", "model FILE:LINE", "profile FILE:LINE" (default.json is the shipped one) or "default"; for a user's
@@ -75,7 +76,7 @@ TUTTI_API const char *tutti_comm_last_authority(tutti_comm *comm);
  * call would get it. */
 TUTTI_API tutti_status tutti_comm_explain(tutti_comm *comm, const char *collective, int64_t bytes, int64_t root,
                                           int commutes, const char **params, const char **authority);
-/* The media by which this rank sent in the last complete call on comm (docs/plan.md), such as "cell" or "lent+slot"; ""
+/* The media by which this rank sent in the last complete call on comm, or in that request (docs/plan.md), such as "cell" or "lent+slot"; ""
  * if it sent nothing, and before the first call. Static storage; equal pointers are equal texts. */
 TUTTI_API const char *tutti_comm_last_media(const tutti_comm *comm);
 

@@ -37,6 +37,15 @@ static tutti_status tell_refused(tutti_request *request) {
   return TUTTI_ERR_REFUSED;
 }
 
+/* Behind it others may have started since. */
+static void tell_what_ran(const tutti_request *done) {
+  if (!done->comm || !done->ran.params)
+    return;
+  done->comm->calls.last_params = done->ran.params;
+  done->comm->calls.last_decision = done->ran.decision;
+  atomic_store_explicit(&done->comm->calls.last_media, done->ran.media, memory_order_relaxed);
+}
+
 /* The request is over: its status, and its end where it is not persistent. That of a call which others found wrong
  * after this rank had done its part is theirs. */
 static tutti_status collect(tutti_request **request) {
@@ -49,6 +58,8 @@ static tutti_status collect(tutti_request **request) {
     status = tt_agree_verdict(done->comm);
   else if (status != TUTTI_OK)
     tt_fail(status, "the request's communicator was destroyed before it was complete");
+  if (status == TUTTI_OK)
+    tell_what_ran(done);
   done->state = TT_REQUEST_IDLE;
   if (!done->persistent) {
     tt_request_give_back(done);

@@ -150,7 +150,12 @@ struct tutti_request {
   tutti_status status;
   void (*notify)(void *user); /* when it is done; NULL: nobody asked */
   void *notify_user;
-  char *refused;               /* done, with TUTTI_ERR_REFUSED: its text; NULL: no memory */
+  char *refused; /* done, with TUTTI_ERR_REFUSED: its text; NULL: no memory */
+  struct {
+    const char *params; /* NULL: nothing so far */
+    tt_decision decision;
+    tt_media media; /* when it is done */
+  } ran;
   tt_waiter waiter;            /* of tutti_test */
   struct tutti_request *next;  /* in the communicator's queue, or its pool */
   struct tutti_request *other; /* of the same communicator */

@@ -72,6 +72,8 @@ static void start_head(tutti_comm *comm) {
     head->operation.executor->ops->prepare_sleep(head->operation.executor, false);
   head->comm->calls.last_params = comm->calls.last_params;
   head->comm->calls.last_decision = comm->calls.last_decision;
+  head->ran.params = comm->calls.last_params;
+  head->ran.decision = comm->calls.last_decision;
 }
 
 static void list_running(tutti_comm *comm) {
@@ -128,6 +130,7 @@ static void finish_head(tutti_comm *comm) {
   assert(head->state == TT_REQUEST_QUEUED || head->state == TT_REQUEST_RUNNING);
   assert(comm->context->outstanding > 0);
   head->state = TT_REQUEST_DONE;
+  head->ran.media = atomic_load_explicit(&head->comm->calls.last_media, memory_order_relaxed);
   comm->queue.moves++;
   comm->context->outstanding--;
   comm->queue.head = head->next;

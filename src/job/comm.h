@@ -76,9 +76,9 @@ struct tutti_comm {
     uint64_t token[2];    /* the barrier's block, in and out */
     char *params[TT_COLLECTIVE_COUNT]; /* set by tutti_comm_set_params */
     tt_params_text *texts;
-    const char *last_params;     /* of the call started last */
+    const char *last_params;     /* of the call started last, or of a request that was told to be done since */
     tt_decision last_decision;   /* the same */
-    _Atomic tt_media last_media; /* by which this rank sent in the one that ended last; any thread may ask: relaxed */
+    _Atomic tt_media last_media; /* by which this rank sent in one that has ended; any thread may ask: relaxed */
     tt_tally *tally;             /* NULL: nobody wants to know */
   } calls;
   struct {

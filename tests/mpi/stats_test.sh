@@ -33,6 +33,17 @@ assert [line["calls"] for line in rows["bcast"]["reasons"]] == [20], rows["bcast
 assert rows["allreduce"]["ns"] > 0 and set(rows) == {"allreduce", "bcast", "barrier"}, rows
 EOF
 
+  # calls that are outstanding at once are not taken for each other
+  mpi_build $mpi stats_queue
+  TUTTI_STATS=$work/queue.json mpi_run $mpi 2 "$work/stats_queue-$mpi"
+  TUTTI_STATS=$work/apart.json mpi_run $mpi 2 "$work/stats_queue-$mpi" apart
+  python3 - "$work/queue.json" "$work/apart.json" <<'EOF'
+import json, sys
+queue, apart = ([[(line["calls"], line["text"], line["authority"]) for line in row["params"]]
+                 for row in json.load(open(path))["collectives"]] for path in sys.argv[1:])
+assert queue == apart and len(queue[0]) == 2, (queue, apart)
+EOF
+
   TUTTI_STATS=1 TUTTI_MPI_ONLY=bcast,bcats run
   expect "TUTTI_MPI_ONLY: 'bcats' is not a collective" 'allreduce +220 .* 0.00%' '220  passed through: .*TUTTI_MPI_ONLY' \
     'bcast +100 .* 80.00%'
