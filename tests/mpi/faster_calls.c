@@ -1,6 +1,6 @@
 /* tests/mpi/faster_calls.c - calls of two lengths: short ones, of at most 64 bytes a vector, and long ones, of 4 KB and
  * more. faster_test.sh lets MPI be the faster one for the short ones and counts what ran where: on each rank, on each
- * of two communicators, every one of 11 collectives is called ROUNDS times short and ROUNDS times long, and besides
+ * of two communicators, every one of 13 collectives is called ROUNDS times short and ROUNDS times long, and besides
  * Iallreduce, a persistent bcast of 8 bytes, gatherv and scatterv as often, and what stands in mix(). All results are
  * checked.
  *
@@ -120,6 +120,28 @@ static void all(const world *of, int count) {
     CHECK(out[n] == n / count * 1000 + of->rank * count + n % count);
 }
 
+/* All ranks know all lengths. Every other time in place. */
+static void uneven(const world *of, int each, bool in_place) {
+  int counts[64], at[64], total = 0, own;
+  for (int r = 0; r < of->size; r++) {
+    counts[r] = each + r % 2;
+    at[r] = total;
+    total += counts[r];
+  }
+  own = at[of->rank];
+  fill(of, total);
+  for (int n = 0; n < counts[of->rank] && in_place; n++)
+    out[own + n] = in[n];
+  MPI_Allgatherv(in_place ? MPI_IN_PLACE : in, counts[of->rank], MPI_INT, out, counts, at, MPI_INT, of->comm);
+  for (int r = 0; r < of->size; r++)
+    for (int n = 0; n < counts[r]; n++)
+      CHECK(out[at[r] + n] == r * 1000 + n);
+  fill(of, total);
+  MPI_Reduce_scatter(in_place ? MPI_IN_PLACE : in, in_place ? in : out, counts, MPI_INT, MPI_SUM, of->comm);
+  for (int n = 0; n < counts[of->rank]; n++)
+    CHECK((in_place ? in : out)[n] == sum_to(of->size, own + n));
+}
+
 static void call_all(const world *of, int ints, int root) {
   int each = ints / of->size;
   reductions(of, ints, root);
@@ -127,6 +149,7 @@ static void call_all(const world *of, int ints, int root) {
   gather(of, each, root);
   scatter(of, each, root);
   all(of, each);
+  uneven(of, each, root % 2 != 0);
   MPI_Barrier(of->comm);
 }
 

@@ -11,7 +11,8 @@ write() {
 import json, sys
 source, mpi, path, *more = sys.argv[1:]
 wins = "none" not in more
-tuned = "allreduce reduce reduce-scatter scan exscan broadcast gather scatter allgather all-to-all barrier".split()
+tuned = ("allreduce reduce reduce-scatter scan exscan broadcast gather scatter allgather all-to-all barrier "
+         "allgatherv reduce-scatterv").split()
 rows = [{"library": library, "collective": collective, "ranks": ranks, "nodes": 1, "ranks_per_node": ranks, "nics": 1,
          "bytes": size, "wins": wins and size < 1000 if known else True, "ns": 500, "tutti_ns": 600}
         for collective in tuned for ranks in (2, 3, 5) for size in (32, 4096)
@@ -27,7 +28,8 @@ count() {
 import json, sys
 report, ranks, passes = json.load(open(sys.argv[1])), int(sys.argv[2]), int(sys.argv[3])
 ROUNDS, MIXES, WHY = 6, 40, "MPI was measured to be faster"
-tuned = "allreduce reduce reduce_scatter_block scan exscan bcast gather scatter allgather alltoall barrier".split()
+tuned = ("allreduce reduce reduce_scatter_block scan exscan bcast gather scatter allgather alltoall barrier "
+         "allgatherv reduce_scatter").split()
 calling = sum(size for size in (ranks, ranks // 2, ranks - ranks // 2) if size > 1)
 by_lists = "gatherv scatterv".split()
 assert {row["name"] for row in report["collectives"]} == {*tuned, *by_lists}, report
@@ -70,7 +72,7 @@ for mpi in $mpis; do
   if [ $mpi = ${mpis##* } ] || [ -n "$long" ]; then
     set -- "$@" TUTTI_WISDOM=off TUTTI_PARAMS=linear TUTTI_PARAMS=reproducible TUTTI_VERIFY=1 TUTTI_TIMEOUT=100s \
       TUTTI_PROFILE="$TUTTI_SOURCE/profiles/default.json" \
-      TUTTI_MPI_ONLY=allreduce,reduce,reduce_scatter_block,scan,exscan,bcast,gather,gatherv,scatter,scatterv,allgather,alltoall,barrier
+      TUTTI_MPI_ONLY=allreduce,reduce,reduce_scatter_block,scan,exscan,bcast,gather,gatherv,scatter,scatterv,allgather,allgatherv,reduce_scatter,alltoall,barrier
   fi
   for off; do
     TUTTI_WISDOM=$wisdom run 3 env "$off" "$calls"
