@@ -211,6 +211,8 @@ static void make_graph(const making *comm, const edges *all) {
   tutti_status status =
       tutti_graph_create_known(comm->comm, all->in_counts, all->out_counts, all->list, &comm->made->graph);
   tt_mpi_unlock();
+  if (status != TUTTI_OK && status != TUTTI_ERR_ARGUMENT) /* on this rank alone */
+    tt_mpi_give_up(tutti_last_error());
   comm->made->why_not = status == TUTTI_OK ? NULL : "edges that only one of their ranks knows";
 }
 
