@@ -69,6 +69,7 @@ static void stage_cells(const job *of, tt_mpi_args *args, tt_mpi_stage *stage) {
   const void *from = of->in_place ? of->call->out.buffer : of->call->in.buffer;
   args->in.base = tt_mpi_stage_memory(stage, TT_MPI_STAGE_IN, args->in.bytes);
   tt_mpi_stage_add(&stage->pack, cells(of, from, args->in.base, of->in_count));
+  args->out.base = NULL;
   if (!of->has_out)
     return;
   args->out.base = args->in.base + of->own * of->how.bytes;
