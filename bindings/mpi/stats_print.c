@@ -55,7 +55,8 @@ static void print_line(const tt_mpi_line *line, FILE *to) {
 
 void tt_mpi_stats_table(const tt_mpi_report *report, FILE *to) {
   const tt_mpi_line *line = report->line, *end = line + report->line_count;
-  fprintf(to, "tutti: MPI collectives of %d rank%s: calls and bytes of all, time of the slowest, share on tutti\n",
+  fprintf(to,
+          "tutti: MPI collectives of %d rank%s: all calls; on tutti, their bytes, the slowest rank's time, the share\n",
           report->ranks, report->ranks == 1 ? "" : "s");
   if (tt_mpi.off)
     fprintf(to, "  nothing ran on tutti: %s\n", tt_mpi.off);

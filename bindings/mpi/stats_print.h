@@ -18,7 +18,8 @@ typedef struct tt_mpi_line {
 
 /* Of one collective, over all ranks. */
 typedef struct tt_mpi_total {
-  int64_t served, passed, bytes;
+  int64_t served, passed;
+  int64_t bytes; /* of those that were served, and so ns */
   int64_t alone; /* passed through, since there was one rank: not a matter of the share */
   int64_t ns;    /* of the rank that spent most in it */
 } tt_mpi_total;

@@ -15,7 +15,7 @@ run() { mpi_run $mpi 2 "$work/stats_calls-$mpi" >"$work/output" 2>&1; }
 for mpi in $mpis; do
   mpi_build $mpi stats_calls
   TUTTI_STATS=1 run
-  expect 'of 2 ranks' 'allreduce +220 +1.80 KiB .* 100.00%' 'bcast +100 +320 B .* 80.00%' \
+  expect 'of 2 ranks: all calls; on tutti, their bytes,' 'allreduce +220 +1.80 KiB .* 100.00%' 'bcast +100 +320 B .* 80.00%' \
     ' 20  passed through: .*communicator' 'barrier +50 +0 B .* 100.00%' 'all +370 .* 94.59%'
 
   TUTTI_STATS=$work/stats.json run
