@@ -13,6 +13,8 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <time.h>
 
@@ -122,6 +124,15 @@ static void *help(void *unused) {
   return NULL;
 }
 
+static void say_missing(int error) {
+  static bool said;
+  if (!said)
+    fprintf(stderr,
+            "tutti: no helper thread (%s): calls that are outstanding may stand still while this rank waits in MPI\n",
+            strerror(error));
+  said = true;
+}
+
 /* Signals are for the program's threads. */
 static void start(void) {
   sigset_t all, before;
@@ -130,8 +141,11 @@ static void start(void) {
   helper.may_call_mpi = level == MPI_THREAD_MULTIPLE;
   sigfillset(&all);
   pthread_sigmask(SIG_BLOCK, &all, &before);
-  helper.exists = pthread_create(&helper.thread, NULL, help, NULL) == 0;
+  int error = pthread_create(&helper.thread, NULL, help, NULL);
+  helper.exists = error == 0;
   pthread_sigmask(SIG_SETMASK, &before, NULL);
+  if (error != 0)
+    say_missing(error);
 }
 
 void tt_mpi_helper_post(void) {

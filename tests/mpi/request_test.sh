@@ -1,5 +1,5 @@
 # Requests of collective calls: with messages in one wait, while blocking calls wait, from threads, and when they fail;
-# persistent ones that each rank starts in an order of its own.
+# persistent ones that each rank starts in an order of its own; where no thread can be made.
 set -eu
 . "$TUTTI_SOURCE/tests/support/mpi.sh"
 
@@ -25,6 +25,11 @@ for mpi in $mpis; do
   mpi_run $mpi 2 "$orders" 20
   TUTTI_NODES=2,3 mpi_run $mpi 5 "$orders" 20
   TUTTI_PROGRESS=thread mpi_run $mpi 3 "$orders" 20
+  # where there is no thread to be had, each rank that needs one says so once
+  "mpicc.$mpi" -std=gnu11 -D_GNU_SOURCE -w -rdynamic -o "$work/no_thread" "$TUTTI_SOURCE/tests/mpi/no_thread.c"
+  mpi_run $mpi 2 "$work/no_thread" 2>"$work/said" || { cat "$work/said" && exit 1; }
+  said=$(grep -c 'no helper thread (Resource temporarily unavailable)' "$work/said" || true)
+  [ $said = 1 ] || [ $said = 2 ] || { cat "$work/said" && exit 1; }
 done
 
 # Ranks of several machines, of which the launcher does not tell: MPI gives no thread more than the program wants, and
