@@ -85,8 +85,8 @@ static int64_t bytes_of(const tt_mpi_call *call, int rank, int size) {
   return __builtin_mul_overflow(count, shape.size, &bytes) ? INT64_MAX : bytes;
 }
 
-/* Where a rank has no length to look up, it cannot know whether the others pass. MPI names the error, and a call that is
- * wrong has no place in tutti's order: the next one is matched with that of the others, as in MPI alone. */
+/* Where a rank has no length to look up, it cannot know whether the others pass. MPI names the error, and a call that
+ * is wrong has no place in tutti's order: the next one is matched with that of the others, as in MPI alone. */
 const char *tt_mpi_faster_why(const tt_mpi_faster *faster, const tt_mpi_call *call, int rank, int size) {
   const tutti_lengths *of = &faster->of[call->collective];
   if (!of->low && !of->high)

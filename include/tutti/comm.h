@@ -76,8 +76,9 @@ TUTTI_API const char *tutti_comm_last_authority(tutti_comm *comm);
  * call would get it. */
 TUTTI_API tutti_status tutti_comm_explain(tutti_comm *comm, const char *collective, int64_t bytes, int64_t root,
                                           int commutes, const char **params, const char **authority);
-/* The media by which this rank sent in the last complete call on comm, or in that request (docs/plan.md), such as "cell" or "lent+slot"; ""
- * if it sent nothing, and before the first call. Static storage; equal pointers are equal texts. */
+/* The media by which this rank sent in the last complete call on comm, or in that request (docs/plan.md), such as
+ * "cell" or "lent+slot"; "" if it sent nothing, and before the first call. Static storage; equal pointers are equal
+ * texts. */
 TUTTI_API const char *tutti_comm_last_media(const tutti_comm *comm);
 
 /* ---- calls that another library makes faster ---- */
