@@ -71,8 +71,9 @@ def moves(logs, interval):
     Their squares add up to the variance that the interval has."""
     deviation = math.log(interval.high / interval.low) / 2 / NORMAL
     ordered = sorted(logs, key=logs.get)
-    step = deviation * math.sqrt(12 / len(logs)) / (len(logs) + 1)  # ranks vary by (count^2 - 1) / 12
-    return {number: step * (rank - (len(logs) - 1) / 2) for rank, number in enumerate(ordered)}
+    count = len(logs)
+    step = deviation * math.sqrt(12 / max(1, count * (count * count - 1)))  # ranks vary by (count^2 - 1) / 12
+    return {number: step * (rank - (count - 1) / 2) for rank, number in enumerate(ordered)}
 
 
 def interval_over(points):

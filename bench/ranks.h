@@ -56,7 +56,8 @@ typedef struct bench_ranks {
 /* What all ranks say. A library that cannot tell any more is a failure of this rank's. */
 static inline int bench_ranks_agree(bench_ranks *all, const bench_reply *mine, bench_answer *answer) {
   memset(answer, 0, sizeof *answer);
-  bench_reply lost = {.result = all->library->gather(mine, all->reply, sizeof *mine, lost.text)};
+  bench_reply lost = {.result = BENCH_OK};
+  lost.result = all->library->gather(mine, all->reply, sizeof *mine, lost.text);
   for (int32_t rank = 0; rank < all->point.size && lost.result == BENCH_OK; rank++)
     bench_answer_add(answer, &all->reply[rank]);
   if (lost.result != BENCH_OK)

@@ -7,7 +7,8 @@ was tuned: the 13 collectives whose lengths all ranks know, by the pairs of benc
     pairs       the same program under the MPI alone (a) and with tutti (b), for each MPI and number of ranks
 
 Every step runs in slices and keeps what it has in FOLDER, so it may be ended at any time: the same command goes on.
-Exit code: 0: all is done, and no decided point is slower; 1: some are; 2: a step failed; 4: not all is done."""
+Exit code: 0: all is done, and no decided point is slower; 1: some are; 2: a step failed; 3: all is done, but a control
+failed, so that nothing is known of that comparison; 4: not all is done."""
 import argparse
 import json
 import os
@@ -28,7 +29,7 @@ TRIES = 3  # to measure what other programs disturbed
 # All points in one job, once, for a short time: what differs between jobs counts more than what a longer loop tells.
 QUICK = ["--rows", "120", "--repeats", "1"]
 SECONDS = "0.006"
-NOT_DONE, SLOWER = 4, 1
+NOT_DONE, UNKNOWN, SLOWER = 4, 3, 1
 
 
 def options_of(argv):
@@ -122,7 +123,7 @@ def main():
         if codes[-1] is None:
             break
     summary(work.options.folder)
-    sys.exit(NOT_DONE if codes[-1] is None else SLOWER if SLOWER in codes else 0)
+    sys.exit(NOT_DONE if codes[-1] is None else SLOWER if SLOWER in codes else UNKNOWN if UNKNOWN in codes else 0)
 
 
 if __name__ == "__main__":

@@ -142,7 +142,7 @@ grep -q '"rounds": 1,' "$work/moved.json" || complain "only round 0 is of 2 rank
   >"$work/out" 2>"$work/err" &
 driver=$!
 until grep -q '^collective' "$work/out"; do kill -0 $driver || complain "it has ended"; done
-kill -INT $driver
+kill -TERM $driver
 ! wait $driver || complain "an interrupted run is no success"
 grep -q 'interrupted' "$work/err" || complain "it does not say so"
 grep -q '"result": "not measured"' "$work/left.json" || complain "a row without a time is ok"

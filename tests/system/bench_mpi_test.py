@@ -51,6 +51,7 @@ class BenchMpi(unittest.TestCase):
         done = self.run_it("--ranks", "4096", "--pairs", "3")
         measured = [call for call in self.calls() if call.startswith("bench") and "--help" not in call]
         self.assertTrue(measured and all("--apart" in call for call in measured), done.stderr)
+        self.assertEqual(done.returncode, 3)  # three pairs say nothing
 
     def test_tunes_then_compares_and_does_nothing_twice(self):
         done = self.run_it()

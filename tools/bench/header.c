@@ -153,11 +153,20 @@ static void print_bound(const bench_job *job) {
     puts("#          pretended machines share their host's NICs");
 }
 
+/* Ranks of one machine have one clock. */
+static const char *apart_words(const bench_job *job) {
+  if (!job->options->call.apart)
+    return "";
+  return job->map && job->map->hosts > 1
+             ? " of one call"
+             : " of one call,\n#          from the first rank's beginning to the last one's end";
+}
+
 static void print_launched_columns(const bench_job *job) {
   const char *name = job->group[0].launcher->name;
-  printf("# us       a call of %s, slowest rank: median and 99th percentile over batches%s\n"
+  printf("# us       a call of %s, slowest rank: median and 99th percentile over batches%s%s\n"
          "# GB/s     size / time; bus: times nccl-tests' factor\n",
-         name, job->options->launch.given ? " of a job; of these, medians over jobs" : "");
+         name, apart_words(job), job->options->launch.given ? " of a job; of these, medians over jobs" : "");
   if (job->map->machines > 1)
     print_bound(job);
   if (job->group_count > 1)
@@ -186,10 +195,7 @@ static void print_columns(const bench_job *job) {
          "# GB/s     size / time; bus: times nccl-tests' factor\n"
          "# copy us  the copy bound: %" PRId64 " core%s combine and copy at once what ranks must receive\n"
          "# share    copy us / us\n",
-         name,
-         job->options->call.apart ? " of one call,\n#          from the first rank's beginning to the last one's end"
-                                  : "",
-         busy_cores(job), busy_cores(job) == 1 ? "" : "s");
+         name, apart_words(job), busy_cores(job), busy_cores(job) == 1 ? "" : "s");
   if (job->group_count > 1)
     printf("# x        time of the other library / time of %s: median over interleaved pairs, the other one asleep\n",
            name);

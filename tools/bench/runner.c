@@ -168,12 +168,15 @@ int bench_runner_watch(bench_job *job, bench_row *row, bench_runner *who, bench_
 
 int bench_runner_check(bench_job *job, bench_row *row, bench_runner *who) {
   bench_answer answer;
-  who->command.check = 1;
-  who->command.batches = 1;
+  int32_t batches = who->command.batches;
   if (row->result != BENCH_OK || !job->options->call.check)
     return 0;
-  if (ask(job, who, &answer) != 0)
-    return -1;
-  row_failed(row, who, &answer);
-  return 0;
+  who->command.check = 1;
+  who->command.batches = 1;
+  int result = ask(job, who, &answer);
+  who->command.check = 0;
+  who->command.batches = batches; /* --levels has a set */
+  if (result == 0)
+    row_failed(row, who, &answer);
+  return result;
 }

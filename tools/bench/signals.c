@@ -12,13 +12,20 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+/* As nohup has it: once blocked, it would come here all the same. */
+static void add_unless_ignored(sigset_t *set, int number) {
+  struct sigaction is;
+  if (sigaction(number, NULL, &is) != 0 || is.sa_handler != SIG_IGN)
+    sigaddset(set, number);
+}
+
 int bench_signals_open(bench_job *job) {
   sigset_t set;
   prctl(PR_SET_CHILD_SUBREAPER, 1); /* ranks that their launcher leaves behind become this process's */
   sigemptyset(&set);
-  sigaddset(&set, SIGINT);
-  sigaddset(&set, SIGTERM);
-  sigaddset(&set, SIGHUP);
+  add_unless_ignored(&set, SIGINT);
+  add_unless_ignored(&set, SIGTERM);
+  add_unless_ignored(&set, SIGHUP);
   sigaddset(&set, SIGCHLD);
   sigprocmask(SIG_BLOCK, &set, NULL);
   job->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);

@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #define COPY_BOUND 1.5
 
@@ -61,6 +62,11 @@ typedef struct means {
   mean floor; /* best / floor: what x would be if tutti was as fast as can be */
 } means;
 
+/* Neither tutti with other parameters, nor an MPI with tutti in front of it. */
+static bool is_other(const bench_group *group) {
+  return !group->launcher->params && !strstr(group->launcher->name, "+tutti");
+}
+
 static void add_row(const bench_job *job, const bench_row *row, means *all) {
   double least = 0, floor = floor_of(job, row);
   for (int g = 1; g < job->group_count; g++) {
@@ -68,7 +74,7 @@ static void add_row(const bench_job *job, const bench_row *row, means *all) {
     if (!row->stats[g].present)
       continue;
     mean_add(&all->each[g], ratio, row->bytes);
-    if (!job->group[g].launcher->params && (least == 0 || ratio < least))
+    if (is_other(&job->group[g]) && (least == 0 || ratio < least))
       least = ratio;
   }
   if (least > 0)
@@ -82,7 +88,7 @@ static void add_row(const bench_job *job, const bench_row *row, means *all) {
 static int peer_count(const bench_job *job) {
   int count = 0;
   for (int g = 1; g < job->group_count; g++)
-    count += job->group[g].launcher->params == NULL;
+    count += is_other(&job->group[g]);
   return count;
 }
 
