@@ -46,8 +46,8 @@ static void let_launcher_end_it(MPI_Comm comm) {
     nanosleep(&pause, NULL);
 }
 
-/* A fork has its parent's MPI, and ends alone. Where that ends the job, MPICH 4.2's mpiexec says 0 in one of three runs;
- * not of an abort, which may return there. */
+/* A fork has its parent's MPI, and ends alone. Where that ends the job, MPICH 4.2's mpiexec says 0 in one of three
+ * runs; not of an abort, which may return there. */
 static void call_handler(MPI_Comm comm, int code) {
   if (tt_mpi.forked && has_handler(comm, MPI_ERRORS_ARE_FATAL))
     _exit(1);
