@@ -173,6 +173,11 @@ typedef struct tt_file {
 tt_file tt_file_of(int fd); /* remembers what it is open to; fd: -1: none */
 bool tt_file_is_open(const tt_file *file);
 
+/* ---- copy.c ---- */
+
+/* memcpy, also where the C library's is slow. */
+void tt_copy(void *to, const void *from, size_t bytes);
+
 /* ---- host.c ---- */
 
 /* Which machine this process is on, as far as shared memory is concerned: equal numbers can map each other's memory and

@@ -99,5 +99,5 @@ void tt_dtype_copy(void *to, const void *from, size_t bytes, bool nontemporal) {
   if (nontemporal && bytes >= TT_DTYPE_COPY_MINIMUM)
     best()->copy(to, from, bytes);
   else if (bytes > 0)
-    memcpy(to, from, bytes);
+    tt_copy(to, from, bytes);
 }

@@ -63,14 +63,14 @@ static inline unsigned char *data_of(const tt_direct *direct, int64_t rank, tt_l
   return (spot.near ? line->near : tt_cells_data(direct->shape.area, rank, direct->now.sequence)) + spot.at;
 }
 
-/* memcpy without a call for the commonest sizes. */
+/* A copy without a call for the commonest sizes. */
 static inline void copy_piece(unsigned char *to, const unsigned char *from, int64_t bytes) {
   if (bytes == 8)
     memcpy(to, from, 8);
   else if (bytes == 4)
     memcpy(to, from, 4);
   else
-    memcpy(to, from, (size_t)bytes);
+    tt_copy(to, from, (size_t)bytes);
 }
 
 /* What stands before a block whose length only its two ends know: it is of this call, that block, and so long. */

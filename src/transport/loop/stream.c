@@ -234,7 +234,7 @@ tutti_status tt_loop_fetch(void *self, tutti_stream *stream, size_t offset, void
   const loop_slot *slot = &ring->slot[released % ring->slot_count];
   if (!slot->remote || offset + bytes > slot->bytes)
     return tt_fail(TUTTI_ERR_ARGUMENT, "fetch of %zu bytes at offset %zu of a slot of %zu", bytes, offset, slot->bytes);
-  memcpy(to, (const unsigned char *)slot->data + offset, bytes);
+  tt_copy(to, (const unsigned char *)slot->data + offset, bytes);
   return TUTTI_OK;
 }
 
