@@ -55,9 +55,8 @@ static int64_t share_of(const lead *of) {
 /* ---- output ---- */
 
 static void print_head(const lead *of) {
-  printf("tutti tune: %" PRId64 " ranks, %" PRId64 " tasks, about %.0f s\n", of->all->size, of->cells,
-         (double)of->options->budget_ns / 1e9);
-  printf("wisdom of machine %s goes to %s\n\n", of->machine, of->path);
+  printf("tutti tune: %" PRId64 " ranks, %" PRId64 " tasks, about %.0f s\nwisdom of machine %s goes to %s\n\n",
+         of->all->size, of->cells, (double)of->options->budget_ns / 1e9, of->machine, of->path);
   printf("  %-15s %5s %6s %12s %11s %11s %6s  %s\n", "collective", "ranks", "bytes", "tried", "the rules", "winner",
          "gain", "parameters");
 }
@@ -90,9 +89,7 @@ static void print_end(const lead *of) {
   printf("\n  %.2f times as fast as the rules (geometric mean), in %.0f s\n",
          kept > 0 ? exp(of->gain / (double)kept) : 1.0, (double)(tt_clock_ns() - of->start_ns) / 1e9);
   if (of->left_out > 0)
-    printf("  %" PRId64
-           " candidates were not tried: by the machine's rates they take more than %.0f times as long as the "
-           "best\n",
+    printf("  %" PRId64 " candidates were not tried: by its rates, each takes over %.0f times as long as the best\n",
            of->left_out, TUNE_FAR);
   if (of->disturbed > 0)
     printf("  %" PRId64 " task%s of %" PRId64 " %s not kept: other programs used the processors. Run it again when the "
@@ -103,15 +100,14 @@ static void print_end(const lead *of) {
 /* ---- one after another ---- */
 
 static tutti_status write_winner(const lead *of, const tt_winner *winner) {
-  tt_wisdom *one;
+  tt_wisdom *one = NULL;
   char about[200], day[32];
   time_t now = time(NULL);
   strftime(day, sizeof day, "%Y-%m-%d", localtime(&now));
   snprintf(about, sizeof about, "tutti " TUTTI_VERSION ", %s", day);
   tutti_status status = tt_wisdom_create(of->machine, about, &one);
-  if (status != TUTTI_OK)
-    return status;
-  status = tt_wisdom_put(one, winner);
+  if (status == TUTTI_OK)
+    status = tt_wisdom_put(one, winner);
   if (status == TUTTI_OK)
     status = tt_wisdom_write(of->path, one);
   tt_wisdom_destroy(one);
@@ -146,6 +142,14 @@ static tutti_status keep(lead *of, const tt_region *region, tune_result *result)
   return status;
 }
 
+/* Other programs come and go: what they have disturbed is measured once more. Ends the result. */
+static bool was_disturbed(const lead *of, tutti_status status, tune_result *result) {
+  if (status != TUTTI_OK || !result->disturbed || of->options->busy)
+    return false;
+  tune_result_finish(result);
+  return true;
+}
+
 static tutti_status run_cell(lead *of, tt_collective collective, int64_t bytes, tune_guesses *guesses) {
   const tutti_comm *comm = of->all->words;
   tt_region region = tt_comm_region(comm, collective, tune_task_bytes(comm, collective, bytes));
@@ -157,7 +161,10 @@ static tutti_status run_cell(lead *of, tt_collective collective, int64_t bytes, 
   }
   say_progress(of, &region);
   const tt_fit *fit = of->fits ? tt_fits_find(of->fits, &region) : NULL;
-  tutti_status status = tune_cell_run(of->all, &task, fit ? &fit->rates : NULL, share_of(of), guesses, &result);
+  const tt_sim_rates *rates = fit ? &fit->rates : NULL;
+  tutti_status status = tune_cell_run(of->all, &task, rates, share_of(of), guesses, &result);
+  if (was_disturbed(of, status, &result))
+    status = tune_cell_run(of->all, &task, rates, share_of(of), guesses, &result);
   of->left_out += status == TUTTI_OK ? result.left_out : 0;
   if (status == TUTTI_OK)
     status = keep(of, &region, &result);
@@ -184,7 +191,10 @@ static tutti_status refine(lead *of, tt_region low, tt_region high) {
   if (!is_known(of, &middle)) {
     tt_task task = tune_task_on(of->all->words, middle.collective, middle.bytes);
     say_progress(of, &middle);
-    status = tune_cell_race(of->all, &task, share_of(of) < RACE_NS ? share_of(of) : RACE_NS, ends, 2, &result);
+    int64_t budget_ns = share_of(of) < RACE_NS ? share_of(of) : RACE_NS;
+    status = tune_cell_race(of->all, &task, budget_ns, ends, 2, &result);
+    if (was_disturbed(of, status, &result))
+      status = tune_cell_race(of->all, &task, budget_ns, ends, 2, &result);
     of->cells++;
     if (status == TUTTI_OK)
       status = keep(of, &middle, &result);
@@ -272,8 +282,7 @@ static tutti_status open_file(const char *name, lead *of) {
   return status == TUTTI_OK ? tune_rates_read(of->path, of->machine, &of->fits) : status;
 }
 
-/* What is there before the job begins: a file to write to. */
-typedef struct files {
+typedef struct files { /* what is there before the job begins */
   lead lead;
   regret *regret;
 } files;
