@@ -100,8 +100,8 @@ static int64_t wanted_least(const tt_shm_config *config) {
   return config->read_bytes > 0 ? config->read_bytes : tt_options_get()->read_bytes;
 }
 
-/* 1.5 us on machines where messages of 16 KiB gain by it, 2.5 to 6 us on others. Where ranks share cores a writer has to
- * wait until its reader has had a turn, which a slot saves it. */
+/* 1.5 us on machines where messages of 16 KiB gain by it, 2.5 to 6 us on others. Where ranks share cores a writer has
+ * to wait until its reader has had a turn, which a slot saves it. */
 static int64_t least_of(int64_t best_ns, bool crowded) {
   return best_ns >= FAST_NS ? SLOW_LEAST : crowded ? CROWDED_LEAST : FAST_LEAST;
 }
