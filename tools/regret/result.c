@@ -73,7 +73,7 @@ static json_t *json_of(const regret_result *result) {
 
 tutti_status regret_result_write(FILE *file, const char *path, const regret_result *result) {
   json_t *json = json_of(result);
-  char *text = json ? json_dumps(json, JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(7)) : NULL;
+  char *text = json ? json_dumps(json, JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(17)) : NULL;
   bool made = text != NULL, good = made && fprintf(file, "%s\n", text) > 0 && fflush(file) == 0;
   free(text);
   json_decref(json);
