@@ -13,8 +13,6 @@
 #include "ratios.h"
 #include "task.h"
 
-#include "bench/pace.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,20 +52,6 @@ static tutti_status run(cell *of, const char *params, int64_t batches, double *t
 }
 
 static tutti_status run_rules(cell *of, int64_t batches) { return run(of, "", batches, &of->rules_ns); }
-
-/* How many calls make a batch. */
-static tutti_status calibrate(cell *of) {
-  tutti_status status = TUTTI_OK;
-  double batch_ns = 0;
-  int64_t least = 1;
-  for (of->calls = 0; status == TUTTI_OK && (of->calls < least || batch_ns < TUNE_BATCH_NS);) {
-    of->calls = bench_more_calls(of->calls, (int64_t)batch_ns, TUNE_BATCH_NS);
-    status = run_rules(of, 3);
-    batch_ns = of->rules_ns * (double)of->calls;
-    least = tune_ranks_least_calls(of->all, of->rules_ns);
-  }
-  return status;
-}
 
 /* ---- screening ---- */
 
@@ -291,7 +275,7 @@ static tutti_status find_rules(cell *of, const tt_task *task, tune_result *resul
 }
 
 static tutti_status measure(cell *of, const tt_task *task, tune_guesses *guesses, tune_result *result) {
-  tutti_status status = calibrate(of);
+  tutti_status status = tune_lead_calibrate(of->all, TUNE_BATCH_NS, &of->calls, &of->rules_ns);
   if (status == TUTTI_OK)
     status = find_rules(of, task, result);
   if (status != TUTTI_OK)

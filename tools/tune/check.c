@@ -4,7 +4,6 @@
 #include "check.h"
 #include "predict.h"
 
-#include "bench/pace.h"
 #include "bench/stats.h"
 #include "tools/shared/shared.h"
 
@@ -61,20 +60,6 @@ static tutti_status run(check *of, const char *params, int64_t batches, double *
   return tune_lead_try(of->all, params, TUNE_TURNS, of->calls, batches, time_ns);
 }
 
-/* As cell.c does. */
-static tutti_status calibrate(check *of) {
-  tutti_status status = TUTTI_OK;
-  double batch_ns = 0, time_ns = 0;
-  int64_t least = 1;
-  for (of->calls = 0; status == TUTTI_OK && (of->calls < least || batch_ns < BATCH_NS);) {
-    of->calls = bench_more_calls(of->calls, (int64_t)batch_ns, BATCH_NS);
-    status = run(of, "", 3, &time_ns);
-    batch_ns = time_ns * (double)of->calls;
-    least = tune_ranks_least_calls(of->all, time_ns);
-  }
-  return status;
-}
-
 static tutti_status run_round(check *of) {
   tutti_status status = TUTTI_OK;
   tt_random_shuffle(&of->random, of->subject, of->count, sizeof *of->subject);
@@ -88,9 +73,10 @@ static tutti_status run_round(check *of) {
 
 static tutti_status run_place(check *of, int place) {
   int64_t start_ns = tt_clock_ns();
+  double call_ns;
   tutti_status status = tune_lead_cell(of->all, of->task);
   if (status == TUTTI_OK)
-    status = calibrate(of);
+    status = tune_lead_calibrate(of->all, BATCH_NS, &of->calls, &call_ns);
   for (int n = 0; n < of->count; n++)
     of->subject[n].rounds = 0;
   for (int round = 0; round < ROUNDS && status == TUTTI_OK; round++)

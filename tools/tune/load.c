@@ -79,4 +79,4 @@ bool tune_load_disturbs(double others, int64_t cores, int64_t ranks) {
   return others > TOLERATED && others + (double)ranks > (double)cores;
 }
 
-bool tune_load_shares_cores(int64_t ranks) { return ranks > sysconf(_SC_NPROCESSORS_ONLN); }
+bool tune_load_shares_cores(int64_t ranks) { return ranks > tt_host_cores(); }

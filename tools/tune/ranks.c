@@ -2,6 +2,7 @@
  * whose roots rotate; or those of `tutti bench --apart`, with a barrier before each call. */
 #include "ranks.h"
 
+#include "bench/pace.h"
 #include "bench/stats.h"
 
 #include "base/base.h"
@@ -348,6 +349,18 @@ tutti_status tune_lead_try(tune_ranks *all, const char *params, int64_t root, in
   if (status == TUTTI_OK)
     status = say(all->words, &command);
   return status == TUTTI_OK ? measure(all, &command, time_ns) : status;
+}
+
+tutti_status tune_lead_calibrate(tune_ranks *all, int64_t batch_ns, int64_t *calls, double *call_ns) {
+  tutti_status status = TUTTI_OK;
+  int64_t took_ns = 0, least = 1;
+  for (*calls = 0; status == TUTTI_OK && (*calls < least || took_ns < batch_ns);) {
+    *calls = bench_more_calls(*calls, took_ns, batch_ns);
+    status = tune_lead_try(all, "", TUNE_TURNS, *calls, 3, call_ns);
+    took_ns = (int64_t)(*call_ns * (double)*calls);
+    least = tune_ranks_least_calls(all, *call_ns);
+  }
+  return status;
 }
 
 tutti_status tune_lead_load(tune_ranks *all, tune_load *load) {

@@ -71,6 +71,8 @@ tutti_status tune_lead_cell(tune_ranks *all, const tt_task *task);
 bool tune_ranks_apart(const tune_ranks *all);
 /* Of a batch, where a call takes about so long. */
 int64_t tune_ranks_least_calls(const tune_ranks *all, double call_ns);
+/* How many calls of what the profile chooses make a batch of that time; and what such a call takes. */
+tutti_status tune_lead_calibrate(tune_ranks *all, int64_t batch_ns, int64_t *calls, double *call_ns);
 /* The time of a call, in ns: the median of so many batches, each that of its slowest rank; where calls are apart, that
  * of all batches' single calls, from the first rank's beginning to the last one's end. TUTTI_ERR_PLAN: the parameters
  * make no plan here; any other error is the end. */

@@ -84,7 +84,7 @@ static const tt_shm_rank *find_neighbour(const tt_shm *self) {
 
 /* 0, or the error that says why this rank cannot read the neighbour's memory. *best_ns: what a read of 16 KiB took. */
 static int try_neighbour(const tt_shm_rank *rank, int64_t *best_ns) {
-  void *to = aligned_alloc(4096, TT_SHM_PROBE_BYTES); /* as the probe: how both lie makes some processors slow */
+  void *to = aligned_alloc(TT_SHM_PAGE, TT_SHM_PROBE_BYTES); /* as the probe: how both lie makes some processors slow */
   int error = to == NULL ? ENOMEM : 0;
   for (int n = 0; n < PROBES && error == 0; n++) {
     int64_t began_ns = tt_clock_ns();
