@@ -4,6 +4,8 @@
 #include "launch.h"
 #include "say.h"
 
+#include "tools/shared/shared.h"
+
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
@@ -12,20 +14,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* As nohup has it: once blocked, it would come here all the same. */
-static void add_unless_ignored(sigset_t *set, int number) {
-  struct sigaction is;
-  if (sigaction(number, NULL, &is) != 0 || is.sa_handler != SIG_IGN)
-    sigaddset(set, number);
-}
-
 int bench_signals_open(bench_job *job) {
+  static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
   sigset_t set;
   prctl(PR_SET_CHILD_SUBREAPER, 1); /* ranks that their launcher leaves behind become this process's */
   sigemptyset(&set);
-  add_unless_ignored(&set, SIGINT);
-  add_unless_ignored(&set, SIGTERM);
-  add_unless_ignored(&set, SIGHUP);
+  for (size_t n = 0; n < TT_COUNT(ends); n++)
+    if (!tool_ignores(ends[n]))
+      sigaddset(&set, ends[n]);
   sigaddset(&set, SIGCHLD);
   sigprocmask(SIG_BLOCK, &set, NULL);
   job->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);

@@ -24,19 +24,14 @@
 #define OWN_DESCRIPTORS 32
 #define LINKS_LEAST 64
 
-static bool is_ignored(int number) {
-  struct sigaction is;
-  return sigaction(number, NULL, &is) == 0 && is.sa_handler == SIG_IGN;
-}
-
-/* What is ignored, as by nohup, stays so: once blocked, it would come here all the same. */
+/* What is ignored stays so. */
 static void catch_signals(run_job *job) {
   static const int caught[] = {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
   sigset_t set;
   sigemptyset(&set);
   sigaddset(&set, SIGPIPE);
   for (size_t c = 0; c < TT_COUNT(caught); c++)
-    if (!is_ignored(caught[c]))
+    if (!tool_ignores(caught[c]))
       sigaddset(&set, caught[c]);
   sigprocmask(SIG_BLOCK, &set, &job->signals_mask);
   job->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);

@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -132,6 +133,11 @@ void tool_words_finish(tool_words *list) {
 }
 
 /* ---- whether this process is one of a job ---- */
+
+bool tool_ignores(int signal) {
+  struct sigaction is;
+  return sigaction(signal, NULL, &is) == 0 && is.sa_handler == SIG_IGN;
+}
 
 bool tool_is_set(const char *variable) {
   const char *text = getenv(variable);

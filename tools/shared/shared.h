@@ -84,6 +84,7 @@ void tool_words_add_job(tool_words *list, const char *command, int64_t ranks, in
 void tool_words_finish(tool_words *list);
 
 bool tool_is_set(const char *variable); /* and not empty */
+bool tool_ignores(int signal);          /* as nohup has it; once blocked, it would reach a signalfd all the same */
 /* Whether this process is a rank of a job that a launcher has started. `rank`: which one, as far as it has said. */
 bool tool_is_rank(int64_t *rank);
 
