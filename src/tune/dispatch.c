@@ -49,7 +49,7 @@ static void spread(int64_t (*bytes)(const tt_wisdom *wisdom, int32_t number), co
 static int64_t bytes_of_winner(const tt_wisdom *wisdom, int32_t number) { return wisdom->winner[number].region.bytes; }
 
 #define NOBODY (-1)
-#define RULES (-2) /* meanwhile: what the profile chooses was measured, and is the fastest */
+#define RULES (-2) /* what the profile chooses was measured, and is the fastest */
 
 /* A row that only found that the profile was right leaves its lengths to the profile: a bucket may have several rules.
  * Of lengths near it, it says nothing. */
@@ -69,11 +69,6 @@ static void add_inferred(const tt_wisdom *wisdom, int64_t number, int32_t *winne
       winner[b] = (int32_t)(wisdom->count + number);
 }
 
-static void forget_rules(int32_t *winner) {
-  for (int b = 0; b < TT_BUCKETS; b++)
-    winner[b] = winner[b] == RULES ? NOBODY : winner[b];
-}
-
 void tt_dispatch_make(const tt_wisdom *wisdom, const tt_region *shape, tt_dispatch *dispatch) {
   memset(dispatch->winner, 0xff, sizeof dispatch->winner); /* NOBODY */
   for (int64_t n = 0; n < wisdom->count; n++)
@@ -84,8 +79,6 @@ void tt_dispatch_make(const tt_wisdom *wisdom, const tt_region *shape, tt_dispat
   for (int64_t n = 0; n < wisdom->inferred_count; n++)
     if (fits(&wisdom->inferred[n].region, shape))
       add_inferred(wisdom, n, dispatch->winner[wisdom->inferred[n].region.collective]);
-  for (int c = 0; c < TT_COLLECTIVE_COUNT; c++)
-    forget_rules(dispatch->winner[c]);
 }
 
 /* ---- other libraries ---- */

@@ -206,7 +206,7 @@ tutti_status tt_wisdom_unpack(const int64_t *numbers, int64_t count, tt_wisdom *
 
 /* Winners of the communicators of one shape, by collective and length. */
 typedef struct tt_dispatch {
-  /* Its number in the wisdom; behind the winners' numbers are those of what is inferred; -1: nothing is known. */
+  /* Its number in the wisdom; behind the winners' numbers are those of what is inferred; negative: none. */
   int32_t winner[TT_COLLECTIVE_COUNT][TT_BUCKETS];
 } tt_dispatch;
 
