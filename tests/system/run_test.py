@@ -165,6 +165,17 @@ class Output(unittest.TestCase):
         self.assertEqual(job.wait(DEADLINE_S), 124)
         self.assertLessEqual(set(lines), {b"[0] y", b"[1] y"})
 
+    def test_time_limit_holds_where_nobody_reads_the_launcher(self):
+        with subprocess.Popen([TUTTI, "run", "-n", "2", "--timeout", "1s", "yes"], stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT) as job:
+            ranks, until = f"/proc/{job.pid}/task/{job.pid}/children", time.monotonic() + DEADLINE_S
+            time.sleep(1)
+            while pathlib.Path(ranks).read_text() and time.monotonic() < until:
+                time.sleep(0.05)
+            self.assertEqual(pathlib.Path(ranks).read_text(), "", "ranks go on")
+            self.assertIn(b"not finished after 1 s; still running: rank 0 rank 1\n", job.stdout.read())
+            self.assertEqual(job.wait(DEADLINE_S), 124)
+
     def test_time_limit_holds_where_a_line_is_longer_than_the_room(self):
         job = self.start_unread("--timeout", "1s", line="y" * 30000) # so that the pipe has little room left
         self.assertTrue(select.select([job.stderr], [], [], DEADLINE_S)[0], "no word of the time limit")
@@ -229,6 +240,16 @@ class End(unittest.TestCase):
         self.assertIn("lost", result.stderr)
         self.assertIn(result.returncode, (5, 6))
         self.assertIn("failed after it: rank", result.stderr)
+
+    def test_a_signal_that_comes_twice_at_once_is_one(self):
+        with subprocess.Popen([TUTTI, "run", "-n", "2", "-l", "sh", "-c", "trap 'echo saved; exit 7' TERM; echo here; "
+                               "while :; do sleep 0.1; done"], stdout=subprocess.PIPE, text=True) as job:
+            self.assertEqual(sorted(job.stdout.readline() for _ in range(2)), ["[0] here\n", "[1] here\n"])
+            os.kill(job.pid, signal.SIGTERM)
+            time.sleep(0.005) # the launcher has read the first
+            os.kill(job.pid, signal.SIGTERM)
+            self.assertEqual(sorted(job.stdout.read().splitlines()), ["[0] saved", "[1] saved"])
+            self.assertEqual(job.wait(DEADLINE_S), 7)
 
     def test_ranks_that_ignore_sigterm_are_killed(self):
         result = shell(2, "trap '' TERM; test $TUTTI_RANK = 1 && exit 5; while :; do sleep 1; done", "--grace", "0")

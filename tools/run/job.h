@@ -35,10 +35,11 @@ typedef struct run_job {
   int64_t connections;                  /* of ranks to the server, at most */
   int code;                             /* of the first failure */
   int64_t first;                        /* rank of it, -1: none */
+  char *said;                           /* by the launcher, for which there was no room yet; NULL: nothing */
   int lost;                             /* errno: labelled output could not be written; 0: all of it was */
   bool apart;                           /* rank 0 has the terminal, and its SIGINT, for itself: it may be gdb */
   bool stopped;                         /* SIGTERM was sent: what fails from now on is our doing */
-  int ending;                           /* times that SIGINT or SIGTERM came */
+  int64_t ending_ns;                    /* when SIGINT or SIGTERM came first; 0: not yet */
   int64_t term_ns, kill_ns, timeout_ns; /* when to do it; 0: not */
 } run_job;
 

@@ -4,6 +4,7 @@
  *
  * No part of a turn of the loop goes on for as long as a rank likes, or whoever reads the output. */
 #include "loop.h"
+#include "say.h"
 #include "sweep.h"
 
 #include <inttypes.h>
@@ -16,8 +17,10 @@
 #include <unistd.h>
 
 #define FORCE_NS 2000000000
+#define TWICE_NS                                                                                                       \
+  50000000 /* a person does not say it again so soon; `timeout` signals the launcher and then its group */
 
-enum { TIMED_OUT = 124 };
+enum { TIMED_OUT = 124, OWN_DESCRIPTORS = 3 };
 
 /* "was ended by signal 9 (Killed)"; returns the exit code. */
 static int describe(int status, char *text, size_t size) {
@@ -47,25 +50,17 @@ static void pass_rank(run_job *job, int64_t rank) {
 
 /* ---- ends ---- */
 
-/* Where both outputs are one, a rank's line may be half out: the launcher's own lines do not stand in it. */
-static void begin_line(const run_job *job) {
-  if (job->one_output && job->output[0].in_line != NULL)
-    fputc('\n', stderr);
-}
-
 static void first_failure(run_job *job, int64_t rank, const char *how, int code) {
   if (job->code != 0)
     return;
-  begin_line(job);
   job->code = code;
   job->first = rank;
   if (job->running > 0) {
-    char grace[32];
-    snprintf(grace, sizeof grace, "%g s", (double)job->options->grace_ns / 1e9);
-    fprintf(stderr, "tutti run: rank %" PRId64 " %s; the others have %s to end\n", rank, how, grace);
     job->term_ns = tt_clock_until(job->options->grace_ns);
+    run_say(job, "tutti run: rank %" PRId64 " %s; the others have %g s to end\n", rank, how,
+            (double)job->options->grace_ns / 1e9);
   } else {
-    fprintf(stderr, "tutti run: rank %" PRId64 " %s\n", rank, how);
+    run_say(job, "tutti run: rank %" PRId64 " %s\n", rank, how);
   }
 }
 
@@ -105,6 +100,15 @@ static bool is_for_debugger(const run_job *job, const struct signalfd_siginfo *i
   return job->apart && job->rank[0].pid > 0 && info->ssi_code == SI_KERNEL && info->ssi_signo == SIGINT;
 }
 
+/* Who says it twice means it. */
+static void be_told_to_end(run_job *job) {
+  int64_t now_ns = tt_clock_ns();
+  if (job->ending_ns == 0)
+    job->ending_ns = now_ns;
+  else if (now_ns - job->ending_ns >= TWICE_NS)
+    signal_all(job, SIGKILL);
+}
+
 static void take_signals(run_job *job) {
   struct signalfd_siginfo info;
   while (read(job->signals, &info, sizeof info) == sizeof info) {
@@ -113,21 +117,26 @@ static void take_signals(run_job *job) {
       continue;
     if (is_passed_on(job, &info))
       signal_all(job, number);
-    if ((number == SIGINT || number == SIGTERM) && job->ending++ > 0)
-      signal_all(job, SIGKILL);
+    if (number == SIGINT || number == SIGTERM)
+      be_told_to_end(job);
   }
   reap(job);
 }
 
 /* ---- time ---- */
 
-static void say_running(const run_job *job) {
-  begin_line(job);
-  fprintf(stderr, "tutti run: not finished after %g s; still running:", (double)job->options->timeout_ns / 1e9);
-  for (int64_t r = 0; r < job->options->rank_count; r++)
+static void say_running(run_job *job) {
+  char *ranks = NULL;
+  size_t size;
+  FILE *list = open_memstream(&ranks, &size);
+  for (int64_t r = 0; r < job->options->rank_count && list != NULL; r++)
     if (job->rank[r].pid > 0)
-      fprintf(stderr, " rank %" PRId64, r);
-  fputc('\n', stderr);
+      fprintf(list, " rank %" PRId64, r);
+  if (list != NULL)
+    fclose(list);
+  run_say(job, "tutti run: not finished after %g s; still running:%s\n", (double)job->options->timeout_ns / 1e9,
+          ranks != NULL ? ranks : " (no memory to say which)");
+  free(ranks);
 }
 
 static bool is_due(int64_t *at_ns, int64_t now_ns) {
@@ -167,9 +176,10 @@ static int wait_ms(const run_job *job) {
 /* ---- the loop ---- */
 
 static nfds_t collect(const run_job *job, struct pollfd *fds) {
-  nfds_t count = 2;
+  nfds_t count = OWN_DESCRIPTORS;
   fds[0] = (struct pollfd){.fd = job->signals, .events = POLLIN};
   fds[1] = (struct pollfd){.fd = tt_boot_server_fd(job->server), .events = POLLIN};
+  fds[2] = (struct pollfd){.fd = job->said != NULL ? STDERR_FILENO : -1, .events = POLLOUT};
   for (int64_t r = 0; r < job->options->rank_count; r++)
     for (int s = 0; s < 2; s++) {
       const run_stream *stream = &job->rank[r].stream[s];
@@ -189,9 +199,11 @@ static void pass_output(run_job *job) {
 }
 
 void run_watch(run_job *job) {
-  struct pollfd *fds = calloc(2 + 2 * (size_t)job->options->rank_count, sizeof *fds);
+  struct pollfd *fds = calloc(OWN_DESCRIPTORS + 2 * (size_t)job->options->rank_count, sizeof *fds);
   if (fds == NULL) {
     signal_all(job, SIGKILL);
+    run_say(job, "tutti run: no memory\n");
+    job->code = 1;
     return;
   }
   while (job->running > 0) {
@@ -199,7 +211,8 @@ void run_watch(run_job *job) {
     if (poll(fds, count, wait_ms(job)) > 0) {
       if (fds[1].revents)
         tt_boot_server_serve(job->server);
-      if (count > 2)
+      run_say_more(job);
+      if (count > OWN_DESCRIPTORS)
         pass_output(job);
       if (fds[0].revents)
         take_signals(job);

@@ -6,6 +6,7 @@
 #include "run.h"
 #include "loop.h"
 #include "rank.h"
+#include "say.h"
 #include "sweep.h"
 
 #include "tools/shared/shared.h"
@@ -84,23 +85,25 @@ static int run_ranks(run_job *job) {
 }
 
 /* Who failed after the first. */
-static void say_others(const run_job *job) {
-  const char *between = "tutti run: failed after it:";
-  bool any = false;
-  for (int64_t r = 0; r < job->options->rank_count; r++)
-    if (job->rank[r].failed && r != job->first && job->first >= 0) {
-      fprintf(stderr, "%s rank %" PRId64, any ? "," : between, r);
-      any = true;
-    }
-  if (any)
-    fputc('\n', stderr);
+static void say_others(run_job *job) {
+  char *ranks = NULL;
+  size_t size = 0;
+  FILE *list = job->first >= 0 ? open_memstream(&ranks, &size) : NULL;
+  for (int64_t r = 0; r < job->options->rank_count && list != NULL; r++)
+    if (job->rank[r].failed && r != job->first)
+      fprintf(list, "%s rank %" PRId64, ftell(list) > 0 ? "," : "", r);
+  if (list != NULL)
+    fclose(list);
+  if (size > 0)
+    run_say(job, "tutti run: failed after it:%s\n", ranks);
+  free(ranks);
 }
 
 /* A job whose output is lost has failed: as a writer into a closed pipe does, or with a word where nobody else says it.
  */
-static int check_output(const run_job *job, int code) {
+static int check_output(run_job *job, int code) {
   if (job->lost != 0 && job->lost != EPIPE)
-    fprintf(stderr, "tutti run: cannot write the output: %s\n", strerror(job->lost));
+    run_say(job, "tutti run: cannot write the output: %s\n", strerror(job->lost));
   if (job->lost == 0 || code != 0)
     return code;
   return job->lost == EPIPE ? RUN_BY_SIGNAL + SIGPIPE : 1;
@@ -133,6 +136,7 @@ static int run_job_of(const run_options *options) {
   catch_signals(&job);
   int code = check_output(&job, run_ranks(&job));
   say_others(&job);
+  run_say_rest(&job);
   for (int64_t r = 0; r < options->rank_count; r++)
     for (int s = 0; s < 2; s++)
       run_stream_close(&job.rank[r].stream[s]);
@@ -145,13 +149,15 @@ static int run_job_of(const run_options *options) {
 
 /* For all ranks, behind what they preload anyway. */
 static void preload_heap(void) {
-  char heap[TOOL_PATH], both[2 * TOOL_PATH];
+  char heap[TOOL_PATH], *both;
   const char *before = getenv("LD_PRELOAD");
   if (!tool_heap_wanted("run", heap))
     return;
   bool alone = !before || !*before;
-  snprintf(both, sizeof both, "%.4000s%s%s", alone ? "" : before, alone ? "" : ":", heap);
-  setenv("LD_PRELOAD", both, 1);
+  if (asprintf(&both, "%s%s%s", alone ? "" : before, alone ? "" : ":", heap) >= 0) {
+    setenv("LD_PRELOAD", both, 1);
+    free(both);
+  }
 }
 
 int tt_tool_run(int argc, char **argv) {

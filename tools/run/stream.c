@@ -44,9 +44,11 @@ static bool has_room(int to, int timeout_ms) {
   return poll(&room, 1, timeout_ms) != 0;
 }
 
+bool run_has_room(int to) { return has_room(to, 0); }
+
 static bool may_write(const run_stream *stream) {
   const run_output *to = stream->to;
-  return (to->in_line == NULL || to->in_line == stream) && has_room(to->fd, 0);
+  return (to->in_line == NULL || to->in_line == stream) && run_has_room(to->fd);
 }
 
 /* Of the parts, what comes after `done` bytes, at most PIPE_BUF; returns their number. */
@@ -159,8 +161,7 @@ int run_stream_pass(run_stream *stream) {
   return stream->ended && stream->used == 0 ? finish(stream, true) : 0;
 }
 
-/* The ranks have gone, nothing is left to do but this: a signal may end the launcher. */
-static void await_room(int to) {
+void run_await_room(int to) {
   sigset_t ending;
   sigemptyset(&ending);
   sigaddset(&ending, SIGINT);
@@ -185,7 +186,7 @@ int run_stream_drain(run_stream *stream) {
     int failed = run_stream_pass(stream);
     error = error != 0 ? error : failed;
     if (stream->waits)
-      await_room(stream->to->fd);
+      run_await_room(stream->to->fd);
     else
       passes--;
   }

@@ -32,4 +32,8 @@ int run_stream_pass(run_stream *stream);
 int run_stream_drain(run_stream *stream);
 void run_stream_close(run_stream *stream);
 
+bool run_has_room(int to); /* for PIPE_BUF bytes where it is a pipe */
+/* Waits for it. The ranks have gone, nothing is left to do but this: a signal may end the launcher from here on. */
+void run_await_room(int to);
+
 #endif

@@ -5,6 +5,8 @@
  * tutti run ...`. */
 #include "sweep.h"
 
+#include "say.h"
+
 #include <ctype.h>
 #include <dirent.h>
 #include <poll.h>
@@ -16,6 +18,7 @@
 #include <unistd.h>
 
 #define SWEEP_NS 1000000000
+#define LAST_NS 5000000000 /* what SIGKILL has not ended by then hangs in the kernel */
 
 static pid_t parent_of(const char *pid) {
   char path[300], text[512];
@@ -75,19 +78,28 @@ void run_forget_other(run_job *job, pid_t pid) {
       job->other[o] = 0;
 }
 
-/* false: there are none. number 0: only looks. */
+/* false: there are none that may be ended. number 0: only looks. */
 static bool signal_children(const run_job *job, int number) {
   DIR *processes = opendir("/proc");
   pid_t pid;
   bool any = false;
   while ((pid = next_child(processes)) != 0)
-    if (!is_other(job, pid)) {
-      kill(pid, number);
-      any = true;
-    }
+    if (!is_other(job, pid))
+      any = kill(pid, number) == 0 || any;
   if (processes != NULL)
     closedir(processes);
   return any;
+}
+
+/* It is another user's, or hangs in the kernel. */
+static void say_left(run_job *job) {
+  DIR *processes = opendir("/proc");
+  pid_t pid;
+  while ((pid = next_child(processes)) != 0)
+    if (!is_other(job, pid))
+      run_say(job, "tutti run: process %d, which a rank has left behind, could not be ended\n", (int)pid);
+  if (processes != NULL)
+    closedir(processes);
 }
 
 static void drain_output(run_job *job) {
@@ -99,7 +111,7 @@ static void drain_output(run_job *job) {
 }
 
 void run_sweep(run_job *job) {
-  int64_t kill_ns = tt_clock_ns() + SWEEP_NS;
+  int64_t kill_ns = tt_clock_ns() + SWEEP_NS, last_ns = kill_ns + LAST_NS;
   bool told = false;
   pid_t pid;
   while ((pid = waitpid(-1, NULL, WNOHANG)) >= 0) {
@@ -107,8 +119,10 @@ void run_sweep(run_job *job) {
     if (pid > 0)
       continue;
     bool force = tt_clock_ns() >= kill_ns;
-    if (!signal_children(job, force ? SIGKILL : told ? 0 : SIGTERM))
+    if (!signal_children(job, force ? SIGKILL : told ? 0 : SIGTERM) || tt_clock_ns() >= last_ns) {
+      say_left(job);
       break;
+    }
     told = true;
     struct pollfd ready = {.fd = job->signals, .events = POLLIN};
     struct signalfd_siginfo info;
