@@ -25,13 +25,15 @@ static bool is_program(const char *path) {
 
 bool tool_find_program(const char *program, char path[static TOOL_PATH]) {
   const char *folders = getenv("PATH");
-  char copy[TOOL_PATH], *rest = NULL;
   if (strchr(program, '/'))
     return snprintf(path, TOOL_PATH, "%s", program) < TOOL_PATH && is_program(path);
-  snprintf(copy, sizeof copy, "%s", folders ? folders : "/usr/bin:/bin");
-  for (char *folder = strtok_r(copy, ":", &rest); folder; folder = strtok_r(NULL, ":", &rest))
-    if (snprintf(path, TOOL_PATH, "%s/%s", folder, program) < TOOL_PATH && is_program(path))
+  folders = folders ? folders : "/usr/bin:/bin";
+  for (size_t length; folders += strspn(folders, ":"), *folders; folders += length) {
+    length = strcspn(folders, ":");
+    if (length < TOOL_PATH && snprintf(path, TOOL_PATH, "%.*s/%s", (int)length, folders, program) < TOOL_PATH &&
+        is_program(path))
       return true;
+  }
   return false;
 }
 
