@@ -168,11 +168,25 @@ static tt_pmi job;
 
 typedef enum mpi_state { NO_MPI, MPI_LOADED, MPI_BEGUN } mpi_state;
 
-/* Of an MPI in this process, whichever it is. */
+/* Of an MPI in this process, whichever it is. What has been loaded for one library alone, as Python does, is found by its
+ * file's name. */
+static void *find_initialized(void) {
+  static const char *const files[] = {"libmpi.so.40", "libmpich.so.12", "libmpi.so.12", "libmpi.so.80"};
+  void *symbol = dlsym(RTLD_DEFAULT, "MPI_Initialized");
+  for (size_t n = 0; n < TT_COUNT(files) && symbol == NULL; n++) {
+    void *library = dlopen(files[n], RTLD_LAZY | RTLD_NOLOAD);
+    if (library != NULL) {
+      symbol = dlsym(library, "MPI_Initialized");
+      dlclose(library); /* as often as it was opened here; it stays */
+    }
+  }
+  return symbol;
+}
+
 static mpi_state find_mpi(void) {
   int (*initialized)(int *flag) = NULL;
   int flag = 0;
-  void *symbol = dlsym(RTLD_DEFAULT, "MPI_Initialized");
+  void *symbol = find_initialized();
   if (symbol == NULL)
     return NO_MPI;
   memcpy(&initialized, &symbol, sizeof symbol);
