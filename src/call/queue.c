@@ -237,8 +237,11 @@ void tt_request_progress(tutti_context *context, bool *moved) {
 
 /* Waits a little for the call at the head of the queue, which does not move. */
 static void pause_for(tutti_comm *comm, tt_waiter *waiter) {
-  if (waiter->lets_go)
+  if (waiter->lets_go) { /* what others have moved meanwhile is another's wait */
     tt_progress_give_way(waiter->lets_go);
+    if (tt_request_has_moved(comm, waiter))
+      return;
+  }
   const tutti_request *head = comm->queue.head;
   if (!head)
     return;

@@ -28,8 +28,9 @@
 #define NEIGHBOURS 64 /* where more ranks share cores, nobody looks who shares whose */
 #define IDLE_NS 5000
 #define INTERRUPTED_NS 10000000
-#define SPINS_AN_IDLE 64 /* a few microseconds */
-#define SPINS_A_MOVE 16  /* that take as long */
+#define STOPPED_NS 1000000000 /* nothing but that takes a rank as long to wake up */
+#define SPINS_AN_IDLE 64      /* a few microseconds */
+#define SPINS_A_MOVE 16       /* that take as long */
 
 /* 0: none. */
 static int64_t timeout_of(const tutti_comm *comm, const tt_waiter *waiter) {
@@ -213,12 +214,18 @@ static void sleep_for(const tutti_context *context, tt_progress *lets_go, int64_
     context->ops->wait(context->transport, tt_progress_shortened(tt_progress_of(context), longest_ns));
 }
 
-/* The time after that. The executor may have gone when others had the context meanwhile. */
-static int64_t sleep_at_most(tutti_comm *comm, const tt_executor *executor, tt_progress *lets_go, int64_t longest_ns) {
+/* The time after that. The executor may have gone when others had the context meanwhile. A time limit is no limit of
+ * how long the system keeps a rank from running: what a stopped job (Ctrl-Z) has lost, or one on a machine that slept,
+ * it gets back. */
+static int64_t sleep_at_most(tutti_comm *comm, const tt_executor *executor, tt_waiter *waiter, int64_t longest_ns,
+                             int64_t now) {
   assert(longest_ns > 0);
   executor->ops->prepare_sleep(executor, comm->context->outstanding == 0);
-  sleep_for(comm->context, lets_go, longest_ns);
-  return tt_clock_ns();
+  sleep_for(comm->context, waiter->lets_go, longest_ns);
+  int64_t woken = tt_clock_ns();
+  if (woken - now > longest_ns + STOPPED_NS)
+    waiter->began_ns += woken - now - longest_ns;
+  return woken;
 }
 
 static tutti_status spin(tutti_comm *comm, uint64_t number, bool far, tt_waiter *waiter) {
@@ -238,7 +245,9 @@ tutti_status tt_wait_pause(tutti_comm *comm, const tt_executor *executor, uint64
   int64_t now = time_of(waiter);
   int64_t waited = now - waiter->began_ns, longest_ns = sleep_after(comm, far, waited, now);
   if (longest_ns > 0) /* before the transport moves: what it delivers is looked at first */
-    now = sleep_at_most(comm, executor, waiter->lets_go, longest_ns);
+    now = sleep_at_most(comm, executor, waiter, longest_ns, now);
+  if (waiter->lets_go && waiter->moves != comm->queue.moves) /* another thread has moved the call */
+    return TUTTI_OK;
   bool moves = far || !comm->context->machine.head_of;
   tutti_status status = look(comm, number, waiter, moves, now);
   if (status == TUTTI_OK)
