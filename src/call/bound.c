@@ -173,7 +173,8 @@ static tutti_status bind_listed(tutti_comm *comm, const tt_call *call, tt_words 
 /* ---- errors ---- */
 
 /* Parameters that make no plan make none on any rank; else the others learn from this call's record that they differ.
- * What is only bound is no call yet. */
+ * What is only bound is no call yet. Nobody waits in the call: whether an epoch begins before or behind it is chance,
+ * and keys of later calls do not depend on it. */
 static tutti_status refuse_params(tutti_comm *comm, const tt_call *call, tt_bound *bound) {
   if (call->later)
     return TUTTI_ERR_PLAN;
@@ -181,9 +182,11 @@ static tutti_status refuse_params(tutti_comm *comm, const tt_call *call, tt_boun
   int64_t count = call->lists ? bound->said.count : vector_count(comm, call);
   tt_entry entry = {.hash = tt_entry_hash(comm, &key, count * tt_context_type_bytes(comm->context, call->type))};
   tt_operation operation;
+  uint64_t history = comm->calls.history;
   bound->entry = &entry;
   tt_bound_say(comm, bound, entry.hash);
   tt_operation_number(comm, bound, &operation);
+  comm->calls.history = history;
   if (tt_record_reach(comm, operation.number) != TUTTI_OK)
     return tt_agree_break(comm, TUTTI_ERR_MEMORY, "rank %" PRId64 ": %s", comm->rank, tutti_last_error());
   tt_record_publish(comm, operation.number, &bound->said);
