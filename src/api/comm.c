@@ -77,7 +77,7 @@ void tutti_comm_destroy(tutti_comm *comm) {
   tt_request_orphan(comm);
   free(comm->calls.creation);
   free(comm->calls.tally);
-  free(comm->calls.copy);
+  tt_operation_drop_copy(comm);
   free(comm->agree.broken_text);
   tt_team_put(&comm->context->teams, comm->team);
   free(comm);

@@ -245,6 +245,7 @@ tutti_status tt_bound_fail(tutti_comm *comm, const tt_call *call, tt_bound *boun
 tutti_status tt_table_make(const tutti_comm *comm, const tt_call *call, tt_words *words, tt_bound *bound);
 
 /* ---- operation.c ---- */
+void tt_operation_drop_copy(tutti_comm *comm); /* of a call's input, kept for the next */
 /* The key, of this call and all before it. */
 void tt_operation_key(tutti_comm *comm, const tt_bound *bound, tt_operation *operation);
 /* And the call's place in the communicator's order, which is the same on all ranks. */

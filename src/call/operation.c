@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 /* ---- its number and key ---- */
 
@@ -46,21 +47,61 @@ static tutti_status fail(tutti_comm *comm, const tt_operation *operation, tutti_
                         comm->context->ops->name, tutti_status_name(status));
 }
 
+void tt_operation_drop_copy(tutti_comm *comm) {
+  if (comm->calls.copy)
+    munmap(comm->calls.copy, comm->calls.copy_bytes);
+  comm->calls.copy = NULL;
+  comm->calls.copy_bytes = 0;
+}
+
+/* What lies between blocks of lists may be gigabytes, or no memory at all: it costs addresses, and nobody touches it.
+ */
+static bool make_copy(tutti_comm *comm, size_t bytes) {
+  if (bytes <= comm->calls.copy_bytes)
+    return true;
+  tt_operation_drop_copy(comm);
+  void *made = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (made == MAP_FAILED)
+    return false;
+  comm->calls.copy = made;
+  comm->calls.copy_bytes = bytes;
+  comm->calls.copy_gaps = false;
+  return true;
+}
+
+/* Calls with gaps may touch all of it one after the other: it stays memory no longer than one needs it. */
+static void copy_blocks(tutti_comm *comm, const tt_call *call, int64_t begin, size_t bytes) {
+  const char *in = call->in;
+  if (!call->lists) {
+    tt_copy(comm->calls.copy, in + begin, bytes);
+    return;
+  }
+  int64_t blocks = tt_call_block_count(comm, call, TT_IN), used = 0;
+  tt_block_walk walk = {0};
+  for (int64_t b = 0; b < blocks; b++) {
+    tt_block block;
+    tutti_status status = tt_call_next(comm, call, TT_IN, &walk, &block);
+    assert(status == TUTTI_OK); /* it was checked */
+    (void)status;
+    if (block.bytes > 0)
+      tt_copy(comm->calls.copy + (block.at - begin), in + block.at, (size_t)block.bytes);
+    used += block.bytes;
+  }
+  comm->calls.copy_gaps = comm->calls.copy_gaps || (size_t)used < bytes / 2;
+}
+
 /* What `out` replaces is read from a copy; again, the copy is what is left of it. */
-static tutti_status copy_input(tutti_comm *comm, tt_operation *operation, const char *in) {
+static tutti_status copy_input(tutti_comm *comm, tt_operation *operation, const tt_call *call) {
   tt_bound *bound = operation->bound;
   int64_t begin = bound->places.begin[TT_IN];
   size_t bytes = (size_t)(bound->places.end[TT_IN] - begin);
   assert(begin <= bound->places.end[TT_IN] && (!operation->copied || bytes <= comm->calls.copy_bytes));
-  if (bytes > comm->calls.copy_bytes) {
-    free(comm->calls.copy);
-    comm->calls.copy = malloc(bytes);
-    comm->calls.copy_bytes = comm->calls.copy ? bytes : 0;
-    if (!comm->calls.copy)
-      return tt_fail(TUTTI_ERR_MEMORY, "no memory to copy %zu bytes of input", bytes);
-  }
+  if (!operation->copied && comm->calls.copy_gaps)
+    tt_operation_drop_copy(comm);
+  if (!make_copy(comm, bytes))
+    return tt_fail(TUTTI_ERR_MEMORY, "no memory to copy %zu bytes of input", bytes);
   if (!operation->copied)
-    memcpy(comm->calls.copy, in + begin, bytes);
+    copy_blocks(comm, call, begin, bytes);
   operation->copied = true;
   bound->run.in = (const void *)((uintptr_t)comm->calls.copy - (uintptr_t)begin);
   return TUTTI_OK;
@@ -83,7 +124,7 @@ static inline bool is_ready(const tutti_comm *comm, const tt_bound *bound) {
 
 static tutti_status start(tutti_comm *comm, const tt_call *call, tt_operation *operation) {
   tt_bound *bound = operation->bound;
-  tutti_status status = bound->copies ? copy_input(comm, operation, call->in) : TUTTI_OK;
+  tutti_status status = bound->copies ? copy_input(comm, operation, call) : TUTTI_OK;
   if (status == TUTTI_OK && !is_ready(comm, bound))
     status = renew(comm, bound);
   if (status == TUTTI_OK && comm->calls.tally)

@@ -218,7 +218,7 @@ void tt_side_close(tutti_comm *side) {
   tt_stream_table_destroy(side->streams);
   if (side->agree.record)
     close_records(side);
-  free(side->calls.copy);
+  tt_operation_drop_copy(side);
   free(side);
 }
 

@@ -71,6 +71,7 @@ struct tutti_comm {
     bool busy;            /* a blocking call waits */
     unsigned char *copy;  /* of an `in` that its `out` replaces */
     size_t copy_bytes;
+    bool copy_gaps;       /* calls with long gaps have used it */
     uint64_t last_number; /* of the calls posted so far */
     uint64_t history;     /* hash of their keys: ranks that once called different things never agree again */
     uint64_t token[2];    /* the barrier's block, in and out */

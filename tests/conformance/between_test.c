@@ -11,8 +11,9 @@
 #include <stdarg.h>
 
 #include <cmocka.h>
+#include <sys/mman.h>
 
-enum { COUNT = 300, MOST = 5, TIMES = 3 };
+enum { COUNT = 300, MOST = 5, TIMES = 3, FAR = 1 << 28 };
 
 typedef struct cells { /* of one rank */
   tutti_comm *comm;
@@ -51,6 +52,27 @@ static void exchange(cells *at) {
         TUTTI_OK);
   for (int64_t r = 0; r < at->ranks; r++)
     check(at, at->out[r], r, at->rank);
+}
+
+/* In place, a gigabyte from each block to the next: nobody reads, copies or keeps what lies between. */
+static void exchange_far(cells *at) {
+  size_t bytes = (size_t)at->ranks * FAR * sizeof *at->memory;
+  cells far = *at;
+  far.memory = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  CHECK(far.memory != MAP_FAILED);
+  for (int64_t r = 0; r < at->ranks; r++) {
+    far.in[r] = r * FAR;
+    CHECK(mprotect(far.memory + far.in[r], COUNT * sizeof *far.memory, PROT_READ | PROT_WRITE) == 0);
+  }
+  for (int n = 0; n < TIMES; n++) {
+    for (int64_t r = 0; r < at->ranks; r++)
+      fill(&far, far.in[r], at->rank, r);
+    CHECK(tutti_all_to_allv(far.memory, far.counts, far.in, far.memory, far.counts, far.in, TUTTI_INT32, at->comm) ==
+          TUTTI_OK);
+    for (int64_t r = 0; r < at->ranks; r++)
+      check(&far, far.in[r], r, at->rank);
+  }
+  munmap(far.memory, bytes);
 }
 
 static void gather_all(cells *at) {
@@ -96,6 +118,7 @@ static void run(const tutti_boot *boot, void *argument) {
     prepare(&at), gather(&at, n % at.ranks);
     prepare(&at), scatter(&at, n % at.ranks);
   }
+  exchange_far(&at);
   refuse(&at);
   free(at.memory);
   tutti_comm_destroy(at.comm);
