@@ -156,6 +156,7 @@ static tutti_status compile(tutti_comm *comm, tt_compiled *of, const char *text)
   tutti_status status = tt_params_parse(text, &params);
   of->runs = text;
   if (status == TUTTI_OK) {
+    of->channels = params.channels;
     of->wide = params.acc_float32;
     of->single_copy = params.single_copy;
     status = compose(comm, of, &params);
@@ -164,8 +165,10 @@ static tutti_status compile(tutti_comm *comm, tt_compiled *of, const char *text)
     status = tt_lowering_create(&of->composition, comm->topo, &params, &lowering);
   if (status == TUTTI_OK)
     status = check_lengths(of, lowering, text);
-  if (status == TUTTI_OK && tt_options_get()->verify)
+  if (status == TUTTI_OK && tt_options_get()->verify) {
     status = prove(comm, of, &params, lowering);
+    of->refuted = status != TUTTI_OK;
+  }
   if (status == TUTTI_OK)
     status = tt_lower_rank(lowering, comm->rank, &of->plan);
   tt_lowering_destroy(lowering);
@@ -181,7 +184,9 @@ static tutti_status make_compiled(tutti_comm *comm, const tt_entry_key *key, con
   }
   made->key = *key;
   tutti_status status = compile(comm, made, made->text);
-  if (status == TUTTI_ERR_PLAN && !tt_authority_insists(choice->by)) { /* it does not know of this call: on no rank */
+  bool passed = (status == TUTTI_ERR_PLAN && !made->refuted) || /* it does not know of this call: on no rank */
+                (status == TUTTI_OK && made->channels > TT_SIDE_CHANNELS); /* or not of its persistent form */
+  if (passed && !tt_authority_insists(choice->by)) {
     tt_plan_destroy(made->plan);
     made->plan = NULL;
     status = compile(comm, made, tt_choose_fallback().text);
