@@ -75,8 +75,8 @@ TUTTI_API void tutti_free(tutti_context *context, void *memory);
  *
  * These functions are local. Ranks of a call compare the size of an element and whether the operator commutes. They
  * cannot compare the functions: all ranks must pass the same operator. Numbers of operators and types are never reused.
- * An element that is combined must fit into a slot: 16 KiB always fit (TUTTI_SLOT_BYTES). A longer element breaks the
- * communicator with TUTTI_ERR_ARGUMENT. */
+ * An element that is combined must fit into a slot, else the call returns TUTTI_ERR_ARGUMENT: 16 KiB always fit, unless
+ * TUTTI_SLOT_BYTES says less. */
 
 /* Makes an operator for all types with elements of element_bytes bytes, built-in or from tutti_type_create. tutti calls
  * `reduce` as tutti/types.h says and passes `user` to it. commutes: 1 if operands may be combined in any order, 0 for

@@ -86,7 +86,8 @@ typedef struct tutti_transport_ops {
    * cells; streams wake their readers themselves. NULL: the transport has no shared cells. */
   void (*wake)(void *self, int64_t peer);
 
-  /* ---- optional: for transports over shared memory; each may be NULL ---- */
+  /* ---- optional: for transports over shared memory; each may be NULL, but what opens or allocates has its counterpart
+   * ---- */
 
   /* Maps memory that `count` ranks share (job ranks, in ascending order of the group). Equal id and ranks give the same
    * memory, which is zeroed at first. cell[n] points to the cell of ranks[n]: `bytes` bytes, 64-byte aligned. Local;

@@ -14,6 +14,10 @@
 tutti_status tt_comm_open(tutti_context *context, uint64_t id, const int64_t *job_rank, int64_t size, int64_t rank,
                           tutti_comm **comm);
 
+/* ---- options.c ---- */
+tutti_status tt_context_check_boot(const tutti_boot *boot);
+tutti_status tt_context_check_options(const tutti_context_options *options);
+
 /* ---- share.c ---- */
 bool tt_context_let_go(tutti_context *context); /* one who has it less; true: nobody has it any more */
 

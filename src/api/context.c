@@ -11,10 +11,6 @@
 #include <string.h>
 #include <unistd.h>
 
-void tutti_context_options_init(tutti_context_options *options) {
-  *options = (tutti_context_options){.size = sizeof *options, .node = -1};
-}
-
 /* ---- facts that must be equal ---- */
 
 typedef struct facts {
@@ -36,8 +32,6 @@ typedef struct facts {
 } facts;
 
 enum { OURS, THEIRS, THEIRS_BETWEEN };
-
-#define TRANSPORT_BYTES offsetof(tutti_transport_ops, sent) /* of the first version */
 
 _Static_assert(offsetof(facts, machine) % sizeof(int64_t) == 0, "facts up to it are compared as bytes");
 
@@ -179,30 +173,6 @@ static tutti_status compare_facts(tutti_context *context, const tutti_context_op
 
 /* ---- create ---- */
 
-static tutti_status check_boot(const tutti_boot *boot) {
-  if (boot->size < sizeof *boot || !boot->allgather)
-    return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_context_create: boot has size %zu and %s allgather", boot->size,
-                   boot->allgather ? "an" : "no");
-  if (boot->rank_count < 1 || boot->rank < 0 || boot->rank >= boot->rank_count || boot->rank_count > INT32_MAX)
-    return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_context_create: boot has rank %" PRId64 " of %" PRId64, boot->rank,
-                   boot->rank_count);
-  return TUTTI_OK;
-}
-
-static tutti_status check_options(const tutti_context_options *options) {
-  if (options->size < sizeof *options)
-    return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_context_create: options->size is %zu; call tutti_context_options_init",
-                   options->size);
-  if (options->timeout_ns < 0)
-    return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_context_create: options->timeout_ns is %" PRId64, options->timeout_ns);
-  if (options->node < -1)
-    return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_context_create: options->node is %" PRId64, options->node);
-  if (options->transport && options->transport->size < TRANSPORT_BYTES)
-    return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_context_create: options->transport->size is %zu; it must be at least %zu",
-                   options->transport->size, TRANSPORT_BYTES);
-  return TUTTI_OK;
-}
-
 static tutti_status read_groups(tutti_context *context) {
   const char *text = tt_options_get()->groups;
   if (!*text)
@@ -279,7 +249,7 @@ static tutti_status open_all(tutti_context *context, const tutti_context_options
       return status;
     boot = tt_boot_get(context->boot);
   }
-  if ((status = check_boot(boot)) != TUTTI_OK)
+  if ((status = tt_context_check_boot(boot)) != TUTTI_OK)
     return status;
   context->rank = boot->rank;
   context->size = boot->rank_count;
@@ -297,7 +267,7 @@ static tutti_status open_all(tutti_context *context, const tutti_context_options
 tutti_status tutti_context_create(const tutti_context_options *options, tutti_context **context) {
   if (!context)
     return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_context_create: context is NULL");
-  tutti_status status = options ? check_options(options) : TUTTI_OK;
+  tutti_status status = options ? tt_context_check_options(options) : TUTTI_OK;
   if (status != TUTTI_OK)
     return status;
   tutti_context *made = calloc(1, sizeof *made);

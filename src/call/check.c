@@ -179,14 +179,18 @@ static tutti_status measure_list(const tutti_comm *comm, const tt_call *call, tt
   return TUTTI_OK;
 }
 
-/* What a side uses; `own`: where the block of this rank begins. */
+/* What a side uses; `own`: where the block of this rank begins. A count that all ranks have is wrong on all of them,
+ * also where the root alone has what it counts. */
 static tutti_status measure(const tutti_comm *comm, const tt_call *call, tt_buffer side, tt_places *places,
                             int64_t *own) {
+  bool by_count = tt_compose_side(call->collective, side).length == TT_BY_COUNT;
+  tt_places none = {0};
   *own = 0;
-  if (!tt_call_has(comm, call, side))
-    return TUTTI_OK;
-  return tt_compose_side(call->collective, side).length == TT_BY_COUNT ? measure_plain(comm, call, side, places, own)
-                                                                       : measure_list(comm, call, side, places, own);
+  if (tt_call_has(comm, call, side))
+    return by_count ? measure_plain(comm, call, side, places, own) : measure_list(comm, call, side, places, own);
+  tutti_status status = by_count ? measure_plain(comm, call, side, &none, own) : TUTTI_OK;
+  *own = 0;
+  return status;
 }
 
 static tutti_status measure_both(const tutti_comm *comm, const tt_call *call, tt_places *places) {
@@ -215,6 +219,12 @@ tutti_status tt_call_check_op(const tutti_comm *comm, const char *name, int32_t 
   if (own && (int64_t)own->element_bytes != bytes)
     return tt_call_fail(name, "op %d takes elements of %zu bytes, but those of type %d (%s) have %" PRId64, op,
                         own->element_bytes, type, tutti_type_name((tutti_type)type), bytes);
+  int64_t slot = own && comm->streams ? tt_stream_table_facts(comm->streams).slot_bytes : INT64_MAX;
+  if (bytes > slot)
+    return tt_call_fail(name,
+                        "elements of %" PRId64 " bytes are too long to be combined: a slot has %" PRId64
+                        " bytes; see TUTTI_SLOT_BYTES",
+                        bytes, slot);
   if (!own && !tutti_op_fits((tutti_op)op, (tutti_type)type))
     return tt_call_fail(name, "op %s does not combine elements of type %d (%s)", tutti_op_name((tutti_op)op), type,
                         tutti_type_name((tutti_type)type));

@@ -118,9 +118,11 @@ typedef struct tt_instance {
   tt_arena arena;
 } tt_instance;
 
-/* Bytes that a slot carries, where a stream's have `most`; a multiple of 64. */
-static inline int64_t tt_slot_bytes(const tt_plan *plan, int64_t most) {
-  int64_t slice = plan->slice_bytes > 0 && plan->slice_bytes < most ? plan->slice_bytes : most;
+/* Bytes that a slot carries, where a stream's have `most`; a multiple of 64. No slice of a plan cuts an element. */
+static inline int64_t tt_slot_bytes(const tt_plan *plan, int64_t most, int64_t element) {
+  int64_t slice = plan->slice_bytes > 0 && plan->slice_bytes < most ? plan->slice_bytes & -(int64_t)64 : most;
+  slice = slice < element ? (element + 63) & -(int64_t)64 : slice;
+  slice = slice < most ? slice : most;
   return slice < 64 ? 64 : slice & -(int64_t)64;
 }
 

@@ -242,10 +242,11 @@ static tutti_status begin(forecast *on) {
   on->wide = tt_accumulate_applies(on->run);
   if (on->wide)
     element = (int64_t)sizeof(float);
-  on->slot = tt_slot_bytes(on->bound->list, on->facts->slot_bytes);
-  on->slice = tt_slice_bytes(on->slot, on->run->moves_only ? 1 : element);
+  int64_t whole = on->run->moves_only ? 1 : element;
+  on->slot = tt_slot_bytes(on->bound->list, on->facts->slot_bytes, whole);
+  on->slice = tt_slice_bytes(on->slot, whole);
   if (on->slice <= 0)
-    return tt_fail(TUTTI_ERR_ARGUMENT, "elements of %" PRId64 " bytes do not fit into slices of %" PRId64 " bytes",
+    return tt_fail(TUTTI_ERR_ARGUMENT, "elements of %" PRId64 " bytes do not fit into slots of %" PRId64 " bytes",
                    element, on->slot);
   return tt_blocks_init(&on->blocks, on->run, element, on->bound->list);
 }

@@ -22,8 +22,6 @@ tutti_status tt_instance_create(const tt_bound_plan *bound, tt_stream_table *str
   made->streams.ops = tt_stream_table_spec_of(streams)->ops;
   made->streams.transport = tt_stream_table_spec_of(streams)->transport;
   made->streams.thresholds = tt_stream_table_spec_of(streams)->thresholds;
-  made->slot = tt_slot_bytes(made->plan, (int64_t)tt_stream_table_spec_of(streams)->slot_bytes_minimum);
-  assert(made->slot >= 64 && made->slot % 64 == 0);
   made->streams.sent = tt_stream_table_counts(streams);
   tt_arena_init(&made->arena);
   status = tt_ops_make(made);
@@ -65,8 +63,11 @@ static void rewind_lanes(tt_instance *instance) {
 /* Pieces are of whole elements, unless nobody looks at them. Decided from facts that all ranks know. */
 static tutti_status set_slice(tt_instance *instance, const tt_run *run) {
   int64_t element = run->moves_only ? 1 : instance->arith.element_bytes;
-  if (element > instance->slot)
-    return tt_fail(TUTTI_ERR_ARGUMENT, "elements of %" PRId64 " bytes do not fit into slices of %" PRId64 " bytes",
+  int64_t most = (int64_t)tt_stream_table_spec_of(instance->streams.of)->slot_bytes_minimum;
+  instance->slot = tt_slot_bytes(instance->plan, most, element);
+  assert(instance->slot >= 64 && instance->slot % 64 == 0);
+  if (element > instance->slot) /* of what calls do not check */
+    return tt_fail(TUTTI_ERR_ARGUMENT, "elements of %" PRId64 " bytes do not fit into slots of %" PRId64 " bytes",
                    element, instance->slot);
   instance->slice = tt_slice_bytes(instance->slot, element);
   assert(instance->slice > 0 && instance->slice <= instance->slot && instance->slice % element == 0);

@@ -2,6 +2,7 @@
  * communicator works afterwards. */
 #include "conformance/invoke.h"
 #include "fault/fault.h"
+#include "transport/shm/shm.h"
 
 #include <inttypes.h>
 
@@ -52,6 +53,11 @@ static void refuse_contexts(void) {
   tutti_transport_ops ops = {.size = 5};
   options.transport = &ops;
   REFUSED(tutti_context_create(&options, &made), "options->transport->size is 5");
+  ops = *tt_shm_ops();
+  ops.free = NULL;
+  REFUSED(tutti_context_create(&options, &made), "options->transport->free is NULL");
+  ops.commit = NULL;
+  REFUSED(tutti_context_create(&options, &made), "options->transport->commit is NULL");
   tutti_boot boot = {sizeof boot, 0, 1, NULL, no_allgather};
   refuse_boot((tutti_boot){4, 0, 1, NULL, no_allgather}, "boot has size 4");
   refuse_boot((tutti_boot){sizeof boot, 0, 1, NULL, NULL}, "no allgather");
@@ -113,6 +119,36 @@ static void refuse_operators(void) {
   CHECK(tutti_allreduce(in, out, 1, TUTTI_INT32, op, comm) == TUTTI_OK);
   tutti_op_destroy(context, op);
   REFUSED(tutti_allreduce(in, out, 1, TUTTI_INT32, op, comm), "op is 15"); /* and not what was bound before */
+}
+
+enum { LONG_BYTES = 5000 };
+
+static void add_bytes(const void *left, const void *right, void *to, int64_t count, void *user) {
+  const unsigned char *a = left, *b = right;
+  for (int64_t n = 0; n < count * LONG_BYTES; n++)
+    ((unsigned char *)to)[n] = (unsigned char)(a[n] + b[n]);
+  (void)user;
+}
+
+/* A slice is no shorter than an element; one that no slot holds is refused before anybody waits for it. */
+static void refuse_long_elements(void) {
+  static unsigned char from[2 * LONG_BYTES], to[2 * LONG_BYTES];
+  tutti_op op, longer_op;
+  tutti_type type, longer;
+  CHECK(tutti_type_create(context, LONG_BYTES, &type) == TUTTI_OK);
+  CHECK(tutti_op_create(context, add_bytes, NULL, LONG_BYTES, 1, &op) == TUTTI_OK);
+  CHECK(tutti_comm_set_params(comm, "allreduce", "linear slice=1K") == TUTTI_OK);
+  memset(from, 1, sizeof from);
+  CHECK(tutti_allreduce(from, to, 2, type, op, comm) == TUTTI_OK);
+  for (int n = 0; n < 2 * LONG_BYTES; n++)
+    CHECK(to[n] == tutti_comm_size(comm));
+  CHECK(tutti_comm_set_params(comm, "allreduce", NULL) == TUTTI_OK);
+  CHECK(tutti_type_create(context, 1 << 20, &longer) == TUTTI_OK);
+  CHECK(tutti_op_create(context, add_bytes, NULL, 1 << 20, 1, &longer_op) == TUTTI_OK);
+  if (tutti_comm_size(comm) > 1)
+    REFUSED(tutti_allreduce(in, out, 1, longer, longer_op, comm), "elements of 1048576 bytes are too long");
+  tutti_op_destroy(context, op);
+  tutti_op_destroy(context, longer_op);
 }
 
 /* Wrong on rank 0 alone: all ranks are told. */
@@ -201,6 +237,9 @@ static void refuse_counts(tt_collective of, call_mode how, call_arguments wrong)
   refuse(of, how, &wrong, "count is -3");
   wrong.count = INT64_MAX;
   refuse(of, how, &wrong, "count is 9223372036854775807");
+  wrong.count = (int64_t)1 << 59;
+  if (tutti_comm_size(comm) > 2 && (of == TT_GATHER || of == TT_SCATTER)) /* one block could be, all cannot */
+    refuse(of, how, &wrong, "count is 576460752303423488");
 }
 
 static void refuse_buffers(tt_collective of, call_mode how, call_arguments right) {
@@ -379,6 +418,7 @@ static void refuse_everything(const tutti_boot *boot, void *argument) {
   refuse_comms();
   refuse_graphs();
   refuse_operators();
+  refuse_long_elements();
   for (int c = 0; c < TT_COLLECTIVE_COUNT; c++)
     for (call_mode how = CALL_BLOCK; how < CALL_MODE_COUNT; how++) {
       refuse_function((tt_collective)c, how);
