@@ -70,6 +70,7 @@ void tutti_comm_destroy(tutti_comm *comm) {
   tt_comm_free_graphs(comm);
   tt_stream_table_destroy(comm->streams);
   tt_comm_close_epoch(comm);
+  tt_comm_bury(comm);
   tt_agree_close(comm);
   for (int n = 0; n < TT_COLLECTIVE_COUNT; n++)
     free(comm->calls.params[n]);

@@ -141,6 +141,17 @@ static void forget_epochs(const tutti_comm *comm) {
     ops->forget(comm->transport, first + here + half, half - here);
 }
 
+void tt_comm_bury(tutti_comm *comm) {
+  uint64_t *place = &comm->context->made.gone[comm->context->made.gone_count % TT_COMMS_GONE], before = *place;
+  if (!comm->apart || !comm->ops->forget)
+    return;
+  *place = tt_comm_base(comm);
+  if (comm->context->made.gone_count++ < TT_COMMS_GONE)
+    return;
+  comm->ops->forget(comm->transport, before, EPOCH_FIRST);
+  comm->ops->forget(comm->transport, before + EPOCH_FIRST, EPOCHS * EPOCH_IDS);
+}
+
 /* Executors follow when they are started: tt_operation_start. */
 tutti_status tt_comm_renew(tutti_comm *comm, uint32_t epoch) {
   assert(epoch > comm->refused.epoch && !comm->side.main);

@@ -146,6 +146,9 @@ int64_t tt_comm_rank_of(const tutti_comm *comm, int64_t job_rank);
 /* Streams and cells of that epoch, instead of those of an earlier one. */
 tutti_status tt_comm_renew(tutti_comm *comm, uint32_t epoch);
 void tt_comm_close_epoch(const tutti_comm *comm);
+/* The communicator is destroyed: what other machines have sent for it is forgotten some communicators later, since more
+ * may be on its way. */
+void tt_comm_bury(tutti_comm *comm);
 /* Bytes of a slot, where the fullest machine has so many of the ranks; apart: there are several. */
 size_t tt_comm_slot_bytes(int64_t ranks, bool apart);
 /* Of those that persistent requests have; NULL: none. */

@@ -11,6 +11,8 @@
 #include <sys/types.h>
 #include <tutti/tutti.h>
 
+enum { TT_COMMS_GONE = 64 };
+
 typedef struct tt_progress tt_progress;
 
 /* What the ranks of a machine know together of programs that are not the job's: wait/contention.c. The numbers are
@@ -85,6 +87,9 @@ struct tutti_context {
     tt_index by_number; /* the same */
     tt_index left;      /* numbers of those between machines that were destroyed: agree/notes.c */
     uint64_t next_number;
+    uint64_t
+        gone[TT_COMMS_GONE]; /* bases of the last ones that were destroyed: what comes for them is kept till then */
+    uint64_t gone_count;
     uint64_t lacks;  /* that this rank could not make */
     bool gives_up;   /* one was broken, and no call has ended well since */
     int64_t told_ns; /* other machines of it, last: agree/notes.c */
