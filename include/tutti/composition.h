@@ -97,7 +97,8 @@ TUTTI_API tutti_status tutti_composition_print(tutti_composition *composition, c
 TUTTI_API tutti_status tutti_composition_draw(tutti_composition *composition, char **svg);
 
 /* Where blocks lie, in elements. Each array has block_count entries and is borrowed until the request is destroyed.
- * Only the blocks that this rank reads, writes or forwards matter. A block that is written must not overlap another
+ * Only the blocks that this rank reads, writes or forwards matter, and where offsets are NULL the counts of all. In
+ * place, a rank passes NULL for a buffer that it does not have. A block that is written must not overlap another
  * block. If sender and receiver of a block pass different counts, all ranks get TUTTI_ERR_MISMATCH, at the latest when
  * all have come to the call. */
 typedef struct tutti_block_table {

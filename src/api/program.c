@@ -153,6 +153,7 @@ static tutti_status no_composition(const char *function, const void *composition
 tutti_status tutti_composition_verify(tutti_composition *composition, tutti_op op) {
   if (!composition)
     return no_composition("tutti_composition_verify", composition);
+  TT_HOLD(composition->comm->context); /* other threads may make operators */
   const tt_user_op *user = tt_context_user_op(composition->comm->context, (int32_t)op);
   if (composition->reduces && !user && ((int32_t)op < 0 || op >= TUTTI_OP_COUNT))
     return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_composition_verify: op is %d", (int)op);

@@ -37,12 +37,35 @@ static tutti_status take_words(start *it, tt_words *words) {
   return TUTTI_OK;
 }
 
+static void mark(start *it, tt_ref place) {
+  if (place.space <= TT_SPACE_OUT)
+    it->count[place.index / it->entry->plan->part_count] = 1;
+}
+
+/* Those that this rank has a part in: of the others it need not know how long they are, unless places follow from it.
+ */
+static void mark_all(start *it) {
+  const tt_plan *plan = it->entry->plan;
+  bool packed = !it->blocks->in_offsets || !it->blocks->out_offsets;
+  for (int64_t b = 0; b < it->of->made.block_count; b++)
+    it->count[b] = packed;
+  for (uint32_t n = 0; n < plan->step_count; n++) {
+    const tt_step *step = &plan->step[n];
+    it->count[step->block / plan->part_count] = 1;
+    if (step->kind != TT_STEP_RECV)
+      mark(it, step->src);
+    if (step->kind != TT_STEP_SEND)
+      mark(it, step->dst);
+  }
+}
+
 static tutti_status fill(start *it) {
   const tutti_block_table *from = it->blocks;
   int64_t packed = 0, most = MOST_BYTES / it->element;
   assert(it->element > 0);
+  mark_all(it);
   for (int64_t b = 0; b < it->of->made.block_count; b++) {
-    int64_t count = from->counts[b];
+    int64_t count = it->count[b] ? from->counts[b] : 0;
     if (count < 0 || count > most - packed)
       return bad("counts", b, count);
     it->count[b] = count;

@@ -460,6 +460,26 @@ static void test_a_proof_is_of_the_operator_of_the_request(void **state) {
   threads_run(&(threads_options){.count = 5, .slot_bytes = 256, .body = refuse_at_operators});
 }
 
+/* What a rank has no part in may have any length there, where places do not follow from it. */
+static void ignore_others(tutti_comm *comm) {
+  int64_t counts[] = {-1, 2, -7}, offsets[] = {1, 0, INT64_MAX}, rank = tutti_comm_rank(comm);
+  float in[2] = {3, 4}, out[2] = {0};
+  tutti_block_table blocks = {counts, offsets, offsets};
+  tutti_composition *of;
+  tutti_request *request = NULL;
+  CHECK(tutti_composition_create(comm, 3, &of) == TUTTI_OK && tutti_composition_stage(of, "one") == TUTTI_OK);
+  CHECK(tutti_composition_reduce(of, NULL, 0, 0, 1, TUTTI_IN, TUTTI_OUT) == TUTTI_OK);
+  CHECK(tutti_composition_init(of, in, out, &blocks, TUTTI_FLOAT32, TUTTI_SUM, &request) == TUTTI_OK);
+  CHECK(tutti_request_start(request) == TUTTI_OK && tutti_wait(&request) == TUTTI_OK);
+  CHECK(rank != 0 || (out[0] == 6 && out[1] == 8));
+  tutti_request_destroy(request);
+  request = NULL;
+  blocks.out_offsets = NULL;
+  REFUSED(tutti_composition_init(of, in, out, &blocks, TUTTI_FLOAT32, TUTTI_SUM, &request), TUTTI_ERR_ARGUMENT,
+          "counts[0] is -1");
+  tutti_composition_destroy(of);
+}
+
 static void refuse(const threads_rank *at, tutti_context *context, void *argument) {
   (void)argument;
   tutti_comm *comm, *alone;
@@ -469,6 +489,7 @@ static void refuse(const threads_rank *at, tutti_context *context, void *argumen
   refuse_tables(alone);
   for (int in_place = 0; in_place < 2; in_place++)
     refuse_overlap(comm, in_place);
+  ignore_others(comm);
   tutti_comm_destroy(alone);
   tutti_comm_destroy(comm);
 }
