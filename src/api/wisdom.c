@@ -31,10 +31,11 @@ void tt_wisdom_end(tt_wisdom_found *found) {
 /* numbers: rank 0's; elsewhere NULL. counts[0]: of them, as all know; the others have none. */
 static tutti_status send(tutti_context *context, const int64_t *numbers, const int64_t *counts) {
   int64_t *all = malloc((size_t)counts[0] * sizeof *all);
-  if (!all)
-    tutti_comm_abort(context->made.control, tutti_last_error());
-  if (!all)
-    return tt_comm_no_memory(context->made.control);
+  if (!all) {
+    tutti_status lack = tt_comm_no_memory(context->made.control);
+    tutti_comm_abort(context->made.control, "no memory for wisdom");
+    return lack;
+  }
   tutti_status status = tt_comm_exchangev(context->made.control, numbers ? numbers : all, all, counts);
   if (status == TUTTI_OK)
     status = tt_wisdom_unpack(all, counts[0], &context->wisdom);
@@ -48,7 +49,7 @@ static tutti_status count_again(tutti_context *context, tt_wisdom_found *found, 
   tutti_status status = found ? tt_wisdom_prepare_again(context, found) : TUTTI_OK;
   int64_t mine = found ? found->number_count : 0;
   if (status != TUTTI_OK)
-    tutti_comm_abort(context->made.control, "no memory for wisdom");
+    tutti_comm_abort(context->made.control, tutti_last_error());
   return status == TUTTI_OK ? tt_comm_exchange(context->made.control, &mine, counts, 1) : status;
 }
 
@@ -64,7 +65,7 @@ tutti_status tt_wisdom_share(tutti_context *context, tt_wisdom_found *found, int
   counts[0] = count;
   if (context->machine.head_of || context->machine.groups)
     status = count_again(context, found, counts);
-  if (status == TUTTI_OK)
+  if (status == TUTTI_OK && counts[0] > 0) /* 0: what was recalled is not there any more */
     status = send(context, found ? found->numbers : NULL, counts);
   free(counts);
   return status;
