@@ -40,11 +40,11 @@ static tutti_status no_memory(tutti_comm *comm) {
 
 static tutti_status bad_head(int64_t rank, const head *of) {
   if (of->missing)
-    return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_graph_create: rank %" PRId64 ": %s is NULL", rank,
+    return tt_fail(TUTTI_ERR_ARGUMENT, "a graph: rank %" PRId64 ": %s is NULL", rank,
                    of->missing == 1 ? "sources" : "destinations");
   bool in = of->in_count < 0 || of->in_count > INT32_MAX;
-  return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_graph_create: rank %" PRId64 ": %s is %" PRId64, rank,
-                 in ? "in_count" : "out_count", in ? of->in_count : of->out_count);
+  return tt_fail(TUTTI_ERR_ARGUMENT, "a graph: rank %" PRId64 ": %s is %" PRId64, rank, in ? "in_count" : "out_count",
+                 in ? of->in_count : of->out_count);
 }
 
 static bool allocate_heads(const tutti_comm *comm, ends *all) {
@@ -121,8 +121,8 @@ static tutti_status check_ranks(const tutti_comm *comm, int64_t rank, const char
                                 int64_t count) {
   for (int64_t n = 0; n < count; n++)
     if (list[n] < 0 || list[n] >= comm->size)
-      return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_graph_create: rank %" PRId64 ": %s[%" PRId64 "] is %" PRId64, rank,
-                     what, n, list[n]);
+      return tt_fail(TUTTI_ERR_ARGUMENT, "a graph: rank %" PRId64 ": %s[%" PRId64 "] is %" PRId64, rank, what, n,
+                     list[n]);
   return TUTTI_OK;
 }
 
@@ -164,7 +164,7 @@ static int64_t count_edges(const end *list, int64_t count, const end *like) {
 
 static tutti_status bad_edge(const ends *all, const end *edge) {
   return tt_fail(TUTTI_ERR_ARGUMENT,
-                 "tutti_graph_create: rank %" PRId64 " has rank %" PRId64 " among its destinations %" PRId64
+                 "a graph: rank %" PRId64 " has rank %" PRId64 " among its destinations %" PRId64
                  " times, but is among the sources of that rank %" PRId64 " times",
                  edge->from, edge->to, count_edges(all->out, all->out_count, edge),
                  count_edges(all->in, all->in_count, edge));

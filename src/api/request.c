@@ -72,14 +72,14 @@ tutti_status tutti_test(tutti_request **request, int *done) {
   if (!request || !done)
     return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_test: %s is NULL", request ? "done" : "request");
   bool moved = false;
+  tutti_comm *comm = *request ? tt_request_home(*request) : NULL;
+  if (comm && tt_context_is_copy(comm->context))
+    return tt_fork_refuse(comm->context, "tutti_test");
   *done = 1;
   if (!*request)
     return TUTTI_OK;
-  tutti_comm *comm = tt_request_home(*request);
   if (!comm)
     return collect(request);
-  if (tt_context_is_copy(comm->context))
-    return tt_fork_refuse(comm->context, "tutti_test");
   TT_HOLD(comm->context);
   tt_request_progress(comm->context, &moved);
   *done = !is_running(*request);
