@@ -7,6 +7,8 @@
 
 #include <assert.h>
 #include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
 
 enum { REDUCES, GATHERS };
 
@@ -70,6 +72,20 @@ static int take(tt_family *family, int count, const tt_family *one) {
   return count + 1;
 }
 
+/* Of interleaved groups as many as blocks, of neighbours a few: the arena keeps what there are. */
+static tt_family *deal(int what, const members *of, int64_t blocks, tt_arena *arena, int *count) {
+  tt_family *all = malloc((size_t)blocks * sizeof *all + 1), *kept = NULL;
+  *count = 0;
+  for (int64_t b = 0; b < blocks && all; b++) {
+    const tt_family one = family_of(what, b, owner_of(of, b));
+    *count = take(all, *count, &one);
+  }
+  if (all && (kept = tt_arena_alloc(arena, (size_t)*count, sizeof *kept)))
+    memcpy(kept, all, (size_t)*count * sizeof *kept);
+  free(all);
+  return kept;
+}
+
 tutti_status tt_compose_owners(const int32_t *group_of, int64_t group_count, int64_t rank_count, tt_arena *arena,
                                tt_owners *owners) {
   members of;
@@ -77,15 +93,8 @@ tutti_status tt_compose_owners(const int32_t *group_of, int64_t group_count, int
   bool fine = find_members(group_of, group_count, rank_count, arena, &of);
   int64_t blocks = fine ? group_count * of.most : 0;
   int count = 0;
-  for (int what = 0; what < 2 && fine; what++) {
-    family[what] = tt_arena_alloc(arena, (size_t)blocks, sizeof **family);
-    fine = family[what] != NULL;
-    count = 0;
-    for (int64_t b = 0; b < blocks && fine; b++) {
-      const tt_family one = family_of(what, b, owner_of(&of, b));
-      count = take(family[what], count, &one);
-    }
-  }
+  for (int what = 0; what < 2 && fine; what++)
+    fine = (family[what] = deal(what, &of, blocks, arena, &count)) != NULL;
   if (!fine)
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for the owners of %" PRId64 " blocks", blocks);
   *owners = (tt_owners){rank_count, blocks, count, {family[REDUCES], family[GATHERS]}};
