@@ -89,15 +89,20 @@ static bool is_short_for(const char *a, const char *b) {
 }
 
 tutti_status tt_switches_find(const tt_switches *switches, const char *name, int64_t *node) {
-  int64_t found = -1;
+  int64_t found = -1, other = -1;
   for (int64_t n = 0; n < switches->node_count; n++) {
     if (strcmp(switches->node[n].name, name) == 0) {
       *node = n;
       return TUTTI_OK;
     }
-    if (found < 0 && is_short_for(switches->node[n].name, name))
-      found = n;
+    if (is_short_for(switches->node[n].name, name)) {
+      other = found >= 0 ? n : other;
+      found = found >= 0 ? found : n;
+    }
   }
+  if (other >= 0)
+    return tt_fail(TUTTI_ERR_ARGUMENT, "%s: node '%s' may be '%s' or '%s'; give the names that hosts have",
+                   switches->path, name, switches->node[found].name, switches->node[other].name);
   if (found < 0)
     return tt_fail(TUTTI_ERR_ARGUMENT, "%s: node '%s' is missing", switches->path, name);
   *node = found;

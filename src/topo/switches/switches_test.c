@@ -177,6 +177,11 @@ static void test_nodes_are_found_with_and_without_their_domain(void **state) {
   assert_int_equal(find(switches, "n"), -1);
   assert_int_equal(find(switches, "n7"), -1);
   assert_string_equal(tutti_last_error(), "net: node 'n7' is missing");
+  assert_int_equal(parse("n3.east s\nn3.west s\n", &arena, &switches), TUTTI_OK);
+  assert_int_equal(find(switches, "n3.west"), 1);
+  assert_int_equal(find(switches, "n3"), -1);
+  assert_string_equal(tutti_last_error(),
+                      "net: node 'n3' may be 'n3.east' or 'n3.west'; give the names that hosts have");
   tt_arena_finish(&arena);
 }
 
