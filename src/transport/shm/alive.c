@@ -58,11 +58,15 @@ static tt_shm_sign ask_thread(const tt_shm_segment *segment, const tt_shm_rank *
   return sign == TT_SHM_HIDDEN ? list_maps(segment, rank, thread) : sign;
 }
 
-static tt_shm_sign ask_threads(const tt_shm_segment *segment, const tt_shm_rank *rank) {
+static DIR *list_threads(const tt_shm_rank *rank) {
   char path[64];
-  tt_shm_sign best = TT_SHM_GONE;
   snprintf(path, sizeof path, "/proc/%d/task", (int)rank->pid);
-  DIR *threads = opendir(path);
+  return opendir(path);
+}
+
+static tt_shm_sign ask_threads(const tt_shm_segment *segment, const tt_shm_rank *rank) {
+  tt_shm_sign best = TT_SHM_GONE;
+  DIR *threads = list_threads(rank);
   if (threads == NULL)
     return sign_of_error(errno);
   for (const struct dirent *entry; best != TT_SHM_THERE && (entry = readdir(threads)) != NULL;) {
@@ -72,6 +76,18 @@ static tt_shm_sign ask_threads(const tt_shm_segment *segment, const tt_shm_rank 
   }
   closedir(threads);
   return best;
+}
+
+pid_t tt_shm_find_thread(const tt_shm_rank *rank) {
+  DIR *threads = list_threads(rank);
+  pid_t found = 0;
+  for (const struct dirent *entry; threads != NULL && found == 0 && (entry = readdir(threads)) != NULL;) {
+    pid_t thread = (pid_t)strtol(entry->d_name, NULL, 10);
+    found = thread > 0 && read_word(rank, thread) == TT_SHM_THERE ? thread : 0;
+  }
+  if (threads != NULL)
+    closedir(threads);
+  return found;
 }
 
 tt_shm_sign tt_shm_look_at(const tt_shm_segment *segment, const tt_shm_rank *rank) {

@@ -172,6 +172,8 @@ tutti_status tt_shm_block_alloc(tt_shm_segment *segment, uint64_t bytes, uint64_
                    segment->bytes >> 20, bytes);
   tutti_status status = back(segment, tt_shm_offset(segment, found), held, wanted);
   if (status != TUTTI_OK) {
+    if (wanted > TT_SHM_PAGE && empty(segment, found, log)) /* of what was not enough, nothing stays */
+      held = 0;
     if (held > 0 || tt_shm_block_back(segment, found, TT_SHM_PAGE) == TUTTI_OK)
       push(segment, found, log, held > 0 ? held : TT_SHM_PAGE);
     return status;

@@ -361,6 +361,10 @@ static void watch_loser(tt_shm *self, const loss *how) {
     tt_shm_ops()->wait(self, SECOND);
     CHECK(tt_shm_ops()->progress(self, &peer) == TUTTI_OK);
   }
+  if (self->remote && !how->strict) { /* also where only its other threads are left */
+    unsigned char data[64];
+    CHECK(tt_shm_remote_read(self, 2, tt_shm_rank_of(self, 2)->probe_address, data, sizeof data) == TUTTI_OK);
+  }
   CHECK(write(STDOUT_FILENO, "x", 1) == 1);
   if (how->ending != LEAVES)
     await_death(self);

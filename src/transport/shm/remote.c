@@ -24,12 +24,12 @@
 enum { PROBES = 8, FAST_NS = 2000, FAST_LEAST = 8 << 10, CROWDED_LEAST = 32 << 10, SLOW_LEAST = 1 << 20 };
 
 /* Of all `bytes`, as many as one call copies; -1: errno says why not, ESRCH where the rank's process is gone. */
-static ssize_t read_some(const tt_shm_rank *rank, uint64_t address, void *to, size_t bytes) {
+static ssize_t read_some(const tt_shm_rank *rank, pid_t thread, uint64_t address, void *to, size_t bytes) {
   uint64_t word = 0;
   const struct iovec local[] = {{&word, sizeof word}, {to, bytes}};
   const struct iovec remote[] = {{(void *)(uintptr_t)rank->probe_address, sizeof word},
                                  {(void *)(uintptr_t)address, bytes}};
-  ssize_t copied = process_vm_readv(rank->pid, local, 2, remote, 2, 0);
+  ssize_t copied = process_vm_readv(thread, local, 2, remote, 2, 0);
   if (copied > (ssize_t)sizeof word && word == rank->probe)
     return copied - (ssize_t)sizeof word;
   if (copied >= 0)
@@ -37,10 +37,10 @@ static ssize_t read_some(const tt_shm_rank *rank, uint64_t address, void *to, si
   return -1;
 }
 
-/* Copies all of it; false: errno says why not. */
-static bool read_all(const tt_shm_rank *rank, uint64_t address, void *to, size_t bytes) {
+/* Copies all of it; false: errno says why not. thread: any of the rank's process. */
+static bool read_all(const tt_shm_rank *rank, pid_t thread, uint64_t address, void *to, size_t bytes) {
   for (size_t done = 0; done < bytes;) {
-    ssize_t copied = read_some(rank, address + done, (char *)to + done, bytes - done);
+    ssize_t copied = read_some(rank, thread, address + done, (char *)to + done, bytes - done);
     if (copied < 0)
       return false;
     done += (size_t)copied;
@@ -55,9 +55,13 @@ tutti_status tt_shm_remote_read(tt_shm *self, int64_t peer, uint64_t address, vo
     tt_copy(to, (const void *)(uintptr_t)address, bytes);
     return TUTTI_OK;
   }
-  if (read_all(rank, address, to, bytes))
+  if (read_all(rank, rank->pid, address, to, bytes))
     return TUTTI_OK;
   int error = errno;
+  pid_t thread = error == ESRCH ? tt_shm_find_thread(rank) : 0; /* the first one may have ended */
+  if (thread > 0 && read_all(rank, thread, address, to, bytes))
+    return TUTTI_OK;
+  error = thread > 0 ? errno : error;
   if (error == ESRCH || tt_shm_peer_has_died(self, peer)) {
     tt_shm_peer_mark_dead(self, peer);
     return tt_shm_peer_fail(self, peer);
@@ -88,7 +92,7 @@ static int try_neighbour(const tt_shm_rank *rank, int64_t *best_ns) {
   int error = to == NULL ? ENOMEM : 0;
   for (int n = 0; n < PROBES && error == 0; n++) {
     int64_t began_ns = tt_clock_ns();
-    error = read_all(rank, rank->probe_address, to, TT_SHM_PROBE_BYTES) ? 0 : errno;
+    error = read_all(rank, rank->pid, rank->probe_address, to, TT_SHM_PROBE_BYTES) ? 0 : errno;
     int64_t took_ns = tt_clock_ns() - began_ns;
     *best_ns = took_ns < *best_ns ? took_ns : *best_ns;
   }

@@ -110,6 +110,8 @@ void tt_shm_use(void *self, const void *data, size_t bytes);
 /* alive.c: whether the process that joined as this rank still is */
 typedef enum tt_shm_sign { TT_SHM_GONE, TT_SHM_HIDDEN, TT_SHM_THERE } tt_shm_sign; /* HIDDEN: the system does not say */
 tt_shm_sign tt_shm_look_at(const tt_shm_segment *segment, const tt_shm_rank *rank);
+/* A thread by which the memory of the rank's process can be read; 0: there is none. */
+pid_t tt_shm_find_thread(const tt_shm_rank *rank);
 
 /* peer.c: who is alive */
 /* Takes this rank's life lock: for who holds the segment by a descriptor of its own. Before it says that it has joined.
