@@ -186,6 +186,8 @@ void tt_copy(void *to, const void *from, size_t bytes);
 uint64_t tt_host(void);
 /* Where process numbers mean the same, and cores may be shared: also beyond a namespace of the network. */
 uint64_t tt_host_processes(void);
+/* The same where an address of the network means the same. */
+uint64_t tt_host_network(void);
 /* The level 2 cache of a core that this process may use; 0: unknown. */
 int64_t tt_host_l2_bytes(void);
 /* Of this machine, those that this process may not use among them; 0: unknown. */

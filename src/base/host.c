@@ -34,6 +34,8 @@ static uint64_t add_namespace(uint64_t hash, const char *path) {
   return tt_hash(hash, number, sizeof number);
 }
 
+uint64_t tt_host_network(void) { return add_namespace(add_boot(0), "/proc/self/ns/net"); }
+
 uint64_t tt_host_processes(void) { return add_namespace(add_boot(0), "/proc/self/ns/pid"); }
 
 uint64_t tt_host(void) {

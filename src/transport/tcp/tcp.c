@@ -6,6 +6,7 @@
 
 #include "transport/streams/streams.h"
 #include "transport/tcp/pipe.h"
+#include "transport/tcp/socket.h"
 
 #include <endian.h>
 #include <inttypes.h>
@@ -40,12 +41,13 @@ typedef struct told_rail {
 
 typedef struct told {
   uint32_t status, rail_count; /* little-endian */
+  uint64_t network;            /* equal where an address means the same */
   unsigned char share[TT_TCP_KEY_BYTES];
   told_rail rail[TT_RAILS_MOST];
   char text[TEXT_BYTES];
 } told;
 
-_Static_assert(sizeof(told_rail) == 20 && sizeof(told) == 40 + TT_RAILS_MOST * 20 + TEXT_BYTES,
+_Static_assert(sizeof(told_rail) == 20 && sizeof(told) == 48 + TT_RAILS_MOST * 20 + TEXT_BYTES,
                "no padding: it is told");
 _Static_assert(offsetof(tt_tcp, streams) == 0, "functions of streams take a tt_tcp");
 static void tell_rail(const tt_rail *rail, in_port_t port, told_rail *to) {
@@ -82,6 +84,7 @@ static void tell(const tt_between_config *config, tutti_status status, const in_
     return;
   }
   own->rail_count = htole32((uint32_t)config->rail_count);
+  own->network = tt_host_network();
   randombytes_buf(own->share, sizeof own->share);
   for (int64_t r = 0; r < config->rail_count; r++)
     tell_rail(&config->rail[r], port[r], &own->rail[r]);
@@ -133,16 +136,58 @@ static tutti_status check_families(const tt_tcp *self) {
                  four, six);
 }
 
+/* What only this rank knows. */
+static void take_own(tt_tcp *self, const tt_between_config *config) {
+  tt_tcp_host *own = &self->host[self->streams.rank];
+  own->rail_count = config->rail_count;
+  for (int64_t r = 0; r < config->rail_count; r++)
+    own->rail[r] = config->rail[r];
+}
+
+static bool is_loopback(const told_rail *rail) {
+  static const unsigned char one[ADDRESS_BYTES] = {[ADDRESS_BYTES - 1] = 1};
+  return rail->six ? memcmp(rail->address, one, sizeof one) == 0 : rail->address[0] == 127;
+}
+
+/* Whether nothing leads from b to a: what a can be called at is b itself. */
+static bool is_out_of_reach(const told *a, const told *b) {
+  for (uint32_t r = 0; r < le32toh(a->rail_count); r++) {
+    bool own = is_loopback(&a->rail[r]);
+    for (uint32_t n = 0; n < le32toh(b->rail_count) && !own; n++)
+      own = a->rail[r].six == b->rail[n].six && memcmp(a->rail[r].address, b->rail[n].address, ADDRESS_BYTES) == 0;
+    if (!own)
+      return false;
+  }
+  return true;
+}
+
+/* Of each rank and the next one that is elsewhere. All find the same. */
+static tutti_status check_networks(const tt_tcp *self, const told *all) {
+  int64_t count = self->streams.rank_count, next = -1;
+  for (int64_t r = count - 1; r >= 0; r--) {
+    next = r + 1 < count && all[r].network != all[r + 1].network ? r + 1 : next;
+    bool apart = next >= 0 && all[r].network != all[next].network;
+    if (apart && (is_out_of_reach(&all[r], &all[next]) || is_out_of_reach(&all[next], &all[r]))) {
+      char name[TT_TCP_NAME_BYTES];
+      tt_tcp_socket_name(&self->host[r].rail[0].address, name);
+      return tt_fail(TUTTI_ERR_SYSTEM,
+                     "tcp: ranks %" PRId64 " and %" PRId64 " are on different machines, but cannot reach each other: "
+                     "rank %" PRId64 " has only loopback or the other's own address (%s); `tutti topo` says which NICs "
+                     "there are, TUTTI_NICS chooses",
+                     r, next, r, name);
+    }
+  }
+  return TUTTI_OK;
+}
+
 static tutti_status hear_all(tt_tcp *self, const tt_between_config *config, const told *all) {
   tutti_status status = TUTTI_OK;
   for (int64_t r = 0; r < self->streams.rank_count && status == TUTTI_OK; r++)
     status = hear(&all[r], r, &self->host[r]);
-  tt_tcp_host *own = &self->host[self->streams.rank];
-  for (int64_t r = 0; r < config->rail_count && status == TUTTI_OK; r++) { /* what only this rank knows */
-    own->rail[r] = config->rail[r];
-    own->rail_count = config->rail_count;
-  }
-  return status == TUTTI_OK ? check_families(self) : status;
+  take_own(self, config);
+  if (status == TUTTI_OK)
+    status = check_families(self);
+  return status == TUTTI_OK ? check_networks(self, all) : status;
 }
 
 /* ---- between streams and pipes ---- */
@@ -191,6 +236,9 @@ static tutti_status meet(tt_tcp *self, const tt_between_config *config, const tu
   unsigned char key[TT_TCP_KEY_BYTES];
   if (!all)
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for the addresses of %" PRId64 " ranks", boot->rank_count);
+  take_own(self, config);
+  if (status == TUTTI_OK)
+    status = open_pipes(self, config);
   tell(config, status, port, &own);
   status = tt_streams_gather("tcp", boot, &own, all, sizeof(told), config->timeout_ns);
   if (status == TUTTI_OK)
@@ -198,7 +246,6 @@ static tutti_status meet(tt_tcp *self, const tt_between_config *config, const tu
   if (status == TUTTI_OK) {
     make_key(all, boot->rank_count, key);
     tt_tcp_door_key(self->door, key);
-    status = open_pipes(self, config);
   }
   sodium_memzero(&own, sizeof own);
   sodium_memzero(key, sizeof key);
