@@ -42,6 +42,25 @@ cut() { # TIME
   [ $cut_after -lt $((megabytes << 19)) ]
 }
 
+# The other ranks' data waits for rank 1, whose window is closed when its cable is cut: what it says then is lost.
+late() {
+  echo late >&3
+  sleep 2
+  bed link 1 1 down
+  answer "cable of a late rank is cut" right
+  bed link 1 1 up
+  await_cable
+}
+
+# Each calls itself.
+separate() {
+  ! TUTTI_NICS=lo start 2 1,1 rails 1 /dev/null /dev/null >"$work/separate" 2>&1 || fail "two machines met by loopback"
+  grep -q "ranks 0 and 1 are on different machines, but cannot reach each other" "$work/separate" || {
+    cat "$work/separate"
+    fail "no word of loopback"
+  }
+}
+
 # The next sum takes twice as long.
 slow_down() {
   rate=$((rate / 2))
@@ -68,6 +87,8 @@ for time in $(seq $((3 * times))); do
   fi
   [ $in_time -lt $times ] || break
 done
+late
 exec 3>&- 4<&-
 wait $job
+separate
 [ $in_time = $times ] || fail "the cable was cut too late, $((time - in_time)) of $time times"

@@ -135,14 +135,15 @@ size_t tt_tcp_connection_in_flight(const tt_tcp_connection *connection) {
 }
 
 /* The time to the next retransmission, which doubles each time: no acknowledgement for longer means that the last one
- * was not answered. Probes of a closed window are no retransmissions. */
+ * was not answered. Of a closed window it is the probes that were not answered: a process that is stopped has a system
+ * that answers them. */
 bool tt_tcp_connection_is_silent(const tt_tcp_connection *connection) {
   struct tcp_info info = {.tcpi_state = 0};
   socklen_t size = sizeof info;
   if (getsockopt(connection->fd, IPPROTO_TCP, TCP_INFO, &info, &size) != 0)
     return false;
-  return info.tcpi_unacked > 0 && info.tcpi_retransmits >= RETRANSMITS && info.tcpi_last_ack_recv > SILENCE_MS &&
-         (uint64_t)info.tcpi_last_ack_recv * 1000 > info.tcpi_rto;
+  bool asked = (info.tcpi_unacked > 0 && info.tcpi_retransmits >= RETRANSMITS) || info.tcpi_probes >= RETRANSMITS;
+  return asked && info.tcpi_last_ack_recv > SILENCE_MS && (uint64_t)info.tcpi_last_ack_recv * 1000 > info.tcpi_rto;
 }
 
 bool tt_tcp_nic_is_down(const char name[static 16]) {

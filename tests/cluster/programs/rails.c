@@ -4,10 +4,12 @@
  *
  * COMMANDS and ANSWERS are pipes of rank 0: for each line "sum" all ranks sum vectors of float32, none of which is
  * exact, and compare every bit with what the first sum gave; then rank 0 answers "right" and the milliseconds it took.
+ * "late": rank 1 comes four seconds later than the others.
  * The first sum is compared with the true one. The end of COMMANDS is the end. */
 #include "join.h"
 
 #include <math.h>
+#include <unistd.h>
 
 static int64_t count;
 static float *in, *out, *first;
@@ -35,9 +37,12 @@ static int64_t sum_up(tutti_comm *comm) {
 
 /* What rank 0 reads, all know. */
 static bool next_command(FILE *commands, tutti_comm *comm) {
-  char line[64];
-  int32_t go_on = commands && fgets(line, sizeof line, commands) && strcmp(line, "sum\n") == 0;
+  char line[64] = "";
+  bool read = commands && fgets(line, sizeof line, commands);
+  int32_t go_on = !read ? 0 : strcmp(line, "sum\n") == 0 ? 1 : strcmp(line, "late\n") == 0 ? 2 : 0;
   CHECK(tutti_broadcast(&go_on, &go_on, 1, TUTTI_INT32, 0, comm) == TUTTI_OK);
+  if (go_on == 2 && tutti_comm_rank(comm) == 1)
+    sleep(4);
   return go_on;
 }
 
