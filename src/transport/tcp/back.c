@@ -166,8 +166,8 @@ static tt_tcp_fate read_connection(tt_tcp_pipes *pipes, tt_tcp_connection *conne
   return tt_tcp_connection_read(connection, TURN_BYTES, pipes->scratch, &reader);
 }
 
-void tt_tcp_peer_drain(tt_tcp_pipes *pipes, tt_tcp_connection *connection) {
-  for (int n = 0; n < DRAINS; n++) {
+void tt_tcp_peer_drain(tt_tcp_pipes *pipes, tt_tcp_connection *connection, bool ended) {
+  for (int n = 0; ended || n < DRAINS; n++) {
     uint64_t received = connection->received;
     if (read_connection(pipes, connection) != TT_TCP_GOES || connection->received == received)
       break;

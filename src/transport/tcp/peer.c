@@ -247,7 +247,7 @@ void tt_tcp_peer_retire(tt_tcp_pipes *pipes, tt_tcp_peer *peer, tt_tcp_connectio
   assert(fate != TT_TCP_GOES);
   if (connection->fd < 0)
     return;
-  tt_tcp_peer_drain(pipes, connection);
+  tt_tcp_peer_drain(pipes, connection, fate == TT_TCP_ENDED);
   bool done = pipes->leaves && peer->unacknowledged == 0;
   bool expected = peer->state != TT_TCP_ALIVE || peer->leaves || done;
   if (!expected) {

@@ -102,7 +102,7 @@ void tt_tcp_peer_say_goodbye(tt_tcp_pipes *pipes, tt_tcp_peer *peer);
 /* Does what follows from what has come or has happened. */
 void tt_tcp_peer_settle(tt_tcp_pipes *pipes, tt_tcp_peer *peer);
 /* What can still be read of a connection that can not be written to any more. */
-void tt_tcp_peer_drain(tt_tcp_pipes *pipes, tt_tcp_connection *connection);
+void tt_tcp_peer_drain(tt_tcp_pipes *pipes, tt_tcp_connection *connection, bool ended);
 
 /* ---- reach.c: calls, and who is dead ---- */
 

@@ -21,7 +21,9 @@
 #define LOOK_NS (TT_TCP_SECOND / 50)
 #define CONNECTIONS_NS (TT_TCP_SECOND / 5) /* between two looks at silent connections */
 #define NICS_NS (TT_TCP_SECOND / 4)
-#define CALL_NS TT_TCP_SECOND /* for an answer; twice as long after each call that was taken and not answered */
+#define CALL_NS                                                                                                        \
+  (3 * TT_TCP_SECOND / 2) /* for an answer: TCP asks again after a second; twice as long after each call
+                                           that was taken and not answered */
 #define DOUBLINGS 5
 #define NEXT_NS (TT_TCP_SECOND / 10)   /* then another rail is called as well */
 #define ENDED_NS (3 * TT_TCP_SECOND)   /* for reaching a peer whose machine has closed its connections */
@@ -228,12 +230,14 @@ static bool may_answer(const tt_tcp_peer *peer) {
   return false;
 }
 
-/* After the time in which connections of a process that has ended would have ended as well. */
-static bool is_dead(tt_tcp_peer *peer, int64_t now_ns) {
+/* After the time in which connections of a process that has ended would have ended as well. Where some rail does not
+ * refuse, one call of it may have been lost. */
+static bool is_dead(const tt_tcp_pipes *pipes, tt_tcp_peer *peer, int64_t now_ns) {
+  int64_t enough_ns = all_refuse(pipes, peer) ? REFUSED_NS : ENDED_NS;
   bool waited = peer->refused && now_ns - peer->refused_ns > REFUSED_NS;
   if (waited && is_open(peer))
     accept_life(peer);
-  else if (waited && !may_answer(peer))
+  else if (waited && !may_answer(peer) && now_ns - peer->refused_ns > enough_ns)
     return true;
   return peer->suspect && peer->ended && !is_awaited(peer) && now_ns - peer->suspect_ns > ENDED_NS;
 }
@@ -261,6 +265,8 @@ static void fail_call(tt_tcp_pipes *pipes, tt_tcp_peer *peer, const tt_tcp_arriv
   path->taken = arrival->taken ? path->taken + 1 : 0;
   if (arrival->taken || tt_tcp_is_shortage(arrival->error))
     peer->suspect_ns = now_ns;
+  if (tt_tcp_is_shortage(arrival->error))
+    peer->refused_ns = now_ns;
   if (arrival->refused) {
     refuse(pipes, peer, path, now_ns);
     return;
@@ -332,7 +338,7 @@ static void look_at_peer(tt_tcp_pipes *pipes, tt_tcp_peer *peer, bool look_at_co
     next = connection->next;
     give_up_if(pipes, peer, connection, look_at_connections);
   }
-  if (peer->state == TT_TCP_ALIVE && is_dead(peer, now_ns))
+  if (peer->state == TT_TCP_ALIVE && is_dead(pipes, peer, now_ns))
     die(pipes, peer);
   tt_tcp_reach(pipes, peer, now_ns);
   tt_tcp_peer_settle(pipes, peer);
