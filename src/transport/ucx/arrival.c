@@ -36,8 +36,8 @@ static ucs_status_t fetch(tt_ucx_rail *rail, tt_streams_packet *packet, void *da
     pipes->requests++;
     return UCS_INPROGRESS;
   }
-  tt_log(TT_LOG_WARN, "ucx: a packet from rank %" PRId64 " cannot be fetched: %s", packet->peer,
-         pipes->ucp.text(UCS_PTR_STATUS(request)));
+  pipes->status = tt_fail(TUTTI_ERR_SYSTEM, "ucx: a packet from rank %" PRId64 " cannot be fetched: %s", packet->peer,
+                          pipes->ucp.text(UCS_PTR_STATUS(request)));
   tt_streams_pool_put(&pipes->pool, packet);
   return UCS_PTR_STATUS(request);
 }
