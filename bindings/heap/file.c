@@ -128,6 +128,8 @@ void tt_heap_place_give(uint32_t place, uint32_t count) {
   }
 }
 
+bool tt_heap_place_may_leave(void) { return file.inherited_count < RANGES; }
+
 void tt_heap_place_leave(uint32_t place, uint32_t count, uint32_t taken) {
   uint32_t until = tt_heap_forks();
   for (uint32_t n = 0; n < file.inherited_count; n++) {

@@ -110,7 +110,8 @@ uint32_t tt_heap_place_take(uint32_t count);                                  /*
 void tt_heap_place_give(uint32_t place, uint32_t count);
 /* The same with what is in it, when no process lives that may have inherited it since it was taken. */
 void tt_heap_place_leave(uint32_t place, uint32_t count, uint32_t taken);
-void tt_heap_take_back(void); /* what was left, and nobody has any more; looks ten times a second at most */
+bool tt_heap_place_may_leave(void); /* there is room to remember one more */
+void tt_heap_take_back(void);       /* what was left, and nobody has any more; looks ten times a second at most */
 
 /* share.c: as of tt_heap_offer, without the lock */
 void tt_heap_lending(bool begins);

@@ -2,6 +2,7 @@
 #include "heap.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -55,10 +56,11 @@ bool tt_heap_each_map(const void *memory, size_t bytes, void (*each)(const heap_
   const unsigned char *first = memory, *end = first + bytes;
   static reader lines; /* not on the stack, which may be a short one of a signal's handler */
   heap_map map;
+  int cancel;
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel); /* whoever calls this has the lock */
   lines = (reader){.fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC)};
-  if (lines.fd < 0)
-    return false;
-  for (char *line = next_line(&lines); line && parse(line, &map); line = next_line(&lines)) {
+  bool opened = lines.fd >= 0;
+  for (char *line = opened ? next_line(&lines) : NULL; line && parse(line, &map); line = next_line(&lines)) {
     if (map.from < first) {
       map.offset += (uint64_t)(first - map.from);
       map.from = (unsigned char *)(uintptr_t)first;
@@ -67,6 +69,8 @@ bool tt_heap_each_map(const void *memory, size_t bytes, void (*each)(const heap_
     if (map.from < map.to)
       each(&map, argument);
   }
-  close(lines.fd);
-  return true;
+  if (opened)
+    close(lines.fd);
+  pthread_setcancelstate(cancel, NULL);
+  return opened;
 }

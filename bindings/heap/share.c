@@ -11,7 +11,9 @@
 
 #define PIECE_BYTES ((size_t)4 << 20) /* of a move: so much is there twice */
 enum { PAGE = 4096, USES = 2 };
+enum { MOVED_MOST = 16384 }; /* each is an area of the system's, which by default allows a process four times as many */
 
+static uint32_t in_file;   /* runs, about; under the lock */
 static atomic_int lenders; /* calls that lend, or may: release as one ends, acquire before a frozen block moves */
 
 void tt_heap_set_run(uint32_t first) {
@@ -21,6 +23,9 @@ void tt_heap_set_run(uint32_t first) {
 
 static void set_kind(uint32_t first, heap_kind kind, uint32_t place) {
   heap_granule *run = tt_heap_of(first);
+  bool was = run->kind != HEAP_PRIVATE, is = kind != HEAP_PRIVATE;
+  in_file += is && !was ? 1 : 0;
+  in_file -= was && !is && in_file > 0 ? 1 : 0; /* a run may be cut in two meanwhile */
   run->kind = tt_heap_of(first + run->count - 1)->kind = (uint8_t)kind;
   run->place = place;
 }
@@ -57,6 +62,8 @@ static bool move_there(uint32_t first, uint32_t place) {
 
 static bool share(uint32_t first) {
   heap_granule *run = tt_heap_of(first);
+  if (run->kind == HEAP_FROZEN ? !tt_heap_place_may_leave() : in_file >= MOVED_MOST)
+    return false;
   uint32_t count = run->count, place = tt_heap_place_take(count);
   if (place == HEAP_NONE)
     return false;
