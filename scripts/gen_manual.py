@@ -11,6 +11,7 @@ import subprocess
 import sys
 
 OPTION = re.compile(r"^ {2,8}(-\S.*?)  +(\S.*)$")
+ALONE = re.compile(r"^ {2,8}(-\S.*)$")  # its meaning is in the next line
 COMMAND = re.compile(r"^  (\w+) +(\S.*)$")
 
 
@@ -28,8 +29,11 @@ def body(lines):
     out, before = [], ""
     for line in lines:
         option = OPTION.match(line)
+        alone = ALONE.match(line)
         indented = line.startswith(" ")
-        if option:
+        if alone and not option:
+            out += [".TP", f"\\fB{text(alone[1])}\\fR"]
+        elif option:
             out += [".TP", f"\\fB{text(option[1])}\\fR", text(option[2])]
         elif not line:
             out += [".PP"] if out else []
@@ -57,7 +61,8 @@ def main():
         out += [".TP", f"\\fB{name}\\fR", text(about)]
     for name, _ in commands:
         out += section(name)
-    out += [".SH ENVIRONMENT", text("`tutti info` shows every variable with its value, its default and its meaning.")]
+    out += [".SH ENVIRONMENT", text("`tutti info` shows every variable of the library with its value, its default and its meaning. Those of "
+                                  "`tutti mpirun` are in docs/mpi.md, TUTTI_TORCH is in docs/python.md.")]
     print("\n".join(out))
 
 

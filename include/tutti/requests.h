@@ -14,7 +14,7 @@
  *
  * A communicator may make any number of persistent requests. But each rank must destroy a request before 2^26 others
  * are made after it (15,000 if the communicator's number is 2^16 or more; numbers from 2^30 on count from there);
- * otherwise making that one fails on all ranks. */
+ * otherwise making that one breaks the communicator with TUTTI_ERR_UNSUPPORTED on all ranks. */
 #ifndef TUTTI_REQUESTS_H
 #define TUTTI_REQUESTS_H
 

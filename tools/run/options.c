@@ -23,7 +23,7 @@ static const char help[] =
     "                    (default: core if there are as many cores as ranks, else none)\n"
     "      --wrap RULE   start ranks under another program: '0,4-7:gdb --args', 'all:valgrind -q';\n"
     "                    can be given several times (see `tutti wrap --help`)\n"
-    "      --shared-heap ranks read each other's large blocks of malloc where they lie: TUTTI_HEAP=on\n"
+    "      --shared-heap  ranks read each other's large blocks of malloc where they lie: TUTTI_HEAP=on\n"
     "      --timeout T   end the job after T, with exit code 124: 90, 500ms, 30s (seconds without a unit)\n"
     "      --grace T     time that the other ranks have to end after a rank has failed (default 3s)\n"
     "  -h, --help        print this text\n"

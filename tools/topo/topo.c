@@ -37,13 +37,12 @@ static const char help[] =
     "--place compares placements of the ranks by their modelled times, for a collective of SIZE bytes (1M) or for the\n"
     "collectives of a job, and says how a launcher is told:\n"
     "\n"
-    "  --stats FILE      what TUTTI_STATS=FILE has written at the end of a job (docs/mpi.md)\n"
+    "  --stats FILE      what TUTTI_STATS=FILE.json has written at the end of a job (docs/mpi.md)\n"
     "  --file FILE       the nodes and switches; otherwise all nodes are alike\n"
     "  -n N, --nodes N   the current placement: in rank order on so many nodes\n"
     "  --groups MAP      the current placement: a node for each rank, as for tutti plan\n"
     "  --params TEXT     parameters; otherwise those of the shipped profile, or of the statistics\n"
-    "  --root R, --graph GRAPH, --model TEXT\n"
-    "                    as for tutti plan\n"
+    "  --root R, --graph GRAPH, --model TEXT  as for tutti plan\n"
     "  --write FILE      write the best placement: a line for each rank, its host\n";
 
 #define RANKS_MOST (INT32_MAX / 64)
