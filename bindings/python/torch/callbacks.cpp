@@ -22,7 +22,7 @@ std::shared_ptr<Comm> Callbacks::get_comm() {
 }
 
 std::shared_ptr<Comm> Callbacks::find_comm(const std::shared_ptr<Comm> &comm) {
-  return running_ && running_->of_ == comm ? running_->get_comm() : comm;
+  return running_ && comm->is_or_has(running_->of_) ? running_->get_comm() : Comm::next(comm);
 }
 
 } // namespace tutti_torch

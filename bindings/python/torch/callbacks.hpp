@@ -19,7 +19,7 @@ public:
 
   // Theirs.
   std::shared_ptr<Comm> get_comm();
-  // What a call of this thread on `comm` uses.
+  // What a call of this thread uses, on the group whose communicator that is.
   static std::shared_ptr<Comm> find_comm(const std::shared_ptr<Comm> &comm);
 
   // This thread runs such callbacks.

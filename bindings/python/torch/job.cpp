@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <cstring>
+#include <fstream>
 #include <mutex>
 #include <pthread.h>
 #include <random>
 #include <sstream>
+#include <sys/stat.h>
 
 namespace tutti_torch {
 
@@ -94,7 +96,17 @@ struct Hello {
   char id[40];   // of the job that this rank is in; "": none
   char next[40]; // for a new job, of rank 0
   int64_t job_rank, number;
+  uint64_t machine; // its boot and its network
 };
+
+uint64_t own_machine() {
+  std::ifstream file("/proc/sys/kernel/random/boot_id");
+  std::string boot;
+  std::getline(file, boot);
+  struct stat network {};
+  stat("/proc/self/ns/net", &network);
+  return std::hash<std::string>()(boot + std::to_string(network.st_ino));
+}
 
 std::mutex lock;
 
@@ -197,6 +209,21 @@ Comm::~Comm() {
   tutti_comm_destroy(comm);
 }
 
+void Comm::add_twin(const std::shared_ptr<Comm> &of, int64_t number) {
+  of->twin_ = std::make_shared<Comm>(of->job, number, of->ranks);
+  of->twin_->first_ = of;
+}
+
+std::shared_ptr<Comm> Comm::next(const std::shared_ptr<Comm> &first) {
+  return first->twin_ && (first->calls + first->twin_->calls) % 2 ? first->twin_ : first;
+}
+
+void Comm::break_twin(const char *error) {
+  auto other = twin_ ? twin_ : first_.lock();
+  if (other)
+    tutti_comm_abort(other->comm, error);
+}
+
 std::shared_ptr<Job> current_job() {
   std::lock_guard<std::mutex> held(lock);
   return current.lock();
@@ -211,6 +238,7 @@ std::shared_ptr<Comm> join(c10::intrusive_ptr<c10d::Store> store, int rank, int 
   snprintf(mine.next, sizeof mine.next, "%s", new_id().c_str());
   mine.job_rank = job ? tutti_context_rank(job->context) : -1;
   mine.number = job ? job->next_number : 1;
+  mine.machine = own_machine();
   std::string turn = take_turn(*store, rank);
   auto all = greet(*store, turn, rank, size, mine, timeout);
   std::vector<int64_t> ranks(all.size());
@@ -226,8 +254,10 @@ std::shared_ptr<Comm> join(c10::intrusive_ptr<c10d::Store> store, int rank, int 
     ranks[r] = all[r].job_rank;
     number = std::max(number, all[r].number);
   }
-  auto made = std::make_shared<Comm>(job, number, std::move(ranks));
-  job->next_number = number + 1;
+  auto made = std::make_shared<Comm>(job, number++, std::move(ranks));
+  if (std::any_of(all.begin(), all.end(), [&](const Hello &of) { return of.machine != all[0].machine; }))
+    Comm::add_twin(made, number++);
+  job->next_number = number;
   return made;
 }
 

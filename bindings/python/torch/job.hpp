@@ -65,6 +65,19 @@ struct Comm {
   std::vector<int64_t> ranks; // of the job
   tutti_comm *comm = nullptr;
   std::atomic<int64_t> calls{0}; // collectives that were started
+
+  // Calls on a communicator run one after the other. Between machines each waits for the network now and then, and the
+  // links are idle: so a group of several machines has two, whose calls go on beside each other.
+  static void add_twin(const std::shared_ptr<Comm> &of, int64_t number);
+  // That of the next call, since calls go to both in turn.
+  static std::shared_ptr<Comm> next(const std::shared_ptr<Comm> &first);
+  bool is_or_has(const std::shared_ptr<Comm> &other) const { return other.get() == this || (other && other == twin_); }
+  // This one is broken, with that error: so is the other one.
+  void break_twin(const char *error);
+
+private:
+  std::shared_ptr<Comm> twin_; // of the first one; null: there is none
+  std::weak_ptr<Comm> first_;  // of the twin
 };
 
 // That of this process; null: it is in none.

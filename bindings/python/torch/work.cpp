@@ -202,11 +202,14 @@ void Work::complete(tutti_status status) {
 }
 
 // The communicator is broken: the others end at once, too. The error stays that of the first.
-void Work::give_up() {
+void Work::give_up(tutti_status status) {
   error_text = tutti_last_error();
   for (auto &request : requests)
     if (request)
       tutti_wait(&request);
+  bool broken = status != TUTTI_ERR_REFUSED && status != TUTTI_ERR_ARGUMENT && status != TUTTI_ERR_PLAN;
+  if (broken && callbacks) // a message's communicator is that of two ranks
+    comm_->break_twin(error_text.c_str());
 }
 
 bool Work::step(bool late, tutti_status *status) {
@@ -219,7 +222,7 @@ bool Work::step(bool late, tutti_status *status) {
       return false;
   }
   if (*status != TUTTI_OK)
-    give_up();
+    give_up(*status);
   return true;
 }
 
@@ -228,7 +231,7 @@ tutti_status Work::wait_for(std::chrono::milliseconds limit) {
   for (size_t n = 0; n < requests.size() && status == TUTTI_OK; n++)
     status = tutti_wait_for(&requests[n], std::max<int64_t>(std::chrono::nanoseconds(limit).count(), 1));
   if (status != TUTTI_OK)
-    give_up();
+    give_up(status);
   return status;
 }
 

@@ -67,7 +67,7 @@ protected:
 
 private:
   std::exception_ptr bring_results();
-  void give_up();
+  void give_up(tutti_status status);
 
   std::shared_ptr<Comm> comm_;
   std::vector<at::Tensor> outputs_;
