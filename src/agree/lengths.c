@@ -157,10 +157,12 @@ void tt_record_add_lengths(tt_text *to, const tutti_comm *comm, uint64_t number,
   tt_record record;
   tt_record_move sum;
   int64_t more, block = -1;
-  if (!sum_up(comm, number, &record, &sum))
-    return;
   tt_text_add(to, "ranks differ in ");
   tt_record_add_number(to, comm, number);
+  if (!sum_up(comm, number, &record, &sum)) {
+    tt_text_add(to, ": lengths of blocks");
+    return;
+  }
   tt_text_add(to, " on a communicator of %" PRId64 ", ", comm->size);
   tt_record_add_call(to, &record);
   tt_text_add(to, ": ");

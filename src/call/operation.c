@@ -4,6 +4,7 @@
 
 #include <assert.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -28,8 +29,10 @@ void tt_operation_number(tutti_comm *comm, const tt_bound *bound, tt_operation *
  * or -1. */
 static tutti_status fail(tutti_comm *comm, const tt_operation *operation, tutti_status status, int64_t peer) {
   tutti_status known = TUTTI_OK;
+  char said[512];
   assert(status != TUTTI_OK);
-  if (tt_agree_poisoned(comm)) /* a verdict is stronger than a refusal */
+  snprintf(said, sizeof said, "%s", tutti_last_error()); /* whoever looks at other ranks may leave another */
+  if (tt_agree_poisoned(comm))                           /* a verdict is stronger than a refusal */
     return tt_agree_verdict(comm);
   if (tt_refuse_concerns(comm, operation->number)) /* others have stopped in the middle of it */
     return TUTTI_ERR_REFUSED;
@@ -39,8 +42,8 @@ static tutti_status fail(tutti_comm *comm, const tt_operation *operation, tutti_
     known = tt_agree_lost(comm, operation->number, peer);
   if (known != TUTTI_OK)
     return known;
-  if (*tutti_last_error())
-    return tt_agree_break(comm, status, "rank %" PRId64 ": %s", comm->rank, tutti_last_error());
+  if (*said)
+    return tt_agree_break(comm, status, "rank %" PRId64 ": %s", comm->rank, said);
   if (peer >= 0)
     return tt_agree_break(comm, status, "rank %" PRId64 ": rank %" PRId64 " of the job is lost", comm->rank, peer);
   return tt_agree_break(comm, status, "rank %" PRId64 ": transport %s returned %s", comm->rank,
