@@ -176,6 +176,8 @@ static bool is_held(tutti_comm *comm) {
     }
     if (!tt_refuse_settle(comm, comm->queue.head->operation.number - 1))
       return true;
+    if (comm->agree.broken != TUTTI_OK) /* it could not stop */
+      return false;
     queue_again(comm);
   }
   return !comm->queue.head;
