@@ -27,7 +27,8 @@
 #define TELL_NS 50000000
 #define TEND_NS 5000000
 #define LISTEN_NS 50000000
-#define TELLS 3 /* before it is asked who has left */
+#define LISTEN_RANKS 1000 /* in a look */
+#define TELLS 3           /* before it is asked who has left */
 
 static tt_stop *own_stop(const tutti_comm *comm) { return &comm->refused.stops->own.said; }
 
@@ -277,16 +278,29 @@ void tt_refuse_tend(tutti_comm *comm) {
               tt_refuse_concerns(comm, comm->calls.last_number + 1) && tt_refuse_settle(comm, comm->calls.last_number);
 }
 
+/* Each far rank of a communicator has streams of its own for that: a look takes in those of some communicators, the next
+ * one goes on behind them. */
+static void listen(tutti_context *context) {
+  int64_t place = 0, ranks = 0;
+  for (tutti_comm *comm = context->made.list; comm && ranks < LISTEN_RANKS; comm = comm->next, place++)
+    if (place >= context->listened && comm->apart && comm->agree.board) {
+      tt_notes_receive(comm);
+      ranks += comm->size;
+      context->listened = place + 1;
+    }
+  if (ranks < LISTEN_RANKS)
+    context->listened = 0;
+}
+
 void tt_refuse_tend_all(tutti_context *context, int64_t waited_ns, int64_t now) {
   if (now - context->tended_ns < TEND_NS)
     return;
   context->tended_ns = now;
-  for (tutti_comm *comm = context->made.list; comm; comm = comm->next) {
-    if (comm->apart && comm->agree.board && waited_ns > LISTEN_NS)
-      tt_notes_receive(comm);
+  if (waited_ns > LISTEN_NS)
+    listen(context);
+  for (tutti_comm *comm = context->made.list; comm; comm = comm->next)
     if (tt_refuse_looms(comm))
       tt_refuse_tend(comm);
-  }
 }
 
 /* ---- refusing ---- */

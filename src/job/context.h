@@ -73,6 +73,7 @@ struct tutti_context {
   } interrupted;
   tt_contention contention;
   int64_t moved_ns;    /* when the transport was moved last for the sake of others alone */
+  int64_t listened;    /* communicators of the list that were asked for notes in this round: agree/refuse.c */
   int64_t tended_ns;   /* when communicators were looked at on which nothing is under way: agree/refuse.c */
   uint64_t last_shape; /* tt_run.shape of the last bound call */
   struct {
