@@ -31,7 +31,7 @@
 enum {
   UNIT = 16,       /* bits */
   NATIVE = 0x4800, /* the first place, in units */
-  COMMON = 0x7ff8,
+  COMMON = TT_COMMON_IDS >> UNIT,
   NATIVES = COMMON - NATIVE,
   COMMON_BITS = 15,
   NUMBER_BITS = 47 - 6, /* of number and request */
@@ -44,7 +44,8 @@ enum {
 static int length_of(uint64_t number) { return 64 - __builtin_clzll(number); }
 
 _Static_assert(NATIVE == (1 << (27 - UNIT)) + (1 << (30 - UNIT)), "ids of lanes and epochs come before");
-_Static_assert(COMMON + (1 << COMMON_BITS) == (1 << (32 - UNIT)) - (1 << (19 - UNIT)), "ids of cells and notes follow");
+_Static_assert(COMMON + (1 << COMMON_BITS) == (1 << (32 - UNIT)) - (TT_LAST_IDS >> UNIT),
+               "ids of cells and notes follow");
 _Static_assert(TT_SIDE_IDS == 1 << UNIT && MOST_LANES < TT_SIDE_IDS, "lanes leave room for cells");
 
 /* From 1 on, among those of its kind. */

@@ -148,8 +148,8 @@ void tt_comm_bury(tutti_comm *comm) {
   *place = tt_comm_base(comm);
   if (comm->context->made.gone_count++ < TT_COMMS_GONE)
     return;
-  comm->ops->forget(comm->transport, before, EPOCH_FIRST);
-  comm->ops->forget(comm->transport, before + EPOCH_FIRST, EPOCHS * EPOCH_IDS);
+  comm->ops->forget(comm->transport, before, TT_COMMON_IDS); /* its lanes, later epochs and persistent requests */
+  comm->ops->forget(comm->transport, before + UINT32_MAX + 1 - TT_LAST_IDS, TT_LAST_IDS); /* cells and notes */
 }
 
 /* Executors follow when they are started: tt_operation_start. */

@@ -126,6 +126,9 @@ struct tutti_graph {
 /* The user's communicator: of a side communicator, the one that it belongs to. */
 static inline tutti_comm *tt_comm_main(tutti_comm *comm) { return comm->side.main ? comm->side.main : comm; }
 #define TT_SIDE_IDS ((uint64_t)1 << 16) /* of streams and cells */
+/* Of a communicator's 2^32 ids: from here on persistent requests of others may have them, but for the last ones. */
+#define TT_COMMON_IDS ((uint64_t)0x7ff8 << 16)
+#define TT_LAST_IDS ((uint64_t)1 << 19)
 /* The first of its ids of streams and cells. */
 static inline uint64_t tt_comm_base(const tutti_comm *comm) {
   return comm->side.main ? comm->side.base : comm->id << 32;
