@@ -7,8 +7,10 @@
 
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
@@ -108,7 +110,7 @@ static int64_t read_number(const char *path, const char *name) {
 
 /* What a control group (version 2) has left, with what it could give up at once; INT64_MAX: it has no limit. */
 static int64_t left_in_group(const char *group) {
-  char path[512];
+  char path[PATH_MAX];
   snprintf(path, sizeof path, "/sys/fs/cgroup%s/memory.max", group);
   int64_t limit = read_number(path, "");
   if (limit < 0)
@@ -123,9 +125,10 @@ static int64_t left_in_group(const char *group) {
 
 /* In this process's group and those above it; in a container, up to the container's. */
 static int64_t left_in_groups(void) {
-  char line[256], *group = NULL;
+  char *line = NULL, *group = NULL;
+  size_t room = 0;
   FILE *file = fopen("/proc/self/cgroup", "re");
-  while (file && !group && fgets(line, sizeof line, file))
+  while (file && !group && getline(&line, &room, file) > 0)
     group = strncmp(line, "0::/", 4) == 0 ? line + 3 : NULL;
   if (file)
     fclose(file);
@@ -135,6 +138,7 @@ static int64_t left_in_groups(void) {
     int64_t left = left_in_group(group);
     least = left < least ? left : least;
   }
+  free(line);
   return least;
 }
 
