@@ -28,7 +28,7 @@ cc "$work/main.c" -o "$work/user" $(pkg-config --cflags --libs tutti)
 LD_LIBRARY_PATH=$library "$work/user"
 cc "$TUTTI_SOURCE/examples/hello.c" -o "$work/hello" $(pkg-config --static --cflags --libs tutti | sed 's/-ltutti/-l:libtutti.a/')
 "$work/hello" | grep -q '^rank 0 of 1: the sum of all ranks is 0$'
-! ldd "$work/hello" | grep libtutti
+! ldd "$work/hello" | grep libtutti || exit 1
 cmake -S "$work" -B "$work/build" -DCMAKE_PREFIX_PATH="$work/tutti" >/dev/null
 cmake --build "$work/build" >/dev/null
 "$work/build/user_tutti"

@@ -73,7 +73,7 @@ END
   TUTTI_WISDOM=$work/wisdom.json mpi_run $mpi 2 "$work/faster_calls-$mpi"
 
   # without tutti in front, the MPI would be compared with itself
-  ! mpi_plain $mpi 2 "$TUTTI_BIN/../libexec/tutti/tune-$mpi" >"$work/output" 2>&1
+  ! mpi_plain $mpi 2 "$TUTTI_BIN/../libexec/tutti/tune-$mpi" >"$work/output" 2>&1 || { cat "$work/output"; exit 1; }
   grep -q "tutti does not serve this job" "$work/output" || { cat "$work/output"; exit 1; }
 done
 

@@ -111,11 +111,14 @@ printf '# a star\n0 1\n0 2\n3 0\n' > "$folder/edges"
 expect "neighbor-allgather of 4 ranks, 3 edges" neighbor-allgather --graph "$folder/edges"
 expect "for i < 4: R({0 .. i}, i, block 0, ordered) in -> out" scan -n 4 --composition
 expect "block 0, ordered) in -> out" allreduce -n 4 --ordered --composition
+turns=0
 for collective in $("$tutti" plan --help | sed -n '/^collectives: /,/^$/p' | tr -d , | sed 's/^collectives://'); do
   case $collective in neighbor*) ranks="--graph 2x4" ;; *) ranks="-n 8" ;; esac
   expect " linear " "$collective" $ranks --params all
   "$tutti" plan "$collective" $ranks --svg - | grep -q 'class="message l0"' || { echo "$collective: no picture"; failed=1; }
+  turns=$((turns + 1))
 done
+[ $turns = 22 ] || { echo "$turns collectives in the help"; failed=1; }
 
 refuse 2 "allreduce, broadcast, allgather, reduce-scatter, barrier" sing -n 4
 refuse 2 "-n N" allreduce

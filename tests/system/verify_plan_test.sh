@@ -41,6 +41,7 @@ proven "allgather on 3 ranks, 12 steps, 3 messages" allgather -n 3
 proven "barrier on 1 rank, 1 step, 0 messages" barrier -n 1
 
 # every collective, with what fits it
+turns=0
 for collective in $("$tutti" plan --help | sed -n '/^collectives: /,/^$/p' | tr -d , | sed 's/^collectives://'); do
   case $collective in neighbor*) ranks="--graph 2x4" ;; *) ranks="-n 8" ;; esac
   count=0
@@ -50,7 +51,9 @@ for collective in $("$tutti" plan --help | sed -n '/^collectives: /,/^$/p' | tr 
     count=$((count + 1))
   done
   [ $count -ge 2 ] || { echo "$collective: only $count presets make plans"; failed=1; }
+  turns=$((turns + 1))
 done
+[ $turns = 22 ] || { echo "$turns collectives in the help"; failed=1; }
 
 # a wait dropped, another place, a receive and a send that are not there, another claim: rank, lane, step and reason
 "$tutti" plan allreduce -n 3 --params ring --in-place --text > "$folder/ring"
