@@ -15,17 +15,19 @@ static void print_row(const tt_option *option) {
 }
 
 int main(void) {
-  puts("# Environment variables\n\n"
-       "`make docs` writes this page from the options table. A size is `64`, `8K`, `1M` or `2G` (powers of 1024). A "
-       "time is\n"
-       "`500us`, `20ms`, `3s`, or a number of seconds. Each process reads its environment once. tutti reports a number, "
-       "size,\n"
-       "time or flag that it cannot parse, and uses the default. A text that means nothing, such as a medium that there "
-       "is not,\n"
-       "ends the start of the job with an error; of `TUTTI_HEAP` it turns the heap off.\n\n"
-       "The variables of `tutti mpirun` are in [mpi.md](mpi.md#the-report), `TUTTI_TORCH` is in [python.md](python.md).\n\n"
-       "| variable | value | default | meaning |\n"
-       "|---|---|---|---|");
+  puts(
+      "# Environment variables\n\n"
+      "`make docs` writes this page from the options table. A size is `64`, `8K`, `1M` or `2G` (powers of 1024). A "
+      "time is\n"
+      "`500us`, `20ms`, `3s`, or a number of seconds. Each process reads its environment once. tutti reports a number, "
+      "size,\n"
+      "time or flag that it cannot parse, and uses the default. A text that means nothing, such as a medium that there "
+      "is not,\n"
+      "ends the start of the job with an error; of `TUTTI_HEAP` it turns the heap off.\n\n"
+      "The variables of `tutti mpirun` are in [mpi.md](mpi.md#the-report), `TUTTI_TORCH` is in "
+      "[python.md](python.md).\n\n"
+      "| variable | value | default | meaning |\n"
+      "|---|---|---|---|");
   size_t count;
   const tt_option *table = tt_option_table(&count);
   for (size_t row = 0; row < count; row++)

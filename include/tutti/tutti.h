@@ -10,8 +10,9 @@
  * may, each on communicators of its own: a call that waits lets others call, unless it makes communicators or graphs.
  * Errors: each function returns a tutti_status, and tutti_last_error() returns the text. Outputs are written only on
  * success. TUTTI_ERR_MISMATCH, _PEER, _TIMEOUT and _ABORTED break the communicator; so do _MEMORY and _SYSTEM in a
- * collective, where others wait for this rank, and _UNSUPPORTED where a persistent request is made. Each later call on a broken communicator returns the same error;
- * tutti_comm_destroy still works. _ARGUMENT and _PLAN leave the communicator as it was. */
+ * collective, where others wait for this rank, and _UNSUPPORTED where a persistent request is made. Each later call on
+ * a broken communicator returns the same error; tutti_comm_destroy still works. _ARGUMENT and _PLAN leave the
+ * communicator as it was. */
 #ifndef TUTTI_TUTTI_H
 #define TUTTI_TUTTI_H
 

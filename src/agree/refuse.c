@@ -283,19 +283,19 @@ void tt_refuse_tend(tutti_comm *comm) {
 static void listen(tutti_context *context) {
   int64_t place = 0, ranks = 0;
   for (tutti_comm *comm = context->made.list; comm && ranks < LISTEN_RANKS; comm = comm->next, place++)
-    if (place >= context->listened && comm->apart && comm->agree.board) {
+    if (place >= context->tended.listened && comm->apart && comm->agree.board) {
       tt_notes_receive(comm);
       ranks += comm->size;
-      context->listened = place + 1;
+      context->tended.listened = place + 1;
     }
   if (ranks < LISTEN_RANKS)
-    context->listened = 0;
+    context->tended.listened = 0;
 }
 
 void tt_refuse_tend_all(tutti_context *context, int64_t waited_ns, int64_t now) {
-  if (now - context->tended_ns < TEND_NS)
+  if (now - context->tended.ns < TEND_NS)
     return;
-  context->tended_ns = now;
+  context->tended.ns = now;
   if (waited_ns > LISTEN_NS)
     listen(context);
   for (tutti_comm *comm = context->made.list; comm; comm = comm->next)

@@ -59,7 +59,8 @@ static const tt_option table[] = {
         "static arrays of the program. Both: parts,statics."),
     ROW("TUTTI_HEAP_BYTES", TT_OPTION_BYTES, 4096, "64K", heap.bytes, "Shortest block of that heap."),
     ROW("TUTTI_PARAMS", TT_OPTION_TEXT, 0, "", choice.params,
-        "Parameters for every collective, instead of the profile's choice; a call for which they make no plan is an error."),
+        "Parameters for every collective, instead of the profile's choice; a call for which they make no plan is an "
+        "error."),
     ROW("TUTTI_PROFILE", TT_OPTION_TEXT, 0, "", choice.profile, "Path of a profile file; empty: the one that ships."),
     ROW("TUTTI_WISDOM", TT_OPTION_TEXT, 0, "", choice.wisdom,
         "Path of the choices that `tutti tune` has measured; empty: those of this machine in the user's cache; off: "

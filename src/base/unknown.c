@@ -10,7 +10,8 @@
 #define SLIPS 2 /* letters that may be wrong, missing or too many */
 
 /* What tutti's other parts read: the bindings of MPI, the tests. An ending '*': all that begin so. */
-static const char *const others[] = {"TUTTI_MPI*", "TUTTI_STATS", "TUTTI_TORCH", "TUTTI_TEST_*", "TUTTI_BIN", "TUTTI_SOURCE"};
+static const char *const others[] = {"TUTTI_MPI*",   "TUTTI_STATS", "TUTTI_TORCH",
+                                     "TUTTI_TEST_*", "TUTTI_BIN",   "TUTTI_SOURCE"};
 
 static bool matches(const char *pattern, const char *name) {
   size_t length = strlen(pattern);

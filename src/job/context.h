@@ -72,9 +72,11 @@ struct tutti_context {
     int64_t called_ns; /* last */
   } interrupted;
   tt_contention contention;
-  int64_t moved_ns;    /* when the transport was moved last for the sake of others alone */
-  int64_t listened;    /* communicators of the list that were asked for notes in this round: agree/refuse.c */
-  int64_t tended_ns;   /* when communicators were looked at on which nothing is under way: agree/refuse.c */
+  int64_t moved_ns; /* when the transport was moved last for the sake of others alone */
+  struct {
+    int64_t ns;       /* when communicators were looked at on which nothing is under way: agree/refuse.c */
+    int64_t listened; /* communicators of the list that were asked for notes in this round */
+  } tended;
   uint64_t last_shape; /* tt_run.shape of the last bound call */
   struct {
     tt_user_op **op; /* by number - TUTTI_OP_COUNT; NULL: destroyed */
