@@ -278,8 +278,8 @@ void tt_refuse_tend(tutti_comm *comm) {
               tt_refuse_concerns(comm, comm->calls.last_number + 1) && tt_refuse_settle(comm, comm->calls.last_number);
 }
 
-/* Each far rank of a communicator has streams of its own for that: a look takes in those of some communicators, the next
- * one goes on behind them. */
+/* Each far rank of a communicator has streams of its own for that: a look takes in those of some communicators, the
+ * next one goes on behind them. */
 static void listen(tutti_context *context) {
   int64_t place = 0, ranks = 0;
   for (tutti_comm *comm = context->made.list; comm && ranks < LISTEN_RANKS; comm = comm->next, place++)
