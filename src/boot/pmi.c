@@ -168,8 +168,8 @@ static tt_pmi job;
 
 typedef enum mpi_state { NO_MPI, MPI_LOADED, MPI_BEGUN } mpi_state;
 
-/* Of an MPI in this process, whichever it is. What has been loaded for one library alone, as Python does, is found by its
- * file's name. */
+/* Of an MPI in this process, whichever it is. What has been loaded for one library alone, as Python does, is found by
+ * its file's name. */
 static void *find_initialized(void) {
   static const char *const files[] = {"libmpi.so.40", "libmpich.so.12", "libmpi.so.12", "libmpi.so.80"};
   void *symbol = dlsym(RTLD_DEFAULT, "MPI_Initialized");
