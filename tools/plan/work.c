@@ -131,9 +131,11 @@ void plan_unit_format(const plan_work *work, int64_t blocks, char text[static 32
 
 /* ---- cost ---- */
 
-/* About how many packets there are: every block sent is as many as it has slices. */
+/* About how many packets there are: every block sent is as many as it has slices, of which none exceeds a slot. */
 static double packets(const plan_work *work, double total_bytes) {
-  double blocks = 0, slice = (double)work->plan[0]->slice_bytes;
+  double blocks = 0, slice = (double)work->plan[0]->slice_bytes, slot = (double)work->model.slot_bytes;
+  if (slot > 0 && (slice <= 0 || slot < slice))
+    slice = slot;
   for (int64_t n = 0; n < work->plan_count; n++)
     blocks += (double)tt_plan_sent(work->plan[n], -1).blocks;
   double slices = slice > 0 ? total_bytes / (double)work->plan[0]->block_count / slice : 0;
