@@ -78,6 +78,7 @@ refuse "use -n 4" --place -n 8 --nodes 2 --stats "$folder/stats"
 echo '{}' > "$folder/pairs.json"
 refuse "is no file of statistics" --place -n 8 --nodes 2 --stats "$folder/pairs.json"
 refuse "rank 4 is on node 4" --place --file "$folder/network" -n 5 --nodes 5 allreduce
+expect "none stand for others: nodes, switches or links differ" -n 4096 --nodes 128 --params ring allgather 16M
 refuse "5000 ranks; the limit is 4096" --place -n 5000 --nodes 4 allreduce
 refuse "go with --place" --nodes 4
 exit $failed

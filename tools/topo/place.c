@@ -106,6 +106,7 @@ static tutti_status simulate(const placer *of, const topo_placement *on, const t
   plan_work work;
   options.problem = call->problem;
   options.topo = on->topo;
+  options.models = true;
   strcpy(options.model, of->model);
   tutti_status status = plan_work_open(&options, params_of(of, call, on->topo), &work);
   if (status == TUTTI_OK)
