@@ -30,6 +30,7 @@ refuse() {
 expect '"params": "form=split [core:chain]"' allreduce -n 8 --params ring --json
 expect '"rounds": 14' allreduce -n 8 --params ring --json
 expect '"messages": 14' allreduce -n 8 --params ring --json
+expect '"messages": 7' broadcast -n 100 --root 37 --params binomial --json
 expect '"predicted_ns": 2100.0' broadcast -n 2 --params binomial --json --sizes 1000 --alpha 2us --beta 0.1
 expect '"root": 5' broadcast -n 8 --root 5 --nodes 2 --json
 refuse 2 "--json is of one preset" allreduce -n 8 --params all --json
@@ -60,6 +61,7 @@ expect "plan rank 3 of 4 blocks 1 parts 1" allreduce -n 4 --rank 3
 expect "claim allreduce ranks 4 blocks 4" allreduce -n 4 --text --params rabenseifner
 expect "plan rank 3 of 4 blocks 4 parts 1" allreduce -n 4 --text --params rabenseifner
 expect " rabenseifner 6 6 1.75 n" allreduce -n 8 --params all
+expect " recursive-doubling 13 13 13 n 6.5 us" barrier -n 8192 --params all
 expect " two-level-ring the topology has no level 'node'" allreduce -n 8 --params all
 expect "usage: tutti plan" --help
 

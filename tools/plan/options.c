@@ -204,6 +204,7 @@ static int check_switches(const plan_options *options) {
 
 static int check_all(plan_options *options) {
   int result = plan_subject_check(options);
+  options->models = options->models || options->only.json || strcmp(options->params, "all") == 0;
   if (result == 0)
     result = check_switches(options);
   if (result == 0)

@@ -44,7 +44,7 @@ typedef struct plan_options {
   } only;                 /* this is printed, and nothing else */
   int64_t text_rank;      /* print this rank's plan only; -1: no */
   bool publish;           /* the innermost level offers streams with several readers */
-  bool models;            /* rates or sizes of a model were given */
+  bool models;            /* modelled times are wanted, or counts of all ranks */
   bool alloc;             /* buffers are of tutti_alloc */
   bool by_rank;           /* how it goes, of each rank */
   bool measure;           /* rates of this machine, before those of `model` */
