@@ -31,6 +31,7 @@ expect '"params": "form=split [core:chain]"' allreduce -n 8 --params ring --json
 expect '"rounds": 14' allreduce -n 8 --params ring --json
 expect '"messages": 14' allreduce -n 8 --params ring --json
 expect '"messages": 7' broadcast -n 100 --root 37 --params binomial --json
+expect '"compiled": 16' broadcast -n 5000 --root 37 --params binomial --json
 expect '"predicted_ns": 2100.0' broadcast -n 2 --params binomial --json --sizes 1000 --alpha 2us --beta 0.1
 expect '"root": 5' broadcast -n 8 --root 5 --nodes 2 --json
 refuse 2 "--json is of one preset" allreduce -n 8 --params all --json

@@ -4,7 +4,7 @@
  *    "rounds": 14, "levels": [{"name": "core", "messages": 14, "blocks": 14}], "model": "...",
  *    "sizes": [{"bytes": 65536, "predicted_ns": 21300.0}]}
  *
- * Of a level: what the busiest rank sends over it. */
+ * Of a level: what the busiest rank sends over it. "compiled": of so few ranks, where no few stand for all. */
 #include "json.h"
 #include "place.h"
 
@@ -67,6 +67,8 @@ tutti_status plan_json_print(const plan_work *work) {
   json_t *sizes = json_array();
   tutti_status status = sizes ? add_sizes(work, sizes) : no_memory();
   json_t *plan = status == TUTTI_OK ? plan_of(work, sizes) : NULL;
+  if (plan && !plan_work_is_whole(work) && !work->large.found)
+    json_object_set_new(plan, "compiled", json_integer(work->plan_count));
   char *text = plan ? json_dumps(plan, JSON_INDENT(1) | JSON_PRESERVE_ORDER) : NULL;
   if (text)
     puts(text);

@@ -85,7 +85,8 @@ class Plan:
     """What all ranks do in a collective: a list of steps for each. A notebook shows it as a picture.
 
     Attributes: `collective`, `ranks`, `nodes`, `root` (None where there is none), `params`, `form`, `blocks` (that the
-    vector is cut into), `rounds`, `levels` (what the busiest rank sends over each), `model` (of the times).
+    vector is cut into), `rounds`, `levels` (what the busiest rank sends over each), `compiled` (the ranks that these are
+    of, where there are too many to look at all; otherwise None), `model` (of the times).
 
     >>> tutti.plan("allreduce", 8, params="ring").blocks
     8
@@ -100,11 +101,13 @@ class Plan:
     blocks: int
     rounds: int
     levels: list[dict[str, Any]]
+    compiled: int | None
     model: str
 
     def __init__(self, arguments: Sequence[object]) -> None:
         self._arguments = arguments
         self._times: dict[int, float] = {}
+        self.compiled = None
         self._take(())
 
     def _take(self, sizes: Sequence[int]) -> None:
