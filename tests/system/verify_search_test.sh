@@ -33,6 +33,22 @@ proven "all-to-allv, 5 ranks" 1 all-to-allv -n 5
 proven "neighbor-allgather, 9 ranks" 20 neighbor-allgather --graph 3x3
 proven "barrier, 1 ranks" 1 barrier -n 1
 
+# Without memory nothing is proven, and nothing is wrong. Sanitizers need more for themselves.
+little() {
+  (ulimit -v 40000 && "$tutti" "$@" 2>&1)
+}
+if little --version > /dev/null; then
+  found=$(little verify --search all-to-allv -n 96)
+  code=$?
+  case "$code $found" in *FAILED*) false ;; "2 "*"no memory"*) true ;; *) false ;; esac || {
+    echo "--search without memory: expected exit 2, got exit $code and '$found'"
+    failed=1
+  }
+  little verify --max-ranks 0 --random 1000 > /dev/null
+  code=$?
+  [ $code -eq 2 ] || { echo "random cases without memory: expected exit 2, got exit $code"; failed=1; }
+fi
+
 refused "unknown collective 'nothing'" nothing -n 4
 refused "the number of ranks is missing" scan
 refused "the limit is 256 ranks" scan -n 1000

@@ -53,7 +53,8 @@ const char *tt_case_map_name(const tt_case *one);
 /* Any collective and form, or any composition; any topology of up to three levels, and parameters. */
 void tt_case_draw(tt_case *one, tt_case_kind kind, uint64_t seed);
 
-typedef enum tt_verdict { TT_PROVEN, TT_SAME_PLAN, TT_INVALID, TT_FAILED, TT_VERDICTS } tt_verdict;
+/* TT_OPEN: no memory; it is not counted, as nothing is known then. */
+typedef enum tt_verdict { TT_PROVEN, TT_SAME_PLAN, TT_INVALID, TT_FAILED, TT_VERDICTS, TT_OPEN } tt_verdict;
 
 typedef struct tt_outcome {
   tt_verdict verdict;

@@ -23,6 +23,8 @@ typedef struct proof {
 static tutti_status make_topo(proof *in) {
   static const char *const names[] = {"node", "socket"};
   in->topo = tt_topo_flat(&in->arena, in->problem.rank_count);
+  if (!in->topo)
+    return tt_fail(TUTTI_ERR_MEMORY, "no memory for a topology");
   in->topo->level[0].publish = true;
   tutti_status status = TUTTI_OK;
   for (int n = 0; n < in->of->level_count && status == TUTTI_OK; n++)
@@ -106,10 +108,18 @@ static tt_outcome outcome_of(tt_verdict verdict) {
 
 static tt_outcome prove(proof *in) {
   tt_lowering *lowering = NULL;
-  if (make_topo(in) != TUTTI_OK || compose(in) != TUTTI_OK ||
-      tt_lowering_create(&in->composition, in->topo, &in->of->params, &lowering) != TUTTI_OK)
-    return outcome_of(TT_INVALID);
-  tt_outcome outcome = outcome_of(lower_and_verify(in, lowering) == TUTTI_OK ? TT_PROVEN : TT_FAILED);
+  tutti_status status = make_topo(in);
+  if (status == TUTTI_OK)
+    status = compose(in);
+  if (status == TUTTI_OK)
+    status = tt_lowering_create(&in->composition, in->topo, &in->of->params, &lowering);
+  bool fits = status == TUTTI_OK;
+  if (fits)
+    status = lower_and_verify(in, lowering);
+  tt_outcome outcome = outcome_of(status == TUTTI_OK           ? TT_PROVEN
+                                  : status == TUTTI_ERR_MEMORY ? TT_OPEN
+                                  : fits                       ? TT_FAILED
+                                                               : TT_INVALID);
   tt_lowering_destroy(lowering);
   return outcome;
 }

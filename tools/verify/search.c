@@ -30,13 +30,14 @@ static const char help[] =
     "  --in-place         in and out are the same memory\n"
     "  --ordered          the operator does not commute\n"
     "\n"
-    "Exit code 1 if a proof fails; the parameters are printed with rank, lane, step and reason.\n";
+    "Exit code 1 if a proof fails; the parameters are printed with rank, lane, step and reason. 2 if none fails, but\n"
+    "some plans are too large to prove.\n";
 
 typedef struct search {
   const plan_options *options;
   tt_candidates space;
-  int64_t *machine; /* of each rank; NULL: one node */
-  int64_t proven, failed;
+  int64_t *machine;             /* of each rank; NULL: one node */
+  int64_t proven, failed, open; /* open: there was no proof, and none failed */
 } search;
 
 /* ---- one candidate ---- */
@@ -82,9 +83,10 @@ static void prove(search *of, const char *text) {
     status = verify_work(of, &work);
   plan_work_close(&work);
   of->proven += status == TUTTI_OK;
-  of->failed += status != TUTTI_OK;
+  of->failed += status == TUTTI_ERR_PLAN;
+  of->open += status != TUTTI_OK && status != TUTTI_ERR_PLAN;
   if (status != TUTTI_OK)
-    printf("FAILED  %s\n        %s\n", text, tutti_last_error());
+    printf("%s  %s\n        %s\n", status == TUTTI_ERR_PLAN ? "FAILED" : "NOT PROVEN", text, tutti_last_error());
 }
 
 /* ---- all ---- */
@@ -112,10 +114,13 @@ static int prove_all(search *of) {
   if (isatty(STDERR_FILENO))
     fputs("\r\033[K", stderr);
   printf("%s, %" PRId64 " ranks: %" PRId64 " texts make %" PRId64 " plans that differ, %" PRId64
-         " texts make none; %" PRId64 " proven, %" PRId64 " failed\n",
+         " texts make none; %" PRId64 " proven, %" PRId64 " failed",
          tt_compose_info(problem->collective).name, problem->rank_count, of->space.tried - of->space.refused,
          of->space.count, of->space.refused, of->proven, of->failed);
-  return of->failed > 0;
+  if (of->open > 0)
+    printf(", %" PRId64 " not proven", of->open);
+  putchar('\n');
+  return of->failed > 0 ? 1 : of->open > 0 ? 2 : 0;
 }
 
 static int run(const plan_options *options) {

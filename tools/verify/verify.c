@@ -141,6 +141,8 @@ static void clear_progress(void) {
 
 static void prove_one(verify_run *run, const tt_case *one, tally *sum) {
   tt_outcome outcome = tt_case_prove(one);
+  if (outcome.verdict == TT_OPEN)
+    exit(tool_fail("verify", 2, "%s", outcome.text));
   sum->cells[outcome.verdict]++;
   if (outcome.verdict == TT_FAILED)
     report_failure(one, &outcome);
