@@ -153,7 +153,9 @@ refuse 1 "2x3" allreduce -n 4 --groups 2x3
 refuse 2 "--groups '2x' is not a group map; write 4x8" allreduce --groups 2x
 refuse 2 "--groups '0,1,x:' is not a group map; write 4x8" allreduce --groups 0,1,x:
 refuse 2 "--groups 'cyclic:4' does not give the number of ranks; add -n N" allreduce --groups cyclic:4
+echo "as it was" > "$folder/large.svg"
 refuse 1 "the limit is 64" allreduce -n 65 --svg "$folder/large.svg"
+[ "$(cat "$folder/large.svg")" = "as it was" ] || { echo "a picture that is refused destroys the old one"; failed=1; }
 refuse 1 "cannot write" allreduce -n 4 --svg "$folder/missing/picture.svg"
 
 "$tutti" plan allreduce -n 8 --params recursive-doubling --svg "$folder/picture.svg" --dot "$folder/graph.dot" > /dev/null || failed=1

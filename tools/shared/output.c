@@ -6,17 +6,30 @@
 #include <string.h>
 #include <unistd.h>
 
-tutti_status tool_write_file(const char *path, tutti_status (*write)(void *user, FILE *file), void *user) {
+static tutti_status put(const char *path, const char *text, size_t size) {
   bool to_stdout = strcmp(path, "-") == 0;
   FILE *file = to_stdout ? stdout : fopen(path, "w");
   if (!file)
     return tt_fail(TUTTI_ERR_SYSTEM, "cannot write '%s': %s", path, strerror(errno));
-  tutti_status status = write(user, file);
-  bool written = fflush(file) == 0 && !ferror(file);
-  if (!to_stdout)
-    written = fclose(file) == 0 && written;
-  if (status == TUTTI_OK && !written)
-    return tt_fail(TUTTI_ERR_SYSTEM, "cannot write all of '%s': %s", path, strerror(errno));
+  int error = fwrite(text, 1, size, file) == size && fflush(file) == 0 ? 0 : errno;
+  if (!to_stdout && fclose(file) != 0 && !error)
+    error = errno;
+  return error ? tt_fail(TUTTI_ERR_SYSTEM, "cannot write all of '%s': %s", path, strerror(error)) : TUTTI_OK;
+}
+
+/* In memory first: what is refused leaves the file that is there as it is. */
+tutti_status tool_write_file(const char *path, tutti_status (*write)(void *user, FILE *file), void *user) {
+  char *text = NULL;
+  size_t size = 0;
+  FILE *memory = open_memstream(&text, &size);
+  if (!memory)
+    return tt_fail(TUTTI_ERR_MEMORY, "no memory to write '%s'", path);
+  tutti_status status = write(user, memory);
+  bool whole = !ferror(memory);
+  whole = fclose(memory) == 0 && whole;
+  if (status == TUTTI_OK)
+    status = whole ? put(path, text, size) : tt_fail(TUTTI_ERR_MEMORY, "no memory to write '%s'", path);
+  free(text);
   return status;
 }
 
