@@ -137,6 +137,7 @@ refuse 2 "--graph 10000x10000: the limit is 1048576 ranks" neighbor-allgather --
 echo "0 2000000000" > "$folder/far"
 refuse 2 "line 1: an edge must be two ranks below 1048576" neighbor-allgather --graph "$folder/far"
 refuse 2 "nor a file" neighbor-allgather --graph "$folder/missing"
+refuse 2 "cannot read it: Is a directory" neighbor-allgather -n 8 --graph "$folder"
 refuse 2 "line 4: rank 3 is not one of 3" neighbor-allgather -n 3 --graph "$folder/edges"
 echo "0 x" > "$folder/bad"
 refuse 2 "line 1: an edge must be two ranks" neighbor-allgather --graph "$folder/bad"

@@ -111,6 +111,8 @@ static tutti_status read_lines(edges *all, FILE *file, const char *path) {
     if (status == TUTTI_OK)
       add(all, edge[0], edge[1]);
   }
+  if (status == TUTTI_OK && !feof(file))
+    status = tt_fail(TUTTI_ERR_SYSTEM, "--graph %s: cannot read it: %s", path, strerror(errno));
   free(line);
   all->ranks = all->ranks ? all->ranks : most + 1;
   return status;
