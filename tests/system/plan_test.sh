@@ -163,6 +163,10 @@ refuse 1 "cannot write" allreduce -n 4 --svg "$folder/missing/picture.svg"
 [ "$(grep -c 'class="message l' "$folder/picture.svg")" = 24 ] || { echo "the picture has not 24 arrows"; failed=1; }
 [ "$(grep -c 'style=bold' "$folder/graph.dot")" = 24 ] || { echo "the graph has not 24 messages"; failed=1; }
 
+# to tutti explain, a map of one node is one machine
+"$tutti" explain allreduce 1K -n 4 --json > "$folder/flat" || failed=1
+"$tutti" explain allreduce 1K --groups 1x4 --json | cmp - "$folder/flat" || failed=1
+
 # the documentation shows what the command does now
 current() {
   picture=docs/pictures/$1.svg

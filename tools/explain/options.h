@@ -12,7 +12,7 @@ typedef struct explain_options {
   tutti_type type;
   tutti_op op;
   const char *set; /* what the program would say by tutti_comm_set_params; NULL: nothing */
-  bool apart;      /* nodes are machines */
+  bool apart;      /* nodes are machines, where there are several */
   int64_t nics;    /* of a node; -1: as many as this machine has */
   int64_t cores;   /* the same; 0 */
   bool brief;      /* only who decides */

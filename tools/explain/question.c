@@ -46,7 +46,7 @@ static tutti_status open_call(explain_question *question) {
   problem->in_place = problem->in_place && !tt_call_copies(&(tt_call){.collective = problem->collective});
   int64_t cores = options->cores > 0 ? options->cores : tt_host_cores();
   question->region = tt_region_of(topo, problem->collective, bytes, nics, tt_host_l2_bytes(), cores);
-  question->task = tune_task_of(problem, topo, options->apart, bytes);
+  question->task = tune_task_of(problem, topo, options->apart && question->region.node_count > 1, bytes);
   return model_slots(question);
 }
 
