@@ -34,6 +34,8 @@ expect "block 1.2 us 0.500 --map-by slot -ppn 2 --distribution=block 2x2" $ring 
 expect "'block' is 2.00 times as fast" $ring -n 4 --groups cyclic:2 allgather 1600
 expect "No placement is faster" $ring -n 4 --nodes 2 allgather 1600
 expect "-f FILE --distribution=block 0,0,0,1:" $ring -n 4 --groups 3,1 allgather 1600
+expect "cyclic 1.2 us 1.000 --map-by node -f FILE --distribution=cyclic 0,1,0,0:" $ring -n 4 --groups 3,1 allgather 1600
+expect "--map-by node -ppn 1 --distribution=cyclic 0,1,0,1,0:" $ring -n 5 --groups 3,2 allgather 1600
 
 # Ranks 0 and 3, and 1 and 2, are neighbors: neither block nor cyclic brings them together.
 printf '0 3\n3 0\n1 2\n2 1\n' > "$folder/pairs"

@@ -157,16 +157,21 @@ static tutti_status place_by_traffic(placer *of) {
 
 /* ---- how launchers are told ---- */
 
+static bool is_cyclic(const tt_topo_level *node, int64_t ranks) {
+  for (int64_t r = 0; r < ranks; r++)
+    if (node->group_of[r] != r % node->group_count)
+      return false;
+  return true;
+}
+
 /* "4x8", "cyclic:4", "7,8,3,1" or "0,0,1,0:", as TUTTI_GROUPS has it; nodes are numbered by their first ranks. */
 static const char *map_text(const placer *of, const topo_placement *on) {
   const tt_topo_level *node = &on->topo->level[on->topo->level_count - 2];
   int64_t ranks = of->placements.rank_count, count = node->group_count;
-  bool block = ranks % count == 0, cyclic = ranks % count == 0;
+  bool even = ranks % count == 0, block = even, cyclic = even && is_cyclic(node, ranks);
   const char *text = "";
-  for (int64_t r = 0; r < ranks; r++) {
+  for (int64_t r = 0; r < ranks; r++)
     block &= node->group_of[r] == r / (ranks / count);
-    cyclic &= node->group_of[r] == r % count;
-  }
   if (block)
     return tt_arena_format(of->arena, "%" PRId64 "x%" PRId64, count, ranks / count);
   if (cyclic)
@@ -179,11 +184,11 @@ static const char *map_text(const placer *of, const topo_placement *on) {
   return text ? tt_arena_format(of->arena, "%s:", text) : NULL;
 }
 
-/* Hydra places so many ranks on each host in turn. */
+/* Hydra places so many ranks on each host in turn, and goes around: it knows of no host that is full. */
 static const char *mpich_text(const placer *of, const topo_placement *on) {
   const tt_topo_level *node = &on->topo->level[on->topo->level_count - 2];
   int64_t each = of->placements.rank_count / node->group_count;
-  if (on->launch == TOPO_CYCLIC)
+  if (on->launch == TOPO_CYCLIC && is_cyclic(node, of->placements.rank_count))
     return "-ppn 1";
   bool even = each * node->group_count == of->placements.rank_count && node->most == each;
   return on->launch == TOPO_BLOCK && even ? tt_arena_format(of->arena, "-ppn %" PRId64, each) : "-f FILE";
