@@ -97,6 +97,10 @@ class Reported(unittest.TestCase):
         self.assertIn("No picture: allreduce has no form 'later'", text)
         self.assertEqual(len(links.sources), len(WINNERS) + 1)
 
+    def test_pictures_of_many_ranks_are_left_out(self):
+        text, _ = self.report(winner("allreduce", 64, "linear", ranks=32))
+        self.assertIn("No picture: 32 ranks; a page draws up to 16, tutti plan --svg up to 64", text)
+
     def test_nothing_comes_from_elsewhere(self):
         text, links = self.report()
         self.assertFalse({"script", "link", "iframe", "object"} & set(links.tags))

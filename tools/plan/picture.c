@@ -85,6 +85,8 @@ static void describe(const plan_work *work, drawing *to) {
 
 static tutti_status draw(const plan_work *work, tutti_status (*how)(const tt_draw_picture *, FILE *), FILE *out) {
   drawing made;
+  if (!plan_work_is_whole(work) && work->composition.rank_count <= TT_DRAW_RANKS)
+    return tt_fail(TUTTI_ERR_UNSUPPORTED, "too many steps to draw");
   if (!plan_work_is_whole(work))
     return tt_fail(TUTTI_ERR_UNSUPPORTED, "a picture of %" PRId64 " ranks is too large to draw; the limit is %d",
                    work->composition.rank_count, TT_DRAW_RANKS);

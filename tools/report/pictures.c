@@ -79,6 +79,9 @@ static tutti_status put_plan(const tt_winner *winner, FILE *out) {
   tutti_status status = plan_work_open(&options, winner->text, &work);
   if (status == TUTTI_OK && !report_is_even(&winner->region))
     status = tt_fail(TUTTI_ERR_UNSUPPORTED, "wisdom does not say how many ranks each of the nodes has");
+  if (status == TUTTI_OK && winner->region.rank_count > DRAWN)
+    status = tt_fail(TUTTI_ERR_UNSUPPORTED, "%" PRId64 " ranks; a page draws up to %d, tutti plan --svg up to %d",
+                     winner->region.rank_count, DRAWN, TT_DRAW_RANKS);
   if (status == TUTTI_OK)
     status = plan_work_lower(&work, DRAWN);
   if (status == TUTTI_OK)
