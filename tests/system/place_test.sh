@@ -66,6 +66,11 @@ nic="--model alpha=0,beta=0;node:beta=1,links=1"
 expect "cyclic, as it is 240 us 1.000" $nic --groups cyclic:2 --stats "$folder/stats" -n 4
 expect "block 120 us 0.500" $nic --groups cyclic:2 --stats "$folder/stats" -n 4
 expect "left out: neighbor_alltoall (needs --graph), bcast (no call ran on tutti)" $nic --nodes 2 --stats "$folder/stats"
+printf '# none\n' > "$folder/none"
+expect "left out: neighbor_alltoall (its graph has no edges), bcast" $nic --nodes 2 --stats "$folder/stats" --graph "$folder/none"
+sed 's/"bytes": 640000/"bytes": 1e300/' "$folder/stats" > "$folder/endless"
+expect "too many packets" $nic,slot=1 --nodes 2 --stats "$folder/endless"
+expect "as it is 0 ns 1.000" -n 1 --nodes 1 allreduce
 
 # The shipped profile's parameters, where none are named
 expect "block, as it is" -n 16 --nodes 4 allreduce
@@ -73,6 +78,7 @@ expect "block, as it is" -n 16 --nodes 4 allreduce
 refuse "the collective is missing" --place -n 4
 refuse "unknown collective 'sing'" --place -n 4 sing
 refuse "'1Q' is not a size" --place -n 4 --nodes 2 allreduce 1Q
+refuse "'2000G' is not a size from 1 to 1024G" --place -n 4 --nodes 2 allreduce 2000G
 refuse "one word too many" --place -n 4 --nodes 2 allreduce 1M 2M
 refuse "the number of ranks is missing" --place allreduce 1M
 refuse "leave single links such as node.0 out" --place -n 4 --nodes 2 --model "node.0:load=50%" allreduce

@@ -7,8 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define LENGTH_MOST ((int64_t)1 << 40)
-
 static const char help[] =
     "usage: tutti explain COLLECTIVE LENGTH -n N [options]\n"
     "\n"
@@ -54,7 +52,7 @@ static int take_word(void *to, const char *word) {
     return plan_take_collective(to, word);
   if (options->length >= 0)
     return FAIL("'%s': the collective and the length are there already", word);
-  if (tt_parse_bytes(word, &options->length) == TUTTI_OK && options->length <= LENGTH_MOST)
+  if (tt_parse_bytes(word, &options->length) == TUTTI_OK && options->length <= PLAN_BYTES_MOST)
     return 0;
   return FAIL("'%s' is not a length up to 1024G, such as 8, 64K or 1M", word);
 }

@@ -9,14 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SIZE_MOST ((int64_t)1 << 40)
-
 #define FAIL(...) tool_fail(options->command, TOOL_WRONG, __VA_ARGS__)
 
 static int take_item(const plan_options *options, plan_also *also, const char *item, char *value) {
   *value++ = '\0';
   if (strcmp(item, "size") == 0)
-    return tt_parse_bytes(value, &also->bytes) == TUTTI_OK && also->bytes > 0 && also->bytes <= SIZE_MOST
+    return tt_parse_bytes(value, &also->bytes) == TUTTI_OK && also->bytes > 0 && also->bytes <= PLAN_BYTES_MOST
                ? 0
                : FAIL("--also: size=%s is not a size from 1 to 1024G, such as 8, 64K, 1M or 2G", value);
   if (strcmp(item, "root") == 0)

@@ -11,7 +11,6 @@
 #include <string.h>
 
 #define RANKS_ALL_MOST (1 << 16) /* with all presets, some of which have as many steps */
-#define SIZE_MOST ((int64_t)1 << 40)
 
 static const char help[] =
     "usage: tutti plan COLLECTIVE -n N [options]\n"
@@ -120,7 +119,7 @@ static int take_sizes(void *to, const char *text) {
     int64_t bytes;
     if (options->size_count == PLAN_SIZES)
       result = FAIL("--sizes %s: more than %d sizes", text, PLAN_SIZES);
-    else if (tt_parse_bytes(word, &bytes) != TUTTI_OK || bytes < 1 || bytes > SIZE_MOST)
+    else if (tt_parse_bytes(word, &bytes) != TUTTI_OK || bytes < 1 || bytes > PLAN_BYTES_MOST)
       result = FAIL("--sizes %s: '%s' is not a size from 1 to 1024G, such as 8, 64K, 1M or 2G", text, word);
     else
       options->size[options->size_count++] = bytes;

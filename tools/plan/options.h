@@ -10,6 +10,7 @@
 #define PLAN_MODEL 2048
 #define PLAN_ALSO 4
 #define PLAN_SWITCHES 3
+#define PLAN_BYTES_MOST ((int64_t)1 << 40) /* of a call */
 
 /* A call that goes on at the same time, on another communicator of the same ranks. */
 typedef struct plan_also {

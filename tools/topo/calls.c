@@ -8,6 +8,7 @@
 
 #include <inttypes.h>
 #include <jansson.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -22,8 +23,10 @@ static tutti_status read_one(const topo_place_options *options, tt_arena *arena,
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for a call");
   *calls->call = (topo_call){
       .problem = options->plan->problem, .params = options->plan->params[0] ? options->plan->params : NULL, .count = 1};
-  if (tt_parse_bytes(size, &calls->call->bytes) != TUTTI_OK || calls->call->bytes < 1)
-    return tt_fail(TUTTI_ERR_ARGUMENT, "--place: '%s' is not a size, such as 8, 64K, 1M or 2G", size);
+  int64_t bytes;
+  if (tt_parse_bytes(size, &bytes) != TUTTI_OK || bytes < 1 || bytes > PLAN_BYTES_MOST)
+    return tt_fail(TUTTI_ERR_ARGUMENT, "--place: '%s' is not a size from 1 to 1024G, such as 8, 64K, 1M or 2G", size);
+  calls->call->bytes = bytes;
   calls->count = 1;
   calls->rank_count = options->plan->problem.rank_count;
   calls->title =
@@ -66,12 +69,12 @@ static tt_collective collective_of(const char *name) {
 /* n of a call: each rank counts what it gives or gets, whichever is more. Of a gather the root counts all of the
  * vector, the others a block each; of neighbors' calls an edge is what n is. */
 static int64_t length(const reader *in, tt_collective collective, double bytes_a_call) {
-  double ranks = (double)in->calls->rank_count;
+  double ranks = (double)in->calls->rank_count, share = ranks;
   if (collective == TT_GATHER || collective == TT_SCATTER)
-    return (int64_t)(bytes_a_call / (2 - 1 / ranks));
-  if (tt_compose_info(collective).has_graph)
-    return (int64_t)(bytes_a_call / (double)in->options->plan->graph.edge_count);
-  return (int64_t)(bytes_a_call / ranks);
+    share = 2 - 1 / ranks;
+  else if (tt_compose_info(collective).has_graph)
+    share = (double)in->options->plan->graph.edge_count;
+  return (int64_t)fmax(1, fmin(bytes_a_call / share, PLAN_BYTES_MOST));
 }
 
 static void leave_out(reader *in, const char *name, const char *why) {
@@ -107,6 +110,8 @@ static void read_collective(reader *in, const char *name, double served, double 
     why = "no call ran on tutti";
   else if (tt_compose_info(collective).has_graph && !in->options->plan->problem.graph)
     why = "needs --graph";
+  else if (tt_compose_info(collective).has_graph && in->options->plan->graph.edge_count == 0)
+    why = "its graph has no edges";
   if (why) {
     leave_out(in, name, why);
     return;
@@ -114,7 +119,6 @@ static void read_collective(reader *in, const char *name, double served, double 
   if (tt_compose_info(collective).has_graph)
     call.problem.graph = in->options->plan->problem.graph;
   call.bytes = collective == TT_BARRIER ? 1 : length(in, collective, bytes / (served / ranks));
-  call.bytes = call.bytes > 0 ? call.bytes : 1;
   json_array_foreach(params, n, line) {
     const char *text = json_string_value(json_object_get(line, "text"));
     call.params = text && text[0] ? tt_arena_format(in->arena, "%s", text) : NULL;

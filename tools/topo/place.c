@@ -194,11 +194,14 @@ static const char *mpich_text(const placer *of, const topo_placement *on) {
   return on->launch == TOPO_BLOCK && even ? tt_arena_format(of->arena, "-ppn %" PRId64, each) : "-f FILE";
 }
 
+/* All times of a single rank are 0. */
+static double ratio_of(double time_ns, double other_ns) { return time_ns == other_ns ? 1 : time_ns / other_ns; }
+
 static void add_row(const placer *of, const topo_placement *on, topo_table *table) {
   static const char *const openmpi[] = {"--map-by slot", "--map-by node", "--map-by seq --hostfile FILE"};
   static const char *const slurm[] = {"--distribution=block", "--distribution=cyclic", "--distribution=arbitrary"};
   char time[32];
-  double ratio = on->time_ns / of->placements.at[0].time_ns;
+  double ratio = ratio_of(on->time_ns, of->placements.at[0].time_ns);
   tool_format_time(on->time_ns, time);
   const char *cell[] = {tt_arena_format(of->arena, "%s%s%s", on->name ? on->name : "",
                                         on->name && on->is_current ? ", " : "", on->is_current ? "as it is" : ""),
