@@ -166,6 +166,8 @@ refuse 1 "cannot write" allreduce -n 4 --svg "$folder/missing/picture.svg"
 # to tutti explain, a map of one node is one machine
 "$tutti" explain allreduce 1K -n 4 --json > "$folder/flat" || failed=1
 "$tutti" explain allreduce 1K --groups 1x4 --json | cmp - "$folder/flat" || failed=1
+# and what is no UTF-8 is JSON all the same
+TUTTI_PARAMS=$(printf 'x\351') "$tutti" explain barrier -n 4 --brief --json | grep -q '"chosen": "x?"' || failed=1
 
 # the documentation shows what the command does now
 current() {
