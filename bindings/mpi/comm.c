@@ -25,11 +25,8 @@ static pthread_mutex_t guard = PTHREAD_MUTEX_INITIALIZER; /* of the lists; no ca
 static tt_mpi_comm *dead;                                 /* to be destroyed */
 static tt_mpi_comm *unused;                               /* entries */
 
-enum {
-  CHILDREN = 64,         /* numbers that a parent gets at a time, at most */
-  WORLD_NUMBER = 1 << 30 /* of MPI_COMM_WORLD, so that MPI_Init need not ask rank 0 for one; the first of the MPI's */
-};
-#define TO_AGREE (-1) /* a number that rank 0 has still to give */
+enum { CHILDREN = 64 }; /* numbers that a parent gets at a time, at most */
+#define TO_AGREE (-1)   /* a number that rank 0 has still to give */
 
 static tt_mpi_comm nobody;
 static tt_mpi_comm unknown = {
@@ -197,14 +194,14 @@ static int64_t *job_ranks(MPI_Comm comm, int size) {
 }
 
 /* The first of some numbers that no other communicators have or get: each rank of the job has its own to give, which
- * lie apart by the number of ranks and behind WORLD_NUMBER. Others that share the context have numbers below those, or
- * from 2^31 on. 0: there are no more. */
+ * lie apart by the number of ranks and behind TT_MPI_WORLD_NUMBER. Others that share the context have numbers below
+ * those, or from 2^31 on. 0: there are no more. */
 int64_t tt_mpi_comm_new_numbers(int64_t count) {
   static _Atomic int64_t given = 1;
   int64_t ranks = tutti_context_size(tt_mpi.context), rank = tutti_context_rank(tt_mpi.context);
   int64_t first = atomic_fetch_add_explicit(&given, count, memory_order_relaxed);
-  int64_t last = WORLD_NUMBER + (first + count - 1) * ranks + rank;
-  return last <= INT32_MAX ? WORLD_NUMBER + first * ranks + rank : 0;
+  int64_t last = TT_MPI_WORLD_NUMBER + (first + count - 1) * ranks + rank;
+  return last <= INT32_MAX ? TT_MPI_WORLD_NUMBER + first * ranks + rank : 0;
 }
 
 static void open_comm(tt_mpi_comm *made, int64_t number, const int64_t *ranks) {
@@ -306,7 +303,7 @@ void tt_mpi_comm_begin(void) {
   alone.why = alone.neighbors.why_not = tt_mpi_one_rank;
   if (tt_mpi.session || !tt_mpi.context)
     return;
-  make(MPI_COMM_WORLD, MPI_UNDEFINED, WORLD_NUMBER);
+  make(MPI_COMM_WORLD, MPI_UNDEFINED, TT_MPI_WORLD_NUMBER);
   make(MPI_COMM_SELF, MPI_UNDEFINED, TO_AGREE);
 }
 

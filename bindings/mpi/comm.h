@@ -7,6 +7,10 @@
 #include "neighbors.h"
 #include "stage.h"
 
+/* Numbers that rank 0 need not be asked for: of MPI_COMM_WORLD, the first of the MPI's; and of what several ranks meet
+ * on at the end. */
+enum { TT_MPI_WORLD_NUMBER = 1 << 30, TT_MPI_LAST_NUMBER };
+
 /* Found by its handle, freed when MPI and all works have done with it. */
 typedef struct tt_mpi_comm {
   tt_mpi_handle handle; /* in the table. First */

@@ -299,16 +299,32 @@ bool tt_mpi_begin(MPI_Comm over, int required, int provided) {
 
 /* ---- MPI_Finalize ---- */
 
-/* What others wait for may still have to be sent on; and who makes a communicator of a session finds all its ranks with
- * tutti, or all without. */
 #ifdef TT_MPI_SESSIONS
 enum { SESSIONS = 1 };
 #else
 enum { SESSIONS = 0 };
 #endif
 
+/* Between machines whoever waits for this rank hears that it is through with its calls, and gets what has still to be
+ * sent on, only while it is in tutti: not yet in MPI. An error, of a rank that died, is for who waits. */
+static void linger(void) {
+  int64_t ranks = tutti_context_size(tt_mpi.context);
+  int64_t *all = malloc((size_t)ranks * sizeof *all);
+  tutti_comm *comm = NULL;
+  if (!all)
+    tt_mpi_out_of_memory();
+  for (int64_t r = 0; r < ranks; r++)
+    all[r] = r;
+  if (tutti_comm_create_group(tt_mpi.context, TT_MPI_LAST_NUMBER, ranks, all, &comm) == TUTTI_OK)
+    (void)tutti_barrier(comm);
+  tutti_comm_destroy(comm);
+  free(all);
+}
+
+/* Who makes a communicator of a session finds all its ranks with tutti, or all without. */
 static void leave_together(void) {
   MPI_Request request;
+  linger();
   if (tt_mpi.nodes) { /* without naps: MPICH over UCX's TCP may hang where ranks end at different times */
     PMPI_Barrier(tt_mpi.world);
     return;
@@ -317,16 +333,20 @@ static void leave_together(void) {
   tt_mpi_boot_wait(&request);
 }
 
+static void leave(void) {
+  tt_mpi_request_end();
+  tt_mpi_comm_end(); /* others need not wait for this rank on them */
+  tt_mpi_comm_idup_end();
+  if (tt_mpi.nodes || SESSIONS)
+    leave_together();
+}
+
 void tt_mpi_end(void) {
   if (tt_mpi.context)
-    tt_mpi_request_end();
+    leave();
   if (tt_mpi.statistics)
     tt_mpi_stats_print();
   if (tt_mpi.context) {
-    if (tt_mpi.nodes || SESSIONS)
-      leave_together();
-    tt_mpi_comm_end();
-    tt_mpi_comm_idup_end();
     tt_mpi_idle_end();
     tutti_context_share(NULL, NULL);
     tutti_context_destroy(tt_mpi.context);
