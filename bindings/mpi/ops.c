@@ -217,10 +217,11 @@ static tt_mpi_applied *make(MPI_Op op, MPI_Datatype type, const tt_mpi_shape *sh
 /* Whether MPI combines elements of a type of its own that predefined.c does not have; no other type is sure to fit what
  * tt_mpi_type_takes has. */
 static bool is_taken_unknown(MPI_Op op, MPI_Datatype type) {
+  tt_mpi_shape shape;
   pthread_mutex_lock(&lock);
   bool met = find(op, type) != NULL;
   pthread_mutex_unlock(&lock);
-  return met || (tt_mpi_type_is_basic(type) && tt_mpi_type_takes(type, op));
+  return met || (tt_mpi_shape_of(type, &shape) && tt_mpi_type_is_basic(type) && tt_mpi_type_takes(type, op));
 }
 
 static bool find_applied(MPI_Op op, MPI_Datatype type, tt_mpi_reduction *reduction, const char **why) {

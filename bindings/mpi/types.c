@@ -34,7 +34,8 @@ void tt_mpi_types_tell(void (*told)(MPI_Datatype type)) {
   atomic_store_explicit(&gone, told, memory_order_release); /* pairs with forget */
 }
 
-/* Packing no element of it is an error where it is not committed: of tt_mpi.self, which returns errors. */
+/* Packing no element of it is an error where it is no type, or not committed: of tt_mpi.self, which returns errors.
+ * What else asks about types has no communicator, and would end the job for one that is none. */
 static bool is_committed(MPI_Datatype type) {
   char byte = 0;
   int position = 0;
@@ -42,7 +43,7 @@ static bool is_committed(MPI_Datatype type) {
 }
 
 static bool find_out(MPI_Datatype type, tt_mpi_shape *shape) {
-  if (!is_committed(type) || !tt_mpi_type_measure(type, shape))
+  if (!tt_mpi_type_measure(type, shape))
     return false;
   shape->whole = shape->whole && tt_mpi_type_is_whole(type);
   shape->dense = shape->whole && shape->size == shape->extent;
@@ -89,7 +90,7 @@ bool tt_mpi_shape_of(MPI_Datatype type, tt_mpi_shape *shape) {
   if (type == MPI_DATATYPE_NULL)
     return false;
   pthread_once(&once, begin);
-  if (!look_up(type, &kept))
+  if (!is_committed(type) || !look_up(type, &kept))
     return false;
   if (!kept)
     return find_out_once(type, shape);

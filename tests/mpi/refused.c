@@ -289,6 +289,10 @@ static void try_classes(void) {
   expect_class("a type's class", MPI_ERR_TYPE, call(ALLREDUCE, false, 1, 0, MPI_DATATYPE_NULL, MPI_BAND, out));
   expect_class("the class of a type that is received", MPI_ERR_TYPE,
                MPI_Allgather(in, 1, MPI_INT, out, 1, MPI_DATATYPE_NULL, comm));
+  MPI_Datatype unset = (MPI_Datatype)0;
+  expect_class("the class of what is no type", MPI_ERR_TYPE, call(BCAST, true, 1, 0, unset, MPI_BAND, out));
+  expect_class("the class of what is no type, to reduce", MPI_ERR_TYPE,
+               call(ALLREDUCE, true, 1, 0, unset, MPI_BAND, out));
 #if MPI_VERSION >= 4
   MPI_Count large = (MPI_Count)1 << 62; /* bytes, and elements of all ranks, that no 64 bits count */
   expect_class("a large count's class", MPI_ERR_COUNT, MPI_Allreduce_c(in, out, large, MPI_INT, MPI_SUM, comm));
