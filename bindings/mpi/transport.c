@@ -19,8 +19,8 @@ enum { WINDOW = 16, LINE = 64, FIRST_BUCKETS = 64 };
 struct tutti_stream { /* one end */
   uint64_t id;
   int64_t peer;
-  bool writes;
-  uint32_t next; /* number of the slot that is committed or peeked at next */
+  bool writes, opened; /* not opened: made by what has come */
+  uint32_t next;       /* number of the slot that is committed or peeked at next */
   /* writer */
   uint32_t credits, unsent; /* unsent: packets that MPI has not done with */
   size_t room;
@@ -123,8 +123,19 @@ static tutti_status stream_open(void *transport, const tutti_stream_spec *spec, 
   *stream = find_or_make(self, spec->id, peer, writes);
   if (!*stream)
     return TUTTI_ERR_MEMORY;
+  (*stream)->opened = true;
   (*stream)->room = (spec->slot_bytes_minimum + LINE - 1) / LINE * LINE;
   return TUTTI_OK;
+}
+
+static void forget(void *transport, uint64_t first, uint64_t count) {
+  streams *self = transport;
+  for (size_t n = 0; n < self->bucket_count; n++)
+    for (tutti_stream *stream = self->bucket[n], *after; stream; stream = after) {
+      after = stream->after;
+      if (!stream->opened && stream->id - first < count)
+        stream_close(self, stream);
+    }
 }
 
 /* ---- packets that have come ---- */
@@ -304,6 +315,7 @@ const tutti_transport_ops *tt_mpi_transport(void) {
                                           .release = release,
                                           .progress = progress,
                                           .unsent = unsent,
+                                          .forget = forget,
                                           .sent = count_sent};
   return &ops;
 }

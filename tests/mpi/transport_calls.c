@@ -5,7 +5,7 @@
  * Rounds of calls that are outstanding together on four communicators (conformance/program.h). FILE: memory that the
  * ranks share, to check barriers. NODES: 0: all ranks reach each other by messages; else rank r pretends to be on node
  * r % NODES, and shares memory with the ranks there. Then broadcasts, after which nobody calls MPI until all have
- * returned; and a message that MPI fails to receive. */
+ * returned; a message that MPI fails to receive; and one that nobody wants. */
 #include "bindings/mpi/transport.h"
 #include "conformance/program.h"
 
@@ -101,6 +101,61 @@ static void lose_a_message(tutti_context *context, memory *shared) {
   tutti_comm_destroy(comm);
 }
 
+static tutti_stream *open_stream(const tutti_transport_ops *ops, void *transport, uint64_t id) {
+  const int64_t reader = 1;
+  tutti_stream *stream;
+  const tutti_stream_spec spec = {.id = id, .readers = &reader, .reader_count = 1, .slot_bytes_minimum = 64};
+  CHECK(ops->stream_open(transport, &spec, &stream) == TUTTI_OK);
+  return stream;
+}
+
+static void write_slot(const tutti_transport_ops *ops, void *transport, uint64_t id) {
+  tutti_slot_header *header;
+  void *data;
+  size_t room = 0;
+  int64_t peer;
+  tutti_stream *stream = open_stream(ops, transport, id);
+  CHECK(ops->reserve(transport, stream, &header, &data, &room) == TUTTI_OK && room >= 64);
+  CHECK(ops->commit(transport, stream, 64) == TUTTI_OK);
+  while (ops->unsent(transport, stream) > 0)
+    CHECK(ops->progress(transport, &peer) == TUTTI_OK);
+}
+
+static bool has_slot(const tutti_transport_ops *ops, void *transport, tutti_stream *stream) {
+  const tutti_slot_header *header;
+  const void *data;
+  size_t bytes;
+  int64_t peer;
+  CHECK(ops->progress(transport, &peer) == TUTTI_OK);
+  CHECK(ops->peek(transport, stream, &header, &data, &bytes) == TUTTI_OK);
+  return header != NULL;
+}
+
+/* What came for a stream that its reader never opens: rank 0 writes into two, rank 1 waits for the second one's. */
+static void forget_a_slot(MPI_Comm *comm, memory *shared) {
+  const tutti_transport_ops *ops = tt_mpi_transport();
+  int rank, size;
+  void *transport;
+  PMPI_Comm_rank(*comm, &rank);
+  PMPI_Comm_size(*comm, &size);
+  tutti_boot boot = {sizeof boot, rank, size, comm, allgather};
+  CHECK(ops->open(comm, &boot, &transport) == TUTTI_OK);
+  if (rank == 0 && size > 1) {
+    write_slot(ops, transport, 7);
+    write_slot(ops, transport, 9);
+  }
+  if (rank == 1) {
+    tutti_stream *second = open_stream(ops, transport, 9);
+    while (!has_slot(ops, transport, second))
+      ;
+    ops->forget(transport, 6, 4); /* and not what is open */
+    CHECK(has_slot(ops, transport, second));
+    CHECK(!has_slot(ops, transport, open_stream(ops, transport, 7)));
+  }
+  meet(shared, size);
+  ops->close(transport);
+}
+
 int main(int argc, char **argv) {
   if (argc != 5)
     return fprintf(stderr, "usage: transport_calls FILE SEED ROUNDS NODES\n"), 2;
@@ -109,6 +164,7 @@ int main(int argc, char **argv) {
   PMPI_Comm_dup(MPI_COMM_WORLD, &comm);
   memory *shared = share(argv[1]);
   program_options options = {strtoull(argv[2], NULL, 10), atoi(argv[3]), 65537, &shared->program};
+  forget_a_slot(&comm, shared);
   tutti_context *context = join(&comm, atoi(argv[4]));
   program_run(context, &options);
   compute_after_calls(context, shared);
