@@ -110,15 +110,9 @@ void tt_mpi_queue_look(void) {
 
 /* ---- completion ---- */
 
-/* From here on the handles of those that are not persistent are MPI's alone. */
 static tt_mpi_work *take_done(void) {
   tt_mpi_lock();
   tt_mpi_work *list = done_first;
-  for (tt_mpi_work *work = list; work; work = work->next) {
-    work->running = false;
-    if (!work->persistent && !work->detached)
-      tt_mpi_table_remove(work);
-  }
   done_first = NULL;
   tt_mpi_unlock();
   return list;
@@ -144,21 +138,27 @@ static void free_request(MPI_Request request, bool persistent) {
     PMPI_Request_free(&request);
 }
 
-/* The program may start a persistent one again, in another thread, as soon as the message is sent. */
+/* Until the message is sent the program may free the request, in another thread; from there on it may start a
+ * persistent one again, and the handles of others are MPI's alone. */
 static void complete(tt_mpi_work *work) {
-  bool persistent = work->persistent, detached = work->detached;
-  bool again = persistent && !detached, failed = work->status != TUTTI_OK && !detached;
+  bool persistent = work->persistent;
   int tag = work->tag;
   MPI_Request request = work->mpi;
   if (work->status == TUTTI_OK)
     deliver(work);
-  else if (failed)
+  tt_mpi_lock();
+  bool detached = work->detached, again = persistent && !detached, failed = work->status != TUTTI_OK && !detached;
+  work->running = false;
+  if (!persistent && !detached)
+    tt_mpi_table_remove(work);
+  if (failed)
     tt_mpi_fail_keep(work);
-  if (!again && !failed)
-    tt_mpi_work_destroy(work);
   send(tag);
+  tt_mpi_unlock();
   if (detached)
     free_request(request, persistent);
+  if (!again && !failed)
+    tt_mpi_work_destroy(work);
   if (!again)
     give_tag(tag);
   if (failed)

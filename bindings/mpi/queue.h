@@ -7,8 +7,8 @@
  *     queue of its communicator --look--> done --complete--> unpacked, message sent --wrapper--> the program is told
  *     started (persistent)      --look-->
  *
- * tt_mpi_lock guards the table, the queues, tags and tutti. Messages are sent and data unpacked without it. tutti calls
- * MPI under it (tt_mpi_idle, MPI_Reduce_local, the transport), so what MPI calls back must not take it. */
+ * tt_mpi_lock guards the table, the queues, tags and tutti. Data is unpacked without it. MPI is called under it
+ * (tt_mpi_idle, MPI_Reduce_local, the transport, those messages), so what MPI calls back must not take it. */
 #ifndef TT_MPI_QUEUE_H
 #define TT_MPI_QUEUE_H
 

@@ -13,11 +13,9 @@ static tt_mpi_work *failed;
 static _Atomic int64_t count; /* changed under the lock; read without it, too */
 
 void tt_mpi_fail_keep(tt_mpi_work *work) {
-  tt_mpi_lock();
   work->next = failed;
   failed = work;
   atomic_fetch_add_explicit(&count, 1, memory_order_relaxed); /* seen by who sees the request complete: MPI sends */
-  tt_mpi_unlock();
 }
 
 int64_t tt_mpi_fail_count(void) { return atomic_load_explicit(&count, memory_order_relaxed); }
