@@ -28,7 +28,9 @@ static tt_mpi_comm *unused;                               /* entries */
 enum { CHILDREN = 64 }; /* numbers that a parent gets at a time, at most */
 #define TO_AGREE (-1)   /* a number that rank 0 has still to give */
 
-static tt_mpi_comm nobody;
+#define NO_HANDLE 1 /* of any MPI; 0 is a variable that the program has not set */
+
+static tt_mpi_comm nobody = {.handle.key = NO_HANDLE};
 static tt_mpi_comm unknown = {
     .why = "communicator that tutti has not seen being made", .mpi = MPI_COMM_NULL, .topology = MPI_UNDEFINED};
 static tt_mpi_comm alone = {.mpi = MPI_COMM_NULL, .size = 1, .topology = MPI_UNDEFINED}; /* the same, of one rank */
@@ -45,6 +47,8 @@ static tt_mpi_comm *of_handle(tt_mpi_handle *handle) { return (tt_mpi_comm *)(vo
 /* A session's may be older than tutti's beginning. */
 static tt_mpi_comm *stranger(MPI_Comm comm) {
   int size = 0, inter = 1;
+  if (key_of(comm) == 0) /* the call that was made has the error */
+    return &unknown;
   PMPI_Comm_test_inter(comm, &inter);
   PMPI_Comm_size(comm, &size);
   return size == 1 && !inter ? &alone : &unknown;
@@ -105,7 +109,7 @@ static int forget(MPI_Comm comm, int key, void *value, void *extra) {
   tt_mpi_comm *gone = value;
   pthread_mutex_lock(&guard);
   tt_mpi_handles_remove(&gone->handle);
-  atomic_store_explicit(&gone->handle.key, 0, memory_order_relaxed); /* no handle */
+  atomic_store_explicit(&gone->handle.key, NO_HANDLE, memory_order_relaxed);
   gone->mpi = MPI_COMM_NULL;
   pthread_mutex_unlock(&guard);
   tt_mpi_comm_release(gone);

@@ -275,6 +275,24 @@ static void try_last(void) {
   expect_told(code);
 }
 
+/* A communicator that was never set, as the first call and after others are gone; MPIs have the error on one of two. */
+static void try_unset_comm(void) {
+  MPI_Comm unset = (MPI_Comm)0, gone;
+  int class;
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+  for (int n = 0; n < 2; n++) {
+    MPI_Error_class(MPI_Barrier(unset), &class);
+    if (class != MPI_ERR_COMM)
+      fail("the class of a communicator that was never set", class);
+    MPI_Comm_dup(MPI_COMM_WORLD, &gone);
+    MPI_Barrier(gone);
+    MPI_Comm_free(&gone);
+  }
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+  MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL);
+}
+
 static void expect_class(const char *of, int wanted, int code) {
   int class;
   MPI_Error_class(code, &class);
@@ -305,6 +323,7 @@ int main(int argc, char **argv) {
   int told = 0, all = 0, tried = 0;
   refuser = argc > 1 ? atoi(argv[1]) : 0;
   MPI_Init(NULL, NULL);
+  try_unset_comm();
   MPI_Comm_dup(MPI_COMM_WORLD, &comm);
   MPI_Comm_rank(comm, &rank);
   MPI_Comm_size(comm, &size);
