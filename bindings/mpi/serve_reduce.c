@@ -160,6 +160,11 @@ static tt_mpi_verdict tell_wrong_data(const job *of, tt_mpi_args *args) {
 tt_mpi_verdict tt_mpi_prepare_reduction(const tt_mpi_call *call, const tt_mpi_comm *comm, tt_mpi_args *args,
                                         tt_mpi_stage *stage) {
   job of = {.call = call, .comm = comm};
+  if (tt_mpi_rows[call->collective].in.listed && !call->out.counts.value) {
+    args->error = MPI_ERR_ARG;
+    snprintf(args->text, sizeof args->text, "the list of counts is NULL");
+    return TT_MPI_WRONG;
+  }
   if (!tt_mpi_reduction_find(call->op, call->out.type, &of.how, &args->why))
     return args->why ? TT_MPI_PASSED : tell_wrong_pair(call, args);
   if (!begin(&of, &tt_mpi_rows[call->collective], args, stage))

@@ -307,6 +307,7 @@ static void try_classes(void) {
   expect_class("a type's class", MPI_ERR_TYPE, call(ALLREDUCE, false, 1, 0, MPI_DATATYPE_NULL, MPI_BAND, out));
   expect_class("the class of a type that is received", MPI_ERR_TYPE,
                MPI_Allgather(in, 1, MPI_INT, out, 1, MPI_DATATYPE_NULL, comm));
+  expect_class("no counts", MPI_ERR_ARG, MPI_Reduce_scatter(in, out, NULL, MPI_INT, MPI_SUM, comm));
   MPI_Datatype unset = (MPI_Datatype)0;
   expect_class("the class of what is no type", MPI_ERR_TYPE, call(BCAST, true, 1, 0, unset, MPI_BAND, out));
   expect_class("the class of what is no type, to reduce", MPI_ERR_TYPE,
