@@ -199,14 +199,24 @@ static bool ends_in(const char *text, const char *end) {
   return length >= tail && strcmp(text + length - tail, end) == 0;
 }
 
+static void say_unwritten(const char *name) {
+  fprintf(stderr, "tutti: TUTTI_STATS: cannot write '%s': %s\n", name, strerror(errno));
+}
+
 /* NULL: to stderr. */
 static FILE *open_file(const char *name) {
   if (!name || strcmp(name, "1") == 0)
     return NULL;
   FILE *file = fopen(name, "w");
   if (!file)
-    fprintf(stderr, "tutti: TUTTI_STATS: cannot write '%s': %s\n", name, strerror(errno));
+    say_unwritten(name);
   return file;
+}
+
+static void close_file(FILE *file, const char *name) {
+  bool failed = ferror(file) != 0;
+  if (fclose(file) != 0 || failed)
+    say_unwritten(name);
 }
 
 static void print(const tt_mpi_report *report) {
@@ -217,7 +227,7 @@ static void print(const tt_mpi_report *report) {
   else
     tt_mpi_stats_table(report, file ? file : stderr);
   if (file)
-    fclose(file);
+    close_file(file, name);
 }
 
 void tt_mpi_stats_print(void) {

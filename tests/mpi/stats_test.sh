@@ -55,4 +55,6 @@ EOF
   expect "MPI's own collectives run: .*/none" 'nothing ran on tutti: tutti could not start' 'all +370 .* 0.00%'
   TUTTI_STATS=/none/stats.json run
   expect "TUTTI_STATS: cannot write '/none/stats.json': No such file or directory" 'all +370 '
+  TUTTI_STATS=/dev/full run
+  expect "TUTTI_STATS: cannot write '/dev/full': No space left on device"
 done
