@@ -23,7 +23,7 @@ enum {
   FLUSH_SECONDS = 5
 };
 
-enum { MET = 1, LEFT = 2 };
+enum { MET = 1, LEFT = 2, FAILED = 4 };
 
 static_assert(offsetof(tt_mpi_packet, data) == LINE, "data is aligned, right behind the head");
 static_assert(offsetof(tt_mpi_packet, head) + sizeof(tt_mpi_head) == LINE, "data is aligned, right behind the head");
@@ -38,8 +38,8 @@ struct tt_mpi_pipes {
   MPI_Status *status; /* of those that complete together */
   int *done;
   int count, size;
-  unsigned char *peer; /* of each rank: MET, LEFT */
-  int rank_count, met, left;
+  unsigned char *peer; /* of each rank: MET, LEFT; FAILED: a packet is lost, and it has still to be told */
+  int rank_count, met, left, failed;
 };
 
 /* ---- the pool ---- */
@@ -109,14 +109,18 @@ static tutti_status make_room(tt_mpi_pipes *pipes) {
   return TUTTI_OK;
 }
 
-/* MPI's own text: the public interface of transports has none. */
-static tutti_status fail(int code, const tt_mpi_packet *packet) {
-  char text[MPI_MAX_ERROR_STRING] = "?";
-  int length = 0;
-  PMPI_Error_string(code, text, &length);
-  fprintf(stderr, "tutti: a message %s rank %" PRId64 " failed: %s\n", packet->comes ? "from" : "to", packet->peer,
-          text);
-  return TUTTI_ERR_PEER;
+static void mark(tt_mpi_pipes *pipes, int64_t peer, unsigned char what) {
+  bool had = pipes->peer[peer] & what;
+  pipes->met += what == MET && !had;
+  pipes->left += what == LEFT && !had;
+  pipes->failed += what == FAILED && !had;
+  pipes->peer[peer] |= what;
+}
+
+/* The public interface of transports has no text. */
+static void fail(tt_mpi_pipes *pipes, bool comes, int64_t peer, const char *why) {
+  fprintf(stderr, "tutti: a message %s rank %" PRId64 " failed: %s\n", comes ? "from" : "to", peer, why);
+  mark(pipes, peer, FAILED);
 }
 
 /* A packet that has gone, or has failed to. */
@@ -127,25 +131,25 @@ static void forget(tt_mpi_pipes *pipes, tt_mpi_packet *packet) {
 }
 
 static tutti_status drop(tt_mpi_pipes *pipes, tt_mpi_packet *packet, int code) {
-  tutti_status status = fail(code, packet);
+  char text[MPI_MAX_ERROR_STRING] = "?";
+  int length = 0;
+  PMPI_Error_string(code, text, &length);
+  fail(pipes, packet->comes, packet->peer, text);
   forget(pipes, packet);
-  return status;
-}
-
-static void mark(tt_mpi_pipes *pipes, int64_t peer, unsigned char what) {
-  pipes->met += what == MET && !(pipes->peer[peer] & MET);
-  pipes->left += what == LEFT && !(pipes->peer[peer] & LEFT);
-  pipes->peer[peer] |= what;
+  return TUTTI_ERR_PEER;
 }
 
 /* Its request is complete. */
-static tutti_status arrive(tt_mpi_pipes *pipes, tt_mpi_packet *packet) {
-  if (packet->comes && packet->kind == TT_MPI_BYE)
-    mark(pipes, packet->peer, LEFT);
-  else if (packet->comes)
-    return pipes->owner.deliver_take(pipes->owner.user, packet);
+static void arrive(tt_mpi_pipes *pipes, tt_mpi_packet *packet) {
+  int64_t peer = packet->peer;
+  bool delivered = packet->comes && packet->kind != TT_MPI_BYE;
+  if (delivered && pipes->owner.deliver_take(pipes->owner.user, packet) != TUTTI_OK)
+    fail(pipes, true, peer, "no memory");
+  if (delivered)
+    return;
+  if (packet->comes)
+    mark(pipes, peer, LEFT);
   forget(pipes, packet);
-  return TUTTI_OK;
 }
 
 /* Most are complete at once. There is room for the others. */
@@ -153,8 +157,10 @@ static tutti_status follow(tt_mpi_pipes *pipes, tt_mpi_packet *packet, MPI_Reque
   int complete = 0, code = PMPI_Test(&request, &complete, MPI_STATUS_IGNORE);
   if (code != MPI_SUCCESS)
     return drop(pipes, packet, code);
-  if (complete)
-    return arrive(pipes, packet);
+  if (complete) {
+    arrive(pipes, packet);
+    return TUTTI_OK;
+  }
   pipes->request[pipes->count] = request;
   pipes->packet[pipes->count++] = packet;
   return TUTTI_OK;
@@ -174,26 +180,30 @@ tutti_status tt_mpi_pipes_send_take(tt_mpi_pipes *pipes, tt_mpi_packet *packet) 
 }
 
 /* Receives what a probe has found. */
-static tutti_status receive(tt_mpi_pipes *pipes, MPI_Message *message, const MPI_Status *found) {
+static void receive(tt_mpi_pipes *pipes, MPI_Message *message, const MPI_Status *found) {
   MPI_Request request;
   int bytes = 0;
   PMPI_Get_count(found, MPI_BYTE, &bytes);
   tutti_status status = make_room(pipes);
   tt_mpi_packet *packet = status != TUTTI_OK ? NULL : tt_mpi_packet_get(pipes, (size_t)bytes - sizeof packet->head);
-  if (!packet)
-    return TUTTI_ERR_MEMORY;
+  if (!packet) {
+    fail(pipes, true, found->MPI_SOURCE, "no memory");
+    return;
+  }
   packet->bytes = (size_t)bytes - sizeof packet->head;
   packet->peer = found->MPI_SOURCE;
   packet->kind = (uint8_t)found->MPI_TAG;
   packet->comes = true;
   mark(pipes, packet->peer, MET);
   int code = PMPI_Imrecv(&packet->head, bytes, MPI_BYTE, message, &request);
-  return code == MPI_SUCCESS ? follow(pipes, packet, request) : drop(pipes, packet, code);
+  if (code == MPI_SUCCESS)
+    follow(pipes, packet, request);
+  else
+    drop(pipes, packet, code);
 }
 
-static tutti_status receive_all(tt_mpi_pipes *pipes, int64_t *peer) {
-  tutti_status status = TUTTI_OK;
-  for (int n = 0; n < PACKETS_A_CALL && status == TUTTI_OK; n++) {
+static tutti_status receive_all(tt_mpi_pipes *pipes) {
+  for (int n = 0; n < PACKETS_A_CALL; n++) {
     MPI_Message message;
     MPI_Status found;
     int here = 0;
@@ -201,11 +211,9 @@ static tutti_status receive_all(tt_mpi_pipes *pipes, int64_t *peer) {
       return TUTTI_ERR_SYSTEM;
     if (!here)
       break;
-    status = receive(pipes, &message, &found);
-    if (status != TUTTI_OK)
-      *peer = found.MPI_SOURCE;
+    receive(pipes, &message, &found);
   }
-  return status;
+  return TUTTI_OK;
 }
 
 /* Forgets those that have arrived. */
@@ -219,31 +227,42 @@ static void close_ranks(tt_mpi_pipes *pipes) {
   pipes->count = kept;
 }
 
-/* The first error is kept; all that are complete are taken. */
-static tutti_status complete(tt_mpi_pipes *pipes, int64_t *peer) {
-  tutti_status status = TUTTI_OK;
+static tutti_status complete(tt_mpi_pipes *pipes) {
   int count = 0, code = PMPI_Testsome(pipes->count, pipes->request, &count, pipes->done, pipes->status);
   if (code != MPI_SUCCESS && code != MPI_ERR_IN_STATUS)
     return TUTTI_ERR_SYSTEM;
   for (int n = 0; n < count; n++) {
     tt_mpi_packet *packet = pipes->packet[pipes->done[n]];
-    int64_t from = packet->peer;
     int error = code == MPI_SUCCESS ? MPI_SUCCESS : pipes->status[n].MPI_ERROR;
-    tutti_status one = error == MPI_SUCCESS ? arrive(pipes, packet) : drop(pipes, packet, error);
-    if (one != TUTTI_OK && status == TUTTI_OK) {
-      status = one;
-      *peer = from;
-    }
+    if (error == MPI_SUCCESS)
+      arrive(pipes, packet);
+    else
+      drop(pipes, packet, error);
     pipes->packet[pipes->done[n]] = NULL;
   }
   if (count > 0)
     close_ranks(pipes);
-  return status;
+  return TUTTI_OK;
+}
+
+/* Each rank of which a packet is lost, one at a time. */
+static tutti_status tell_failed(tt_mpi_pipes *pipes, int64_t *peer) {
+  int r = 0;
+  if (pipes->failed == 0)
+    return TUTTI_OK;
+  while (!(pipes->peer[r] & FAILED))
+    r++;
+  pipes->peer[r] &= (unsigned char)~FAILED;
+  pipes->failed--;
+  *peer = r;
+  return TUTTI_ERR_PEER;
 }
 
 tutti_status tt_mpi_pipes_progress(tt_mpi_pipes *pipes, int64_t *peer) {
-  tutti_status status = receive_all(pipes, peer);
-  return status != TUTTI_OK || pipes->count == 0 ? status : complete(pipes, peer);
+  tutti_status status = receive_all(pipes);
+  if (status == TUTTI_OK && pipes->count > 0)
+    status = complete(pipes);
+  return status == TUTTI_OK ? tell_failed(pipes, peer) : status;
 }
 
 /* ---- begin and end ---- */

@@ -51,7 +51,8 @@ void tt_mpi_packet_put(tt_mpi_pipes *pipes, tt_mpi_packet *packet);
 
 /* Sends packet->bytes of data to packet->peer, and gives it back. */
 tutti_status tt_mpi_pipes_send_take(tt_mpi_pipes *pipes, tt_mpi_packet *packet);
-/* Delivers what has come, and lets MPI move on. TUTTI_ERR_PEER: a message from or to *peer has failed. */
+/* Delivers what has come, and lets MPI move on. TUTTI_ERR_PEER: a message from or to *peer has failed, or was
+ * lost without memory; of several ranks each is told. */
 tutti_status tt_mpi_pipes_progress(tt_mpi_pipes *pipes, int64_t *peer);
 
 #endif

@@ -5,7 +5,7 @@
  * Rounds of calls that are outstanding together on four communicators (conformance/program.h). FILE: memory that the
  * ranks share, to check barriers. NODES: 0: all ranks reach each other by messages; else rank r pretends to be on node
  * r % NODES, and shares memory with the ranks there. Then broadcasts, after which nobody calls MPI until all have
- * returned; a message that MPI fails to receive; and one that nobody wants. */
+ * returned; and a message that MPI fails to receive. Slots that nobody wants, and several that are lost at once. */
 #include "bindings/mpi/transport.h"
 #include "conformance/program.h"
 
@@ -87,6 +87,20 @@ int PMPI_Imrecv(void *data, int count, MPI_Datatype type, MPI_Message *message, 
   return MPI_ERR_OTHER;
 }
 
+static bool loses_late; /* messages that come, when they are complete */
+
+int PMPI_Test(MPI_Request *request, int *done, MPI_Status *status) {
+  *done = 0;
+  return loses_late ? MPI_SUCCESS : MPI_Test(request, done, status);
+}
+
+int PMPI_Testsome(int count, MPI_Request *requests, int *done, int *which, MPI_Status *statuses) {
+  int code = MPI_Testsome(count, requests, done, which, statuses);
+  for (int n = 0; loses_late && n < *done; n++)
+    statuses[n].MPI_ERROR = MPI_ERR_OTHER;
+  return loses_late && *done > 0 ? MPI_ERR_IN_STATUS : code;
+}
+
 /* An error, and nobody waits for ever. */
 static void lose_a_message(tutti_context *context, memory *shared) {
   int word = 7;
@@ -101,20 +115,21 @@ static void lose_a_message(tutti_context *context, memory *shared) {
   tutti_comm_destroy(comm);
 }
 
-static tutti_stream *open_stream(const tutti_transport_ops *ops, void *transport, uint64_t id) {
-  const int64_t reader = 1;
+static tutti_stream *open_stream(const tutti_transport_ops *ops, void *transport, uint64_t id, int64_t source,
+                                 int64_t reader) {
   tutti_stream *stream;
-  const tutti_stream_spec spec = {.id = id, .readers = &reader, .reader_count = 1, .slot_bytes_minimum = 64};
+  const tutti_stream_spec spec = {
+      .id = id, .source = source, .readers = &reader, .reader_count = 1, .slot_bytes_minimum = 64};
   CHECK(ops->stream_open(transport, &spec, &stream) == TUTTI_OK);
   return stream;
 }
 
-static void write_slot(const tutti_transport_ops *ops, void *transport, uint64_t id) {
+static void write_slot(const tutti_transport_ops *ops, void *transport, uint64_t id, int64_t source, int64_t reader) {
   tutti_slot_header *header;
   void *data;
   size_t room = 0;
   int64_t peer;
-  tutti_stream *stream = open_stream(ops, transport, id);
+  tutti_stream *stream = open_stream(ops, transport, id, source, reader);
   CHECK(ops->reserve(transport, stream, &header, &data, &room) == TUTTI_OK && room >= 64);
   CHECK(ops->commit(transport, stream, 64) == TUTTI_OK);
   while (ops->unsent(transport, stream) > 0)
@@ -132,7 +147,39 @@ static bool has_slot(const tutti_transport_ops *ops, void *transport, tutti_stre
 }
 
 /* What came for a stream that its reader never opens: rank 0 writes into two, rank 1 waits for the second one's. */
-static void forget_a_slot(MPI_Comm *comm, memory *shared) {
+static void forget_a_slot(const tutti_transport_ops *ops, void *transport, int rank, int size) {
+  if (rank == 0 && size > 1) {
+    write_slot(ops, transport, 7, 0, 1);
+    write_slot(ops, transport, 9, 0, 1);
+  }
+  if (rank == 1) {
+    tutti_stream *second = open_stream(ops, transport, 9, 0, 1);
+    while (!has_slot(ops, transport, second))
+      ;
+    ops->forget(transport, 6, 4); /* and not what is open */
+    CHECK(has_slot(ops, transport, second));
+    CHECK(!has_slot(ops, transport, open_stream(ops, transport, 7, 0, 1)));
+  }
+}
+
+/* Of all other ranks at once: rank 0 is told of each. */
+static void lose_one_of_each(const tutti_transport_ops *ops, void *transport, MPI_Comm comm, int rank, int size) {
+  if (rank > 0)
+    write_slot(ops, transport, 11, rank, 0);
+  PMPI_Barrier(comm);
+  time_t until = time(NULL) + 30;
+  loses_late = rank == 0;
+  for (int told = 0; rank == 0 && told < size - 1;) {
+    int64_t peer = -1;
+    tutti_status status = ops->progress(transport, &peer);
+    CHECK(time(NULL) <= until && (status == TUTTI_OK || (status == TUTTI_ERR_PEER && peer > 0)));
+    told += status == TUTTI_ERR_PEER;
+  }
+  loses_late = false;
+}
+
+/* Slots alone. */
+static void test_transport(MPI_Comm *comm) {
   const tutti_transport_ops *ops = tt_mpi_transport();
   int rank, size;
   void *transport;
@@ -140,19 +187,10 @@ static void forget_a_slot(MPI_Comm *comm, memory *shared) {
   PMPI_Comm_size(*comm, &size);
   tutti_boot boot = {sizeof boot, rank, size, comm, allgather};
   CHECK(ops->open(comm, &boot, &transport) == TUTTI_OK);
-  if (rank == 0 && size > 1) {
-    write_slot(ops, transport, 7);
-    write_slot(ops, transport, 9);
-  }
-  if (rank == 1) {
-    tutti_stream *second = open_stream(ops, transport, 9);
-    while (!has_slot(ops, transport, second))
-      ;
-    ops->forget(transport, 6, 4); /* and not what is open */
-    CHECK(has_slot(ops, transport, second));
-    CHECK(!has_slot(ops, transport, open_stream(ops, transport, 7)));
-  }
-  meet(shared, size);
+  forget_a_slot(ops, transport, rank, size);
+  PMPI_Barrier(*comm);
+  lose_one_of_each(ops, transport, *comm, rank, size);
+  PMPI_Barrier(*comm);
   ops->close(transport);
 }
 
@@ -164,7 +202,7 @@ int main(int argc, char **argv) {
   PMPI_Comm_dup(MPI_COMM_WORLD, &comm);
   memory *shared = share(argv[1]);
   program_options options = {strtoull(argv[2], NULL, 10), atoi(argv[3]), 65537, &shared->program};
-  forget_a_slot(&comm, shared);
+  test_transport(&comm);
   tutti_context *context = join(&comm, atoi(argv[4]));
   program_run(context, &options);
   compute_after_calls(context, shared);
