@@ -18,6 +18,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -208,8 +209,15 @@ int64_t tt_mpi_comm_new_numbers(int64_t count) {
   return last <= INT32_MAX ? TT_MPI_WORLD_NUMBER + first * ranks + rank : 0;
 }
 
+static void say_no_number(const tt_mpi_comm *made) {
+  static _Atomic bool said;
+  if (made->rank == 0 && !atomic_exchange_explicit(&said, true, memory_order_relaxed))
+    fprintf(stderr, "tutti: no communicator number left: new communicators run on the MPI's own collectives\n");
+}
+
 static void open_comm(tt_mpi_comm *made, int64_t number, const int64_t *ranks) {
   if (number == 0) {
+    say_no_number(made);
     refuse(made, "no communicator number left");
     return;
   }
