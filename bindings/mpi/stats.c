@@ -175,19 +175,23 @@ static void finish_report(tt_mpi_report *report, const lines *sums) {
   report->line_count = sums->count;
 }
 
-/* Everyone's lines, on rank 0. sizes: room for a number of each rank. */
-static tt_mpi_line *gather(MPI_Comm over, int ranks, int *sizes) {
-  int mine = (int)(counted.count * (int64_t)sizeof(tt_mpi_line)), total = 0;
-  PMPI_Gather(&mine, 1, MPI_INT, sizes, 1, MPI_INT, 0, over);
+/* Everyone's lines, on rank 0. counts: room for a number of each rank. An int counts lines; their bytes may be more. */
+static tt_mpi_line *gather(MPI_Comm over, int ranks, int *counts) {
+  MPI_Datatype type;
+  int mine = (int)counted.count, total = 0;
+  PMPI_Gather(&mine, 1, MPI_INT, counts, 1, MPI_INT, 0, over);
   int *offsets = calloc((size_t)ranks, sizeof *offsets);
   for (int r = 0; offsets && r < ranks; r++) {
     offsets[r] = total;
-    total += sizes[r];
+    total += counts[r];
   }
-  tt_mpi_line *all = malloc((size_t)total + 1);
+  tt_mpi_line *all = malloc(((size_t)total + 1) * sizeof *all);
   if (!offsets || !all)
     tt_mpi_out_of_memory();
-  PMPI_Gatherv(counted.line, mine, MPI_BYTE, all, sizes, offsets, MPI_BYTE, 0, over);
+  PMPI_Type_contiguous((int)sizeof *all, MPI_BYTE, &type);
+  PMPI_Type_commit(&type);
+  PMPI_Gatherv(counted.line, mine, type, all, counts, offsets, type, 0, over);
+  PMPI_Type_free(&type);
   free(offsets);
   return all;
 }
@@ -237,21 +241,18 @@ void tt_mpi_stats_print(void) {
   int rank;
   PMPI_Comm_rank(over, &rank);
   PMPI_Comm_size(over, &report.ranks);
-  int *sizes = calloc((size_t)report.ranks, sizeof *sizes);
-  if (!sizes)
+  int *counts = calloc((size_t)report.ranks, sizeof *counts);
+  if (!counts)
     tt_mpi_out_of_memory();
-  tt_mpi_line *all = gather(over, report.ranks, sizes), *line = all;
-  for (int r = 0; r < report.ranks && rank == 0; r++) {
-    int64_t line_count = sizes[r] / (int64_t)sizeof *line;
-    take_rank(&report, &sums, line, line_count);
-    line += line_count;
-  }
+  tt_mpi_line *all = gather(over, report.ranks, counts), *line = all;
+  for (int r = 0; r < report.ranks && rank == 0; line += counts[r++])
+    take_rank(&report, &sums, line, counts[r]);
   finish_report(&report, &sums);
   if (rank == 0)
     print(&report);
   free(sums.line);
   free(all);
-  free(sizes);
+  free(counts);
   free(counted.line);
   counted = (lines){0};
 }
