@@ -67,7 +67,7 @@ static hello own_hello(MPI_Comm over, int required, int provided) {
   own.serialized = provided == MPI_THREAD_SERIALIZED;
   own.without = ~settings.only;
   own.tcp = settings.tcp;
-  own.joined = tt_mpi.context != NULL;
+  own.joined = tt_mpi.world != MPI_COMM_NULL && over != tt_mpi.world; /* though tutti may not have started */
   own.strange = is_strange();
   own.machine = tt_mpi_machine_own();
   return own;

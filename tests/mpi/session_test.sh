@@ -22,6 +22,8 @@ for mpi in $mpis; do
     for what in only beside before; do serves $mpi $ranks $what; done
   done
   mpi_run $mpi 3 "$program" after
+  TUTTI_PROFILE=/none mpi_run $mpi 3 "$program" before 2>"$work/said" # it cannot start, which is tried once
+  [ "$(grep -c "MPI's own collectives run" "$work/said")" = 1 ] || { cat "$work/said"; exit 1; }
   # MPICH 4.0 cannot begin again when all sessions have ended, and one rank alone has none of tutti's to prevent it.
   mpi_run $mpi 1 "$program" beside
   if mpi_plain $mpi 4 "$program" parts >"$work/said" 2>&1; then # MPICH 4.0 takes groups of all ranks only
