@@ -37,9 +37,9 @@ static tutti_status invoke_barrier(const py_call *of, tutti_request **made) {
 
 static PyObject *run(py_call *of) {
   tutti_status status;
-  PY_CALL_BEGIN;
+  PY_COMM_CALL_BEGIN(of->comm);
   status = of->row->invoke(of, NULL);
-  PY_CALL_END;
+  PY_COMM_CALL_END(of->comm);
   if (status == TUTTI_OK)
     py_view_store(&of->view[1]);
   py_call_end(of);
@@ -70,9 +70,9 @@ static PyObject *make_request(py_call *of) {
     made->graph = (PyObject *)of->graph;
     of->graph->requests++;
   }
-  PY_CALL_BEGIN;
+  PY_COMM_CALL_BEGIN(of->comm);
   status = of->row->invoke(of, &made->request);
-  PY_CALL_END;
+  PY_COMM_CALL_END(of->comm);
   if (status == TUTTI_OK && py_request_begun(made) == 0)
     return (PyObject *)made;
   Py_DECREF((PyObject *)made);

@@ -67,8 +67,13 @@ static void close_comm(py_comm *self) {
   self->of->parts--;
 }
 
+/* A call that is no request's would go on in what is freed. */
 static PyObject *comm_close(py_comm *self, PyObject *unused) {
   (void)unused;
+  if (self->comm && self->calls > 0) {
+    PyErr_SetString(PyExc_ValueError, "a thread is in a call of the communicator; abort() ends that");
+    return NULL;
+  }
   close_comm(self);
   Py_RETURN_NONE;
 }
@@ -92,9 +97,9 @@ static PyObject *comm_split(py_comm *self, PyObject *args, PyObject *named) {
   tutti_status status;
   if (!PyArg_ParseTupleAndKeywords(args, named, "L|L:split", names, &color, &key) || !py_comm_open(self))
     return NULL;
-  PY_CALL_BEGIN;
+  PY_COMM_CALL_BEGIN(self);
   status = tutti_comm_split(self->comm, color, key, &part);
-  PY_CALL_END;
+  PY_COMM_CALL_END(self);
   if (status != TUTTI_OK)
     return py_fail(status);
   if (!part)
@@ -114,9 +119,9 @@ static PyObject *comm_abort(py_comm *self, PyObject *args) {
   const char *reason;
   if (!PyArg_ParseTuple(args, "s:abort", &reason) || !py_comm_open(self))
     return NULL;
-  PY_CALL_BEGIN;
+  PY_COMM_CALL_BEGIN(self);
   tutti_comm_abort(self->comm, reason);
-  PY_CALL_END;
+  PY_COMM_CALL_END(self);
   Py_RETURN_NONE;
 }
 
@@ -136,9 +141,9 @@ static PyObject *comm_set_params(py_comm *self, PyObject *args) {
   if (!PyArg_ParseTuple(args, "sz:set_params", &collective, &text) || !py_comm_open(self))
     return NULL;
   name_of(collective, name);
-  PY_CALL_BEGIN;
+  PY_COMM_CALL_BEGIN(self);
   status = tutti_comm_set_params(self->comm, name, text);
-  PY_CALL_END;
+  PY_COMM_CALL_END(self);
   if (status != TUTTI_OK)
     return py_fail(status);
   Py_RETURN_NONE;
@@ -155,9 +160,9 @@ static PyObject *comm_explain(py_comm *self, PyObject *args, PyObject *named) {
       !py_comm_open(self))
     return NULL;
   name_of(collective, name);
-  PY_CALL_BEGIN;
+  PY_COMM_CALL_BEGIN(self);
   status = tutti_comm_explain(self->comm, name, bytes, root, commutes, &params, &authority);
-  PY_CALL_END;
+  PY_COMM_CALL_END(self);
   if (status != TUTTI_OK)
     return py_fail(status);
   PyObject *make = py_helper("tutti._decisions", "of_comm");
@@ -188,17 +193,26 @@ static PyObject *comm_last(py_comm *self, void *closure) {
   if (!py_comm_open(self))
     return NULL;
   const char *text, which = *(const char *)closure;
-  PY_CALL_BEGIN;
+  PY_COMM_CALL_BEGIN(self);
   text = which == 'p'   ? tutti_comm_last_params(self->comm)
          : which == 'a' ? tutti_comm_last_authority(self->comm)
                         : tutti_comm_last_media(self->comm);
-  PY_CALL_END;
+  PY_COMM_CALL_END(self);
   return PyUnicode_FromString(text);
+}
+
+/* At the end of the program, where threads may still be in calls that nobody waits for: then nothing is freed. */
+static PyObject *comm_leave(py_comm *self, PyObject *unused) {
+  (void)unused;
+  if (self->of->calls == 0)
+    close_comm(self);
+  Py_RETURN_NONE;
 }
 
 static PyObject *comm_under_way(py_comm *self, void *unused) {
   (void)unused;
-  py_request_sweep(self, true);
+  if (self->of->calls == 0)
+    py_request_sweep(self, true);
   return PyLong_FromSsize_t(PySet_Size(self->running));
 }
 
@@ -225,13 +239,14 @@ static PyMethodDef comm_methods[] = {
      "the same on all ranks; None: the usual ones. A PlanError says what is wrong with the text.\n\n"
      ">>> part = comm.split(0)\n>>> part.set_params('allreduce', 'recursive-doubling')\n"
      ">>> part.explain('allreduce', 8).authority\n'tutti_comm_set_params'\n"},
+    {"_leave", (PyCFunction)comm_leave, METH_NOARGS, "Closes it, unless a thread is in a call of its context."},
     {"explain", (PyCFunction)(void (*)(void))comm_explain, METH_VARARGS | METH_KEYWORDS,
      "explain($self, collective, nbytes=0, root=0, commutes=True)\n--\n\nWhich parameters a call would run with, and "
      "who decides that: an Explanation. nbytes: of the whole vector, as in data.nbytes. commutes: whether the operator "
      "does. Local.\n\n>>> comm.explain('allreduce', 8).authority.split(':')[0]\n'profile default.json'\n"},
     {"close", (PyCFunction)comm_close, METH_NOARGS,
      "close($self, /)\n--\n\nFrees the communicator. Local. What is under way ends with an AbortedError, here and on "
-     "the other ranks.\n\n>>> comm.split(0).close()\n"},
+     "the other ranks; a ValueError where a thread is in a call that is no request's.\n\n>>> comm.split(0).close()\n"},
     {NULL, NULL, 0, NULL}};
 
 static PyGetSetDef comm_members[] = {

@@ -98,9 +98,11 @@ static PyObject *context_comm(py_context *self, PyObject *unused) {
   tutti_status status;
   if (!py_context_open(self))
     return NULL;
+  self->calls++;
   PY_CALL_BEGIN;
   status = tutti_comm_create(self->context, &comm);
   PY_CALL_END;
+  self->calls--;
   return status == TUTTI_OK ? py_comm_new(self, comm) : py_fail(status);
 }
 

@@ -66,9 +66,9 @@ PyObject *py_graph_make(PyObject *object, PyObject *args) {
   int64_t *destinations = sources ? read_ranks(to, &made->out_count) : NULL;
   tutti_status status = TUTTI_OK;
   if (destinations) {
-    PY_CALL_BEGIN;
+    PY_COMM_CALL_BEGIN(comm);
     status = tutti_graph_create(comm->comm, made->in_count, sources, made->out_count, destinations, &made->graph);
-    PY_CALL_END;
+    PY_COMM_CALL_END(comm);
   }
   free(sources);
   free(destinations);

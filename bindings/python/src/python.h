@@ -43,6 +43,15 @@ extern _Thread_local bool py_waits; /* this thread is between the two */
 #define PY_CALL_END                                                                                                    \
   py_waits = py_waited;                                                                                                \
   Py_END_ALLOW_THREADS
+/* The same where the call uses a communicator, which stays open meanwhile. */
+#define PY_COMM_CALL_BEGIN(comm)                                                                                       \
+  (comm)->calls++;                                                                                                     \
+  (comm)->of->calls++;                                                                                                 \
+  PY_CALL_BEGIN
+#define PY_COMM_CALL_END(comm)                                                                                         \
+  PY_CALL_END;                                                                                                         \
+  (comm)->of->calls--;                                                                                                 \
+  (comm)->calls--
 /* An object of a type of this module, all zeros; and its end, once it holds nothing any more. */
 PyObject *py_object_new(PyObject *type);
 void py_object_free(PyObject *self);
@@ -95,6 +104,7 @@ int py_boot_read(PyObject *given, py_boot *boot);
 typedef struct py_context {
   PyObject_HEAD tutti_context *context; /* NULL: closed */
   int64_t parts;                        /* communicators and memory of it that are open */
+  int64_t calls;                        /* that threads are in, and may wait in */
   pid_t process;                        /* that has joined the job: its forks end without leaving it */
 } py_context;
 
@@ -117,6 +127,7 @@ typedef struct py_comm {
   PyObject_HEAD py_context *of;
   tutti_comm *comm; /* NULL: closed */
   int64_t rank, size;
+  int64_t calls;       /* that threads are in, but for those of requests */
   py_part *requests;   /* persistent ones that are there */
   py_part *graphs;     /* that are open */
   PyObject *running;   /* a set of requests, which hold what they use until they are complete */

@@ -94,9 +94,11 @@ static PyObject *request_wait(py_request *self, PyObject *unused) {
   if (!self->runs)
     return result_of(self);
   self->busy = true;
+  self->comm->of->calls++;
   PY_CALL_BEGIN;
   status = tutti_wait(&self->request);
   PY_CALL_END;
+  self->comm->of->calls--;
   end(self, status);
   self->busy = false;
   return result_of(self);

@@ -139,7 +139,7 @@ def _leave() -> None:
         until = time.monotonic() + (0 if hasattr(sys, "last_type") else _PATIENCE_SECONDS)
         while _world._under_way > 0 and time.monotonic() < until:
             time.sleep(0.001)
-        _world.close()
+        _world._leave()
         _world = None
     if isinstance(getattr(sys, "last_value", None), AbortedError | PeerError):
         time.sleep(_AFTER_SECONDS)  # launchers take the exit code of the first

@@ -8,6 +8,7 @@ import os
 import pathlib
 import signal
 import sys
+import threading
 import time
 
 way, file = sys.argv[1], pathlib.Path(sys.argv[2])
@@ -37,6 +38,11 @@ else:
 def call_on():
     while True:
         start().wait()
+
+
+def call_on_blocking():
+    while True:
+        comm.allreduce(numpy.ones(1000))
 
 
 def ends():
@@ -86,6 +92,10 @@ if way.endswith("in_call"):
     call_on()
 elif rank == 0:
     ends()
+    if way == "daemon":
+        threading.Thread(target=call_on_blocking, daemon=True).start()
+        time.sleep(0.1)
+        sys.exit(3)
     kept = [start() for _ in range(3)] if way in ("outstanding", "raises") else None
     if way == "raises":
         raise ValueError("this program has a mistake")

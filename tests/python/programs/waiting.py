@@ -190,6 +190,18 @@ def several_see_the_error():
         comm.barrier()
 
 
+def closed_in_a_call():
+    """Of another thread, which goes on: the communicator stays open."""
+    part = comm.split(0)
+    if rank == 0:
+        closes = lambda: fails(ValueError, "a thread is in a call of the communicator", part.close)
+        beside(part.barrier, lambda: (time.sleep(0.1), closes(), comm.barrier()))
+    else:
+        comm.barrier()
+        part.barrier()
+    part.close()
+
+
 async def told_that_another_gives_up():
     """Nobody but the loop waits."""
     part = comm.split(0)
@@ -235,6 +247,7 @@ calls_beside_a_wait()
 several_wait()
 if size > 1:
     several_see_the_error()
+    closed_in_a_call()
     asyncio.run(told_that_another_gives_up())
     interrupted()
 print(f"rank {rank} of {size}: all right")
