@@ -67,11 +67,14 @@ static void close_comm(py_comm *self) {
   self->of->parts--;
 }
 
-/* A call that is no request's would go on in what is freed. */
+/* A call that is no request's would go on in what is freed, and the end of a request that waits below a handler of a
+ * signal would never come. */
 static PyObject *comm_close(py_comm *self, PyObject *unused) {
   (void)unused;
-  if (self->comm && self->calls > 0) {
-    PyErr_SetString(PyExc_ValueError, "a thread is in a call of the communicator; abort() ends that");
+  if (self->comm && (py_asks || self->calls > 0)) {
+    PyErr_SetString(PyExc_ValueError,
+                    py_asks ? "a handler of a signal cannot close a communicator while a call waits; raise an exception"
+                            : "a thread is in a call of the communicator; abort() ends that");
     return NULL;
   }
   close_comm(self);

@@ -85,7 +85,7 @@ static int add_errors(PyObject *module) {
 
 /* ---- while a call waits ---- */
 
-_Thread_local bool py_waits;
+_Thread_local bool py_waits, py_asks;
 
 static unsigned long main_thread; /* Python's, which alone handles signals */
 
@@ -109,7 +109,10 @@ int py_interrupted(void *unused) {
   if (!py_waits || PyThread_get_thread_ident() != main_thread)
     return 0;
   PyGILState_STATE state = PyGILState_Ensure();
+  bool asked = py_asks;
+  py_asks = true;
   int stops = PyErr_CheckSignals();
+  py_asks = asked;
   PyGILState_Release(state);
   return stops;
 }

@@ -29,6 +29,8 @@
 PyObject *py_fail(tutti_status status);
 /* The same with another text. */
 PyObject *py_fail_with(tutti_status status, const char *text);
+/* This thread runs handlers of signals in the middle of a call that waits. */
+extern _Thread_local bool py_asks;
 /* What tutti asks while a call waits: handles signals as Python does; an exception gives up the call. Not while a call
  * of another user of the context waits (tutti_context_shared). */
 int py_interrupted(void *unused);

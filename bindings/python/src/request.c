@@ -87,6 +87,11 @@ static PyObject *request_wait(py_request *self, PyObject *unused) {
   (void)unused;
   tutti_status status;
   while (self->runs && self->busy) { /* the other thread moves it on */
+    if (py_asks) {
+      PyErr_SetString(PyExc_ValueError,
+                      "a handler of a signal cannot wait for a request while another wait for it goes on");
+      return NULL;
+    }
     pass_a_moment();
     if (PyErr_CheckSignals() != 0)
       return NULL;

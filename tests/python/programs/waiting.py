@@ -216,6 +216,28 @@ async def told_that_another_gives_up():
     comm.barrier()
 
 
+def handlers():
+    """Of signals cannot take away what the call below them uses."""
+    part, ran = comm.split(0), []
+    again = part.barrier_init()
+
+    def handle(*_):
+        fails(ValueError, "a handler of a signal cannot close", part.close)
+        if len(ran) == 0:
+            fails(ValueError, "a handler of a signal cannot wait", again.wait)
+        ran.append(True)
+
+    signal.signal(signal.SIGUSR1, handle)
+    for call in (lambda: again.start().wait(), part.barrier):
+        if rank == 0:
+            threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGUSR1)).start()
+        else:
+            time.sleep(0.2)
+        call()
+    assert rank > 0 or len(ran) == 2
+    part.close()
+
+
 def interrupted():
     """Ctrl-C on the last rank, which waits for rank 0: it leaves, and rank 0 reads who did it."""
     if rank == size - 1:
@@ -248,6 +270,7 @@ several_wait()
 if size > 1:
     several_see_the_error()
     closed_in_a_call()
+    handlers()
     asyncio.run(told_that_another_gives_up())
     interrupted()
 print(f"rank {rank} of {size}: all right")
