@@ -2,6 +2,8 @@
  * is an error. */
 #include "python.h"
 
+#include <unistd.h>
+
 PyObject *py_comm_new(py_context *of, tutti_comm *comm) {
   py_comm *self = (py_comm *)py_object_new(py_type.comm);
   if (self && !(self->running = PySet_New(NULL))) {
@@ -46,12 +48,19 @@ void py_part_remove(py_part *part) {
   part->at = NULL;
 }
 
-/* What is under way ends with an error, and lets go of its memory; then all else that leans on it. */
+static bool is_of_fork(const py_comm *self) { return self->of->process != getpid(); }
+
+/* What is under way ends with an error, and lets go of its memory; then all else that leans on it. A fork has none of
+ * that. */
 static void close_comm(py_comm *self) {
   tutti_comm *comm = self->comm;
   if (!comm)
     return;
   self->comm = NULL; /* for other threads, from here on */
+  if (is_of_fork(self)) {
+    self->of->parts--;
+    return;
+  }
   py_request_sweep(self, true);
   if (PySet_Size(self->running) > 0) {
     PY_CALL_BEGIN;
@@ -71,7 +80,7 @@ static void close_comm(py_comm *self) {
  * signal would never come. */
 static PyObject *comm_close(py_comm *self, PyObject *unused) {
   (void)unused;
-  if (self->comm && (py_asks || self->calls > 0)) {
+  if (self->comm && !is_of_fork(self) && (py_asks || self->calls > 0)) {
     PyErr_SetString(PyExc_ValueError,
                     py_asks ? "a handler of a signal cannot close a communicator while a call waits; raise an exception"
                             : "a thread is in a call of the communicator; abort() ends that");
@@ -207,13 +216,15 @@ static PyObject *comm_last(py_comm *self, void *closure) {
 /* At the end of the program, where threads may still be in calls that nobody waits for: then nothing is freed. */
 static PyObject *comm_leave(py_comm *self, PyObject *unused) {
   (void)unused;
-  if (self->of->calls == 0)
+  if (self->of->calls == 0 || is_of_fork(self))
     close_comm(self);
   Py_RETURN_NONE;
 }
 
 static PyObject *comm_under_way(py_comm *self, void *unused) {
   (void)unused;
+  if (is_of_fork(self))
+    return PyLong_FromLong(0);
   if (self->of->calls == 0)
     py_request_sweep(self, true);
   return PyLong_FromSsize_t(PySet_Size(self->running));

@@ -83,10 +83,13 @@ static void pass_a_moment(void) {
   Py_END_ALLOW_THREADS;
 }
 
+/* Threads are not there in a fork, where tutti refuses calls. */
+static bool is_busy(const py_request *self) { return self->busy && self->comm->of->process == getpid(); }
+
 static PyObject *request_wait(py_request *self, PyObject *unused) {
   (void)unused;
   tutti_status status;
-  while (self->runs && self->busy) { /* the other thread moves it on */
+  while (self->runs && is_busy(self)) { /* the other thread moves it on */
     if (py_asks) {
       PyErr_SetString(PyExc_ValueError,
                       "a handler of a signal cannot wait for a request while another wait for it goes on");
@@ -113,7 +116,7 @@ static PyObject *request_wait(py_request *self, PyObject *unused) {
 static void test(py_request *self) {
   int done = 0;
   tutti_status status;
-  if (self->busy)
+  if (is_busy(self))
     return;
   self->busy = true;
   PY_CALL_BEGIN;
@@ -173,7 +176,7 @@ static PyObject *request_watch(py_request *self, PyObject *bell) {
   bool elsewhere = tells_another(self, bell);
   if (is_over(self))
     Py_RETURN_FALSE;
-  if (self->busy || elsewhere)
+  if (is_busy(self) || elsewhere)
     Py_RETURN_NONE;
   status = tutti_context_progress(self->comm->of->context); /* one thread at a time: with the GIL */
   if (status != TUTTI_OK)

@@ -3,10 +3,15 @@
 The forks end before, between and after calls; what tutti has is the rank's alone, and a fork that calls it gets an error."""
 
 import multiprocessing
+import os
+import sys
+import threading
+import time
 
 import numpy
 
 import tutti
+from expect import fails
 
 comm = tutti.world()
 rank, size = comm.rank, comm.size
@@ -40,6 +45,23 @@ for start in range(2):
         loaders.close()
         loaders.join()
     assert (comm.allreduce(numpy.ones(10)) == size).all()
+
+if size > 1:  # a fork while a thread waits has not that thread
+    if rank == 0:
+        request = comm.barrier_start()
+        waits = threading.Thread(target=request.wait)
+        waits.start()
+        time.sleep(0.1)
+        child = os.fork()
+        if child == 0:
+            fails(tutti.UnsupportedError, "is a fork", request.test)
+            comm.close()
+            sys.exit(3)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 3
+        waits.join()
+    else:
+        time.sleep(0.5)
+        comm.barrier()
 
 try:
     import torch.utils.data
