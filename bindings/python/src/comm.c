@@ -2,11 +2,54 @@
  * is an error. */
 #include "python.h"
 
+#include <stddef.h>
 #include <unistd.h>
+
+static py_part *open_ones; /* of all contexts */
+
+/* Those of a context, or of all: a new list. A fork has none of those that it was born with. */
+static PyObject *list_open(const py_context *of) {
+  PyObject *list = PyList_New(0);
+  for (py_part *part = open_ones; list && part; part = part->next) {
+    py_comm *comm = (py_comm *)((char *)part - offsetof(py_comm, part));
+    if ((of && comm->of != of) || comm->of->process != getpid())
+      continue;
+    if (PyList_Append(list, (PyObject *)comm) != 0)
+      Py_CLEAR(list);
+  }
+  return list;
+}
+
+/* A request holds its communicator: where the program has dropped both, they go when it is complete. */
+static void sweep_all(const py_context *of) {
+  PyObject *list = list_open(of);
+  for (Py_ssize_t n = 0; list && n < PyList_Size(list); n++) {
+    py_comm *comm = (py_comm *)PyList_GetItem(list, n);
+    if (PySet_Size(comm->running) > 0)
+      py_request_sweep(comm, false);
+  }
+  Py_XDECREF(list);
+  PyErr_Clear();
+}
+
+/* Once in a process: all that are open then are left at its end. */
+static int leave_at_exit(void) {
+  static bool done;
+  if (done)
+    return 0;
+  PyObject *add = py_helper("atexit", "register");
+  PyObject *leave = add ? py_helper("tutti", "_leave") : NULL;
+  PyObject *added = leave ? PyObject_CallFunctionObjArgs(add, leave, NULL) : NULL;
+  done = added;
+  Py_XDECREF(added);
+  Py_XDECREF(leave);
+  Py_XDECREF(add);
+  return done ? 0 : -1;
+}
 
 PyObject *py_comm_new(py_context *of, tutti_comm *comm) {
   py_comm *self = (py_comm *)py_object_new(py_type.comm);
-  if (self && !(self->running = PySet_New(NULL))) {
+  if (self && (!(self->running = PySet_New(NULL)) || leave_at_exit() != 0)) {
     Py_DECREF((PyObject *)self);
     self = NULL;
   }
@@ -22,6 +65,8 @@ PyObject *py_comm_new(py_context *of, tutti_comm *comm) {
   self->comm = comm;
   self->rank = tutti_comm_rank(comm);
   self->size = tutti_comm_size(comm);
+  py_part_add(&open_ones, &self->part);
+  sweep_all(of);
   return (PyObject *)self;
 }
 
@@ -57,6 +102,7 @@ static void close_comm(py_comm *self) {
   if (!comm)
     return;
   self->comm = NULL; /* for other threads, from here on */
+  py_part_remove(&self->part);
   if (is_of_fork(self)) {
     self->of->parts--;
     return;
@@ -216,15 +262,19 @@ static PyObject *comm_last(py_comm *self, void *closure) {
 /* At the end of the program, where threads may still be in calls that nobody waits for: then nothing is freed. */
 static PyObject *comm_leave(py_comm *self, PyObject *unused) {
   (void)unused;
-  if (self->of->calls == 0 || is_of_fork(self))
+  if (self->of->calls == 0)
     close_comm(self);
   Py_RETURN_NONE;
 }
 
+static PyObject *comm_open(PyObject *type, PyObject *unused) {
+  (void)type;
+  (void)unused;
+  return list_open(NULL);
+}
+
 static PyObject *comm_under_way(py_comm *self, void *unused) {
   (void)unused;
-  if (is_of_fork(self))
-    return PyLong_FromLong(0);
   if (self->of->calls == 0)
     py_request_sweep(self, true);
   return PyLong_FromSsize_t(PySet_Size(self->running));
@@ -253,6 +303,7 @@ static PyMethodDef comm_methods[] = {
      "the same on all ranks; None: the usual ones. A PlanError says what is wrong with the text.\n\n"
      ">>> part = comm.split(0)\n>>> part.set_params('allreduce', 'recursive-doubling')\n"
      ">>> part.explain('allreduce', 8).authority\n'tutti_comm_set_params'\n"},
+    {"_open", comm_open, METH_CLASS | METH_NOARGS, "A list of those that are open in this process."},
     {"_leave", (PyCFunction)comm_leave, METH_NOARGS, "Closes it, unless a thread is in a call of its context."},
     {"explain", (PyCFunction)(void (*)(void))comm_explain, METH_VARARGS | METH_KEYWORDS,
      "explain($self, collective, nbytes=0, root=0, commutes=True)\n--\n\nWhich parameters a call would run with, and "

@@ -128,6 +128,7 @@ typedef struct py_part {
 typedef struct py_comm {
   PyObject_HEAD py_context *of;
   tutti_comm *comm; /* NULL: closed */
+  py_part part;     /* of the open ones */
   int64_t rank, size;
   int64_t calls;       /* that threads are in, but for those of requests */
   py_part *requests;   /* persistent ones that are there */

@@ -7,7 +7,6 @@
 Start it as a job: tutti run -n 4 python3 program.py, or with mpirun or srun.
 """
 
-import atexit as _atexit
 import contextlib
 import math
 import sys
@@ -89,7 +88,6 @@ def world() -> Comm:
     global _world
     if _world is None:
         _world = (Context._shared() or Context(boot=torchrun())).comm()
-        _atexit.register(_leave)
     return _world
 
 
@@ -135,11 +133,11 @@ def shared_arrays() -> "Iterator[None]":
 def _leave() -> None:
     """Calls under way may be what others wait for. After an error others may not make them."""
     global _world
-    if _world is not None:
-        until = time.monotonic() + (0 if hasattr(sys, "last_type") else _PATIENCE_SECONDS)
-        while _world._under_way > 0 and time.monotonic() < until:
-            time.sleep(0.001)
-        _world._leave()
-        _world = None
+    until = time.monotonic() + (0 if hasattr(sys, "last_type") else _PATIENCE_SECONDS)
+    while any(comm._under_way for comm in Comm._open()) and time.monotonic() < until:
+        time.sleep(0.001)
+    for comm in Comm._open():
+        comm._leave()
+    _world = None
     if isinstance(getattr(sys, "last_value", None), AbortedError | PeerError):
         time.sleep(_AFTER_SECONDS)  # launchers take the exit code of the first

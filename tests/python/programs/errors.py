@@ -72,6 +72,16 @@ except BufferError:
 del request
 held.append(1)
 
+opened = len(tutti.Comm._open())
+for _ in range(3):  # its call is dropped, too
+    comm.split(0).barrier_start()
+for _ in range(1000):
+    comm.split(0).close()
+    if comm.allreduce(numpy.array([len(tutti.Comm._open())]), op="max")[0] == opened:
+        break
+else:
+    raise AssertionError("a communicator is kept that nobody has")
+
 comm.close()
 for call in (lambda: comm.allreduce(data), comm.barrier, lambda: comm.last_params):
     try:
