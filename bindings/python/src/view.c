@@ -193,7 +193,21 @@ static int type_of_dlpack(const char *name, DLDataType of, tutti_type *type) {
   return 0;
 }
 
+/* Torch negates some tensors when they are read, and shows DLPack the elements as they lie there. -1: an exception is
+ * set. */
+static int refuse_negated(PyObject *object, const char *name) {
+  if (!PyObject_HasAttrString(object, "is_neg"))
+    return 0;
+  PyObject *said = PyObject_CallMethod(object, "is_neg", NULL);
+  if (said == Py_True)
+    PyErr_Format(PyExc_ValueError, "%s is a tensor that torch negates when it is read; pass its resolve_neg()", name);
+  Py_XDECREF(said);
+  return PyErr_Occurred() ? -1 : 0;
+}
+
 static int begin_dlpack(PyObject *object, const char *name, py_view *view) {
+  if (refuse_negated(object, name) != 0)
+    return -1;
   view->capsule = PyObject_CallMethod(object, "__dlpack__", NULL);
   if (!view->capsule)
     return -1;

@@ -6,6 +6,7 @@ Debian has no ml_dtypes. What numpy sees of its bfloat16 is a type without a let
 import numpy
 
 import tutti
+from expect import fails
 
 comm = tutti.world()
 rank, size = comm.rank, comm.size
@@ -81,6 +82,9 @@ def torch_types():
         assert total.dtype == dtype and (total == size).all(), total
     both = comm.allreduce(torch.arange(6.0).reshape(2, 3).T)
     assert torch.equal(both, size * torch.arange(6.0).reshape(2, 3).T)
+    negated = torch.ones(3, dtype=torch.complex64).conj().imag
+    for call in (lambda: comm.allreduce(negated), lambda: comm.allreduce(torch.ones(3), out=negated)):
+        fails(ValueError, "negates when it is read", call)
 
 
 bfloat16()
