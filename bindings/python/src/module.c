@@ -46,8 +46,12 @@ static const struct {
 /* ---- errors ---- */
 
 PyObject *py_fail_with(tutti_status status, const char *text) {
-  if (!PyErr_Occurred())
-    PyErr_SetString(errors[status], text);
+  if (PyErr_Occurred())
+    return NULL;
+  PyObject *said = PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace"); /* it may end amid a letter */
+  if (said)
+    PyErr_SetObject(errors[status], said);
+  Py_XDECREF(said);
   return NULL;
 }
 

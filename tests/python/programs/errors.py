@@ -62,6 +62,12 @@ DIFFER = {
 for text, call in DIFFER.items() if size > 1 else ():  # all ranks read who called what, in that call or the next one
     fails(tutti.MismatchError, text, lambda part=comm.split(0), call=call: (call(part), part.barrier()))
 
+for before in ("", "."):  # a text that is cut amid a letter
+    part = comm.split(0)
+    if rank == 0:
+        part.abort(before + "\u00e9" * 800)
+    fails(tutti.AbortedError, "\u00e9" * 400, lambda part=part: (part.barrier(), part.barrier()))
+
 held = bytearray(8)
 request = comm.broadcast_init(held)
 try:
