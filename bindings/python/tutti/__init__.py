@@ -10,6 +10,7 @@ Start it as a job: tutti run -n 4 python3 program.py, or with mpirun or srun.
 import contextlib
 import math
 import sys
+import threading
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -76,6 +77,7 @@ _PATIENCE_SECONDS = 1  # at exit, as tutti.torch has it
 _AFTER_SECONDS = 0.2  # at exit, behind a rank that fails
 
 _world: Comm | None = None
+_joining = threading.RLock()  # threads that call world() at once share what the first one makes
 
 
 def world() -> Comm:
@@ -87,7 +89,9 @@ def world() -> Comm:
     """
     global _world
     if _world is None:
-        _world = (Context._shared() or Context(boot=torchrun())).comm()
+        with _joining:
+            if _world is None:
+                _world = (Context._shared() or Context(boot=torchrun())).comm()
     return _world
 
 

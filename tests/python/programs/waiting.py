@@ -20,7 +20,9 @@ from tutti import _async
 from expect import fails
 
 faulthandler.dump_traceback_later(100, exit=True)  # without the interpreter's lock, which a thread may have for ever
-comm = tutti.world()
+with concurrent.futures.ThreadPoolExecutor(4) as pool:  # threads that ask at once get the same
+    comm, *others = [made.result() for made in [pool.submit(tutti.world) for _ in range(4)]]
+assert all(other is comm for other in others)
 rank, size = comm.rank, comm.size
 
 
