@@ -107,7 +107,7 @@ def empty(shape: "int | Sequence[int]", dtype: "numpy.typing.DTypeLike" = float)
     import numpy
 
     dtype = numpy.dtype(dtype)
-    shape = (shape,) if isinstance(shape, int) else tuple(shape)
+    shape = (shape,) if isinstance(shape, int | numpy.integer) else tuple(shape)
     count = math.prod(shape)
     memory = world().context.alloc(count * dtype.itemsize)
     return numpy.frombuffer(memory, dtype=dtype, count=count).reshape(shape)

@@ -46,7 +46,7 @@ def test_where():
 
 
 def tutti_zeros():
-    array = tutti.empty(LONG)
+    array = tutti.empty(numpy.int64(LONG))
     array[:] = 0
     return array
 
