@@ -2,6 +2,7 @@
 #include "p2p.hpp"
 
 #include <cstring>
+#include <sstream>
 #include <thread>
 
 namespace tutti_torch {
@@ -187,6 +188,12 @@ void Channel::want(c10::intrusive_ptr<RecvWork> work) {
   advance();
 }
 
+void Channel::give_up(const RecvWork *work, const std::string &why) {
+  std::lock_guard<std::mutex> held(lock);
+  if (to_.get() == work)
+    tutti_comm_abort(comm, why.c_str());
+}
+
 // ---- works ----
 
 void RecvWork::want() {
@@ -208,14 +215,36 @@ void RecvWork::arrive_not(tutti_status with, const std::string &why) {
   arrive();
 }
 
+std::string RecvWork::waited() const {
+  using std::chrono::milliseconds;
+  auto since = std::chrono::duration_cast<milliseconds>(std::chrono::steady_clock::now() - begun);
+  std::ostringstream text;
+  text << "recv with tag " << wanted.tag << " waited " << double(since.count()) / 1000 << " s for a message of ";
+  if (ranks.size() == 1)
+    text << "rank " << ranks[0];
+  else
+    text << "any of " << ranks.size() << " ranks";
+  return text.str();
+}
+
+// Of one that is claimed: nobody writes to the tensor once it has arrived, which it does at once then.
+void RecvWork::break_off(const std::string &why) {
+  for (auto &channel : channels)
+    channel->give_up(this, why);
+}
+
 bool RecvWork::step(bool late, tutti_status *result) {
   for (auto &channel : channels)
     if (!arrived.load(std::memory_order_acquire))
       channel->advance();
   if (!arrived.load(std::memory_order_acquire)) {
-    if (!late || claimed.exchange(true))
+    if (!late)
       return false;
-    problem = "recv waited for its time limit";
+    if (claimed.exchange(true)) {
+      break_off(waited());
+      return false;
+    }
+    problem = waited();
     status = TUTTI_ERR_TIMEOUT;
   }
   if (!problem.empty())
@@ -224,7 +253,7 @@ bool RecvWork::step(bool late, tutti_status *result) {
   return true;
 }
 
-// Who is interrupted takes no message any more. One that has begun to come writes to the tensor until it is there.
+// Who is interrupted takes no message any more, and gives up one that has begun to come.
 tutti_status RecvWork::look_until(std::chrono::steady_clock::time_point end) {
   tutti_status result = TUTTI_OK;
   bool stops = false;
@@ -233,6 +262,8 @@ tutti_status RecvWork::look_until(std::chrono::steady_clock::time_point end) {
     stops = stops || (looks % 200 == 199 && was_interrupted());
     if (stops && !claimed.exchange(true))
       break;
+    if (stops)
+      break_off("recv was interrupted");
   }
   return stops ? TUTTI_ERR_ABORTED : result;
 }

@@ -27,6 +27,8 @@ public:
   // Receiving: moves on as far as it goes. Messages go to those that want them, in order.
   void advance();
   void want(c10::intrusive_ptr<RecvWork> work);
+  // If a message for it has begun to come, that is the last one: the channel breaks.
+  void give_up(const RecvWork *work, const std::string &why);
 
   std::mutex lock;
   tutti_comm *comm = nullptr;
@@ -96,6 +98,8 @@ protected:
   tutti_status wait_for(std::chrono::milliseconds limit) override;
 
 private:
+  std::string waited() const;
+  void break_off(const std::string &why);
   tutti_status look_until(std::chrono::steady_clock::time_point end);
 };
 

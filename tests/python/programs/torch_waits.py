@@ -4,6 +4,7 @@ that were interrupted, and ranks that leave.
 torch_waits.py RANKS: starts them itself. Ranks meet in a file. The last rank leaves first.
 """
 
+import datetime
 import faulthandler
 import os
 import signal
@@ -109,6 +110,15 @@ def test_interrupted(size, me):
         check("recv after another one", got, torch.ones(2, 3))
     elif me == 1:
         dist.send(torch.ones(2, 3), 0)
+
+
+def test_time_limits(size, me):
+    """One that passes says who was waited for."""
+    brief = dist.new_group(timeout=datetime.timedelta(seconds=0.1))
+    if me == 0:
+        fails(RuntimeError, "recv with tag 7 waited 0.1", lambda: dist.recv(torch.zeros(1), 1, brief, tag=7))
+        fails(RuntimeError, "for a message of rank 1", lambda: dist.recv(torch.zeros(1), 1, brief, tag=7))
+        fails(RuntimeError, f"of any of {size - 1} ranks", lambda: dist.recv(torch.zeros(1), None, brief))
 
 
 def test_failed_call(size, me):

@@ -246,6 +246,29 @@ void pass_messages(Calls &calls) {
   }
 }
 
+// The head of a message comes, and its sender stalls: whoever receives it gives it up at the time limit.
+void stall(Calls &calls) {
+  WithoutGil without;
+  auto tensor = tensor_of(0);
+  int64_t head[3] = {calls.comm->number, 0, int64_t(tensor->size() * sizeof(float))};
+  tutti_request *request = nullptr;
+  if (calls.rank == 1) {
+    auto channel = Channels::of(*calls.comm->job)->get(1, 0);
+    require(tutti_broadcast_start(head, head, sizeof head, TUTTI_BYTE, 0, channel->comm, &request) == TUTTI_OK &&
+                tutti_wait(&request) == TUTTI_OK,
+            "a head was not sent");
+  }
+  if (calls.rank != 0)
+    return;
+  std::string why;
+  try {
+    calls.receive(tensor, {1})->wait(milliseconds(100));
+  } catch (const std::runtime_error &error) {
+    why = error.what();
+  }
+  require(why.find("recv with tag 0 waited 0.1") != std::string::npos, "a message that stalls has no time limit");
+}
+
 void run(int rank, int rounds, const std::string &folder) {
   HoldsGil holds;
   auto store = c10::make_intrusive<Files>(folder);
@@ -268,6 +291,7 @@ void run(int rank, int rounds, const std::string &folder) {
       tidy_completing();
     }
   }
+  stall(calls);
   WithoutGil without;
   auto last = calls.sum(tensor_of(1));
   last->wait();
