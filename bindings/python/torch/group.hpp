@@ -74,7 +74,7 @@ private:
   WorkPtr allreduce_sparse_tensor(Tensors &tensors, const c10d::AllreduceOptions &options);
   WorkPtr receive(Tensors &tensors, std::vector<int> from, int tag, c10d::OpType op, const char *title);
   std::chrono::milliseconds limit_of(std::chrono::milliseconds timeout) const {
-    return timeout == c10d::kUnsetTimeout ? timeout_ : timeout;
+    return timeout == c10d::kUnsetTimeout ? timeout_ : as_limit(timeout);
   }
   int64_t job_rank(int rank, const char *what) const;
 

@@ -8,6 +8,7 @@
 
 #include <tutti/tutti.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <memory>
@@ -22,6 +23,11 @@ namespace tutti_torch {
 std::exception_ptr make_error(tutti_status status, const std::string &text = "");
 // Signals have come that Python has an exception for, which is set then.
 bool was_interrupted();
+
+// A time limit in milliseconds whose nanoseconds fit 64 bits.
+inline std::chrono::milliseconds as_limit(std::chrono::milliseconds limit) {
+  return std::min<std::chrono::milliseconds>(limit, std::chrono::hours(24 * 365 * 100));
+}
 
 // Lets go of Python's lock where this thread has it. Who waits within tutti holds a lock, and asks Python now and then
 // whether it was interrupted: so nobody may wait for tutti's lock with Python's.

@@ -11,7 +11,7 @@ namespace {
 
 c10::intrusive_ptr<tutti_torch::Base> create(const c10::intrusive_ptr<c10d::Store> &store, int rank, int size,
                                              const std::chrono::duration<float> &timeout, const std::string &name) {
-  auto limit = std::chrono::duration_cast<std::chrono::milliseconds>(timeout);
+  auto limit = tutti_torch::as_limit(std::chrono::duration_cast<std::chrono::milliseconds>(timeout));
   return c10::make_intrusive<tutti_torch::Group>(tutti_torch::join(store, rank, size, limit), rank, size, limit, name);
 }
 

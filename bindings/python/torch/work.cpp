@@ -279,7 +279,7 @@ bool Work::wait(std::chrono::milliseconds timeout) {
   if (!done_.load(std::memory_order_acquire)) {
     std::unique_lock<std::mutex> guard(collecting_);
     if (!ended_) {
-      auto limit = timeout > kNoTimeout ? timeout : timeout_;
+      auto limit = timeout > kNoTimeout ? as_limit(timeout) : timeout_;
       tutti_status status = wait_for(limit);
       ended_ = true;
       guard.unlock();

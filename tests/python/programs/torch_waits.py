@@ -113,12 +113,15 @@ def test_interrupted(size, me):
 
 
 def test_time_limits(size, me):
-    """One that passes says who was waited for."""
-    brief = dist.new_group(timeout=datetime.timedelta(seconds=0.1))
+    """One that passes says who was waited for; one that never does is none."""
+    brief, endless = [dist.new_group(timeout=limit) for limit in (datetime.timedelta(seconds=0.1), datetime.timedelta(days=200000))]
     if me == 0:
         fails(RuntimeError, "recv with tag 7 waited 0.1", lambda: dist.recv(torch.zeros(1), 1, brief, tag=7))
         fails(RuntimeError, "for a message of rank 1", lambda: dist.recv(torch.zeros(1), 1, brief, tag=7))
         fails(RuntimeError, f"of any of {size - 1} ranks", lambda: dist.recv(torch.zeros(1), None, brief))
+    total = torch.ones(3)
+    dist.all_reduce(total, group=endless)
+    check("a sum without a time limit", total, torch.full((3,), float(size)))
 
 
 def test_failed_call(size, me):
