@@ -7,6 +7,7 @@
 #include <c10/core/CPUAllocator.h>
 #include <torch/version.h>
 
+#include <cstdint>
 #include <cstring>
 #include <new>
 
@@ -54,7 +55,9 @@ private:
   const std::weak_ptr<Job> job_;
 
   c10::DataPtr make(size_t bytes) const {
-    auto of = bytes >= LEAST_BYTES && bytes <= SIZE_MAX - HEAD_BYTES ? job_.lock() : nullptr;
+    if (bytes > PTRDIFF_MAX - HEAD_BYTES)
+      return c10::GetDefaultCPUAllocator()->allocate(bytes); // which is an error
+    auto of = bytes >= LEAST_BYTES ? job_.lock() : nullptr;
     void *memory = nullptr;
     if (of) {
       WithoutGil without;

@@ -17,6 +17,7 @@ import torch.distributed as dist
 import torch.multiprocessing as mp
 
 import tutti.torch
+from expect import fails
 from torch_train import check
 
 
@@ -140,6 +141,7 @@ def test_shared_tensors(size, me):
         kept += threads.map(lambda n: torch.full((1 << 16,), float(n)), range(20))
     loader = torch.utils.data.DataLoader(torch.ones(40, 1 << 14), batch_size=4, num_workers=2, multiprocessing_context="fork")
     assert sum(float(batch.sum()) for batch in loader) == 40 * (1 << 14)
+    fails(RuntimeError, "", lambda: torch.UntypedStorage(-1))
     tutti.torch.share_tensors(False)
     assert all((tensor == n).all() for n, tensor in enumerate(kept[5:]))
     kept.append(torch.ones(1 << 18))
