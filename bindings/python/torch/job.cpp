@@ -50,6 +50,7 @@ struct Boot {
   std::string turn;
   int rank, size;
   int times = 0;
+  std::string problem{}; // of the store, where it could not say who is missing
 };
 
 tutti_status allgather(void *user, const void *mine, void *all, size_t bytes, int64_t timeout_ns, char *missing,
@@ -66,10 +67,11 @@ tutti_status allgather(void *user, const void *mine, void *all, size_t bytes, in
       std::memcpy(static_cast<char *>(all) + r * bytes, each[r].data(), bytes);
     }
     return TUTTI_OK;
-  } catch (const std::exception &) {
+  } catch (const std::exception &error) {
     try {
       snprintf(missing, missing_size, "%s", missing_ranks(boot->store, name, boot->size).c_str());
-    } catch (const std::exception &) { // the store has gone, too
+    } catch (const std::exception &) { // the store has gone
+      boot->problem = std::string(": ") + error.what();
     }
     return TUTTI_ERR_TIMEOUT;
   }
@@ -186,8 +188,11 @@ Job::Job(c10::intrusive_ptr<c10d::Store> store, const std::string &turn, int ran
     status = tutti_context_set_interrupted(context, interrupted, nullptr);
   if (status == TUTTI_OK)
     status = tutti_context_progress(context);
-  if (status != TUTTI_OK)
-    fail(status);
+  if (status == TUTTI_OK)
+    return;
+  auto error = make_error(status, tutti_last_error() + state.problem);
+  tutti_context_destroy(context); // the others need not take this rank for alive
+  std::rethrow_exception(error);
 }
 
 Job::~Job() {

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <thread>
 
@@ -269,8 +270,32 @@ void stall(Calls &calls) {
   require(why.find("recv with tag 0 waited 0.1") != std::string::npos, "a message that stalls has no time limit");
 }
 
+// A store that goes when the job's boot asks it.
+class Gone : public Files {
+public:
+  using Files::Files;
+  bool check(const std::vector<std::string> &) override { throw std::runtime_error("the store is gone"); }
+  void wait(const std::vector<std::string> &keys, const milliseconds &) override {
+    if (keys[0].find("boot") != std::string::npos)
+      check(keys);
+  }
+};
+
+void lose_store(const std::string &folder) {
+  require(mkdir(folder.c_str(), 0700) == 0, "there is no folder for a rank");
+  WithoutGil without;
+  std::string why;
+  try {
+    join(c10::make_intrusive<Gone>(folder), 0, 1, LIMIT);
+  } catch (const std::runtime_error &error) {
+    why = error.what();
+  }
+  require(why.find("the store is gone") != std::string::npos, "nobody says that the store is gone");
+}
+
 void run(int rank, int rounds, const std::string &folder) {
   HoldsGil holds;
+  lose_store(folder + "/" + std::to_string(rank));
   auto store = c10::make_intrusive<Files>(folder);
   auto open = [&] {
     WithoutGil without;
