@@ -105,7 +105,11 @@ void Channel::begin_data() {
   if (to_ && fits(*to_, header_)) {
     into = to_->data;
   } else {
-    keeps_ = {header_, std::vector<char>(size_t(header_.bytes))};
+    try {
+      keeps_ = {header_, std::vector<char>(size_t(header_.bytes))};
+    } catch (const std::exception &) { // whose start then fails
+      tutti_comm_abort(comm, "there is no memory for a message that no recv takes");
+    }
     into = keeps_.data.data();
   }
   begin(into, header_.bytes, AWAITS_DATA);
