@@ -80,8 +80,25 @@ class Store:
     def __init__(self, *arguments, use_libuv=True, **named):
         if use_libuv:
             raise RuntimeError("use_libuv was requested but PyTorch was build without libuv support")
+    values = {}
+    def add(self, key, more):
+        self.values[key] = self.values.get(key, 0) + more
+        return self.values[key]
+    def set(self, key, value):
+        self.values[key] = value.encode()
+    def get(self, key):
+        return self.values[key]
 dist.TCPStore = Store
 assert _join.torchrun()[:2] == (1, 2)
+def tries(rank):
+    os.environ["RANK"] = str(rank)
+    boot = _join.torchrun()[2]
+    try:
+        return boot(b"of rank %d " % rank)
+    except KeyError as missing:
+        return str(missing)[-3:-1]
+Store.values.clear()
+assert [tries(0), tries(1), tries(1)] == ["/1", b"of rank 0 of rank 1 ", "/0"]
 meets = sys.modules["torch.distributed.rendezvous"]
 meets.TCPStore = lambda *arguments, **named: None
 for method in ("env://", "tcp://localhost:1"):

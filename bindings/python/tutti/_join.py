@@ -54,6 +54,7 @@ def torchrun() -> tuple[int, int, Callable[[bytes], bytes]] | None:
     store = dist.TCPStore(host, port, size, rank == 0 and not agents, limit, multi_tenant=True, **kind)
     _stores.append(store)
     prefix = f"tutti/{os.environ.get('TORCHELASTIC_RESTART_COUNT', '0')}"
+    prefix += f"/{store.add(f'{prefix}/turn/{rank}', 1)}"  # what an earlier try wrote is still there
     count = 0
 
     def allgather(mine: bytes) -> bytes:
