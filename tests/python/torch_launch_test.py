@@ -2,6 +2,7 @@
 """python -m tutti.torch: programs that say "gloo" run on tutti, as one process or several, and what they start, too."""
 import os
 import pathlib
+import pty
 import subprocess
 import sys
 import tempfile
@@ -114,6 +115,42 @@ for launcher, says, own, rank in (("first", "5", {}, 5), ("first", "6", {}, 5), 
     assert next(meets.rendezvous("env://")) == (None, rank, 7)
 """
 
+STARTS_BADLY = r"""
+import argparse, os, signal, subprocess, sys
+from tutti import _launch
+real, started = subprocess.Popen, []
+options = argparse.Namespace(nproc_per_node=2, nnodes=1, node_rank=0, master_port=1, master_addr="")
+sleeps = [sys.executable, "-c", "import time; time.sleep(100)"]
+def start(command, env):
+    if env["RANK"] == "1":
+        at_second()
+    started.append(real(command, env=env))
+    return started[-1]
+_launch.subprocess.Popen = start
+def at_second():
+    raise OSError("there are no more processes")
+try:
+    _launch.start(sleeps, options)
+    raise AssertionError("it has started")
+except OSError:
+    assert started.pop().wait(20) == -signal.SIGTERM
+def at_second():
+    os.kill(os.getpid(), signal.SIGTERM)
+assert _launch.run(sleeps, options) == 128 + signal.SIGTERM and len(started) == 2
+"""
+INTERRUPTED = r"""
+import time
+times = 0
+while True:
+    try:
+        print("ready", flush=True)
+        time.sleep(1 if times else 100)
+        break
+    except KeyboardInterrupt:
+        times += 1
+print("interrupted", times, flush=True)
+"""
+
 if not list(PACKAGE.glob("tutti/torch/_torch*.so")):
     print("skipped: the backend for PyTorch is not built here")
     sys.exit(77)
@@ -155,6 +192,28 @@ def test_two_nodes(folder):
 def test_a_failure_ends_all(folder):
     done = run("--nproc-per-node=2", folder / "program.py", "fails", code=5)
     assert "rank 1 ended with exit code 5" in done.stderr, done.stderr
+
+
+def test_cut_off(folder):
+    """Starting is: by a process that cannot be started, and by a signal."""
+    own = {**os.environ, "PYTHONPATH": str(PACKAGE)}
+    subprocess.run([PYTHON, "-c", STARTS_BADLY], timeout=100, check=True, env=own)
+
+
+def test_terminal(folder):
+    """Its Ctrl-C reaches a program once."""
+    (folder / "interrupted.py").write_text(INTERRUPTED)
+    process, terminal = pty.fork()
+    if process == 0:
+        os.environ["PYTHONPATH"] = str(PACKAGE)
+        os.execv(PYTHON, [PYTHON, "-m", "tutti.torch", "--nproc-per-node=1", str(folder / "interrupted.py")])
+    said = b""
+    while b"interrupted" not in said or not said.endswith(b"\n"):
+        said += os.read(terminal, 1000)
+        if said == b"ready\r\n":
+            os.write(terminal, b"\x03")
+    os.waitpid(process, 0)
+    assert b"interrupted 1" in said, said
 
 
 def test_off(folder):
@@ -209,7 +268,7 @@ def main():
         folder = pathlib.Path(name)
         (folder / "program.py").write_text(PROGRAM)
         (folder / "starts.py").write_text(STARTS)
-        for test in (test_launch, test_launcher, test_two_nodes, test_a_failure_ends_all, test_off,
+        for test in (test_launch, test_launcher, test_two_nodes, test_a_failure_ends_all, test_cut_off, test_terminal, test_off,
                      test_unknown_torch_stays_on_gloo, test_all_agree, test_all_choose_the_same, test_meeting,
                      test_children, test_arguments):
             test(folder)

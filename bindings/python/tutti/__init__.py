@@ -108,7 +108,7 @@ def empty(shape: "int | Sequence[int]", dtype: "numpy.typing.DTypeLike" = float)
 
     dtype = numpy.dtype(dtype)
     shape = (shape,) if isinstance(shape, int | numpy.integer) else tuple(shape)
-    count = math.prod(shape)
+    count = int(math.prod(shape))
     memory = world().context.alloc(count * dtype.itemsize)
     return numpy.frombuffer(memory, dtype=dtype, count=count).reshape(shape)
 

@@ -28,16 +28,30 @@ def start(command: Sequence[str], options: argparse.Namespace) -> list[Process]:
     environment = {**os.environ, **{name: str(value) for name, value in shared.items()}}
     environment.setdefault("OMP_NUM_THREADS", "1")
     environment.setdefault("USE_LIBUV", "0")  # torch's older store, which every build has
-    return [
-        subprocess.Popen(command, env={**environment, "RANK": str(node * count + n), "LOCAL_RANK": str(n)})
-        for n in range(count)
-    ]
+    started: list[Process] = []
+    try:
+        for n in range(count):
+            own = {"RANK": str(node * count + n), "LOCAL_RANK": str(n)}
+            started.append(subprocess.Popen(command, env={**environment, **own}))
+    except OSError:  # of processes, or memory, there are no more
+        end(started, signal.SIGTERM)
+        raise
+    return started
 
 
 def end(processes: Sequence[Process], how: int) -> None:
     for process in processes:
         if process.poll() is None:
             process.send_signal(how)
+
+
+def has_terminal() -> bool:
+    """Whether Ctrl-C reaches this process and those that it starts."""
+    try:
+        with open("/dev/tty", encoding="utf-8") as terminal:
+            return os.tcgetpgrp(terminal.fileno()) == os.getpgrp()
+    except OSError:
+        return False
 
 
 def wait(processes: Sequence[Process], first_rank: int) -> int:
@@ -60,11 +74,17 @@ def wait(processes: Sequence[Process], first_rank: int) -> int:
 
 
 def run(command: Sequence[str], options: argparse.Namespace) -> int:
-    processes = start(command, options)
+    processes: list[Process] = []
+    told: list[int] = []
 
     def passed_on(how: int, frame: object) -> None:
-        end(processes, how)
+        told.append(how)
+        if how != signal.SIGINT or not has_terminal():
+            end(processes, how)
 
     for how in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(how, passed_on)
+    processes += start(command, options)
+    for number in list(told):  # while they were started
+        end(processes, number)
     return wait(processes, (options.node_rank or 0) * len(processes))
