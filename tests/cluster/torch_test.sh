@@ -20,6 +20,12 @@ up 2 1 0
 ! command -v mpirun.openmpi >/dev/null || train openmpi mpirun openmpi 4 1,3 $digits
 ! command -v mpiexec.mpich >/dev/null || train mpich mpirun mpich 4 1,3 $digits
 ! bed slurm || train slurm srun pmix 4 1,3 $digits
+for launcher in openmpi mpich; do
+  command -v mpiexec.$launcher >/dev/null || continue
+  timeout -k 5 120 "$here/bed.sh" mpirun $launcher 4 1,3 env PYTHONPATH="$package" /usr/bin/python3 \
+    "$TUTTI_SOURCE/tests/python/programs/torch_twins.py" >"$work/said" 2>&1 || { cat "$work/said"; fail "twins, $launcher"; }
+  grep -q '^twins: right' "$work/said" || { cat "$work/said"; fail "twins, $launcher"; }
+done
 [ -s "$work/weights" ] || { echo "skipped: no launcher"; exit 77; }
 [ "$(sort -u "$work/weights" | wc -l)" = 1 ] || fail "other weights"
 bed bytes | awk '$1 < 1000000 { exit 1 }' || fail "a node has sent nothing"

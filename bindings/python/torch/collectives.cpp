@@ -158,6 +158,8 @@ Group::WorkPtr Group::alltoall_base(at::Tensor &output, at::Tensor &input, std::
 Group::WorkPtr Group::barrier(const c10d::BarrierOptions &options) {
   Draft draft(this, c10d::OpType::BARRIER, ":barrier", {}, {}, options.timeout);
   draft.start(tutti_barrier_start(draft.comm->comm, &draft.request));
+  if (auto twin = draft.comm->get_twin()) // behind a barrier all earlier calls are complete
+    draft.start(tutti_barrier_start(twin->comm, &draft.request));
   return draft.go();
 }
 

@@ -224,8 +224,7 @@ std::shared_ptr<Comm> Comm::next(const std::shared_ptr<Comm> &first) {
 }
 
 void Comm::break_twin(const char *error) {
-  auto other = twin_ ? twin_ : first_.lock();
-  if (other)
+  if (auto other = get_twin())
     tutti_comm_abort(other->comm, error);
 }
 

@@ -78,6 +78,8 @@ struct Comm {
   // That of the next call, since calls go to both in turn.
   static std::shared_ptr<Comm> next(const std::shared_ptr<Comm> &first);
   bool is_or_has(const std::shared_ptr<Comm> &other) const { return other.get() == this || (other && other == twin_); }
+  // The other of the two, from either; null: there is none.
+  std::shared_ptr<Comm> get_twin() const { return twin_ ? twin_ : first_.lock(); }
   // This one is broken, with that error: so is the other one.
   void break_twin(const char *error);
 

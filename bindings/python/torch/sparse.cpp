@@ -56,6 +56,8 @@ protected:
     return status == TUTTI_OK ? Work::wait_for(limit) : status;
   }
 
+  bool is_on_comm() const override { return !gathers_; }
+
 private:
   void request(tutti_status status) {
     if (status != TUTTI_OK)

@@ -204,12 +204,12 @@ void Work::complete(tutti_status status) {
 // The communicator is broken: the others end at once, too. The error stays that of the first.
 void Work::give_up(tutti_status status) {
   error_text = tutti_last_error();
+  bool broken = status != TUTTI_ERR_REFUSED && status != TUTTI_ERR_ARGUMENT && status != TUTTI_ERR_PLAN;
+  if (broken && callbacks && is_on_comm()) // a message's communicator is that of two ranks
+    comm_->break_twin(error_text.c_str());
   for (auto &request : requests)
     if (request)
       tutti_wait(&request);
-  bool broken = status != TUTTI_ERR_REFUSED && status != TUTTI_ERR_ARGUMENT && status != TUTTI_ERR_PLAN;
-  if (broken && callbacks) // a message's communicator is that of two ranks
-    comm_->break_twin(error_text.c_str());
 }
 
 bool Work::step(bool late, tutti_status *status) {

@@ -60,6 +60,7 @@ protected:
   // Whether its calls are complete, and with which status. late: they must be, or end with an error.
   virtual bool step(bool late, tutti_status *status);
   virtual tutti_status wait_for(std::chrono::milliseconds limit);
+  virtual bool is_on_comm() const { return true; } // what is under way
   std::string error_text; // instead of tutti's; "": tutti's
   const std::shared_ptr<Comm> &comm() const { return comm_; }
   bool has_future() const { return has_future_; }
