@@ -73,28 +73,26 @@ static bool make_copy(tutti_comm *comm, size_t bytes) {
 }
 
 /* Calls with gaps may touch all of it one after the other: it stays memory no longer than one needs it. */
-static void copy_blocks(tutti_comm *comm, const tt_call *call, int64_t begin, size_t bytes) {
-  const char *in = call->in;
-  if (!call->lists) {
+static void copy_blocks(tutti_comm *comm, const tt_run *run, const char *in, int64_t begin, size_t bytes) {
+  const tt_block_table *table = &run->blocks;
+  int64_t element = run->element_bytes ? run->element_bytes : (int64_t)tutti_type_size(run->type);
+  if (!table->in_count) { /* all of it */
     tt_copy(comm->calls.copy, in + begin, bytes);
     return;
   }
-  int64_t blocks = tt_call_block_count(comm, call, TT_IN), used = 0;
-  tt_block_walk walk = {0};
-  for (int64_t b = 0; b < blocks; b++) {
-    tt_block block;
-    tutti_status status = tt_call_next(comm, call, TT_IN, &walk, &block);
-    assert(status == TUTTI_OK); /* it was checked */
-    (void)status;
-    if (block.bytes > 0)
-      tt_copy(comm->calls.copy + (block.at - begin), in + block.at, (size_t)block.bytes);
-    used += block.bytes;
+  assert(table->kind == TT_TABLE_SQUARE && table->in_offset);
+  int64_t used = 0;
+  for (int64_t r = 0; r < comm->size; r++) {
+    int64_t at = table->in_offset[r] * element, length = table->in_count[r] * element;
+    if (length > 0)
+      tt_copy(comm->calls.copy + (at - begin), in + at, (size_t)length);
+    used += length;
   }
   comm->calls.copy_gaps = comm->calls.copy_gaps || (size_t)used < bytes / 2;
 }
 
 /* What `out` replaces is read from a copy; again, the copy is what is left of it. */
-static tutti_status copy_input(tutti_comm *comm, tt_operation *operation, const tt_call *call) {
+static tutti_status copy_input(tutti_comm *comm, tt_operation *operation, const char *in) {
   tt_bound *bound = operation->bound;
   int64_t begin = bound->places.begin[TT_IN];
   size_t bytes = (size_t)(bound->places.end[TT_IN] - begin);
@@ -104,7 +102,7 @@ static tutti_status copy_input(tutti_comm *comm, tt_operation *operation, const 
   if (!make_copy(comm, bytes))
     return tt_fail(TUTTI_ERR_MEMORY, "no memory to copy %zu bytes of input", bytes);
   if (!operation->copied)
-    copy_blocks(comm, call, begin, bytes);
+    copy_blocks(comm, &bound->run, in, begin, bytes);
   operation->copied = true;
   bound->run.in = (const void *)((uintptr_t)comm->calls.copy - (uintptr_t)begin);
   return TUTTI_OK;
@@ -127,7 +125,7 @@ static inline bool is_ready(const tutti_comm *comm, const tt_bound *bound) {
 
 static tutti_status start(tutti_comm *comm, const tt_call *call, tt_operation *operation) {
   tt_bound *bound = operation->bound;
-  tutti_status status = bound->copies ? copy_input(comm, operation, call) : TUTTI_OK;
+  tutti_status status = bound->copies ? copy_input(comm, operation, call->in) : TUTTI_OK;
   if (status == TUTTI_OK && !is_ready(comm, bound))
     status = renew(comm, bound);
   if (status == TUTTI_OK && comm->calls.tally)
