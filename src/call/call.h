@@ -178,7 +178,6 @@ tutti_status tt_comm_watch(tutti_comm *comm, tt_spent *spent);
 tutti_status tt_tally_foresee(tutti_comm *comm, const tt_bound *bound);
 
 /* ---- side.c ---- */
-enum { TT_SIDE_CHANNELS = 31 }; /* of a plan that a persistent request can run */
 /* Gives a persistent request, which is bound, a side communicator and its executor there. */
 tutti_status tt_side_make(tutti_request *request);
 /* The persistent request goes: what its calls may still have to say of others' errors, the communicator says. */

@@ -156,7 +156,6 @@ static tutti_status compile(tutti_comm *comm, tt_compiled *of, const char *text)
   tutti_status status = tt_params_parse(text, &params);
   of->runs = text;
   if (status == TUTTI_OK) {
-    of->channels = params.channels;
     of->wide = params.acc_float32;
     of->single_copy = params.single_copy;
     status = compose(comm, of, &params);
@@ -184,8 +183,7 @@ static tutti_status make_compiled(tutti_comm *comm, const tt_entry_key *key, con
   }
   made->key = *key;
   tutti_status status = compile(comm, made, made->text);
-  bool passed = (status == TUTTI_ERR_PLAN && !made->refuted) || /* it does not know of this call: on no rank */
-                (status == TUTTI_OK && made->channels > TT_SIDE_CHANNELS); /* or not of its persistent form */
+  bool passed = status == TUTTI_ERR_PLAN && !made->refuted; /* it does not know of this call: on no rank */
   if (passed && !tt_authority_insists(choice->by)) {
     tt_plan_destroy(made->plan);
     made->plan = NULL;

@@ -158,8 +158,8 @@ static void announce(tutti_request *request) {
 static tutti_status check_lanes(const tt_plan *plan) {
   for (uint32_t n = 0; n < plan->lane_count; n++)
     if (plan->lane[n].id >= MOST_LANES)
-      return tt_fail(TUTTI_ERR_PLAN, "the parameters have a channel %d; a persistent request has at most %d",
-                     plan->lane[n].channel, TT_SIDE_CHANNELS);
+      return tt_fail(TUTTI_ERR_PLAN, "the parameters have a channel %d; a persistent request has at most 31",
+                     plan->lane[n].channel);
   return TUTTI_OK;
 }
 
