@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 
 #define PIECE_BYTES ((size_t)4 << 20) /* of a move: so much is there twice */
-enum { PAGE = 4096, USES = 2 };
+enum { PAGE = 4096, USES = 2, COUNT_MS = 100 };
 enum { MOVED_MOST = 16384 }; /* each is an area of the system's, which by default allows a process four times as many */
 
 static uint32_t in_file;   /* runs, about; under the lock */
@@ -60,9 +60,22 @@ static bool move_there(uint32_t first, uint32_t place) {
   return moved;
 }
 
+/* Runs are merged and cut: before one is refused they are counted, now and then. */
+static bool may_move(void) {
+  static uint32_t counted_ms;
+  uint32_t now_ms = in_file < MOVED_MOST ? 0 : tt_heap_now_ms();
+  if (in_file < MOVED_MOST || now_ms - counted_ms < COUNT_MS)
+    return in_file < MOVED_MOST;
+  counted_ms = now_ms;
+  in_file = 0;
+  for (uint32_t n = 0; n < tt_heap.used; n += tt_heap_of(n)->count)
+    in_file += tt_heap_of(n)->kind != HEAP_PRIVATE;
+  return in_file < MOVED_MOST;
+}
+
 static bool share(uint32_t first) {
   heap_granule *run = tt_heap_of(first);
-  if (run->kind == HEAP_FROZEN ? !tt_heap_place_may_leave() : in_file >= MOVED_MOST)
+  if (run->kind == HEAP_FROZEN ? !tt_heap_place_may_leave() : !may_move())
     return false;
   uint32_t count = run->count, place = tt_heap_place_take(count);
   if (place == HEAP_NONE)
