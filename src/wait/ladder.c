@@ -223,7 +223,7 @@ static int64_t sleep_at_most(tutti_comm *comm, const tt_executor *executor, tt_w
   executor->ops->prepare_sleep(executor, comm->context->outstanding == 0);
   sleep_for(comm->context, waiter->lets_go, longest_ns);
   int64_t woken = tt_clock_ns();
-  if (woken - now > longest_ns + STOPPED_NS)
+  if (!waiter->lets_go && woken - now > longest_ns + STOPPED_NS) /* else another thread may have had the context */
     waiter->began_ns += woken - now - longest_ns;
   return woken;
 }
