@@ -167,14 +167,18 @@ static tutti_status check_networks(const tt_tcp *self, const told *all) {
   for (int64_t r = count - 1; r >= 0; r--) {
     next = r + 1 < count && all[r].network != all[r + 1].network ? r + 1 : next;
     bool apart = next >= 0 && all[r].network != all[next].network;
-    if (apart && (is_out_of_reach(&all[r], &all[next]) || is_out_of_reach(&all[next], &all[r]))) {
+    int64_t poor = !apart                                 ? -1
+                   : is_out_of_reach(&all[r], &all[next]) ? r
+                   : is_out_of_reach(&all[next], &all[r]) ? next
+                                                          : -1;
+    if (poor >= 0) {
       char name[TT_TCP_NAME_BYTES];
-      tt_tcp_socket_name(&self->host[r].rail[0].address, name);
+      tt_tcp_socket_name(&self->host[poor].rail[0].address, name);
       return tt_fail(TUTTI_ERR_SYSTEM,
                      "tcp: ranks %" PRId64 " and %" PRId64 " are on different machines, but cannot reach each other: "
                      "rank %" PRId64 " has only loopback or the other's own address (%s); `tutti topo` says which NICs "
                      "there are, TUTTI_NICS chooses",
-                     r, next, r, name);
+                     r, next, poor, name);
     }
   }
   return TUTTI_OK;
@@ -184,9 +188,10 @@ static tutti_status hear_all(tt_tcp *self, const tt_between_config *config, cons
   tutti_status status = TUTTI_OK;
   for (int64_t r = 0; r < self->streams.rank_count && status == TUTTI_OK; r++)
     status = hear(&all[r], r, &self->host[r]);
-  take_own(self, config);
-  if (status == TUTTI_OK)
+  if (status == TUTTI_OK) {
+    take_own(self, config);
     status = check_families(self);
+  }
   return status == TUTTI_OK ? check_networks(self, all) : status;
 }
 
@@ -236,9 +241,10 @@ static tutti_status meet(tt_tcp *self, const tt_between_config *config, const tu
   unsigned char key[TT_TCP_KEY_BYTES];
   if (!all)
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for the addresses of %" PRId64 " ranks", boot->rank_count);
-  take_own(self, config);
-  if (status == TUTTI_OK)
+  if (status == TUTTI_OK) {
+    take_own(self, config);
     status = open_pipes(self, config);
+  }
   tell(config, status, port, &own);
   status = tt_streams_gather("tcp", boot, &own, all, sizeof(told), config->timeout_ns);
   if (status == TUTTI_OK)
