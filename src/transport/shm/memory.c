@@ -65,11 +65,11 @@ tutti_status tt_shm_cells_open(void *self, uint64_t id, const int64_t *ranks, in
   tutti_status status = check_ranks(shm, ranks, count);
   if (status != TUTTI_OK)
     return status;
+  if (bytes > shm->segment->bytes / (uint64_t)count)
+    return tt_fail(TUTTI_ERR_MEMORY, "the shared segment has no room for %" PRId64 " cells of %zu bytes", count, bytes);
   tt_shm_cells *cells = calloc(1, sizeof *cells);
   if (cells == NULL)
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for the handle of cells");
-  if (bytes > shm->segment->bytes / (uint64_t)count)
-    return tt_fail(TUTTI_ERR_MEMORY, "the shared segment has no room for %" PRId64 " cells of %zu bytes", count, bytes);
   uint64_t stride = tt_shm_round(bytes, TT_SHM_LINE);
   uint64_t size = sizeof(tt_shm_block) + (uint64_t)count * stride;
   tt_shm_object_spec object = {.kind = TT_SHM_CELLS,
