@@ -170,9 +170,10 @@ typedef enum mpi_state { NO_MPI, MPI_LOADED, MPI_BEGUN } mpi_state;
 
 /* Of an MPI in this process, whichever it is. What has been loaded for one library alone, as Python does, is found by
  * its file's name. */
-static void *find_initialized(void) {
+static void *find_initialized(bool *local) {
   static const char *const files[] = {"libmpi.so.40", "libmpich.so.12", "libmpi.so.12", "libmpi.so.80"};
   void *symbol = dlsym(RTLD_DEFAULT, "MPI_Initialized");
+  *local = symbol == NULL;
   for (size_t n = 0; n < TT_COUNT(files) && symbol == NULL; n++) {
     void *library = dlopen(files[n], RTLD_LAZY | RTLD_NOLOAD);
     if (library != NULL) {
@@ -186,11 +187,13 @@ static void *find_initialized(void) {
 static mpi_state find_mpi(void) {
   int (*initialized)(int *flag) = NULL;
   int flag = 0;
-  void *symbol = find_initialized();
+  bool local;
+  void *symbol = find_initialized(&local);
   if (symbol == NULL)
     return NO_MPI;
   memcpy(&initialized, &symbol, sizeof symbol);
-  return initialized(&flag) == 0 && flag != 0 ? MPI_BEGUN : MPI_LOADED;
+  bool begun = initialized(&flag) == 0 && flag != 0;
+  return begun ? MPI_BEGUN : local ? NO_MPI : MPI_LOADED; /* some library's that nobody may ever begin */
 }
 
 /* Where MPI has begun, it says the last word. */
