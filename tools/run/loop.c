@@ -17,8 +17,7 @@
 #include <unistd.h>
 
 #define FORCE_NS 2000000000
-#define TWICE_NS                                                                                                       \
-  50000000 /* a person does not say it again so soon; `timeout` signals the launcher and then its group */
+#define TWICE_NS 10000000 /* sooner it is once: `timeout` signals the launcher and then its group */
 
 enum { TIMED_OUT = 124, OWN_DESCRIPTORS = 3 };
 

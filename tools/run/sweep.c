@@ -9,6 +9,7 @@
 
 #include <ctype.h>
 #include <dirent.h>
+#include <errno.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -78,14 +79,14 @@ void run_forget_other(run_job *job, pid_t pid) {
       job->other[o] = 0;
 }
 
-/* false: there are none that may be ended. number 0: only looks. */
+/* false: there are none. number 0: only looks. */
 static bool signal_children(const run_job *job, int number) {
   DIR *processes = opendir("/proc");
   pid_t pid;
   bool any = false;
   while ((pid = next_child(processes)) != 0)
     if (!is_other(job, pid))
-      any = kill(pid, number) == 0 || any;
+      any = kill(pid, number) == 0 || errno != ESRCH || any;
   if (processes != NULL)
     closedir(processes);
   return any;
