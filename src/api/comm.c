@@ -16,6 +16,7 @@ static bool list_comm(tutti_context *context, tutti_comm *comm, uint64_t id) {
   if (comm->next)
     comm->next->before = comm;
   context->made.list = comm;
+  tt_comm_raise(context, id);
   tt_notes_make(context, id);
   return true;
 }

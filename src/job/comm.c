@@ -142,14 +142,20 @@ static void forget_epochs(const tutti_comm *comm) {
 }
 
 void tt_comm_bury(tutti_comm *comm) {
-  uint64_t *place = &comm->context->made.gone[comm->context->made.gone_count % TT_COMMS_GONE], before = *place;
   if (!comm->apart || !comm->ops->forget)
     return;
+  uint64_t *place = &comm->context->made.gone[comm->context->made.gone_count++ % TT_COMMS_GONE], before = *place;
   *place = tt_comm_base(comm);
-  if (comm->context->made.gone_count++ < TT_COMMS_GONE)
+  if (before == 0)
     return;
   comm->ops->forget(comm->transport, before, TT_COMMON_IDS); /* its lanes, later epochs and persistent requests */
   comm->ops->forget(comm->transport, before + UINT32_MAX + 1 - TT_LAST_IDS, TT_LAST_IDS); /* cells and notes */
+}
+
+void tt_comm_raise(tutti_context *context, uint64_t id) {
+  for (int n = 0; n < TT_COMMS_GONE; n++)
+    if (context->made.gone[n] == id << 32)
+      context->made.gone[n] = 0;
 }
 
 /* Executors follow when they are started: tt_operation_start. */

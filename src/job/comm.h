@@ -152,6 +152,8 @@ void tt_comm_close_epoch(const tutti_comm *comm);
 /* The communicator is destroyed: what other machines have sent for it is forgotten some communicators later, since more
  * may be on its way. */
 void tt_comm_bury(tutti_comm *comm);
+/* One with a number that was there before is made. */
+void tt_comm_raise(tutti_context *context, uint64_t id);
 /* Bytes of a slot, where the fullest machine has so many of the ranks; apart: there are several. */
 size_t tt_comm_slot_bytes(int64_t ranks, bool apart);
 /* Of those that persistent requests have; NULL: none. */
