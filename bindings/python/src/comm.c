@@ -140,7 +140,7 @@ static void comm_dealloc(PyObject *object) {
   py_comm *self = (py_comm *)object;
   PyObject *type, *value, *traceback;
   PyErr_Fetch(&type, &value, &traceback); /* of a call on it, which nothing else held */
-  if (self->of)
+  if (self->of && !self->of->left)
     close_comm(self);
   PyErr_Restore(type, value, traceback);
   Py_XDECREF(self->running);
@@ -264,6 +264,8 @@ static PyObject *comm_leave(py_comm *self, PyObject *unused) {
   (void)unused;
   if (self->of->calls == 0)
     close_comm(self);
+  else
+    self->of->left = true;
   Py_RETURN_NONE;
 }
 

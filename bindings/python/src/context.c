@@ -69,7 +69,7 @@ tutti_context *py_context_open(const py_context *self) {
 static void leave(py_context *self) {
   tutti_context *context = self->context;
   self->context = NULL;
-  if (self->process != getpid())
+  if (self->process != getpid() || self->left)
     return;
   PY_CALL_BEGIN;
   tutti_context_destroy(context);
@@ -86,6 +86,10 @@ static PyObject *context_close(py_context *self, PyObject *unused) {
   if (self->parts > 0) {
     PyErr_Format(PyExc_ValueError, "the context has %" PRId64 " communicators and blocks of memory; close them first",
                  self->parts);
+    return NULL;
+  }
+  if (self->calls > 0) {
+    PyErr_SetString(PyExc_ValueError, "a thread is in a call of the context");
     return NULL;
   }
   leave(self);
@@ -138,7 +142,7 @@ static int memory_buffer(PyObject *object, Py_buffer *view, int flags) {
 
 static void memory_dealloc(PyObject *object) {
   py_memory *self = (py_memory *)object;
-  if (self->of) {
+  if (self->of && !self->of->left) {
     PY_CALL_BEGIN;
     tutti_free(self->of->context, self->data);
     PY_CALL_END;

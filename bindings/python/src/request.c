@@ -219,9 +219,9 @@ static PyObject *request_start(py_request *self, PyObject *unused) {
   py_view_load(&self->out);
   keep_status(self, TUTTI_OK);
   self->runs = self->busy = true;
-  PY_CALL_BEGIN;
+  PY_COMM_CALL_BEGIN(self->comm);
   status = tutti_request_start(self->request);
-  PY_CALL_END;
+  PY_COMM_CALL_END(self->comm);
   self->busy = false;
   self->runs = status == TUTTI_OK;
   if (status != TUTTI_OK)

@@ -138,7 +138,7 @@ def _leave() -> None:
     """Calls under way may be what others wait for. After an error others may not make them."""
     global _world
     until = time.monotonic() + (0 if hasattr(sys, "last_type") else _PATIENCE_SECONDS)
-    while any(comm._under_way for comm in Comm._open()) and time.monotonic() < until:
+    while sum(comm._under_way for comm in Comm._open()) > 0 and time.monotonic() < until:
         time.sleep(0.001)
     for comm in Comm._open():
         comm._leave()

@@ -54,14 +54,21 @@ def torchrun() -> tuple[int, int, Callable[[bytes], bytes]] | None:
     store = dist.TCPStore(host, port, size, rank == 0 and not agents, limit, multi_tenant=True, **kind)
     _stores.append(store)
     prefix = f"tutti/{os.environ.get('TORCHELASTIC_RESTART_COUNT', '0')}"
-    prefix += f"/{store.add(f'{prefix}/turn/{rank}', 1)}"  # what an earlier try wrote is still there
+    turn = f"{prefix}/turn/{rank}"
+    prefix += f"/{store.add(turn, 1)}"  # what an earlier context wrote is still there
     count = 0
 
     def allgather(mine: bytes) -> bytes:
         nonlocal count
         count += 1
         store.set(f"{prefix}/{count}/{rank}", mine.hex())
-        return b"".join(bytes.fromhex(store.get(f"{prefix}/{count}/{r}").decode()) for r in range(size))
+        try:
+            return b"".join(bytes.fromhex(store.get(f"{prefix}/{count}/{r}").decode()) for r in range(size))
+        except Exception:  # others were late: a next try is the same turn, and finds nothing of this one
+            for n in range(1, count + 1):
+                store.delete_key(f"{prefix}/{n}/{rank}")
+            store.add(turn, -1)
+            raise
 
     return rank, size, allgather
 

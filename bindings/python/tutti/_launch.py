@@ -35,6 +35,10 @@ def start(command: Sequence[str], options: argparse.Namespace) -> list[Process]:
             started.append(subprocess.Popen(command, env={**environment, **own}))
     except OSError:  # of processes, or memory, there are no more
         end(started, signal.SIGTERM)
+        until = time.monotonic() + PATIENCE_SECONDS
+        while None in [process.poll() for process in started] and time.monotonic() < until:
+            time.sleep(0.02)
+        end(started, signal.SIGKILL)
         raise
     return started
 
@@ -77,14 +81,18 @@ def run(command: Sequence[str], options: argparse.Namespace) -> int:
     processes: list[Process] = []
     told: list[int] = []
 
+    def is_theirs(how: int) -> bool:  # Ctrl-C reaches them, too; who says it again says it to this process
+        return how == signal.SIGINT and has_terminal() and told.count(how) < 2
+
     def passed_on(how: int, frame: object) -> None:
         told.append(how)
-        if how != signal.SIGINT or not has_terminal():
+        if not is_theirs(how):
             end(processes, how)
 
     for how in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(how, passed_on)
     processes += start(command, options)
     for number in list(told):  # while they were started
-        end(processes, number)
+        if not is_theirs(number):
+            end(processes, number)
     return wait(processes, (options.node_rank or 0) * len(processes))
