@@ -83,10 +83,11 @@ static void prove(search *of, const char *text) {
     status = verify_work(of, &work);
   plan_work_close(&work);
   of->proven += status == TUTTI_OK;
-  of->failed += status == TUTTI_ERR_PLAN;
-  of->open += status != TUTTI_OK && status != TUTTI_ERR_PLAN;
+  bool open = status == TUTTI_ERR_MEMORY || status == TUTTI_ERR_UNSUPPORTED;
+  of->failed += status != TUTTI_OK && !open;
+  of->open += open;
   if (status != TUTTI_OK)
-    printf("%s  %s\n        %s\n", status == TUTTI_ERR_PLAN ? "FAILED" : "NOT PROVEN", text, tutti_last_error());
+    printf("%s  %s\n        %s\n", open ? "NOT PROVEN" : "FAILED", text, tutti_last_error());
 }
 
 /* ---- all ---- */
