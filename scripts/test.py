@@ -18,7 +18,7 @@ import xml.etree.ElementTree as xml
 ROOT = pathlib.Path(__file__).parents[1]
 ONCE = "|".join([  # long, and what they run is not compiled with sanitizers, or others run it there, too
     "^mpi/(comm|conform|export|faster|fortran|functions|mpirun|names|programs|start|stats|traps|transport|tune|wrap)$", "^mutants/",
-    "^system/(bench_launch|bench_mpi|digits|explain|many|media|pairs|regret|tune|verify_plan)$", "^tune/(bound|space)$", "^conformance/(counts|large|twin)$",
+    "^system/(bench_launch|bench_mpi|digits|explain|many|media|nodes|pairs|regret|tune|verify_plan)$", "^tune/(bound|space)$", "^conformance/(bits|counts|large|twin)$",
     "^property/pairs$", "^python/(ends|jobs|joined|kills|torch.*|types)$",
 ])
 STAGES = [  # preset, what it is, ctest's choice of tests (None: only build)
