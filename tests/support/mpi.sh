@@ -47,9 +47,9 @@ mpi_plain() {
   mpi=$1 ranks=$2
   shift 2
   case $mpi in
-  openmpi) timeout -k 5 240 mpirun.openmpi --allow-run-as-root --oversubscribe --mca mpi_yield_when_idle 1 \
+  openmpi) timeout -k 5 480 mpirun.openmpi --allow-run-as-root --oversubscribe --mca mpi_yield_when_idle 1 \
     -n "$ranks" "$@" ;;
-  mpich) timeout -k 5 240 mpiexec.hydra -n "$ranks" "$@" ;;
+  mpich) timeout -k 5 480 mpiexec.hydra -n "$ranks" "$@" ;;
   esac
 }
 
