@@ -13,7 +13,7 @@
 enum { PAGE = 4096, USES = 2, COUNT_MS = 100 };
 enum { MOVED_MOST = 16384 }; /* each is an area of the system's, which by default allows a process four times as many */
 
-static uint32_t in_file;   /* runs, about; under the lock */
+static uint32_t in_file;   /* runs at most, as far as is known; under the lock */
 static atomic_int lenders; /* calls that lend, or may: release as one ends, acquire before a frozen block moves */
 
 void tt_heap_set_run(uint32_t first) {
@@ -23,9 +23,6 @@ void tt_heap_set_run(uint32_t first) {
 
 static void set_kind(uint32_t first, heap_kind kind, uint32_t place) {
   heap_granule *run = tt_heap_of(first);
-  bool was = run->kind != HEAP_PRIVATE, is = kind != HEAP_PRIVATE;
-  in_file += is && !was ? 1 : 0;
-  in_file -= was && !is && in_file > 0 ? 1 : 0; /* a run may be cut in two meanwhile */
   run->kind = tt_heap_of(first + run->count - 1)->kind = (uint8_t)kind;
   run->place = place;
 }
@@ -60,7 +57,7 @@ static bool move_there(uint32_t first, uint32_t place) {
   return moved;
 }
 
-/* Runs are merged and cut: before one is refused they are counted, now and then. */
+/* Those that have moved are counted up; before one is refused, those that are still there are, now and then. */
 static bool may_move(void) {
   static uint32_t counted_ms;
   uint32_t now_ms = in_file < MOVED_MOST ? 0 : tt_heap_now_ms();
@@ -86,6 +83,7 @@ static bool share(uint32_t first) {
   }
   if (run->kind == HEAP_FROZEN)
     tt_heap_place_leave(run->place, count, run->taken);
+  in_file += run->kind == HEAP_PRIVATE;
   set_kind(first, HEAP_SHARED, place);
   run->taken = tt_heap_forks();
   tt_heap_set_run(first);
