@@ -64,14 +64,21 @@ static DIR *list_threads(const tt_shm_rank *rank) {
   return opendir(path);
 }
 
+/* 0: there are no more. */
+static pid_t next_thread(DIR *threads) {
+  pid_t thread = 0;
+  for (const struct dirent *entry; thread <= 0 && (entry = readdir(threads)) != NULL;)
+    thread = (pid_t)strtol(entry->d_name, NULL, 10);
+  return thread;
+}
+
 static tt_shm_sign ask_threads(const tt_shm_segment *segment, const tt_shm_rank *rank) {
   tt_shm_sign best = TT_SHM_GONE;
   DIR *threads = list_threads(rank);
   if (threads == NULL)
     return sign_of_error(errno);
-  for (const struct dirent *entry; best != TT_SHM_THERE && (entry = readdir(threads)) != NULL;) {
-    pid_t thread = (pid_t)strtol(entry->d_name, NULL, 10);
-    tt_shm_sign sign = thread > 0 ? ask_thread(segment, rank, thread) : TT_SHM_GONE;
+  for (pid_t thread; best != TT_SHM_THERE && (thread = next_thread(threads)) > 0;) {
+    tt_shm_sign sign = ask_thread(segment, rank, thread);
     best = sign > best ? sign : best;
   }
   closedir(threads);
@@ -81,10 +88,8 @@ static tt_shm_sign ask_threads(const tt_shm_segment *segment, const tt_shm_rank 
 pid_t tt_shm_find_thread(const tt_shm_rank *rank) {
   DIR *threads = list_threads(rank);
   pid_t found = 0;
-  for (const struct dirent *entry; threads != NULL && found == 0 && (entry = readdir(threads)) != NULL;) {
-    pid_t thread = (pid_t)strtol(entry->d_name, NULL, 10);
-    found = thread > 0 && read_word(rank, thread) == TT_SHM_THERE ? thread : 0;
-  }
+  for (pid_t thread; threads != NULL && found == 0 && (thread = next_thread(threads)) > 0;)
+    found = read_word(rank, thread) == TT_SHM_THERE ? thread : 0;
   if (threads != NULL)
     closedir(threads);
   return found;
