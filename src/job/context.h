@@ -90,8 +90,7 @@ struct tutti_context {
     tt_index by_number; /* the same */
     tt_index left;      /* numbers of those between machines that were destroyed: agree/notes.c */
     uint64_t next_number;
-    uint64_t
-        gone[TT_COMMS_GONE]; /* bases of the last ones that were destroyed: what comes for them is kept till then */
+    uint64_t gone[TT_COMMS_GONE]; /* bases of the last ones destroyed, for which more may come; 0: none */
     uint64_t gone_count;
     uint64_t lacks;  /* that this rank could not make */
     bool gives_up;   /* one was broken, and no call has ended well since */

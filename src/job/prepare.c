@@ -39,8 +39,8 @@ static tutti_status load(const tutti_context *context, tt_wisdom_found *found) {
   return status == TUTTI_OK && some ? pack(context, found) : status;
 }
 
-/* Of all that decides what is packed, besides the files: those of another machine are left alone. */
-/* Collectives count from the first of this build. */
+/* Of all that decides what is packed, besides the files: those of another machine are left alone.
+ * Collectives are numbered by this build. */
 static uint64_t hash_job(const tutti_context *context, const char *machine) {
   tt_region shape[TT_SHAPES];
   int64_t count = tt_shapes_list(context, shape), facts[] = {context->size, tt_wisdom_insists() != NULL, count};
@@ -49,8 +49,10 @@ static uint64_t hash_job(const tutti_context *context, const char *machine) {
     const int64_t each[] = {shape[n].rank_count, shape[n].node_count, shape[n].ranks_per_node, shape[n].nic_count};
     hash = tt_hash(hash, each, sizeof each);
   }
-  for (int c = 0; c < TT_COLLECTIVE_COUNT; c++)
-    hash = tt_hash(hash, tt_compose_info((tt_collective)c).name, strlen(tt_compose_info((tt_collective)c).name));
+  for (int c = 0; c < TT_COLLECTIVE_COUNT; c++) {
+    const char *name = tt_compose_info((tt_collective)c).name;
+    hash = tt_hash(hash, name, strlen(name));
+  }
   return hash;
 }
 
