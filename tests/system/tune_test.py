@@ -85,8 +85,8 @@ class Tuned(unittest.TestCase):
         self.assertLessEqual({8, 4096}, {task["bytes"] for task in tasks})
         for task in tasks:
             self.assertGreater(len(task["samples"]), 0)
-            times = [time for _, time, _ in task["samples"]]
-            self.assertEqual(times, sorted(times))
+            order = [(-rounds, time) for _, time, rounds in task["samples"]]
+            self.assertEqual(order, sorted(order))
             self.assertGreater(task["rules_ns"], 0)
 
     def test_what_the_user_has_set_is_not_taken_for_the_rules(self):

@@ -70,16 +70,23 @@ static bool read_sample(const json_t *from, tt_arena *arena, learn_sample *sampl
   return sample->text && sample->time_ns > 0;
 }
 
+/* Who left before the last round had lost to those that stayed, lucky as its few rounds may have been. */
 static void find_best(learn_cell *cell) {
+  int64_t most = ROUNDS_LEAST;
+  for (int64_t n = 0; n < cell->sample_count; n++)
+    most = cell->sample[n].rounds > most ? cell->sample[n].rounds : most;
   cell->best_ns = cell->worst_ns = cell->rules_ns;
   for (int64_t n = 0; n < cell->sample_count; n++) {
     const learn_sample *at = &cell->sample[n];
     cell->worst_ns = fmax(cell->worst_ns, at->time_ns);
-    if (at->rounds >= ROUNDS_LEAST && at->time_ns < cell->best_ns) {
+    if (at->rounds == most && at->time_ns < cell->best_ns) {
       cell->best_ns = at->time_ns;
       cell->best = at->time_ns < GAIN * cell->rules_ns ? at->text : "";
     }
   }
+  for (int64_t n = 0; n < cell->sample_count; n++)
+    if (cell->sample[n].rounds < most)
+      cell->sample[n].time_ns = fmax(cell->sample[n].time_ns, cell->best_ns);
 }
 
 static bool read_cell(const json_t *line, learn_book *book) {

@@ -39,7 +39,8 @@ typedef struct cell {
   int64_t count;             /* of those that are to be tried */
   const tt_sim_rates *rates; /* NULL: nothing is known */
   int64_t calls, start_ns, budget_ns;
-  double rules_ns; /* the last */
+  double rules_ns;             /* the last */
+  const char *sure[TUNE_SURE]; /* these have their rounds, whatever one try says */
   tt_random random;
 } cell;
 
@@ -68,10 +69,13 @@ static double score(const runner *at) {
   return at->count == 0 ? UNKNOWN * 100 : tune_ratios_median(at->ratio, at->count);
 }
 
+/* Who has stayed for more rounds comes first: what left after few may have been lucky in these. */
 static int by_score(const void *a, const void *b) {
   int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-  double left = score(&sorted_of->runner[x]), right = score(&sorted_of->runner[y]);
-  return left < right ? -1 : left > right ? 1 : x < y ? -1 : x > y;
+  const runner *left = &sorted_of->runner[x], *right = &sorted_of->runner[y];
+  if (left->count != right->count)
+    return left->count > right->count ? -1 : 1;
+  return score(left) < score(right) ? -1 : score(left) > score(right) ? 1 : x < y ? -1 : x > y;
 }
 
 static void sort(cell *of, int64_t count) {
@@ -156,6 +160,20 @@ static tutti_status screen_all(cell *of, double *reference_ns, int64_t *tried) {
   return status;
 }
 
+static void put_sure_first(cell *of, int64_t count) {
+  int64_t front = 0;
+  for (int64_t n = 0; n < count; n++) {
+    int64_t at = of->order[n];
+    const runner *one = &of->runner[at];
+    for (int s = 0; s < TUNE_SURE; s++)
+      if (one->count > 0 && of->sure[s] && strcmp(one->params, of->sure[s]) == 0) {
+        memmove(of->order + front + 1, of->order + front, (size_t)(n - front) * sizeof *of->order);
+        of->order[front++] = at;
+        break;
+      }
+  }
+}
+
 static tutti_status screen(cell *of, int64_t *tried) {
   double *reference_ns = calloc((size_t)(of->count / REFERENCE_EVERY) + 1, sizeof *reference_ns);
   if (!reference_ns)
@@ -166,6 +184,7 @@ static tutti_status screen(cell *of, int64_t *tried) {
     of->runner[of->order[n]].ratio[0] /= reference_near(reference_ns, count, n / REFERENCE_EVERY);
   free(reference_ns);
   sort(of, *tried);
+  put_sure_first(of, *tried);
   return status;
 }
 
@@ -268,9 +287,11 @@ static tutti_status find_rules(cell *of, const tt_task *task, tune_result *resul
   uint64_t identity;
   snprintf(result->rules, sizeof result->rules, "%s", tutti_comm_last_params(of->all->target));
   tutti_status status = tt_candidate_identify(task, result->rules, &identity);
-  for (int64_t n = of->space.count - 1; n >= 0 && status == TUTTI_OK; n--)
-    if (of->space.candidate[n].identity == identity)
-      of->space.candidate[n] = of->space.candidate[--of->space.count];
+  int64_t kept = 0;
+  for (int64_t n = 0; n < of->space.count && status == TUTTI_OK; n++)
+    if (of->space.candidate[n].identity != identity)
+      of->space.candidate[kept++] = of->space.candidate[n];
+  of->space.count = status == TUTTI_OK ? kept : of->space.count;
   return status;
 }
 
@@ -363,6 +384,7 @@ static tutti_status take_texts(const tt_task *task, const char *const *params, i
 tutti_status tune_cell_race(tune_ranks *all, const tt_task *task, int64_t budget_ns, const char *const *params,
                             int64_t count, tune_result *result) {
   cell of = {.all = all, .task = task, .start_ns = tt_clock_ns(), .budget_ns = budget_ns};
+  memcpy(of.sure, params, (size_t)(count < TUNE_SURE ? count : TUNE_SURE) * sizeof *params);
   *result = (tune_result){.tried = 0};
   tt_arena_init(&result->arena);
   tutti_status status = take_texts(task, params, count, &of.space);

@@ -6,6 +6,7 @@
 
 #include "tune/tune.h"
 
+#define TUNE_SURE 2
 #define TUNE_FAR 3.0 /* times the best prediction: what is not tried. The model is never that wrong */
 
 /* How many times the reference's time a candidate took; where a longer vector is measured, the first guess. */
@@ -35,7 +36,7 @@ typedef struct tune_result {
   int64_t tried;       /* at least once */
   double others;       /* processors that other programs used meanwhile */
   bool disturbed;      /* by them: nothing is known */
-  tune_sample *sample; /* the fastest that were tried, the fastest first */
+  tune_sample *sample; /* the fastest that were tried: of most rounds first, of as many rounds the fastest first */
   int64_t sample_count;
   tt_arena arena;
 } tune_result;
@@ -46,7 +47,7 @@ void tune_result_finish(tune_result *result);
  * of this one. */
 tutti_status tune_cell_run(tune_ranks *all, const tt_task *task, const tt_sim_rates *rates, int64_t budget_ns,
                            tune_guesses *guesses, tune_result *result);
-/* Only these candidates. */
+/* Only these candidates; the first two of them are tried in any case. */
 tutti_status tune_cell_race(tune_ranks *all, const tt_task *task, int64_t budget_ns, const char *const *params,
                             int64_t count, tune_result *result);
 

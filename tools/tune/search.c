@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #define RACE_NS 1000000000
-#define RACERS 6 /* of each end of a gap: the fastest that were tried there */
+#define RACERS 6 /* of each end of a gap: those that stayed longest there */
 
 typedef struct lead {
   const tune_options *options;
@@ -214,12 +214,13 @@ static tutti_status refine(lead *of, const gap *between, tt_region low, tt_regio
 static tutti_status refine_gap(lead *of, const tt_region *low, const tt_region *high, const tune_result *end) {
   gap between = {.count = 0};
   const char *winner[] = {winner_at(of, low), winner_at(of, high)};
-  for (int n = 0; n < 2; n++) {
+  for (int n = 0; n < 2; n++)
     if (winner[n])
       add_racer(&between, winner[n]);
-    for (int64_t s = 0; s < end[n].sample_count && s < RACERS; s++)
-      add_racer(&between, end[n].sample[s].params);
-  }
+  for (int64_t s = 0; s < RACERS; s++)
+    for (int n = 0; n < 2; n++)
+      if (s < end[n].sample_count && end[n].sample[s].rounds > 1)
+        add_racer(&between, end[n].sample[s].params);
   return refine(of, &between, *low, *high);
 }
 
