@@ -88,6 +88,7 @@ class Tuned(unittest.TestCase):
             order = [(-rounds, time) for _, time, rounds in task["samples"]]
             self.assertEqual(order, sorted(order))
             self.assertGreater(task["rules_ns"], 0)
+            self.assertEqual(task["winner"], self.winners()[task["bytes"]])
 
     def test_what_the_user_has_set_is_not_taken_for_the_rules(self):
         os.environ["TUTTI_PARAMS"] = "ring"

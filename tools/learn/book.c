@@ -70,23 +70,24 @@ static bool read_sample(const json_t *from, tt_arena *arena, learn_sample *sampl
   return sample->text && sample->time_ns > 0;
 }
 
-/* Who left before the last round had lost to those that stayed, lucky as its few rounds may have been. */
-static void find_best(learn_cell *cell) {
+/* winner: what `tutti tune` was sure of; NULL: the line is of an older one, and of those that stayed for all rounds the
+ * fastest is the best. All others have lost to it, lucky as their few rounds may have been. */
+static void find_best(learn_cell *cell, const char *winner) {
   int64_t most = ROUNDS_LEAST;
+  cell->best_ns = cell->worst_ns = cell->rules_ns;
   for (int64_t n = 0; n < cell->sample_count; n++)
     most = cell->sample[n].rounds > most ? cell->sample[n].rounds : most;
-  cell->best_ns = cell->worst_ns = cell->rules_ns;
   for (int64_t n = 0; n < cell->sample_count; n++) {
     const learn_sample *at = &cell->sample[n];
-    cell->worst_ns = fmax(cell->worst_ns, at->time_ns);
-    if (at->rounds == most && at->time_ns < cell->best_ns) {
-      cell->best_ns = at->time_ns;
-      cell->best = at->time_ns < GAIN * cell->rules_ns ? at->text : "";
-    }
+    double beat_ns = cell->best[0] ? cell->best_ns : GAIN * cell->rules_ns;
+    bool won = winner ? strcmp(at->text, winner) == 0 : at->rounds == most && at->time_ns < beat_ns;
+    cell->best_ns = won ? at->time_ns : cell->best_ns;
+    cell->best = won ? at->text : cell->best;
   }
-  for (int64_t n = 0; n < cell->sample_count; n++)
-    if (cell->sample[n].rounds < most)
-      cell->sample[n].time_ns = fmax(cell->sample[n].time_ns, cell->best_ns);
+  for (int64_t n = 0; n < cell->sample_count; n++) {
+    cell->sample[n].time_ns = fmax(cell->sample[n].time_ns, cell->best_ns);
+    cell->worst_ns = fmax(cell->worst_ns, cell->sample[n].time_ns);
+  }
 }
 
 static bool read_cell(const json_t *line, learn_book *book) {
@@ -106,7 +107,7 @@ static bool read_cell(const json_t *line, learn_book *book) {
   cell->sample = tt_arena_alloc(&book->arena, json_array_size(samples) + 1, sizeof *cell->sample);
   for (size_t n = 0; n < json_array_size(samples) && cell->sample; n++)
     cell->sample_count += read_sample(json_array_get(samples, n), &book->arena, &cell->sample[cell->sample_count]);
-  find_best(cell);
+  find_best(cell, json_string_value(json_object_get(line, "winner")));
   return true;
 }
 

@@ -1,9 +1,9 @@
 /* tools/tune/samples.c - a line of JSON for each task:
  *
  *   {"machine": "0123456789abcdef", "collective": "allreduce", "ranks": 8, "nodes": 1, "ranks_per_node": 8, "nics": 1,
- *    "bytes": 4096, "rules": "linear", "rules_ns": 15000, "samples": [["[8:star]", 12000, 24], ...]}
+ *    "bytes": 4096, "rules": "linear", "rules_ns": 15000, "winner": "[8:star]", "samples": [["[8:star]", 12000, 24], ...]}
  *
- * A sample is the parameters, the time of a call and the rounds that this is the median of. All up to the length is the
+ * The winner is that of the wisdom: the rules, too, where nothing is surely faster. A sample is the parameters, the time of a call and the rounds that this is the median of. All up to the length is the
  * line's key: lines of one key are of one task, and the last takes the place of the others. Nothing else of the file is
  * read here, so that a line that is wrong stops nobody. */
 #include "samples.h"
@@ -41,7 +41,8 @@ static bool put_text(FILE *file, const char *text) {
 
 static bool put_line(FILE *file, const char *key, const tune_result *result) {
   bool good = fprintf(file, "%s \"rules\": ", key) > 0 && put_text(file, result->rules) &&
-              fprintf(file, ", \"rules_ns\": %.0f, \"samples\": [", result->rules_ns) > 0;
+              fprintf(file, ", \"rules_ns\": %.0f, \"winner\": ", result->rules_ns) > 0 &&
+              put_text(file, result->params) && fputs(", \"samples\": [", file) >= 0;
   for (int64_t n = 0; n < result->sample_count && good; n++) {
     const tune_sample *at = &result->sample[n];
     good = fputs(n ? ", [" : "[", file) >= 0 && put_text(file, at->params) &&
