@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 TUTTI = str(pathlib.Path(os.environ["TUTTI_BIN"]) / "tutti")
 DEADLINE_S = 120
@@ -91,11 +92,13 @@ class Tuned(unittest.TestCase):
             self.assertEqual(task["winner"], self.winners()[task["bytes"]])
 
     def test_what_the_user_has_set_is_not_taken_for_the_rules(self):
-        os.environ["TUTTI_PARAMS"] = "ring"
-        self.addCleanup(os.environ.pop, "TUTTI_PARAMS")
-        self.tune("allreduce", "-n", "2", "--sizes", "8", "--busy")
-        task, = self.samples()
-        self.assertNotEqual(task["rules"], "ring")
+        profile = self.path.with_name("profile.json")
+        profile.write_text('{"name": "mine", "rules": [{"collective": "allreduce", "params": "ring"}]}')
+        for name, value in ("TUTTI_PARAMS", "ring"), ("TUTTI_PROFILE", str(profile)):
+            with self.subTest(name), unittest.mock.patch.dict(os.environ, {name: value}):
+                self.tune("allreduce", "-n", "2", "--sizes", "8", "--busy", "--again")
+                task, = self.samples()
+                self.assertNotEqual(task["rules"], "ring")
 
     def test_samples_that_cannot_be_kept_stop_nothing(self):
         self.path.with_name("wisdom.samples.jsonl").mkdir()

@@ -67,10 +67,12 @@ static tutti_status run_lead(tune_ranks *all, tune_options *options, files *of) 
   return status;
 }
 
-/* What is measured is compared with the rules, and no plan is proved first; before any option is read. */
+/* What is measured is compared with the rules that ship, as jobs have them, and no plan is proved first; before any
+ * option is read. */
 static void forget_variables(void) {
   setenv("TUTTI_WISDOM", "off", 1);
   unsetenv("TUTTI_PARAMS");
+  unsetenv("TUTTI_PROFILE");
   unsetenv("TUTTI_VERIFY");
   unsetenv("TUTTI_TIMEOUT"); /* the others wait while rank 0 computes */
 }
