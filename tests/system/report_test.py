@@ -101,6 +101,10 @@ class Reported(unittest.TestCase):
         text, _ = self.report(winner("allreduce", 64, "linear", ranks=32))
         self.assertIn("No picture: 32 ranks; a page draws up to 16, tutti plan --svg up to 64", text)
 
+    def test_nothing_is_made_of_what_is_not_drawn(self):
+        text, _ = self.report(winner("allreduce", 64, "form=later [core:star]", ranks=32))
+        self.assertIn("No picture: 32 ranks; a page draws up to 16", text)  # nobody has looked for the form
+
     def test_nothing_comes_from_elsewhere(self):
         text, links = self.report()
         self.assertFalse({"script", "link", "iframe", "object"} & set(links.tags))

@@ -67,21 +67,28 @@ int64_t report_picture_of(const tt_wisdom *wisdom, int64_t number) {
 
 static tutti_status draw_plan(void *work, FILE *to) { return plan_picture_svg(work, to); }
 
+/* Before anything is made for so many ranks. */
+static tutti_status check_shape(const tt_region *shape) {
+  if (!report_is_even(shape))
+    return tt_fail(TUTTI_ERR_UNSUPPORTED, "wisdom does not say how many ranks each of the nodes has");
+  if (shape->rank_count > DRAWN)
+    return tt_fail(TUTTI_ERR_UNSUPPORTED, "%" PRId64 " ranks; a page draws up to %d, tutti plan --svg up to %d",
+                   shape->rank_count, DRAWN, TT_DRAW_RANKS);
+  return TUTTI_OK;
+}
+
 /* A plan that this version does not make is left out, with the reason. */
 static tutti_status put_plan(const tt_winner *winner, FILE *out) {
   plan_options options;
-  plan_work work;
+  plan_work work = {.plan_count = 0};
   plan_subject_init("report", &options);
   options.as_job = true;
   options.problem.collective = winner->region.collective;
   options.problem.rank_count = winner->region.rank_count;
   options.node_count = winner->region.node_count;
-  tutti_status status = plan_work_open(&options, winner->text, &work);
-  if (status == TUTTI_OK && !report_is_even(&winner->region))
-    status = tt_fail(TUTTI_ERR_UNSUPPORTED, "wisdom does not say how many ranks each of the nodes has");
-  if (status == TUTTI_OK && winner->region.rank_count > DRAWN)
-    status = tt_fail(TUTTI_ERR_UNSUPPORTED, "%" PRId64 " ranks; a page draws up to %d, tutti plan --svg up to %d",
-                     winner->region.rank_count, DRAWN, TT_DRAW_RANKS);
+  tutti_status status = check_shape(&winner->region);
+  if (status == TUTTI_OK)
+    status = plan_work_open(&options, winner->text, &work);
   if (status == TUTTI_OK)
     status = plan_work_lower(&work, DRAWN);
   if (status == TUTTI_OK)
