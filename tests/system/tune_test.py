@@ -138,6 +138,27 @@ class Tuned(unittest.TestCase):
         if answer["authority"] == "learned":
             self.assertIn(answer["chosen"], texts)
 
+    def write_samples(self, tasks):
+        """As if they had been measured on this machine, of broadcasts where the rules take 100 ns."""
+        self.tune("barrier", "-n", "2", "--busy")
+        usual = {"machine": json.loads(self.path.read_text())["machine"], "collective": "broadcast", "nodes": 1,
+                 "nics": 1, "rules": "linear", "rules_ns": 100}
+        with self.path.with_name("wisdom.samples.jsonl").open("a") as file:
+            for task in tasks:
+                file.write(json.dumps(dict(usual, ranks_per_node=task["ranks"], **task)) + "\n")
+
+    def learn(self):
+        """What `tutti tune` says that has measured, and so learns."""
+        return self.tune("barrier", "-n", "2", "--busy", "--again")
+
+    def test_what_the_nearest_is_scored_with_is_what_would_run(self):
+        self.write_samples({"ranks": 2 + n % 6, "bytes": 64 << n // 6,
+                            "samples": [[f"linear slice={n + 1}K", 50, 24], ["chain", 300, 24]]} for n in range(60))
+        self.learn()  # each cell has a best of its own, which no other cell has tried
+        lesson, = self.lessons("learned.all.json")
+        self.assertEqual(lesson["scores"]["nearest"], {"cells": 60, "right": 0, "regret": 6, "worst": 6})
+        self.assertNotEqual(lesson["by"], "nearest")
+
     def test_without_samples_there_is_nothing_to_learn(self):
         run = subprocess.run([TUTTI, "tune", "--learn", "-n", "2"], env=dict(os.environ, TUTTI_WISDOM=str(self.path)),
                              text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=DEADLINE_S)

@@ -142,17 +142,18 @@ static tutti_status learn(pupil *of) {
 
 /* ---- the nearest ---- */
 
-static int number_of(const learn_pool *pool, const char *text) {
-  int n = 0;
-  while (n + 1 < pool->count && strcmp(pool->text[n], text) != 0)
-    n++;
-  return strcmp(pool->text[n], text) == 0 ? n : 0;
+/* The pool has not all that was the best somewhere. */
+static double time_of(const learn_pool *pool, learn_cell *cell, const char *text) {
+  for (int k = 0; k < pool->count; k++)
+    if (strcmp(pool->text[k], text) == 0)
+      return cell->pool_ns[k];
+  return learn_cell_time(cell, NULL, text);
 }
 
 /* As tt_lesson_ask does. */
-static int ask_nearest(const pupil *of, const learn_cell *cell) {
+static const char *ask_nearest(const pupil *of, const learn_cell *cell) {
   double at[TT_FEATURES], other[TT_FEATURES], nearest = INFINITY;
-  int text = 0;
+  const char *text = "";
   tt_lesson_place(of->lesson, &cell->region, at);
   for (int64_t n = 0; n < of->count; n++) {
     double square = 0;
@@ -163,7 +164,7 @@ static int ask_nearest(const pupil *of, const learn_cell *cell) {
       square += (at[k] - other[k]) * (at[k] - other[k]);
     if (square < nearest) {
       nearest = square;
-      text = number_of(of->pool, of->cell[n]->best);
+      text = of->cell[n]->best;
     }
   }
   return text;
@@ -186,9 +187,9 @@ static tutti_status try_fold(pupil *of, bool *seen, int64_t fold, int64_t measur
   if (learn_svm_is_there())
     status = learn(of);
   for (int64_t n = fold; n < measured && status == TUTTI_OK; n += FOLDS) {
-    const learn_cell *cell = of->cell[n];
+    learn_cell *cell = of->cell[n];
     count_one(&score[TT_TEACHER_RULES], cell->rules_ns, cell->best_ns);
-    count_one(&score[TT_TEACHER_NEAREST], cell->pool_ns[ask_nearest(of, cell)], cell->best_ns);
+    count_one(&score[TT_TEACHER_NEAREST], time_of(of->pool, cell, ask_nearest(of, cell)), cell->best_ns);
     if (learn_svm_is_there())
       count_one(&score[TT_TEACHER_CLASSIFIER], cell->pool_ns[ask_classifier(of, cell)], cell->best_ns);
     if (cell->model)
