@@ -25,7 +25,7 @@
 #define VERSION 2
 #define RANKS_MOST INT32_MAX
 #define TEXT_MOST 511
-#define NUMBER_MOST 1e9 /* of what is computed with */
+#define NUMBER_MOST 1e12 /* of what is computed with, such as a time in ns over another */
 
 /* ---- life ---- */
 

@@ -159,6 +159,18 @@ class Tuned(unittest.TestCase):
         self.assertEqual(lesson["scores"]["nearest"], {"cells": 60, "right": 0, "regret": 6, "worst": 6})
         self.assertNotEqual(lesson["by"], "nearest")
 
+    def test_what_no_call_can_be_is_not_learned(self):
+        samples = [["binomial", 50, 24], ["chain", 1e18, 24]]
+        tasks = [{"ranks": 2 + n % 6, "bytes": 64 << n // 6, "samples": samples} for n in range(12)]
+        tasks[5]["samples"] = [["ring", 1, 24], ["linear slice=1K", 1e12, 24]]  # who does not know "ring" is far off
+        wrong = {"ranks": 3 << 30}, {"bytes": (1 << 63) - 1}, {"rules_ns": 1e18}, {"rules_ns": 0.1}
+        self.write_samples(tasks + [dict(dict(tasks[0], bytes=7), **one) for one in wrong])
+        for _ in range(2):  # what is written can be read
+            said = self.learn()
+            self.assertIn("\n  4 lines of samples were not understood\n", said)
+            self.assertNotIn("nothing was learned", said)
+            self.assertEqual(self.lessons()[0]["to"]["ranks"], 7)
+
     def test_without_samples_there_is_nothing_to_learn(self):
         run = subprocess.run([TUTTI, "tune", "--learn", "-n", "2"], env=dict(os.environ, TUTTI_WISDOM=str(self.path)),
                              text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=DEADLINE_S)

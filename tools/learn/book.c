@@ -2,6 +2,8 @@
  * is no reason to learn nothing: it is left out and counted. */
 #include "book.h"
 
+#include "tune/wisdom.h"
+
 #include <errno.h>
 #include <jansson.h>
 #include <math.h>
@@ -11,6 +13,7 @@
 
 #define ROUNDS_LEAST 4 /* one try may have been lucky */
 #define GAIN 0.98      /* what is not faster than that is left to the rules */
+#define NS_MOST 1e12   /* of a call */
 
 static tutti_status no_memory(void) { return tt_fail(TUTTI_ERR_MEMORY, "no memory for samples"); }
 
@@ -39,22 +42,19 @@ learn_cell *learn_book_add(learn_book *book, const tt_region *region) {
 
 /* ---- a line ---- */
 
+/* Of others, a lesson would have ratios with which nobody reads it. */
+static bool is_time(double time_ns) { return time_ns >= 1 && time_ns <= NS_MOST; }
+
 static bool read_region(const json_t *line, tt_region *region) {
-  const struct {
-    const char *member;
-    int64_t least, *value;
-  } rows[] = {{"bytes", 0, &region->bytes},
-              {"ranks", 1, &region->rank_count},
-              {"nodes", 1, &region->node_count},
-              {"ranks_per_node", 1, &region->ranks_per_node},
-              {"nics", 0, &region->nic_count}};
   const char *name = json_string_value(json_object_get(line, "collective"));
   region->collective = name ? tt_compose_find(name) : TT_COLLECTIVE_COUNT;
   bool good = region->collective < TT_COLLECTIVE_COUNT;
-  for (size_t n = 0; n < TT_COUNT(rows) && good; n++) {
-    const json_t *found = json_object_get(line, rows[n].member);
-    *rows[n].value = json_integer_value(found);
-    good = json_is_integer(found) && *rows[n].value >= rows[n].least;
+  for (size_t n = 0; n < TT_REGION_MEMBERS && good; n++) {
+    const tt_region_member *is = &tt_region_members[n];
+    const json_t *found = json_object_get(line, is->name);
+    int64_t value = json_integer_value(found);
+    *tt_region_value(region, is) = value;
+    good = json_is_integer(found) && value >= is->least && value <= is->most;
   }
   return good;
 }
@@ -67,7 +67,7 @@ static bool read_sample(const json_t *from, tt_arena *arena, learn_sample *sampl
   if (!text || tt_params_parse(text, &params) != TUTTI_OK)
     return false;
   sample->text = tt_arena_format(arena, "%s", text);
-  return sample->text && sample->time_ns > 0;
+  return sample->text && is_time(sample->time_ns);
 }
 
 /* winner: what `tutti tune` was sure of; NULL: the line is of an older one, and of those that stayed for all rounds the
@@ -95,7 +95,7 @@ static bool read_cell(const json_t *line, learn_book *book) {
   const char *rules = json_string_value(json_object_get(line, "rules"));
   double rules_ns = json_number_value(json_object_get(line, "rules_ns"));
   const json_t *samples = json_object_get(line, "samples");
-  if (!read_region(line, &region) || !rules || !(rules_ns > 0) || !json_is_array(samples) ||
+  if (!read_region(line, &region) || !rules || !is_time(rules_ns) || !json_is_array(samples) ||
       learn_book_find(book, &region))
     return false;
   learn_cell *cell = learn_book_add(book, &region);
