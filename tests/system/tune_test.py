@@ -171,6 +171,23 @@ class Tuned(unittest.TestCase):
             self.assertNotIn("nothing was learned", said)
             self.assertEqual(self.lessons()[0]["to"]["ranks"], 7)
 
+    def test_what_the_model_said_of_other_ranks_stays(self):
+        tasks = [{"ranks": 2 + n % 3, "bytes": 64 << n // 3, "samples": [["binomial", 50, 24]]} for n in range(12)]
+        self.write_samples(tasks)
+        self.learn()
+        path, point = self.path.with_name("learned.all.json"), "model 9 1 9 1 128: chain"
+        said = json.loads(path.read_text())
+        said["collectives"][0]["points"].append(point)
+        said["collectives"][0]["to"].update(ranks=9, ranks_per_node=9)
+        path.write_text(json.dumps(said))
+        self.learn()
+        lesson, = self.lessons("learned.all.json")
+        self.assertIn(point, lesson["points"])
+        self.assertEqual(lesson["to"]["ranks"], 9)
+        self.make_winners({})
+        answer = self.explain("broadcast", "128", "-n", "9")  # and who learned from that says what it said
+        self.assertEqual((answer["authority"], answer["chosen"]), ("learned", "binomial"))
+
     def test_without_samples_there_is_nothing_to_learn(self):
         run = subprocess.run([TUTTI, "tune", "--learn", "-n", "2"], env=dict(os.environ, TUTTI_WISDOM=str(self.path)),
                              text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=DEADLINE_S)

@@ -16,6 +16,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#define SLOWER 1.1 /* what the classifier did not say, than what it said */
+
 typedef struct learning {
   char path[TT_WISDOM_PATH + 32]; /* of the lessons */
   char path_of_all[TT_WISDOM_PATH + 32];
@@ -26,12 +28,37 @@ typedef struct learning {
 
 /* ---- what the file has ---- */
 
-static void recall_point(learn_book *book, const tt_point *point) {
+/* Of ranks that were not measured. How long each text was predicted to take is gone; the classifier learned from it. */
+static learn_cell *add_predicted(learn_book *book, const tt_lesson *before, const tt_region *region) {
+  const learn_pool *pool = &book->pool[region->collective];
+  const char *said = tt_lesson_ask(before, TT_TEACHER_CLASSIFIER, region);
+  learn_cell *cell = learn_book_add(book, region);
+  for (int k = 0; cell && k < pool->count; k++)
+    cell->pool_ns[k] = said && strcmp(pool->text[k], said) == 0 ? 1 : SLOWER;
+  if (cell)
+    cell->best_ns = 1;
+  return cell;
+}
+
+static bool recall_point(learn_book *book, const tt_lesson *before, const tt_point *point) {
+  if (!point->simulated)
+    return true;
   learn_cell *cell = learn_book_find(book, &point->region);
-  if (!cell || !point->simulated)
-    return;
+  if (!cell && !(cell = add_predicted(book, before, &point->region)))
+    return false;
   cell->model = point->text;
   cell->model_ns = learn_cell_time(cell, NULL, point->text);
+  return true;
+}
+
+static tutti_status recall(learning *of) {
+  bool good = true;
+  for (int64_t n = 0; good && of->before && n < of->before->count; n++) {
+    const tt_lesson *before = &of->before->lesson[n];
+    for (int64_t p = 0; good && p < before->point_count; p++)
+      good = recall_point(&of->book, before, &before->point[p]);
+  }
+  return good ? TUTTI_OK : tt_fail(TUTTI_ERR_MEMORY, "no memory for cells");
 }
 
 static tutti_status begin(const char *wisdom, const char *machine, bool again, learning *of) {
@@ -45,9 +72,8 @@ static tutti_status begin(const char *wisdom, const char *machine, bool again, l
   tutti_status status = learn_book_open(samples, machine, &of->book);
   if (status == TUTTI_OK && access(of->path_of_all, F_OK) == 0 && !again)
     status = tt_lessons_read(of->path_of_all, &of->before);
-  for (int64_t n = 0; status == TUTTI_OK && of->before && n < of->before->count; n++)
-    for (int64_t p = 0; p < of->before->lesson[n].point_count; p++)
-      recall_point(&of->book, &of->before->lesson[n].point[p]);
+  if (status == TUTTI_OK)
+    status = recall(of);
   return status == TUTTI_OK ? tt_lessons_create(machine, about, &of->made) : status;
 }
 

@@ -112,7 +112,7 @@ static tutti_status ask(asking *of, const tt_task *task, learn_cell *cell) {
   say_progress(&cell->region);
   if (cell->measured)
     learn_cell_fill(cell, task, pool);
-  else
+  else if (of->rates)
     predict_pool(of, task, pool, cell);
   tutti_status status = of->rates && !cell->model ? find_first(of, task, &cell->model) : TUTTI_OK;
   if (status == TUTTI_OK && cell->model && cell->measured)
@@ -157,7 +157,7 @@ static tutti_status ask_group(asking *of, const tt_fits *fits) {
   bool measured = false;
   of->rates = rates_for(fits, &shape);
   for (int64_t n = 0; n < of->book->count; n++)
-    measured = measured || is_of_shape(&of->book->cell[n].region, shape);
+    measured = measured || (of->book->cell[n].measured && is_of_shape(&of->book->cell[n].region, shape));
   if (of->rates && !measured)
     status = add_cells(of);
   share_time(of);
