@@ -107,20 +107,25 @@ const char *tt_wisdom_insists(void) {
                                     : NULL;
 }
 
-/* ---- lessons ---- */
+/* ---- files beside it ---- */
 
-static void put_beside(const char *wisdom, const char *name, char path[static TT_WISDOM_PATH + 32]) {
-  const char *slash = strrchr(wisdom, '/');
-  snprintf(path, TT_WISDOM_PATH + 32, "%.*s%s", slash ? (int)(slash + 1 - wisdom) : 0, wisdom, name);
+void tt_wisdom_beside(const char *wisdom, const char *name, char path[static TT_WISDOM_PATH + 32]) {
+  const char *slash = strrchr(wisdom, '/'), *file = slash ? slash + 1 : wisdom;
+  size_t length = strlen(file), stem = length > 5 && strcmp(file + length - 5, ".json") == 0 ? length - 5 : length;
+  bool usual = strcmp(file, "wisdom.json") == 0;
+  snprintf(path, TT_WISDOM_PATH + 32, "%.*s%s%s", (int)(file - wisdom) + (usual ? 0 : (int)stem), wisdom,
+           usual ? "" : ".", name);
 }
 
 void tt_lessons_path(const char *wisdom, char path[static TT_WISDOM_PATH + 32]) {
-  put_beside(wisdom, "learned.json", path);
+  tt_wisdom_beside(wisdom, "learned.json", path);
 }
 
 void tt_lessons_path_of_all(const char *wisdom, char path[static TT_WISDOM_PATH + 32]) {
-  put_beside(wisdom, "learned.all.json", path);
+  tt_wisdom_beside(wisdom, "learned.all.json", path);
 }
+
+/* ---- lessons ---- */
 
 /* Nobody names this file: one that is wrong is left alone. */
 static void load_lessons(tt_wisdom_found *found, const char *machine) {

@@ -15,6 +15,8 @@ enum { TT_WISDOM_PATH = 4096 };
 tutti_status tt_wisdom_find(const char *option, bool make, char path[static TT_WISDOM_PATH],
                             char machine[static TT_MACHINE_TEXT]);
 
+/* A file that belongs to the wisdom: of ".../wisdom.json" it is ".../name", of ".../PATH.json" ".../PATH.name". */
+void tt_wisdom_beside(const char *wisdom, const char *name, char path[static TT_WISDOM_PATH + 32]);
 /* The lessons of `tutti tune --learn`, beside the wisdom: learned.json has what jobs need, learned.all.json all. */
 void tt_lessons_path(const char *wisdom, char path[static TT_WISDOM_PATH + 32]);
 void tt_lessons_path_of_all(const char *wisdom, char path[static TT_WISDOM_PATH + 32]);

@@ -244,6 +244,8 @@ class Tuned(unittest.TestCase):
                              text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=DEADLINE_S)
         self.assertNotEqual(run.returncode, 0)
         self.assertIn("machine.json: line 2", run.stderr)
+        self.path = self.path.with_name("other.json")  # which has rates of its own
+        self.tune("barrier", "-n", "2", "--busy")
 
     def refused(self, text, *words):
         run = subprocess.run([TUTTI, "tune", *words], env=dict(os.environ, TUTTI_WISDOM=str(self.path)), text=True,

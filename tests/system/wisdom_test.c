@@ -377,6 +377,18 @@ static void ask(const tutti_boot *boot, void *argument) {
   leave_all(context, world);
 }
 
+static void test_files_of_one_folder_share_nothing(void **state) {
+  (void)state;
+  static const char *const files[][2] = {
+      {"/a/wisdom.json", "/a/learned.json"},   {"wisdom.json", "learned.json"}, {"/a/b.json", "/a/b.learned.json"},
+      {"/a.json/b", "/a.json/b.learned.json"}, {"b", "b.learned.json"},         {"/a/.json", "/a/.json.learned.json"}};
+  char found[TT_WISDOM_PATH + 32];
+  for (size_t n = 0; n < TT_COUNT(files); n++) {
+    tt_lessons_path(files[n][0], found);
+    assert_string_equal(found, files[n][1]);
+  }
+}
+
 /* ---- the machine ---- */
 
 static void expect_machine(const char *expected) {
@@ -472,6 +484,7 @@ int main(void) {
       cmocka_unit_test(test_a_named_file_that_is_wrong_is_an_error_on_all_ranks),
       cmocka_unit_test(test_a_winner_that_makes_no_plan_here_is_passed_over),
       cmocka_unit_test(test_a_changed_file_ends_the_start_or_changes_no_result),
+      cmocka_unit_test(test_files_of_one_folder_share_nothing),
       cmocka_unit_test(test_what_the_machine_is_was_found_out_once_since_it_started),
       cmocka_unit_test(test_many_machines_are_remembered),
       cmocka_unit_test(test_what_the_machine_is_is_kept_for_users_of_a_named_file_too),

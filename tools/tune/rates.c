@@ -13,8 +13,7 @@
 /* ---- the file ---- */
 
 void tune_rates_path(const char *wisdom, char path[static TUNE_RATES_PATH]) {
-  const char *slash = strrchr(wisdom, '/');
-  snprintf(path, TUNE_RATES_PATH, "%.*smachine.json", slash ? (int)(slash + 1 - wisdom) : 0, wisdom);
+  tt_wisdom_beside(wisdom, "machine.json", path);
 }
 
 tutti_status tune_rates_read(const char *wisdom, const char *machine, tt_fits **fits) {

@@ -8,7 +8,7 @@
 #include "job/job.h"
 
 /* Where the rates stand: beside the wisdom. */
-#define TUNE_RATES_PATH (TT_WISDOM_PATH + 16)
+#define TUNE_RATES_PATH (TT_WISDOM_PATH + 32)
 void tune_rates_path(const char *wisdom, char path[static TUNE_RATES_PATH]);
 /* What that file has of this machine; *fits NULL: nothing. */
 tutti_status tune_rates_read(const char *wisdom, const char *machine, tt_fits **fits);
