@@ -2,13 +2,15 @@
  *
  *     lock      <path>.lock, for as long as this takes; where locks do not work, as on some file systems, without
  *     merge     what stands in the file now, and over it what is new, in order
- *     replace   a new file beside it takes its name */
+ *     replace   a new file beside it takes its name; a signal that ends the process waits for that */
 #include "tune/store.h"
 #include "tune/wisdom.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -107,7 +109,7 @@ static bool put_all(FILE *file, const void *user) {
   return good;
 }
 
-tutti_status tt_store_replace(const char *path, tt_store_put put, const void *user) {
+static tutti_status replace(const char *path, tt_store_put put, const void *user) {
   char name[PATH + 16], real[PATH];
   const char *target = follow(path, real);
   snprintf(name, sizeof name, "%s.XXXXXX", target);
@@ -126,6 +128,15 @@ tutti_status tt_store_replace(const char *path, tt_store_put put, const void *us
     return TUTTI_OK;
   tutti_status status = cannot("write it", path);
   unlink(name);
+  return status;
+}
+
+tutti_status tt_store_replace(const char *path, tt_store_put put, const void *user) {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before); /* else Ctrl-C would leave the new file there, which nobody removes */
+  tutti_status status = replace(path, put, user);
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
   return status;
 }
 

@@ -1,10 +1,13 @@
 /* tune/wisdom_test.c - winners: files that come back as they were, files that are refused, jobs that write at once, and
  * the table in which calls are looked up. */
 #include "tune/file.h"
+#include "tune/store.h"
 #include "tune/testing.h"
 #include "tune/wisdom.h"
 
+#include <glob.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -121,6 +124,30 @@ static void test_a_link_to_a_file_stays_one(void **state) {
   tt_wisdom_destroy(one);
   tt_wisdom_destroy(both);
   tt_wisdom_destroy(back);
+}
+
+static bool put_and_end(FILE *file, const void *text) { return raise(SIGINT) == 0 && fputs(text, file) >= 0; }
+
+static void test_who_is_ended_while_it_writes_leaves_a_whole_file_alone(void **state) {
+  (void)state;
+  char pattern[160];
+  struct stat info;
+  glob_t others;
+  int status;
+  unlink(path);
+  pid_t job = fork();
+  if (job == 0) {
+    signal(SIGINT, SIG_DFL);
+    tt_store_replace(path, put_and_end, "all");
+    _exit(0);
+  }
+  assert_int_equal(waitpid(job, &status, 0), job);
+  assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGINT);
+  assert_int_equal(stat(path, &info), 0);
+  assert_int_equal(info.st_size, strlen("all"));
+  snprintf(pattern, sizeof pattern, "%s.??????", path);
+  assert_int_equal(glob(pattern, 0, NULL, &others), GLOB_NOMATCH);
+  unlink(path);
 }
 
 static void test_jobs_that_write_at_once_lose_nothing(void **state) {
@@ -363,6 +390,7 @@ int main(void) {
       cmocka_unit_test(test_rows_in_disorder_are_read_too),
       cmocka_unit_test(test_writing_again_adds_and_replaces),
       cmocka_unit_test(test_a_link_to_a_file_stays_one),
+      cmocka_unit_test(test_who_is_ended_while_it_writes_leaves_a_whole_file_alone),
       cmocka_unit_test(test_jobs_that_write_at_once_lose_nothing),
       cmocka_unit_test(test_files_of_others_are_left_alone),
       cmocka_unit_test(test_a_winner_knows_its_file_and_line),
