@@ -207,11 +207,12 @@ static int64_t sleep_after(const tutti_comm *comm, bool far, int64_t waited_ns, 
   return part < LEAST_SLEEP_NS ? 0 : part;
 }
 
-static void sleep_for(const tutti_context *context, tt_progress *lets_go, int64_t longest_ns) {
+/* When it woke; 0: nobody knows. */
+static int64_t sleep_for(const tutti_context *context, tt_progress *lets_go, int64_t longest_ns) {
   if (lets_go)
-    tt_progress_sleep(lets_go, longest_ns);
-  else
-    context->ops->wait(context->transport, tt_progress_shortened(tt_progress_of(context), longest_ns));
+    return tt_progress_sleep(lets_go, longest_ns);
+  context->ops->wait(context->transport, tt_progress_shortened(tt_progress_of(context), longest_ns));
+  return tt_clock_ns();
 }
 
 /* The time after that. The executor may have gone when others had the context meanwhile. A time limit is no limit of
@@ -221,11 +222,10 @@ static int64_t sleep_at_most(tutti_comm *comm, const tt_executor *executor, tt_w
                              int64_t now) {
   assert(longest_ns > 0);
   executor->ops->prepare_sleep(executor, comm->context->outstanding == 0);
-  sleep_for(comm->context, waiter->lets_go, longest_ns);
-  int64_t woken = tt_clock_ns();
-  if (!waiter->lets_go && woken - now > longest_ns + STOPPED_NS) /* else another thread may have had the context */
+  int64_t woken = sleep_for(comm->context, waiter->lets_go, longest_ns);
+  if (woken - now > longest_ns + STOPPED_NS)
     waiter->began_ns += woken - now - longest_ns;
-  return woken;
+  return waiter->lets_go ? tt_clock_ns() : woken;
 }
 
 static tutti_status spin(tutti_comm *comm, uint64_t number, bool far, tt_waiter *waiter) {

@@ -124,26 +124,30 @@ static void call_those_beside(tt_progress *progress) {
   pthread_cond_broadcast(&progress->finished);
 }
 
-static void sleep_in_transport(tt_progress *progress, int64_t longest_ns) {
+static int64_t sleep_in_transport(tt_progress *progress, int64_t longest_ns) {
   const tutti_context *context = progress->context;
   progress->sleeps = true;
   tt_progress_unlock(progress);
   context->ops->wait(context->transport, longest_ns);
+  int64_t woken = tt_clock_ns(); /* before another thread's call may keep the context */
   tt_progress_lock(progress);
   progress->sleeps = false;
   call_those_beside(progress);
+  return woken;
 }
 
-void tt_progress_sleep(tt_progress *progress, int64_t longest_ns) {
+int64_t tt_progress_sleep(tt_progress *progress, int64_t longest_ns) {
   const tutti_context *context = progress->context;
+  int64_t woken = 0;
   tt_progress_end_wait(progress);
   if (progress->depth > 1) /* within another call, which keeps the context */
     nanosleep(&(struct timespec){.tv_nsec = longest_ns < BESIDE_NS ? longest_ns : BESIDE_NS}, NULL);
   else if (context->machine.waits_beside && !progress->sleeps)
-    sleep_in_transport(progress, longest_ns);
+    woken = sleep_in_transport(progress, longest_ns);
   else
     sleep_beside(progress, longest_ns);
   tt_progress_begin_wait(progress);
+  return woken;
 }
 
 int64_t tt_progress_shortened(const tt_progress *progress, int64_t longest_ns) {

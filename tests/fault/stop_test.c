@@ -128,6 +128,58 @@ static void test_rank_stopped_at_any_moment_is_a_timeout(void **state) {
   }
 }
 
+/* ---- a stop is no part of a time limit ---- */
+
+static const tutti_transport_ops *usual;
+static int64_t stopped_ns; /* 0: not yet */
+
+static void stop_once(void *transport, int64_t longest_ns) {
+  int64_t began_ns = now_ns();
+  if (stopped_ns == 0) {
+    raise(SIGSTOP);
+    stopped_ns = now_ns() - began_ns;
+  }
+  usual->wait(transport, longest_ns);
+}
+
+static void stop_in_a_wait(const tutti_boot *boot, void *argument) {
+  const bool *threads = argument;
+  setenv("TUTTI_TIMEOUT", "300ms", 1);
+  setenv("TUTTI_PROGRESS", *threads ? "thread" : "", 1);
+  tutti_context *context;
+  tutti_comm *comm = join_all(boot, &context);
+  meet_all(context);
+  if (boot->rank == STOPPED) {
+    usual = context->ops;
+    tutti_transport_ops stops = *usual;
+    stops.wait = stop_once;
+    context->ops = &stops;
+    int64_t began_ns = now_ns();
+    tutti_status status = tutti_barrier(comm);
+    int64_t took_ns = now_ns() - began_ns;
+    context->ops = usual;
+    CHECK(stopped_ns > 0 && took_ns - stopped_ns >= 250000000); /* a sleep of it may be in both */
+    report(boot, status);
+    outcomes[STOPPED].calls++;
+  }
+  while (outcomes[STOPPED].calls == 0)
+    sched_yield();
+  leave_all(context, comm);
+}
+
+static void test_stop_is_no_part_of_a_time_limit(void **state) {
+  (void)state;
+  for (int n = 0; n < 2; n++) {
+    bool threads = n;
+    job started = start_job(2, stop_in_a_wait, &threads);
+    assert_int_equal(waitpid(started.pid[STOPPED], NULL, WUNTRACED), started.pid[STOPPED]);
+    nanosleep(&(struct timespec){.tv_sec = 1, .tv_nsec = 200000000}, NULL); /* how long it is stopped */
+    kill(started.pid[STOPPED], SIGCONT);
+    assert_int_equal(job_wait(&started), 0);
+    assert_outcome(STOPPED, TUTTI_ERR_TIMEOUT, "rank 0 has not come to it");
+  }
+}
+
 /* Rank 2 has opened its part and waits in a call, rank 1 stops in the middle of opening, rank 0 has not begun. */
 static void stop_under_lock(const tutti_boot *boot, void *argument) {
   const silence *of = argument;
@@ -228,6 +280,7 @@ int main(void) {
       FAULT_TEST(test_stopped_rank_is_named_under_a_timeout),
       FAULT_TEST(test_silence_alone_is_no_error),
       FAULT_TEST(test_rank_stopped_at_any_moment_is_a_timeout),
+      FAULT_TEST(test_stop_is_no_part_of_a_time_limit),
       FAULT_TEST(test_rank_stopped_while_it_opens_its_part_is_named),
       FAULT_TEST(test_abort_ends_calls_of_all_ranks_with_its_reason),
       FAULT_TEST(test_abort_reaches_ranks_that_were_not_met),
