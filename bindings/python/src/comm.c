@@ -122,10 +122,22 @@ static void close_comm(py_comm *self) {
   self->of->parts--;
 }
 
+/* Where tutti has no thread, two of the program's must not be in it at once. A handler of a signal is in the thread
+ * that waits. */
+static bool may_end_calls(const py_comm *self) {
+  bool may = self->of->calls == 0 || self->of->threads || py_asks || is_of_fork(self);
+  if (!may)
+    PyErr_SetString(PyExc_ValueError, "another thread is in a call of the context, which this one may end only with "
+                                      "a thread of tutti's: set TUTTI_PROGRESS=thread");
+  return may;
+}
+
 /* A call that is no request's would go on in what is freed, and the end of a request that waits below a handler of a
  * signal would never come. */
 static PyObject *comm_close(py_comm *self, PyObject *unused) {
   (void)unused;
+  if (self->comm && !may_end_calls(self))
+    return NULL;
   if (self->comm && !is_of_fork(self) && (py_asks || self->calls > 0)) {
     PyErr_SetString(PyExc_ValueError,
                     py_asks ? "a handler of a signal cannot close a communicator while a call waits; raise an exception"
@@ -175,7 +187,7 @@ static PyObject *comm_from_mpi4py(PyObject *type, PyObject *comm) {
 
 static PyObject *comm_abort(py_comm *self, PyObject *args) {
   const char *reason;
-  if (!PyArg_ParseTuple(args, "s:abort", &reason) || !py_comm_open(self))
+  if (!PyArg_ParseTuple(args, "s:abort", &reason) || !py_comm_open(self) || !may_end_calls(self))
     return NULL;
   PY_COMM_CALL_BEGIN(self);
   tutti_comm_abort(self->comm, reason);
@@ -297,7 +309,7 @@ static PyMethodDef comm_methods[] = {
      ">>> ring.neighbor_allgather(numpy.array([comm.rank]))\narray([[1]])\n"},
     {"abort", (PyCFunction)comm_abort, METH_VARARGS,
      "abort($self, reason, /)\n--\n\nGives the communicator up: what runs on it ends with an AbortedError on all "
-     "ranks.\n\n"
+     "ranks. A ValueError where another thread is in a call and tutti has no thread (TUTTI_PROGRESS=thread).\n\n"
      ">>> part = comm.split(0)\n>>> part.abort('enough')\n>>> part.barrier()\n"
      "Traceback (most recent call last):\ntutti.AbortedError: ...\n"},
     {"set_params", (PyCFunction)comm_set_params, METH_VARARGS,
@@ -313,7 +325,8 @@ static PyMethodDef comm_methods[] = {
      "does. Local.\n\n>>> comm.explain('allreduce', 8).authority.split(':')[0]\n'profile default.json'\n"},
     {"close", (PyCFunction)comm_close, METH_NOARGS,
      "close($self, /)\n--\n\nFrees the communicator. Local. What is under way ends with an AbortedError, here and on "
-     "the other ranks; a ValueError where a thread is in a call that is no request's.\n\n>>> comm.split(0).close()\n"},
+     "the other ranks; a ValueError where a thread is in a call that is no request's, or in any and tutti has no "
+     "thread.\n\n>>> comm.split(0).close()\n"},
     {NULL, NULL, 0, NULL}};
 
 static PyGetSetDef comm_members[] = {

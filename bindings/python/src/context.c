@@ -3,9 +3,16 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 /* ---- contexts ---- */
+
+static bool asks_for_thread(void) {
+  const char *how = getenv("TUTTI_PROGRESS");
+  return how && strcmp(how, "thread") == 0;
+}
 
 static PyObject *context_new(PyTypeObject *type, PyObject *args, PyObject *named) {
   static char *names[] = {"timeout", "boot", NULL};
@@ -23,6 +30,7 @@ static PyObject *context_new(PyTypeObject *type, PyObject *args, PyObject *named
   if (!self)
     return NULL;
   self->process = getpid();
+  self->threads = asks_for_thread();
   tutti_context_options options;
   tutti_context_options_init(&options);
   options.timeout_ns = (int64_t)llround(seconds * 1e9);
@@ -47,6 +55,7 @@ static PyObject *context_shared(PyObject *type, PyObject *unused) {
   if (!self)
     return NULL;
   self->process = getpid();
+  self->threads = true;
   PY_CALL_BEGIN;
   status = tutti_context_shared(&self->context);
   if (status == TUTTI_OK && self->context)

@@ -108,6 +108,7 @@ typedef struct py_context {
   int64_t parts;                        /* communicators and memory of it that are open */
   int64_t calls;                        /* that threads are in, and may wait in */
   pid_t process;                        /* that has joined the job: its forks end without leaving it */
+  bool threads;                         /* it has a thread of tutti's: any of the program's may call at any time */
   bool left;                            /* the program ends while a thread is in a call: nothing is freed any more */
 } py_context;
 

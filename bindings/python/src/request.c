@@ -119,9 +119,11 @@ static void test(py_request *self) {
   if (is_busy(self))
     return;
   self->busy = true;
+  self->comm->of->calls++;
   PY_CALL_BEGIN;
   status = tutti_test(&self->request, &done);
   PY_CALL_END;
+  self->comm->of->calls--;
   if (status != TUTTI_OK || done)
     end(self, status);
   self->busy = false;
@@ -181,6 +183,7 @@ static PyObject *request_watch(py_request *self, PyObject *bell) {
   status = tutti_context_progress(self->comm->of->context); /* one thread at a time: with the GIL */
   if (status != TUTTI_OK)
     return py_fail(status);
+  self->comm->of->threads = true;
   PyObject *before = self->bell;
   Py_INCREF(bell);
   self->bell = bell;

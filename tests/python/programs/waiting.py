@@ -6,6 +6,7 @@ import faulthandler
 import fcntl
 import gc
 import os
+import pathlib
 import signal
 import sys
 import tempfile
@@ -204,6 +205,30 @@ def closed_in_a_call():
     part.close()
 
 
+def without_a_thread():
+    """Of tutti's, nobody ends another thread's call: both would be in tutti."""
+    part, entered = comm.split(0), threading.Event()
+    refused = pathlib.Path(tempfile.gettempdir()) / f"tutti-refused-{os.getppid()}"
+
+    def end():
+        entered.wait()
+        for ends in (part.close, lambda: part.abort("enough")):
+            fails(ValueError, "set TUTTI_PROGRESS=thread", ends)
+        refused.touch()
+
+    if rank == 0:
+        usual = sys.getswitchinterval()
+        sys.setswitchinterval(1000)  # the other thread runs when the one that waits lets it, in the call
+        beside(lambda: (entered.set(), part.barrier()), end)
+        sys.setswitchinterval(usual)
+        refused.unlink()
+    else:
+        while not refused.exists():
+            time.sleep(0.01)
+        part.barrier()
+    part.close()
+
+
 async def told_that_another_gives_up():
     """Nobody but the loop waits."""
     part = comm.split(0)
@@ -260,6 +285,8 @@ def interrupted():
         assert f"rank {size - 1} was interrupted" in str(error), error
 
 
+if size > 1:
+    without_a_thread()  # an await starts one
 asyncio.run(late(0.2))
 asyncio.run(many_at_once())
 asyncio.run(cancelled())
