@@ -54,6 +54,8 @@ static void *with_head(void *memory, void *whole, size_t bytes, bool shared) {
 
 /* tutti may wait in both, so other threads have the GIL meanwhile. */
 static void give_back(const blocks *of, head *list) {
+  if (of->context->left)
+    return;
   PY_CALL_BEGIN;
   for (head *next; list; list = next) {
     next = list->is.next;

@@ -96,14 +96,14 @@ void py_part_remove(py_part *part) {
 static bool is_of_fork(const py_comm *self) { return self->of->process != getpid(); }
 
 /* What is under way ends with an error, and lets go of its memory; then all else that leans on it. A fork has none of
- * that. */
+ * that, and who has left frees nothing. */
 static void close_comm(py_comm *self) {
   tutti_comm *comm = self->comm;
   if (!comm)
     return;
   self->comm = NULL; /* for other threads, from here on */
   py_part_remove(&self->part);
-  if (is_of_fork(self)) {
+  if (is_of_fork(self) || self->of->left) {
     self->of->parts--;
     return;
   }
@@ -152,7 +152,7 @@ static void comm_dealloc(PyObject *object) {
   py_comm *self = (py_comm *)object;
   PyObject *type, *value, *traceback;
   PyErr_Fetch(&type, &value, &traceback); /* of a call on it, which nothing else held */
-  if (self->of && !self->of->left)
+  if (self->of)
     close_comm(self);
   PyErr_Restore(type, value, traceback);
   Py_XDECREF(self->running);

@@ -86,6 +86,8 @@ static void close_graph(py_graph *self) {
     return;
   py_part_remove(&self->part);
   self->graph = NULL;
+  if (self->comm->of->left)
+    return;
   PY_CALL_BEGIN;
   tutti_graph_destroy(graph);
   PY_CALL_END;

@@ -260,6 +260,8 @@ static void close_request(py_request *self) {
   tutti_request *request = self->request;
   py_part_remove(&self->part);
   self->request = NULL;
+  if (self->comm->of->left)
+    return;
   PY_CALL_BEGIN;
   tutti_request_destroy(request);
   PY_CALL_END;
