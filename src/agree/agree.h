@@ -120,7 +120,8 @@ tutti_status tt_agree_check(tutti_comm *comm, uint64_t number);
 tutti_status tt_agree_lost(tutti_comm *comm, uint64_t number, int64_t peer);
 /* An error that this rank has not been told yet, at the end of the communicator. */
 tutti_status tt_agree_leave(tutti_comm *comm);
-tutti_status tt_agree_timeout(tutti_comm *comm, uint64_t number, int64_t waited_ns);
+/* limit: that was reached, for people. */
+tutti_status tt_agree_timeout(tutti_comm *comm, uint64_t number, int64_t waited_ns, const char *limit);
 /* The slot or cell of `peer` (job rank) belongs to another call. */
 tutti_status tt_agree_mismatch(tutti_comm *comm, uint64_t number, int64_t peer);
 /* Breaks the communicator on all ranks; the first verdict holds. Returns that one's status, with its text recorded. */

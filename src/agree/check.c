@@ -278,13 +278,12 @@ tutti_status tt_agree_leave(tutti_comm *comm) {
   return found.number > 0 ? break_for_difference(found, -1) : TUTTI_OK;
 }
 
-tutti_status tt_agree_timeout(tutti_comm *comm, uint64_t number, int64_t waited_ns) {
+tutti_status tt_agree_timeout(tutti_comm *comm, uint64_t number, int64_t waited_ns, const char *limit) {
   assert(number > 0 && waited_ns > 0);
   char why[TT_VERDICT_TEXT] = "";
   tt_text to = {why, sizeof why, 0};
   tt_record_add_number(&to, comm, number);
-  tt_text_add(&to, " waited %.3f s (%s)", (double)waited_ns * 1e-9,
-              comm->calls.creates ? "TUTTI_CREATE_TIMEOUT" : "TUTTI_TIMEOUT");
+  tt_text_add(&to, " waited %.3f s (%s)", (double)waited_ns * 1e-9, limit);
   int shown = 0;
   bool silent = false;
   tt_record record;

@@ -108,6 +108,7 @@ static void wait_in_vain(const threads_rank *at, tutti_context *context, void *a
     CHECK(tutti_barrier_start(comm, &request) == TUTTI_OK);
     CHECK(tutti_wait_for(&request, 20000000) == TUTTI_ERR_TIMEOUT && !request);
     CHECK(strstr(tutti_last_error(), "rank 1 has not come") && strstr(tutti_last_error(), "rank 2 has not come"));
+    CHECK(strstr(tutti_last_error(), "(the wait's own time limit)"));
   }
   pthread_barrier_wait(after);
   tutti_comm_destroy(comm);

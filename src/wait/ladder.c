@@ -39,6 +39,16 @@ static int64_t timeout_of(const tutti_comm *comm, const tt_waiter *waiter) {
   return comm->calls.creates ? comm->context->create_timeout_ns : tt_options_get()->timeout_ns;
 }
 
+/* For people. */
+static const char *limit_of(const tutti_comm *comm, const tt_waiter *waiter) {
+  if (waiter->timeout_ns > 0)
+    return "the wait's own time limit";
+  if (!comm->calls.creates)
+    return "TUTTI_TIMEOUT";
+  bool given = comm->context->create_timeout_ns != tt_options_get()->create_timeout_ns;
+  return given ? "the context's own time limit" : "TUTTI_CREATE_TIMEOUT";
+}
+
 static int64_t at_least(int64_t ns, int64_t least_ns) { return ns > least_ns ? ns : least_ns; }
 
 static bool is_over(const tutti_comm *comm, const tt_waiter *waiter, int64_t now) {
@@ -61,7 +71,7 @@ static tutti_status look_around(tutti_comm *comm, uint64_t number, tt_waiter *wa
   tt_refuse_tend_all(comm->context, now - waiter->began_ns, now);
   tutti_status status = tt_agree_check(comm, number);
   if (status == TUTTI_OK && is_over(comm, waiter, now))
-    status = tt_agree_timeout(comm, number, now - waiter->began_ns);
+    status = tt_agree_timeout(comm, number, now - waiter->began_ns, limit_of(comm, waiter));
   return status;
 }
 

@@ -73,7 +73,7 @@ static void test_stopped_rank_is_named_under_a_timeout(void **state) {
     wait_for_all_but_one(&of, ranks);
     end_silent(&started, &of);
     for (int r = 0; r < ranks; r++) /* the stopped one gets the same text when it goes on */
-      assert_outcome(r, TUTTI_ERR_TIMEOUT, "rank 1 has not come to it");
+      assert_outcome(r, TUTTI_ERR_TIMEOUT, " s (TUTTI_TIMEOUT): rank 1 has not come to it");
   }
 }
 
