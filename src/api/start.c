@@ -333,11 +333,13 @@ tutti_status tutti_composition_init(tutti_composition *composition, const void *
   start it = {
       .of = composition, .blocks = blocks, .element = tt_context_type_bytes(composition->comm->context, (int32_t)type)};
   tutti_request *made = tt_request_get(composition->comm);
-  if (!made)
-    return tt_fail(TUTTI_ERR_MEMORY, "tutti_composition_init: no memory for a request");
-  status = prepare(&it, in, out, type, op, made);
+  status = made ? prepare(&it, in, out, type, op, made) : tt_fail(TUTTI_ERR_MEMORY, "no memory for a request");
+  if (status == TUTTI_ERR_MEMORY) /* the others make it, and wait in its starts */
+    status =
+        tt_agree_break(composition->comm, status, "rank %" PRId64 ": %s", composition->comm->rank, tutti_last_error());
   if (status != TUTTI_OK) {
-    tt_request_give_back(made);
+    if (made)
+      tt_request_give_back(made);
     return status;
   }
   made->call = (tt_call){.in = in, .out = out, .collective = TT_COLLECTIVE_COUNT};

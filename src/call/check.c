@@ -316,11 +316,12 @@ static bool stretches_meet(stretch *at, int64_t count) {
 }
 
 /* Blocks of one side may lie between those of the other. */
-static tutti_status look_between(const tutti_comm *comm, const tt_call *call, tt_meeting *meeting) {
+static tutti_status look_between(tutti_comm *comm, const tt_call *call, tt_meeting *meeting) {
   int64_t most = tt_call_block_count(comm, call, TT_IN) + tt_call_block_count(comm, call, TT_OUT), count = 0;
   stretch *at = malloc(((size_t)most + 1) * sizeof *at);
   if (!at)
-    return tt_fail(TUTTI_ERR_MEMORY, "tutti_%s: no memory for %" PRId64 " blocks", name_of(call), most);
+    return tt_agree_break(comm, TUTTI_ERR_MEMORY, "rank %" PRId64 ": no memory for a look at %" PRId64 " blocks",
+                          comm->rank, most);
   collect(comm, call, TT_IN, at, &count);
   collect(comm, call, TT_OUT, at, &count);
   *meeting = stretches_meet(at, count) ? TT_OVERLAPPING : TT_APART;
@@ -329,7 +330,7 @@ static tutti_status look_between(const tutti_comm *comm, const tt_call *call, tt
 }
 
 /* Recognises the in place positions; any other overlap is an error. */
-static tutti_status check_overlap(const tutti_comm *comm, tt_call *call, const tt_places *places) {
+static tutti_status check_overlap(tutti_comm *comm, tt_call *call, const tt_places *places) {
   tt_meeting meeting = tt_call_meeting(call, places);
   if (meeting == TT_OVERLAPPING && call->lists) {
     tutti_status status = look_between(comm, call, &meeting);

@@ -5,6 +5,7 @@
 #include "fault/fault.h"
 
 #include <inttypes.h>
+#include <tutti/composition.h>
 
 #if SANITIZED
 #define REAL(name) __interceptor_##name
@@ -141,7 +142,82 @@ static void test_any_allocation_may_fail(void **state) {
   assert_true(failed > 0);
 }
 
+/* ---- in a call that others wait in ---- */
+
+/* Blocks of `out` between those of `in`. */
+static tutti_status exchange_between(tutti_comm *comm, int64_t may) {
+  static const int64_t counts[3] = {1, 1, 1}, offsets[3] = {0, 2, 4};
+  static int64_t both[6];
+  allowed = may;
+  tutti_status status = tutti_all_to_allv(both, counts, offsets, both + 1, counts, offsets, TUTTI_INT64, comm);
+  allowed = -1;
+  return status;
+}
+
+static tutti_status init_composition(tutti_comm *comm, int64_t may) {
+  static const int64_t counts[1] = {1};
+  int64_t in = 7, out = 0;
+  tutti_composition *of = NULL;
+  tutti_request *request = NULL;
+  tutti_status status = tutti_composition_create(comm, 1, &of);
+  if (status == TUTTI_OK)
+    status = tutti_composition_stage(of, "all");
+  if (status == TUTTI_OK)
+    status = tutti_composition_multicast(of, 0, NULL, 0, 0, TUTTI_IN, TUTTI_OUT);
+  counted = 0;
+  allowed = may;
+  if (status == TUTTI_OK)
+    status =
+        tutti_composition_init(of, &in, &out, &(tutti_block_table){.counts = counts}, TUTTI_INT64, TUTTI_SUM, &request);
+  allowed = -1;
+  if (status == TUTTI_OK)
+    status = tutti_request_start(request);
+  if (status == TUTTI_OK)
+    status = tutti_wait(&request);
+  tutti_request_destroy(request);
+  tutti_composition_destroy(of);
+  return status;
+}
+
+/* On rank 1 each allocation of the call fails once: that breaks the communicator, and the others do not wait. */
+static void lack_all(const tutti_boot *boot, void *argument) {
+  const bool *composed = argument;
+  setenv("TUTTI_TIMEOUT", "20s", 1);
+  tutti_context *context;
+  tutti_comm *comm = join_all(boot, &context);
+  int64_t failed = 0;
+  for (int64_t n = 0, reached = 1; reached; n++) {
+    tutti_comm *part = NULL;
+    CHECK(tutti_comm_split(comm, 0, 0, &part) == TUTTI_OK && tutti_barrier(part) == TUTTI_OK);
+    counted = 0;
+    tutti_status status = (*composed ? init_composition : exchange_between)(part, boot->rank == 1 ? n : -1);
+    const int64_t mine[2] = {boot->rank == 1 && counted > n, boot->rank == 1 && status != TUTTI_OK};
+    int64_t all[2];
+    CHECK(status == TUTTI_OK || status == TUTTI_ERR_MEMORY);
+    CHECK(tutti_allreduce(mine, all, 2, TUTTI_INT64, TUTTI_MAX, comm) == TUTTI_OK);
+    CHECK(tutti_barrier(part) == (all[1] ? TUTTI_ERR_MEMORY : TUTTI_OK));
+    CHECK(!all[1] || strstr(tutti_last_error(), "rank 1"));
+    tutti_comm_destroy(part);
+    reached = all[0];
+    failed += all[1];
+  }
+  CHECK(failed > 0);
+  leave_all(context, comm);
+  check_leaks();
+}
+
+static void test_lack_of_memory_in_a_call_is_an_error_of_all(void **state) {
+  (void)state;
+  for (int n = 0; n < 2; n++) {
+    bool composed = n;
+    run_job(3, lack_all, &composed);
+  }
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {FAULT_TEST(test_any_allocation_may_fail)};
+  const struct CMUnitTest tests[] = {
+      FAULT_TEST(test_any_allocation_may_fail),
+      FAULT_TEST(test_lack_of_memory_in_a_call_is_an_error_of_all),
+  };
   return cmocka_run_group_tests(tests, fault_setup, NULL);
 }
