@@ -28,13 +28,14 @@ static void random_map(tt_random *random, int64_t ranks, char text[static 4 * RA
 static void random_text(tt_random *random, char text[static 160]) {
   static const char *const shapes[] = {"chain", "chain", "chain,reflect", "star", "2-nomial", "2-nomial,xor", "2-ary"};
   static const char *const inside[] = {"star", "2-nomial", "chain"};
+  static const char *const outer[] = {"node", "node", "3"};
   static const char *const spread[] = {"even", "stripe=all", "", "even ring=2", "stripe=all channels=2"};
   const char *shape[3];
   for (int n = 0; n < 3; n++)
     shape[n] = shapes[below(random, TT_COUNT(shapes))];
-  snprintf(text, 160, "[node:%s/core:%s] allgather[node:%s/core:%s] %s", shape[0],
-           inside[below(random, TT_COUNT(inside))], shape[1], inside[below(random, TT_COUNT(inside))],
-           spread[below(random, TT_COUNT(spread))]);
+  snprintf(text, 160, "[%s:%s/core:%s] allgather[%s:%s/core:%s] %s", outer[below(random, TT_COUNT(outer))], shape[0],
+           inside[below(random, TT_COUNT(inside))], outer[below(random, TT_COUNT(outer))], shape[1],
+           inside[below(random, TT_COUNT(inside))], spread[below(random, TT_COUNT(spread))]);
 }
 
 /* Whether there are plans. */
@@ -121,6 +122,31 @@ static void test_sums_up_to_a_rank_go_along_a_chain_of_groups(void **state) {
   }
 }
 
+static void test_all_members_of_the_largest_group_carry_parts(void **state) {
+  (void)state;
+  static const struct {
+    int64_t ranks;
+    const char *map, *params;
+    uint32_t parts;
+  } known[] = {
+      {8, NULL, "[4:chain/core:star] stripe=all", 4},
+      {3, NULL, "[8:chain/core:star] stripe=all", 3},
+      {16, "4x4", "[8:chain/node:star/core:star] stripe=all", 8},
+      {16, "4x4", "[2:chain/core:star] allgather[node:chain/core:star] stripe=all", 4},
+      {16, "4x4", "[core:star] stripe=all", 1},
+  };
+  for (size_t n = 0; n < TT_COUNT(known); n++) {
+    plans all;
+    const plans_case of = {.problem = {.collective = TT_BROADCAST, .rank_count = known[n].ranks},
+                           .params = known[n].params,
+                           .map = known[n].map};
+    assert_int_equal(plans_open(&of, &all), TUTTI_OK);
+    assert_int_equal(all.plan[0]->part_count, known[n].parts);
+    assert_int_equal(plans_verify(&of, &all), TUTTI_OK);
+    plans_close(&all);
+  }
+}
+
 /* The one rank of a node carries all parts, and the others one each. */
 static void test_a_rank_alone_does_not_narrow_the_others(void **state) {
   (void)state;
@@ -144,6 +170,7 @@ int main(void) {
       cmocka_unit_test(test_random_groups_are_served),
       cmocka_unit_test(test_even_and_stripe_exclude_each_other),
       cmocka_unit_test(test_sums_up_to_a_rank_go_along_a_chain_of_groups),
+      cmocka_unit_test(test_all_members_of_the_largest_group_carry_parts),
       cmocka_unit_test(test_a_rank_alone_does_not_narrow_the_others),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -169,6 +169,17 @@ const tt_topo_level *tt_lower_outermost(const tt_params *params, const tt_topo *
   return outermost < topo->level_count ? &topo->level[outermost] : NULL;
 }
 
+int64_t tt_lower_most(const tt_params *params, const tt_topo *topo) {
+  int64_t most = 1;
+  for (int n = 0; n < params->stage_count; n++) {
+    const char *name = params->stage[n].level[0].name;
+    int found = find_topo_level(topo, name); /* one that is not there is refused later */
+    int64_t size = found >= 0 ? topo->level[found].most : virtual_size(name);
+    most = size > most ? size : most;
+  }
+  return most < topo->rank_count ? most : topo->rank_count;
+}
+
 static tutti_status check_virtual(const tt_stage_params *stage, int number) {
   int64_t outer = number > 0 ? virtual_size(stage->level[number - 1].name) : 0;
   if (outer && outer <= virtual_size(stage->level[number].name))

@@ -46,6 +46,9 @@ bool tt_lower_members(const tt_stage *stage, const tt_topo_level *const *level, 
 tutti_status tt_lower_resolve(const tt_composition *composition, int stage, const tt_topo *topo,
                               const tt_params *params, tt_arena *arena, tt_lower_stage *out);
 
+/* Members of the largest group that a stage begins with, as its parameters have it. */
+int64_t tt_lower_most(const tt_params *params, const tt_topo *topo);
+
 /* The tree over the subgroups of group `outer` of the level before (of all ranks: 0). */
 tt_tree tt_lower_tree(const tt_lower_stage *stage, int level, int64_t outer);
 

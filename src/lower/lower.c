@@ -54,11 +54,10 @@ static tutti_status number_levels(tt_lowering *lowering, int stage) {
 
 static tutti_status count_parts(tt_lowering *lowering) {
   tt_params *params = &lowering->params;
-  const tt_topo_level *outermost = tt_lower_outermost(params, lowering->topo);
   if (params->stripe != 0 && params->even)
     return tt_fail(TUTTI_ERR_PLAN, "'even' deals whole blocks to members, 'stripe' cuts them; use only one of them");
   if (params->stripe == TT_STRIPE_ALL)
-    params->stripe = outermost ? outermost->most : 1; /* a level that is not there is refused later */
+    params->stripe = tt_lower_most(params, lowering->topo);
   int64_t parts = (params->stripe > 0 ? params->stripe : 1) * params->channels;
   if (parts > PARTS || lowering->composition->block_count > INT32_MAX / parts)
     return tt_fail(TUTTI_ERR_PLAN, "stripe=%" PRId64 " channels=%" PRId64 " cut %" PRId64 " blocks into too many parts",

@@ -45,7 +45,7 @@ void tt_shape_print(const tt_level_params *level, char text[static TT_SHAPE_TEXT
 const char *tt_labelling_name(tt_labelling labelling);
 const char *tt_order_name(tt_order order);
 
-#define TT_STRIPE_ALL (-1) /* as many as the largest group of tt_lower_outermost has members */
+#define TT_STRIPE_ALL (-1) /* as many as the largest group that a stage begins with has members */
 
 /* Parameters. Text form and grammar: docs/plan.md. */
 typedef struct tt_params {
@@ -67,7 +67,7 @@ void tt_params_init(tt_params *params);
 tutti_status tt_params_parse(const char *text, tt_params *params);
 void tt_params_print(const tt_params *params, char *text, size_t size);
 
-/* The outermost level of the topology that some stage names; NULL where there is none of that name. */
+/* The outermost level of the topology that some stage begins with; NULL: none does. */
 const tt_topo_level *tt_lower_outermost(const tt_params *params, const tt_topo *topo);
 
 typedef struct tt_preset {
