@@ -186,7 +186,7 @@ typedef struct deed {
 
 static deed random_deed(tt_random *random, int ranks) {
   static const int64_t totals[] = {0, 1, 2, 5, 12, 13, 100, 500, 512};
-  static const int64_t elements[] = {0, 0, 1, 3, 8, 12, 32, 100};
+  static const int64_t elements[] = {0, 0, 1, 3, 8, 12, 16, 32, 64, 100};
   deed c = {.family = tt_random_below(random, TT_COUNT(family)),
             .root = (int)tt_random_below(random, (uint64_t)ranks),
             .in_place = tt_random_below(random, 3) == 0,

@@ -202,7 +202,7 @@ static unsigned char *make_buffer(const test_case *at, int64_t rank) {
   if (at->allocates)
     test_ok(tt_loop_ops()->alloc(at->job.transport[rank], bytes_of(at) + GUARD, &memory));
   else
-    memory = malloc(bytes_of(at) + GUARD);
+    memory = aligned_alloc(64, (bytes_of(at) + GUARD + 63) / 64 * 64);
   assert_non_null(memory);
   return memory;
 }
@@ -397,7 +397,7 @@ static void random_case(test_case *at, uint64_t seed, bool threads) {
   at->op = (tutti_op)tt_random_below(&random, TEST_OPS);
   at->allocates = ONE_OF(&random, 0, 1);
   int64_t slice = at->of.slice && at->of.slice < (int64_t)at->slot_bytes ? at->of.slice & -64 : (int64_t)at->slot_bytes;
-  at->maps.bytes = ONE_OF(&random, 0, 0, 1, 3, 12, 16, 48, 100, 400);
+  at->maps.bytes = ONE_OF(&random, 0, 0, 1, 3, 12, 16, 48, 64, 100, 192, 400);
   if (at->maps.bytes > slice && family[at->family].operand) /* what is only moved may be longer */
     at->maps.bytes = 24;
 }

@@ -171,7 +171,7 @@ static inline void test_compose_one(const unsigned char *left, const unsigned ch
 static inline void test_compose(const void *left, const void *right, void *out, int64_t count, void *user) {
   test_maps *of = user;
   uintptr_t align = (uintptr_t)(of->bytes & -of->bytes);
-  align = align > 16 ? 16 : align; /* as malloc does */
+  align = align > 64 ? 64 : align;
   if (((uintptr_t)left | (uintptr_t)right | (uintptr_t)out) % align)
     of->misaligned = true;
   for (int64_t n = 0; n < count; n++)
