@@ -84,6 +84,7 @@ static bool fits(RecvWork &work, const Header &header) {
   return false;
 }
 
+// Whatever the channel is in the middle of: what comes next must not overtake a message that is here.
 void Channel::deliver_kept() {
   for (auto at = kept_.begin(); at != kept_.end();) {
     auto work = find_wanting(at->header);
@@ -188,6 +189,7 @@ void Channel::want(c10::intrusive_ptr<RecvWork> work) {
   {
     std::lock_guard<std::mutex> held(lock);
     wanting_.push_back(std::move(work));
+    deliver_kept();
   }
   advance();
 }

@@ -38,6 +38,32 @@ def test_receive_beside_barrier(size, me):
         check("irecv", got, torch.ones(1000000))
 
 
+def test_messages_beside_a_receive(size, me):
+    """What comes while a recv of another tag is pending is kept, in order, for those that ask for it later."""
+    got = torch.zeros(1)
+    if me == 0:
+        pending = dist.irecv(got, 1, tag=9)
+        dist.barrier()
+        assert not pending.is_completed()  # takes what has come
+        for wanted, tag in ((1, 2), (2, 0), (3, 0)):
+            received = torch.zeros(1)
+            dist.recv(received, 1, tag=tag)
+            check("recv beside another one", received, torch.tensor([float(wanted)]))
+            dist.send(torch.ones(1), 1)
+        pending.wait()
+        check("irecv beside others", got, torch.ones(1))
+        return
+    for value, tag in ((1.0, 2), (2.0, 0)) if me == 1 else ():
+        dist.send(torch.tensor([value]), 0, tag=tag)
+    dist.barrier()
+    if me == 1:
+        dist.recv(got, 0)
+        dist.recv(got, 0)
+        dist.send(torch.tensor([3.0]), 0)
+        dist.recv(got, 0)
+        dist.send(torch.ones(1), 0, tag=9)
+
+
 def sparse_sum(size, me, asynchronous):
     tensor = torch.sparse_coo_tensor([[me]], [1.0], (size,))
     return tensor, dist.all_reduce(tensor, async_op=asynchronous)
