@@ -54,7 +54,7 @@ if(torch)
     target_compile_options(tutti_torch PRIVATE -Wno-maybe-uninitialized)
   endif()
   # To read torch's headers takes three quarters of the time of a file: two processors read them once each.
-  set_target_properties(tutti_torch PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 7)
+  set_target_properties(tutti_torch PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
   target_link_libraries(tutti_torch PRIVATE tutti_shared torch_python torch_cpu c10)
   set_target_properties(tutti_torch PROPERTIES PREFIX "" OUTPUT_NAME _torch SUFFIX ${suffix}
     CXX_VISIBILITY_PRESET hidden LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib/python/tutti/torch

@@ -99,6 +99,11 @@ void Channel::deliver_kept() {
   }
 }
 
+// By messages from elsewhere, while nothing comes here.
+void Channel::drop_claimed() {
+  wanting_.remove_if([](const c10::intrusive_ptr<RecvWork> &work) { return work->claimed.load(); });
+}
+
 // The header is here. What does not fit is taken all the same, so that the next one can come.
 void Channel::begin_data() {
   to_ = find_wanting(header_);
@@ -149,7 +154,7 @@ void Channel::end(tutti_status status) {
 bool Channel::step() {
   if (state_ == IDLE) {
     deliver_kept();
-    wanting_.remove_if([](const c10::intrusive_ptr<RecvWork> &work) { return work->claimed.load(); });
+    drop_claimed();
     if (wanting_.empty())
       return false;
     begin(&header_, sizeof header_, AWAITS_HEADER);
@@ -188,6 +193,7 @@ void Channel::advance() {
 void Channel::want(c10::intrusive_ptr<RecvWork> work) {
   {
     std::lock_guard<std::mutex> held(lock);
+    drop_claimed();
     wanting_.push_back(std::move(work));
     deliver_kept();
   }

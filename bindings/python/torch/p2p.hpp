@@ -47,6 +47,7 @@ private:
   c10::intrusive_ptr<RecvWork> find_wanting(const Header &header);
   void begin_data();
   void deliver_kept();
+  void drop_claimed();
   void end(tutti_status status);
 
   State state_ = IDLE;

@@ -62,19 +62,11 @@ public:
   }
 
 private:
-  using Works = std::deque<c10::intrusive_ptr<Work>>;
-
   void keep_spare() {
     if (watched_ || spare_ > 0)
       return;
     spare_++;
     std::thread([this] { run(); }).detach();
-  }
-
-  static void take_done(Works *from, Works *done) {
-    auto first = std::stable_partition(from->begin(), from->end(), [](const auto &work) { return !work->is_done(); });
-    done->insert(done->end(), first, from->end());
-    from->erase(first, from->end());
   }
 
   // Looks at all of them now and then, too: deaths and time limits are found by looking.
@@ -336,45 +328,5 @@ void Work::complete_in_time() {
 }
 
 void Work::move_when_told() { Completer::get().keep(c10::intrusive_ptr<Work>::unsafe_reclaim_from_nonowning(this)); }
-
-// ---- those that run ----
-
-void Running::add(c10::intrusive_ptr<Work> work) {
-  std::deque<c10::intrusive_ptr<Work>> gone; // let go of without the lock: tensors may belong to Python
-  std::unique_lock<std::mutex> held(lock_);
-  works_.push_back(std::move(work)); // first: it has started, whatever happens to the others
-  while (works_.size() > 1) {
-    gone.push_back(works_.front());
-    held.unlock(); // whoever has asked for its future just now is called back, and may make a call
-    bool done = gone.back()->look();
-    held.lock();
-    if (!done)
-      return;
-    if (!works_.empty() && works_.front().get() == gone.back().get())
-      works_.pop_front();
-  }
-}
-
-void Running::drain(std::chrono::steady_clock::time_point until) {
-  for (;;) {
-    c10::intrusive_ptr<Work> work;
-    {
-      std::lock_guard<std::mutex> held(lock_);
-      if (works_.empty())
-        return;
-      work = std::move(works_.front());
-      works_.pop_front();
-    }
-    if (work->requests.empty())
-      continue;
-    try {
-      if (until == std::chrono::steady_clock::time_point::max())
-        work->wait();
-      else
-        work->end_by(until);
-    } catch (const std::exception &) { // it is for who waits for it
-    }
-  }
-}
 
 } // namespace tutti_torch

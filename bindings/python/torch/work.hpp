@@ -84,6 +84,10 @@ void stop_completing(std::chrono::steady_clock::time_point until);
 // What others have completed is let go of.
 void tidy_completing();
 
+using Works = std::deque<c10::intrusive_ptr<Work>>;
+
+void take_done(Works *from, Works *done);
+
 // Works of a group that nobody may be waiting for.
 class Running {
 public:
@@ -92,8 +96,13 @@ public:
   void drain(std::chrono::steady_clock::time_point until);
 
 private:
+  static constexpr size_t FEW = 4;
+
+  void sweep(std::unique_lock<std::mutex> &held, Works *gone);
+
   std::mutex lock_;
-  std::deque<c10::intrusive_ptr<Work>> works_;
+  Works works_;
+  size_t most_ = FEW; // with more behind a message, all of them are looked at
 };
 
 } // namespace tutti_torch

@@ -12,6 +12,7 @@ import sys
 import tempfile
 import threading
 import time
+import weakref
 
 import torch
 import torch.distributed as dist
@@ -62,6 +63,37 @@ def test_messages_beside_a_receive(size, me):
         dist.send(torch.tensor([3.0]), 0)
         dist.recv(got, 0)
         dist.send(torch.ones(1), 0, tag=9)
+
+
+def test_memory_beside_a_receive(size, me):
+    """While a recv or a send is pending, tensors of later calls are let go of: also of messages from other ranks."""
+    pending = [dist.irecv(torch.zeros(1), 1, tag=9)] if me == 0 else []
+    pending += [dist.isend(torch.zeros(1 << 20), 2, tag=9)] if me == 1 else []
+    tensors = []
+    for _ in range(50):
+        tensor = torch.ones(100)
+        dist.all_reduce(tensor)
+        tensors.append(weakref.ref(tensor))
+    listener = dist.irecv(torch.ones(100)) if me == 0 else None  # from any: also from rank 2, which has nothing for it
+    dist.barrier()
+    for _ in range(50 if me < 2 else 0):
+        tensor = torch.ones(100)
+        dist.send(tensor, 0) if me == 1 else dist.recv(tensor)
+        tensors.append(weakref.ref(tensor))
+    if me == 1:
+        dist.send(tensor, 0)
+    if me == 0:
+        listener.wait()
+    dist.barrier()
+    del tensor
+    alive = sum(tensor() is not None for tensor in tensors)
+    assert alive < 20, f"rank {me}: {alive} tensors are kept"
+    if me == 1:
+        dist.send(torch.ones(1), 0, tag=9)
+    if me == 2:
+        dist.recv(torch.zeros(1 << 20), 1, tag=9)
+    for work in pending:
+        work.wait()
 
 
 def sparse_sum(size, me, asynchronous):
