@@ -1,8 +1,10 @@
 // bindings/python/torch/futures.cpp - Python's view of works and their futures, whose callbacks may make calls.
 #include "callbacks.hpp"
-#include "work.hpp"
+#include "p2p.hpp"
 
 #include <torch/csrc/jit/python/pybind_utils.h>
+
+#include <pybind11/chrono.h>
 
 namespace tutti_torch {
 
@@ -45,13 +47,22 @@ py::object get_future(Work &work) {
   return py::cast(std::make_shared<Wrapper>(future));
 }
 
+// torch's, but a daemon thread may be in it when Python ends.
+bool wait(Work &work, std::chrono::milliseconds timeout) {
+  WithoutGil without;
+  return work.wait(timeout);
+}
+
 } // namespace
 
 void bind_work(py::module_ &module) {
   py::class_<Future, std::shared_ptr<Future>, Wrapper>(module, "Future")
       .def("then", &Future::then)
       .def("add_done_callback", &Future::add_done_callback);
-  py::class_<Work, c10::intrusive_ptr<Work>, c10d::Work>(module, "Work").def("get_future", &get_future);
+  py::class_<Work, c10::intrusive_ptr<Work>, c10d::Work>(module, "Work")
+      .def("get_future", &get_future)
+      .def("wait", &wait, py::arg("timeout") = kNoTimeout);
+  py::class_<RecvWork, c10::intrusive_ptr<RecvWork>, Work>(module, "RecvWork");
   bind_sparse_work(module);
 }
 

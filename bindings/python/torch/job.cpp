@@ -77,7 +77,13 @@ tutti_status allgather(void *user, const void *mine, void *all, size_t bytes, in
   }
 }
 
+// Python runs handlers of signals in this one alone. Another one that wants its lock while it ends is ended, in the
+// middle of what it does.
+bool is_main_thread() { return gettid() == getpid(); }
+
 int interrupted(void *) {
+  if (!is_main_thread())
+    return 0;
   PyGILState_STATE state = PyGILState_Ensure();
   int stops = PyErr_CheckSignals();
   PyGILState_Release(state);
@@ -146,13 +152,20 @@ bool was_interrupted() { return interrupted(nullptr) != 0; }
 
 WithoutGil::WithoutGil() : state_(Py_IsInitialized() && PyGILState_Check() ? PyEval_SaveThread() : nullptr) {}
 
+// Python that ends unwinds this thread, and what called this may not be unwound: the thread stays, as in Python 3.14.
 WithoutGil::~WithoutGil() {
-  if (state_)
+  if (!state_)
+    return;
+  try {
     PyEval_RestoreThread(static_cast<PyThreadState *>(state_));
+  } catch (...) {
+    for (;;)
+      ::pause();
+  }
 }
 
 std::exception_ptr make_error(tutti_status status, const std::string &given) {
-  {
+  if (is_main_thread()) {
     PyGILState_STATE state = PyGILState_Ensure();
     std::exception_ptr python;
     if (PyErr_Occurred())

@@ -9,6 +9,7 @@ import shutil
 import signal
 import sys
 import tempfile
+import threading
 import time
 
 import torch
@@ -127,6 +128,33 @@ def way_forks(rank):
     start().wait()
 
 
+def way_daemon_in_recv(rank):
+    ends_beside_thread(rank, lambda: dist.irecv(torch.zeros(1), 1, tag=9))
+
+
+def way_daemon_in_call(rank):
+    """Which the other rank makes too late."""
+    ends_beside_thread(rank, start)
+
+
+def ends_beside_thread(rank, begin):
+    if rank == 1:
+        dist.recv(torch.zeros(1), 0)  # until it has left
+    begun = threading.Event()
+
+    def wait():
+        work = begin()
+        begun.set()
+        try:
+            work.wait()
+        except RuntimeError:
+            pass
+
+    threading.Thread(target=wait, daemon=True).start()
+    begun.wait()
+    time.sleep(0.05)
+
+
 # exit codes of both ranks; where rank 1's is 1, its error names rank 0
 CODES = {
     "leave": (0, 0),
@@ -141,6 +169,8 @@ CODES = {
     "killed": (-signal.SIGKILL, 1),
     "killed_before_message": (-signal.SIGKILL, 1),
     "forks": (0, 0),
+    "daemon_in_recv": (0, 1),
+    "daemon_in_call": (0, 1),
 }
 
 
