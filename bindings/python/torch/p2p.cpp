@@ -283,7 +283,8 @@ tutti_status RecvWork::look_until(std::chrono::steady_clock::time_point end) {
 tutti_status RecvWork::wait_for(std::chrono::milliseconds limit) {
   for (auto &channel : channels)
     channel->lookers++;
-  tutti_status result = look_until(std::chrono::steady_clock::now() + limit);
+  begun = std::chrono::steady_clock::now();
+  tutti_status result = look_until(begun + limit);
   for (auto &channel : channels)
     if (--channel->lookers == 0)
       channel->advance(); // others may want what has come unsaid

@@ -97,6 +97,8 @@ public:
 protected:
   bool step(bool late, tutti_status *status) override;
   tutti_status wait_for(std::chrono::milliseconds limit) override;
+  // A program may listen for a message as long as it runs. With a future, somebody waits for it.
+  bool has_limit() const override { return has_future(); }
 
 private:
   std::string waited() const;

@@ -237,7 +237,7 @@ Work::Stage Work::try_end(tutti_status *status) {
     return RUNS;
   if (ended_)
     return ENDED;
-  if (!step(std::chrono::steady_clock::now() - begun > timeout_, status))
+  if (!step(has_limit() && std::chrono::steady_clock::now() - begun > timeout_, status))
     return RUNS;
   ended_ = true;
   return ENDS;

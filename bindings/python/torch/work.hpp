@@ -61,6 +61,7 @@ protected:
   virtual bool step(bool late, tutti_status *status);
   virtual tutti_status wait_for(std::chrono::milliseconds limit);
   virtual bool is_on_comm() const { return true; } // what is under way
+  virtual bool has_limit() const { return true; }  // while nobody waits
   std::string error_text; // instead of tutti's; "": tutti's
   const std::shared_ptr<Comm> &comm() const { return comm_; }
   bool has_future() const { return has_future_; }

@@ -180,6 +180,18 @@ def test_time_limits(size, me):
     total = torch.ones(3)
     dist.all_reduce(total, group=endless)
     check("a sum without a time limit", total, torch.full((3,), float(size)))
+    got = torch.zeros(1)
+    if me == 0:  # nobody waits for it yet
+        work = dist.irecv(got, 1, brief)
+        time.sleep(0.2)
+        assert not work.is_completed()
+    dist.barrier()
+    if me == 1:
+        dist.send(torch.ones(1), 0, brief)
+    dist.barrier()
+    if me == 0:
+        work.wait()
+        check("a late message", got, torch.ones(1))
 
 
 def test_failed_call(size, me):
