@@ -3,7 +3,6 @@
 
 #include <cstring>
 #include <sstream>
-#include <thread>
 
 namespace tutti_torch {
 
@@ -12,14 +11,6 @@ namespace {
 constexpr int64_t FIRST_MESSAGES = int64_t(1) << 31; // those of groups are lower
 
 thread_local const Channel *advancing = nullptr; // by this thread
-
-// Down a ladder: another process may need the core.
-void pause(int looks) {
-  if (looks < 200)
-    std::this_thread::yield();
-  else
-    std::this_thread::sleep_for(std::chrono::microseconds(50));
-}
 
 } // namespace
 

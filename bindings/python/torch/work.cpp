@@ -227,6 +227,13 @@ tutti_status Work::wait_for(std::chrono::milliseconds limit) {
   return status;
 }
 
+void pause(int looks) {
+  if (looks < 200)
+    std::this_thread::yield();
+  else
+    std::this_thread::sleep_for(std::chrono::microseconds(50));
+}
+
 void Work::told(void *) { Completer::get().tell(); }
 
 Work::Stage Work::try_end(tutti_status *status) {
@@ -267,21 +274,39 @@ std::exception_ptr Work::exception() const { return c10d::Work::exception(); }
 
 std::vector<at::Tensor> Work::result() { return outputs_; }
 
-bool Work::wait(std::chrono::milliseconds timeout) {
-  if (!done_.load(std::memory_order_acquire)) {
-    std::unique_lock<std::mutex> guard(collecting_);
-    if (!ended_) {
-      auto limit = timeout > kNoTimeout ? as_limit(timeout) : timeout_;
-      tutti_status status = wait_for(limit);
-      ended_ = true;
-      guard.unlock();
-      complete(status);
-    } else {
-      guard.unlock(); // another thread completes it just now
-      while (!done_.load(std::memory_order_acquire))
-        std::this_thread::yield();
-    }
+void Work::end_within(std::chrono::milliseconds limit) {
+  if (is_done())
+    return;
+  std::unique_lock<std::mutex> guard(collecting_);
+  if (!ended_) {
+    tutti_status status = wait_for(limit);
+    ended_ = true;
+    guard.unlock();
+    complete(status);
+    return;
   }
+  guard.unlock(); // another thread completes it just now
+  while (!is_done())
+    std::this_thread::yield();
+}
+
+// The call goes on where that is over, as with gloo: only the group's limit gives it up.
+void Work::watch(std::chrono::milliseconds limit) {
+  auto end = std::chrono::steady_clock::now() + limit;
+  for (int looks = 0; !look(); looks++) {
+    TORCH_CHECK(std::chrono::steady_clock::now() < end, "tutti: Operation timed out! It is not complete after ",
+                limit.count(), " ms, and goes on");
+    pause(looks);
+    if (looks % 200 == 199 && was_interrupted())
+      fail(TUTTI_ERR_ABORTED);
+  }
+}
+
+bool Work::wait(std::chrono::milliseconds timeout) {
+  if (timeout > kNoTimeout)
+    watch(as_limit(timeout));
+  else
+    end_within(timeout_);
   if (auto error = c10d::Work::exception())
     std::rethrow_exception(error);
   return true;
@@ -295,7 +320,7 @@ void Work::end_by(std::chrono::steady_clock::time_point until) {
     return;
   if (retrieveOpType() != c10d::OpType::SEND)
     tutti_comm_abort(comm_->comm, "its process ends, with calls under way");
-  wait(std::chrono::milliseconds(1));
+  end_within(std::chrono::milliseconds(1));
 }
 
 c10::intrusive_ptr<c10::ivalue::Future> Work::getFuture() {

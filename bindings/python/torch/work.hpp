@@ -68,6 +68,9 @@ protected:
   void tell_when_complete(); // the Completer
 
 private:
+  // Waits for it no longer than that, and gives it up.
+  void end_within(std::chrono::milliseconds limit);
+  void watch(std::chrono::milliseconds limit);
   std::exception_ptr bring_results();
   void give_up(tutti_status status);
 
@@ -80,6 +83,8 @@ private:
   c10::intrusive_ptr<c10::ivalue::Future> future_;
 };
 
+// Between two looks, down a ladder: another process may need the core.
+void pause(int looks);
 // No callbacks run any more, but for those that run longer than that.
 void stop_completing(std::chrono::steady_clock::time_point until);
 // What others have completed is let go of.

@@ -194,6 +194,25 @@ def test_time_limits(size, me):
         check("a late message", got, torch.ones(1))
 
 
+def test_brief_wait(size, me):
+    """The call goes on where it is over."""
+    total, got, limit = torch.ones(3), torch.zeros(3), datetime.timedelta(seconds=0.05)
+    if me == 0:
+        for work in (dist.irecv(got, 1), dist.all_reduce(total, async_op=True)):
+            fails(RuntimeError, "timed out", lambda: work.wait(limit))
+            for rank in range(1, size):
+                dist.send(torch.ones(1), rank)
+            work.wait()
+        check("a message after a brief wait", got, torch.ones(3))
+    else:
+        dist.recv(torch.zeros(1), 0)
+        if me == 1:
+            dist.send(torch.ones(3), 0)
+        dist.recv(torch.zeros(1), 0)
+        dist.all_reduce(total)
+    check("a sum after a brief wait", total, torch.full((3,), float(size)))
+
+
 def test_failed_call(size, me):
     """A call that one rank could not start does not count: what belongs to later ones meets."""
     if me == 0:

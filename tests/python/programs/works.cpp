@@ -115,10 +115,11 @@ struct Calls {
     return work;
   }
 
-  c10::intrusive_ptr<RecvWork> receive(const at::Tensor &tensor, const std::vector<int> &from) {
+  c10::intrusive_ptr<RecvWork> receive(const at::Tensor &tensor, const std::vector<int> &from,
+                                       milliseconds limit = LIMIT) {
     WithoutGil without;
     auto work = c10::make_intrusive<RecvWork>(comm, rank, c10d::OpType::RECV, "recv", std::vector{tensor},
-                                              std::vector{tensor}, LIMIT);
+                                              std::vector{tensor}, limit);
     work->held.push_back(tensor);
     work->data = reinterpret_cast<char *>(tensor->data());
     work->wanted = {comm->number, 0, int64_t(tensor->size() * sizeof(float))};
@@ -263,7 +264,7 @@ void stall(Calls &calls) {
     return;
   std::string why;
   try {
-    calls.receive(tensor, {1})->wait(milliseconds(100));
+    calls.receive(tensor, {1}, milliseconds(100))->wait();
   } catch (const std::runtime_error &error) {
     why = error.what();
   }
