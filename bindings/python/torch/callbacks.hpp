@@ -2,7 +2,8 @@
 //
 // Calls on one communicator have one order on all ranks, but which rank's callbacks run when is chance. So the calls that
 // callbacks of a collective's future make on its group have a communicator of their own. Its number follows from the
-// collective's place in the order of its communicator's calls, which is equal on all ranks.
+// collective's place in the order of its communicator's calls, which is equal on all ranks. Such calls may have callbacks
+// that make calls, and so on.
 #pragma once
 
 #include "job.hpp"
@@ -35,6 +36,8 @@ public:
   };
 
 private:
+  int64_t number() const; // of their communicator
+
   static thread_local Callbacks *running_;
 
   std::shared_ptr<Comm> of_;

@@ -230,6 +230,7 @@ Comm::~Comm() {
 void Comm::add_twin(const std::shared_ptr<Comm> &of, int64_t number) {
   of->twin_ = std::make_shared<Comm>(of->job, number, of->ranks);
   of->twin_->first_ = of;
+  of->twin_->group = of->group;
 }
 
 std::shared_ptr<Comm> Comm::next(const std::shared_ptr<Comm> &first) {

@@ -68,6 +68,7 @@ struct Comm {
 
   std::shared_ptr<Job> job;
   int64_t number;             // equal on its ranks, and of no other of their communicators
+  int64_t group = number;     // the number of its group's first one
   std::vector<int64_t> ranks; // of the job
   tutti_comm *comm = nullptr;
   std::atomic<int64_t> calls{0}; // collectives that were started
@@ -77,7 +78,6 @@ struct Comm {
   static void add_twin(const std::shared_ptr<Comm> &of, int64_t number);
   // That of the next call, since calls go to both in turn.
   static std::shared_ptr<Comm> next(const std::shared_ptr<Comm> &first);
-  bool is_or_has(const std::shared_ptr<Comm> &other) const { return other.get() == this || (other && other == twin_); }
   // The other of the two, from either; null: there is none.
   std::shared_ptr<Comm> get_twin() const { return twin_ ? twin_ : first_.lock(); }
   // This one is broken, with that error: so is the other one.

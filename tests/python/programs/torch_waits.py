@@ -240,6 +240,35 @@ def test_callbacks_of_sparse(size, me):
         check("a call in a callback", tensor, torch.full((2,), float(size * number)))
 
 
+def test_callbacks_of_callbacks(size, me):
+    """Two deep, a call is matched by the call it belongs to, too."""
+    tensors = [torch.full((2,), 10.0**n) for n in range(4)]
+    inner_called, beside_started, works = threading.Event(), threading.Event(), []
+
+    def start(n):
+        return dist.all_reduce(tensors[n], async_op=True)
+
+    def inner(_):
+        if me > 0:
+            beside_started.wait()
+        works.append(start(2))
+        inner_called.set()
+
+    first = start(0)
+    outer = threading.Thread(target=lambda: first.get_future().then(lambda _: start(1).get_future().then(inner)))
+    outer.start()
+    if me == 0:
+        inner_called.wait()
+    works.append(start(3))
+    beside_started.set()
+    outer.join()
+    inner_called.wait()
+    for work in works:
+        work.wait()
+    for n, tensor in enumerate(tensors):
+        check(f"call {n}", tensor, torch.full((2,), size * 10.0**n))
+
+
 def test_several_calls(size, me):
     """One of which is wrong: none starts."""
     several = getattr(dist.group.WORLD, "allgather_into_tensor_coalesced", None)
