@@ -142,6 +142,11 @@ except OSError:
 def at_second():
     os.kill(os.getpid(), signal.SIGTERM)
 assert _launch.run(sleeps, options) == 128 + signal.SIGTERM and len(started) == 2
+signal.signal(signal.SIGHUP, signal.SIG_IGN)
+def at_second():
+    os.kill(os.getpid(), signal.SIGHUP)
+asks = "import signal, sys; sys.exit(signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN)"
+assert _launch.run([sys.executable, "-c", asks], options) == 0
 """
 INTERRUPTED = r"""
 import time
@@ -200,7 +205,7 @@ def test_a_failure_ends_all(folder):
 
 
 def test_cut_off(folder):
-    """Starting is: by a process that cannot be started, and by a signal."""
+    """Starting is: by a process that cannot be started, and by a signal, but not by one that is ignored."""
     own = {**os.environ, "PYTHONPATH": str(PACKAGE)}
     subprocess.run([PYTHON, "-c", STARTS_BADLY], timeout=100, check=True, env=own)
 

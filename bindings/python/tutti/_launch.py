@@ -90,7 +90,8 @@ def run(command: Sequence[str], options: argparse.Namespace) -> int:
             end(processes, how)
 
     for how in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        signal.signal(how, passed_on)
+        if signal.getsignal(how) is not signal.SIG_IGN:  # as nohup has it, and sh for what runs in the background
+            signal.signal(how, passed_on)
     processes += start(command, options)
     for number in list(told):  # while they were started
         if not is_theirs(number):
