@@ -27,6 +27,10 @@ Group::WorkPtr Group::allgather_coalesced(std::vector<Tensors> &outputs, Tensors
                                           const c10d::AllgatherOptions &options) {
   TORCH_CHECK(!inputs.empty() && outputs.size() == size_t(getSize()), "tutti: allgather_coalesced has ", inputs.size(),
               " inputs and ", outputs.size(), " lists of outputs; there must be ", getSize());
+  for (const auto &input : inputs) {
+    check_tensor(input, "allgather_coalesced's inputs");
+    check_same_type(input, inputs[0]);
+  }
   Tensors all;
   for (const auto &list : outputs) {
     TORCH_CHECK(list.size() == inputs.size(), "tutti: allgather_coalesced has ", inputs.size(), " inputs and ",

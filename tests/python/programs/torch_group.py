@@ -279,6 +279,9 @@ def errors(size, me):
     fails(RuntimeError, "has 3 elements; it must have", lambda: dist.all_gather_into_tensor(torch.zeros(3), torch.zeros(4)))
     fails(RuntimeError, "input has elements of type Float, output of type Double",
           lambda: dist.all_gather_into_tensor(torch.zeros(4 * size, dtype=torch.float64), torch.zeros(4)))
+    mixed = torch.ones(4, dtype=torch.int64), torch.ones(4)
+    gathered = [[torch.zeros(4, dtype=torch.int64) for _ in mixed] for _ in range(size)]
+    fails(RuntimeError, "has elements of type Float", lambda: dist.group.WORLD.allgather_coalesced(gathered, list(mixed)).wait())
     fails(RuntimeError, "bit-and", lambda: dist.all_reduce(torch.zeros(3), op=dist.ReduceOp.BAND))
     part = dist.new_group(list(range(size)))
     if size > 1:  # ranks that differ
