@@ -164,22 +164,27 @@ WithoutGil::~WithoutGil() {
   }
 }
 
+std::exception_ptr take_python_error() {
+  std::exception_ptr python;
+  if (!is_main_thread())
+    return python;
+  PyGILState_STATE state = PyGILState_Ensure();
+  if (PyErr_Occurred())
+    python = std::make_exception_ptr(pybind11::error_already_set());
+  PyGILState_Release(state);
+  return python;
+}
+
 std::exception_ptr make_error(tutti_status status, const std::string &given) {
-  if (is_main_thread()) {
-    PyGILState_STATE state = PyGILState_Ensure();
-    std::exception_ptr python;
-    if (PyErr_Occurred())
-      python = std::make_exception_ptr(pybind11::error_already_set());
-    PyGILState_Release(state);
-    if (python)
-      return python;
-  }
   const char *text = given.empty() ? tutti_last_error() : given.c_str();
   return std::make_exception_ptr(
       std::runtime_error(std::string("tutti: ") + (*text ? text : tutti_status_name(status))));
 }
 
-void fail(tutti_status status) { std::rethrow_exception(make_error(status)); }
+void fail(tutti_status status) {
+  auto python = take_python_error();
+  std::rethrow_exception(python ? python : make_error(status));
+}
 
 // ---- jobs ----
 

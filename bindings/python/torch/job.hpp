@@ -23,6 +23,8 @@ namespace tutti_torch {
 std::exception_ptr make_error(tutti_status status, const std::string &text = "");
 // Signals have come that Python has an exception for, which is set then.
 bool was_interrupted();
+// That exception, which is not set any more; null: there is none. It can be thrown to Python once.
+std::exception_ptr take_python_error();
 
 // A time limit in milliseconds whose nanoseconds fit 64 bits.
 inline std::chrono::milliseconds as_limit(std::chrono::milliseconds limit) {

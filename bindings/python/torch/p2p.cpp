@@ -268,6 +268,8 @@ tutti_status RecvWork::look_until(std::chrono::steady_clock::time_point end) {
     if (stops)
       break_off("recv was interrupted");
   }
+  if (stops)
+    error_text = "recv was interrupted";
   return stops ? TUTTI_ERR_ABORTED : result;
 }
 

@@ -307,8 +307,10 @@ bool Work::wait(std::chrono::milliseconds timeout) {
     watch(as_limit(timeout));
   else
     end_within(timeout_);
-  if (auto error = c10d::Work::exception())
-    std::rethrow_exception(error);
+  if (auto error = c10d::Work::exception()) {
+    auto python = take_python_error(); // of this wait; others get the work's own
+    std::rethrow_exception(python ? python : error);
+  }
   return true;
 }
 

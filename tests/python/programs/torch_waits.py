@@ -146,22 +146,29 @@ def test_destroy(size, me):
     assert me > 0 or took < 0.1 or len(ticks) > 5, f"{len(ticks)} ticks in {took} s"
 
 
-def test_interrupted(size, me):
-    """Who was interrupted takes no message."""
+def interrupt(call):
+    """By a handler of a signal that comes in the middle."""
     def stop(*_):
         raise KeyboardInterrupt
 
-    got = torch.zeros(2, 3)
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, 0.1)
+    try:
+        call()
+    except KeyboardInterrupt:
+        pass
+    else:
+        raise AssertionError("no KeyboardInterrupt")
+    signal.signal(signal.SIGALRM, before)
+
+
+def test_interrupted(size, me):
+    """Who was interrupted takes no message, and hears the reason when it waits again."""
+    got, group = torch.zeros(2, 3), dist.new_group(list(range(size)))
     if me == 0:
-        before = signal.signal(signal.SIGALRM, stop)
-        signal.setitimer(signal.ITIMER_REAL, 0.1)
-        try:
-            dist.recv(torch.zeros(3, 2).t(), 1)
-        except KeyboardInterrupt:
-            pass
-        else:
-            raise AssertionError("no KeyboardInterrupt")
-        signal.signal(signal.SIGALRM, before)
+        for work in (dist.irecv(torch.zeros(3, 2).t(), 1), dist.all_reduce(torch.ones(3), group=group, async_op=True)):
+            interrupt(work.wait)
+            fails(RuntimeError, "interrupted", work.wait)
     dist.barrier()
     if me == 0:
         dist.recv(got, 1)
