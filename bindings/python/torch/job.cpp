@@ -175,6 +175,24 @@ std::exception_ptr take_python_error() {
   return python;
 }
 
+static int raise_python_error(void *error) {
+  std::unique_ptr<pybind11::error_already_set> taken(static_cast<pybind11::error_already_set *>(error));
+  taken->restore();
+  return -1;
+}
+
+void raise_python_error_later() {
+  if (!is_main_thread())
+    return;
+  PyGILState_STATE state = PyGILState_Ensure();
+  if (PyErr_Occurred()) {
+    auto error = new pybind11::error_already_set();
+    if (Py_AddPendingCall(raise_python_error, error) != 0) // too many others
+      delete error;
+  }
+  PyGILState_Release(state);
+}
+
 std::exception_ptr make_error(tutti_status status, const std::string &given) {
   const char *text = given.empty() ? tutti_last_error() : given.c_str();
   return std::make_exception_ptr(

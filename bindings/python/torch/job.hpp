@@ -25,6 +25,8 @@ std::exception_ptr make_error(tutti_status status, const std::string &text = "")
 bool was_interrupted();
 // That exception, which is not set any more; null: there is none. It can be thrown to Python once.
 std::exception_ptr take_python_error();
+// Where nobody can throw it: Python raises it in its main thread, as soon as code of Python goes on there.
+void raise_python_error_later();
 
 // A time limit in milliseconds whose nanoseconds fit 64 bits.
 inline std::chrono::milliseconds as_limit(std::chrono::milliseconds limit) {

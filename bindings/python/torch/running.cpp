@@ -55,13 +55,12 @@ void Running::drain(std::chrono::steady_clock::time_point until) {
     }
     if (work->requests.empty())
       continue;
-    try {
-      if (until == std::chrono::steady_clock::time_point::max())
-        work->wait();
-      else
-        work->end_by(until);
-    } catch (const std::exception &) { // it is for who waits for it
-    }
+    if (until == std::chrono::steady_clock::time_point::max())
+      work->end();
+    else
+      work->end_by(until);
+    if (!work->isSuccess()) // its error is for who waits for it
+      raise_python_error_later();
   }
 }
 

@@ -252,8 +252,11 @@ Work::Stage Work::try_end(tutti_status *status) {
 
 bool Work::look() {
   tutti_status status;
-  if (!has_future_.load(std::memory_order_acquire) && try_end(&status) == ENDS)
+  if (!has_future_.load(std::memory_order_acquire) && try_end(&status) == ENDS) {
     complete(status);
+    if (status != TUTTI_OK)
+      raise_python_error_later();
+  }
   return done_.load(std::memory_order_acquire);
 }
 

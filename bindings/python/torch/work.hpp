@@ -33,7 +33,8 @@ public:
   void synchronize() override {}
   c10::intrusive_ptr<c10::ivalue::Future> getFuture() override;
 
-  // Waits no longer than that, and gives it up.
+  // Waits until it has ended, whether with an error or without; no longer than that, and gives it up.
+  void end() { end_within(timeout_); }
   void end_by(std::chrono::steady_clock::time_point until);
   // Completes it if its call is complete; whether it is. With a future, the Completer does so: callbacks may take long.
   bool look();

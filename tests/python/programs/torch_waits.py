@@ -4,6 +4,7 @@ that were interrupted, and ranks that leave.
 torch_waits.py RANKS: starts them itself. Ranks meet in a file. The last rank leaves first.
 """
 
+import contextlib
 import datetime
 import faulthandler
 import os
@@ -175,6 +176,23 @@ def test_interrupted(size, me):
         check("recv after another one", got, torch.ones(2, 3))
     elif me == 1:
         dist.send(torch.ones(2, 3), 0)
+
+
+def test_interrupted_in_destroy(size, me):
+    """A group that goes waits for its calls; what a handler raises meanwhile is not lost."""
+    groups = [dist.new_group(list(range(size)))]
+
+    def destroy():
+        dist.destroy_process_group(groups[0])
+        groups.clear()
+        time.sleep(0.01)  # code of Python goes on
+
+    if me == 0:
+        dist.all_reduce(torch.ones(3), group=groups[0], async_op=True)
+        interrupt(destroy)
+    dist.barrier()
+    with contextlib.suppress(RuntimeError):  # rank 0 has given it up, unless it was interrupted before
+        dist.all_reduce(torch.ones(3), group=groups[0]) if me > 0 else None
 
 
 def test_time_limits(size, me):

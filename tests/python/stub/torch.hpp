@@ -51,6 +51,7 @@ inline int Py_IsInitialized() { return 1; }
 inline int PyGILState_Check() { return Gil::depth() > 0; }
 inline void *PyErr_Occurred() { return nullptr; }
 inline int PyErr_CheckSignals() { return 0; }
+inline int Py_AddPendingCall(int (*)(void *), void *) { return -1; }
 
 // What comes back is the depth.
 inline PyThreadState *PyEval_SaveThread() {
@@ -69,6 +70,7 @@ namespace pybind11 {
 class module_;
 struct error_already_set : std::runtime_error {
   error_already_set() : std::runtime_error("of Python") {}
+  void restore() {}
 };
 } // namespace pybind11
 
