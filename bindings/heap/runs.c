@@ -328,19 +328,20 @@ static bool grow(uint32_t first, uint32_t count) {
   return true;
 }
 
+/* What is cut off is free as a whole block would be. */
 static void shrink(uint32_t first, uint32_t count) {
   uint32_t had = of(first)->count;
   about run = about_of(first);
   unmark(first);
   mark(first, count, HEAP_LIVE, run);
-  tt_heap.live_bytes -= tt_heap_size(had - count);
-  put_free(first + count, had - count, HEAP_DIRTY, rest_of(run, count));
+  mark(first + count, had - count, HEAP_LIVE, rest_of(run, count));
+  give(first + count, false);
 }
 
 static bool resize(uint32_t first, size_t bytes) {
   uint32_t count = tt_heap_granules(bytes);
   bool fits = count <= of(first)->count || grow(first, count);
-  if (count < of(first)->count && of(first)->kind != HEAP_FROZEN)
+  if (count < of(first)->count)
     shrink(first, count);
   if (fits)
     of(first)->bytes = bytes;

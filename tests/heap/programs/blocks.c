@@ -199,6 +199,22 @@ static void give_back(size_t bytes) {
   free(memory[6]);
 }
 
+/* The same for what realloc cuts off, also when nothing else is freed. */
+static void cut_off(void) {
+  enum { BLOCKS = 20 };
+  unsigned char *memory[BLOCKS];
+  size_t before = resident_bytes("VmRSS");
+  for (int n = 0; n < BLOCKS; n++) {
+    memset(memory[n] = malloc(64u * MIB), n + 1, 64u * MIB);
+    memory[n] = realloc(memory[n], MIB);
+  }
+  CHECK(resident_bytes("VmRSS") < before + (BLOCKS + 256u + 8u) * MIB);
+  for (int n = 0; n < BLOCKS; n++) {
+    CHECK(memory[n][0] == n + 1 && memory[n][MIB - 1] == n + 1);
+    free(memory[n]);
+  }
+}
+
 /* Where what is behind it is not free, its pages move, and are never there twice. */
 static void grow_without_copy(void) {
   size_t bytes = 300u * MIB, before = resident_bytes("VmRSS:");
@@ -289,6 +305,7 @@ int main(int argc, char **argv) {
   use_again();
   give_back(10u * MIB);
   grow_without_copy();
+  cut_off();
   for (uintptr_t n = 0; n < THREADS; n++)
     CHECK(pthread_create(&thread[n], NULL, work, (void *)n) == 0);
   for (int n = 0; n < THREADS; n++)

@@ -196,6 +196,19 @@ static void stay_small(void) {
   free(of.memory);
 }
 
+/* What realloc cuts off is given back at once. */
+static void cut_off(void) {
+  block of = make_one(32 << 20);
+  long pages = file_pages();
+  await(fork_one(end, &of));
+  of.memory = realloc(of.memory, of.bytes = 1 << 20);
+  look(&of);
+  usleep(110000);
+  free(malloc(2 << 20)); /* then it looks who lives */
+  CHECK(file_pages() < pages - (24 << 20) / 4096);
+  free(of.memory);
+}
+
 /* The program closes all descriptors and opens a file of its own at the number of the heap's. */
 static void lose_descriptor(void) {
   char path[] = "/tmp/heap-forks-XXXXXX", text[8] = "";
@@ -398,6 +411,7 @@ int main(int argc, char **argv) {
   see_outlive(argv[0]);
   outlive_first_thread();
   stay_small();
+  cut_off();
   fork_beyond_limit(RLIMIT_AS);
   fork_beyond_limit(RLIMIT_DATA);
   fork_in_threads();
