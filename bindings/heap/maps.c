@@ -1,4 +1,5 @@
-/* bindings/heap/maps.c - what the system says is mapped where (/proc/self/maps). Calls no malloc. */
+/* bindings/heap/maps.c - what the system says is mapped where (/proc/thread-self/maps: the process's own are
+ * empty when its first thread has ended). Calls no malloc. */
 #include "heap.h"
 
 #include <fcntl.h>
@@ -58,7 +59,7 @@ bool tt_heap_each_map(const void *memory, size_t bytes, void (*each)(const heap_
   heap_map map;
   int cancel;
   pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel); /* whoever calls this has the lock */
-  lines = (reader){.fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC)};
+  lines = (reader){.fd = open("/proc/thread-self/maps", O_RDONLY | O_CLOEXEC)};
   bool opened = lines.fd >= 0;
   for (char *line = opened ? next_line(&lines) : NULL; line && parse(line, &map); line = next_line(&lines)) {
     if (map.from < first) {

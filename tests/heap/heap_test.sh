@@ -32,7 +32,7 @@ if grep 'nothing moved' "$work/output" && [ "$(id -u)" = 0 ]; then echo "threads
 how=statics run "$work/statics"
 how=parts,statics run "$work/statics"
 how=on run "$work/statics" private
-for case in closed mapped fast; do how=statics run "$work/statics" $case; done
+for case in closed mapped fast second; do how=statics run "$work/statics" $case; done
 build statics -no-pie
 how=statics run "$work/statics"
 run "$work/forks" $forks

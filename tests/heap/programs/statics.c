@@ -1,6 +1,7 @@
 /* tests/heap/programs/statics.c - static arrays lie in the file from the start, with what they had; what is written to
  * them is read there; after a fork parent and child each have their own. argv[1]: "private": they stay where they
- * are; "closed": the program closes the file; "mapped": it maps memory of its own over some; "fast": by _Fork. */
+ * are; "closed": the program closes the file; "mapped": it maps memory of its own over some; "fast": by _Fork;
+ * "second": its first thread has ended. */
 #include "check.h"
 
 #include <pthread.h>
@@ -79,9 +80,8 @@ static void map_over(void) {
   CHECK(heap->file(&file) && !is_there(bytes, sizeof bytes));
 }
 
-int main(int argc, char **argv) {
-  bool stay = argc > 1 && strcmp(argv[1], "private") == 0;
-  bool closed = argc > 1 && strcmp(argv[1], "closed") == 0, mapped = argc > 1 && strcmp(argv[1], "mapped") == 0;
+static void live(const char *how) {
+  bool stay = strcmp(how, "private") == 0, closed = strcmp(how, "closed") == 0, mapped = strcmp(how, "mapped") == 0;
   heap = find_heap();
   CHECK(heap->file(&file));
   CHECK(numbers[0] == 7 && numbers[NUMBERS / 2] == 8 && numbers[NUMBERS - 1] == 9 && numbers[1] == 0);
@@ -97,11 +97,29 @@ int main(int argc, char **argv) {
   heap->locate(bytes, sizeof bytes, &offset);
   if (closed)
     close(file.descriptor);
-  fork_away(argc > 1 && strcmp(argv[1], "fast") == 0);
+  fork_away(strcmp(how, "fast") == 0);
   unsigned char late = 5;
   CHECK(stay || mapped ||
         (pread(copy, &late, 1, (off_t)offset) == 1 && (closed || late == 5))); /* a peer that is late */
   CHECK(numbers[NUMBERS / 2] == 8 && untouched[1] == 0 && untouched[UNTOUCHED / 2] == (mapped ? 3 : 0));
   puts("all is well");
+}
+
+static pthread_t first;
+
+static void *outlive_first(void *how) {
+  CHECK(pthread_join(first, NULL) == 0);
+  live(how);
+  exit(0);
+}
+
+int main(int argc, char **argv) {
+  pthread_t second;
+  first = pthread_self();
+  if (argc > 1 && strcmp(argv[1], "second") == 0) {
+    CHECK(pthread_create(&second, NULL, outlive_first, argv[1]) == 0);
+    pthread_exit(NULL);
+  }
+  live(argc > 1 ? argv[1] : "");
   return 0;
 }
