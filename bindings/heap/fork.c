@@ -42,21 +42,33 @@ void tt_heap_freeze(void *at, uint64_t offset, size_t bytes, int prot) {
     tt_heap_die("fork: no memory for the child's copy of the heap\n");
 }
 
-static void freeze_run(uint32_t first) {
+static void freeze_piece(const heap_map *map, void *unused) {
+  (void)unused;
+  if (map->shared && tt_heap_file_is(map->device, map->inode))
+    tt_heap_freeze(map->from, map->offset, (size_t)(map->to - map->from), map->prot);
+}
+
+bool tt_heap_freeze_pieces(void *at, size_t bytes) { return tt_heap_each_map(at, bytes, freeze_piece, NULL); }
+
+static void freeze_run(uint32_t first, bool frozen) {
   heap_granule *run = tt_heap_of(first), *last = run + run->count - 1;
-  tt_heap_freeze(tt_heap_at(first), (uint64_t)run->place * HEAP_GRANULE, tt_heap_size(run->count),
-                 PROT_READ | PROT_WRITE);
+  if (!frozen)
+    tt_heap_freeze(tt_heap_at(first), (uint64_t)run->place * HEAP_GRANULE, tt_heap_size(run->count),
+                   PROT_READ | PROT_WRITE);
   run->kind = last->kind = HEAP_FROZEN;
 }
 
 /* Also free ones: the child could take them for a block. Returns whether there was any. */
 static bool freeze(void) {
-  bool any = false;
+  bool any = false, shared = false;
   for (uint32_t n = 0; n < tt_heap.used; n += tt_heap_of(n)->count) {
     any |= tt_heap_of(n)->kind != HEAP_PRIVATE;
-    if (tt_heap_of(n)->kind == HEAP_SHARED)
-      freeze_run(n);
+    shared |= tt_heap_of(n)->kind == HEAP_SHARED;
   }
+  bool frozen = shared && tt_heap_freeze_pieces(tt_heap.base, tt_heap_size(tt_heap.used));
+  for (uint32_t n = 0; shared && n < tt_heap.used; n += tt_heap_of(n)->count)
+    if (tt_heap_of(n)->kind == HEAP_SHARED)
+      freeze_run(n, frozen);
   tt_heap_freeze_statics(); /* their places are never used again: heirs do not matter */
   return any;
 }

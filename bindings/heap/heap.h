@@ -146,6 +146,9 @@ void tt_heap_watch_forks(void);
 bool tt_heap_is_alone(void); /* the process has one thread */
 /* What lies there in the file is private from now on; with the lock. */
 void tt_heap_freeze(void *at, uint64_t offset, size_t bytes, int prot);
+/* The same for what is mapped there of the file, each piece protected as it is now, and for nothing else. false: the
+ * system does not tell what there is. */
+bool tt_heap_freeze_pieces(void *at, size_t bytes);
 
 /* maps.c */
 typedef struct heap_map {

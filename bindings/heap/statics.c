@@ -138,10 +138,6 @@ bool tt_heap_locate_static(const void *data, size_t bytes, uint64_t *offset) {
 
 /* ---- what lies there now: others may map something over it, as libhugetlbfs does at its start ---- */
 
-static bool is_piece(const heap_map *map, const segment *of) {
-  return map->shared && tt_heap_file_is(map->device, map->inode) && map->offset == offset_of(of, map->from);
-}
-
 typedef struct pieces {
   const segment *of;
   size_t bytes; /* of them that are ours, to read and write */
@@ -149,7 +145,8 @@ typedef struct pieces {
 
 static void count_piece(const heap_map *map, void *argument) {
   pieces *all = argument;
-  if (is_piece(map, all->of) && map->prot == (PROT_READ | PROT_WRITE))
+  bool ours = map->shared && tt_heap_file_is(map->device, map->inode) && map->offset == offset_of(all->of, map->from);
+  if (ours && map->prot == (PROT_READ | PROT_WRITE))
     all->bytes += (size_t)(map->to - map->from);
 }
 
@@ -161,16 +158,10 @@ void tt_heap_check_statics(void) {
   }
 }
 
-/* As it is protected now. */
-static void freeze_piece(const heap_map *map, void *argument) {
-  if (is_piece(map, argument))
-    tt_heap_freeze(map->from, map->offset, (size_t)(map->to - map->from), map->prot);
-}
-
 void tt_heap_freeze_statics(void) {
   for (int n = 0; n < statics.count; n++) {
     segment *of = &statics.at[n];
-    if (of->shared && !tt_heap_each_map(of->base, of->bytes, freeze_piece, of))
+    if (of->shared && !tt_heap_freeze_pieces(of->base, of->bytes))
       tt_heap_freeze(of->base, offset_of(of, of->base), of->bytes, PROT_READ | PROT_WRITE);
     of->shared = false;
   }

@@ -4,9 +4,11 @@
 #include "check.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/time.h>
@@ -193,6 +195,25 @@ static void stay_small(void) {
   CHECK(file_pages() < pages + 4 * (16 << 20) / 4096);
   kill(sleeper, SIGKILL);
   waitpid(sleeper, NULL, 0);
+  free(of.memory);
+}
+
+/* What is protected stays so, and what the program has mapped over a part stays its own. */
+static void keep_protection(void) {
+  enum { PIECE = 65536 };
+  block of = make_one(1 << 20);
+  int zeros = open("/dev/zero", O_RDONLY), flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED;
+  unsigned char *own = of.memory + 4 * PIECE;
+  CHECK(zeros >= 0 && mprotect(of.memory, PIECE, PROT_READ) == 0 && mprotect(of.memory + PIECE, PIECE, PROT_NONE) == 0);
+  CHECK(mmap(own, PIECE, PROT_READ | PROT_WRITE, flags, -1, 0) == own);
+  *own = 7;
+  await(fork_one(end, &of));
+  CHECK(read(zeros, of.memory, 1) < 0 && errno == EFAULT && of.memory[0] == of.mark);
+  CHECK(read(zeros, of.memory + PIECE, 1) < 0 && errno == EFAULT && *own == 7);
+  CHECK(mprotect(of.memory, 2 * PIECE, PROT_READ | PROT_WRITE) == 0);
+  memset(own, of.mark, PIECE);
+  look(&of);
+  close(zeros);
   free(of.memory);
 }
 
@@ -411,6 +432,7 @@ int main(int argc, char **argv) {
   see_outlive(argv[0]);
   outlive_first_thread();
   stay_small();
+  keep_protection();
   cut_off();
   fork_beyond_limit(RLIMIT_AS);
   fork_beyond_limit(RLIMIT_DATA);
