@@ -20,7 +20,7 @@ bool tt_heap_is_alone(void) {
 }
 
 /* Where the program has closed the file's descriptor: its own memory with the same contents. Threads that write to it
- * meanwhile wait, where the system can do that. */
+ * meanwhile wait: where the system cannot do that, a process with threads does not fork. */
 static bool copy_out(void *at, size_t bytes, int prot) {
   heap_hold held = {.fd = -1};
   if (!(prot & PROT_READ))
@@ -125,14 +125,26 @@ void tt_heap_watch_forks(void) {
   pthread_atfork(before, after_in_parent, after_in_child);
 }
 
-/* Of all that would be frozen. *orphaned: other threads may write to static arrays, and the file cannot be mapped. */
+static bool can_hold(uint32_t first) {
+  heap_hold held;
+  bool can = tt_heap_hold(&held, tt_heap_at(first), tt_heap_size(tt_heap_of(first)->count));
+  tt_heap_let_go(&held);
+  return can;
+}
+
+/* Of all that would be frozen. *orphaned: the file cannot be mapped, and what other threads write meanwhile to some of
+ * it would be lost. */
 static size_t count_shared(bool *orphaned) {
   if (!lock())
     return 0;
   size_t bytes = tt_heap_statics_shared();
-  *orphaned = bytes > 0 && !tt_heap_file_is_ours() && !tt_heap_is_alone();
+  bool threads = !tt_heap_file_is_ours() && !tt_heap_is_alone();
+  *orphaned = threads && bytes > 0;
   for (uint32_t n = 0; n < tt_heap.used; n += tt_heap_of(n)->count)
-    bytes += tt_heap_of(n)->kind == HEAP_SHARED ? tt_heap_size(tt_heap_of(n)->count) : 0;
+    if (tt_heap_of(n)->kind == HEAP_SHARED) {
+      bytes += tt_heap_size(tt_heap_of(n)->count);
+      *orphaned |= threads && !can_hold(n);
+    }
   tt_heap_unlock();
   return bytes;
 }

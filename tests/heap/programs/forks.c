@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 
@@ -230,6 +231,30 @@ static void cut_off(void) {
   free(of.memory);
 }
 
+static void *wait_for(void *end_of_pipe) {
+  char byte;
+  CHECK(read(*(int *)end_of_pipe, &byte, 1) == 1);
+  return NULL;
+}
+
+/* Where that thread could not be made to wait there is no child: what it writes meanwhile would be lost. */
+static void fork_beside_thread(void) {
+  pthread_t thread;
+  int ends[2], waits = (int)syscall(SYS_userfaultfd, O_CLOEXEC);
+  CHECK(pipe(ends) == 0 && pthread_create(&thread, NULL, wait_for, ends) == 0);
+  pid_t child = fork();
+  if (child == 0)
+    _exit(0);
+  CHECK(child < 0 ? errno == ENOMEM : waits >= 0);
+  if (child > 0)
+    await(child);
+  CHECK(write(ends[1], "", 1) == 1 && pthread_join(thread, NULL) == 0);
+  for (int n = 0; n < 2; n++)
+    close(ends[n]);
+  if (waits >= 0)
+    close(waits);
+}
+
 /* The program closes all descriptors and opens a file of its own at the number of the heap's. */
 static void lose_descriptor(void) {
   char path[] = "/tmp/heap-forks-XXXXXX", text[8] = "";
@@ -241,7 +266,9 @@ static void lose_descriptor(void) {
   int fd = mkstemp(path), status = 0;
   CHECK(fd >= 0 && unlink(path) == 0 && dup2(fd, lost.descriptor) == lost.descriptor && write(fd, "theirs", 6) == 6);
   CHECK(!heap->file(&lost));
+  fork_beside_thread();
   pid_t child = fork();
+  CHECK(child >= 0);
   if (child == 0) {
     usleep(2000);
     look(&mine);
@@ -311,10 +338,12 @@ static void fork_in_threads(void) {
 
 /* Nobody inherits anything by forks that fail. It is another user's process from here on. */
 static void fail_forks(bool missed) {
-  struct rlimit none = {0, 0};
+  struct rlimit had, none;
   block of = make_one(16 << 20);
   long pages = file_pages();
-  if (setrlimit(RLIMIT_NPROC, &none) != 0 || setuid(getuid() == 0 ? 65534 : getuid()) != 0)
+  CHECK(getrlimit(RLIMIT_NPROC, &had) == 0);
+  none = (struct rlimit){0, had.rlim_max};
+  if (setuid(getuid() == 0 ? 65534 : getuid()) != 0 || setrlimit(RLIMIT_NPROC, &none) != 0)
     return;
   for (int n = 0; n < 8; n++) {
     CHECK(fork() < 0);
@@ -323,6 +352,7 @@ static void fail_forks(bool missed) {
     usleep(110000);
   }
   CHECK(missed || file_pages() < pages + 4 * (16 << 20) / 4096);
+  CHECK(setrlimit(RLIMIT_NPROC, &had) == 0);
   free(of.memory);
 }
 
