@@ -104,6 +104,12 @@ void *tt_heap_place_map(void *at, uint32_t place, size_t bytes, bool shared) {
 
 /* ---- places ---- */
 
+bool tt_heap_place_empty(uint32_t place, uint32_t count) {
+  int mode = FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE;
+  return tt_heap_file_is_ours() &&
+         fallocate(file.fd, mode, (off_t)(place * HEAP_GRANULE), (off_t)tt_heap_size(count)) == 0;
+}
+
 static void cut_out(uint32_t n) {
   memmove(&file.free[n], &file.free[n + 1], (--file.free_count - n) * sizeof file.free[0]);
 }
@@ -144,15 +150,6 @@ void tt_heap_place_leave(uint32_t place, uint32_t count, uint32_t taken) {
     file.inherited[file.inherited_count++] = (inherited){{place, count}, taken, until};
 }
 
-static bool punch(range of) {
-  size_t bytes = tt_heap_size(of.count);
-  void *made = tt_heap_place_map(NULL, of.place, bytes, true);
-  bool gone = made && madvise(made, bytes, MADV_REMOVE) == 0;
-  if (made)
-    munmap(made, bytes);
-  return gone;
-}
-
 void tt_heap_take_back(void) {
   if (file.inherited_count == 0 || tt_heap.child) /* to a child the places do not belong */
     return;
@@ -162,7 +159,7 @@ void tt_heap_take_back(void) {
   file.looked_ms = now_ms;
   for (uint32_t n = 0; n < file.inherited_count; n++) {
     const inherited *of = &file.inherited[n];
-    if (!tt_heap_has_heirs(of->taken, of->until) && punch(of->at))
+    if (!tt_heap_has_heirs(of->taken, of->until) && tt_heap_place_empty(of->at.place, of->at.count))
       tt_heap_place_give(of->at.place, of->at.count);
     else
       file.inherited[kept++] = *of;

@@ -106,6 +106,7 @@ bool tt_heap_file_is(uint64_t device, uint64_t inode);
 void *tt_heap_file_map(void *at, uint64_t offset, size_t bytes, int prot, bool shared);
 void *tt_heap_place_map(void *at, uint32_t place, size_t bytes, bool shared); /* to read and write */
 uint32_t tt_heap_place_take(uint32_t count);                                  /* HEAP_NONE: there is no room */
+bool tt_heap_place_empty(uint32_t place, uint32_t count); /* its memory is the system's again; false: it cannot be */
 /* It is empty, and may be used again. */
 void tt_heap_place_give(uint32_t place, uint32_t count);
 /* The same with what is in it, when no process lives that may have inherited it since it was taken. */

@@ -9,6 +9,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#ifndef MADV_DONTNEED_LOCKED /* headers may be too old for it */
+#define MADV_DONTNEED_LOCKED 24
+#endif
 #define PIECE_BYTES ((size_t)4 << 20) /* of a move: so much is there twice */
 enum { PAGE = 4096, USES = 2, COUNT_MS = 100 };
 enum { MOVED_MOST = 16384 }; /* each is an area of the system's, which by default allows a process four times as many */
@@ -164,16 +167,23 @@ bool tt_heap_locate(const void *data, size_t bytes, uint64_t *offset) {
   return found;
 }
 
+/* Under mlockall no other advice gives pages back, and what is mapped anew has pages at once. */
+static bool drop(void *at, size_t bytes) {
+  return madvise(at, bytes, MADV_DONTNEED) == 0 || madvise(at, bytes, MADV_DONTNEED_LOCKED) == 0;
+}
+
 bool tt_heap_empty(uint32_t first) {
   heap_granule *run = tt_heap_of(first);
+  void *at = tt_heap_at(first);
   size_t bytes = tt_heap_size(run->count);
   bool may_have_moved = run->count >= HEAP_MOVE_LEAST; /* here, from elsewhere: a new map is one area of the system's */
-  if (run->kind == HEAP_SHARED && madvise(tt_heap_at(first), bytes, MADV_REMOVE) != 0)
+  if (run->kind == HEAP_SHARED && !tt_heap_place_empty(run->place, run->count) && madvise(at, bytes, MADV_REMOVE) != 0)
     return false;
   int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
   bool anew = (run->kind != HEAP_PRIVATE || may_have_moved) &&
-              mmap(tt_heap_at(first), bytes, PROT_READ | PROT_WRITE, flags, -1, 0) != MAP_FAILED;
-  if (!anew && (run->kind != HEAP_PRIVATE || madvise(tt_heap_at(first), bytes, MADV_DONTNEED) != 0))
+              mmap(at, bytes, PROT_READ | PROT_WRITE, flags, -1, 0) != MAP_FAILED;
+  bool dropped = (anew || run->kind == HEAP_PRIVATE) && drop(at, bytes);
+  if (!anew && !dropped)
     return false;
   if (run->kind == HEAP_FROZEN)
     tt_heap_place_leave(run->place, run->count, run->taken);

@@ -199,6 +199,18 @@ static void give_back(size_t bytes) {
   free(memory[6]);
 }
 
+/* The same where all memory is locked, and the system (Linux 5.18) can give back what is. */
+static void give_back_locked(void) {
+  enum { DONTNEED_LOCKED = 24 };
+  void *page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  CHECK(page != MAP_FAILED);
+  if (madvise(page, PAGE, DONTNEED_LOCKED) == 0 && lock_all((size_t)1 << 30)) {
+    give_back(10u * MIB);
+    munlockall();
+  }
+  munmap(page, PAGE);
+}
+
 /* The same for what realloc cuts off, also when nothing else is freed. */
 static void cut_off(void) {
   enum { BLOCKS = 20 };
@@ -304,6 +316,7 @@ int main(int argc, char **argv) {
   refuse();
   use_again();
   give_back(10u * MIB);
+  give_back_locked();
   grow_without_copy();
   cut_off();
   for (uintptr_t n = 0; n < THREADS; n++)

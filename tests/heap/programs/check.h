@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #define CHECK(condition)                                                                                               \
@@ -34,6 +35,12 @@ static inline bool share(const tt_heap_offer *heap, const void *data, size_t byt
   heap->use(data, bytes);
   heap->use(data, bytes);
   return heap->locate(data, bytes, &offset);
+}
+
+/* From now on what is mapped is memory at once, and stays so. false: this process may not have so much. */
+static inline bool lock_all(size_t bytes) {
+  void *made = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_LOCKED, -1, 0);
+  return made != MAP_FAILED && munmap(made, bytes) == 0 && mlockall(MCL_FUTURE) == 0;
 }
 
 #endif

@@ -462,6 +462,10 @@ int main(int argc, char **argv) {
   see_outlive(argv[0]);
   outlive_first_thread();
   stay_small();
+  if (lock_all((size_t)1 << 30)) {
+    stay_small();
+    munlockall();
+  }
   keep_protection();
   cut_off();
   fork_beyond_limit(RLIMIT_AS);
