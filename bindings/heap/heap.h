@@ -85,6 +85,7 @@ static inline uint32_t tt_heap_granules(size_t bytes) { return (uint32_t)((bytes
 void tt_heap_die(const char *what) __attribute__((noreturn));
 uint32_t tt_heap_now_ms(void);        /* cheap, and coarse */
 bool tt_heap_open(uint32_t granules); /* so many of the region are memory; false: the system refuses */
+bool tt_heap_is_limited(int resource);
 
 /* names.c */
 bool tt_heap_is_malloc(void); /* the program calls it by all of its names, and nothing but the C library is behind it */

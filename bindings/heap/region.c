@@ -40,9 +40,9 @@ static size_t region_bytes(void) {
   return bytes;
 }
 
-static bool address_space_is_free(void) {
+bool tt_heap_is_limited(int resource) {
   struct rlimit limit;
-  return getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur == RLIM_INFINITY;
+  return getrlimit((__rlimit_resource_t)resource, &limit) != 0 || limit.rlim_cur != RLIM_INFINITY;
 }
 
 static bool commits_strictly(void) {
@@ -86,8 +86,10 @@ static const char *make(void) {
     return "the program has a sanitizer";
   if (!tt_heap_is_malloc())
     return "the program has a malloc of its own";
-  if (!address_space_is_free())
+  if (tt_heap_is_limited(RLIMIT_AS))
     return "the address space is limited (ulimit -v)";
+  if (tt_heap_is_limited(RLIMIT_DATA)) /* what was freed, and given back, counts still */
+    return "the data of a process is limited (ulimit -d)";
   if (commits_strictly())
     return "the system overcommits no memory";
   size_t bytes = region_bytes();

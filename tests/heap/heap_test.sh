@@ -57,8 +57,10 @@ done
 refused() {
   grep -q "tutti: TUTTI_HEAP: .*$1.*: memory is the C library" "$work/output" || { cat "$work/output"; exit 1; }
 }
-sh -c "ulimit -v 8000000; TUTTI_LOG=2 TUTTI_HEAP=on LD_PRELOAD='$heap' ls /" >"$work/output" 2>&1
-refused 'ulimit -v'
+for limit in -v -d; do
+  sh -c "ulimit $limit 8000000; TUTTI_LOG=2 TUTTI_HEAP=on LD_PRELOAD='$heap' ls /" >"$work/output" 2>&1
+  refused "ulimit $limit"
+done
 
 # A malloc of the program, or of a library that it is linked with: realloc is the C library's as without the heap.
 cat >"$work/own.c" <<'C'
