@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -150,14 +151,17 @@ static size_t count_shared(bool *orphaned) {
 }
 
 /* Beyond a limit that the program has set itself the system maps nothing any more, not even over what is there: then
- * there can be no child, which is better than a parent that dies. */
+ * there can be no child, which is better than a parent that dies. What is mapped over something takes no more address
+ * space, but more data. mlockall makes memory of what can be used, so that is asked for only where it must be. */
 static bool can_freeze(void) {
-  bool orphaned = false;
-  size_t bytes = count_shared(&orphaned);
+  bool orphaned = false, data = tt_heap_is_limited(RLIMIT_DATA);
+  size_t bytes = tt_heap.bytes > 0 ? count_shared(&orphaned) : 0;
   if (bytes == 0)
     return true;
-  int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
-  void *made = orphaned ? MAP_FAILED : mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
+  if (tt_heap_is_limited(RLIMIT_AS) && !data && tt_heap_file_is_ours())
+    bytes = HEAP_GRANULE;
+  int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, prot = data ? PROT_READ | PROT_WRITE : PROT_NONE;
+  void *made = orphaned ? MAP_FAILED : mmap(NULL, bytes, prot, flags, -1, 0);
   if (made == MAP_FAILED)
     return false;
   munmap(made, bytes);

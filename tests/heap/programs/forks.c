@@ -311,6 +311,22 @@ static void fork_beyond_limit(int resource) {
   free(of.memory);
 }
 
+/* Nearer to it than what is in the file is long: to map over that takes no more. */
+static void fork_near_limit(void) {
+  struct rlimit had, low;
+  long pages = 0;
+  block of = make_one(32 << 20);
+  FILE *file = fopen("/proc/self/statm", "r");
+  CHECK(file && fscanf(file, "%ld", &pages) == 1 && fclose(file) == 0 && getrlimit(RLIMIT_AS, &had) == 0);
+  low = (struct rlimit){(rlim_t)pages * (rlim_t)getpagesize() + (8 << 20), had.rlim_max};
+  CHECK(setrlimit(RLIMIT_AS, &low) == 0);
+  pid_t child = fork_one(sleep_and_look, &of);
+  CHECK(setrlimit(RLIMIT_AS, &had) == 0);
+  fill(&of, 2);
+  await(child);
+  free(of.memory);
+}
+
 static void *fork_on(void *unused) {
   for (int n = 0; n < 100; n++) {
     int status = 0;
@@ -470,6 +486,7 @@ int main(int argc, char **argv) {
   cut_off();
   fork_beyond_limit(RLIMIT_AS);
   fork_beyond_limit(RLIMIT_DATA);
+  fork_near_limit();
   fork_in_threads();
   if (alone)
     work_interrupted(); /* places that it leaves do not come back: a child may have been missed */
