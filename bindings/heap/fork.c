@@ -8,6 +8,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <pty.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -176,6 +177,8 @@ static pid_t fail(int error) {
 #define EXPORTED __attribute__((visibility("default")))
 EXPORTED pid_t fork(void);
 EXPORTED pid_t _Fork(void);
+EXPORTED pid_t forkpty(int *terminal, char *name, const struct termios *how, const struct winsize *size);
+EXPORTED int daemon(int stays, int keeps);
 
 pid_t fork(void) {
   if (tt_heap.bytes == 0)
@@ -205,4 +208,21 @@ pid_t _Fork(void) {
     tt_heap_have_heir(child < 0);
   locked = had;
   return child;
+}
+
+/* These two call a fork that nobody stands in front of: the handlers freeze, and cannot refuse. */
+pid_t forkpty(int *terminal, char *name, const struct termios *how, const struct winsize *size) {
+  void *found = dlsym(RTLD_NEXT, "forkpty");
+  pid_t (*next)(int *, char *, const struct termios *, const struct winsize *);
+  memcpy(&next, &found, sizeof next);
+  if (!next)
+    return fail(ENOSYS);
+  return can_freeze() ? next(terminal, name, how, size) : fail(ENOMEM);
+}
+
+int daemon(int stays, int keeps) {
+  void *found = dlsym(RTLD_NEXT, "daemon");
+  int (*next)(int, int);
+  memcpy(&next, &found, sizeof next);
+  return can_freeze() ? next(stays, keeps) : fail(ENOMEM);
 }

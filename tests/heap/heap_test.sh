@@ -11,7 +11,7 @@ build() {
   program=$1
   shift
   cc -std=gnu11 -D_GNU_SOURCE -O1 -g -Wall -fno-builtin "$@" -I"$TUTTI_SOURCE/src" -o "$work/$program" \
-    "$TUTTI_SOURCE/tests/heap/programs/$program.c" -lpthread -ldl
+    "$TUTTI_SOURCE/tests/heap/programs/$program.c" -lpthread -ldl -lutil
 }
 
 # run COMMAND...
@@ -44,7 +44,7 @@ fi
 
 # Only malloc and its relatives leave it, and the preloads for MPI have none of them.
 nm -D --defined-only "$heap" | awk '{print $3}' | sort | tr '\n' ' ' >"$work/names"
-expected='_Fork aligned_alloc calloc dlopen fork free malloc malloc_usable_size memalign posix_memalign pvalloc realloc tutti_heap_offer valloc '
+expected='_Fork aligned_alloc calloc daemon dlopen fork forkpty free malloc malloc_usable_size memalign posix_memalign pvalloc realloc tutti_heap_offer valloc '
 if [ "$(cat "$work/names")" != "$expected" ]; then echo "it has the names $(cat "$work/names")"; exit 1; fi
 for library in "$(dirname "$heap")"/*-serve.so "$(dirname "$heap")"/../libtutti-*.so; do
   if [ -e "$library" ] && nm -D --defined-only "$library" | grep -E ' (malloc|free|calloc|realloc)$'; then

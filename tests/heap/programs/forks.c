@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <pty.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
@@ -295,12 +296,15 @@ static void sleep_and_look(const block *of) {
  * children that it had before, with what they have. */
 static void fork_beyond_limit(int resource) {
   struct rlimit had, low;
+  int terminal;
   block of = make_one(1 << 20);
   pid_t child = fork_one(sleep_and_look, &of);
   CHECK(share(heap, of.memory, of.bytes));
   CHECK(getrlimit(resource, &had) == 0);
   low = (struct rlimit){1 << 20, had.rlim_max};
-  CHECK(setrlimit(resource, &low) == 0 && fork() < 0 && errno == ENOMEM && setrlimit(resource, &had) == 0);
+  CHECK(setrlimit(resource, &low) == 0 && fork() < 0 && errno == ENOMEM);
+  CHECK(forkpty(&terminal, NULL, NULL, NULL) < 0 && errno == ENOMEM && daemon(1, 1) < 0 && errno == ENOMEM);
+  CHECK(setrlimit(resource, &had) == 0);
   look(&of);
   usleep(110000);
   block other = make_one(1 << 20);
