@@ -112,6 +112,35 @@ static void after_in_child(void) {
   errno = error;
 }
 
+/* The C library's, of its list of streams: its own fork takes that lock, too, and resets it in the child. Who has it
+ * may wait for a thread that waits for the heap's, as fflush(NULL) for a stream whose line grows: so it comes first. */
+void _IO_list_lock(void);
+void _IO_list_unlock(void);
+void _IO_list_resetlock(void);
+
+static _Thread_local bool listed __attribute__((tls_model("initial-exec"))); /* this thread's fork has that */
+
+static void before_fork(void) {
+  int error = errno;
+  listed = !tt_heap_is_alone();
+  if (listed)
+    _IO_list_lock();
+  errno = error;
+  before();
+}
+
+static void after_fork_in_parent(void) {
+  after_in_parent();
+  if (listed)
+    _IO_list_unlock();
+}
+
+static void after_fork_in_child(void) {
+  after_in_child();
+  if (listed)
+    _IO_list_resetlock();
+}
+
 static pid_t (*next_fork)(void), (*next_Fork)(void); /* dlsym is nothing for a signal's handler */
 
 static pid_t (*find(const char *name))(void) {
@@ -124,7 +153,7 @@ static pid_t (*find(const char *name))(void) {
 void tt_heap_watch_forks(void) {
   next_fork = find("fork");
   next_Fork = find("_Fork"); /* NULL: the C library is older than 2.34 */
-  pthread_atfork(before, after_in_parent, after_in_child);
+  pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 }
 
 static bool can_hold(uint32_t first) {

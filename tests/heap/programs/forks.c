@@ -356,6 +356,41 @@ static void fork_in_threads(void) {
   free(of.memory);
 }
 
+static ssize_t allocate_and_write(void *unused, const char *text, size_t bytes) {
+  (void)unused, (void)text;
+  free(malloc(2 << 20));
+  return (ssize_t)bytes;
+}
+
+static void *flush_all(void *unused) {
+  FILE *stream = fopencookie(NULL, "w", (cookie_io_functions_t){.write = allocate_and_write});
+  CHECK(stream);
+  while (!over) {
+    fputc('x', stream);
+    fflush(NULL);
+  }
+  fclose(stream);
+  return unused;
+}
+
+static void use_streams(const block *of) {
+  (void)of;
+  FILE *stream = fopen("/dev/null", "w");
+  CHECK(stream && fclose(stream) == 0);
+}
+
+/* Who flushes all streams has the lock of their list, and may need memory. */
+static void fork_while_flushing(void) {
+  pthread_t thread;
+  over = false;
+  CHECK(pthread_create(&thread, NULL, flush_all, NULL) == 0);
+  for (int n = 0; n < 200; n++)
+    await(fork_one(use_streams, NULL));
+  over = true;
+  pthread_join(thread, NULL);
+  use_streams(NULL);
+}
+
 /* Nobody inherits anything by forks that fail. It is another user's process from here on. */
 static void fail_forks(bool missed) {
   struct rlimit had, none;
@@ -492,6 +527,7 @@ int main(int argc, char **argv) {
   fork_beyond_limit(RLIMIT_DATA);
   fork_near_limit();
   fork_in_threads();
+  fork_while_flushing();
   if (alone)
     work_interrupted(); /* places that it leaves do not come back: a child may have been missed */
   fail_forks(alone);
