@@ -127,13 +127,28 @@ void tt_heap_lending(bool begins) { atomic_fetch_add_explicit(&lenders, begins ?
 /* Whether nobody reads at the place of a frozen block: the call that asks has not lent anything yet. */
 static bool nobody_else_lends(void) { return atomic_load_explicit(&lenders, memory_order_acquire) <= 1; }
 
+static void count_usable(const heap_map *map, void *bytes) {
+  if ((map->prot & PROT_READ) && (map->prot & PROT_WRITE))
+    *(size_t *)bytes += (size_t)(map->to - map->from);
+}
+
+/* All of it, to read and write: what calls do not use of it may be guarded. */
+static bool is_usable(uint32_t first) {
+  size_t all = tt_heap_size(tt_heap_of(first)->count), bytes = 0;
+  return tt_heap_each_map(tt_heap_at(first), all, count_usable, &bytes) && bytes == all;
+}
+
+static bool hold(heap_hold *held, uint32_t first) {
+  return is_usable(first) && tt_heap_hold(held, tt_heap_at(first), tt_heap_size(tt_heap_of(first)->count));
+}
+
 /* Moves it, if nobody can write to it or read it meanwhile. whole: the call uses all of it. */
 static void share_safely(uint32_t first, bool whole) {
   const heap_granule *run = tt_heap_of(first);
   heap_hold held = {.fd = -1};
   if (run->kind == HEAP_FROZEN && !nobody_else_lends())
     return;
-  if (whole || (tt_heap.parts && tt_heap_hold(&held, tt_heap_at(first), tt_heap_size(run->count))))
+  if (whole || (tt_heap.parts && hold(&held, first)))
     share(first);
   tt_heap_let_go(&held);
 }

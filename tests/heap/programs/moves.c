@@ -27,10 +27,25 @@ static void *write_on(void *number) {
   return NULL;
 }
 
+/* A block with a page that nobody may read stays where it is, if calls use the rest of it. */
+static void stay_guarded(const tt_heap_offer *heap) {
+  enum { PAGE = 65536, ALL = 16 * PAGE };
+  unsigned char *guarded = malloc(ALL);
+  uint64_t offset;
+  memset(guarded, 5, ALL);
+  CHECK(mprotect(guarded + ALL - PAGE, PAGE, PROT_NONE) == 0);
+  for (int n = 0; n < 8; n++)
+    heap->use(guarded, ALL / 2);
+  CHECK(!heap->locate(guarded, 1, &offset) && guarded[0] == 5);
+  CHECK(mprotect(guarded + ALL - PAGE, PAGE, PROT_READ | PROT_WRITE) == 0 && guarded[ALL - 1] == 5);
+  free(guarded);
+}
+
 int main(int argc, char **argv) {
   const tt_heap_offer *heap = find_heap();
   int times = argc > 1 ? atoi(argv[1]) : 1, moved = 0;
   CHECK(pipe(zeros) == 0);
+  stay_guarded(heap);
   for (int n = 0; n < times; n++) {
     pthread_t thread[WRITERS];
     block = calloc(1, BYTES);
