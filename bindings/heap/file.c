@@ -4,6 +4,7 @@
  * process lives that has inherited them: until then nobody may write there. */
 #include "heap.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -34,9 +35,12 @@ static struct {
 } file = {.fd = -1};
 
 /* A file beyond the process's limit would be its end. */
-static bool may_be_so_long(uint64_t bytes) {
+static uint64_t file_bytes(void) {
   struct rlimit limit;
-  return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY || bytes <= limit.rlim_cur;
+  uint64_t bytes = tt_heap.bytes < MOST_BYTES ? tt_heap.bytes : MOST_BYTES;
+  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur < bytes)
+    bytes = limit.rlim_cur / HEAP_GRANULE * HEAP_GRANULE;
+  return bytes;
 }
 
 /* At a number where programs do not look for theirs. */
@@ -54,19 +58,22 @@ static int open_file(uint64_t bytes) {
   return fd;
 }
 
-static bool make_file(void) {
-  uint64_t bytes = tt_heap.bytes < MOST_BYTES ? tt_heap.bytes : MOST_BYTES;
+/* 0, or why there is none. */
+static int make_file(void) {
+  uint64_t bytes = file_bytes();
   struct stat about;
   if (file.total > 0)
-    return true;
-  int fd = may_be_so_long(bytes) ? open_file(bytes) : -1;
+    return 0;
+  if (bytes == 0)
+    return EFBIG;
+  int fd = open_file(bytes);
   if (fd < 0 || fstat(fd, &about) != 0)
-    return false;
+    return errno;
   file.fd = fd;
   file.inode = about.st_ino;
   file.device = about.st_dev;
   file.total = (uint32_t)(bytes / HEAP_GRANULE);
-  return true;
+  return 0;
 }
 
 bool tt_heap_file_is_ours(void) {
@@ -75,15 +82,21 @@ bool tt_heap_file_is_ours(void) {
 }
 
 bool tt_heap_file_tell(tt_heap_file *made) {
+  static bool told;
   int cancel;
   pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
   tt_heap_lock();
-  bool there = !tt_heap.child && make_file() && tt_heap_file_is_ours();
+  int error = tt_heap.child ? 0 : make_file();
+  bool there = !tt_heap.child && error == 0 && tt_heap_file_is_ours(), tell = error != 0 && !told;
+  told |= tell;
   if (there) {
     tt_heap_check_statics();
     *made = (tt_heap_file){file.fd, file.inode, (uint64_t)file.total * HEAP_GRANULE};
   }
   tt_heap_unlock();
+  if (tell)
+    tt_heap_tell(error == EFBIG ? "the length of files is limited (ulimit -f)" : strerror(error),
+                 "there is no memory that others can read");
   pthread_setcancelstate(cancel, NULL);
   return there;
 }

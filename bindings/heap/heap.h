@@ -53,6 +53,7 @@ typedef struct heap {
   size_t threshold; /* shorter blocks are the C library's */
   bool parts;       /* blocks may move of which calls use only a part */
   bool statics;     /* static arrays lie in the file, too */
+  bool loud;        /* it says why it is off */
   bool child;       /* of a process whose peers read its file: it has none */
   pthread_mutex_t lock;
 } heap;
@@ -83,7 +84,8 @@ static inline uint32_t tt_heap_granules(size_t bytes) { return (uint32_t)((bytes
 
 /* region.c */
 void tt_heap_die(const char *what) __attribute__((noreturn));
-uint32_t tt_heap_now_ms(void);        /* cheap, and coarse */
+void tt_heap_tell(const char *reason, const char *memory); /* where it is loud; reason: NULL: there is none */
+uint32_t tt_heap_now_ms(void);                             /* cheap, and coarse */
 bool tt_heap_open(uint32_t granules); /* so many of the region are memory; false: the system refuses */
 bool tt_heap_is_limited(int resource);
 

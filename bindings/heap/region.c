@@ -142,8 +142,8 @@ static bool is_wanted(const char *text) {
   return modes != 0;
 }
 
-static void tell(bool wanted, const char *reason, const char *memory) {
-  if (wanted && reason)
+void tt_heap_tell(const char *reason, const char *memory) {
+  if (tt_heap.loud && reason)
     dprintf(STDERR_FILENO, "tutti: TUTTI_HEAP: %s: %s\n", reason, memory);
 }
 
@@ -152,17 +152,17 @@ static void tell(bool wanted, const char *reason, const char *memory) {
 __attribute__((constructor)) static void begin(int count, char **arguments, char **environment) {
   (void)count, (void)arguments;
   const char *log = value_of(environment, "TUTTI_LOG");
-  bool loud = log && atoi(log) >= 2;
+  tt_heap.loud = log && atoi(log) >= 2;
   if (!is_wanted(value_of(environment, "TUTTI_HEAP")))
     return;
   tt_heap.threshold = read_bytes(value_of(environment, "TUTTI_HEAP_BYTES"));
   const char *missing = make();
-  tell(loud, missing, "memory is the C library's");
+  tt_heap_tell(missing, "memory is the C library's");
   if (missing)
     return;
   tt_heap_watch_forks();
   if (tt_heap.statics)
-    tell(loud, tt_heap_share_statics(), "static arrays stay where they are");
+    tt_heap_tell(tt_heap_share_statics(), "static arrays stay where they are");
 }
 
 tt_heap_offer_function tutti_heap_offer;

@@ -62,6 +62,12 @@ for limit in -v -d; do
   refused "ulimit $limit"
 done
 
+# The file is as long as it may be; one that may have no length is none.
+(ulimit -S -f 4000000; how=statics run "$work/statics")
+(ulimit -S -f 10; TUTTI_LOG=2 TUTTI_HEAP=on LD_PRELOAD="$heap" "$work/statics") >"$work/output" 2>&1 || true
+said='ulimit -f.*: there is no memory that others can read'
+[ "$(grep -c "$said" "$work/output")" = 1 ] || { cat "$work/output"; exit 1; }
+
 # A malloc of the program, or of a library that it is linked with: realloc is the C library's as without the heap.
 cat >"$work/own.c" <<'C'
 void __libc_free(void *memory);
