@@ -25,8 +25,8 @@ bool tt_heap_is_alone(void) {
  * meanwhile wait: where the system cannot do that, a process with threads does not fork. */
 static bool copy_out(void *at, size_t bytes, int prot) {
   heap_hold held = {.fd = -1};
-  if (!(prot & PROT_READ))
-    return true; /* nobody sees what is there */
+  if (!(prot & PROT_READ) && mprotect(at, bytes, PROT_READ) != 0)
+    return false;
   void *made = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (made == MAP_FAILED)
     return false;

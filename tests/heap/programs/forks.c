@@ -268,8 +268,9 @@ static void lose_descriptor(void) {
   CHECK(fd >= 0 && unlink(path) == 0 && dup2(fd, lost.descriptor) == lost.descriptor && write(fd, "theirs", 6) == 6);
   CHECK(!heap->file(&lost));
   fork_beside_thread();
+  CHECK(mprotect(mine.memory, 65536, PROT_NONE) == 0);
   pid_t child = fork();
-  CHECK(child >= 0);
+  CHECK(child >= 0 && mprotect(mine.memory, 65536, PROT_READ | PROT_WRITE) == 0);
   if (child == 0) {
     usleep(2000);
     look(&mine);
