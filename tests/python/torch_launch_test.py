@@ -166,10 +166,10 @@ if not list(PACKAGE.glob("tutti/torch/_torch*.so")):
     sys.exit(77)
 
 
-def run(*arguments, code=0, under=(), **environment):
+def run(*arguments, code=0, under=(), cwd=None, **environment):
     own = {name: value for name, value in os.environ.items() if name not in ("RANK", "WORLD_SIZE", "USE_LIBUV")}
     result = subprocess.run([*under, PYTHON, "-m", "tutti.torch", *map(str, arguments)], text=True, capture_output=True, timeout=300,
-                            check=False, env={**own, "PYTHONPATH": str(PACKAGE), **environment})
+                            check=False, cwd=cwd, env={**own, "PYTHONPATH": str(PACKAGE), **environment})
     assert result.returncode == code, f"{arguments}: exit code {result.returncode}\n{result.stdout}{result.stderr}"
     return result
 
@@ -180,6 +180,17 @@ def test_launch(folder):
     assert done.stderr.count(SERVED) == 1, done.stderr
     done = run("--nproc_per_node=3", "-m", "program", "monitored", PYTHONPATH=f"{PACKAGE}:{folder}")
     assert done.stdout.count("of 3") == 3 and SERVED in done.stderr, done.stdout + done.stderr
+
+
+def test_other_packages(folder):
+    """Of the folder that has tutti, the program sees tutti alone."""
+    there = folder / "there"
+    there.mkdir()
+    (there / "tutti").symlink_to(PACKAGE / "tutti")
+    (there / "colorsys.py").write_text("raise ImportError(\"not the program's\")\n")
+    (folder / "imports.py").write_text("import colorsys, program\n")
+    done = run("--nproc-per-node=2", folder / "imports.py", cwd=there, PYTHONPATH="")
+    assert done.stdout.count("of 2") == 2 and SERVED in done.stderr, done.stdout + done.stderr
 
 
 def test_launcher(folder):
@@ -278,8 +289,8 @@ def main():
         folder = pathlib.Path(name)
         (folder / "program.py").write_text(PROGRAM)
         (folder / "starts.py").write_text(STARTS)
-        for test in (test_launch, test_launcher, test_two_nodes, test_a_failure_ends_all, test_cut_off, test_terminal, test_off,
-                     test_unknown_torch_stays_on_gloo, test_all_agree, test_all_choose_the_same, test_meeting,
+        for test in (test_launch, test_other_packages, test_launcher, test_two_nodes, test_a_failure_ends_all, test_cut_off,
+                     test_terminal, test_off, test_unknown_torch_stays_on_gloo, test_all_agree, test_all_choose_the_same, test_meeting,
                      test_children, test_arguments):
             test(folder)
             print(f"{test.__name__}: passed", flush=True)

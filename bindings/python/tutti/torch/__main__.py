@@ -47,11 +47,10 @@ def parse(arguments: Sequence[str]) -> tuple[argparse.Namespace, list[str]]:
 
 
 def inherit() -> None:
-    """What is started from here on finds tutti, and the patch of torch."""
-    package = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-    first = [os.path.join(os.path.dirname(os.path.abspath(__file__)), "site"), package]
-    rest = [entry for entry in os.environ.get("PYTHONPATH", "").split(os.pathsep) if entry and entry not in first]
-    os.environ["PYTHONPATH"] = os.pathsep.join(first + rest)
+    """What is started from here on has the patch of torch, and finds tutti: site/sitecustomize.py."""
+    site = os.path.join(os.path.dirname(os.path.abspath(__file__)), "site")
+    rest = [entry for entry in os.environ.get("PYTHONPATH", "").split(os.pathsep) if entry and entry != site]
+    os.environ["PYTHONPATH"] = os.pathsep.join([site, *rest])
 
 
 def main() -> None:

@@ -2,6 +2,7 @@
 it is imported. A sitecustomize that the program has besides is run as always."""
 
 import importlib.abc
+import importlib.machinery
 import importlib.util
 import os
 import sys
@@ -9,7 +10,16 @@ import types
 from typing import Any
 
 _here = os.path.dirname(os.path.abspath(__file__))
+_folder = os.path.dirname(os.path.dirname(os.path.dirname(_here)))  # that has tutti
 _MODULE = "torch.distributed.distributed_c10d"
+
+
+class _Tutti(importlib.abc.MetaPathFinder):
+    """Finds tutti here, and nothing else: what lies beside it may be all packages of a system, of other versions than the
+    program's or for another Python."""
+
+    def find_spec(self, name: str, path: Any, target: Any = None) -> Any:
+        return importlib.machinery.PathFinder.find_spec(name, [_folder]) if name == "tutti" else None
 
 
 class _Finder(importlib.abc.MetaPathFinder):
@@ -33,6 +43,7 @@ class _Finder(importlib.abc.MetaPathFinder):
         return spec
 
 
+sys.meta_path.insert(0, _Tutti())
 if os.environ.get("TUTTI_TORCH") != "off":
     sys.meta_path.insert(0, _Finder())
 
