@@ -50,10 +50,10 @@ bench: deps
 	@$(MAKE) --no-print-directory all
 	@scripts/bench.sh
 
+# What root leaves in build/ is of whoever the tree is: that user goes on building there.
 install:
-	@cmake --preset release -DCMAKE_INSTALL_PREFIX=$(abspath $(PREFIX))
-	@cmake --build build
-	@cmake --install build
+	@trap '[ "$$(id -u)" != 0 ] || chown -R --reference=. build/' EXIT; \
+	  cmake --preset release -DCMAKE_INSTALL_PREFIX=$(abspath $(PREFIX)) && cmake --build build && cmake --install build
 
 deb:
 	@scripts/deps.sh deb
