@@ -52,6 +52,7 @@ bench: deps
 
 # What root leaves in build/ is of whoever the tree is: that user goes on building there.
 install:
+	$(if $(word 2,$(PREFIX)),$(error PREFIX has a space: "$(PREFIX)"))
 	@trap '[ "$$(id -u)" != 0 ] || chown -R --reference=. build/' EXIT; \
 	  cmake --preset release -DCMAKE_INSTALL_PREFIX=$(abspath $(PREFIX)) && cmake --build build && cmake --install build
 

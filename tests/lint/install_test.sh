@@ -87,6 +87,7 @@ user=$(stat -c %u "$work/tree")
 make_install() { PATH=$work/stub:$PATH MAKEFLAGS='' make -C "$work/tree" install "PREFIX=$1" >"$work/said" 2>&1; }
 make_install "$work/tools" || wrong "make install"
 [ -e "$work/tree/build/made--install" ] && [ -z "$(find "$work/tree/build" ! -uid "$user")" ] || wrong "build/ is not of $user"
+if make_install "$work/my tools" || ! grep -q "PREFIX has a space" "$work/said"; then wrong "a PREFIX with a space"; fi
 
 # Debian's packages have each file.
 mkdir -p "$work/debian/tmp"
