@@ -66,6 +66,14 @@ for mpi in $mpis; do
   cmake --install "$(dirname "$TUTTI_BIN")" --prefix "$work/tutti" >/dev/null
   folder=$(dirname "$(find "$work/tutti" -name "libtutti-$mpi.so")")
   [ -e "$folder/tutti/libtutti-$mpi-serve.so" ] || { echo "$mpi: where is the other half?"; exit 1; }
+  cp -r "$work/tutti" "$work/two words"
+  code=0
+  "$work/two words/bin/tutti" mpirun --mpi $mpi -n 2 "$work/rank" >"$work/said" 2>&1 || code=$?
+  [ $code = 127 ] || fail "exit code $code of a path with a space"
+  grep -q "cannot preload $work/two words/.*/libtutti-$mpi.so: its path has a space" "$work/said" || fail "the space is not named"
+  "$work/two words/bin/tutti" run --shared-heap -n 1 true >"$work/said" 2>&1 || fail "no job without the heap"
+  grep -q "cannot preload $work/two words/.*/libtutti-heap.so: its path has a space" "$work/said" || fail "the heap's is not named"
+  rm -r "$work/two words"
   cd "$folder"
   TUTTI_STATS=1 mpi_plain $mpi 2 env LD_PRELOAD="${before:-}./libtutti-$mpi.so" "$work/rank" >"$work/said" 2>&1 ||
     fail "by hand, by a relative path"

@@ -311,6 +311,8 @@ static int run(mpirun_options *options) {
   if (!mpirun_find_library(options->kind, library))
     return tool_fail("mpirun", NOT_FOUND, "there is no %s (%s was missing when tutti was built)", library,
                      options->kind->about);
+  if (!tool_can_preload("mpirun", library))
+    return NOT_FOUND;
   add_heap(library);
   build(options, launcher, library, &list);
   code = become(options, launcher, &list);

@@ -54,6 +54,13 @@ bool tool_find_library(const char *name, char path[static TOOL_PATH]) {
   return false;
 }
 
+bool tool_can_preload(const char *command, const char *path) {
+  if (!strpbrk(path, " :"))
+    return true;
+  tool_fail(command, 0, "the loader cannot preload %s: its path has a space or a colon", path);
+  return false;
+}
+
 void tool_heap_want(void) {
   unsigned modes;
   if (tt_heap_read_modes(getenv("TUTTI_HEAP"), &modes) && modes == 0)
@@ -68,7 +75,7 @@ bool tool_heap_wanted(const char *command, char path[static TOOL_PATH]) {
   if (modes == 0)
     return false;
   if (tool_find_library("tutti/libtutti-heap.so", path))
-    return true;
+    return tool_can_preload(command, path);
   tool_fail(command, 0, "TUTTI_HEAP: there is no %s", path);
   return false;
 }

@@ -64,9 +64,11 @@ bool tool_find_program(const char *program, char path[static TOOL_PATH]);
 /* A library that is installed with the command, such as "libtutti-openmpi.so". false: there is none; then `path` is
  * where it was looked for last. */
 bool tool_find_library(const char *name, char path[static TOOL_PATH]);
+/* Whether LD_PRELOAD can name it, where spaces and colons end a path; `command` says it where that cannot be. */
+bool tool_can_preload(const char *command, const char *path);
 void tool_heap_want(void); /* TUTTI_HEAP is on, or what it is */
-/* Whether TUTTI_HEAP is on: then `path` is the library to preload. `command` says it where there is none, or
- * where TUTTI_HEAP is something else. */
+/* Whether TUTTI_HEAP is on: then `path` is the library to preload. `command` says it where that
+ * cannot be, or where TUTTI_HEAP is something else. */
 bool tool_heap_wanted(const char *command, char path[static TOOL_PATH]);
 
 /* A command line. */
