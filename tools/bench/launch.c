@@ -52,9 +52,11 @@ static int find_worker(const bench_launcher *launcher, char path[static 2 * TOOL
   snprintf(path, 2 * TOOL_PATH, "%s/../libexec/tutti/%s", self, launcher->kind->worker);
   if (access(path, X_OK) == 0)
     return 0;
-  fprintf(stderr,
-          "tutti bench: %s is left out, because there is no %s (its compiler was missing when tutti was built)\n",
-          launcher->name, path);
+  fprintf(
+      stderr,
+      "tutti bench: %s is left out, because there is no %s (that MPI was missing when tutti was built, or the Debian "
+      "package libtutti-%s is not installed)\n",
+      launcher->name, path, strchr(launcher->kind->worker, '-') + 1);
   return 1;
 }
 

@@ -309,8 +309,10 @@ static int run(mpirun_options *options) {
   if (code != 0)
     return code;
   if (!mpirun_find_library(options->kind, library))
-    return tool_fail("mpirun", NOT_FOUND, "there is no %s (%s was missing when tutti was built)", library,
-                     options->kind->about);
+    return tool_fail("mpirun", NOT_FOUND,
+                     "there is no %s (%s was missing when tutti was built, or the Debian package libtutti-%s is not "
+                     "installed)",
+                     library, options->kind->about, options->kind->name);
   if (!tool_can_preload("mpirun", library))
     return NOT_FOUND;
   add_heap(library);

@@ -41,7 +41,11 @@ static int find_program(const char *mpi, char self[static TOOL_PATH], char progr
            (int)(strrchr(self, '/') ? strrchr(self, '/') - self : 0), self, mpi);
   if (access(program, X_OK) == 0)
     return EXIT_SUCCESS;
-  return tool_fail("tune", EXIT_FAILURE, "there is no %s: that MPI was missing when tutti was built", program);
+  return tool_fail(
+      "tune", EXIT_FAILURE,
+      "there is no %s (that MPI was missing when tutti was built, or the Debian package libtutti-%s is not "
+      "installed)",
+      program, mpi);
 }
 
 /* Becomes the job of so many ranks, which has a part of the time; of options that are said twice the last counts. */
