@@ -19,7 +19,8 @@ import zipfile
 ROOT = pathlib.Path(__file__).parents[2]
 BUILD = ROOT / "build/wheel"
 SHIPPED = ("tutti/**/*.py", "tutti/**/*.pyi", "tutti/py.typed", "tutti/*.so", "tutti/torch/*.so", "tutti/bin/tutti",
-           "tutti/lib/libtutti.so.[0-9]", "tutti/lib/libtutti-*.so", "tutti/lib/tutti/*.so", "tutti/share/tutti/*")  # fmt: skip
+           "tutti/lib/libtutti.so.[0-9]", "tutti/lib/libtutti-*.so", "tutti/lib/tutti/*.so", "tutti/libexec/tutti/*",
+           "tutti/share/tutti/*")  # fmt: skip
 EXECUTABLE = 0o100755 << 16
 PLAIN = 0o100644 << 16
 

@@ -32,8 +32,10 @@ with tempfile.TemporaryDirectory() as folder:
     run(PYTHON, "-m", "venv", "--system-site-packages", venv)
     run(venv / "bin/pip", "install", "--no-build-isolation", "--no-index", SOURCE)
     python, tutti = venv / "bin/python", venv / "bin/tutti"
-    where = run(python, "-c", "import tutti; print(tutti.__file__)")
+    where = run(python, "-c", "import tutti; print(tutti.__file__)").strip()
     assert where.startswith(folder), where
+    built = {path.name for path in (pathlib.Path(os.environ["TUTTI_BIN"]).parent / "libexec/tutti").glob("*")}
+    assert {path.name for path in pathlib.Path(where).parent.glob("libexec/tutti/*")} == built, built
     for ranks, program, *arguments in ((3, "collectives.py", "5"), (2, "decisions.py"), (2, "joined.py", "2")):
         said = run(tutti, "run", "-n", str(ranks), python, PROGRAMS / program, *arguments)
         assert said.count("all right") == ranks, said
