@@ -9,6 +9,7 @@ import hashlib
 import os
 import pathlib
 import re
+import shlex
 import subprocess
 import sys
 import sysconfig
@@ -41,8 +42,10 @@ def _run(*command):
 def _install():
     """Configures, builds and installs; the folder that becomes the wheel."""
     stage = BUILD / "stage"
+    (BUILD / "CMakeCache.txt").unlink(missing_ok=True)  # else what an earlier run found, or was told, would hold
     settings = ["-DCMAKE_BUILD_TYPE=Release", "-DTUTTI_WHEEL=ON", "-DTUTTI_TESTS=OFF"]
-    _run("cmake", "-S", str(ROOT), "-B", str(BUILD), "-G", "Ninja", *settings, *os.environ.get("TUTTI_CMAKE", "").split())
+    settings += shlex.split(os.environ.get("TUTTI_CMAKE", ""))
+    _run("cmake", "-S", str(ROOT), "-B", str(BUILD), "-G", "Ninja", *settings)
     _run("cmake", "--build", str(BUILD))
     _run("cmake", "-E", "rm", "-rf", str(stage))
     _run("cmake", "-E", "env", f"DESTDIR={stage}", "cmake", "--install", str(BUILD), "--prefix", "/")

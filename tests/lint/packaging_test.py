@@ -1,9 +1,11 @@
 """Recipes say the version that tutti.h says. Spack's is run with stand-ins for Spack's own functions: it compiles, its
-variants are there where they are asked for, and the options that it sets are options of CMakeLists.txt."""
+variants are there where they are asked for, and the options that it sets are options of CMakeLists.txt. A wheel is configured
+anew each time."""
 import os
 import pathlib
 import re
 import sys
+import tempfile
 import types
 
 ROOT = pathlib.Path(os.environ.get("TUTTI_SOURCE", pathlib.Path(__file__).parents[2]))
@@ -47,7 +49,29 @@ def run_spack():
         check(option in options, f"Spack sets {option}, which CMakeLists.txt does not know")
 
 
+def wheel_command():
+    """By which a wheel is configured."""
+    import tutti_wheel
+
+    commands = []
+    with tempfile.TemporaryDirectory() as folder:
+        (pathlib.Path(folder) / "CMakeCache.txt").touch()
+        tutti_wheel.BUILD = pathlib.Path(folder)
+        tutti_wheel._run = lambda *command: commands.append(command)
+        tutti_wheel._install()
+        check(not os.listdir(folder), "Wheel: what an earlier one was told still holds")
+    return commands[0]
+
+
+def run_wheel():
+    sys.dont_write_bytecode = True
+    sys.path.insert(0, str(ROOT / "packaging/python"))
+    os.environ["TUTTI_CMAKE"] = "-DONE=1 '-DTWO=2 words'"
+    check(wheel_command()[-2:] == ("-DONE=1", "-DTWO=2 words"), "Wheel: TUTTI_CMAKE is not passed on")
+
+
 run_spack()
+run_wheel()
 newest = re.match(r"tutti \((.*?)\)", (ROOT / "debian/changelog").read_text())[1]
 check(newest == VERSION, f"debian/changelog begins with {newest}, tutti.h says {VERSION}")
 print("\n".join(problems) or "recipes are in order")
