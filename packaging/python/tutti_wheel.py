@@ -19,6 +19,7 @@ import zipfile
 
 ROOT = pathlib.Path(__file__).parents[2]
 BUILD = ROOT / "build/wheel"
+SYSTEM = "/usr/bin/python3"  # for which cmake/Python.cmake compiles tutti.torch
 SHIPPED = ("tutti/**/*.py", "tutti/**/*.pyi", "tutti/py.typed", "tutti/*.so", "tutti/torch/*.so", "tutti/bin/tutti",
            "tutti/lib/libtutti.so.[0-9]", "tutti/lib/libtutti-*.so", "tutti/lib/tutti/*.so", "tutti/libexec/tutti/*",
            "tutti/share/tutti/*")  # fmt: skip
@@ -39,13 +40,29 @@ def _run(*command):
         sys.exit(f"{command[0]} ended with {code}; docs/python.md says which packages a wheel is built with")
 
 
+def _is_for_torch():
+    """Whether this Python loads tutti.torch."""
+    if not os.path.exists(SYSTEM):
+        return False
+    asks = "import sysconfig; print(sysconfig.get_config_var('EXT_SUFFIX'))"
+    said = subprocess.run([SYSTEM, "-I", "-c", asks], check=True, stdout=subprocess.PIPE, text=True).stdout
+    return said.strip() == sysconfig.get_config_var("EXT_SUFFIX")
+
+
+def _settings():
+    settings = ["-DCMAKE_BUILD_TYPE=Release", "-DTUTTI_WHEEL=ON", "-DTUTTI_TESTS=OFF"]
+    settings += shlex.split(os.environ.get("TUTTI_CMAKE", ""))
+    if _is_for_torch():
+        return settings
+    print(f"no tutti.torch: this Python does not load what is compiled for {SYSTEM}", flush=True)
+    return [*settings, "-DTUTTI_TORCH=OFF"]
+
+
 def _install():
     """Configures, builds and installs; the folder that becomes the wheel."""
     stage = BUILD / "stage"
     (BUILD / "CMakeCache.txt").unlink(missing_ok=True)  # else what an earlier run found, or was told, would hold
-    settings = ["-DCMAKE_BUILD_TYPE=Release", "-DTUTTI_WHEEL=ON", "-DTUTTI_TESTS=OFF"]
-    settings += shlex.split(os.environ.get("TUTTI_CMAKE", ""))
-    _run("cmake", "-S", str(ROOT), "-B", str(BUILD), "-G", "Ninja", *settings)
+    _run("cmake", "-S", str(ROOT), "-B", str(BUILD), "-G", "Ninja", *_settings())
     _run("cmake", "--build", str(BUILD))
     _run("cmake", "-E", "rm", "-rf", str(stage))
     _run("cmake", "-E", "env", f"DESTDIR={stage}", "cmake", "--install", str(BUILD), "--prefix", "/")

@@ -1,9 +1,10 @@
 """Recipes say the version that tutti.h says. Spack's is run with stand-ins for Spack's own functions: it compiles, its
 variants are there where they are asked for, and the options that it sets are options of CMakeLists.txt. A wheel is configured
-anew each time."""
+anew each time, and has no tutti.torch where its Python would not load it."""
 import os
 import pathlib
 import re
+import subprocess
 import sys
 import tempfile
 import types
@@ -49,14 +50,15 @@ def run_spack():
         check(option in options, f"Spack sets {option}, which CMakeLists.txt does not know")
 
 
-def wheel_command():
-    """By which a wheel is configured."""
+def wheel_command(suffix):
+    """By which a Python whose extensions end so configures a wheel."""
     import tutti_wheel
 
     commands = []
     with tempfile.TemporaryDirectory() as folder:
         (pathlib.Path(folder) / "CMakeCache.txt").touch()
         tutti_wheel.BUILD = pathlib.Path(folder)
+        tutti_wheel.sysconfig = types.SimpleNamespace(get_config_var=lambda name: suffix)
         tutti_wheel._run = lambda *command: commands.append(command)
         tutti_wheel._install()
         check(not os.listdir(folder), "Wheel: what an earlier one was told still holds")
@@ -67,7 +69,10 @@ def run_wheel():
     sys.dont_write_bytecode = True
     sys.path.insert(0, str(ROOT / "packaging/python"))
     os.environ["TUTTI_CMAKE"] = "-DONE=1 '-DTWO=2 words'"
-    check(wheel_command()[-2:] == ("-DONE=1", "-DTWO=2 words"), "Wheel: TUTTI_CMAKE is not passed on")
+    asks = "import sysconfig; print(sysconfig.get_config_var('EXT_SUFFIX'))"
+    system = subprocess.run(["/usr/bin/python3", "-c", asks], check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
+    check(wheel_command(system)[-2:] == ("-DONE=1", "-DTWO=2 words"), "Wheel: TUTTI_CMAKE is not passed on")
+    check(wheel_command(".another.so")[-1] == "-DTUTTI_TORCH=OFF", "Wheel: tutti.torch for another Python")
 
 
 run_spack()
