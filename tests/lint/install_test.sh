@@ -89,6 +89,10 @@ make_install "$work/tools" || wrong "make install"
 [ -e "$work/tree/build/made--install" ] && [ -z "$(find "$work/tree/build" ! -uid "$user")" ] || wrong "build/ is not of $user"
 if make_install "$work/my tools" || ! grep -q "PREFIX has a space" "$work/said"; then wrong "a PREFIX with a space"; fi
 
+# ON means that its lack is an error.
+if cmake -S "$TUTTI_SOURCE" -B "$work/on" -DTUTTI_PYTHON=OFF -DTUTTI_TORCH=ON >"$work/said" 2>&1; then wrong "TUTTI_TORCH=ON"; fi
+grep -q "TUTTI_TORCH is ON, which needs" "$work/said" || wrong "TUTTI_TORCH=ON"
+
 # Debian's packages have each file.
 mkdir -p "$work/debian/tmp"
 mv "$work/tutti" "$work/debian/tmp/usr"
