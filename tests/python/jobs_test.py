@@ -4,6 +4,7 @@ import os
 import pathlib
 import subprocess
 import sys
+import tempfile
 
 BIN = pathlib.Path(os.environ["TUTTI_BIN"])
 PACKAGE = BIN.parent / "lib/python"
@@ -69,6 +70,20 @@ def test_command():
     assert "UnsupportedError: the command tutti 0" in said.stderr, said.stderr
 
 
+def test_command_of_a_prefix():
+    """The package and the command of one prefix belong together, whatever is in PATH."""
+    with tempfile.TemporaryDirectory() as name:
+        prefix, packages = pathlib.Path(name), pathlib.Path(name, "lib/python3/dist-packages")
+        packages.mkdir(parents=True)
+        (prefix / "bin").mkdir()
+        (packages / "tutti").symlink_to(PACKAGE / "tutti")
+        (prefix / "bin/tutti").symlink_to(BIN / "tutti")
+        asks = "import tutti._command; print(tutti._command.path())"
+        said = subprocess.run([PYTHON, "-c", asks], env={**ENVIRONMENT, "PYTHONPATH": str(packages)}, capture_output=True, text=True,
+                              check=False)
+        assert said.stdout.strip() == str(prefix / "bin/tutti"), said.stdout + said.stderr
+
+
 def test_forks():
     for ranks in (1, 2):
         run(ranks, "forks.py")
@@ -95,7 +110,8 @@ def main():
         skip("the Python package is not built here")
     if subprocess.run([PYTHON, "-c", "import numpy"], capture_output=True, check=False).returncode != 0:
         skip("there is no numpy (python3-numpy)")
-    for test in (test_collectives, test_errors, test_waiting, test_heat, test_decisions, test_command, test_forks, test_arrays, test_examples, test_arrays_of_others):
+    for test in (test_collectives, test_errors, test_waiting, test_heat, test_decisions, test_command, test_command_of_a_prefix,
+                 test_forks, test_arrays, test_examples, test_arrays_of_others):
         test()
         print(f"{test.__name__}: passed")
 

@@ -17,7 +17,8 @@ _HERE = pathlib.Path(__file__).parent
 
 def _places() -> Iterator[pathlib.Path]:
     yield _HERE / "bin/tutti"  # of a wheel
-    yield _HERE.parents[2] / "bin/tutti"  # of a build folder
+    for prefix in _HERE.parents[2:4]:  # of a build folder; of a system's packages
+        yield prefix / "bin/tutti"
     yield pathlib.Path(sysconfig.get_path("scripts")) / "tutti"
     found = shutil.which("tutti")
     if found:
