@@ -71,11 +71,16 @@ limit=1800 expect "2 ranks, .*srun" "$bed" exec 0 python3 "$OLDPWD/tests/python/
 cat out
 "$bed" down
 
-# MPI programs
+# MPI programs, also beside another version, in LD_LIBRARY_PATH, which they do not use
+mkdir other
+echo 'const char *tutti_version(void) { return "0.0.1"; }' >other.c
+cc -shared -fPIC -Wl,-soname,libtutti.so.0 other.c -o other/libtutti.so.0
 for mpi in openmpi mpich; do
   "mpicc.$mpi" "$OLDPWD/tests/packages/sum.c" -o "sum-$mpi" || fail "mpicc.$mpi"
-  expect "the sum of 2 ranks is 1" tutti mpirun --stats --mpi "$mpi" -n 2 "./sum-$mpi"
-  grep -Eq 'allreduce .* ([89][0-9]|100)\.[0-9]+%' out || fail "$mpi: calls did not run on tutti"
+  for folder in none other; do
+    expect "the sum of 2 ranks is 1" env "LD_LIBRARY_PATH=$work/$folder" tutti mpirun --stats --mpi "$mpi" -n 2 "./sum-$mpi"
+    grep -Eq 'allreduce .* ([89][0-9]|100)\.[0-9]+%' out || fail "$mpi: calls did not run on tutti"
+  done
 done
 cd - >/dev/null
 
