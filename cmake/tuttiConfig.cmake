@@ -1,10 +1,13 @@
-# find_package(tutti) gives tutti::tutti, which is tutti::shared, and tutti::static.
+# find_package(tutti) gives tutti::tutti, which is tutti::shared, and tutti::static. Only who links with the latter needs
+# pkg-config and these three.
 include(CMakeFindDependencyMacro)
-find_dependency(PkgConfig)
 find_dependency(Threads)
-pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
-pkg_check_modules(HWLOC REQUIRED IMPORTED_TARGET hwloc)
-pkg_check_modules(SODIUM REQUIRED IMPORTED_TARGET libsodium)
+find_package(PkgConfig QUIET)
+if(PKG_CONFIG_FOUND)
+  pkg_check_modules(JANSSON QUIET IMPORTED_TARGET jansson)
+  pkg_check_modules(HWLOC QUIET IMPORTED_TARGET hwloc)
+  pkg_check_modules(SODIUM QUIET IMPORTED_TARGET libsodium)
+endif()
 include(${CMAKE_CURRENT_LIST_DIR}/tuttiTargets.cmake)
 if(NOT TARGET tutti::tutti)
   add_library(tutti::tutti ALIAS tutti::shared)

@@ -17,7 +17,7 @@ cmake_minimum_required(VERSION 3.22)
 project(user LANGUAGES C)
 find_package(tutti 0.1 REQUIRED)
 find_package(tutti REQUIRED) # as another package of the same program may
-foreach(kind tutti shared static)
+foreach(kind ${KINDS})
   add_executable(user_${kind} main.c)
   target_link_libraries(user_${kind} PRIVATE tutti::${kind})
 endforeach()
@@ -29,11 +29,15 @@ LD_LIBRARY_PATH=$library "$work/user"
 cc "$TUTTI_SOURCE/examples/hello.c" -o "$work/hello" $(pkg-config --static --cflags --libs tutti | sed 's/-ltutti/-l:libtutti.a/')
 "$work/hello" | grep -q '^rank 0 of 1: the sum of all ranks is 0$'
 ! ldd "$work/hello" | grep libtutti || exit 1
-cmake -S "$work" -B "$work/build" -DCMAKE_PREFIX_PATH="$work/tutti" >/dev/null
+configure() { cmake -S "$work" -B "$work/$1" -DCMAKE_PREFIX_PATH="$work/tutti" -DKINDS="$2" >"$work/said" 2>&1; }
+configure build "tutti;shared;static" || { cat "$work/said"; exit 1; }
 cmake --build "$work/build" >/dev/null
 "$work/build/user_tutti"
 "$work/build/user_shared"
 "$work/build/user_static"
+PKG_CONFIG_PATH='' PKG_CONFIG_LIBDIR=/nowhere configure bare "tutti;shared" || { cat "$work/said"; exit 1; } # without jansson
+cmake --build "$work/bare" >/dev/null
+"$work/bare/user_tutti"
 
 # A loader of the test's own: it knows the folder $KNOWN, and leaves $RUN where it is told to look again.
 mkdir "$work/sbin"
