@@ -30,7 +30,7 @@ printf '#!/bin/sh\nexit 101\n' >/usr/sbin/policy-rc.d # no daemon starts by itse
 chmod +x /usr/sbin/policy-rc.d
 apt-get update -q >/dev/null
 purge
-add gcc libc6-dev pkg-config python3 python3-numpy openmpi-bin libopenmpi-dev mpich libmpich-dev
+add gcc libc6-dev cmake make python3 python3-numpy openmpi-bin libopenmpi-dev mpich libmpich-dev
 add slurmctld slurmd slurm-client munge iproute2 # for the trial of PyTorch
 add ./deb/*.deb
 purge
@@ -46,6 +46,20 @@ ldd hello | grep -q 'libtutti.so.0' || fail "hello needs no libtutti.so.0"
 cc hello.c -o hello-static $(pkg-config --static --cflags --libs tutti | sed 's/-ltutti/-l:libtutti.a/')
 ldd hello-static | grep libtutti && fail "hello-static needs libtutti.so"
 expect "rank 3 of 4: the sum of all ranks is 6" tutti run -n 4 ./hello-static
+
+# The same by CMake
+cat >CMakeLists.txt <<'EOF'
+cmake_minimum_required(VERSION 3.22)
+project(hello LANGUAGES C)
+find_package(tutti REQUIRED)
+foreach(kind shared static)
+  add_executable(hello_${kind} hello.c)
+  target_link_libraries(hello_${kind} PRIVATE tutti::${kind})
+endforeach()
+EOF
+expect "hello_static" sh -c "cmake -S . -B made && cmake --build made"
+expect "rank 3 of 4: the sum of all ranks is 6" tutti run -n 4 made/hello_shared
+expect "rank 3 of 4: the sum of all ranks is 6" tutti run -n 4 made/hello_static
 
 # The command
 expect "^tutti [0-9]" tutti version
