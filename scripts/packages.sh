@@ -59,7 +59,7 @@ chroot "$folder/build" env DEB_BUILD_OPTIONS="${DEB_BUILD_OPTIONS:-}" make --no-
   >"$folder/build.log" 2>&1 || { tail -50 "$folder/build.log"; exit 1; }
 chroot "$folder/build" sh -c 'cd /root/tutti/build/deb && lintian --version && lintian --allow-root --fail-on error *.changes'
 mkdir "$folder/use/root/tutti/tests"
-cp -r "$folder/build/root/tutti/build/deb" examples README.md "$folder/use/root/tutti/"
+cp -r "$folder/build/root/tutti/build/deb" README.md "$folder/use/root/tutti/"
 cp -r tests/packages tests/python tests/cluster "$folder/use/root/tutti/tests/"
 chroot "$folder/use" sh /root/tutti/tests/packages/use.sh
 echo "$suite: packages build, install, run and go"

@@ -36,6 +36,7 @@ add ./deb/*.deb
 purge
 files >"$work/before"
 add ./deb/*.deb
+ln -sfn /usr/share/doc/libtutti-dev/examples examples # where tests look for them
 
 # README's program, as README says it
 sed -n '/^```c$/,/^```$/p' README.md | sed '1d;$d' >"$work/hello.c"
@@ -64,6 +65,8 @@ expect "rank 3 of 4: the sum of all ranks is 6" tutti run -n 4 made/hello_static
 # The command
 expect "^tutti [0-9]" tutti version
 expect "allreduce" tutti bench allreduce -n 2 --sizes 8 --against openmpi,mpich
+grep "left out" out && fail "an MPI is left out"
+expect "libtutti-heap.so" tutti run --shared-heap -n 1 cat /proc/self/maps
 expect "rounds in total: 3" tutti plan allreduce -n 8 --params recursive-doubling
 expect "tutti" zcat /usr/share/man/man1/tutti.1.gz
 
