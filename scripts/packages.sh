@@ -43,7 +43,9 @@ make_debian() {
   from=$(apt-get indextargets --format '$(SITE)' 'Created-By: Packages' | grep -v security | head -1)
   debootstrap --variant=minbase "$suite" "$folder/build" "$from" >"$folder/debootstrap.log"
   rm -f "$folder"/build/var/cache/apt/archives/*.deb
-  cp -a "$folder/build" "$folder/use"
+  rm -rf "$folder/use.part"
+  cp -a "$folder/build" "$folder/use.part"
+  mv "$folder/use.part" "$folder/use"
 }
 [ -d "$folder/use" ] || make_debian
 for name in build use; do
