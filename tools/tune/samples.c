@@ -4,10 +4,10 @@
  *    "bytes": 4096, "rules": "linear", "rules_ns": 15000, "winner": "[8:star]",
  *    "samples": [["[8:star]", 12000, 24], ...]}
  *
- * The winner is that of the wisdom: the rules, too, where nothing is surely faster. A sample is the parameters, the time
- * of a call and the rounds that this is the median of. All up to the length is the line's key: lines of one key are of
- * one task, and the last takes the place of the others. Nothing else of the file is read here, so that a line that is
- * wrong stops nobody. */
+ * The winner is that of the wisdom: the rules, too, where nothing is surely faster. A sample is the parameters, the
+ * time of a call and the rounds that this is the median of. All up to the length is the line's key: lines of one key
+ * are of one task, and the last takes the place of the others. Nothing else of the file is read here, so that a line
+ * that is wrong stops nobody. */
 #include "samples.h"
 
 #include "tune/store.h"
