@@ -11,6 +11,7 @@ import sys
 import tempfile
 import threading
 import time
+import warnings
 
 import torch
 import torch.distributed as dist
@@ -18,6 +19,7 @@ import torch.distributed as dist
 import tutti.torch
 
 HANG_SECONDS = 60
+warnings.filterwarnings("ignore", "This process .* is multi-threaded", DeprecationWarning)  # Python 3.12 warns of forks
 
 
 def start():
