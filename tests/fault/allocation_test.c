@@ -218,7 +218,7 @@ static void test_lack_of_memory_in_a_call_is_an_error_of_all(void **state) {
 void __lsan_disable(void) __attribute__((weak));
 void __lsan_enable(void) __attribute__((weak));
 
-/* A thread that ends early loads it. What the loader allocates here comes by the malloc above, and so looks like a leak. */
+/* A thread that ends early loads it. What the loader allocates comes by the malloc above, and so looks like a leak. */
 static void load_unwinder(void) {
   if (__lsan_disable)
     __lsan_disable();
