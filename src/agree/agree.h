@@ -126,6 +126,8 @@ tutti_status tt_agree_timeout(tutti_comm *comm, uint64_t number, int64_t waited_
 tutti_status tt_agree_mismatch(tutti_comm *comm, uint64_t number, int64_t peer);
 /* Breaks the communicator on all ranks; the first verdict holds. Returns that one's status, with its text recorded. */
 tutti_status tt_agree_break(tutti_comm *comm, tutti_status status, const char *format, ...) TT_PRINTF(3, 4);
+/* The same with what tutti_last_error() says on this rank. */
+tutti_status tt_agree_break_here(tutti_comm *comm, tutti_status status);
 /* Whether another rank has broken it; then takes its verdict over. One load where not. */
 static inline bool tt_agree_poisoned(const tutti_comm *comm) {
   return comm->agree.board && atomic_load_explicit(&comm->agree.board[comm->rank]->poisoned, memory_order_acquire) != 0;

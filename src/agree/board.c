@@ -33,7 +33,7 @@ tutti_status tt_agree_prepare(tutti_comm *comm) {
   if (status == TUTTI_OK)
     return TUTTI_OK;
   tt_agree_lack(comm->context, comm->id, status); /* others may come to the first call and wait for this rank */
-  return tt_agree_break(comm, status, "rank %" PRId64 ": %s", comm->rank, tutti_last_error());
+  return tt_agree_break_here(comm, status);
 }
 
 void tt_agree_close(tutti_comm *comm) {

@@ -202,7 +202,7 @@ static void begin(tutti_comm *comm, const found *next) {
   if (status == TUTTI_OK)
     pass_on(comm);
   else
-    tt_agree_break(comm, status, "rank %" PRId64 ": %s", comm->rank, tutti_last_error());
+    tt_agree_break_here(comm, status);
 }
 
 /* Whoever on another machine has not stopped may be gone. */

@@ -33,7 +33,7 @@ static tutti_status open_cells(tutti_comm *comm) {
 bool tt_stops_open(tutti_comm *comm) {
   tutti_status status = comm->refused.stops ? TUTTI_OK : open_cells(comm);
   if (status != TUTTI_OK)
-    tt_agree_break(comm, status, "rank %" PRId64 ": %s", comm->rank, tutti_last_error());
+    tt_agree_break_here(comm, status);
   return status == TUTTI_OK;
 }
 

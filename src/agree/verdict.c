@@ -93,6 +93,10 @@ tutti_status tt_agree_break(tutti_comm *comm, tutti_status status, const char *f
   return tt_fail(tt_comm_main(comm)->agree.broken, "%s", tt_agree_broken_text(tt_comm_main(comm)));
 }
 
+tutti_status tt_agree_break_here(tutti_comm *comm, tutti_status status) {
+  return tt_agree_break(comm, status, "rank %" PRId64 ": %s", comm->rank, tutti_last_error());
+}
+
 /* ---- communicators that a rank could not make ---- */
 
 /* One word, so that it is whole whenever it is read: numbers of communicators have 32 bits. */

@@ -335,8 +335,7 @@ tutti_status tutti_composition_init(tutti_composition *composition, const void *
   tutti_request *made = tt_request_get(composition->comm);
   status = made ? prepare(&it, in, out, type, op, made) : tt_fail(TUTTI_ERR_MEMORY, "no memory for a request");
   if (status == TUTTI_ERR_MEMORY) /* the others make it, and wait in its starts */
-    status =
-        tt_agree_break(composition->comm, status, "rank %" PRId64 ": %s", composition->comm->rank, tutti_last_error());
+    status = tt_agree_break_here(composition->comm, status);
   if (status != TUTTI_OK) {
     if (made)
       tt_request_give_back(made);

@@ -188,16 +188,14 @@ static tutti_status refuse_params(tutti_comm *comm, const tt_call *call, tt_boun
   tt_operation_number(comm, bound, &operation);
   comm->calls.history = history;
   if (tt_record_reach(comm, operation.number) != TUTTI_OK)
-    return tt_agree_break(comm, TUTTI_ERR_MEMORY, "rank %" PRId64 ": %s", comm->rank, tutti_last_error());
+    return tt_agree_break_here(comm, TUTTI_ERR_MEMORY);
   tt_record_publish(comm, operation.number, &bound->said);
   bound->entry = NULL;
   return TUTTI_ERR_PLAN;
 }
 
 tutti_status tt_bound_fail(tutti_comm *comm, const tt_call *call, tt_bound *bound, tutti_status status) {
-  return status == TUTTI_ERR_PLAN
-             ? refuse_params(comm, call, bound)
-             : tt_agree_break(comm, status, "rank %" PRId64 ": %s", comm->rank, tutti_last_error());
+  return status == TUTTI_ERR_PLAN ? refuse_params(comm, call, bound) : tt_agree_break_here(comm, status);
 }
 
 tutti_status tt_bound_make(tutti_comm *comm, const tt_call *call, const tt_places *places, tt_words *words,

@@ -179,7 +179,7 @@ tutti_status tt_side_make(tutti_request *request) {
   status = open_side(side, &request->bound);
   if (status != TUTTI_OK) {
     tt_side_close(side);
-    return tt_agree_break(comm, status, "rank %" PRId64 ": %s", comm->rank, tutti_last_error());
+    return tt_agree_break_here(comm, status);
   }
   request->side = side;
   announce(request);
