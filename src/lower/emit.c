@@ -73,15 +73,27 @@ static tt_step step_of(const tt_sequence *in, uint32_t number) {
 
 /* ---- lanes ---- */
 
+/* What is combined behind a message follows it slice by slice, and so does what is sent of that: copies and
+ * combinations have lanes of their own, others for each that takes the same block. */
+static tt_lane lane_of_local(tt_lane behind, const tt_value *made, bool copies) {
+  return (tt_lane){.id = 1 + (behind.id * TT_TURNS + made->turn) * 2 + copies,
+                   .role = TT_ROLE_LOCAL,
+                   .level = behind.level,
+                   .channel = behind.channel};
+}
+
 static tt_lane lane_for(const tt_sequence *in, uint32_t number) {
+  bool copies;
+  int32_t local = tt_sequence_local(in, number, &copies);
   const tt_event *event = tt_sequence_event(in, number);
   if (!event)
     return (tt_lane){.role = TT_ROLE_LOCAL};
-  return (tt_lane){.id = tt_sequence_lane_id(event),
-                   .role = event->sends ? TT_ROLE_SEND : TT_ROLE_RECV,
-                   .level = event->level,
-                   .channel = event->channel,
-                   .published = event->published};
+  tt_lane lane = {.id = tt_sequence_lane_id(event),
+                  .role = event->sends ? TT_ROLE_SEND : TT_ROLE_RECV,
+                  .level = event->level,
+                  .channel = event->channel,
+                  .published = event->published};
+  return local >= 0 ? lane_of_local(lane, &in->flow->value[local], copies) : lane;
 }
 
 /* Lanes found so far. */
@@ -126,13 +138,11 @@ static bool make_lanes(tt_plan *plan, const tt_sequence *in, uint32_t *lane_of) 
   return plan->lane != NULL;
 }
 
-/* Both ends see the same messages: what has one round, one peer and one tie. Copies between do not part its blocks. */
+/* Both ends see the same messages: what has one round, one peer and one tie. */
 static void mark_messages(const tt_plan *plan, const tt_lane *lane, const uint32_t *tie) {
   tt_step *before = NULL;
   for (uint32_t n = lane->first_step; n < lane->first_step + lane->step_count && lane->role != TT_ROLE_LOCAL; n++) {
     tt_step *step = &plan->step[n];
-    if (step->kind == TT_STEP_COPY)
-      continue;
     if (!before || before->time != step->time || before->peer != step->peer || tie[before - plan->step] != tie[n]) {
       step->flags |= TT_STEP_FIRST;
       if (before)

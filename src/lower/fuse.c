@@ -2,7 +2,7 @@
  *
  * What comes and is combined at once with one value needs no place of its own: a receive that reduces makes the result.
  * Where several combinations take it (primitives that share a message, each with contributions of its own), it is
- * received first, and they are made behind the message, by steps of the rank alone:
+ * received first, and they are made from there, by steps of the rank alone:
  *
  *     exscan, from rank q - 1:   its sum is rank q's result;   it and rank q's own are the sum that rank q + 2 gets
  */
@@ -87,25 +87,33 @@ static void count_uses(tt_flow *flow) {
       use_otherwise(&flow->value[flow->final[n].value], flow->final[n].time);
 }
 
+/* Combinations behind one event take what it brings side by side. */
+static bool add_local(tt_flow *flow, int32_t number, uint8_t *behind) {
+  tt_value *value = &flow->value[number];
+  if (value->event >= 0) {
+    value->turn = behind[value->event];
+    behind[value->event] += behind[value->event] < TT_TURNS - 1;
+  }
+  int32_t *local = tt_lower_push(flow->arena, &flow->local, &flow->local_count, &flow->local_room, sizeof *flow->local);
+  if (local)
+    *local = number;
+  return local;
+}
+
 bool tt_lower_fuse(tt_flow *flow) {
   int32_t *readers = tt_arena_alloc(flow->arena, (size_t)flow->value_count + 1, sizeof *readers);
-  if (!count_readers(flow, readers))
+  uint8_t *behind = tt_arena_alloc(flow->arena, (size_t)flow->event_count + 1, sizeof *behind);
+  if (!behind || !count_readers(flow, readers))
     return false;
   for (int32_t n = 0; n < flow->value_count; n++) {
     const tt_value *value = &flow->value[n];
     if (value->left < 0)
       continue;
     bool combined = value->right >= 0;
-    if (combined &&
-        (is_received(flow, value->right, value, readers) || is_received(flow, value->left, value, readers))) {
+    if (combined && (is_received(flow, value->right, value, readers) || is_received(flow, value->left, value, readers)))
       fuse(flow, n, readers);
-      continue;
-    }
-    int32_t *local =
-        tt_lower_push(flow->arena, &flow->local, &flow->local_count, &flow->local_room, sizeof *flow->local);
-    if (!local)
+    else if (!add_local(flow, n, behind))
       return false;
-    *local = n;
   }
   count_uses(flow);
   return true;

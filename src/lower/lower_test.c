@@ -544,6 +544,38 @@ static void test_a_plan_of_4096_ranks_fits_8_MiB(void **state) {
   plans_close(&all);
 }
 
+/* ---- lanes ---- */
+
+/* Whether a step that goes slice by slice waits for one that stands behind another one of its block and round. */
+static bool is_held_up(const tt_plan *plan, const tt_step *step) {
+  for (uint32_t n = 0; n < step->wait_count; n++) {
+    const tt_wait *wait = &plan->wait[step->wait_first + n];
+    const tt_lane *lane = &plan->lane[wait->lane];
+    const tt_step *other = &plan->step[lane->first_step + wait->step];
+    if (lane->role == TT_ROLE_LOCAL && !wait->whole && wait->step > 0 && other[-1].block == other->block &&
+        other[-1].time == other->time)
+      return true;
+  }
+  return false;
+}
+
+/* A chain of nodes would else pass on a vector only when all of it has come. */
+static void test_combinations_of_a_block_go_on_side_by_side(void **state) {
+  (void)state;
+  static const char *const texts[] = {"[core:chain,reflect]", "[node:chain,reflect/core:star]", "[node:star/core:star]",
+                                      "two-level-scan", "[node:chain,reflect/core:star] stripe=all channels=2"};
+  for (size_t n = 0; n < 2 * TT_COUNT(texts); n++) {
+    plans all;
+    plans_case of = case_of(n % 2 ? TT_SCAN : TT_EXSCAN, 9, "3x3", texts[n / 2]);
+    assert_int_equal(plans_open(&of, &all), TUTTI_OK);
+    for (int64_t r = 0; r < all.count; r++)
+      for (uint32_t s = 0; s < all.plan[r]->step_count; s++)
+        if (all.plan[r]->step[s].kind == TT_STEP_SEND && is_held_up(all.plan[r], &all.plan[r]->step[s]))
+          fail_msg("'%s', rank %d, step %u is held up", texts[n / 2], (int)r, s);
+    plans_close(&all);
+  }
+}
+
 /* ---- descriptions ---- */
 
 static void test_levels_are_described_after_the_passes(void **state) {
@@ -664,6 +696,7 @@ int main(void) {
       cmocka_unit_test(test_groups_of_a_size_around_the_machine_s_serve_what_does_not_go_up_to_a_rank),
       cmocka_unit_test(test_ranks_that_take_no_part_are_silent),
       cmocka_unit_test(test_a_plan_of_4096_ranks_fits_8_MiB),
+      cmocka_unit_test(test_combinations_of_a_block_go_on_side_by_side),
       cmocka_unit_test(test_levels_are_described_after_the_passes),
       cmocka_unit_test(test_a_level_of_a_size_is_as_one_of_the_topology),
       cmocka_unit_test(test_groups_of_a_size_are_cut_inside_those_around_them),

@@ -23,7 +23,10 @@ typedef struct tt_value {
   uint32_t finish;               /* contributions, where the value is made at its final place; else 0 */
   bool reversed;                 /* COMBINED with what came: that is the left operand of the operator */
   bool placed;                   /* or needs no place */
+  uint8_t turn; /* COMBINED by steps of the rank alone: how many before it are, behind the same event */
 } tt_value;
+
+enum { TT_TURNS = 16 }; /* later ones have the last turn */
 
 /* Events are numbered in the order of their primitives, which is alike at both ends of a message. */
 typedef struct tt_event {

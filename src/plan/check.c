@@ -80,7 +80,7 @@ static const char *check_peer(const tt_plan *plan, const tt_lane *lane, const tt
   static const uint16_t role_of[] = {TT_ROLE_SEND, TT_ROLE_RECV, TT_ROLE_RECV, TT_ROLE_LOCAL};
   _Static_assert(TT_COUNT(role_of) == TT_STEP_KIND_COUNT, "a role for each kind");
   bool none = step->kind == TT_STEP_COPY || (step->kind == TT_STEP_SEND && lane->published);
-  if (step->kind != TT_STEP_COPY && lane->role != role_of[step->kind])
+  if (lane->role != role_of[step->kind])
     return "its lane has another role";
   if (none)
     return step->peer == -1 ? NULL : "it has a peer";

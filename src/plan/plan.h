@@ -57,7 +57,8 @@ typedef struct tt_wait {
 typedef enum tt_role { TT_ROLE_LOCAL, TT_ROLE_SEND, TT_ROLE_RECV } tt_role;
 
 typedef struct tt_lane {
-  uint32_t id;    /* streams join lanes of equal id; says channel, level, branch and whether published */
+  uint32_t
+      id; /* streams join lanes of equal id; says channel, level, branch and whether published. Of local ones: any */
   uint16_t role;  /* tt_role */
   uint16_t level; /* of plan->level, for drawing and statistics */
   uint16_t channel;
