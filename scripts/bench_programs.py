@@ -45,7 +45,7 @@ pair_style lj/cut 2.5
 pair_coeff 1 1 1.0 1.0 2.5
 fix 1 all nve
 thermo 50
-run 150
+run 300
 """
 WATERS = """start waters
 memory total 600 mb
@@ -71,20 +71,24 @@ task dft energy
 """
 
 
-def factorizations(words, size):
+def tester(head, sizes, tail):
+    """The testers have room for 2 MB a rank, and take 20 sizes at most."""
+    numbers = " ".join(map(str, sizes))
     return f"""'ScaLAPACK input file'
 'MPI machine'
 'out' output file name (if any)
 6 device out
-{words}1 number of problem sizes
-{size} M
-{size} N
-1 number of blocking sizes
-"""
+{head}{len(sizes)} number of problem sizes
+{numbers} M
+{numbers} N
+{tail}"""
 
 
-QR = factorizations("1 number of factorizations\n'QR' factorizations\n", 1200) + "32 MB\n32 NB\n1 grids\n1 P\n2 Q\n5.0 threshold\n"
-LU = factorizations("", 2000) + "32 NB\n1 NRHS's\n1 NRHS\n1 NBRHS's\n1 NBRHS\n1 grids\n1 P\n2 Q\n1.0 threshold\nF (T or F) Test Cond\n"
+QR = tester("6 number of factorizations\n'QR' 'QL' 'LQ' 'RQ' 'QP' 'TZ' factorizations\n", [400] * 20,
+            "1 blocking sizes\n16 MB\n16 NB\n1 grids\n1 P\n2 Q\n5.0 threshold\n")
+LU = tester("", [320] * 20, "3 blocking sizes\n8 16 32 NB\n1 NRHS's\n1 NRHS\n1 NBRHS's\n1 NBRHS\n1 grids\n1 P\n2 Q\n1.0 threshold\n"
+            "F (T or F) Test Cond\n")
+TESTED = r"^WALL.*(PASSED|FAILED)"
 
 
 def programs():
@@ -94,9 +98,9 @@ def programs():
     yield Program("lammps", "openmpi", 2, ["lmp", "-in", "melt", "-log", "none"], {"melt": MELT}, r"^ +\d+ +.*$", None)
     yield Program("nwchem", "openmpi", 2, ["nwchem", "waters.nw"], {"waters.nw": WATERS}, r"Total DFT energy = +(-\d+\.\d{6})", None)
     for mpi in ("openmpi", "mpich"):
-        yield Program(f"xdqr-{mpi}", mpi, 2, [SCALAPACK / f"{mpi}-tests/xdqr"], {"QR.dat": QR}, r"PASSED|FAILED", None)
-        yield Program(f"xdlu-{mpi}", mpi, 2, [SCALAPACK / f"{mpi}-tests/xdlu"], {"LU.dat": LU}, r"PASSED|FAILED", None)
-    yield Program("mpi4py", "openmpi", 2, ["/usr/bin/python3", "-B", HERE / "tests/mpi/programs/objects.py", "20"], {}, r".+", None)
+        yield Program(f"xdqr-{mpi}", mpi, 2, [SCALAPACK / f"{mpi}-tests/xdqr"], {"QR.dat": QR}, TESTED, None)
+        yield Program(f"xdlu-{mpi}", mpi, 2, [SCALAPACK / f"{mpi}-tests/xdlu"], {"LU.dat": LU}, TESTED, None)
+    yield Program("mpi4py", "openmpi", 2, ["/usr/bin/python3", "-B", HERE / "tests/mpi/programs/objects.py", "80"], {}, r".+", None)
 
 
 @contextlib.contextmanager
