@@ -92,7 +92,7 @@ static bool add_local(tt_flow *flow, int32_t number, uint8_t *behind) {
   tt_value *value = &flow->value[number];
   if (value->event >= 0) {
     value->turn = behind[value->event];
-    behind[value->event] += behind[value->event] < TT_TURNS - 1;
+    behind[value->event] = (uint8_t)(value->turn + (value->turn < TT_TURNS - 1));
   }
   int32_t *local = tt_lower_push(flow->arena, &flow->local, &flow->local_count, &flow->local_room, sizeof *flow->local);
   if (local)
