@@ -95,6 +95,8 @@ PYTHON
 
 # A launcher is read as a shell would, and may label what its ranks print. Options of the environment reach the ranks.
 rows 1 "$tutti" bench allreduce --sizes 1K --seconds 0 --rounds 1 --launch "A='b c' $tutti run --label -n 2 env"
+rows 1 "$tutti" bench allreduce --sizes 1K --seconds 0 --rounds 1 --launch "A=$(printf %01100d 0) $tutti run -n 2"
+grep -q '^# 2 ranks on 1 machine' "$work/out" || complain "of a long command line the end is missing"
 TUTTI_NODES=2x1 rows 1 "$tutti" bench allreduce --sizes 1K --seconds 0 --rounds 1 --nics --launch "env -i $tutti run -n 2"
 grep -q '^# 2 ranks on 2 machines' "$work/out" || complain "TUTTI_NODES does not reach the ranks"
 rows 1 "$tutti" bench allreduce --sizes 1K --seconds 0 --rounds 2 --launch "$tutti run -n 2" \

@@ -47,17 +47,28 @@ static void add_yielding(const bench_outside *outside, tool_words *line) {
   tool_words_add(line, yields);
 }
 
+/* For people; of a long one the beginning. */
+static void keep_command(bench_group *group, const char *launch, const char *more) {
+  static const char rest[] = " ...";
+  int length = snprintf(group->command, sizeof group->command, "%s%s%s", launch, more ? " " : "", more ? more : "");
+  if (length >= (int)sizeof group->command)
+    memcpy(group->command + sizeof group->command - sizeof rest, rest, sizeof rest);
+}
+
 static void add_shell(const bench_outside *outside, tool_words *line) {
   bench_group *group = outside->group;
-  const char *more = group->launcher->more;
-  char shell[sizeof group->command + 8];
-  snprintf(group->command, sizeof group->command, "%s%s%s",
-           bench_libraries_launch(outside->job->options, group->launcher), more ? " " : "", more ? more : "");
-  snprintf(shell, sizeof shell, "%s \"$@\"", group->command);
+  const char *launch = bench_libraries_launch(outside->job->options, group->launcher), *more = group->launcher->more;
+  char *shell = NULL;
+  if (asprintf(&shell, "%s%s%s \"$@\"", launch, more ? " " : "", more ? more : "") < 0) {
+    line->failed = true;
+    return;
+  }
+  keep_command(group, launch, more);
   tool_words_add(line, "sh");
   tool_words_add(line, "-c");
   tool_words_add(line, shell);
   tool_words_add(line, "sh");
+  free(shell);
 }
 
 static int make_words(const bench_outside *outside, tool_words *line) {
