@@ -93,6 +93,10 @@ refuses 1 "json: $work/no/folder: No such file" scan --json "$work/no/folder"
 [ ! -s "$work/out" ] # before anything was measured
 refuses 1 "json: /dev/full: No space left" scan -n 2 --sizes 8 --seconds 0 --json /dev/full
 
+# Each rank takes two descriptors of the driver's.
+(ulimit -Sn 48 && rows 1 barrier -n 24) || exit 1
+(ulimit -n 48 && refuses 1 '24 ranks .* need 80 descriptors here, the limit is 48 (ulimit -Hn)' barrier -n 24) || exit 1
+
 libexec=$TUTTI_BIN/../libexec/tutti
 if [ -x "$libexec/peer-openmpi" ] && [ -x "$libexec/peer-mpich" ]; then
   rows 22 all -n 2 --sizes 1000 --against openmpi,mpich

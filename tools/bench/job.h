@@ -6,6 +6,7 @@
 
 #include "bench/map.h"
 
+#include <sys/resource.h>
 #include <sys/types.h>
 
 typedef struct bench_rank {
@@ -28,8 +29,9 @@ typedef struct bench_group {
 
 typedef struct bench_job {
   const bench_options *options;
-  bool interrupted;      /* by a signal: nothing more is to be started */
-  int listener, signals; /* socket the ranks connect to; signalfd of SIGINT, SIGTERM, SIGHUP, SIGCHLD */
+  bool interrupted;          /* by a signal: nothing more is to be started */
+  int listener, signals;     /* socket the ranks connect to; signalfd of SIGINT, SIGTERM, SIGHUP, SIGCHLD */
+  struct rlimit descriptors; /* of this process at first, and of what it starts; 0: nothing was changed */
   char address[32];
   int core_count;
   int core[1024]; /* numbers of the cores that this process may use; rank r runs on core[r mod core_count] */

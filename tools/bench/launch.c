@@ -100,12 +100,14 @@ static int make_command(const bench_job *job, bench_group *group, tool_words *li
   return line->failed ? bench_fail("no memory for a command line") : 0;
 }
 
-static void become(char *const *argument, int output, int errors) {
+static void become(const bench_job *job, char *const *argument, int output, int errors) {
   sigset_t none;
   sigemptyset(&none);
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   sigprocmask(SIG_SETMASK, &none, NULL);
+  if (job->descriptors.rlim_max > 0)
+    setrlimit(RLIMIT_NOFILE, &job->descriptors);
   int nothing = open("/dev/null", O_RDONLY);
   dup2(nothing, STDIN_FILENO);
   dup2(output, STDOUT_FILENO);
@@ -115,7 +117,7 @@ static void become(char *const *argument, int output, int errors) {
   _exit(127);
 }
 
-int bench_launch_start(bench_group *group, char *const *argument, int output) {
+int bench_launch_start(const bench_job *job, bench_group *group, char *const *argument, int output) {
   group->output = memfd_create("tutti-bench-output", MFD_CLOEXEC);
   if (group->output < 0)
     return bench_fail("memfd_create: %s", strerror(errno));
@@ -123,7 +125,7 @@ int bench_launch_start(bench_group *group, char *const *argument, int output) {
   if (group->pid < 0)
     return bench_fail("fork: %s", strerror(errno));
   if (group->pid == 0)
-    become(argument, output >= 0 ? output : group->output, group->output);
+    become(job, argument, output >= 0 ? output : group->output, group->output);
   setpgid(group->pid, group->pid);
   return 0;
 }
@@ -143,7 +145,7 @@ int bench_launch(bench_job *job, bench_group *group) {
   if (result == 0)
     result = make_ranks(group);
   if (result == 0)
-    result = bench_launch_start(group, line.word, -1);
+    result = bench_launch_start(job, group, line.word, -1);
   tool_words_finish(&line);
   return result;
 }

@@ -12,7 +12,7 @@ int bench_launch(bench_job *job, bench_group *group);
 int bench_launch_add_worker(tool_words *line, const bench_launcher *launcher);
 /* Starts a launcher as a process group of its own. What it prints goes to `output`, -1: with its errors, which the
  * group keeps. */
-int bench_launch_start(bench_group *group, char *const *argument, int output);
+int bench_launch_start(const bench_job *job, bench_group *group, char *const *argument, int output);
 /* How a launcher that prints no more has ended, in words. */
 const char *bench_launch_ending(bench_group *group, char text[64]);
 /* Waits for a launcher whose ranks have been told to end, or ends it. Returns whether it has ended by itself. */

@@ -241,7 +241,7 @@ static int run(bench_outside *outside, char *const *argument) {
   if (pipe2(ends, O_CLOEXEC) != 0)
     return bench_fail("pipe: %s", strerror(errno));
   of.pipe = ends[0];
-  int result = bench_launch_start(group, argument, ends[1]);
+  int result = bench_launch_start(outside->job, group, argument, ends[1]);
   close(ends[1]);
   if (result == 0)
     result = listen_all(&of);

@@ -24,6 +24,21 @@
 
 #define START_NS (60 * INT64_C(1000000000))
 #define FLAGS_SECONDS 0.2
+#define OWN_DESCRIPTORS 32
+
+/* A connection and a pidfd of each rank; this process allows itself what it can. */
+static int find_room(bench_job *job) {
+  int64_t ranks = job->options->ranks.count, libraries = job->options->library.count;
+  rlim_t needed = (rlim_t)(2 * ranks * libraries) + OWN_DESCRIPTORS;
+  getrlimit(RLIMIT_NOFILE, &job->descriptors);
+  struct rlimit limit = job->descriptors;
+  limit.rlim_cur = limit.rlim_cur < needed ? needed : limit.rlim_cur;
+  if (limit.rlim_cur <= limit.rlim_max && setrlimit(RLIMIT_NOFILE, &limit) == 0)
+    return 0;
+  return bench_fail("%" PRId64 " ranks of each library need %" PRIu64 " descriptors here, the limit is %" PRIu64
+                    " (ulimit -Hn)",
+                    ranks, (uint64_t)needed, (uint64_t)limit.rlim_max);
+}
 
 /* The kernel chooses a free name. */
 static int open_listener(bench_job *job) {
@@ -127,8 +142,8 @@ int bench_start(const bench_options *options, bench_job *job) {
   job->core_count = bench_cores(job->core, (int)TT_COUNT(job->core));
   if (options->ranks.core_count > 0 && options->ranks.core_count < job->core_count)
     job->core_count = options->ranks.core_count;
-  if (job->core_count == 0 || bench_signals_open(job) != 0 || open_listener(job) != 0 || launch_all(job) != 0 ||
-      admit_all(job) != 0)
+  if (job->core_count == 0 || find_room(job) != 0 || bench_signals_open(job) != 0 || open_listener(job) != 0 ||
+      launch_all(job) != 0 || admit_all(job) != 0)
     return -1;
   for (int g = 0; g < job->group_count; g++)
     if (await_ready(job, &job->group[g]) != 0)
