@@ -32,7 +32,9 @@ refuses() {
 
 rows 43 "$tutti" run -n 3 "$tutti" bench all --sizes 8,64K --seconds 0 --json "$work/one.json"
 [ "$(grep -c '^# 3 ranks on 1 machine,' "$work/out")" = 1 ] || complain "who is where"
-rows 1 "$tutti" run -n 2 "$tutti" bench scan -n 2 --sizes 100 --seconds 0 --mode persistent --apart --alloc
+rows 1 "$tutti" run -n 2 "$tutti" bench scan -n 2 --sizes 100 --seconds 0 --mode persistent --apart --alloc \
+  --json "$work/one.json"
+python3 -c 'import json, sys; assert len(json.load(open(sys.argv[1]))["rows"]) == 1' "$work/one.json" # not 43 before it
 ! grep -q 'of bound' "$work/out" || complain "a link bound on one machine"
 
 # Two machines, pretended, of uneven ranks: what crosses between them is counted and compared with what is needed.

@@ -92,6 +92,11 @@ done
 refuses 1 "json: $work/no/folder: No such file" scan --json "$work/no/folder"
 [ ! -s "$work/out" ] # before anything was measured
 refuses 1 "json: /dev/full: No space left" scan -n 2 --sizes 8 --seconds 0 --json /dev/full
+cp "$work/all.json" "$work/again.json"
+refuses 1 "rate: all of these ranks are on this machine" scan -n 2 --rate 1G --json "$work/again.json"
+cmp "$work/all.json" "$work/again.json" # until there is something in its place
+rows 1 scan -n 2 --sizes 8 --json "$work/again.json"
+python3 -c 'import json, sys; assert len(json.load(open(sys.argv[1]))["rows"]) == 1' "$work/again.json"
 
 # Each rank takes two descriptors of the driver's.
 (ulimit -Sn 48 && rows 1 barrier -n 24) || exit 1

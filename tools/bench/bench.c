@@ -64,10 +64,11 @@ static int run_here(const bench_options *options, bench_rows *rows, FILE *json) 
   return result;
 }
 
-/* The file is opened first: an hour of measurements is not lost for want of a folder. */
+/* The file is opened first: an hour of measurements is not lost for want of a folder. What is in it stays until there
+ * are others. */
 static int run_driver(bench_options *options, bench_rows *rows) {
   FILE *json = NULL;
-  if (options->json && !(json = fopen(options->json, "we")))
+  if (options->json && !(json = fopen(options->json, "ae")))
     return bench_fail("--json: %s: %s", options->json, strerror(errno));
   int result = options->launch.given ? bench_rounds_run(options, rows, json) : run_here(options, rows, json);
   if (json && fclose(json) != 0)

@@ -115,7 +115,7 @@ static int agree(ranks_job *all, int mine) {
 static int open_output(ranks_job *all, const bench_options *options) {
   if (all->ranks.point.rank != 0)
     return freopen("/dev/null", "w", stdout) ? 0 : bench_fail("/dev/null: %s", strerror(errno));
-  if (options->json && !(all->json = fopen(options->json, "we")))
+  if (options->json && !(all->json = fopen(options->json, "ae")))
     return bench_fail("--json: %s: %s", options->json, strerror(errno));
   return 0;
 }

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <jansson.h>
 #include <string.h>
+#include <unistd.h>
 
 static json_t *library_json(const bench_group *group) {
   return json_pack("{ss ss ss}", "name", group->launcher->name, "version", group->version, "command", group->command);
@@ -154,6 +155,9 @@ static void add_map(const bench_job *job, json_t *all) {
   json_object_set_new(all, "rate_bits_per_second", json_integer(job->options->launch.rate));
 }
 
+/* A pipe or a terminal cannot be emptied. */
+static bool empty(FILE *file) { return ftruncate(fileno(file), 0) == 0 || errno == EINVAL; }
+
 int bench_json_write(const bench_job *job, const bench_row *row, int row_count, FILE *file) {
   json_t *all = settings_json(job), *libraries = json_array(), *rows = json_array();
   for (int g = 0; g < job->group_count; g++)
@@ -164,7 +168,7 @@ int bench_json_write(const bench_job *job, const bench_row *row, int row_count, 
     add_map(job, all);
   json_object_set_new(all, "libraries", libraries);
   json_object_set_new(all, "rows", rows);
-  int result = json_dumpf(all, file, JSON_INDENT(2));
+  int result = empty(file) ? json_dumpf(all, file, JSON_INDENT(2)) : -1;
   json_decref(all);
   return result == 0 ? 0 : bench_fail("--json: cannot write %s: %s", job->options->json, strerror(errno));
 }

@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 
+/* In place of what the file has, which is open to append. */
 int bench_json_write(const bench_job *job, const bench_row *row, int row_count, FILE *file);
 
 #endif
