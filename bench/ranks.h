@@ -209,8 +209,8 @@ static inline bool bench_ranks_enough(const bench_ranks *all, const bench_task *
   return (double)answer->elapsed_ns >= task->seconds * 1e9;
 }
 
-/* Sets of batches until the time is over; every one is checked, which is not timed. *calls: all, warming up included.
- */
+/* Sets of batches until the time is over; every one is checked, which is not timed. *calls: all, warming up included,
+ * and those that say how long a delay has to be. */
 static inline int bench_ranks_sets(bench_ranks *all, const bench_task *task, bench_command *command,
                                    bench_answer *answer, int64_t *calls) {
   int64_t set_ns = (int64_t)(task->seconds * 1e9 / BENCH_SETS);
@@ -220,7 +220,7 @@ static inline int bench_ranks_sets(bench_ranks *all, const bench_task *task, ben
   while (result == BENCH_OK && !bench_ranks_enough(all, task, answer, *calls > 0)) {
     int64_t batch_ns = (int64_t)(all->call_ns * (double)command->calls) + 1;
     command->batches = bench_set_batches(set_ns, batch_ns, BENCH_BATCHES);
-    *calls += command->batches * command->calls + command->calls / 8 + 1;
+    *calls += (command->batches * command->calls + command->calls / 8 + 1) * (command->delay > 0 ? 2 : 1);
     result = bench_ranks_run(all, command, answer);
     bench_ranks_keep(all, command, answer);
   }

@@ -1,7 +1,6 @@
 /* tests/system/bench_loop_test.c - the measuring loop of `tutti bench`: each rank is the root of as many timed calls,
  * however few of them make a set; and calls that are made longer are so by work, each after one that was not. */
-#include "../../bench/loop.h"
-#include "../../bench/map.h"
+#include "../../bench/ranks.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -139,6 +138,31 @@ static void test_delayed_batch_follows_one_of_the_same_calls(void **state) {
     }
 }
 
+static int gather_alone(const void *mine, void *all, size_t bytes, char *text) {
+  (void)text;
+  memcpy(all, mine, bytes);
+  return BENCH_OK;
+}
+
+/* The bytes that NICs have counted are divided by them. */
+static void test_all_calls_of_sets_are_counted(void **state) {
+  (void)state;
+  static bench_ranks all;
+  static bench_reply reply;
+  const bench_library alone = {.call = note_call, .barrier = pass_barrier, .gather = gather_alone};
+  for (int delayed = 0; delayed < 2; delayed++) {
+    bench_task task = {.seconds = 0};
+    bench_command command = {.verb = BENCH_RUN, .calls = 17, .sharing = 1, .delay = delayed ? 0.1 : 0};
+    bench_answer answer;
+    int64_t calls;
+    all = (bench_ranks){.library = &alone, .point = {.command = &command, .size = 1}, .reply = &reply, .call_ns = 1};
+    root_count = 0;
+    assert_int_equal(bench_ranks_sets(&all, &task, &command, &answer, &calls), BENCH_OK);
+    assert_int_equal(root_count, (1 + delayed) * (17 + 17 / 8 + 1));
+    assert_int_equal(calls, root_count);
+  }
+}
+
 /* Ranks that leave a barrier one after the other: none of them takes as long as all do. */
 static void test_a_call_apart_takes_until_its_last_rank_has_ended(void **state) {
   (void)state;
@@ -161,6 +185,7 @@ int main(void) {
                                      cmocka_unit_test(test_spin_is_as_long_as_its_steps),
                                      cmocka_unit_test(test_ranks_that_share_a_core_share_a_delay),
                                      cmocka_unit_test(test_delayed_batch_follows_one_of_the_same_calls),
+                                     cmocka_unit_test(test_all_calls_of_sets_are_counted),
                                      cmocka_unit_test(test_a_call_apart_takes_until_its_last_rank_has_ended)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
