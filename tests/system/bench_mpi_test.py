@@ -87,6 +87,12 @@ class BenchMpi(unittest.TestCase):
         self.assertEqual(done.returncode, 2)
         self.assertIn("tune-2 failed with exit code 9", done.stderr)
 
+    def test_an_error_of_python_is_no_slower_point(self):
+        (self.folder / "results").touch()
+        done = self.run_it()
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("FileExistsError", done.stderr)
+
 
 if __name__ == "__main__":
     unittest.main()

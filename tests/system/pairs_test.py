@@ -150,6 +150,7 @@ class Pairs(unittest.TestCase):
 
     def test_what_was_measured_is_kept_and_gone_on_with(self):
         state = self.folder / "state.json"
+        state.touch()
         options = ["--state", str(state), "--pairs", "3", "--goal", "1e-9"]
         done, told, _ = self.judge("", *options, "--budget", "1e-9")
         self.assertEqual((done.returncode, {len(p["pairs"]) for p in told["points"]}), (4, {0}), done.stderr)
@@ -165,6 +166,9 @@ class Pairs(unittest.TestCase):
         self.assertEqual([p["pairs"][:2] for p in told["points"]], [point[-1][:2] for point in kept["points"]])
         self.assertEqual([p["pairs"] for p in told["points"][4:]], [point[-1] for point in kept["points"][4:]])
         self.refused("it is of other commands", "--a", TUTTI, "--b", TUTTI, "--state", str(state))
+        for text in ("{}", "[1]", "no JSON"):
+            state.write_text(text)
+            self.refused("it is not what pairs keeps", "--a", TUTTI, "--b", TUTTI, "--state", str(state))
 
     def test_each_may_measure_a_library_of_its_own(self):
         log = self.folder / "log"
@@ -204,6 +208,8 @@ class Pairs(unittest.TestCase):
         self.refused("not found", "--a", "/no/tutti", "--b", TUTTI)
         other = self.script("other", f'case "$*" in *--help*) exec {TUTTI} "$@";; esac; exec {TUTTI} "$@" --sizes 64')
         self.refused("a and b have different points", "--a", TUTTI, "--b", other, bench=POINT)
+        silent = self.script("silent", "echo --delay")
+        self.refused("JSONDecodeError", "--a", silent, "--b", silent)
 
     def test_help(self):
         done = subprocess.run([PAIRS, "--help"], text=True, stdout=subprocess.PIPE, timeout=DEADLINE_S, check=True)
