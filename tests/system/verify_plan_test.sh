@@ -84,6 +84,13 @@ for number in "" 4611686018427387904; do
   "$tutti" verify --max-ranks 0 --random "$number" > /dev/null 2> "$folder/error"
   [ $? -eq 2 ] && grep -q "unknown argument" "$folder/error" || { echo "--random '$number' runs nothing and succeeds"; failed=1; }
 done
+"$tutti" verify --max-ranks 65 > /dev/null 2> "$folder/error"
+[ $? -eq 2 ] && grep -q "unknown argument '65'" "$folder/error" || { echo "--max-ranks 65 proves 64 and succeeds"; failed=1; }
+"$tutti" verify --max-ranks 2 --random 1 | grep -q '^every form x [0-9]* presets x 1..2 ranks x roots' || {
+  echo "the header has more ranks than the table"
+  failed=1
+}
+"$tutti" verify --max-ranks 0 --random 1 | grep -q '^every form' && { echo "a header without its grid"; failed=1; }
 
 "$tutti" verify --plan "$folder/ring" --seed 1 > /dev/null 2> "$folder/error"
 [ $? -eq 2 ] && grep -q "excludes other options" "$folder/error" || { echo "--plan and --seed together"; failed=1; }

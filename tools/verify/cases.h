@@ -46,7 +46,7 @@ typedef struct tt_case {
 /* Walks over the grid of one collective and form. */
 bool tt_case_first(tt_case *one, tt_collective collective, const char *form, int64_t max_ranks);
 bool tt_case_next(tt_case *one);
-void tt_case_print_axes(void);
+void tt_case_print_axes(int64_t max_ranks);
 tutti_status tt_case_graph(const tt_case *one, tt_arena *arena, tt_graph *graph); /* of a neighbor collective */
 const char *tt_case_map_name(const tt_case *one);
 

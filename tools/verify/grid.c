@@ -1,6 +1,7 @@
 /* tools/verify/grid.c - the grid of cases: axes, their values, and the walk over them. */
 #include "cases.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -118,17 +119,29 @@ static int choices(const tt_case *one, tt_axis axis) {
   }
 }
 
-void tt_case_print_axes(void) {
+/* "1..17, 24, 32, 64 ranks" */
+static void print_rank_counts(int64_t max_ranks) {
+  int count = rank_count_choices(max_ranks), row = 1;
+  while (row < count && rank_counts[row] == row + 1)
+    row++;
+  printf(row > 1 ? "1..%d" : "%d", row);
+  for (; row < count; row++)
+    printf(", %" PRId64, rank_counts[row]);
+  fputs(count > 1 ? " ranks" : " rank", stdout);
+}
+
+void tt_case_print_axes(int64_t max_ranks) {
   size_t presets;
   tt_preset_table(&presets);
-  printf(
-      "every form x %zu presets x 1..17, 24, 32, 64 ranks x roots 0, last, a leader, a non-leader\n"
+  printf("every form x %zu presets x ", presets);
+  print_rank_counts(max_ranks);
+  puts(
+      " x roots 0, last, a leader, a non-leader\n"
       "  x maps flat, equal, uneven, interleaved x stripe 0, 1, 3 x channels 1, 2 x in place no, yes\n"
       "  x operands combined in any order, in rank order, reproducibly (where it reduces)\n"
       "neighbor collectives: a ring, a torus, one rank with all, all with all, in place of roots\n"
       "stripe 0 and channels 1 only: counts of each rank (...v, ...w) and neighbor-all-to-all, whose compositions are\n"
-      "  those of their twins; and all-to-all, or neighbors all with all, of 64 ranks (4096 blocks), on two maps\n\n",
-      presets);
+      "  those of their twins; and all-to-all, or neighbors all with all, of 64 ranks (4096 blocks), on two maps\n");
 }
 
 static void place(tt_case *one) {

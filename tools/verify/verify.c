@@ -23,7 +23,7 @@ static const char help[] =
     "With --plan, proves the plans in a file instead; with --search, all plans that a call could run with\n"
     "(tutti verify --search --help).\n"
     "\n"
-    "  --max-ranks N      largest rank count (default 64); 0: only random cases\n"
+    "  --max-ranks N      largest rank count, 1 to 64 (default 64); 0: only random cases\n"
     "  --random N         number of random cases (default 10,000)\n"
     "  --seed S           seed of the random cases (default 1)\n"
     "  --plan FILE        the plans of all ranks and their claim, as tutti plan --text prints them (- is standard\n"
@@ -114,8 +114,9 @@ typedef struct verify_run {
 
 static double cpu_seconds(void) { return (double)clock() / CLOCKS_PER_SEC; }
 
-static void print_header(void) {
-  tt_case_print_axes();
+static void print_header(int64_t max_ranks) {
+  if (max_ranks > 0)
+    tt_case_print_axes(max_ranks);
   printf("%-22s %-26s %9s %9s %9s %7s %8s\n", "collective", "form", "proven", "same plan", "invalid", "failed",
          "cpu s");
 }
@@ -193,10 +194,10 @@ static void run_random(verify_run *run, tt_case_kind kind, const char *name) {
 
 #define NUMBER_MOST (INT64_MAX / 8) /* random cases are drawn up to four times */
 
-static bool take_number(int argc, char **argv, int *at, const char *name, int64_t least, int64_t *number) {
+static bool take_number(int argc, char **argv, int *at, const char *name, int64_t most, int64_t *number) {
   if (strcmp(argv[*at], name) != 0 || *at + 1 >= argc)
     return false;
-  return tool_read_number(argv[++*at], least, NUMBER_MOST, number);
+  return tool_read_number(argv[++*at], 0, most, number);
 }
 
 static bool take_path(int argc, char **argv, int *at, const char **path) {
@@ -210,9 +211,9 @@ static bool take_path(int argc, char **argv, int *at, const char **path) {
 static int read_arguments(int argc, char **argv, verify_run *run, const char **plan) {
   int64_t seed = 1;
   for (int n = 1; n < argc; n++)
-    if (!take_number(argc, argv, &n, "--max-ranks", 0, &run->max_ranks) &&
-        !take_number(argc, argv, &n, "--random", 0, &run->random) && !take_number(argc, argv, &n, "--seed", 0, &seed) &&
-        !take_path(argc, argv, &n, plan)) {
+    if (!take_number(argc, argv, &n, "--max-ranks", TT_CASE_RANKS, &run->max_ranks) &&
+        !take_number(argc, argv, &n, "--random", NUMBER_MOST, &run->random) &&
+        !take_number(argc, argv, &n, "--seed", NUMBER_MOST, &seed) && !take_path(argc, argv, &n, plan)) {
       fprintf(stderr, "tutti verify: unknown argument '%s'\n%s", argv[n], help);
       return 2;
     }
@@ -226,7 +227,7 @@ static int read_arguments(int argc, char **argv, verify_run *run, const char **p
 
 static int prove_all(verify_run *run) {
   double began = cpu_seconds();
-  print_header();
+  print_header(run->max_ranks);
   if (run->max_ranks > 0)
     run_grid(run);
   run_random(run, TT_CASE_RANDOM, "random collectives");
@@ -237,7 +238,7 @@ static int prove_all(verify_run *run) {
 }
 
 int tt_tool_verify(int argc, char **argv) {
-  static verify_run run = {.max_ranks = 64, .random = 10000};
+  static verify_run run = {.max_ranks = TT_CASE_RANKS, .random = 10000};
   const char *plan = NULL;
   if (argc > 1 && strcmp(argv[1], "--help") == 0) {
     fputs(help, stdout);
