@@ -35,6 +35,9 @@ expect '"compiled": 16' broadcast -n 5000 --root 37 --params binomial --json
 expect '"predicted_ns": 2100.0' broadcast -n 2 --params binomial --json --sizes 1000 --alpha 2us --beta 0.1
 expect '"root": 5' broadcast -n 8 --root 5 --nodes 2 --json
 refuse 2 "--json is of one preset" allreduce -n 8 --params all --json
+refuse 2 "only one of --json, --composition and --text can be printed" allreduce -n 8 --json --composition
+refuse 2 "only one of --json, --composition and --rank can be printed" allreduce -n 8 --json --rank 0
+refuse 2 "only one of --json, --composition and --text can be printed" allreduce -n 8 --composition --text
 refuse 2 "cannot both go to standard output" allreduce -n 8 --json --svg -
 refuse 2 "cannot both go to standard output" allreduce -n 8 --dot - --svg -
 refuse 2 "--dot draws nothing with --text" allreduce -n 8 --text --dot "$folder/dot"

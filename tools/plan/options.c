@@ -175,6 +175,14 @@ static int check_pictures(const plan_options *options) {
   return 0;
 }
 
+/* Each is all of the output. */
+static int check_only(const plan_options *options) {
+  const char *text = options->text_rank >= 0 ? "--rank" : options->only.text ? "--text" : NULL;
+  if (options->only.json + options->only.composition + (text != NULL) > 1)
+    return FAIL("only one of --json, --composition and %s can be printed", text ? text : "--text");
+  return 0;
+}
+
 static int check_parts(const plan_options *options) {
   bool all = strcmp(options->params, "all") == 0;
   if ((options->alloc || options->by_rank) && (options->size_count == 0 || all))
@@ -185,7 +193,7 @@ static int check_parts(const plan_options *options) {
     return FAIL("--params all: name one preset to print plans as text");
   if (options->only.json && (all || options->measure || options->also.count > 0))
     return FAIL("--json is of one preset, without --measure and --also");
-  return check_pictures(options);
+  return check_only(options) == 0 ? check_pictures(options) : TOOL_WRONG;
 }
 
 static int check_switches(const plan_options *options) {
