@@ -101,6 +101,7 @@ refuse 1 "'node.0.2' is not there; each node has 1 link" broadcast -n 4 --nodes 
 refuse 1 "'core.0' has no links that ranks share; add core:links=1" broadcast -n 4 --model "core.0:load=50%"
 refuse 1 "'late=5' is unknown; links have beta and load" broadcast -n 4 --nodes 2 --model "node.0:late=5"
 refuse 1 "too many packets to simulate: 16777216" broadcast -n 2 --sizes 1G --model slot=64
+refuse 1 "too many packets to simulate: 16777216" allreduce -n 1 --sizes 1G --model slot=64
 refuse 2 "'sing' is not a collective" broadcast -n 4 --also "sing size=1M"
 refuse 2 "size=1Q is not a size" broadcast -n 4 --also "broadcast size=1Q"
 refuse 2 "root=4 is not a rank below 4" broadcast -n 4 --also "broadcast root=4"

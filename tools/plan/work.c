@@ -131,15 +131,25 @@ void plan_unit_format(const plan_work *work, int64_t blocks, char text[static 32
 
 /* ---- cost ---- */
 
-/* About how many packets there are: every block sent is as many as it has slices, of which none exceeds a slot. */
+static int64_t copies(const tt_plan *plan) {
+  int64_t count = 0;
+  for (uint32_t n = 0; n < plan->step_count; n++)
+    count += plan->step[n].kind == TT_STEP_COPY;
+  return count;
+}
+
+/* About how many packets there are: every block sent is as many as it has slices, of which none exceeds a slot. Copies,
+ * where they are more, go slice by slice, too. */
 static double packets(const plan_work *work, double total_bytes) {
-  double blocks = 0, slice = (double)work->plan[0]->slice_bytes, slot = (double)work->model.slot_bytes;
+  double sent = 0, copied = 0, slice = (double)work->plan[0]->slice_bytes, slot = (double)work->model.slot_bytes;
   if (slot > 0 && (slice <= 0 || slot < slice))
     slice = slot;
-  for (int64_t n = 0; n < work->plan_count; n++)
-    blocks += (double)tt_plan_sent(work->plan[n], -1).blocks;
+  for (int64_t n = 0; n < work->plan_count; n++) {
+    sent += (double)tt_plan_sent(work->plan[n], -1).blocks;
+    copied += (double)copies(work->plan[n]);
+  }
   double slices = slice > 0 ? total_bytes / (double)work->plan[0]->block_count / slice : 0;
-  return blocks * (slices > 1 ? slices : 1);
+  return (sent > copied ? sent : copied) * (slices > 1 ? slices : 1);
 }
 
 int plan_sizes(const plan_options *options, const int64_t **size) {
