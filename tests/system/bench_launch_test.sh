@@ -99,6 +99,14 @@ PYTHON
 rows 1 "$tutti" bench allreduce --sizes 1K --seconds 0 --rounds 1 --launch "A='b c' $tutti run --label -n 2 env"
 rows 1 "$tutti" bench allreduce --sizes 1K --seconds 0 --rounds 1 --launch "A=$(printf %01100d 0) $tutti run -n 2"
 grep -q '^# 2 ranks on 1 machine' "$work/out" || complain "of a long command line the end is missing"
+rows 1 "$tutti" bench allreduce --sizes 1K --seconds 0 --rounds 1 --launch "A=$(printf 'x\351') $tutti run -n 2" \
+  --json "$work/bytes.json"
+python3 - "$work/bytes.json" <<'PYTHON'
+import json, sys
+told = json.load(open(sys.argv[1]))
+assert [library["command"][:4] for library in told["libraries"]] == ["A=x?"], told
+assert "cores" not in told, told
+PYTHON
 TUTTI_NODES=2x1 rows 1 "$tutti" bench allreduce --sizes 1K --seconds 0 --rounds 1 --nics --launch "env -i $tutti run -n 2"
 grep -q '^# 2 ranks on 2 machines' "$work/out" || complain "TUTTI_NODES does not reach the ranks"
 rows 1 "$tutti" bench allreduce --sizes 1K --seconds 0 --rounds 2 --launch "$tutti run -n 2" \

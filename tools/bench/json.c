@@ -3,13 +3,15 @@
 #include "columns.h"
 #include "say.h"
 
+#include "tools/shared/json.h"
+
 #include <errno.h>
-#include <jansson.h>
 #include <string.h>
 #include <unistd.h>
 
 static json_t *library_json(const bench_group *group) {
-  return json_pack("{ss ss ss}", "name", group->launcher->name, "version", group->version, "command", group->command);
+  return json_pack("{so so so}", "name", tool_json_text(group->launcher->name), "version",
+                   tool_json_text(group->version), "command", tool_json_text(group->command));
 }
 
 /* Bytes a call of each host's NICs. */
@@ -69,14 +71,16 @@ static void add_launched(const bench_job *job, const bench_row *row, const bench
 }
 
 static json_t *stats_json(const char *library, const bench_stats *stats) {
-  return json_pack("{ss sf sf sf sI sI}", "library", library, "median_ns", stats->median_ns, "p99_ns", stats->p99_ns,
-                   "ratio", stats->ratio, "calls", (json_int_t)stats->calls, "batches", (json_int_t)stats->batch_count);
+  return json_pack("{so sf sf sf sI sI}", "library", tool_json_text(library), "median_ns", stats->median_ns, "p99_ns",
+                   stats->p99_ns, "ratio", stats->ratio, "calls", (json_int_t)stats->calls, "batches",
+                   (json_int_t)stats->batch_count);
 }
 
 static json_t *overlap_json(const char *library, const bench_overlap_stats *stats) {
-  return json_pack("{ss sf sf s{sf sf} s{sf sf}}", "library", library, "call_ns", stats->call_ns, "compute_ns",
-                   stats->compute_ns, "untested", "both_ns", stats->tests[0].both_ns, "hidden", stats->tests[0].hidden,
-                   "tested", "both_ns", stats->tests[1].both_ns, "hidden", stats->tests[1].hidden);
+  return json_pack("{so sf sf s{sf sf} s{sf sf}}", "library", tool_json_text(library), "call_ns", stats->call_ns,
+                   "compute_ns", stats->compute_ns, "untested", "both_ns", stats->tests[0].both_ns, "hidden",
+                   stats->tests[0].hidden, "tested", "both_ns", stats->tests[1].both_ns, "hidden",
+                   stats->tests[1].hidden);
 }
 
 static json_t *times_json(const bench_job *job, const bench_row *row) {
@@ -104,8 +108,9 @@ static json_t *row_json(const bench_job *job, const bench_row *row) {
   static const char *const results[] = {"ok", "wrong data", "no plan", "lacks type or operator", "failed"};
   bool measured = row->stats[0].present || row->overlap[0].present;
   const char *result = row->result == BENCH_OK && !measured ? "not measured" : results[row->result];
-  json_t *object = json_pack("{ss ss sI ss ss}", "collective", tt_compose_info(row->collective).name, "params",
-                             row->params, "bytes", (json_int_t)row->bytes, "result", result, "text", row->text);
+  json_t *object = json_pack("{ss so sI ss so}", "collective", tt_compose_info(row->collective).name, "params",
+                             tool_json_text(row->params), "bytes", (json_int_t)row->bytes, "result", result, "text",
+                             tool_json_text(row->text));
   if (!object || row->result != BENCH_OK || !measured)
     return object;
   json_object_set_new(object, "rounds", json_integer(row->round_count));
@@ -128,11 +133,10 @@ static json_t *settings_json(const bench_job *job) {
   const char *mode = options->call.overlap                    ? "overlap"
                      : options->call.mode == BENCH_PERSISTENT ? "persistent"
                                                               : "blocking";
-  return json_pack("{si sI si ss ss ss sb sb sb sf sf}", "tutti_bench", 2, "ranks", (json_int_t)options->ranks.count,
-                   "cores", job->core_count, "type", tutti_type_name(options->call.type), "op",
-                   tutti_op_name(options->call.op), "mode", mode, "tutti_alloc", options->call.alloc, "sparse",
-                   options->call.sparse, "apart", options->call.apart, "flags_ns", job->flags_ns, "delay",
-                   options->call.delay);
+  return json_pack("{si sI ss ss ss sb sb sb sf sf}", "tutti_bench", 2, "ranks", (json_int_t)options->ranks.count,
+                   "type", tutti_type_name(options->call.type), "op", tutti_op_name(options->call.op), "mode", mode,
+                   "tutti_alloc", options->call.alloc, "sparse", options->call.sparse, "apart", options->call.apart,
+                   "flags_ns", job->flags_ns, "delay", options->call.delay);
 }
 
 static json_t *machine_json(const bench_machine *machine) {
@@ -160,15 +164,18 @@ static bool empty(FILE *file) { return ftruncate(fileno(file), 0) == 0 || errno 
 
 int bench_json_write(const bench_job *job, const bench_row *row, int row_count, FILE *file) {
   json_t *all = settings_json(job), *libraries = json_array(), *rows = json_array();
+  bool whole = true;
   for (int g = 0; g < job->group_count; g++)
-    json_array_append_new(libraries, library_json(&job->group[g]));
+    whole = json_array_append_new(libraries, library_json(&job->group[g])) == 0 && whole;
   for (int i = 0; i < row_count; i++)
-    json_array_append_new(rows, row_json(job, &row[i]));
+    whole = json_array_append_new(rows, row_json(job, &row[i])) == 0 && whole;
   if (job->map)
     add_map(job, all);
+  else
+    json_object_set_new(all, "cores", json_integer(job->core_count));
   json_object_set_new(all, "libraries", libraries);
   json_object_set_new(all, "rows", rows);
-  int result = empty(file) ? json_dumpf(all, file, JSON_INDENT(2)) : -1;
+  int result = whole && empty(file) ? json_dumpf(all, file, JSON_INDENT(2)) : -1;
   json_decref(all);
   return result == 0 ? 0 : bench_fail("--json: cannot write %s: %s", job->options->json, strerror(errno));
 }

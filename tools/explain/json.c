@@ -7,26 +7,14 @@
 #include "outside.h"
 
 #include "dtype/dtype.h"
+#include "tools/shared/json.h"
 
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 static tutti_status no_memory(void) { return tt_fail(TUTTI_ERR_MEMORY, "no memory for JSON"); }
 
-/* JSON is UTF-8, and paths and variables may be anything. */
-static json_t *text_of(const char *text) {
-  json_t *made = json_string(text);
-  char *plain = made ? NULL : strdup(text);
-  for (char *c = plain; c && *c; c++)
-    *c = (unsigned char)*c > 127 ? '?' : *c;
-  made = plain ? json_string(plain) : made;
-  free(plain);
-  return made;
-}
-
-static json_t *text_or_null(const char *text) { return text ? text_of(text) : json_null(); }
+static json_t *text_or_null(const char *text) { return text ? tool_json_text(text) : json_null(); }
 
 static json_t *number_or_null(double number, bool known) { return known ? json_real(number) : json_null(); }
 
@@ -37,8 +25,9 @@ static json_t *authorities_of(const explain_question *question) {
   for (tt_authority by = TT_BY_PROGRAM; by < TT_AUTHORITY_COUNT; by++) {
     const tt_choice *said = &question->said[by];
     json_array_append_new(list, json_pack("{s:s, s:o, s:o, s:o, s:o}", "authority", tt_authority_name(by), "params",
-                                          text_or_null(said->text), "source", text_of(said->source ? said->source : ""),
-                                          "why", text_or_null(said->why), "reason", text_of(question->reason[by])));
+                                          text_or_null(said->text), "source",
+                                          tool_json_text(said->source ? said->source : ""), "why",
+                                          text_or_null(said->why), "reason", tool_json_text(question->reason[by])));
   }
   return list;
 }
@@ -67,9 +56,9 @@ static json_t *call_of(const explain_question *question) {
                    (json_int_t)region->ranks_per_node, "nics", (json_int_t)region->nic_count, "cores",
                    (json_int_t)region->core_count, "type", tt_dtype_type(question->options->type)->name, "ordered",
                    question->task.problem.ordered, "authority", tt_authority_name(choice->by), "source",
-                   text_of(choice->source), "chosen", text_of(choice->text), "runs", text_or_null(question->runs),
-                   "reason", text_of(question->reason[choice->by]), "authorities", authorities_of(question), "outside",
-                   outside_of(question));
+                   tool_json_text(choice->source), "chosen", tool_json_text(choice->text), "runs",
+                   text_or_null(question->runs), "reason", tool_json_text(question->reason[choice->by]), "authorities",
+                   authorities_of(question), "outside", outside_of(question));
 }
 
 /* ---- what else there is ---- */
