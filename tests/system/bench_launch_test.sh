@@ -113,6 +113,17 @@ rows 1 "$tutti" bench allreduce --sizes 1K --seconds 0 --rounds 2 --launch "$tut
   --against "tutti:linear=env TUTTI_PARAMS=linear"
 grep -q '^# tutti:linear tutti .* env TUTTI_PARAMS=linear$' "$work/out" || complain "a variant"
 
+# Each library's bytes have the names of its own NICs.
+rows 1 env -u TUTTI_NICS "$tutti" bench scan --sizes 64K --seconds 0 --rounds 2 --nics --launch "$tutti run -n 2" \
+  --against 'tutti:lo=env TUTTI_NICS=lo' --json "$work/nics.json"
+grep -q '^#   tutti:lo .*  lo out ' "$work/out" || complain "the NICs of a variant"
+python3 - "$work/nics.json" <<'PYTHON'
+import json, sys
+(row,) = json.load(open(sys.argv[1]))["rows"]
+nics = {one["library"]: {nic["nic"] for nic in one["nics"]} for one in row["times"]}
+assert nics["tutti:lo"] == {"lo"} and "lo" not in nics["tutti"], row
+PYTHON
+
 refuses 2 '-n 2: --launch gives the number of ranks' "$tutti" bench scan -n 2 --launch 'mpirun -n 2'
 refuses 2 "openmpi+tutti: it has no launcher" "$tutti" bench scan --launch "$tutti run -n 2" --against openmpi+tutti
 refuses 2 "is not LIBRARY:NAME=ARGUMENTS" "$tutti" bench scan --against openmpi:=x

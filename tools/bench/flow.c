@@ -3,7 +3,41 @@
 #include "flow.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+/* ---- what is counted ---- */
+
+/* NULL: there are too many. */
+static bench_nic_flow *find_nic(bench_host_flow *flow, const char *name) {
+  int n = 0;
+  while (n < flow->nic_count && strcmp(flow->nic[n].name, name) != 0)
+    n++;
+  if (n == BENCH_NICS)
+    return NULL;
+  if (n == flow->nic_count)
+    memcpy(flow->nic[flow->nic_count++].name, name, BENCH_NAME);
+  return &flow->nic[n];
+}
+
+static void add_host(const bench_machine *machine, const bench_flow *from, bench_host_flow *to) {
+  for (int n = 0; n < machine->nic_count; n++) {
+    bench_nic_flow *nic = find_nic(to, machine->nic[n].name);
+    if (!nic)
+      continue;
+    nic->sent += from->sent[n];
+    nic->received += from->received[n];
+  }
+}
+
+void bench_stats_add_flow(bench_stats *stats, const bench_map *map, const bench_flow *flow) {
+  if (flow && !stats->flow)
+    stats->flow = calloc((size_t)map->hosts, sizeof *stats->flow);
+  for (int32_t host = 0; host < map->hosts && flow && stats->flow; host++)
+    add_host(bench_map_host(map, host), &flow[host], &stats->flow[host]);
+}
+
+/* ---- what is printed ---- */
 
 /* "1.02", of what is needed; else in bytes. */
 static void print_amount(double bytes, double needed) {
@@ -17,19 +51,20 @@ static void print_amount(double bytes, double needed) {
 }
 
 static void print_host(const bench_map *map, int32_t host, const char *library, int width, const bench_row *row,
-                       const bench_flow *flow) {
+                       const bench_host_flow *flow) {
   const bench_machine *machine = bench_map_host(map, host);
   double needed = row->bound_bytes * bench_map_machines_on(map, host), sent = 0, received = 0;
   printf("#   %-*s  %-12s", width, library, machine->name);
-  for (int n = 0; n < machine->nic_count; n++) {
-    printf("  %s out", machine->nic[n].name);
-    print_amount(flow->sent[n], needed);
+  for (int n = 0; n < flow->nic_count; n++) {
+    const bench_nic_flow *nic = &flow->nic[n];
+    printf("  %s out", nic->name);
+    print_amount(nic->sent, needed);
     fputs(" in", stdout);
-    print_amount(flow->received[n], needed);
-    sent += flow->sent[n];
-    received += flow->received[n];
+    print_amount(nic->received, needed);
+    sent += nic->sent;
+    received += nic->received;
   }
-  if (machine->nic_count > 1) {
+  if (flow->nic_count > 1) {
     fputs("  all out", stdout);
     print_amount(sent, needed);
     fputs(" in", stdout);

@@ -3,6 +3,7 @@
  * All ranks go through the same rows (bench/ranks.h); rank 0 prints and writes. */
 #include "joined.h"
 #include "call.h"
+#include "flow.h"
 #include "header.h"
 #include "json.h"
 #include "levels.h"
@@ -56,13 +57,6 @@ static bench_task task_of(const bench_options *options, const bench_ranks *ranks
   return task;
 }
 
-static void keep_flow(const bench_map *map, const bench_figures *figures, bench_stats *stats) {
-  size_t size = (size_t)map->hosts * sizeof *stats->flow;
-  stats->flow = figures->flow ? malloc(size) : NULL;
-  if (stats->flow)
-    memcpy(stats->flow, figures->flow, size);
-}
-
 static int search_row(bench_job *job, bench_rows *rows, const bench_task *task, bench_row *row) {
   int result = bench_search_row(&((ranks_job *)job)->ranks, job->options, task, row);
   rows->failed = rows->failed || row->result != BENCH_OK;
@@ -85,7 +79,7 @@ static int measure_row(bench_job *job, bench_rows *rows, bench_row *row) {
                                   .ratio = 1,
                                   .calls = figures.calls,
                                   .batch_count = figures.batches};
-    keep_flow(&ranks->map, &figures, &row->stats[0]);
+    bench_stats_add_flow(&row->stats[0], &ranks->map, figures.flow);
     bench_stats_set_levels(&row->stats[0], &figures.levels);
   }
   int result = bench_rows_done(job, rows, row);

@@ -15,15 +15,14 @@ static json_t *library_json(const bench_group *group) {
 }
 
 /* Bytes a call of each host's NICs. */
-static json_t *flow_json(const bench_map *map, const bench_flow *flow) {
+static json_t *flow_json(const bench_map *map, const bench_host_flow *flow) {
   json_t *all = json_array();
-  for (int32_t host = 0; host < map->hosts; host++) {
-    const bench_machine *machine = bench_map_host(map, host);
-    for (int n = 0; n < machine->nic_count; n++)
-      json_array_append_new(all, json_pack("{si ss ss sf sf}", "host", host, "name", machine->name, "nic",
-                                           machine->nic[n].name, "sent_bytes", flow[host].sent[n], "received_bytes",
-                                           flow[host].received[n]));
-  }
+  for (int32_t host = 0; host < map->hosts; host++)
+    for (int n = 0; n < flow[host].nic_count; n++) {
+      const bench_nic_flow *nic = &flow[host].nic[n];
+      json_array_append_new(all, json_pack("{si ss ss sf sf}", "host", host, "name", bench_map_host(map, host)->name,
+                                           "nic", nic->name, "sent_bytes", nic->sent, "received_bytes", nic->received));
+    }
   return all;
 }
 

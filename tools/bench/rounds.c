@@ -9,6 +9,7 @@
  * round are a pair; a job's own luck (ports, buffers, what it finds on the machines) is a part of what is measured. */
 #include "rounds.h"
 #include "call.h"
+#include "flow.h"
 #include "header.h"
 #include "json.h"
 #include "levels.h"
@@ -62,7 +63,7 @@ static int32_t first_difference(const bench_map *a, const bench_map *b) {
 /* TUTTI_NODES pretends machines to tutti alone: then only the numbers of ranks and hosts can be compared. */
 static bool is_alike(const bench_map *own, const bench_map *map) {
   bool pretended = own->hosts < own->machines;
-  return pretended ? own->ranks == map->ranks && own->hosts == map->hosts : bench_map_equal(own, map);
+  return own->hosts == map->hosts && (pretended ? own->ranks == map->ranks : bench_map_equal(own, map));
 }
 
 static int check_placement(const rounds *all, const bench_group *group, const bench_map *map) {
@@ -165,17 +166,6 @@ static void finish(rounds *all) {
 
 /* ---- rounds ---- */
 
-static void add_flow(const rounds *all, const bench_figures *figures, bench_stats *stats) {
-  int hosts = all->map.hosts;
-  if (figures->flow && !stats->flow)
-    stats->flow = calloc((size_t)hosts, sizeof *stats->flow);
-  for (int host = 0; host < hosts && figures->flow && stats->flow; host++)
-    for (int n = 0; n < BENCH_NICS; n++) {
-      stats->flow[host].sent[n] += figures->flow[host].sent[n];
-      stats->flow[host].received[n] += figures->flow[host].received[n];
-    }
-}
-
 static void print_failure(rounds *all, bench_row *row, const bench_figures *figures) {
   bench_group *group = &all->job.group[all->group];
   if (figures->result == BENCH_LACKS && all->group > 0) {
@@ -215,7 +205,7 @@ static void hear_point(void *user, int number, const bench_figures *figures) {
   *sample_at(all, all->group, all->row_of[number], all->round) = (sample){figures->median_ns, figures->p99_ns};
   stats->calls = figures->calls;
   stats->batch_count += figures->batches;
-  add_flow(all, figures, stats);
+  bench_stats_add_flow(stats, all->now, figures->flow);
   bench_stats_set_levels(stats, &figures->levels);
 }
 
@@ -303,9 +293,9 @@ static void divide_flow(const rounds *all, int group, bench_row *row) {
   for (int64_t round = 0; round < all->job.options->launch.round_count; round++)
     count += sample_at(all, group, (int)(row - all->rows->row), round)->median_ns > 0;
   for (int host = 0; stats->flow && host < all->map.hosts; host++)
-    for (int n = 0; n < BENCH_NICS; n++) {
-      stats->flow[host].sent[n] /= (double)count;
-      stats->flow[host].received[n] /= (double)count;
+    for (int n = 0; n < stats->flow[host].nic_count; n++) {
+      stats->flow[host].nic[n].sent /= (double)count;
+      stats->flow[host].nic[n].received /= (double)count;
     }
 }
 

@@ -7,6 +7,18 @@
 #include "bench/levels.h"
 #include "bench/place.h"
 
+/* What a NIC has sent and received: bytes a call. */
+typedef struct bench_nic_flow {
+  char name[BENCH_NAME];
+  double sent, received;
+} bench_nic_flow;
+
+/* By name, since each library may use others. */
+typedef struct bench_host_flow {
+  int nic_count;
+  bench_nic_flow nic[BENCH_NICS];
+} bench_host_flow;
+
 typedef struct bench_stats {
   bool present;             /* else the library has no such type or operator: not compared */
   bench_ran ran;            /* empty: it is not known */
@@ -14,10 +26,10 @@ typedef struct bench_stats {
   double ratio;             /* its time / the measured library's over rounds: median, or the middle of the interval */
   double ratio_low, ratio_high; /* 95 % interval of pairs of launches; 0: none */
   int64_t pair_count;
-  double *round_ns;     /* of each pair; NULL: none */
-  bench_flow *flow;     /* of each host; NULL: not counted */
-  bench_levels *levels; /* NULL: not asked, or not known */
-  int64_t calls;        /* in a batch */
+  double *round_ns;      /* of each pair; NULL: none */
+  bench_host_flow *flow; /* of each host; NULL: not counted */
+  bench_levels *levels;  /* NULL: not asked, or not known */
+  int64_t calls;         /* in a batch */
   int64_t batch_count;
 } bench_stats;
 
