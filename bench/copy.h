@@ -30,12 +30,25 @@ typedef struct bench_bound {
   size_t own, combined, copied;
 } bench_bound;
 
-static inline bench_bound bench_bound_of(const bench_point *point, int32_t cores, bool combines) {
+/* What has to come to a rank in a call. Of calls with a root, the mean over a batch: they overlap, and while one root
+ * copies so does another, in the next call. A batch of one call has root 0; any other one would take as long or longer.
+ */
+static inline int64_t bench_batch_moved(const bench_problem *of, int32_t rank, int64_t calls) {
+  const bench_form form = bench_form_of(of->collective);
+  int64_t moved = 0;
+  if (!form.from_root && !form.to_root)
+    return bench_moved(of, rank, 0);
+  for (int32_t root = 0; root < of->ranks && root < calls; root++)
+    moved += bench_moved(of, rank, root) * ((calls - root - 1) / of->ranks + 1);
+  return moved / calls;
+}
+
+static inline bench_bound bench_bound_of(const bench_point *point, const bench_command *command, bool combines) {
   bench_bound bound = {0, 0, 0};
-  for (int32_t rank = point->rank; rank < point->size; rank += cores) {
+  for (int32_t rank = point->rank; rank < point->size; rank += command->cores) {
     int64_t combined = combines ? bench_operands(&point->problem, rank, 0) : 0;
     bound.combined += (size_t)combined;
-    bound.copied += (size_t)(bench_moved(&point->problem, rank, 0) - combined);
+    bound.copied += (size_t)(bench_batch_moved(&point->problem, rank, command->bounded) - combined);
   }
   bound.own = point->size > 1 ? bound.combined / (size_t)(point->size - 1) : 0;
   bound.combined = bound.own * (size_t)(point->size - 1);
@@ -60,7 +73,7 @@ static inline void bench_combine_all(const bench_point *point, const bench_bound
 static inline int bench_copy(const bench_library *library, bench_point *point, const bench_command *command,
                              bench_reply *reply) {
   bench_kernel *kernel = library->kernel ? library->kernel(command->type, command->op) : NULL;
-  bench_bound bound = bench_bound_of(point, command->cores, kernel != NULL);
+  bench_bound bound = bench_bound_of(point, command, kernel != NULL);
   size_t before = (bound.own + bound.combined) * point->element_bytes, bytes = bound.copied * point->element_bytes;
   if (!bench_make_copy_room(point, before + bytes))
     return snprintf(reply->text, BENCH_TEXT, "no memory to copy %zu bytes", before + bytes), BENCH_FAILED;

@@ -70,6 +70,7 @@ typedef struct bench_command {
   int32_t cores;      /* that ranks share: rank r runs on core r mod cores */
   int32_t sharing;    /* ranks on a core, at most */
   int64_t calls;      /* in a batch */
+  int64_t bounded;    /* BENCH_COPY: calls in a batch of what is bounded */
   int64_t bytes;      /* the stated size */
   int64_t steps;      /* of computation, a call */
   int64_t start_ns;   /* monotonic clock; BENCH_COPY */

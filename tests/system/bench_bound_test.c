@@ -1,6 +1,7 @@
-/* tests/system/bench_bound_test.c - the link bound that `tutti bench` states, who is on which machine, the interval of
- * a ratio, and what a job tells the driver. */
+/* tests/system/bench_bound_test.c - the bounds that `tutti bench` states, who is on which machine, the interval of a
+ * ratio, and what a job tells the driver. */
 #include "../../bench/bound.h"
+#include "../../bench/copy.h"
 #include "../../bench/report.h"
 
 #include <setjmp.h>
@@ -133,6 +134,39 @@ static void test_the_slowest_machine_bounds_a_broadcast_and_all_of_them_an_allre
   bench_map_finish(&map);
 }
 
+/* ---- the copy bound ---- */
+
+/* Of V on 4 ranks, in a batch of so many calls: the elements that each core copies in a call. */
+static void check_copied(tt_collective collective, int32_t cores, int64_t calls, const size_t expected[static 4]) {
+  for (int32_t core = 0; core < cores; core++) {
+    bench_point point = {.rank = core, .size = 4, .problem = bench_problem_of(collective, 4, false, V)};
+    bench_command command = {.cores = cores, .bounded = calls};
+    assert_int_equal(bench_bound_of(&point, &command, false).copied, expected[core]);
+  }
+}
+
+static void test_cores_copy_what_comes_to_their_ranks(void **state) {
+  (void)state;
+  for (int64_t calls = 1; calls < 9; calls++) {
+    check_copied(TT_ALLGATHER, 4, calls, (const size_t[4]){V, V, V, V});
+    check_copied(TT_SCATTER, 4, calls, (const size_t[4]){V / 4, V / 4, V / 4, V / 4});
+    check_copied(TT_REDUCE, 2, calls, (const size_t[4]){2 * 3 * V / 4, 2 * 3 * V / 4});
+  }
+}
+
+/* One root of a batch copies beside the next. */
+static void test_roots_of_a_batch_copy_at_once(void **state) {
+  (void)state;
+  check_copied(TT_GATHER, 4, 1, (const size_t[4]){V});
+  check_copied(TT_GATHER, 4, 2, (const size_t[4]){V / 2, V / 2});
+  check_copied(TT_GATHER, 4, 4, (const size_t[4]){V / 4, V / 4, V / 4, V / 4});
+  check_copied(TT_GATHER, 4, 5, (const size_t[4]){2 * V / 5, V / 5, V / 5, V / 5});
+  check_copied(TT_GATHERV, 2, 4000, (const size_t[4]){V / 2, V / 2});
+  check_copied(TT_BROADCAST, 4, 1, (const size_t[4]){0, V, V, V});
+  check_copied(TT_BROADCAST, 4, 4, (const size_t[4]){3 * V / 4, 3 * V / 4, 3 * V / 4, 3 * V / 4});
+  check_copied(TT_BROADCAST, 2, 1, (const size_t[4]){V, 2 * V});
+}
+
 /* ---- machines ---- */
 
 static void test_pretended_machines_share_a_host(void **state) {
@@ -257,6 +291,8 @@ int main(void) {
       cmocka_unit_test(test_nothing_crosses_on_one_machine),
       cmocka_unit_test(test_rates_of_nics_add_up),
       cmocka_unit_test(test_the_slowest_machine_bounds_a_broadcast_and_all_of_them_an_allreduce),
+      cmocka_unit_test(test_cores_copy_what_comes_to_their_ranks),
+      cmocka_unit_test(test_roots_of_a_batch_copy_at_once),
       cmocka_unit_test(test_pretended_machines_share_a_host),
       cmocka_unit_test(test_maps_differ_where_a_rank_is_elsewhere),
       cmocka_unit_test(test_interval_is_that_of_student),

@@ -193,9 +193,11 @@ static void print_columns(const bench_job *job) {
   puts("# by       the media by which ranks sent: cells, slots, lent ... (docs/plan.md)");
   printf("# us       a call of %s, slowest rank: median and 99th percentile over batches%s\n"
          "# GB/s     size / time; bus: times nccl-tests' factor\n"
-         "# copy us  the copy bound: %" PRId64 " core%s combine and copy at once what ranks must receive\n"
-         "# share    copy us / us\n",
+         "# copy us  the copy bound: %" PRId64 " core%s combine and copy at once what ranks must receive\n",
          name, apart_words(job), busy_cores(job), busy_cores(job) == 1 ? "" : "s");
+  if (any(job->options, has_root) && !job->options->call.apart)
+    puts("#          (with roots: in a batch, over its calls, each of another root; long calls are a batch each)");
+  puts("# share    copy us / us");
   if (job->group_count > 1)
     printf("# x        time of the other library / time of %s: median over interleaved pairs, the other one asleep\n",
            name);

@@ -63,6 +63,7 @@ static int measure(bench_job *job, bench_row *row, runners *with) {
   double call_ns;
   for (int i = 0; i < with->count && row->result == BENCH_OK; i++) {
     int64_t target_ns = i < with->libraries ? bench_runner_target_ns(job) : BENCH_BATCH_NS;
+    with->all[i].command.bounded = with->all[0].command.calls;
     if (bench_runner_calibrate(job, row, &with->all[i], target_ns, &call_ns) != 0)
       return -1;
   }
