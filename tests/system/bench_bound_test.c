@@ -167,6 +167,18 @@ static void test_roots_of_a_batch_copy_at_once(void **state) {
   check_copied(TT_BROADCAST, 2, 1, (const size_t[4]){V, 2 * V});
 }
 
+static void test_copies_are_from_page_to_page(void **state) {
+  (void)state;
+  bench_point point = {.size = 1};
+  for (size_t bytes = 64; bytes <= 1 << 20; bytes *= 4) {
+    assert_true(bench_make_copy_room(&point, bytes));
+    for (int side = 0; side < 2; side++)
+      assert_int_equal((uintptr_t)point.copy[side] % 4096, 0);
+  }
+  free(point.copy[0]);
+  free(point.copy[1]);
+}
+
 /* ---- machines ---- */
 
 static void test_pretended_machines_share_a_host(void **state) {
@@ -293,6 +305,7 @@ int main(void) {
       cmocka_unit_test(test_the_slowest_machine_bounds_a_broadcast_and_all_of_them_an_allreduce),
       cmocka_unit_test(test_cores_copy_what_comes_to_their_ranks),
       cmocka_unit_test(test_roots_of_a_batch_copy_at_once),
+      cmocka_unit_test(test_copies_are_from_page_to_page),
       cmocka_unit_test(test_pretended_machines_share_a_host),
       cmocka_unit_test(test_maps_differ_where_a_rank_is_elsewhere),
       cmocka_unit_test(test_interval_is_that_of_student),
