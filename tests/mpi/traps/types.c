@@ -160,6 +160,38 @@ static void pairs_and_structs(void) {
   MPI_Type_free(&made);
 }
 
+/* Two parts of one element beside another element, and the same parts one by one. */
+static void parts_within_structs(void) {
+  struct {
+    int pair[2];
+    double value;
+  } mixed = {{0}, 0};
+  struct {
+    double parts[2];
+    int index;
+  } number = {{0}, 0};
+  MPI_Datatype ints, doubles;
+  MPI_Type_contiguous(2, MPI_INT, &ints);
+  MPI_Type_contiguous(2, MPI_DOUBLE, &doubles);
+  MPI_Datatype first = make_struct(trap_rank == 0 ? MPI_2INT : ints, MPI_DOUBLE, sizeof mixed.pair);
+  MPI_Datatype second = make_struct(trap_rank == 1 ? MPI_C_DOUBLE_COMPLEX : doubles, MPI_INT, sizeof number.parts);
+  if (trap_rank == 0) {
+    mixed.pair[1] = 4;
+    mixed.value = 2.5;
+    number.parts[1] = 3.5;
+    number.index = 5;
+  }
+  MPI_Bcast(&mixed, 1, first, 0, MPI_COMM_WORLD);
+  CHECK(mixed.pair[1] == 4 && mixed.value == 2.5, "a pair's second is %d, what follows %g", mixed.pair[1], mixed.value);
+  MPI_Bcast(&number, 1, second, 0, MPI_COMM_WORLD);
+  CHECK(number.parts[1] == 3.5 && number.index == 5, "an imaginary part is %g, what follows %d", number.parts[1],
+        number.index);
+  MPI_Type_free(&first);
+  MPI_Type_free(&second);
+  MPI_Type_free(&ints);
+  MPI_Type_free(&doubles);
+}
+
 /* Rank 1 sends nothing, of another type; ranks that exchange different things in pairs. */
 static void types_of_nothing(void) {
   int word = 7 + trap_rank, out[MOST_RANKS], counts[MOST_RANKS], at[MOST_RANKS], none[MOST_RANKS] = {0};
@@ -210,6 +242,7 @@ const trap trap_types[] = {
     {"other_makes_of_ints", 3, TRAP_ENDS, other_makes_of_ints},
     {"other_makes_of_structs", 3, TRAP_ENDS, other_makes_of_structs},
     {"pairs_and_structs", 3, TRAP_ENDS, pairs_and_structs},
+    {"parts_within_structs", 3, TRAP_ENDS, parts_within_structs},
     {"types_of_nothing", 3, TRAP_ENDS, types_of_nothing},
     {"pairs_of_scatterv", 3, TRAP_ENDS, pairs_of_scatterv},
     {0},
