@@ -11,6 +11,9 @@
 typedef struct run {
   int64_t end;
   bool any;
+  MPI_Datatype asked; /* the last one's type: all blocks but those of a struct have the same */
+  tt_mpi_shape shape; /* its, and whether it is whole */
+  bool whole;
 } run;
 
 static bool extend(run *so_far, int64_t at, int64_t count, MPI_Datatype type);
@@ -48,7 +51,7 @@ static bool extend_struct(run *so_far, const tt_mpi_contents *of) {
  * range it spans. */
 static bool is_run(const tt_mpi_contents *of) {
   const int *integer = of->integer;
-  run all = {0};
+  run all = {.asked = MPI_DATATYPE_NULL};
   switch (of->combiner) {
   case MPI_COMBINER_NAMED:
   case MPI_COMBINER_F90_REAL:
@@ -91,15 +94,23 @@ bool tt_mpi_type_is_whole(MPI_Datatype type) {
   return whole;
 }
 
+/* Once for a row of blocks: where types nest, the questions would be the product of all counts. */
+static void ask(run *so_far, MPI_Datatype type) {
+  if (type == so_far->asked)
+    return;
+  so_far->asked = type;
+  so_far->whole = tt_mpi_type_measure(type, &so_far->shape) && so_far->shape.whole && tt_mpi_type_is_whole(type);
+}
+
 static bool extend(run *so_far, int64_t at, int64_t count, MPI_Datatype type) {
-  tt_mpi_shape shape;
   if (count == 0)
     return true;
-  if (!tt_mpi_type_measure(type, &shape) || (count > 1 && shape.extent != shape.size) || !shape.whole ||
-      !tt_mpi_type_is_whole(type))
+  ask(so_far, type);
+  const tt_mpi_shape *shape = &so_far->shape;
+  if (!so_far->whole || (count > 1 && shape->extent != shape->size))
     return false;
-  bool follows = !so_far->any || so_far->end == at + shape.lower;
+  bool follows = !so_far->any || so_far->end == at + shape->lower;
   so_far->any = true;
-  so_far->end = at + shape.lower + count * shape.size;
+  so_far->end = at + shape->lower + count * shape->size;
   return follows;
 }

@@ -7,6 +7,7 @@
 #include "comm_check.h"
 #include "persistent.h"
 
+#include <dlfcn.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -198,6 +199,35 @@ static void test_parts_of_fortran(void) {
   MPI_Type_free(&three);
 }
 
+/* ---- what MPI is asked about a type, the first time ---- */
+
+static int asked;
+
+int PMPI_Type_get_true_extent_x(MPI_Datatype type, MPI_Count *lower, MPI_Count *extent) {
+  int (*next)(MPI_Datatype, MPI_Count *, MPI_Count *) = dlsym(RTLD_NEXT, "PMPI_Type_get_true_extent_x");
+  asked++;
+  return next(type, lower, extent);
+}
+
+/* A whole box of nested vectors. */
+static void test_box(void) {
+  enum { SIDE = 16 };
+  static int box[SIDE][SIDE][SIDE];
+  MPI_Datatype line, plane, all;
+  memset(box, rank == 0 ? 7 : 0, sizeof box);
+  MPI_Type_vector(SIDE, 1, 1, MPI_INT, &line);
+  MPI_Type_create_hvector(SIDE, 1, sizeof box[0][0], line, &plane);
+  MPI_Type_create_hvector(SIDE, 1, sizeof box[0], plane, &all);
+  MPI_Type_commit(&all);
+  asked = 0;
+  MPI_Bcast(box, 1, all, 0, MPI_COMM_WORLD);
+  check(asked > 0 && asked < 4 * SIDE, "questions about a box", asked);
+  check(box[SIDE - 1][SIDE - 1][SIDE - 1] == 0x7070707, "the end of a box", box[SIDE - 1][SIDE - 1][SIDE - 1]);
+  MPI_Type_free(&line);
+  MPI_Type_free(&plane);
+  MPI_Type_free(&all);
+}
+
 /* ---- nothing ---- */
 
 static void test_nothing(void) {
@@ -283,6 +313,7 @@ int main(int argc, char **argv) {
   for (int n = 0; n < 50; n++)
     test_freed_early();
   test_parts_of_fortran();
+  test_box();
   test_nothing();
   test_freed_persistent();
 #ifdef OPEN_MPI
