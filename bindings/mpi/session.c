@@ -66,6 +66,8 @@ static void begin(MPI_Comm comm) {
 }
 
 void tt_mpi_session_comm_made(MPI_Comm comm) {
+  if (comm == MPI_COMM_NULL) /* this rank is not in the group, which may be empty */
+    return;
   bool joined = tt_mpi.world != MPI_COMM_NULL || tt_mpi.ended;
   int mine[2] = {joined, !tt_mpi_comm_is_known(comm)}, all[2], size;
   PMPI_Comm_size(comm, &size);

@@ -1,6 +1,6 @@
 /* Communicators of sessions: in programs that have nothing else, beside MPI_Init, before and after it.
  *
- * session_calls only | beside | before | after | parts | fail */
+ * session_calls only | beside | before | after | parts | none | fail */
 #include <mpi.h>
 
 #include <stdio.h>
@@ -170,6 +170,20 @@ static void have_parts_first(int rank) {
   MPI_Session_finalize(&session);
 }
 
+/* Of no ranks no communicator is made, which is nobody else's business. */
+static void have_none(int rank) {
+  MPI_Session session = open_session();
+  MPI_Comm none = MPI_COMM_WORLD, all;
+  if (rank == 1) {
+    CHECK(MPI_Comm_create_from_group(MPI_GROUP_EMPTY, "none", MPI_INFO_NULL, MPI_ERRORS_RETURN, &none) == MPI_SUCCESS);
+    CHECK(none == MPI_COMM_NULL);
+  }
+  all = make_world(session, "all");
+  call_family(all);
+  MPI_Comm_free(&all);
+  MPI_Session_finalize(&session);
+}
+
 /* Rank 1 fails, and the others wait for it. */
 static void fail(void) {
   MPI_Comm comm = make_world(open_session(), "fail");
@@ -180,8 +194,14 @@ static void fail(void) {
   MPI_Barrier(comm);
 }
 
+/* As the launcher says. */
+static int early_rank(void) {
+  const char *rank = getenv("PMI_RANK");
+  return atoi(rank ? rank : getenv("OMPI_COMM_WORLD_RANK"));
+}
+
 int main(int argc, char **argv) {
-  const char *what = argc > 1 ? argv[1] : "only", *rank = getenv("PMI_RANK");
+  const char *what = argc > 1 ? argv[1] : "only";
   if (strcmp(what, "beside") == 0)
     have_one_beside();
   else if (strcmp(what, "before") == 0)
@@ -191,7 +211,9 @@ int main(int argc, char **argv) {
   else if (strcmp(what, "fail") == 0)
     fail();
   else if (strcmp(what, "parts") == 0)
-    have_parts_first(rank ? atoi(rank) : atoi(getenv("OMPI_COMM_WORLD_RANK")));
+    have_parts_first(early_rank());
+  else if (strcmp(what, "none") == 0)
+    have_none(early_rank());
   else
     have_only_sessions();
   return 0;

@@ -30,6 +30,9 @@ for mpi in $mpis; do
     TUTTI_STATS=1 mpi_run $mpi 4 "$program" parts 2>"$work/said" || { cat "$work/said"; exit 1; }
     grep -q 'communicator of a session whose ranks tutti has not joined' "$work/said"
   fi
+  if mpi_plain $mpi 3 "$program" none >"$work/said" 2>&1; then # nor empty groups
+    mpi_run $mpi 3 "$program" none
+  fi
   code=0 # of the rank that has failed, or of one that the launcher has killed; 14 of one that has waited too long
   mpi_run $mpi 3 "$program" fail >"$work/said" 2>&1 || code=$?
   [ $code = 3 ] || [ $code = 9 ] || { echo "exit code $code" && cat "$work/said" && exit 1; }
