@@ -13,6 +13,7 @@
 #include "fortran_names.h"
 #include "idup.h"
 #include "progress.h"
+#include "serve.h"
 #include "session.h"
 
 #include <stdatomic.h>

@@ -106,17 +106,29 @@ class Argument:
             self.after = [f"indices_out(result, *outcount, {name});"] if "indices" in name else []
 
 
+def left(function, declarations):
+    """Open MPI keeps arrays of types for the life of a request, which those made here do not have: what tutti does not
+    serve goes to its own entry point."""
+    if "sendtypes" not in function.names or "request" not in function.names:
+        return []
+    inner = OpenMpi.inner.format(entry=function.name.lower())
+    collective = "TT_MPI_NEIGHBOR_ALLTOALLW" if "eighbor" in function.name else "TT_MPI_ALLTOALLW"
+    return [f"INNER({inner}, {', '.join(declarations)}, MPI_Fint *ierror);",
+            f"if (tt_mpi_serve_leaves({collective}, PMPI_Comm_f2c(*comm))) {{",
+            f"  {inner}({', '.join(function.names)}, ierror);", "  return;", "}"]
+
+
 def converted(function):
     """Calls the C function."""
     arguments = [Argument(function, parameter) for parameter in function.parameters]
+    declarations = [argument.declaration for argument in arguments if argument.declaration]
     before = [line for argument in arguments for line in argument.before]
     if "sendtypes" in function.names:
         neighbor = "true" if "eighbor" in function.name else "false"
         before.insert(0, f"peer_counts peers = peer_counts_of(PMPI_Comm_f2c(*comm), {neighbor});")
     call = f"int result = {function.name}({', '.join(argument.value for argument in arguments)});"
     after = [line for argument in arguments for line in argument.after]
-    return [argument.declaration for argument in arguments if argument.declaration], [
-        *before, call, *after, "finish(ierror, result);"]
+    return declarations, [*left(function, declarations), *before, call, *after, "finish(ierror, result);"]
 
 
 def forwarded(function, inner, before, after):

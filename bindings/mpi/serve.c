@@ -99,9 +99,12 @@ static int fail_fork(const tt_mpi_call *call, const tt_mpi_comm *comm) {
 
 /* ---- what is not served ---- */
 
-/* False: it is MPI's, which would take a fork's call for that of its parent. */
+/* A fork's call, which MPI would take for that of its parent. */
+static bool is_of_fork(const tt_mpi_comm *comm) { return tt_mpi.forked && comm && comm->size != 1; }
+
+/* False: it is MPI's. */
 static bool refuse_fork(const tt_mpi_call *call, const tt_mpi_comm *comm, const char *why, int *result) {
-  bool refused = tt_mpi.forked && comm && comm->size != 1;
+  bool refused = is_of_fork(comm);
   if (refused)
     *result = fail_fork(call, comm);
   else
@@ -172,6 +175,16 @@ bool tt_mpi_serve_start(const tt_mpi_call *call, MPI_Request *request, int *resu
 
 bool tt_mpi_serve_init(const tt_mpi_call *call, MPI_Request *request, int *result) {
   return serve_request(call, TT_MPI_INIT, request, result);
+}
+
+bool tt_mpi_serve_leaves(tt_mpi_collective collective, MPI_Comm comm) {
+  const tt_mpi_call call = {.collective = collective, .comm = comm};
+  const tt_mpi_comm *kept = tt_mpi_comm_of(comm);
+  const char *why = why_not(&call, kept, TT_MPI_START);
+  bool leaves = why && !is_of_fork(kept);
+  if (leaves)
+    tt_mpi_count_passed(collective, why);
+  return leaves;
 }
 
 /* ---- blocking calls ---- */

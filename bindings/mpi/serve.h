@@ -17,5 +17,8 @@
 bool tt_mpi_serve(const tt_mpi_call *call, int *result);
 bool tt_mpi_serve_start(const tt_mpi_call *call, MPI_Request *request, int *result);
 bool tt_mpi_serve_init(const tt_mpi_call *call, MPI_Request *request, int *result); /* persistent */
+/* Whether MPI is to do a call that is started or made, of data that is only moved: then it is counted, and the caller
+ * may call the MPI in another way than by the functions above. */
+bool tt_mpi_serve_leaves(tt_mpi_collective collective, MPI_Comm comm);
 
 #endif
