@@ -106,12 +106,14 @@ void tt_mpi_comm_release(tt_mpi_comm *comm) {
 }
 
 static int forget(MPI_Comm comm, int key, void *value, void *extra) {
-  (void)comm, (void)key, (void)extra;
+  (void)key, (void)extra;
   tt_mpi_comm *gone = value;
+  bool goes_on = atomic_load_explicit(&gone->uses, memory_order_relaxed) > 1;
+  MPI_Comm instead = goes_on && tt_mpi_errors_return(comm) ? tt_mpi.self : MPI_COMM_NULL;
   pthread_mutex_lock(&guard);
   tt_mpi_handles_remove(&gone->handle);
   atomic_store_explicit(&gone->handle.key, NO_HANDLE, memory_order_relaxed);
-  gone->mpi = MPI_COMM_NULL;
+  gone->mpi = instead;
   pthread_mutex_unlock(&guard);
   tt_mpi_comm_release(gone);
   return MPI_SUCCESS;

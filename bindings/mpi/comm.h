@@ -16,7 +16,8 @@ typedef struct tt_mpi_comm {
   tt_mpi_handle handle; /* in the table. First */
   tutti_comm *comm;     /* NULL: its calls pass through */
   const char *why;      /* they do: a text of static storage, for the statistics */
-  MPI_Comm mpi;         /* MPI_COMM_NULL: the program has freed it, while works on it go on */
+  MPI_Comm mpi;         /* whose handler has its errors; freed while works go on: tt_mpi.self, if that was to return
+                           them, else MPI_COMM_NULL */
   int rank, size;
   int topology; /* tt_mpi_topology */
   tt_mpi_neighbors neighbors;

@@ -38,6 +38,8 @@ static bool has_handler(MPI_Comm comm, MPI_Errhandler wanted) {
   return has;
 }
 
+bool tt_mpi_errors_return(MPI_Comm comm) { return has_handler(comm, MPI_ERRORS_RETURN); }
+
 /* Before this rank ends the job because another one has died. The launcher is about to do so: it has that one's exit
  * code, which an abort of this rank would take the place of. */
 static void let_launcher_end_it(MPI_Comm comm) {
@@ -73,7 +75,7 @@ int tt_mpi_fail(MPI_Comm comm, int rank, tutti_status status, const char *text) 
 }
 
 int tt_mpi_fail_class(MPI_Comm comm, int rank, int class, const char *text) {
-  if (!has_handler(comm, MPI_ERRORS_RETURN))
+  if (!tt_mpi_errors_return(comm))
     fprintf(stderr, "tutti: rank %d: %s\n", rank, text);
   call_handler(comm, class);
   return class;

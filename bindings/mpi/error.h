@@ -5,6 +5,7 @@
 #include <tutti/tutti.h>
 
 #include <mpi.h>
+#include <stdbool.h>
 
 /* Turns an error of tutti into one of MPI on that communicator, where this is rank `rank`; MPI_COMM_NULL: the program
  * has freed it. Writes the whole text to stderr, calls the communicator's error handler (which may not return) with an
@@ -12,6 +13,8 @@
 int tt_mpi_fail(MPI_Comm comm, int rank, tutti_status status, const char *text);
 /* What an MPI would detect, as an error of that class of its own; says nothing where errors are returned. */
 int tt_mpi_fail_class(MPI_Comm comm, int rank, int class, const char *text);
+/* Whether the communicator's error handler is MPI_ERRORS_RETURN. */
+bool tt_mpi_errors_return(MPI_Comm comm);
 /* Where other ranks would wait for this one: ends the job, or a fork of this rank alone. */
 _Noreturn void tt_mpi_give_up(const char *why);
 /* For memory that nobody can do without. */

@@ -138,6 +138,15 @@ static void handler_of_the_program(void) {
   finish(comm, &request, 1);
 }
 
+/* Its errors were returned, and those of MPI_COMM_WORLD end the job. */
+static void communicator_that_is_freed(void) {
+  MPI_Request request;
+  MPI_Comm comm = start_wrong(&request);
+  MPI_Comm_free(&comm);
+  check_told(MPI_Wait(&request, MPI_STATUS_IGNORE));
+  finish(MPI_COMM_NULL, &request, 1);
+}
+
 /* Its buffers may be used when a later call on the communicator is complete. */
 static void freed_while_it_runs(void) {
   sum one = sum_create(100000, MPI_COMM_WORLD);
@@ -174,6 +183,7 @@ int main(int argc, char **argv) {
                                  test_some,
                                  in_a_receive,
                                  handler_of_the_program,
+                                 communicator_that_is_freed,
                                  freed_while_it_runs,
                                  freed_when_it_has_failed};
   for (size_t n = 0; n < sizeof cases / sizeof cases[0]; n++)
