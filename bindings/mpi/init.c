@@ -26,10 +26,18 @@ static void begin_joined(void) {
     tt_mpi_comm_made(MPI_COMM_NULL, MPI_COMM_SELF, MPI_UNDEFINED);
 }
 
-static int begin(int *argc, char ***argv, int required) {
+/* MPI_Init gives the level that the user has set for it, by a variable that MPI_Init_thread does not read. */
+static int init_plainly(int *argc, char ***argv, int *provided) {
+  int result = PMPI_Init(argc, argv);
+  return result == MPI_SUCCESS ? PMPI_Query_thread(provided) : result;
+}
+
+/* plain: by MPI_Init. */
+static int begin(int *argc, char ***argv, int required, bool plain) {
   register_barriers();
   int asked = tt_mpi_thread_level(required), provided = MPI_THREAD_SINGLE;
-  int result = PMPI_Init_thread(argc, argv, asked, &provided);
+  int result =
+      plain && asked == required ? init_plainly(argc, argv, &provided) : PMPI_Init_thread(argc, argv, asked, &provided);
   if (result != MPI_SUCCESS)
     return result;
   level = asked > required && provided > required ? required : provided;
@@ -38,10 +46,10 @@ static int begin(int *argc, char ***argv, int required) {
   return MPI_SUCCESS;
 }
 
-int MPI_Init(int *argc, char ***argv) { return begin(argc, argv, MPI_THREAD_SINGLE); }
+int MPI_Init(int *argc, char ***argv) { return begin(argc, argv, MPI_THREAD_SINGLE, true); }
 
 int MPI_Init_thread(int *argc, char ***argv, int required, int *provided) {
-  int result = begin(argc, argv, required);
+  int result = begin(argc, argv, required, false);
   if (result == MPI_SUCCESS)
     *provided = level;
   return result;

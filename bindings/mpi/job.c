@@ -176,9 +176,12 @@ static bool seems_to_span_machines(void) {
   return number_of("SLURM_STEP_NUM_NODES") > 1;
 }
 
+/* By the user. Open MPI 5.0 ends a program that asks for another one. */
+static bool is_level_set(void) { return getenv("MPIR_CVAR_DEFAULT_THREAD_LEVEL") || getenv("OMPI_MPI_THREAD_LEVEL"); }
+
 int tt_mpi_thread_level(int required) {
   const tt_mpi_settings settings = tt_mpi_settings_read(false);
-  return !settings.off && !settings.tcp && seems_to_span_machines() ? MPI_THREAD_MULTIPLE : required;
+  return !settings.off && !settings.tcp && !is_level_set() && seems_to_span_machines() ? MPI_THREAD_MULTIPLE : required;
 }
 
 /* ---- MPI_Init ---- */

@@ -1,5 +1,5 @@
-/* tests/mpi/mpirun.c - says whether tutti stands in front of MPI, and ends with a code of the caller's choice:
- * mpirun [CODE]. */
+/* tests/mpi/mpirun.c - says whether tutti stands in front of MPI, and the thread level that MPI_Init gives; ends with a
+ * code of the caller's choice: mpirun [CODE]. */
 #include <mpi.h>
 
 #include <stdio.h>
@@ -18,15 +18,16 @@ static int is_loaded(const char *library) {
 }
 
 int main(int argc, char **argv) {
-  int rank, ranks, sum;
+  int rank, ranks, sum, level;
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   int loaded = is_loaded("/libtutti-"), kept = is_loaded("/libcmocka");
   MPI_Allreduce(MPI_IN_PLACE, &loaded, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   MPI_Allreduce(&kept, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  MPI_Query_thread(&level);
   if (rank == 0)
-    printf("%d ranks, %d with tutti, %d with another\n", ranks, loaded, sum);
+    printf("%d ranks, %d with tutti, %d with another, level %d\n", ranks, loaded, sum, level);
   MPI_Finalize();
   return argc > 1 ? atoi(argv[1]) : 0;
 }

@@ -36,6 +36,7 @@ for mpi in $mpis; do
   expect 0 "^2 ranks, 2 with tutti" --off -n 2 "$program"
   expect 0 "TUTTI_MPI.always" --always --show -n 2 "$program"
   expect 7 "^1 ranks" -n 1 "$program" 7
+  OMPI_MPI_THREAD_LEVEL=3 MPIR_CVAR_DEFAULT_THREAD_LEVEL=MPI_THREAD_MULTIPLE expect 0 "level 3" -n 2 "$program"
   expect 0 "genv TUTTI_MPI_ONLY bcast\|-x TUTTI_MPI_ONLY=bcast" --only bcast --show -n 2 "$program"
   other=$(find /usr/lib /usr/local/lib -name 'libcmocka.so*' 2>/dev/null | head -n 1)
   preload=$before$other
