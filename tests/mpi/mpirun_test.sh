@@ -47,6 +47,10 @@ for mpi in $mpis; do
 done
 case $mpis in
 *openmpi*)
+  for option in --app -app; do # after which its launcher would start ranks without tutti
+    expect 2 "ignores all options beside $option;" --mpi openmpi --stats $option "$work/list"
+  done
+  expect 0 " --app\$" --mpi openmpi --show -n 1 true --app # the program's
   if [ "$(id -u)" = 0 ]; then # the launcher's error, and where its option goes
     unset OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM
     expect 1 "Add --allow-run-as-root after" -n 1 "$work/mpirun-openmpi"

@@ -159,6 +159,15 @@ static int check_wraps(const mpirun_options *options) {
   return 0;
 }
 
+/* A file of programs in place of one: the ranks would not get what build adds. */
+static int check_file(const mpirun_options *options) {
+  char **program = mpirun_program_of(options->rest);
+  for (char **argument = options->rest; options->kind->sets_each && *argument && argument != program; argument++)
+    if (strcmp(*argument, "--app") == 0 || strcmp(*argument, "-app") == 0)
+      return tool_misused("mpirun", "Open MPI ignores all options beside %s; write program : program", *argument);
+  return 0;
+}
+
 /* ---- the command ---- */
 
 /* The three as one, of the heap. NULL: no memory, and the list has failed. */
@@ -304,6 +313,8 @@ static int run(mpirun_options *options) {
   char launcher[TOOL_PATH], library[TOOL_PATH];
   tool_words list = {.count = 0};
   int code = choose(options, launcher);
+  if (code == 0)
+    code = check_file(options);
   if (code == 0)
     code = check_wraps(options);
   if (code != 0)
