@@ -135,6 +135,7 @@ void tt_mpi_request_end(void) {
   tt_mpi_fail_clear();
   for (tt_mpi_work *work; (work = tt_mpi_table_any()) != NULL;) { /* persistent, not freed by the program */
     tt_mpi_table_remove(work);
+    tt_mpi_table_leave(work->mpi);
     tt_mpi_work_destroy(work);
   }
   tt_mpi_table_clear();

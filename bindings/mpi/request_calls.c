@@ -37,8 +37,18 @@ static int start_both(tt_mpi_work *work, MPI_Request *request) {
   return result;
 }
 
+/* Nothing would ever complete it. */
+static int fail_left(void) {
+  int rank;
+  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  return tt_mpi_fail_class(MPI_COMM_WORLD, rank, MPI_ERR_REQUEST,
+                           "a persistent collective is started in MPI_Finalize, where tutti has ended");
+}
+
 static int start(MPI_Request *request) {
   tt_mpi_work *work = work_of(*request);
+  if (tt_mpi_table_is_left(*request))
+    return fail_left();
   if (!work || !work->persistent || work->running)
     return PMPI_Start(request); /* which says what is wrong with one that runs */
   work->began_ns = tt_mpi_clock_ns();
@@ -51,7 +61,7 @@ int MPI_Start(MPI_Request *request) { return request ? start(request) : PMPI_Sta
 
 int MPI_Startall(int count, MPI_Request *requests) {
   int result = MPI_SUCCESS;
-  if (tt_mpi_table_count() == 0 || !requests || count < 0)
+  if ((tt_mpi_table_count() == 0 && !tt_mpi.ended) || !requests || count < 0)
     return PMPI_Startall(count, requests);
   for (int n = 0; n < count && result == MPI_SUCCESS; n++)
     result = start(&requests[n]);
@@ -78,6 +88,8 @@ static bool detach(MPI_Request request, tt_mpi_work **idle) {
 
 int MPI_Request_free(MPI_Request *request) {
   tt_mpi_work *idle;
+  if (request)
+    tt_mpi_table_forget(*request);
   if (!request || (tt_mpi_table_count() == 0 && tt_mpi_quiet()))
     return PMPI_Request_free(request);
   MPI_Request which = *request;

@@ -82,3 +82,32 @@ void tt_mpi_table_clear(void) {
   memset(first_buckets, 0, sizeof first_buckets);
   atomic_store_explicit(&count, 0, memory_order_relaxed);
 }
+
+/* ---- handles that outlive their works ---- */
+
+static MPI_Request *left;
+static int64_t left_count;
+
+/* Where there is no memory, nobody knows it later. */
+void tt_mpi_table_leave(MPI_Request request) {
+  MPI_Request *larger = realloc(left, (size_t)(left_count + 1) * sizeof *left);
+  if (!larger)
+    return;
+  left = larger;
+  left[left_count++] = request;
+}
+
+static int64_t find_left(MPI_Request request) {
+  int64_t n = 0;
+  while (n < left_count && left[n] != request)
+    n++;
+  return n;
+}
+
+bool tt_mpi_table_is_left(MPI_Request request) { return find_left(request) < left_count; }
+
+void tt_mpi_table_forget(MPI_Request request) {
+  int64_t n = find_left(request);
+  if (n < left_count)
+    left[n] = left[--left_count];
+}

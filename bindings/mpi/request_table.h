@@ -12,4 +12,10 @@ tt_mpi_work *tt_mpi_table_any(void);
 int64_t tt_mpi_table_count(void); /* any time */
 void tt_mpi_table_clear(void);
 
+/* Handles of persistent works that have ended with tutti: the program has not freed them. In MPI_Finalize, delete
+ * functions of attributes may still start or free them; there is one thread then. */
+void tt_mpi_table_leave(MPI_Request request);
+bool tt_mpi_table_is_left(MPI_Request request);
+void tt_mpi_table_forget(MPI_Request request);
+
 #endif

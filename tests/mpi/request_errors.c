@@ -1,6 +1,6 @@
 /* tests/mpi/request_errors.c - a call that ranks make differently: whoever waits for its request is told, once, in the
- * way of the function that completes it. And one that is freed while it runs. Only under tutti, since MPI's own
- * collectives do not notice, or do not allow it. */
+ * way of the function that completes it. And one that is freed while it runs, and one that is started too late. Only
+ * under tutti, since MPI's own collectives do not notice, or do not allow it, or serve it. */
 #include "request_sum.h"
 
 #include <string.h>
@@ -172,6 +172,30 @@ static void freed_when_it_has_failed(void) {
   finish(comm, &request, 1);
 }
 
+static MPI_Request late;
+static bool ended;
+
+static int start_late(MPI_Comm self, int key, void *value, void *extra) {
+  (void)self, (void)key, (void)value, (void)extra;
+  int class;
+  for (int n = 0; n < 2; n++) {
+    MPI_Error_class(n ? MPI_Startall(1, &late) : MPI_Start(&late), &class);
+    CHECK(class == MPI_ERR_REQUEST);
+  }
+  CHECK(MPI_Request_free(&late) == MPI_SUCCESS && late == MPI_REQUEST_NULL);
+  ended = true;
+  return MPI_SUCCESS;
+}
+
+/* In MPI_Finalize. */
+static void started_too_late(void) {
+  int key;
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  MPI_Allreduce_init(in, out, 4, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, &late);
+  MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, start_late, &key, NULL);
+  MPI_Comm_set_attr(MPI_COMM_SELF, key, NULL);
+}
+
 int main(int argc, char **argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -185,11 +209,12 @@ int main(int argc, char **argv) {
                                  handler_of_the_program,
                                  communicator_that_is_freed,
                                  freed_while_it_runs,
-                                 freed_when_it_has_failed};
+                                 freed_when_it_has_failed,
+                                 started_too_late};
   for (size_t n = 0; n < sizeof cases / sizeof cases[0]; n++)
     cases[n]();
   if (rank == 0)
     printf("errors: all told\n");
   MPI_Finalize();
-  return 0;
+  return !ended;
 }
