@@ -1,6 +1,7 @@
 /* boot/open.c - which launcher has started this process: the first row of a table whose variable is in the environment.
  *
- * Some launchers start processes and tell them nothing: then each would be a job of one, and a warning says so. */
+ * Some launchers start processes and tell them nothing, or inside another launcher's job, whose variables count: then
+ * each would be a job of one, and a warning says so. */
 #include "boot/launcher.h"
 
 #include <inttypes.h>
@@ -20,14 +21,17 @@ static const launcher table[] = {
     {"PMI_FD", "mpiexec and srun --mpi=pmi2", tt_boot_open_pmi},
 };
 
-/* Where these say more than one task, somebody meant a job. */
+/* Where these say more than one task, somebody meant a job. advice: where there is no launcher; NULL: then they may be
+ * left of a job that the process was taken out of. */
 static const struct {
   const char *variable, *advice;
-} silent[] = {
+} sizes[] = {
     {"SLURM_STEP_NUM_TASKS",
      "srun offers no PMI, so each task is a job of its own; use --mpi=pmix or --mpi=pmi2 for one job"},
     {"PMI_SIZE", "PMI_FD is not set, so each process is a job of its own"},
     {"MPI_LOCALNRANKS", "PMI_FD is not set (mpiexec -pmi-port?), so each process is a job of its own"},
+    {"OMPI_COMM_WORLD_SIZE", NULL},
+    {"WORLD_SIZE", NULL},
 };
 
 static bool is_set(const char *variable) {
@@ -42,12 +46,18 @@ static const launcher *find(void) {
   return NULL;
 }
 
-static void warn_of_silence(void) {
-  for (size_t row = 0; row < TT_COUNT(silent); row++) {
-    const char *text = getenv(silent[row].variable);
-    if (text == NULL || strtoll(text, NULL, 10) < 2)
+/* found: NULL, or the launcher that says so, which may be the outer one of two. */
+static void warn_of_one(const launcher *found) {
+  for (size_t row = 0; row < TT_COUNT(sizes); row++) {
+    const char *text = getenv(sizes[row].variable);
+    if (text == NULL || strtoll(text, NULL, 10) < 2 || (found == NULL && sizes[row].advice == NULL))
       continue;
-    tt_log(TT_LOG_WARN, "%s is %s, but %s", silent[row].variable, text, silent[row].advice);
+    if (found == NULL)
+      tt_log(TT_LOG_WARN, "%s is %s, but %s", sizes[row].variable, text, sizes[row].advice);
+    else
+      tt_log(TT_LOG_WARN,
+             "%s is %s, but by %s, which %s set, this is a job of one rank: unset %s if that is an outer job",
+             sizes[row].variable, text, found->variable, found->commands, found->variable);
     return;
   }
 }
@@ -66,7 +76,7 @@ static tutti_status refuse_forked(void) {
 tutti_status tt_boot_open(int64_t timeout_ns, tt_boot **boot) {
   const launcher *found = find();
   if (found == NULL) {
-    warn_of_silence();
+    warn_of_one(NULL);
     return tt_boot_open_alone(timeout_ns, boot);
   }
   tutti_status status = refuse_forked();
@@ -75,6 +85,8 @@ tutti_status tt_boot_open(int64_t timeout_ns, tt_boot **boot) {
   if (status != TUTTI_OK)
     return status;
   atomic_store_explicit(&owner, getpid(), memory_order_relaxed);
+  if ((*boot)->boot.rank_count == 1)
+    warn_of_one(found);
   tt_log(TT_LOG_INFO, "rank %" PRId64 " of %" PRId64 ", from %s, which %s set", (*boot)->boot.rank,
          (*boot)->boot.rank_count, found->variable, found->commands);
   return TUTTI_OK;

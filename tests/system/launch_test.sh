@@ -136,3 +136,11 @@ for tasks in SLURM_STEP_NUM_TASKS PMI_SIZE MPI_LOCALNRANKS; do
   env $tasks=2 "$work/launch" 1 1 >"$work/out" 2>&1 || fail "$tasks"
   grep -q "$tasks is 2, but .* a job of its own" "$work/out" || fail "$tasks"
 done
+
+# A launcher in a shell that another one has started: the outer one's variables count.
+for tasks in SLURM_STEP_NUM_TASKS PMI_SIZE OMPI_COMM_WORLD_SIZE WORLD_SIZE; do
+  start tutti 1 env $tasks=2 "$work/launch" 1 1 || fail "$tasks in tutti run"
+  grep -q "$tasks is 2, but by TUTTI_BOOT, .* a job of one rank" "$work/out" || fail "$tasks in tutti run"
+  start tutti 2 env $tasks=2 "$work/launch" 2 1 || fail "$tasks in tutti run of two"
+  ! grep -q "$tasks is" "$work/out" || fail "$tasks in tutti run of two"
+done
