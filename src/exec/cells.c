@@ -142,10 +142,13 @@ tutti_status tt_cells_open_area(tt_cells *cells, tt_area *area) {
   const tt_stream_table_spec *spec = cells->spec;
   if (area->base[0])
     return TUTTI_OK;
+  size_t bytes;
+  if (__builtin_mul_overflow(area->count, area->stride, &bytes))
+    return tt_fail(TUTTI_ERR_MEMORY, "no memory for cells of %" PRIu32 " times %zu bytes, of TUTTI_DIRECT_BYTES",
+                   area->count, area->stride);
   if (!area->use && !(area->use = make_uses(area->count, cells->set_words)))
     return no_memory(spec);
-  return spec->ops->cells_open(spec->transport, area->id, spec->job_rank, spec->rank_count, area->count * area->stride,
-                               (void **)area->base);
+  return spec->ops->cells_open(spec->transport, area->id, spec->job_rank, spec->rank_count, bytes, (void **)area->base);
 }
 
 void tt_cells_close(tt_cells *cells) {

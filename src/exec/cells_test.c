@@ -117,12 +117,24 @@ static void test_last_rank_that_is_not_through_is_awaited(void **state) {
   close_world(&of, RANKS);
 }
 
+static void test_cells_that_no_memory_holds_are_an_error(void **state) {
+  (void)state;
+  world of;
+  open_world(&of, 2);
+  tt_area *last = &of.cells[0]->area[TT_CELL_AREAS - 1];
+  last->stride = (size_t)1 << 63; /* as of TUTTI_DIRECT_BYTES=9223372036854775807 */
+  assert_int_equal(tt_cells_open_area(of.cells[0], last), TUTTI_ERR_MEMORY);
+  assert_null(last->base[0]);
+  close_world(&of, 2);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_rank_is_woken_by_whom_it_awaits),
       cmocka_unit_test(test_other_choice_takes_the_announcement_back),
       cmocka_unit_test(test_few_ranks_wake_each_other),
       cmocka_unit_test(test_last_rank_that_is_not_through_is_awaited),
+      cmocka_unit_test(test_cells_that_no_memory_holds_are_an_error),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
