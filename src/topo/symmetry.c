@@ -52,6 +52,7 @@ static bool keeps(const tt_symmetry *symmetry, int64_t by, const int32_t *number
   for (int64_t n = 0; n < count; n++)
     image[n] = -1;
   for (int64_t r = 0; r < symmetry->unit_count * symmetry->unit_size; r++) {
+    assert(number_of[r] >= 0 && number_of[r] < count);
     int32_t to = number_of[tt_symmetry_move(symmetry, r, by)], *known = &image[number_of[r]];
     if (*known >= 0 && *known != to)
       return false;

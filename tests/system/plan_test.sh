@@ -67,6 +67,7 @@ expect "plan rank 3 of 4 blocks 4 parts 1" allreduce -n 4 --text --params rabens
 expect " rabenseifner 6 6 1.75 n" allreduce -n 8 --params all
 expect " recursive-doubling 13 13 13 n 6.5 us" barrier -n 8192 --params all
 expect " two-level-ring the topology has no level 'node'" allreduce -n 8 --params all
+expect " core 13 13 13 n" allreduce --groups "$(seq -s, 2000000000 2000008191):" --params "[core:2-nomial,xor]" --alpha 1us
 expect "usage: tutti plan" --help
 
 # modelled times: the literature's for recursive doubling, log2 p (alpha + n (beta + gamma)), and a linear gather

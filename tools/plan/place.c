@@ -34,18 +34,18 @@ static tutti_status add_switches(const plan_options *options, const int64_t *nod
 static tutti_status add_nodes(const plan_options *options, tt_arena *arena, tt_topo *topo) {
   int64_t ranks = options->problem.rank_count;
   int64_t *map = tt_arena_alloc(arena, (size_t)ranks, sizeof *map); /* zeros: one node */
-  int32_t *reach_of = tt_arena_alloc(arena, (size_t)ranks, sizeof *reach_of);
-  if (!map || !reach_of)
+  if (!map)
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for %" PRId64 " ranks", ranks);
   tutti_status status = options->map ? tt_topo_parse_map(options->map, ranks, map) : TUTTI_OK;
   for (int64_t r = 0; r < ranks && options->node_count; r++)
     map[r] = run_of(ranks, options->node_count, r);
-  for (int64_t r = 0; r < ranks && status == TUTTI_OK; r++)
-    reach_of[r] = (int32_t)map[r];
-  topo->reach_of = reach_of;
   if (status == TUTTI_OK)
     status = add_switches(options, map, arena, topo);
-  return status == TUTTI_OK ? tt_topo_add(topo, arena, "node", map) : status;
+  if (status == TUTTI_OK)
+    status = tt_topo_add(topo, arena, "node", map);
+  if (status == TUTTI_OK)
+    topo->reach_of = plan_nodes(topo)->group_of;
+  return status;
 }
 
 tutti_status plan_place(const plan_options *options, tt_arena *arena, tt_topo **topo) {

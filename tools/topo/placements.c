@@ -17,17 +17,15 @@ static int64_t *numbers(const topo_placements *all) {
 
 static tt_topo *make_topo(const topo_placements *all, const int64_t *node_of) {
   tt_locality *locality = tt_arena_alloc(all->arena, (size_t)all->rank_count, sizeof *locality);
-  int32_t *reach_of = tt_arena_alloc(all->arena, (size_t)all->rank_count, sizeof *reach_of);
   tt_topo *topo;
-  for (int64_t r = 0; r < all->rank_count && locality && reach_of; r++) {
+  for (int64_t r = 0; r < all->rank_count && locality; r++) {
     locality[r] = (tt_locality){.node = (uint64_t)node_of[r], .package = -1, .numa = -1, .l3 = -1, .core = -1};
     if (all->network)
       tt_switches_locality(all->network, node_of[r], &locality[r]);
-    reach_of[r] = (int32_t)node_of[r];
   }
-  if (!locality || !reach_of || tt_topo_build(all->arena, locality, all->rank_count, &topo) != TUTTI_OK)
+  if (!locality || tt_topo_build(all->arena, locality, all->rank_count, &topo) != TUTTI_OK)
     return NULL;
-  topo->reach_of = reach_of;
+  topo->reach_of = topo->level[topo->level_count - 2].group_of; /* "node" */
   topo->level[topo->level_count - 1].publish = true;
   return topo;
 }
