@@ -79,15 +79,25 @@ static bool put_machines(FILE *file, const char *path, const void *what) {
   return good;
 }
 
+/* By hwloc's variables. */
+static bool is_pretended(void) {
+  static const char *const names[] = {"HWLOC_XMLFILE", "HWLOC_SYNTHETIC", "HWLOC_COMPONENTS", "HWLOC_FSROOT"};
+  bool found = false;
+  for (size_t n = 0; n < TT_COUNT(names); n++)
+    found = found || getenv(names[n]);
+  return found;
+}
+
 /* What it is made of may differ between namespaces too: each sees NICs of its own. */
 tutti_status tt_cache_machine(const char *folder, char machine[static TT_MACHINE_TEXT]) {
   char path[TT_CACHE_PATH + 16];
   known now = {.host = tt_host()};
+  bool kept = *folder && !is_pretended();
   snprintf(path, sizeof path, "%s/machine", folder);
   tutti_status status = TUTTI_OK;
-  if (!*folder || !recall_machine(path, &now)) {
+  if (!kept || !recall_machine(path, &now)) {
     status = tt_machine_fingerprint(now.machine);
-    if (status == TUTTI_OK && *folder)
+    if (status == TUTTI_OK && kept)
       replace(path, put_machines, &now);
   }
   memcpy(machine, now.machine, TT_MACHINE_TEXT);

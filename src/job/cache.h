@@ -10,7 +10,7 @@
 bool tt_cache_folder(char folder[static TT_CACHE_PATH]);
 
 /* This machine's fingerprint: finding it out takes some ms, so that it is kept until the next boot. folder: "": it
- * cannot be kept. */
+ * cannot be kept. That of a machine which hwloc's variables pretend is not. */
 tutti_status tt_cache_machine(const char *folder, char machine[static TT_MACHINE_TEXT]);
 
 /* Packed wisdom (tt_wisdom_pack), as rank 0 of a job like this one made it of two files that are as they were: to

@@ -442,6 +442,26 @@ static void test_many_machines_are_remembered(void **state) {
   fclose(file);
 }
 
+/* By a variable of hwloc: what the cache has of this one is neither used nor replaced. */
+static void test_a_pretended_machine_is_not_kept(void **state) {
+  (void)state;
+  static const char other[] = "0123456789abcdef";
+  char kept[400], found[TT_WISDOM_PATH], name[TT_MACHINE_TEXT];
+  snprintf(kept, sizeof kept, "%s/tutti/machine", folder);
+  FILE *file = fopen(kept, "we");
+  assert_non_null(file);
+  fprintf(file, "%016" PRIx64 " %s\n", tt_host(), other);
+  fclose(file);
+  setenv("HWLOC_SYNTHETIC", "pack:3 core:7 pu:1", 1);
+  tutti_status status = tt_wisdom_find("", false, found, name);
+  unsetenv("HWLOC_SYNTHETIC");
+  assert_int_equal(status, TUTTI_OK);
+  assert_string_not_equal(name, machine);
+  assert_string_not_equal(name, other);
+  expect_machine(other);
+  unlink(kept);
+}
+
 /* Else it would be found out whenever a job starts. */
 static void test_what_the_machine_is_is_kept_for_users_of_a_named_file_too(void **state) {
   (void)state;
@@ -487,6 +507,7 @@ int main(void) {
       cmocka_unit_test(test_files_of_one_folder_share_nothing),
       cmocka_unit_test(test_what_the_machine_is_was_found_out_once_since_it_started),
       cmocka_unit_test(test_many_machines_are_remembered),
+      cmocka_unit_test(test_a_pretended_machine_is_not_kept),
       cmocka_unit_test(test_what_the_machine_is_is_kept_for_users_of_a_named_file_too),
       cmocka_unit_test(test_where_another_library_is_faster_is_known_to_all_ranks),
   };
