@@ -25,7 +25,8 @@ typedef enum tt_nic_kind {
 typedef struct tt_nic {
   char name[TT_NIC_NAME];          /* "eth0" */
   char lower[TT_NIC_NAME];         /* of a VLAN and its like: the NIC below all, whose wire it uses; else "" */
-  struct sockaddr_storage address; /* its first IPv4 address, else its first IPv6 one that is not link-local */
+  struct sockaddr_storage address; /* its first IPv4 address, else its first IPv6 one that is not link-local; 127/8 and
+                                      ::1 only where it has no other */
   int32_t prefix_bits;
   int32_t numa_node;       /* the system's number; -1: unknown, or none */
   int64_t bits_per_second; /* 0: the system does not say */

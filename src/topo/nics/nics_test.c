@@ -1,11 +1,16 @@
 /* topo/nics/nics_test.c - NICs from files as the system has them, and from nics.txt; which are rails, and why not. */
 #include "topo/nics/nics.h"
 
+#include <arpa/inet.h>
+#include <net/if.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -309,6 +314,50 @@ static void test_this_machine_has_each_nic_once(void **state) {
   assert_int_equal(single, count < 1 ? count : 1);
 }
 
+/* ---- addresses ---- */
+
+/* "lo:1" is one more address of lo. */
+static bool give_address(int fd, const char *name, const char *text) {
+  struct ifreq of = {.ifr_flags = IFF_UP};
+  struct sockaddr_in address = {.sin_family = AF_INET};
+  strcpy(of.ifr_name, "lo");
+  if (ioctl(fd, SIOCSIFFLAGS, &of) != 0 || inet_pton(AF_INET, text, &address.sin_addr) != 1)
+    return false;
+  strcpy(of.ifr_name, name);
+  memcpy(&of.ifr_addr, &address, sizeof address);
+  return ioctl(fd, SIOCSIFADDR, &of) == 0;
+}
+
+/* In a network of its own, where there is nothing but a loopback: 0 is right, 2 not permitted. */
+static int be_routed_to(void) {
+  tt_nic nic[NICS];
+  int64_t count = 0;
+  char text[INET6_ADDRSTRLEN + 4];
+  if (unshare(CLONE_NEWNET) != 0)
+    return 2;
+  int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  if (!give_address(fd, "lo", "127.0.0.1") || !give_address(fd, "lo:1", "10.0.0.5"))
+    return 2;
+  if (tt_nics_find("", nic, NICS, &count) != TUTTI_OK || count != 1)
+    return 1;
+  tt_nics_format_address(&nic[0], text);
+  return strncmp(text, "10.0.0.5/", 9) == 0 && nic[0].kind == TT_NIC_LOOPBACK ? 0 : 1;
+}
+
+static void test_what_leads_back_is_the_last_address_to_be_taken(void **state) {
+  (void)state;
+  int status = -1;
+  pid_t process = fork();
+  if (process == 0)
+    _exit(be_routed_to());
+  assert_int_equal(waitpid(process, &status, 0), process);
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 2) {
+    puts("a network of its own is not permitted here");
+    skip();
+  }
+  assert_int_equal(status, 0);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_hardware_has_speed_and_numa_node),
@@ -324,6 +373,7 @@ int main(void) {
       cmocka_unit_test(test_rails_are_what_is_wanted_in_that_order),
       cmocka_unit_test(test_what_is_wanted_and_not_there_is_named),
       cmocka_unit_test(test_this_machine_has_each_nic_once),
+      cmocka_unit_test(test_what_leads_back_is_the_last_address_to_be_taken),
   };
   return cmocka_run_group_tests(tests, make_sys, remove_sys);
 }

@@ -158,12 +158,15 @@ static tt_nic *find_name(tt_nic *nic, int64_t count, const char *name) {
   return NULL;
 }
 
-/* IPv4 before IPv6, and before both what a machine gave itself for want of another one (169.254/16): 0 is none. */
+/* IPv4 before IPv6, and both before what a machine gave itself for want of another one (169.254/16). What leads back to
+ * this machine is last: a loopback may also have the address that others route to. 0 is none. */
 static int worth_of(const struct sockaddr *address) {
+  if (address->sa_family == AF_INET6)
+    return IN6_IS_ADDR_LOOPBACK(&((const struct sockaddr_in6 *)(const void *)address)->sin6_addr) ? 1 : 4;
   if (address->sa_family != AF_INET)
-    return address->sa_family == AF_INET6 ? 2 : 0;
+    return 0;
   uint32_t four = ntohl(((const struct sockaddr_in *)(const void *)address)->sin_addr.s_addr);
-  return four >> 16 == 0xa9fe ? 1 : 3;
+  return four >> 24 == IN_LOOPBACKNET ? 2 : four >> 16 == 0xa9fe ? 3 : 5;
 }
 
 static void take_address(tt_nic *nic, const struct ifaddrs *from) {
