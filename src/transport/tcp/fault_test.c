@@ -164,7 +164,7 @@ static void open_in_two_families(const tutti_boot *boot, void *argument) {
   if (boot->rank == 1)
     rail = rail_of_six();
   CHECK(tt_tcp_ops()->open(&config, boot, &self) == TUTTI_ERR_SYSTEM && !self);
-  CHECK(strstr(tutti_last_error(), "rank 0 has only IPv4 addresses, and rank 1 only IPv6 addresses"));
+  CHECK(strstr(tutti_last_error(), "rank 0 uses only IPv4 addresses, and rank 1 only IPv6 addresses"));
 }
 
 static void test_ranks_without_a_common_family_are_an_error(void **state) {

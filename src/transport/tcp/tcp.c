@@ -131,8 +131,9 @@ static tutti_status check_families(const tt_tcp *self) {
   if (six < 0 || four < 0)
     return TUTTI_OK;
   return tt_fail(TUTTI_ERR_SYSTEM,
-                 "tcp: rank %" PRId64 " has only IPv4 addresses, and rank %" PRId64
-                 " only IPv6 addresses: TUTTI_NICS chooses NICs that can reach each other",
+                 "tcp: rank %" PRId64 " uses only IPv4 addresses, and rank %" PRId64
+                 " only IPv6 addresses: tutti uses one address of each NIC, IPv4 before IPv6; TUTTI_NICS chooses NICs "
+                 "that can reach each other",
                  four, six);
 }
 
