@@ -108,18 +108,23 @@ static int64_t read_number(const char *path, const char *name) {
   return number;
 }
 
-/* What a control group (version 2) has left, with what it could give up at once; INT64_MAX: it has no limit. */
+/* What a control group (version 2) has left, with what it could give up: files that a program reads fill its group in
+ * time. INT64_MAX: it has no limit. */
 static int64_t left_in_group(const char *group) {
+  static const char *const names[] = {"inactive_file ", "active_file ", "slab_reclaimable "};
   char path[PATH_MAX];
   snprintf(path, sizeof path, "/sys/fs/cgroup%s/memory.max", group);
   int64_t limit = read_number(path, "");
   if (limit < 0)
     return INT64_MAX;
   snprintf(path, sizeof path, "/sys/fs/cgroup%s/memory.current", group);
-  int64_t used = read_number(path, "");
+  int64_t used = read_number(path, ""), given_up = 0;
   snprintf(path, sizeof path, "/sys/fs/cgroup%s/memory.stat", group);
-  int64_t given_up = read_number(path, "inactive_file ");
-  int64_t left = limit - (used > 0 ? used : 0) + (given_up > 0 ? given_up : 0);
+  for (size_t n = 0; n < TT_COUNT(names); n++) {
+    int64_t bytes = read_number(path, names[n]);
+    given_up += bytes > 0 ? bytes : 0;
+  }
+  int64_t left = used > given_up ? limit - (used - given_up) : limit;
   return left > 0 ? left : 0;
 }
 
