@@ -108,47 +108,81 @@ static int64_t read_number(const char *path, const char *name) {
   return number;
 }
 
-/* What a control group (version 2) has left, with what it could give up: files that a program reads fill its group in
- * time. INT64_MAX: it has no limit. */
-static int64_t left_in_group(const char *group) {
-  static const char *const names[] = {"inactive_file ", "active_file ", "slab_reclaimable "};
+/* Control groups of one version: their files. A machine may have both versions; memory is counted in one of them. */
+typedef struct groups {
+  const char *controller, *folder, *limit, *used;
+  const char *given_up[3]; /* lines of memory.stat, that count the groups below too: what the kernel can take back */
+} groups;
+
+static const groups versions[] = {
+    {"", "/sys/fs/cgroup", "memory.max", "memory.current", {"inactive_file ", "active_file ", "slab_reclaimable "}},
+    {"memory",
+     "/sys/fs/cgroup/memory",
+     "memory.limit_in_bytes",
+     "memory.usage_in_bytes",
+     {"total_inactive_file ", "total_active_file "}}};
+
+static int64_t read_of_group(const groups *of, const char *group, const char *file, const char *name) {
   char path[PATH_MAX];
-  snprintf(path, sizeof path, "/sys/fs/cgroup%s/memory.max", group);
-  int64_t limit = read_number(path, "");
+  snprintf(path, sizeof path, "%s%s/%s", of->folder, group, file);
+  return read_number(path, name);
+}
+
+/* With what it could give up: the files that a program reads fill its group in time. INT64_MAX: it has no limit. */
+static int64_t left_in_group(const groups *of, const char *group) {
+  int64_t limit = read_of_group(of, group, of->limit, ""), given_up = 0;
   if (limit < 0)
     return INT64_MAX;
-  snprintf(path, sizeof path, "/sys/fs/cgroup%s/memory.current", group);
-  int64_t used = read_number(path, ""), given_up = 0;
-  snprintf(path, sizeof path, "/sys/fs/cgroup%s/memory.stat", group);
-  for (size_t n = 0; n < TT_COUNT(names); n++) {
-    int64_t bytes = read_number(path, names[n]);
+  int64_t used = read_of_group(of, group, of->used, "");
+  for (size_t n = 0; n < TT_COUNT(of->given_up) && of->given_up[n]; n++) {
+    int64_t bytes = read_of_group(of, group, "memory.stat", of->given_up[n]);
     given_up += bytes > 0 ? bytes : 0;
   }
   int64_t left = used > given_up ? limit - (used - given_up) : limit;
   return left > 0 ? left : 0;
 }
 
-/* In this process's group and those above it; in a container, up to the container's. */
-static int64_t left_in_groups(void) {
-  char *line = NULL, *group = NULL;
-  size_t room = 0;
-  FILE *file = fopen("/proc/self/cgroup", "re");
-  while (file && !group && getline(&line, &room, file) > 0)
-    group = strncmp(line, "0::/", 4) == 0 ? line + 3 : NULL;
-  if (file)
-    fclose(file);
-  int64_t least = left_in_group("");
+/* Of a line such as "4:cpu,memory:/a/b" of /proc/self/cgroup; NULL: it is about other groups. */
+static char *find_group(char *line, const char *controller) {
+  char *names = strchr(line, ':'), *end = names ? strchr(names + 1, ':') : NULL;
+  size_t length = strlen(controller);
+  for (char *at = end ? names + 1 : NULL; at && at <= end; at += strcspn(at, ",:") + 1)
+    if (strcspn(at, ",:") == length && strncmp(at, controller, length) == 0)
+      return end + 1;
+  return NULL;
+}
+
+static int64_t least_of(int64_t a, int64_t b) { return a < b ? a : b; }
+
+/* In that group, where the line names one, and in those above it. */
+static int64_t left_from(const groups *of, char *line) {
+  int64_t least = INT64_MAX;
+  char *group = find_group(line, of->controller);
   for (char *end = group ? group + strcspn(group, "\n") : NULL; end && end > group; end = strrchr(group, '/')) {
     *end = '\0';
-    int64_t left = left_in_group(group);
-    least = left < least ? left : least;
+    least = least_of(least, left_in_group(of, group));
   }
+  return least;
+}
+
+/* In this process's groups; in a container the outermost may be the only one that is there. */
+static int64_t left_in_groups(void) {
+  char *line = NULL;
+  size_t room = 0;
+  int64_t least = INT64_MAX;
+  FILE *file = fopen("/proc/self/cgroup", "re");
+  for (size_t n = 0; n < TT_COUNT(versions); n++)
+    least = least_of(least, left_in_group(&versions[n], ""));
+  while (file && getline(&line, &room, file) > 0)
+    for (size_t n = 0; n < TT_COUNT(versions); n++)
+      least = least_of(least, left_from(&versions[n], line));
+  if (file)
+    fclose(file);
   free(line);
   return least;
 }
 
 int64_t tt_host_memory_bytes(void) {
   int64_t kilobytes = read_number("/proc/meminfo", "MemAvailable:"), group = left_in_groups();
-  int64_t bytes = kilobytes < 0 ? INT64_MAX : kilobytes * 1024;
-  return bytes < group ? bytes : group;
+  return least_of(kilobytes < 0 ? INT64_MAX : kilobytes * 1024, group);
 }

@@ -66,6 +66,7 @@ static void test_memory_is_that_of_the_machine_at_most(void **state) {
 
 typedef struct limited {
   const char *groups; /* /proc/self/cgroup */
+  bool old;           /* version 1 */
   const char *folder, *limit, *used, *statistics;
   int64_t left;
 } limited;
@@ -90,8 +91,8 @@ static int64_t ask_in(const limited *of) {
     return -1;
   put("/proc", "meminfo", "MemTotal:  9000 kB\nMemFree:  1 kB\nMemAvailable:    4000 kB\n");
   put("/proc/self", "cgroup", of->groups);
-  put(of->folder, "memory.max", of->limit);
-  put(of->folder, "memory.current", of->used);
+  put(of->folder, of->old ? "memory.limit_in_bytes" : "memory.max", of->limit);
+  put(of->folder, of->old ? "memory.usage_in_bytes" : "memory.current", of->used);
   put(of->folder, "memory.stat", of->statistics);
   return tt_host_memory_bytes();
 }
@@ -113,18 +114,25 @@ static int64_t memory_in(const limited *of) {
 }
 
 #define NEW "/sys/fs/cgroup"
+#define OLD "/sys/fs/cgroup/memory"
 #define NEW_FILES "anon 5\ninactive_file 100000\nactive_file 200000\nslab_reclaimable 50000\nslab 70000\n"
+#define OLD_FILES "inactive_file 7\nactive_file 8\ntotal_inactive_file 100000\ntotal_active_file 200000\n"
 #define MACHINE (INT64_C(4000) * 1024)
 
 static void test_memory_is_what_control_groups_leave_or_could_give_up(void **state) {
   (void)state;
   static const limited cases[] = {
-      {"0::/a/b\n", NEW "/a/b", "1000000\n", "900000\n", NEW_FILES, 450000},
-      {"0::/a/b\n", NEW "/a", "1000000\n", "900000\n", NEW_FILES, 450000},
-      {"0::/a/b\n", NEW, "1000000\n", "900000\n", NEW_FILES, 450000},
-      {"0::/a/b\n", NEW "/a/c", "1000000\n", "900000\n", NEW_FILES, MACHINE},
-      {"0::/a/b\n", NEW "/a/b", "1000000\n", "2000000\n", NEW_FILES, 0},
-      {"0::/a/b\n", NEW "/a/b", "max\n", "900000\n", NEW_FILES, MACHINE},
+      {"0::/a/b\n", false, NEW "/a/b", "1000000\n", "900000\n", NEW_FILES, 450000},
+      {"0::/a/b\n", false, NEW "/a", "1000000\n", "900000\n", NEW_FILES, 450000},
+      {"0::/a/b\n", false, NEW, "1000000\n", "900000\n", NEW_FILES, 450000},
+      {"0::/a/b\n", false, NEW "/a/c", "1000000\n", "900000\n", NEW_FILES, MACHINE},
+      {"0::/a/b\n", false, NEW "/a/b", "1000000\n", "2000000\n", NEW_FILES, 0},
+      {"0::/a/b\n", false, NEW "/a/b", "max\n", "900000\n", NEW_FILES, MACHINE},
+      {"5:name=memory:/x\n4:cpu,memory:/a/b\n0::/\n", true, OLD "/a/b", "1000000\n", "900000\n", OLD_FILES, 400000},
+      {"4:memory,cpu:/a/b\n", true, OLD "/a", "1000000\n", "900000\n", OLD_FILES, 400000},
+      {"4:memory:/docker/of-the-host\n", true, OLD, "1000000\n", "900000\n", OLD_FILES, 400000},
+      {"4:cpu:/a/b\n", true, OLD "/a/b", "1000000\n", "900000\n", OLD_FILES, MACHINE},
+      {"4:memory:/a\n", true, OLD "/a", "9223372036854771712\n", "0\n", OLD_FILES, MACHINE},
   };
   for (size_t n = 0; n < TT_COUNT(cases); n++) {
     int64_t bytes = memory_in(&cases[n]);
