@@ -52,8 +52,10 @@ def main():
         run(launcher, *command, *program()[1:])
     if has("torch"):
         tee = ["--redirects", "1", "--tee", "1"]  # without them, torch 1.13's own torchrun fails on Python 3.11
-        run("torchrun", PYTHON, "-m", "torch.distributed.run", "--nproc_per_node", str(RANKS), "--master_port",
-            free_port(), *tee, *program()[1:])
+        outer = [BIN / "tutti", "run", "-n", "1"]
+        for what, start in (("torchrun", []), ("torchrun in a launcher's job", outer)):
+            run(what, *start, PYTHON, "-m", "torch.distributed.run", "--nproc_per_node", str(RANKS), "--master_port",
+                free_port(), *tee, *program()[1:])
         run_environment()
     else:
         print("there is no torch")

@@ -36,8 +36,10 @@ def from_mpi4py(comm: Any) -> Comm:
 
 
 def torchrun() -> tuple[int, int, Callable[[bytes], bytes]] | None:
-    """The boot of a rank that torchrun started, or whatever sets its four variables; None: nobody has."""
-    if any(os.environ.get(name) for name in _LAUNCHERS) or not all(os.environ.get(name) for name in _TORCHRUN):
+    """The boot of a rank that torchrun started, or whatever sets its four variables; None: nobody has. A launcher may have
+    started torchrun, once for each machine: then its variables are left over, and are no rank's."""
+    launched = any(os.environ.get(name) for name in _LAUNCHERS) and not os.environ.get("TORCHELASTIC_RUN_ID")
+    if launched or not all(os.environ.get(name) for name in _TORCHRUN):
         return None
     rank, size = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
     if size == 1:
