@@ -56,6 +56,9 @@ def main():
         for what, start in (("torchrun", []), ("torchrun in a launcher's job", outer)):
             run(what, *start, PYTHON, "-m", "torch.distributed.run", "--nproc_per_node", str(RANKS), "--master_port",
                 free_port(), *tee, *program()[1:])
+        if has("tutti.torch._torch"):
+            run("python -m tutti.torch in a launcher's job", *outer, PYTHON, "-m", "tutti.torch", "--nproc-per-node",
+                str(RANKS), *program()[1:])
         run_environment()
     else:
         print("there is no torch")

@@ -10,7 +10,7 @@ from typing import Any
 
 from tutti._tutti import Comm, Context
 
-_LAUNCHERS = ("TUTTI_BOOT", "PMIX_RANK", "PMI_FD")  # that the library knows
+LAUNCHERS = ("TUTTI_BOOT", "PMIX_RANK", "PMI_FD")  # that the library knows
 _RANK_OF_LAUNCHER = ("TUTTI_BOOT", "TUTTI_RANK", "PMIX_NAMESPACE", "PMIX_RANK", "PMI_FD", "PMI_RANK")
 _SAID = "_TUTTI_LAUNCHER_SAID"  # which rank of a launcher, and what was set for it
 _TORCHRUN = ("RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")
@@ -38,7 +38,7 @@ def from_mpi4py(comm: Any) -> Comm:
 def torchrun() -> tuple[int, int, Callable[[bytes], bytes]] | None:
     """The boot of a rank that torchrun started, or whatever sets its four variables; None: nobody has. A launcher may have
     started torchrun, once for each machine: then its variables are left over, and are no rank's."""
-    launched = any(os.environ.get(name) for name in _LAUNCHERS) and not os.environ.get("TORCHELASTIC_RUN_ID")
+    launched = any(os.environ.get(name) for name in LAUNCHERS) and not os.environ.get("TORCHELASTIC_RUN_ID")
     if launched or not all(os.environ.get(name) for name in _TORCHRUN):
         return None
     rank, size = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
@@ -144,7 +144,7 @@ def ask_launcher(rendezvous: Any) -> None:
     env, tcp = handlers["env"], handlers["tcp"]
 
     def ask(url: str, **named: Any) -> Any:
-        if any(os.environ.get(name) for name in _LAUNCHERS) and "rank=" not in url:
+        if any(os.environ.get(name) for name in LAUNCHERS) and "rank=" not in url:
             _forget_another_rank()
             if not os.environ.get("RANK"):
                 _ask()

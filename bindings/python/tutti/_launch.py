@@ -9,7 +9,7 @@ import sys
 import time
 from collections.abc import Sequence
 
-from tutti._join import own_port
+from tutti._join import LAUNCHERS, own_port
 
 Process = subprocess.Popen[bytes]
 PATIENCE_SECONDS = 5  # from SIGTERM to SIGKILL
@@ -26,6 +26,8 @@ def start(command: Sequence[str], options: argparse.Namespace) -> list[Process]:
         "MASTER_PORT": port,
     }
     environment = {**os.environ, **{name: str(value) for name, value in shared.items()}}
+    for name in (*LAUNCHERS, "TUTTI_RANK", "TUTTI_SIZE"):  # of this process, where a launcher has started it
+        environment.pop(name, None)
     environment.setdefault("OMP_NUM_THREADS", "1")
     environment.setdefault("USE_LIBUV", "0")  # torch's older store, which every build has
     started: list[Process] = []
