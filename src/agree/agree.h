@@ -36,6 +36,7 @@ enum { TT_RECORD_WORDS = sizeof(tt_record) / sizeof(uint64_t) };
 
 /* A rank's cell of a communicator: all ranks read it. What is written with release and read with acquire pairs so:
  *     poisoned    write_verdict     tt_agree_poisoned
+ *                 flag_all
  *     disturbed   disturb           tt_refuse_looms, tt_refuse_concerns
  *     lacks       tt_agree_lack     lack_of
  *     verdict     write_verdict     await_verdict, take_verdict, another's write_verdict

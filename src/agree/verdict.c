@@ -1,8 +1,8 @@
 /* agree/verdict.c - the first error that breaks a communicator, and what breaks those of others.
  *
  * The first to find something wrong writes the verdict in the head's cell and flags every rank's own cell, so that
- * ranks inside the call and ranks that have long returned get the same text. Between machines notes do the same
- * (notes.c). */
+ * ranks inside the call and ranks that have long returned get the same text. Whoever leaves with it has seen to it that
+ * all are flagged. Between machines notes do the same (notes.c). */
 #include "agree/parts.h"
 
 #include <assert.h>
@@ -25,10 +25,8 @@ static bool write_verdict(tutti_comm *comm, tutti_status status, const char *why
   tt_board *head = comm->agree.board[comm->head];
   assert(status != TUTTI_OK && !comm->side.main && !comm->far[comm->head]);
   uint32_t none = 0;
-  if (!atomic_compare_exchange_strong_explicit(&head->verdict, &none, 1, memory_order_acq_rel, memory_order_acquire)) {
-    await_verdict(head);
+  if (!atomic_compare_exchange_strong_explicit(&head->verdict, &none, 1, memory_order_acq_rel, memory_order_acquire))
     return false;
-  }
   head->status = (uint32_t)status;
   snprintf(head->text, sizeof head->text, "%s", why);
   atomic_store_explicit(&head->verdict, 2, memory_order_release);
@@ -42,11 +40,21 @@ static bool write_verdict(tutti_comm *comm, tutti_status status, const char *why
   return true;
 }
 
+/* This rank's call ends with the error, and the program may write to what others still read in place: by then their
+ * flags say so, wherever the writer of the verdict has come to. The fence pairs with that of tt_operation_end. */
+static void flag_all(const tutti_comm *comm) {
+  for (int64_t r = 0; comm->agree.board && r < comm->size; r++)
+    if (!comm->far[r] && atomic_load_explicit(&comm->agree.board[r]->poisoned, memory_order_relaxed) == 0)
+      atomic_store_explicit(&comm->agree.board[r]->poisoned, 1, memory_order_release);
+  atomic_thread_fence(memory_order_seq_cst);
+}
+
 static void set_broken(tutti_comm *comm, tutti_status status, const char *why) {
   assert(status != TUTTI_OK && comm->agree.broken == TUTTI_OK); /* the first holds */
   comm->agree.broken = status;
   comm->context->made.gives_up = true;
   comm->agree.broken_text = strndup(why, TT_VERDICT_TEXT - 1);
+  flag_all(comm);
 }
 
 const char *tt_agree_broken_text(const tutti_comm *comm) {
@@ -56,6 +64,7 @@ const char *tt_agree_broken_text(const tutti_comm *comm) {
 
 static void take_verdict(tutti_comm *comm) {
   const tt_board *head = comm->agree.board[comm->head];
+  await_verdict(head);
   if (atomic_load_explicit(&head->verdict, memory_order_acquire) != 2)
     return;
   set_broken(comm, (tutti_status)head->status, head->text);
@@ -66,7 +75,7 @@ tutti_status tt_agree_verdict(tutti_comm *any) {
   if (comm->agree.broken == TUTTI_OK && comm->agree.board)
     take_verdict(comm);
   if (comm->agree.broken == TUTTI_OK)
-    return tt_fail(TUTTI_ERR_PEER, "another rank broke the communicator and died before it could say why");
+    set_broken(comm, TUTTI_ERR_PEER, "another rank broke the communicator and died before it could say why");
   return tt_fail(comm->agree.broken, "%s", tt_agree_broken_text(comm));
 }
 

@@ -177,7 +177,7 @@ tutti_status tt_operation_end(tutti_comm *comm, const tt_operation *operation) {
   if (operation->executor->ops->in_cells(operation->executor)) /* they are not written before the next call */
     return TUTTI_OK;
   atomic_thread_fence(
-      memory_order_acquire); /* first the reading, then the look: pairs with the fence of tt_refuse_may_leave */
+      memory_order_acquire); /* first the reading, then the look: pairs with tt_refuse_may_leave, flag_all */
   if (tt_agree_poisoned(comm))
     return tt_agree_verdict(comm);
   return tt_refuse_concerns(comm, operation->number) ? TUTTI_ERR_REFUSED : TUTTI_OK;

@@ -245,6 +245,70 @@ static void test_abort_ends_calls_of_all_ranks_with_its_reason(void **state) {
   }
 }
 
+#define ABORTS 1
+#define READS 2
+#define LENT_COUNT 100000
+
+/* Rank 0 is told first, and at once. */
+static void wake_slowly(void *transport, int64_t peer) {
+  usual->wake(transport, peer);
+  while (outcomes[READS].status < 0)
+    sched_yield();
+}
+
+static void abort_slowly(tutti_context *context, tutti_comm *comm) {
+  usual = context->ops;
+  tutti_transport_ops slow = *usual;
+  slow.wake = wake_slowly;
+  context->ops = &slow;
+  tutti_comm_abort(comm, "the disk is full");
+  context->ops = usual;
+}
+
+static void await_calls(int rank, int64_t calls) {
+  while (outcomes[rank].calls < calls)
+    sched_yield();
+}
+
+/* Rank 2 is in the call already and takes all of it from rank 0's memory, but only when rank 0 has left with an error
+ * and has written there. */
+static void write_to_what_is_read(const tutti_boot *boot, void *unused) {
+  (void)unused;
+  setenv("TUTTI_MEDIUM", "lent", 1);
+  tutti_context *context;
+  tutti_comm *comm = join_all(boot, &context);
+  tutti_request *request = NULL;
+  void *in;
+  char *out = calloc(LENT_COUNT, 1);
+  CHECK(tutti_alloc(context, LENT_COUNT, &in) == TUTTI_OK);
+  CHECK(tutti_comm_set_params(comm, "broadcast", "linear") == TUTTI_OK);
+  meet_all(context);
+  if (boot->rank == 0)
+    await_calls(READS, 1);
+  if (boot->rank == ABORTS)
+    await_calls(0, 1);
+  else
+    CHECK(tutti_broadcast_start(in, out, LENT_COUNT, TUTTI_BYTE, 0, comm, &request) == TUTTI_OK);
+  outcomes[boot->rank].calls++;
+  if (boot->rank == ABORTS)
+    abort_slowly(context, comm);
+  if (boot->rank == READS)
+    await_calls(0, 2);
+  report(boot, boot->rank == ABORTS ? tutti_barrier(comm) : tutti_wait(&request));
+  memset(in, 1, LENT_COUNT);
+  outcomes[boot->rank].calls++;
+  free(out);
+  tutti_free(context, in);
+  leave_all(context, comm);
+}
+
+static void test_what_a_rank_writes_after_an_abort_is_nobodys_result(void **state) {
+  (void)state;
+  run_job(3, write_to_what_is_read, NULL);
+  for (int r = 0; r < 3; r++)
+    assert_outcome(r, TUTTI_ERR_ABORTED, "rank 1 aborted: the disk is full");
+}
+
 /* Between machines whose ranks have not met: the verdict leaves though rank 0 does not call tutti any more. */
 static void abort_and_compute(const tutti_boot *boot, void *argument) {
   static const int64_t all[] = {0, 1, 2};
@@ -283,6 +347,7 @@ int main(void) {
       FAULT_TEST(test_stop_is_no_part_of_a_time_limit),
       FAULT_TEST(test_rank_stopped_while_it_opens_its_part_is_named),
       FAULT_TEST(test_abort_ends_calls_of_all_ranks_with_its_reason),
+      FAULT_TEST(test_what_a_rank_writes_after_an_abort_is_nobodys_result),
       FAULT_TEST(test_abort_reaches_ranks_that_were_not_met),
   };
   return cmocka_run_group_tests(tests, fault_setup, NULL);
