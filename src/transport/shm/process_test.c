@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 
 #include <cmocka.h>
@@ -646,6 +647,68 @@ static void test_limited_address_space_is_respected_or_reported(void **state) {
   assert_int_equal(job_run(3, limit_memory, &too_little), 0);
 }
 
+/* From now on what is mapped is locked. limit: 0: what this process has. */
+static void lock_all(rlim_t limit) {
+  struct rlimit of = {.rlim_cur = limit, .rlim_max = limit};
+  if (limit > 0)
+    CHECK(setrlimit(RLIMIT_MEMLOCK, &of) == 0 && (geteuid() != 0 || seteuid(65534) == 0)); /* root has none */
+  CHECK(mlockall(MCL_FUTURE) == 0);
+}
+
+static uint64_t locked_bytes(void) {
+  char line[200];
+  uint64_t kib = UINT64_MAX;
+  FILE *status = fopen("/proc/self/status", "r");
+  CHECK(status != NULL);
+  while (fgets(line, sizeof line, status) && sscanf(line, "VmLck: %" SCNu64, &kib) != 1)
+    ;
+  fclose(status);
+  CHECK(kib < UINT64_MAX);
+  return kib << 10;
+}
+
+static void make_locked(const tutti_boot *boot, void *argument) {
+  (void)boot;
+  rlim_t limit = *(rlim_t *)argument;
+  uint64_t wanted = 64 << 20, bytes = wanted;
+  void *base;
+  int fd;
+  tt_shm_segment *segment;
+  struct stat file;
+  lock_all(limit);
+  tutti_status status = tt_shm_reserve(&bytes, &base);
+  if (limit > 0) {
+    CHECK(status == TUTTI_ERR_MEMORY && strstr(tutti_last_error(), "ulimit -l") != NULL);
+    return;
+  }
+  CHECK(status == TUTTI_OK && bytes == wanted && locked_bytes() < wanted / 4);
+  CHECK(tt_shm_create(bytes, 1, &fd) == TUTTI_OK);
+  CHECK(tt_shm_map_take(fd, base, bytes, bytes, &segment) == TUTTI_OK && locked_bytes() < wanted / 4);
+  CHECK(fstat(fd, &file) == 0 && (uint64_t)file.st_blocks * 512 < wanted / 4);
+  tt_shm_unmap(segment);
+}
+
+/* This user may lock too little; or an emulator or a sanitizer ignores it. */
+static void need_locks(const tutti_boot *boot, void *argument) {
+  (void)boot;
+  rlim_t limit = *(rlim_t *)argument;
+  lock_all(limit);
+  void *made = mmap(NULL, 128 << 20, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  _exit((made == MAP_FAILED) != (limit > 0));
+}
+
+static void test_locked_memory_is_respected_or_reported(void **state) {
+  (void)state;
+  rlim_t limits[] = {0, 8 << 20};
+  for (size_t n = 0; n < TT_COUNT(limits); n++) {
+    if (job_run(1, need_locks, &limits[n]) != 0) {
+      print_message("SKIPPED: memory cannot be locked so here\n");
+      skip();
+    }
+    assert_int_equal(job_run(1, make_locked, &limits[n]), 0);
+  }
+}
+
 static void exhaust_descriptors(const tutti_boot *boot, void *argument) {
   (void)argument;
   while (boot->rank == 1 && open("/dev/null", O_RDONLY) >= 0)
@@ -688,6 +751,7 @@ int main(void) {
       cmocka_unit_test(test_timeout_names_the_missing_rank),
       cmocka_unit_test(test_timeout_at_the_end_names_the_missing_rank),
       cmocka_unit_test(test_limited_address_space_is_respected_or_reported),
+      cmocka_unit_test(test_locked_memory_is_respected_or_reported),
       cmocka_unit_test(test_exhausted_descriptors_are_everyones_error),
       cmocka_unit_test(test_jobs_can_be_opened_again_and_leave_no_descriptor),
   };

@@ -33,6 +33,12 @@ static uint64_t within_limit(uint64_t bytes, int resource) {
   return bytes;
 }
 
+/* A program under mlockall(MCL_FUTURE) may lock less than that. */
+static tutti_status fail_reserve(int error) {
+  return tt_fail(TUTTI_ERR_MEMORY, "mmap of %u MiB of address space for the shared segment failed: %s (see ulimit -%c)",
+                 BYTES_MINIMUM >> 20, strerror(error), error == EAGAIN ? 'l' : 'v');
+}
+
 tutti_status tt_shm_reserve(uint64_t *bytes, void **base) {
   uint64_t size = within_limit(within_limit(*bytes, RLIMIT_AS), RLIMIT_FSIZE);
   void *address = MAP_FAILED;
@@ -43,9 +49,8 @@ tutti_status tt_shm_reserve(uint64_t *bytes, void **base) {
     size /= 2;
   }
   if (address == MAP_FAILED)
-    return tt_fail(TUTTI_ERR_MEMORY,
-                   "mmap of %u MiB of address space for the shared segment failed: %s (see ulimit -v)",
-                   BYTES_MINIMUM >> 20, strerror(errno));
+    return fail_reserve(errno);
+  munlock(address, size); /* as in map */
   *bytes = size;
   *base = address;
   return TUTTI_OK;
@@ -92,9 +97,18 @@ tutti_status tt_shm_create(uint64_t bytes, int64_t rank_count, int *fd) {
   return TUTTI_OK;
 }
 
+/* Under mlockall(MCL_FUTURE) the system makes memory of all that can be used, at once, and counts it as locked. */
+static void *map(int fd, void *base, uint64_t bytes) {
+  void *address = mmap(base, bytes, PROT_NONE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, fd, 0);
+  if (address == MAP_FAILED)
+    return MAP_FAILED;
+  munlock(address, bytes);
+  return mprotect(address, bytes, PROT_READ | PROT_WRITE) == 0 ? address : MAP_FAILED;
+}
+
 tutti_status tt_shm_map_take(int fd, void *base, uint64_t reserved, uint64_t bytes, tt_shm_segment **segment) {
   assert(bytes <= reserved);
-  void *address = mmap(base, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, fd, 0);
+  void *address = map(fd, base, bytes);
   if (address == MAP_FAILED) {
     tutti_status status = fail_fd(fd, TUTTI_ERR_MEMORY, "mmap", bytes);
     munmap(base, reserved);
