@@ -31,6 +31,7 @@
 #define STOPPED_NS 1000000000 /* nothing but that takes a rank as long to wake up */
 #define SPINS_AN_IDLE 64      /* a few microseconds */
 #define SPINS_A_MOVE 16       /* that take as long */
+#define SPINS_A_LOOK 65536    /* some milliseconds: TUTTI_SPIN may be for ever */
 
 /* 0: none. */
 static int64_t timeout_of(const tutti_comm *comm, const tt_waiter *waiter) {
@@ -242,6 +243,11 @@ static tutti_status spin(tutti_comm *comm, uint64_t number, bool far, tt_waiter 
   if (comm->context->idle.call && waiter->polls % SPINS_AN_IDLE == 0)
     let_idle(comm->context, tt_clock_ns());
   tt_relax();
+  if (++waiter->spins % SPINS_A_LOOK == 0) {
+    int64_t now = time_of(waiter);
+    tutti_status status = look(comm, number, waiter, far, now);
+    return status == TUTTI_OK ? ask_user(comm, now) : status;
+  }
   if (!far)
     return TUTTI_OK;
   waiter->polls += SPINS_A_MOVE;

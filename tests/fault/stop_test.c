@@ -9,6 +9,7 @@
 
 typedef struct silence {
   const char *timeout; /* TUTTI_TIMEOUT, or NULL */
+  bool spins;          /* and never yields */
   int64_t count;       /* elements of the call that the stopped rank does not come to */
   bool starts;         /* non-blocking */
   int told[2];         /* a pipe: a byte from each other rank that is through */
@@ -32,6 +33,10 @@ static void call_with_stopped(const tutti_boot *boot, void *argument) {
   const silence *of = argument;
   if (of->timeout)
     setenv("TUTTI_TIMEOUT", of->timeout, 1);
+  if (of->spins) {
+    setenv("TUTTI_SPIN", "1000000000000", 1);
+    setenv("TUTTI_SHARED_SPIN", "1000s", 1);
+  }
   tutti_context *context;
   tutti_comm *comm = join_all(boot, &context);
   meet_all(context); /* no barrier: a rank that comes late would be a timeout there */
@@ -74,6 +79,18 @@ static void test_stopped_rank_is_named_under_a_timeout(void **state) {
     end_silent(&started, &of);
     for (int r = 0; r < ranks; r++) /* the stopped one gets the same text when it goes on */
       assert_outcome(r, TUTTI_ERR_TIMEOUT, " s (TUTTI_TIMEOUT): rank 1 has not come to it");
+  }
+}
+
+/* Where every rank has a core, or shares it with none that it waits for. */
+static void test_ranks_that_never_yield_keep_to_a_timeout(void **state) {
+  (void)state;
+  for (int n = 0; n < 2; n++) {
+    silence of = {.timeout = "300ms", .spins = true, .count = n ? 100000 : 4};
+    job started = start_silent(2, &of);
+    wait_for_all_but_one(&of, 2);
+    end_silent(&started, &of);
+    assert_outcome(0, TUTTI_ERR_TIMEOUT, " s (TUTTI_TIMEOUT): rank 1 has not come to it");
   }
 }
 
@@ -342,6 +359,7 @@ static void test_abort_reaches_ranks_that_were_not_met(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       FAULT_TEST(test_stopped_rank_is_named_under_a_timeout),
+      FAULT_TEST(test_ranks_that_never_yield_keep_to_a_timeout),
       FAULT_TEST(test_silence_alone_is_no_error),
       FAULT_TEST(test_rank_stopped_at_any_moment_is_a_timeout),
       FAULT_TEST(test_stop_is_no_part_of_a_time_limit),
