@@ -216,7 +216,7 @@ void tt_streams_credit_all(void *user, int64_t peer) {
   tt_streams *self = user;
   for (size_t n = 0; n < self->bucket_count; n++)
     for (tt_streams_node *node = self->bucket[n]; node; node = node->after)
-      if (node->kind == TT_STREAMS_INBOX && node->peer == peer && ((tt_streams_inbox *)node)->next > 0) {
+      if (node->kind == TT_STREAMS_INBOX && node->peer == peer) {
         tt_streams_inbox *box = (tt_streams_inbox *)node;
         box->told = box->next;
         self->carrier.credit(self->carrier.user, peer, node->key, box->next, false);

@@ -30,7 +30,7 @@ struct tutti_stream { /* one end */
   int64_t peer;
   bool writes, once, note;
   /* writer */
-  uint32_t next, released, unsent; /* slots: next; free again; whose packets need this rank still */
+  uint32_t next, released, unsent; /* slots, which wrap: next; free again; whose packets need this rank still */
   uint16_t unused;                 /* to be said with each packet */
   size_t room;
   tt_streams_packet *slot; /* reserved */
@@ -139,7 +139,7 @@ static void send_end(tt_streams *self, const tutti_stream *stream) {
 }
 
 static void close_writer(tt_streams *self, tutti_stream *stream) {
-  bool used = stream->next > 0;
+  bool used = stream->sent.slots > 0;
   int64_t peer = stream->peer;
   if (stream->slot)
     tt_streams_pool_put(self->carrier.pool, stream->slot);
@@ -246,7 +246,7 @@ tutti_status tt_streams_commit(void *given, tutti_stream *stream, size_t bytes) 
     return tt_fail(TUTTI_ERR_ARGUMENT, "commit of a slot that was not reserved");
   if (bytes > stream->room)
     return tt_fail(TUTTI_ERR_ARGUMENT, "commit of %zu bytes into a slot of %zu", bytes, stream->room);
-  if (stream->next == 0)
+  if (stream->sent.slots == 0)
     begin_use(self, stream);
   stream->slot = NULL;
   stream->unsent++;
