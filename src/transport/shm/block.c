@@ -134,8 +134,12 @@ static bool empty(tt_shm_segment *segment, const tt_shm_block *block, uint32_t l
 static tt_shm_block *split(tt_shm_segment *segment, uint32_t log) {
   for (uint32_t larger = log + 1; larger < TT_SHM_CLASSES; larger++) {
     tt_shm_block *block = pop(segment, larger);
-    if (block == NULL || (block->held > TT_SHM_PAGE && !empty(segment, block, larger)))
+    if (block == NULL)
       continue;
+    if (block->held > TT_SHM_PAGE && !empty(segment, block, larger)) {
+      push(segment, block, larger, block->held);
+      continue;
+    }
     block->held = TT_SHM_PAGE;
     while (larger > log) {
       tt_shm_block *upper = (void *)((char *)block + ((uint64_t)1 << --larger));
