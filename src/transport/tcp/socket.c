@@ -55,14 +55,16 @@ static bool make_room(int count) {
   return true;
 }
 
-/* Without memory forks keep a copy. */
-static int keep(int fd) {
+/* No fork falls between the making of a socket and its entry. */
+static void begin_keep(void) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
-  if (fd < 0)
-    return fd;
   pthread_once(&once, watch_forks);
   pthread_mutex_lock(&all.lock);
-  if (make_room(2 * (fd + 1)))
+}
+
+/* Without memory forks keep a copy. */
+static int end_keep(int fd) {
+  if (fd >= 0 && make_room(2 * (fd + 1)))
     all.open[fd] = 1;
   pthread_mutex_unlock(&all.lock);
   return fd;
@@ -145,7 +147,8 @@ static tutti_status listen_on(int fd, const tt_rail *rail, in_port_t *port) {
 }
 
 static int make(const tt_rail *rail) {
-  return keep(socket(rail->address.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, IPPROTO_TCP));
+  begin_keep();
+  return end_keep(socket(rail->address.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, IPPROTO_TCP));
 }
 
 tutti_status tt_tcp_socket_listen(const tt_rail *rail, in_port_t *port, int *fd) {
@@ -161,7 +164,8 @@ tutti_status tt_tcp_socket_listen(const tt_rail *rail, in_port_t *port, int *fd)
 }
 
 int tt_tcp_socket_accept(int listener) {
-  int fd = keep(accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC));
+  begin_keep();
+  int fd = end_keep(accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC));
   if (fd >= 0)
     set(fd, IPPROTO_TCP, TCP_NODELAY, 1);
   return fd;
