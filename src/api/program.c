@@ -115,6 +115,7 @@ static tutti_status compile(program *made, tt_entry *entry) {
   if (status == TUTTI_OK)
     status = tt_lower_rank(made->lowering, made->of->comm->rank, &entry->plan);
   entry->hash = hash_of(made);
+  entry->channels = made->params.channels;
   entry->wide = made->params.acc_float32;
   entry->single_copy = made->params.single_copy;
   entry->runs = tt_comm_keep_text(made->of->comm, text_of(made->of));

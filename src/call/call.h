@@ -97,6 +97,7 @@ struct tt_entry {
   uint32_t epoch;                        /* of the communicator, when the executors were made */
   bool wide, single_copy;                /* as in tt_compiled */
   tt_executor *executor[TT_CLASS_COUNT]; /* by class; made at the first call that needs it */
+  int64_t channels;                      /* as in tt_compiled */
   tt_entry *next;
 };
 

@@ -156,6 +156,7 @@ static tutti_status compile(tutti_comm *comm, tt_compiled *of, const char *text)
   tutti_status status = tt_params_parse(text, &params);
   of->runs = text;
   if (status == TUTTI_OK) {
+    of->channels = params.channels;
     of->wide = params.acc_float32;
     of->single_copy = params.single_copy;
     status = compose(comm, of, &params);
@@ -236,6 +237,7 @@ static void take_compiled(tt_entry *entry, tt_compiled *compiled) {
   entry->plan = compiled->plan;
   entry->by_class = compiled->by_class;
   entry->hash = tt_hash(0, compiled->text, strlen(compiled->text));
+  entry->channels = compiled->channels;
   entry->wide = compiled->wide;
   entry->single_copy = compiled->single_copy;
 }

@@ -36,7 +36,9 @@ enum {
   COMMON_BITS = 15,
   NUMBER_BITS = 47 - 6, /* of number and request */
   HIGH = 1 << 30,
-  MOST_LANES = 0xff00
+  MOST_LANES = 0xff00,
+  LANE_BITS = 11, /* of a channel's lanes: lower/sequence.c */
+  MOST_CHANNELS = MOST_LANES >> LANE_BITS
 };
 
 /* ---- its place ---- */
@@ -154,18 +156,17 @@ static void announce(tutti_request *request) {
   tt_record_publish(request->side, making.number, &request->bound.said);
 }
 
-/* Found on all ranks alike, since lanes are numbered by the parameters. */
-static tutti_status check_lanes(const tt_plan *plan) {
-  for (uint32_t n = 0; n < plan->lane_count; n++)
-    if (plan->lane[n].id >= MOST_LANES)
-      return tt_fail(TUTTI_ERR_PLAN, "the parameters have a channel %d; a persistent request has at most 31",
-                     plan->lane[n].channel);
-  return TUTTI_OK;
+/* Found on all ranks alike: by the parameters, since a rank that takes no part has no lanes. */
+static tutti_status check_channels(int64_t channels) {
+  return channels <= MOST_CHANNELS
+             ? TUTTI_OK
+             : tt_fail(TUTTI_ERR_PLAN, "the parameters have %" PRId64 " channels; a persistent request has at most %d",
+                       channels, MOST_CHANNELS);
 }
 
 tutti_status tt_side_make(tutti_request *request) {
   tutti_comm *comm = request->comm;
-  tutti_status status = check_lanes(request->bound.entry->plan);
+  tutti_status status = check_channels(request->bound.entry->channels);
   if (status != TUTTI_OK)
     return status;
   tutti_comm *side = create(comm);

@@ -24,6 +24,7 @@ typedef struct tt_compiled {
   tt_entry_key key;
   char *text;       /* of the parameters that were chosen */
   const char *runs; /* those that run: others where the chosen ones make no plan */
+  int64_t channels; /* of those that run */
   bool wide;        /* acc=f32 */
   bool single_copy;
   bool refuted; /* the proof has failed */

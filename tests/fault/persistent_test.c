@@ -6,6 +6,7 @@
 
 #include <inttypes.h>
 #include <malloc.h>
+#include <tutti/composition.h>
 
 /* ---- two of them ---- */
 
@@ -744,6 +745,21 @@ static void test_communicator_destroyed_in_a_request_is_everyones_error(void **s
                    "rank 1 destroyed the communicator in the middle of start 1 of persistent request 2");
 }
 
+/* On rank 2, too, which takes no part. */
+static void refuse_composed(tutti_comm *comm) {
+  static const int64_t ends[] = {0, 1}, counts[] = {1};
+  int64_t in = 1, out = 0;
+  tutti_composition *of;
+  tutti_request *request = NULL;
+  CHECK(tutti_composition_create(comm, 1, &of) == TUTTI_OK && tutti_composition_stage(of, "go") == TUTTI_OK);
+  CHECK(tutti_composition_multicast(of, 0, ends, 2, 0, TUTTI_IN, TUTTI_OUT) == TUTTI_OK);
+  CHECK(tutti_composition_set_params(of, "[core:star] channels=40") == TUTTI_OK);
+  CHECK(tutti_composition_init(of, &in, &out, &(tutti_block_table){.counts = counts}, TUTTI_INT64, TUTTI_SUM,
+                               &request) == TUTTI_ERR_PLAN);
+  CHECK(strstr(tutti_last_error(), "40 channels; a persistent request has at most 31"));
+  tutti_composition_destroy(of);
+}
+
 static void refuse(const tutti_boot *boot, void *argument) {
   (void)argument;
   tutti_context *context;
@@ -755,6 +771,7 @@ static void refuse(const tutti_boot *boot, void *argument) {
   CHECK(tutti_comm_set_params(comm, "allreduce", "ring channels=200") == TUTTI_OK);
   CHECK(tutti_allreduce_init(&in, &out, 1, TUTTI_INT64, TUTTI_SUM, comm, &request) == TUTTI_ERR_PLAN);
   CHECK(strstr(tutti_last_error(), "a persistent request has at most 31"));
+  refuse_composed(comm);
   CHECK(tutti_allreduce(&in, &out, 1, TUTTI_INT64, TUTTI_SUM, comm) == TUTTI_OK);
   CHECK(tutti_comm_set_params(comm, "allreduce", "ring channels=31") == TUTTI_OK);
   CHECK(tutti_allreduce_init(&in, &out, 1, TUTTI_INT64, TUTTI_SUM, comm, &request) == TUTTI_OK);
