@@ -15,13 +15,17 @@ tt_region tt_comm_region(const tutti_comm *comm, tt_collective collective, int64
                       context->machine.core_count);
 }
 
-/* Rank 0's wisdom for this shape; NULL: there is none. */
-static const tt_dispatch *get_dispatch(const tutti_comm *comm, const tt_region *region) {
+/* Rank 0's wisdom for this shape, where there is any: without it this rank would not choose as the others do. */
+static tutti_status make_dispatch(const tutti_comm *comm, const tt_entry_key *key) {
   tt_team *team = comm->team;
-  if (!team->dispatch && comm->context->wisdom &&
-      (team->dispatch = tt_arena_alloc(&team->arena, 1, sizeof *team->dispatch)))
-    tt_dispatch_make(comm->context->wisdom, region, team->dispatch);
-  return team->dispatch;
+  if (team->dispatch || !comm->context->wisdom || comm->calls.creates)
+    return TUTTI_OK;
+  team->dispatch = malloc(sizeof *team->dispatch);
+  if (!team->dispatch)
+    return tt_fail(TUTTI_ERR_MEMORY, "no memory for wisdom");
+  tt_region shape = tt_comm_region(comm, key->collective, 0);
+  tt_dispatch_make(comm->context->wisdom, &shape, team->dispatch);
+  return TUTTI_OK;
 }
 
 static bool is_same(const tt_choice_kept *last, const tt_entry_key *key, int64_t bytes) {
@@ -37,12 +41,12 @@ static tt_choice choose(const tutti_comm *comm, const tt_entry_key *key, int64_t
   tt_authorities of = {.set = comm->calls.params[key->collective],
                        .params = tt_options_get()->choice.params,
                        .wisdom = comm->context->wisdom,
+                       .dispatch = comm->team->dispatch,
                        .profile = comm->context->profile};
   tt_choice_kept *last = of.set || *of.params ? NULL : &comm->team->last_choice;
   if (last && is_same(last, key, bytes))
     return last->choice;
   tt_region region = tt_comm_region(comm, key->collective, bytes);
-  of.dispatch = get_dispatch(comm, &region);
   tt_choice choice = tt_choose(&of, &region, key->ordered);
   if (last)
     *last = (tt_choice_kept){bytes, key->collective, key->ordered, choice};
@@ -295,9 +299,12 @@ static tt_entry *find(const tutti_comm *comm, const tt_entry_key *key, const tt_
 tutti_status tt_entry_find(tutti_comm *comm, const tt_entry_key *key, int64_t bytes, tt_entry **entry,
                            tt_decision *decision) {
   assert(!comm->side.main); /* those borrow their plans */
+  tutti_status status = make_dispatch(comm, key);
+  if (status != TUTTI_OK)
+    return status;
   const tt_choice choice = choose(comm, key, bytes);
   tt_entry *found = find(comm, key, &choice);
-  tutti_status status = found ? TUTTI_OK : create(comm, key, &choice, &found);
+  status = found ? TUTTI_OK : create(comm, key, &choice, &found);
   if (status != TUTTI_OK)
     return status;
   bool passed_over = found->compiled->runs != found->compiled->text;

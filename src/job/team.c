@@ -25,6 +25,7 @@ static void destroy(tt_team *team) {
     tt_compiled_destroy(n);
   }
   tt_arena_finish(&team->arena);
+  free(team->dispatch);
   free(team->job_rank);
   free(team);
 }

@@ -3,6 +3,7 @@
  *
  * The test's own malloc is in front of the C library's, or of the sanitizer's. */
 #include "fault/fault.h"
+#include "job/wisdom.h"
 
 #include <dlfcn.h>
 #include <inttypes.h>
@@ -215,6 +216,61 @@ static void test_lack_of_memory_in_a_call_is_an_error_of_all(void **state) {
   }
 }
 
+/* ---- in a call that is the first to choose by wisdom ---- */
+
+static const char winner[] = "[core:chain] slice=8K";
+
+static void choose(const tutti_boot *boot, void *argument) {
+  const lack *of = argument;
+  int64_t in = 1, out = 0;
+  setenv("TUTTI_TIMEOUT", "20s", 1);
+  tutti_context *context;
+  tutti_comm *comm = join_all(boot, &context);
+  counted = 0;
+  allowed = boot->rank == of->rank ? of->number : -1;
+  report(boot, tutti_allreduce(&in, &out, 1, TUTTI_INT64, TUTTI_SUM, comm));
+  allowed = -1;
+  outcomes[boot->rank].calls = counted;
+  CHECK(outcomes[boot->rank].status != TUTTI_OK || strcmp(tutti_comm_last_params(comm), winner) == 0);
+  leave_all(context, comm);
+  check_leaks();
+}
+
+static void write_wisdom(const char *path) {
+  char found[TT_WISDOM_PATH], machine[TT_MACHINE_TEXT];
+  FILE *file = fopen(path, "we");
+  assert_non_null(file);
+  assert_int_equal(tt_wisdom_find(path, false, found, machine), TUTTI_OK);
+  fprintf(file,
+          "{\"tutti-wisdom\": 1, \"machine\": \"%s\", \"winners\": [{\"collective\": \"allreduce\", \"ranks\": 3, "
+          "\"nodes\": 1, \"ranks_per_node\": 3, \"nics\": 1, \"bytes\": 8, \"params\": \"%s\", \"ns\": 1, "
+          "\"rules_ns\": 2}]}",
+          machine, winner);
+  fclose(file);
+}
+
+static void test_lack_of_memory_for_wisdom_is_no_other_choice(void **state) {
+  (void)state;
+  static const char path[] = "/tmp/tutti-allocation-wisdom.json";
+  lack of = {.rank = 1};
+  int of_wisdom = 0;
+  setenv("XDG_CACHE_HOME", "/dev/null", 1); /* there is none */
+  setenv("TUTTI_WISDOM", path, 1);
+  write_wisdom(path);
+  for (int64_t reached = 1; reached; of.number++) {
+    run_job(3, choose, &of);
+    reached = outcomes[1].calls > of.number;
+    of_wisdom += strstr(outcomes[1].text, "rank 1: no memory for wisdom") != NULL;
+    for (int r = 0; r < 3; r++)
+      if (outcomes[r].status != TUTTI_OK)
+        assert_outcome(r, TUTTI_ERR_MEMORY, "rank 1");
+  }
+  assert_int_equal(of_wisdom, 1);
+  unlink(path);
+  setenv("TUTTI_WISDOM", "off", 1);
+  unsetenv("XDG_CACHE_HOME");
+}
+
 void __lsan_disable(void) __attribute__((weak));
 void __lsan_enable(void) __attribute__((weak));
 
@@ -232,6 +288,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       FAULT_TEST(test_any_allocation_may_fail),
       FAULT_TEST(test_lack_of_memory_in_a_call_is_an_error_of_all),
+      FAULT_TEST(test_lack_of_memory_for_wisdom_is_no_other_choice),
   };
   return cmocka_run_group_tests(tests, fault_setup, NULL);
 }
