@@ -11,6 +11,7 @@ typedef struct start {
   tutti_composition *of;
   const tt_entry *entry;
   const tutti_block_table *blocks;
+  const char *at[2];          /* `in`, `out` */
   int64_t element;            /* bytes */
   int64_t *count, *offset[3]; /* of tt_buffer, as the executor takes them */
   int64_t begin[2], end[2];   /* bytes of `in` and `out` that the plan touches; none: end <= begin */
@@ -79,18 +80,38 @@ static tutti_status fill(start *it) {
 
 /* ---- what the plan touches ---- */
 
+static tutti_status check_offset(const start *it, int side, int64_t block) {
+  int64_t offset = it->offset[side][block], most = MOST_BYTES / it->element;
+  bool fits = offset <= most - it->count[block] && offset >= -most;
+  return fits ? TUTTI_OK : bad(side ? "out_offsets" : "in_offsets", block, offset);
+}
+
+/* In place says that a block lies at one place. side: whose offset is checked already. */
+static tutti_status check_in_place(const start *it, int side, int64_t block) {
+  tutti_status status = check_offset(it, !side, block);
+  if (status != TUTTI_OK)
+    return status;
+  const char *in = it->at[TT_IN] + it->offset[TT_IN][block] * it->element;
+  const char *out = it->at[TT_OUT] + it->offset[TT_OUT][block] * it->element;
+  return in == out ? TUTTI_OK
+                   : tt_fail(TUTTI_ERR_ARGUMENT,
+                             "tutti_composition_init: the composition is in place, but block %" PRId64
+                             " is at %p of in and at %p of out",
+                             block, (const void *)in, (const void *)out);
+}
+
 static tutti_status touch(start *it, tt_ref place) {
   if (place.space > TT_SPACE_OUT)
     return TUTTI_OK;
   int side = place.space == TT_SPACE_OUT;
   int64_t block = place.index / it->entry->plan->part_count, count = it->count[block];
   assert(block < it->of->made.block_count);
-  int64_t offset = it->offset[side][block], most = MOST_BYTES / it->element;
-  if (offset > most - count || offset < -most)
-    return bad(side ? "out_offsets" : "in_offsets", block, offset);
-  if (count == 0)
-    return TUTTI_OK;
-  int64_t begin = offset * it->element, end = begin + count * it->element;
+  tutti_status status = check_offset(it, side, block);
+  if (status == TUTTI_OK && count > 0 && it->of->made.in_place && it->at[TT_IN] && it->at[TT_OUT])
+    status = check_in_place(it, side, block);
+  if (status != TUTTI_OK || count == 0)
+    return status;
+  int64_t begin = it->offset[side][block] * it->element, end = begin + count * it->element;
   bool first = it->end[side] <= it->begin[side];
   it->begin[side] = first || begin < it->begin[side] ? begin : it->begin[side];
   it->end[side] = first || end > it->end[side] ? end : it->end[side];
@@ -110,8 +131,8 @@ static tutti_status touch_all(start *it) {
   return status;
 }
 
-static tutti_status check_buffers(const start *it, const void *in, const void *out) {
-  const char *at[2] = {in, out};
+static tutti_status check_buffers(const start *it) {
+  const char *const *at = it->at;
   for (int side = 0; side < 2; side++)
     if (it->end[side] > it->begin[side] && !at[side])
       return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_composition_init: %s is NULL, but this rank's plan uses it",
@@ -121,19 +142,7 @@ static tutti_status check_buffers(const start *it, const void *in, const void *o
   if (meet && !it->of->made.in_place)
     return tt_fail(TUTTI_ERR_ARGUMENT,
                    "tutti_composition_init: in %p and out %p overlap; call tutti_composition_set_in_place to allow it",
-                   in, out);
-  return TUTTI_OK;
-}
-
-/* In place says that every block lies at one place. */
-static tutti_status check_in_place(const start *it, const char *in, const char *out) {
-  for (int64_t b = 0; b < it->of->made.block_count && it->of->made.in_place && in && out; b++)
-    if (it->count[b] > 0 && in + it->offset[TT_IN][b] * it->element != out + it->offset[TT_OUT][b] * it->element)
-      return tt_fail(TUTTI_ERR_ARGUMENT,
-                     "tutti_composition_init: the composition is in place, but block %" PRId64
-                     " is at %p of in and at %p of out",
-                     b, (const void *)(in + it->offset[TT_IN][b] * it->element),
-                     (const void *)(out + it->offset[TT_OUT][b] * it->element));
+                   (const void *)at[0], (const void *)at[1]);
   return TUTTI_OK;
 }
 
@@ -297,8 +306,7 @@ static tt_bound bound_of(const start *it, tt_entry *entry, tutti_type type, tutt
   return bound;
 }
 
-static tutti_status prepare(start *it, const void *in, void *out, tutti_type type, tutti_op op,
-                            tutti_request *request) {
+static tutti_status prepare(start *it, tutti_type type, tutti_op op, tutti_request *request) {
   tt_entry *entry;
   tutti_status status = tt_composition_entry(it->of, tt_composition_is_ordered(it->of, op), &entry);
   if (status != TUTTI_OK)
@@ -310,9 +318,7 @@ static tutti_status prepare(start *it, const void *in, void *out, tutti_type typ
   if (status == TUTTI_OK)
     status = touch_all(it);
   if (status == TUTTI_OK)
-    status = check_buffers(it, in, out);
-  if (status == TUTTI_OK)
-    status = check_in_place(it, in, out);
+    status = check_buffers(it);
   if (status == TUTTI_OK)
     status = check_overlap(it);
   if (status != TUTTI_OK)
@@ -330,10 +336,12 @@ tutti_status tutti_composition_init(tutti_composition *composition, const void *
   tutti_status status = check_arguments(composition, blocks, type, op, request);
   if (status != TUTTI_OK)
     return status;
-  start it = {
-      .of = composition, .blocks = blocks, .element = tt_context_type_bytes(composition->comm->context, (int32_t)type)};
+  start it = {.of = composition,
+              .blocks = blocks,
+              .at = {in, out},
+              .element = tt_context_type_bytes(composition->comm->context, (int32_t)type)};
   tutti_request *made = tt_request_get(composition->comm);
-  status = made ? prepare(&it, in, out, type, op, made) : tt_fail(TUTTI_ERR_MEMORY, "no memory for a request");
+  status = made ? prepare(&it, type, op, made) : tt_fail(TUTTI_ERR_MEMORY, "no memory for a request");
   if (status == TUTTI_ERR_MEMORY) /* the others make it, and wait in its starts */
     status = tt_agree_break_here(composition->comm, status);
   if (status != TUTTI_OK) {

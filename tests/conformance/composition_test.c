@@ -480,6 +480,29 @@ static void ignore_others(tutti_comm *comm) {
   tutti_composition_destroy(of);
 }
 
+/* In place, only what a rank has a part in must be at one place: not block 1, though places follow from its count. */
+static void ignore_others_in_place(tutti_comm *comm) {
+  const int64_t counts[] = {1, 1}, one[] = {1};
+  int64_t offsets[] = {1, -1}, rank = tutti_comm_rank(comm);
+  float both[1] = {(float)rank};
+  tutti_block_table blocks = {.counts = counts, .out_offsets = offsets};
+  tutti_composition *of;
+  tutti_request *request = NULL;
+  CHECK(tutti_composition_create(comm, 2, &of) == TUTTI_OK && tutti_composition_stage(of, "one") == TUTTI_OK);
+  CHECK(tutti_composition_set_in_place(of, 1) == TUTTI_OK);
+  CHECK(tutti_composition_multicast(of, 0, one, 1, 0, TUTTI_IN, TUTTI_OUT) == TUTTI_OK);
+  REFUSED(tutti_composition_init(of, both, both, &blocks, TUTTI_FLOAT32, TUTTI_SUM, &request), TUTTI_ERR_ARGUMENT,
+          "in place, but block 0 is at");
+  offsets[0] = INT64_MIN;
+  REFUSED(tutti_composition_init(of, both, both, &blocks, TUTTI_FLOAT32, TUTTI_SUM, &request), TUTTI_ERR_ARGUMENT,
+          "out_offsets[0] is -9223372036854775808");
+  offsets[0] = 0;
+  CHECK(tutti_composition_init(of, both, both, &blocks, TUTTI_FLOAT32, TUTTI_SUM, &request) == TUTTI_OK);
+  CHECK(tutti_request_start(request) == TUTTI_OK && tutti_wait(&request) == TUTTI_OK && both[0] == 0);
+  tutti_request_destroy(request);
+  tutti_composition_destroy(of);
+}
+
 static void refuse(const threads_rank *at, tutti_context *context, void *argument) {
   (void)argument;
   tutti_comm *comm, *alone;
@@ -490,6 +513,7 @@ static void refuse(const threads_rank *at, tutti_context *context, void *argumen
   for (int in_place = 0; in_place < 2; in_place++)
     refuse_overlap(comm, in_place);
   ignore_others(comm);
+  ignore_others_in_place(comm);
   tutti_comm_destroy(alone);
   tutti_comm_destroy(comm);
 }
