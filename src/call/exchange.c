@@ -21,9 +21,9 @@ tutti_status tt_comm_exchange(tutti_comm *comm, const int64_t *mine, int64_t *al
   tt_call call = {.in = mine, .out = all, .count = count, .collective = TT_ALLGATHER, .type = TUTTI_INT64};
   tt_places places;
   tutti_status status = tt_call_check(comm, &call, &places);
+  comm->calls.creates = true;
   if (status == TUTTI_OK)
     status = tt_request_drain(comm);
-  comm->calls.creates = true;
   if (status == TUTTI_OK)
     status = bind(comm, &call, &places);
   if (status == TUTTI_OK)
@@ -39,9 +39,9 @@ tutti_status tt_comm_exchangev(tutti_comm *comm, const int64_t *mine, int64_t *a
   tt_bound bound;
   tt_words words = {0};
   tutti_status status = tt_call_check(comm, &call, &places);
+  comm->calls.creates = true;
   if (status == TUTTI_OK)
     status = tt_request_drain(comm);
-  comm->calls.creates = true;
   if (status == TUTTI_OK)
     status = tt_bound_make(comm, &call, &places, &words, &bound);
   if (status == TUTTI_OK)

@@ -166,6 +166,35 @@ static void test_rank_that_never_comes_to_a_communicator_is_named(void **state) 
   assert_outcome(2, TUTTI_ERR_TIMEOUT, "(the context's own time limit)");
 }
 
+/* What is outstanding on the parent comes first, and lasts no longer. */
+static void split_behind_a_call(const tutti_boot *boot, void *argument) {
+  (void)argument;
+  tutti_context *context;
+  tutti_comm *comm = join_all(boot, &context), *part = NULL;
+  tutti_request *request = NULL;
+  int64_t in = 1, out = 0;
+  context->create_timeout_ns = SECOND;
+  if (boot->rank == 1) {
+    wait_at_gate();
+  } else {
+    CHECK(tutti_allreduce_start(&in, &out, 1, TUTTI_INT64, TUTTI_SUM, comm, &request) == TUTTI_OK);
+    report(boot, tutti_comm_split(comm, 0, 0, &part));
+    CHECK(part == NULL && tutti_wait(&request) == TUTTI_ERR_TIMEOUT);
+  }
+  leave_all(context, comm);
+}
+
+static void test_rank_that_never_comes_to_a_call_before_a_split_is_named(void **state) {
+  (void)state;
+  assert_int_equal(pipe(gate), 0);
+  job started = start_job(2, split_behind_a_call, NULL);
+  assert_int_equal(waitpid(started.pid[0], NULL, 0), started.pid[0]);
+  close(gate[1]);
+  assert_int_equal(job_wait(&started), 0);
+  close(gate[0]);
+  assert_outcome(0, TUTTI_ERR_TIMEOUT, "(the context's own time limit): rank 1 has not come to it");
+}
+
 /* ---- ranks that differ ---- */
 
 typedef struct variable {
@@ -225,6 +254,7 @@ int main(void) {
       FAULT_TEST(test_boot_that_fails_is_told),
       FAULT_TEST(test_rank_that_dies_before_a_communicator_is_named),
       FAULT_TEST(test_rank_that_never_comes_to_a_communicator_is_named),
+      FAULT_TEST(test_rank_that_never_comes_to_a_call_before_a_split_is_named),
       FAULT_TEST(test_ranks_that_differ_are_named),
       FAULT_TEST(test_profiles_that_differ_are_named),
   };
