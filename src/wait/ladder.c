@@ -218,6 +218,12 @@ static int64_t sleep_after(const tutti_comm *comm, bool far, int64_t waited_ns, 
   return part < LEAST_SLEEP_NS ? 0 : part;
 }
 
+/* A sleep of that length after that long a wait, but no longer than the time limit lets it wait. */
+static int64_t within_limit(const tutti_comm *comm, const tt_waiter *waiter, int64_t waited_ns, int64_t longest_ns) {
+  int64_t limit_ns = timeout_of(comm, waiter), left_ns = limit_ns - waited_ns;
+  return limit_ns > 0 && left_ns < longest_ns ? at_least(left_ns + 1, LEAST_SLEEP_NS) : longest_ns;
+}
+
 /* When it woke; 0: nobody knows. */
 static int64_t sleep_for(const tutti_context *context, tt_progress *lets_go, int64_t longest_ns) {
   if (lets_go)
@@ -232,6 +238,7 @@ static int64_t sleep_for(const tutti_context *context, tt_progress *lets_go, int
 static int64_t sleep_at_most(tutti_comm *comm, const tt_executor *executor, tt_waiter *waiter, int64_t longest_ns,
                              int64_t now) {
   assert(longest_ns > 0);
+  longest_ns = within_limit(comm, waiter, now - waiter->began_ns, longest_ns);
   executor->ops->prepare_sleep(executor, comm->context->outstanding == 0);
   int64_t woken = sleep_for(comm->context, waiter->lets_go, longest_ns);
   if (woken - now > longest_ns + STOPPED_NS)

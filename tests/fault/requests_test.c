@@ -160,6 +160,42 @@ static void test_time_of_a_test_is_that_without_progress(void **state) {
   run_job(2, test_later_one, NULL);
 }
 
+#define LIMIT_NS 5000000
+
+static const tutti_transport_ops *usual;
+
+static void sleep_at_most(void *transport, int64_t longest_ns) {
+  CHECK(longest_ns <= LIMIT_NS + 1);
+  usual->wait(transport, longest_ns);
+}
+
+/* Rank 1 does not come. */
+static void wait_for_a_while(const tutti_boot *boot, void *argument) {
+  (void)argument;
+  tutti_context *context;
+  tutti_comm *comm = join_all(boot, &context);
+  tutti_request *request;
+  if (boot->rank == 0) {
+    CHECK(tutti_barrier_start(comm, &request) == TUTTI_OK);
+    usual = context->ops;
+    tutti_transport_ops ops = *usual;
+    ops.wait = sleep_at_most;
+    context->ops = &ops;
+    report(boot, tutti_wait_for(&request, LIMIT_NS));
+    context->ops = usual;
+    outcomes[0].calls++;
+  }
+  while (outcomes[0].calls == 0)
+    sched_yield();
+  leave_all(context, comm);
+}
+
+static void test_sleep_is_no_longer_than_the_time_limit(void **state) {
+  (void)state;
+  run_job(2, wait_for_a_while, NULL);
+  assert_outcome(0, TUTTI_ERR_TIMEOUT, "(the wait's own time limit)");
+}
+
 static void destroy_too_early(const tutti_boot *boot, void *argument) {
   (void)argument;
   tutti_context *context;
@@ -195,6 +231,7 @@ int main(void) {
       FAULT_TEST(test_blocking_call_moves_requests_of_other_communicators),
       FAULT_TEST(test_persistent_requests_start_again),
       FAULT_TEST(test_time_of_a_test_is_that_without_progress),
+      FAULT_TEST(test_sleep_is_no_longer_than_the_time_limit),
       FAULT_TEST(test_communicator_destroyed_in_a_call_is_everyones_error),
   };
   return cmocka_run_group_tests(tests, fault_setup, NULL);
