@@ -143,24 +143,9 @@ static tutti_status copy_list(tutti_composition *of, tt_ends *ends) {
   return TUTTI_OK;
 }
 
-/* Whether the family alone is a right composition. */
-static tutti_status check_family(const tutti_composition *of, const tt_family *family) {
-  tt_composition alone = of->made;
-  const tt_stage *stage = &of->made.stage[of->made.stage_count - 1];
-  alone.stage_count = 1;
-  alone.stage[0] = (tt_stage){.family_count = 1, .family = {*family}};
-  memcpy(alone.stage[0].name, stage->name, sizeof stage->name);
-  return tt_ir_check(&alone);
-}
-
 static tutti_status add(tutti_composition *of, tt_family family) {
   if (of->made.stage_count == 0)
     return tt_fail(TUTTI_ERR_ARGUMENT, "call tutti_composition_stage first");
-  tutti_status status = check_family(of, &family);
-  if (status == TUTTI_OK)
-    status = copy_list(of, &family.ends);
-  if (status != TUTTI_OK)
-    return status;
   tt_stage *stage = &of->made.stage[of->made.stage_count - 1];
   tt_stage_list *list = &of->list[of->made.stage_count - 1];
   assert(!of->frozen && stage->family_count == list->count);
@@ -168,9 +153,17 @@ static tutti_status add(tutti_composition *of, tt_family family) {
   if (!added)
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for family %d of a stage", stage->family_count);
   *added = family;
-  of->reduces |= family.primitive == TT_REDUCTION;
   stage->list = list->family;
   stage->family_count++;
+  tutti_status status = tt_ir_check_family(&of->made, stage, stage->family_count - 1);
+  if (status == TUTTI_OK)
+    status = copy_list(of, &added->ends);
+  if (status != TUTTI_OK) {
+    stage->family_count--;
+    list->count--;
+    return status;
+  }
+  of->reduces |= family.primitive == TT_REDUCTION;
   return TUTTI_OK;
 }
 

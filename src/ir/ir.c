@@ -94,7 +94,7 @@ static tutti_status check_list(const tt_ends *ends, int64_t rank_count, const ch
                               : tt_fail(TUTTI_ERR_PLAN, "stage '%s', family %d: there are no ends", stage, number);
 }
 
-static tutti_status check_family(const tt_composition *composition, const tt_stage *stage, int number) {
+tutti_status tt_ir_check_family(const tt_composition *composition, const tt_stage *stage, int number) {
   const tt_family *family = tt_ir_family(stage, number);
   if (family->count_i <= 0 || family->count_j <= 0)
     return tt_fail(TUTTI_ERR_PLAN, "stage '%s', family %d: counts %" PRId64 " x %" PRId64 " are not positive",
@@ -137,7 +137,7 @@ tutti_status tt_ir_check(const tt_composition *composition) {
       return tt_fail(TUTTI_ERR_PLAN, "stage '%s' has %d families; it may have 0 to %d", stage->name,
                      stage->family_count, stage->list ? INT32_MAX : TT_STAGE_FAMILIES);
     for (int n = 0; n < stage->family_count; n++) {
-      tutti_status status = check_family(composition, stage, n);
+      tutti_status status = tt_ir_check_family(composition, stage, n);
       if (status != TUTTI_OK)
         return status;
     }

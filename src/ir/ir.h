@@ -75,6 +75,8 @@ bool tt_ir_has_end(const tt_family *family, int64_t i, int64_t j, int64_t rank);
 int64_t tt_ir_end_count(const tt_composition *composition, const tt_family *family, int64_t i, int64_t j);
 /* Whether every rank, block and count is in its range; names the stage, family and value where not. */
 tutti_status tt_ir_check(const tt_composition *composition);
+/* The same of one family. */
+tutti_status tt_ir_check_family(const tt_composition *composition, const tt_stage *stage, int number);
 /* The text form, for people: one line a family. */
 char *tt_ir_print(const tt_composition *composition, tt_arena *arena);
 /* Equal for equal compositions, whatever they have been made from; else different but by bad luck. */

@@ -332,6 +332,7 @@ static void refuse_arguments(tutti_comm *comm) {
   REFUSED(tutti_composition_set_params(of, "ring"), TUTTI_ERR_PLAN, "have no forms");
   REFUSED(tutti_composition_set_params(of, "wheel"), TUTTI_ERR_PLAN, "wheel");
   CHECK(tutti_composition_multicast(of, 0, NULL, 0, 0, TUTTI_MID, TUTTI_OUT) == TUTTI_OK);
+  REFUSED(tutti_composition_multicast(of, 2, NULL, 0, 0, TUTTI_IN, TUTTI_OUT), TUTTI_ERR_PLAN, "family 1: a root");
   CHECK(tutti_composition_verify(of, TUTTI_SUM) == TUTTI_ERR_PLAN); /* nobody brought it there */
   int64_t counts[] = {1, 1};
   tutti_block_table blocks = {.counts = counts};
