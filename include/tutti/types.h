@@ -60,7 +60,8 @@ typedef enum tutti_op {
 
 /* A user's operator: computes out[i] = left[i] (op) right[i] for count elements. out may equal left or right. The
  * pointers are aligned as elements are: to the largest power of two, at most 64, that divides the size of an element,
- * where the user's buffers are on all ranks. Any thread that calls tutti may call it. */
+ * where the user's buffers are on all ranks. Any thread that calls tutti may call it, and tutti's own
+ * (tutti_context_progress). It must not call tutti. */
 typedef void (*tutti_reduce_function)(const void *left, const void *right, void *out, int64_t count, void *user);
 
 /* Bytes of one element; 0 for an invalid type. */
