@@ -286,8 +286,8 @@ void tt_request_start(tutti_request *request);
 void tt_request_give_back(tutti_request *request);
 /* Moves all outstanding requests of the context. */
 void tt_request_progress(tutti_context *context, bool *moved);
-/* The same; where nothing moves it looks around for them: the progress thread's. */
-void tt_request_tend(tutti_context *context, bool *moved);
+/* The same; where nothing moves it looks around for them: the progress thread's (tt_progress_move). */
+void tt_request_tend(tutti_context *context, int64_t stopped_ns, bool *moved);
 /* Whether some request of the communicator has moved since the waiter was last zero; then it is zero again. */
 bool tt_request_has_moved(const tutti_comm *comm, tt_waiter *waiter);
 /* Moves all; where the communicator's do not move, waits a little for the head of its queue. */

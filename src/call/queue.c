@@ -276,23 +276,25 @@ void tt_request_await(tutti_comm *comm, tt_waiter *waiter) {
 }
 
 /* For the call that should go on next, where it does not. Threads that wait look at their time limits themselves. */
-static bool watch(tutti_comm *comm, bool moves) {
+static bool watch(tutti_comm *comm, int64_t stopped_ns, bool moves) {
   tutti_request *head = comm->queue.head;
   if (!head || tt_request_has_moved(comm, &head->waiter))
     return false;
+  if (stopped_ns > 0)
+    tt_wait_excuse(&head->waiter, stopped_ns);
   head->waiter.timeout_ns = comm->queue.waiters > 0 ? INT64_MAX : 0;
   look_around(comm, &head->waiter, moves);
   head->waiter.timeout_ns = 0;
   return true;
 }
 
-void tt_request_tend(tutti_context *context, bool *moved) {
+void tt_request_tend(tutti_context *context, int64_t stopped_ns, bool *moved) {
   bool moves = context->machine.foreign; /* once is enough */
   tt_request_progress(context, moved);
   for (tutti_comm *comm = context->made.list; comm && context->outstanding > 0; comm = comm->next)
-    moves = !watch(comm, moves) && moves;
+    moves = !watch(comm, stopped_ns, moves) && moves;
   for (tutti_comm *side = context->running; side; side = side->side.next_running)
-    moves = !watch(side, moves) && moves;
+    moves = !watch(side, stopped_ns, moves) && moves;
   if (!*moved && context->machine.foreign)
     tt_request_progress(context, moved);
 }

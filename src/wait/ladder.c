@@ -28,10 +28,9 @@
 #define NEIGHBOURS 64 /* where more ranks share cores, nobody looks who shares whose */
 #define IDLE_NS 5000
 #define INTERRUPTED_NS 10000000
-#define STOPPED_NS 1000000000 /* nothing but that takes a rank as long to wake up */
-#define SPINS_AN_IDLE 64      /* a few microseconds */
-#define SPINS_A_MOVE 16       /* that take as long */
-#define SPINS_A_LOOK 65536    /* some milliseconds: TUTTI_SPIN may be for ever */
+#define SPINS_AN_IDLE 64   /* a few microseconds */
+#define SPINS_A_MOVE 16    /* that take as long */
+#define SPINS_A_LOOK 65536 /* some milliseconds: TUTTI_SPIN may be for ever */
 
 /* 0: none. */
 static int64_t timeout_of(const tutti_comm *comm, const tt_waiter *waiter) {
@@ -139,6 +138,11 @@ static int64_t time_of(tt_waiter *waiter) {
   return now;
 }
 
+void tt_wait_excuse(tt_waiter *waiter, int64_t stopped_ns) {
+  int64_t now = time_of(waiter), began_ns = waiter->began_ns + stopped_ns;
+  waiter->began_ns = began_ns < now ? began_ns : now; /* it may have begun since */
+}
+
 /* moves: what comes is seen only when the transport is moved. */
 static tutti_status look(tutti_comm *comm, uint64_t number, tt_waiter *waiter, bool moves, int64_t now) {
   tutti_status status = moves ? move_transport(comm, number) : move_sometimes(comm, number, now);
@@ -241,7 +245,7 @@ static int64_t sleep_at_most(tutti_comm *comm, const tt_executor *executor, tt_w
   longest_ns = within_limit(comm, waiter, now - waiter->began_ns, longest_ns);
   executor->ops->prepare_sleep(executor, comm->context->outstanding == 0);
   int64_t woken = sleep_for(comm->context, waiter->lets_go, longest_ns);
-  if (woken - now > longest_ns + STOPPED_NS)
+  if (woken - now > longest_ns + TT_STOPPED_NS)
     waiter->began_ns += woken - now - longest_ns;
   return waiter->lets_go ? tt_clock_ns() : woken;
 }

@@ -169,17 +169,20 @@ static int64_t sleep_after(int64_t slept_ns) {
   return part_ns < SLEEP_NS ? SLEEP_NS : part_ns > SLEEP_MOST_NS ? SLEEP_MOST_NS : part_ns;
 }
 
-/* Nothing has moved in the last `idle` looks; slept_ns: how long it has slept since. */
-static void pause_for(int64_t idle, bool crowded, int64_t *slept_ns) {
+/* Nothing has moved in the last `idle` looks; slept_ns: how long it has slept since. Returns how long the job was
+ * stopped meanwhile. */
+static int64_t pause_for(int64_t idle, bool crowded, int64_t *slept_ns) {
   if (idle <= SPINS + YIELDS) {
     *slept_ns = 0;
     if (idle > SPINS || (crowded && idle > 0))
       sched_yield();
-    return;
+    return 0;
   }
-  int64_t ns = sleep_after(*slept_ns);
+  int64_t ns = sleep_after(*slept_ns), began_ns = tt_clock_ns();
   nanosleep(&(struct timespec){.tv_nsec = ns}, NULL);
   *slept_ns += ns;
+  int64_t late_ns = tt_clock_ns() - began_ns - ns;
+  return late_ns > TT_STOPPED_NS ? late_ns : 0;
 }
 
 /* There is nothing to do for it now. */
@@ -196,21 +199,21 @@ static void nap(tt_progress *progress) {
 static void *move_on(void *argument) {
   tt_progress *progress = argument;
   tutti_context *context = progress->context;
-  int64_t idle = 0, slept_ns = 0;
+  int64_t idle = 0, slept_ns = 0, stopped_ns = 0;
   pthread_mutex_lock(&progress->lock);
   while (!progress->ends) {
     assert(context->outstanding >= 0);
     if (context->outstanding == 0 || progress->waiting > 0) {
       nap(progress);
-      idle = 0;
+      idle = stopped_ns = 0;
       continue;
     }
     progress->naps = 0;
     bool moved = false;
-    progress->move(context, &moved);
+    progress->move(context, stopped_ns, &moved);
     idle = moved ? 0 : idle + 1;
     pthread_mutex_unlock(&progress->lock);
-    pause_for(idle, context->machine.crowded, &slept_ns);
+    stopped_ns = pause_for(idle, context->machine.crowded, &slept_ns);
     yield_to_calls(progress);
     pthread_mutex_lock(&progress->lock);
   }

@@ -27,6 +27,11 @@ tutti_status tt_wait_look(tutti_comm *comm, uint64_t number, tt_waiter *waiter);
 /* The same for calls that nobody asks about now: beside others, or by the progress thread. Calls nothing of the
  * program's. moves: the transport, too, else only now and then. */
 tutti_status tt_wait_watch(tutti_comm *comm, uint64_t number, tt_waiter *waiter, bool moves);
+/* A sleep that lasts so much longer was no sleep alone: nothing but a stop of the job (Ctrl-Z) or of its machine takes
+ * a rank as long to wake up. */
+#define TT_STOPPED_NS 1000000000
+/* What has waited was stopped for so long, which its time limit does not count. */
+void tt_wait_excuse(tt_waiter *waiter, int64_t stopped_ns);
 /* Waits a little for ranks that have not stopped before a refused call yet. */
 tutti_status tt_wait_settle(tutti_comm *comm, uint64_t number, tt_waiter *waiter);
 
@@ -48,8 +53,8 @@ static inline bool tt_contention_expected(const tt_contention *contention, int64
 /* Whether the options ask for the thread. */
 tutti_status tt_progress_asked(bool *asked);
 /* Starts the thread. move: moves the context's requests on, and looks around for those that do not; *moved: some did.
- */
-typedef void tt_progress_move(tutti_context *context, bool *moved);
+ * stopped_ns: how long the job was stopped just before. */
+typedef void tt_progress_move(tutti_context *context, int64_t stopped_ns, bool *moved);
 tutti_status tt_progress_start(tutti_context *context, tt_progress_move *move);
 void tt_progress_stop(tutti_context *context); /* it is gone when this returns; accepts one without */
 /* There are outstanding requests now: the thread moves them in a moment, or at once. The context is held. */

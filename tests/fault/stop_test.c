@@ -6,6 +6,7 @@
 
 #include <inttypes.h>
 #include <poll.h>
+#include <sys/syscall.h>
 
 typedef struct silence {
   const char *timeout; /* TUTTI_TIMEOUT, or NULL */
@@ -184,17 +185,80 @@ static void stop_in_a_wait(const tutti_boot *boot, void *argument) {
   leave_all(context, comm);
 }
 
+static void continue_later(const job *started) {
+  assert_int_equal(waitpid(started->pid[STOPPED], NULL, WUNTRACED), started->pid[STOPPED]);
+  nanosleep(&(struct timespec){.tv_sec = 1, .tv_nsec = 200000000}, NULL); /* how long it is stopped */
+  kill(started->pid[STOPPED], SIGCONT);
+  assert_int_equal(job_wait(started), 0);
+}
+
 static void test_stop_is_no_part_of_a_time_limit(void **state) {
   (void)state;
   for (int n = 0; n < 2; n++) {
     bool threads = n;
     job started = start_job(2, stop_in_a_wait, &threads);
-    assert_int_equal(waitpid(started.pid[STOPPED], NULL, WUNTRACED), started.pid[STOPPED]);
-    nanosleep(&(struct timespec){.tv_sec = 1, .tv_nsec = 200000000}, NULL); /* how long it is stopped */
-    kill(started.pid[STOPPED], SIGCONT);
-    assert_int_equal(job_wait(&started), 0);
+    continue_later(&started);
     assert_outcome(STOPPED, TUTTI_ERR_TIMEOUT, "rank 0 has not come to it");
   }
+}
+
+static _Atomic bool stops_asleep;
+
+/* In front of the C library's, as the progress thread calls them: so that it sleeps soon where others compute, too. */
+int sched_yield(void) { return stops_asleep ? 0 : (int)syscall(SYS_sched_yield); }
+
+int nanosleep(const struct timespec *wanted, struct timespec *left) {
+  int64_t began_ns = now_ns();
+  if (atomic_exchange_explicit(&stops_asleep, false, memory_order_relaxed)) {
+    raise(SIGSTOP);
+    stopped_ns = now_ns() - began_ns;
+  }
+  return clock_nanosleep(CLOCK_MONOTONIC, 0, wanted, left) == 0 ? 0 : -1;
+}
+
+static int told[2]; /* a pipe */
+
+static void tell(void *user) {
+  (void)user;
+  CHECK(write(told[1], "x", 1) == 1);
+}
+
+/* Only the progress thread looks after the call. */
+static void stop_aside(const tutti_boot *boot, void *argument) {
+  const int *gate = argument;
+  char byte;
+  setenv("TUTTI_TIMEOUT", "1s", 1);
+  setenv("TUTTI_PROGRESS", "thread", 1);
+  tutti_context *context;
+  tutti_comm *comm = join_all(boot, &context);
+  meet_all(context);
+  if (boot->rank == STOPPED) {
+    tutti_request *request;
+    CHECK(pipe(told) == 0);
+    stops_asleep = true;
+    int64_t began_ns = now_ns();
+    CHECK(tutti_barrier_start(comm, &request) == TUTTI_OK);
+    CHECK(tutti_request_notify(request, tell, NULL) == TUTTI_OK);
+    CHECK(read(told[0], &byte, 1) == 1);
+    int64_t took_ns = now_ns() - began_ns;
+    CHECK(stopped_ns > 0 && took_ns - stopped_ns >= 950000000); /* a sleep of it may be in both */
+    report(boot, tutti_wait(&request));
+    CHECK(write(gate[1], &byte, 1) == 1);
+  } else {
+    CHECK(read(gate[0], &byte, 1) == 1);
+  }
+  leave_all(context, comm);
+}
+
+static void test_stop_is_no_part_of_a_time_limit_where_nobody_waits(void **state) {
+  (void)state;
+  int gate[2];
+  assert_int_equal(pipe(gate), 0);
+  job started = start_job(2, stop_aside, gate);
+  continue_later(&started);
+  close(gate[0]);
+  close(gate[1]);
+  assert_outcome(STOPPED, TUTTI_ERR_TIMEOUT, "rank 0 has not come to it");
 }
 
 /* Rank 2 has opened its part and waits in a call, rank 1 stops in the middle of opening, rank 0 has not begun. */
@@ -363,6 +427,7 @@ int main(void) {
       FAULT_TEST(test_silence_alone_is_no_error),
       FAULT_TEST(test_rank_stopped_at_any_moment_is_a_timeout),
       FAULT_TEST(test_stop_is_no_part_of_a_time_limit),
+      FAULT_TEST(test_stop_is_no_part_of_a_time_limit_where_nobody_waits),
       FAULT_TEST(test_rank_stopped_while_it_opens_its_part_is_named),
       FAULT_TEST(test_abort_ends_calls_of_all_ranks_with_its_reason),
       FAULT_TEST(test_what_a_rank_writes_after_an_abort_is_nobodys_result),
