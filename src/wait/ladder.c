@@ -228,7 +228,7 @@ static int64_t within_limit(const tutti_comm *comm, const tt_waiter *waiter, int
   return limit_ns > 0 && left_ns < longest_ns ? at_least(left_ns + 1, LEAST_SLEEP_NS) : longest_ns;
 }
 
-/* When it woke; 0: nobody knows. */
+/* When it woke. */
 static int64_t sleep_for(const tutti_context *context, tt_progress *lets_go, int64_t longest_ns) {
   if (lets_go)
     return tt_progress_sleep(lets_go, longest_ns);

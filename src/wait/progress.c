@@ -138,7 +138,7 @@ static int64_t sleep_in_transport(tt_progress *progress, int64_t longest_ns) {
 
 int64_t tt_progress_sleep(tt_progress *progress, int64_t longest_ns) {
   const tutti_context *context = progress->context;
-  int64_t woken = 0;
+  int64_t woken = 0; /* as soon as it has the context again */
   tt_progress_end_wait(progress);
   if (progress->depth > 1) /* within another call, which keeps the context */
     nanosleep(&(struct timespec){.tv_nsec = longest_ns < BESIDE_NS ? longest_ns : BESIDE_NS}, NULL);
@@ -147,7 +147,7 @@ int64_t tt_progress_sleep(tt_progress *progress, int64_t longest_ns) {
   else
     sleep_beside(progress, longest_ns);
   tt_progress_begin_wait(progress);
-  return woken;
+  return woken > 0 ? woken : tt_clock_ns();
 }
 
 int64_t tt_progress_shortened(const tt_progress *progress, int64_t longest_ns) {

@@ -70,7 +70,8 @@ void tt_progress_end_wait(tt_progress *progress);
 void tt_progress_give_way(tt_progress *progress);
 /* Sleeps, in the transport's wait where no other thread does so already, until something comes, some request is
  * complete, or that time is over. Meanwhile others have the context, and the progress thread moves requests. Returns
- * when it woke in the transport's wait, before it had the context again; 0: it was not there. */
+ * when it woke: in the transport's wait, before it had the context again. Elsewhere that is not known, so that a thread
+ * which keeps the context for seconds is taken for a stop. */
 int64_t tt_progress_sleep(tt_progress *progress, int64_t longest_ns);
 /* How long a thread that keeps the context may sleep in the transport's wait: its bell may wake another one there. */
 int64_t tt_progress_shortened(const tt_progress *progress, int64_t longest_ns);

@@ -4,6 +4,7 @@
 #include "fault/fault.h"
 #include "transport/shm/self.h"
 
+#include <dlfcn.h>
 #include <inttypes.h>
 #include <poll.h>
 #include <sys/syscall.h>
@@ -151,27 +152,47 @@ static void test_rank_stopped_at_any_moment_is_a_timeout(void **state) {
 static const tutti_transport_ops *usual;
 static int64_t stopped_ns; /* 0: not yet */
 
-static void stop_once(void *transport, int64_t longest_ns) {
+static void stop_once(void) {
   int64_t began_ns = now_ns();
-  if (stopped_ns == 0) {
-    raise(SIGSTOP);
-    stopped_ns = now_ns() - began_ns;
-  }
+  if (stopped_ns > 0)
+    return;
+  raise(SIGSTOP);
+  stopped_ns = now_ns() - began_ns;
+}
+
+static void stop_and_wait(void *transport, int64_t longest_ns) {
+  stop_once();
   usual->wait(transport, longest_ns);
 }
 
+static _Thread_local bool stops_beside;
+
+/* In front of the C library's. */
+int pthread_cond_timedwait(pthread_cond_t *cond, pthread_mutex_t *lock, const struct timespec *until) {
+  int (*next)(pthread_cond_t *, pthread_mutex_t *, const struct timespec *);
+  void *symbol = dlsym(RTLD_NEXT, "pthread_cond_timedwait");
+  memcpy(&next, &symbol, sizeof next);
+  if (stops_beside)
+    stop_once();
+  return next(cond, lock, until);
+}
+
+typedef enum sleeper { ALONE, IN_TRANSPORT, BESIDE, SLEEPERS } sleeper;
+
 static void stop_in_a_wait(const tutti_boot *boot, void *argument) {
-  const bool *threads = argument;
+  const sleeper *of = argument;
   setenv("TUTTI_TIMEOUT", "300ms", 1);
-  setenv("TUTTI_PROGRESS", *threads ? "thread" : "", 1);
+  setenv("TUTTI_PROGRESS", *of == ALONE ? "" : "thread", 1);
   tutti_context *context;
   tutti_comm *comm = join_all(boot, &context);
   meet_all(context);
   if (boot->rank == STOPPED) {
     usual = context->ops;
     tutti_transport_ops stops = *usual;
-    stops.wait = stop_once;
+    stops.wait = stop_and_wait;
     context->ops = &stops;
+    stops_beside = *of == BESIDE;
+    context->machine.waits_beside = context->machine.waits_beside && !stops_beside;
     int64_t began_ns = now_ns();
     tutti_status status = tutti_barrier(comm);
     int64_t took_ns = now_ns() - began_ns;
@@ -194,9 +215,8 @@ static void continue_later(const job *started) {
 
 static void test_stop_is_no_part_of_a_time_limit(void **state) {
   (void)state;
-  for (int n = 0; n < 2; n++) {
-    bool threads = n;
-    job started = start_job(2, stop_in_a_wait, &threads);
+  for (sleeper of = ALONE; of < SLEEPERS; of++) {
+    job started = start_job(2, stop_in_a_wait, &of);
     continue_later(&started);
     assert_outcome(STOPPED, TUTTI_ERR_TIMEOUT, "rank 0 has not come to it");
   }
@@ -208,11 +228,8 @@ static _Atomic bool stops_asleep;
 int sched_yield(void) { return stops_asleep ? 0 : (int)syscall(SYS_sched_yield); }
 
 int nanosleep(const struct timespec *wanted, struct timespec *left) {
-  int64_t began_ns = now_ns();
-  if (atomic_exchange_explicit(&stops_asleep, false, memory_order_relaxed)) {
-    raise(SIGSTOP);
-    stopped_ns = now_ns() - began_ns;
-  }
+  if (atomic_exchange_explicit(&stops_asleep, false, memory_order_relaxed))
+    stop_once();
   return clock_nanosleep(CLOCK_MONOTONIC, 0, wanted, left) == 0 ? 0 : -1;
 }
 
