@@ -119,6 +119,13 @@ void tt_tcp_peer_say_on(tt_tcp_pipes *pipes, tt_tcp_peer *peer, tt_tcp_connectio
     tt_tcp_peer_retire(pipes, peer, connection, fate);
 }
 
+void tt_tcp_peer_say_again(tt_tcp_pipes *pipes, tt_tcp_peer *peer, tt_tcp_connection *connection) {
+  if (connection->acks.begin < connection->acks.end || connection->full)
+    return;
+  add_had(pipes, peer, connection);
+  tt_tcp_peer_say_on(pipes, peer, connection);
+}
+
 void tt_tcp_peer_say(tt_tcp_pipes *pipes, tt_tcp_peer *peer) {
   tt_tcp_connection *connection = peer->back;
   if (!connection)

@@ -127,6 +127,20 @@ tt_tcp_fate tt_tcp_connection_say(tt_tcp_connection *connection) {
   return fate;
 }
 
+/* The head of the last packet again, without data: it has come before. Not counted as moved. */
+tt_tcp_fate tt_tcp_connection_nudge(tt_tcp_connection *connection) {
+  assert(connection->called);
+  if (connection->full || connection->part > 0 || !connection->sent.last)
+    return TT_TCP_GOES;
+  tt_streams_head head = connection->sent.last->head;
+  head.bytes = 0;
+  ssize_t bytes = send(connection->fd, &head, sizeof head, MSG_NOSIGNAL | MSG_DONTWAIT);
+  if (bytes < 0)
+    return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR ? TT_TCP_GOES : fate_of(connection, errno);
+  connection->why = bytes < (ssize_t)sizeof head ? "a head went in part" : NULL;
+  return connection->why ? TT_TCP_BROKEN : TT_TCP_GOES;
+}
+
 /* ---- alive? ---- */
 
 size_t tt_tcp_connection_in_flight(const tt_tcp_connection *connection) {

@@ -29,6 +29,11 @@ typedef struct tt_tcp_connection {
   int error;                  /* that number */
   uint64_t moved, told_moved; /* bytes, both ways; those already counted for its rail */
   uint64_t received;          /* of `moved` */
+  struct tt_tcp_tail {        /* at the last look (tail.c) */
+    uint64_t sent;            /* of `moved` */
+    size_t in_flight;
+    int nudges; /* since something has moved */
+  } tail;
   /* out */
   tt_streams_queue sent; /* whole, and not acknowledged; but for the last one's bytes from `part` on */
   size_t part;           /* 0: the last one is whole, too */
@@ -69,6 +74,8 @@ tt_tcp_fate tt_tcp_connection_say(tt_tcp_connection *connection);
 tt_tcp_fate tt_tcp_connection_read(tt_tcp_connection *connection, size_t most, unsigned char *scratch,
                                    const tt_tcp_reader *reader);
 
+/* Sends something that the other end skips, so that its system tells what it lacks of what was sent before. */
+tt_tcp_fate tt_tcp_connection_nudge(tt_tcp_connection *connection);
 /* Bytes that the other machine has not acknowledged. */
 size_t tt_tcp_connection_in_flight(const tt_tcp_connection *connection);
 /* Whether the other machine has not answered for long, though it was asked again and again. A process that is stopped

@@ -1,4 +1,4 @@
-/* transport/tcp/peer.h - what the pipes know of each peer; inside pipe.c, peer.c, back.c and reach.c only. */
+/* transport/tcp/peer.h - what the pipes know of each peer; inside pipe.c, peer.c, back.c, tail.c and reach.c only. */
 #ifndef TT_TRANSPORT_TCP_PEER_H
 #define TT_TRANSPORT_TCP_PEER_H
 
@@ -98,11 +98,18 @@ void tt_tcp_peer_read(tt_tcp_pipes *pipes, tt_tcp_peer *peer, tt_tcp_connection 
 /* Acks on the way back, at once; on that connection: what waits there. */
 void tt_tcp_peer_say(tt_tcp_pipes *pipes, tt_tcp_peer *peer);
 void tt_tcp_peer_say_on(tt_tcp_pipes *pipes, tt_tcp_peer *peer, tt_tcp_connection *connection);
+/* What was said last, again, where nothing else waits there. */
+void tt_tcp_peer_say_again(tt_tcp_pipes *pipes, tt_tcp_peer *peer, tt_tcp_connection *connection);
 void tt_tcp_peer_say_goodbye(tt_tcp_pipes *pipes, tt_tcp_peer *peer);
 /* Does what follows from what has come or has happened. */
 void tt_tcp_peer_settle(tt_tcp_pipes *pipes, tt_tcp_peer *peer);
 /* What can still be read of a connection that can not be written to any more. */
 void tt_tcp_peer_drain(tt_tcp_pipes *pipes, tt_tcp_connection *connection, bool ended);
+
+/* ---- tail.c: what was lost at the end ---- */
+
+/* Nudges connections of the peer on which something is stuck since the last look. */
+void tt_tcp_peer_look_at_tails(tt_tcp_pipes *pipes, tt_tcp_peer *peer);
 
 /* ---- reach.c: calls, and who is dead ---- */
 

@@ -340,6 +340,7 @@ static void look_at_peer(tt_tcp_pipes *pipes, tt_tcp_peer *peer, bool look_at_co
   }
   if (peer->state == TT_TCP_ALIVE && is_dead(pipes, peer, now_ns))
     die(pipes, peer);
+  tt_tcp_peer_look_at_tails(pipes, peer);
   tt_tcp_reach(pipes, peer, now_ns);
   tt_tcp_peer_settle(pipes, peer);
 }

@@ -132,6 +132,50 @@ static void test_packets_in_pieces_of_any_size_come_whole(void **state) {
   free(wire);
 }
 
+static tt_tcp_fate begin_new(void *user, tt_tcp_connection *connection, const tt_streams_head *head,
+                             tt_streams_packet **packet) {
+  side *at = user;
+  (void)connection;
+  if (head->packet > at->packets)
+    *packet = tt_streams_pool_get(&at->pool, head->bytes);
+  return TT_TCP_GOES;
+}
+
+static void ignore(void *user, const tt_streams_packet *packet) {
+  (void)user;
+  (void)packet;
+}
+
+/* As many as there may be, behind packets of any length, whole ones and those of which a part is still to go. */
+static void test_nudges_are_skipped(void **state) {
+  (void)state;
+  side *from = open_side(true), *to = open_side(false);
+  close(to->connection->fd);
+  to->connection->fd = from->fd;
+  to->reader.begin = begin_new;
+  tt_streams_queue queue = {NULL, NULL};
+  for (uint64_t n = 1; n <= 200; n++) {
+    tt_streams_packet *packet = tt_streams_pool_get(&from->pool, n % 7 ? n : MOST);
+    assert_non_null(packet);
+    packet->head = head_of(n, n % 7 ? n : MOST);
+    tt_streams_packet_seal(packet, n);
+    tt_streams_queue_add(&queue, packet);
+    for (int turn = 0; turn < 3; turn++) {
+      assert_int_equal(tt_tcp_connection_send(from->connection, &queue, SIZE_MAX, ignore, NULL), TT_TCP_GOES);
+      assert_int_equal(tt_tcp_connection_nudge(from->connection), TT_TCP_GOES);
+      from->connection->full = false;
+      if (n % 20 == 0)
+        assert_int_equal(tt_tcp_connection_read(to->connection, SIZE_MAX, to->scratch, &to->reader), TT_TCP_GOES);
+    }
+  }
+  assert_true(!queue.first && from->connection->part == 0);
+  assert_int_equal(tt_tcp_connection_read(to->connection, SIZE_MAX, to->scratch, &to->reader), TT_TCP_GOES);
+  assert_int_equal(to->packets, 200);
+  from->fd = dup(to->connection->fd);
+  close_side(to);
+  close_side(from);
+}
+
 static void test_acks_in_pieces_of_any_size_come_whole(void **state) {
   (void)state;
   side *at = open_side(true);
@@ -206,6 +250,7 @@ static void test_random_changes_do_no_harm(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_packets_in_pieces_of_any_size_come_whole),
+      cmocka_unit_test(test_nudges_are_skipped),
       cmocka_unit_test(test_acks_in_pieces_of_any_size_come_whole),
       cmocka_unit_test(test_a_head_that_is_wrong_ends_the_connection),
       cmocka_unit_test(test_random_changes_do_no_harm),

@@ -18,7 +18,7 @@
 #include <time.h>
 
 #define FLUSH_NS INT64_C(5000000000)
-#define WAIT_NS INT64_C(50000000) /* the longest: connections are looked after in between */
+#define WAIT_NS INT64_C(20000000) /* the longest: connections are looked after in between */
 
 enum { ADDRESS_BYTES = 16, TEXT_BYTES = 256 };
 
