@@ -16,6 +16,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+enum { LOOKS = 20 }; /* for threads that are ending */
+
 bool tt_heap_is_alone(void) {
   struct stat threads;
   return stat("/proc/self/task", &threads) == 0 && threads.st_nlink == 3;
@@ -186,6 +188,10 @@ static size_t count_shared(bool *orphaned) {
 static bool can_freeze(void) {
   bool orphaned = false, data = tt_heap_is_limited(RLIMIT_DATA);
   size_t bytes = tt_heap.bytes > 0 ? count_shared(&orphaned) : 0;
+  for (int n = 0; orphaned && n < LOOKS; n++) { /* a thread that has been joined may be listed for a moment */
+    usleep(1000);
+    bytes = count_shared(&orphaned);
+  }
   if (bytes == 0)
     return true;
   if (tt_heap_is_limited(RLIMIT_AS) && !data && tt_heap_file_is_ours())
