@@ -59,7 +59,8 @@ endfunction()
 
 # Start first, so that nobody waits for them.
 set(long_tests property/execute python/torch python/torch_launch python/torch_examples python/jobs python/joined python/types
-    conformance/large conformance/counts mutants/mutants mutants/bound transport/tcp/fault)
+    conformance/large conformance/counts mutants/mutants mutants/bound transport/tcp/fault exec/engine transport/between
+    transport/shm/process api/threads property/claim conformance/api conformance/outstanding)
 
 file(GLOB_RECURSE c_tests RELATIVE ${CMAKE_SOURCE_DIR} CONFIGURE_DEPENDS src/*_test.c tests/*_test.c)
 if(NOT svm)
