@@ -130,6 +130,8 @@ tt_tcp_fate tt_tcp_connection_say(tt_tcp_connection *connection) {
 /* The head of the last packet again, without data: it has come before. Not counted as moved. */
 tt_tcp_fate tt_tcp_connection_nudge(tt_tcp_connection *connection) {
   assert(connection->called);
+  const int on = 1; /* it is on: to say so again pushes what waits for that time (tail.c) */
+  (void)setsockopt(connection->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   if (connection->full || connection->part > 0 || !connection->sent.last)
     return TT_TCP_GOES;
   tt_streams_head head = connection->sent.last->head;

@@ -1,8 +1,9 @@
 /* transport/tcp/tail.c - what was lost with nothing behind it.
  *
  * A system tells what it lacks as soon as something comes behind that. Behind the last segment nothing comes: then the
- * sender's system asks by itself, mostly after 0.2 s. Switches lose what many send to one at once, so an all-to-all of
- * 20 ms took 220. Where bytes are under way and nothing has moved between two looks, a nudge is put behind them. */
+ * sender's system asks by itself, mostly after 0.2 s. It waits as long where its own queue has dropped a segment while
+ * nothing else was under way. Many that send to one at once, as in an all-to-all, meet both: 20 ms became 220. Where
+ * bytes are under way and nothing has moved between two looks, what waits is pushed, and a nudge is put behind it. */
 #include "transport/tcp/peer.h"
 
 enum { NUDGES = 3 }; /* what is stuck for longer has another reason */
