@@ -140,18 +140,18 @@ static bool make_lanes(tt_plan *plan, const tt_sequence *in, uint32_t *lane_of) 
 
 /* Both ends see the same messages: what has one round, one peer and one tie. */
 static void mark_messages(const tt_plan *plan, const tt_lane *lane, const uint32_t *tie) {
-  tt_step *before = NULL;
-  for (uint32_t n = lane->first_step; n < lane->first_step + lane->step_count && lane->role != TT_ROLE_LOCAL; n++) {
+  if (lane->role == TT_ROLE_LOCAL)
+    return;
+  uint32_t end = lane->first_step + lane->step_count;
+  for (uint32_t n = lane->first_step; n < end; n++) {
     tt_step *step = &plan->step[n];
-    if (!before || before->time != step->time || before->peer != step->peer || tie[before - plan->step] != tie[n]) {
-      step->flags |= TT_STEP_FIRST;
-      if (before)
-        before->flags |= TT_STEP_LAST;
-    }
-    before = step;
+    if (n > lane->first_step && step[-1].time == step->time && step[-1].peer == step->peer && tie[n - 1] == tie[n])
+      continue;
+    step->flags |= TT_STEP_FIRST;
+    if (n > lane->first_step)
+      step[-1].flags |= TT_STEP_LAST;
   }
-  if (before)
-    before->flags |= TT_STEP_LAST;
+  plan->step[end - 1].flags |= TT_STEP_LAST;
 }
 
 /* ---- readers of published lanes ---- */
