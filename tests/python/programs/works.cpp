@@ -248,8 +248,10 @@ void pass_messages(Calls &calls) {
   }
 }
 
-// The head of a message comes, and its sender stalls: whoever receives it gives it up at the time limit.
+// The head of a message comes, and its sender stalls: whoever receives it gives it up at the time limit. Not before all
+// ranks have the messages that they receive from anywhere: such a receive would take the head.
 void stall(Calls &calls) {
+  wait(calls.sum(tensor_of(1)));
   WithoutGil without;
   auto tensor = tensor_of(0);
   int64_t head[3] = {calls.comm->number, 0, int64_t(tensor->size() * sizeof(float))};
