@@ -82,7 +82,7 @@ static void sample(tt_contention *contention, int64_t window, int64_t now) {
 }
 
 /* A core has come back late. One rank looks for all of this machine. */
-static void compare_use(tt_contention *contention, int64_t now) {
+void tt_contention_late(tt_contention *contention, int64_t now) {
   tt_contention_news *news = contention->news;
   int64_t least = contention->process_count * WINDOW_A_PROCESS_NS;
   least = least > WINDOW_NS ? least : WINDOW_NS;
@@ -107,5 +107,5 @@ void tt_contention_yield(tt_contention *contention) {
   if (now - began < GONE_NS)
     return;
   contention->yields = 0; /* the next one is measured, too */
-  compare_use(contention, now);
+  tt_contention_late(contention, now);
 }

@@ -3,9 +3,11 @@
  * It takes the context for one look at all requests and lets go of it again; a call of the program that waits for the
  * context gets it first. It naps, and after some time sleeps, while nothing is outstanding, and while a thread of the
  * program waits for a request, since that moves all of them. While nothing moves it goes down a ladder of its own:
- * spin, yield, sleep for a part of what it has slept, up to a millisecond: a long wait takes 1 to 2 % of a core, and
- * its end is seen 3 % late. It does not use the rank's doorbell, which belongs to the program's calls: to the first
- * that sleeps; others sleep until it wakes or a request is complete. */
+ * spin, yield, sleep for a part of what it has slept, up to a millisecond: a long wait takes 1 to 2 % of a core. Beside
+ * programs that compute it does not yield (contention.c).
+ *
+ * The rank's doorbell wakes the first that sleeps, this thread or one of the program's, for a millisecond at most where
+ * both do; other threads of the program sleep until that one wakes or a request is complete. */
 #include "wait/wait.h"
 
 #include <assert.h>
@@ -22,7 +24,9 @@
 #define YIELDS 4000
 #define SLEEP_NS 50000
 #define SLEEP_MOST_NS 1000000
-#define SLEEP_PART 32 /* of all that it has slept since something moved */
+#define SLEEP_PART 32   /* of all that it has slept since something moved */
+#define GONE_NS 1000000 /* a core */
+#define SPIN_NS 30000   /* before it sleeps where it does not yield: another rank's part of a slice */
 #define NAP_NS 200000
 #define NAPS 50
 #define YIELDS_TO_CALLS 64 /* a call may last */
@@ -36,6 +40,8 @@ struct tt_progress {
   pthread_cond_t posted;
   pthread_cond_t finished; /* some request is, or nobody sleeps in the transport's wait */
   bool sleeps;             /* a thread of the program, there; under the lock, as the others */
+  _Atomic bool rests;      /* the thread, there; set under the lock, and no longer true before it waits for that */
+  int64_t idle_ns;         /* since when nothing has moved; the thread's */
   int beside;              /* threads of the program that sleep on `finished`, */
   uint64_t calls;          /* and how often they were called: then they are in `wanted` */
   _Atomic int wanted;      /* threads of the program that wait for the lock: a hint, relaxed */
@@ -136,13 +142,18 @@ static int64_t sleep_in_transport(tt_progress *progress, int64_t longest_ns) {
   return woken;
 }
 
+/* Somebody sleeps in the transport's wait. */
+static bool is_taken(const tt_progress *progress) {
+  return progress->sleeps || atomic_load_explicit(&progress->rests, memory_order_relaxed); /* a hint */
+}
+
 int64_t tt_progress_sleep(tt_progress *progress, int64_t longest_ns) {
   const tutti_context *context = progress->context;
   int64_t woken = 0; /* as soon as it has the context again */
   tt_progress_end_wait(progress);
   if (progress->depth > 1) /* within another call, which keeps the context */
     nanosleep(&(struct timespec){.tv_nsec = longest_ns < BESIDE_NS ? longest_ns : BESIDE_NS}, NULL);
-  else if (context->machine.waits_beside && !progress->sleeps)
+  else if (context->machine.waits_beside && !is_taken(progress))
     woken = sleep_in_transport(progress, longest_ns);
   else
     sleep_beside(progress, longest_ns);
@@ -151,7 +162,7 @@ int64_t tt_progress_sleep(tt_progress *progress, int64_t longest_ns) {
 }
 
 int64_t tt_progress_shortened(const tt_progress *progress, int64_t longest_ns) {
-  return progress && progress->sleeps && longest_ns > BESIDE_NS ? BESIDE_NS : longest_ns;
+  return progress && is_taken(progress) && longest_ns > BESIDE_NS ? BESIDE_NS : longest_ns;
 }
 
 void tt_progress_finished(tt_progress *progress) {
@@ -169,19 +180,56 @@ static int64_t sleep_after(int64_t slept_ns) {
   return part_ns < SLEEP_NS ? SLEEP_NS : part_ns > SLEEP_MOST_NS ? SLEEP_MOST_NS : part_ns;
 }
 
-/* Nothing has moved in the last `idle` looks; slept_ns: how long it has slept since. Returns how long the job was
- * stopped meanwhile. */
-static int64_t pause_for(int64_t idle, bool crowded, int64_t *slept_ns) {
-  if (idle <= SPINS + YIELDS) {
-    *slept_ns = 0;
-    if (idle > SPINS || (crowded && idle > 0))
-      sched_yield();
-    return 0;
-  }
-  int64_t ns = sleep_after(*slept_ns), began_ns = tt_clock_ns();
-  nanosleep(&(struct timespec){.tv_nsec = ns}, NULL);
-  *slept_ns += ns;
-  int64_t late_ns = tt_clock_ns() - began_ns - ns;
+static void yield(tutti_context *context, int64_t now) {
+  sched_yield();
+  int64_t back_ns = tt_clock_ns();
+  if (back_ns - now > GONE_NS && !context->machine.foreign)
+    tt_contention_late(&context->contention, back_ns);
+}
+
+/* Until something comes, where the transport can tell. Returns how much longer it was. */
+static int64_t rest(tt_progress *progress, int64_t ns, int64_t now) {
+  const tutti_context *context = progress->context;
+  if (atomic_load_explicit(&progress->rests, memory_order_relaxed))
+    context->ops->wait(context->transport, ns);
+  else
+    nanosleep(&(struct timespec){.tv_nsec = ns}, NULL);
+  atomic_store_explicit(&progress->rests, false, memory_order_relaxed); /* a hint; pairs with is_taken */
+  return tt_clock_ns() - now - ns;
+}
+
+/* What the thread does after so many looks at which nothing moved. */
+typedef enum step { SPIN, YIELD, SLEEP } step;
+
+static step step_after(tt_progress *progress, int64_t idle, int64_t now) {
+  const tutti_context *context = progress->context;
+  if (idle <= 1)
+    progress->idle_ns = now;
+  if (!context->machine.foreign && tt_contention_expected(&context->contention, now))
+    return now - progress->idle_ns > SPIN_NS ? SLEEP : SPIN;
+  if (idle > SPINS + YIELDS)
+    return SLEEP;
+  return idle > SPINS || (context->machine.crowded && idle > 0) ? YIELD : SPIN;
+}
+
+/* slept_ns: how long it has slept since something moved. Others have the context meanwhile. Returns how long the job
+ * was stopped. */
+static int64_t pause_for(tt_progress *progress, int64_t idle, int64_t *slept_ns) {
+  tutti_context *context = progress->context;
+  int64_t now = tt_clock_ns(), ns = sleep_after(*slept_ns), late_ns = 0;
+  step next = step_after(progress, idle, now);
+  bool rests = next == SLEEP && context->machine.waits_beside && context->ops->wait && !progress->sleeps;
+  atomic_store_explicit(&progress->rests, rests, memory_order_relaxed);
+  pthread_mutex_unlock(&progress->lock);
+  if (next == SLEEP)
+    late_ns = rest(progress, ns, now);
+  if (next == YIELD)
+    yield(context, now);
+  *slept_ns = next == SLEEP ? *slept_ns + ns : 0;
+  yield_to_calls(progress);
+  pthread_mutex_lock(&progress->lock);
+  if (rests)
+    call_those_beside(progress);
   return late_ns > TT_STOPPED_NS ? late_ns : 0;
 }
 
@@ -212,10 +260,7 @@ static void *move_on(void *argument) {
     bool moved = false;
     progress->move(context, stopped_ns, &moved);
     idle = moved ? 0 : idle + 1;
-    pthread_mutex_unlock(&progress->lock);
-    stopped_ns = pause_for(idle, context->machine.crowded, &slept_ns);
-    yield_to_calls(progress);
-    pthread_mutex_lock(&progress->lock);
+    stopped_ns = pause_for(progress, idle, &slept_ns);
   }
   pthread_mutex_unlock(&progress->lock);
   return NULL;

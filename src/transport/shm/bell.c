@@ -6,6 +6,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <limits.h>
 #include <linux/futex.h>
 #include <linux/membarrier.h>
 #include <poll.h>
@@ -108,7 +109,7 @@ void tt_shm_ring_bell(tt_shm_rank *rank, int bell) {
   if (how != TT_SHM_BELL_FUTEX)
     return;
   atomic_fetch_add_explicit(&rank->doorbell, 1, memory_order_release);
-  syscall(SYS_futex, &rank->doorbell, FUTEX_WAKE, 1, NULL, NULL, 0);
+  syscall(SYS_futex, &rank->doorbell, FUTEX_WAKE, INT_MAX, NULL, NULL, 0); /* threads */
 }
 
 void tt_shm_wake_rank(void *self, int64_t peer) {
