@@ -16,6 +16,17 @@ void *__libc_realloc(void *memory, size_t bytes);
 void *__libc_memalign(size_t align, size_t bytes);
 void __libc_free(void *memory);
 
+/* A sanitizer's, which also allocates in what it stands in front of, such as strdup. */
+static struct {
+  void *(*malloc)(size_t bytes);
+  void *(*calloc)(size_t count, size_t bytes);
+  void *(*realloc)(void *memory, size_t bytes);
+  void *(*memalign)(size_t align, size_t bytes);
+  void (*free)(void *memory);
+} sanitizer;
+
+static enum { UNKNOWN, SEARCHED, LIBC, SANITIZER } behind;
+
 EXPORTED void *malloc(size_t bytes);
 EXPORTED void *calloc(size_t count, size_t bytes);
 EXPORTED void *realloc(void *memory, size_t bytes);
@@ -40,6 +51,51 @@ OWN(aligned_alloc);
 OWN(malloc_usable_size);
 
 static size_t (*usable_size)(void *memory); /* the C library's; set before there are blocks */
+
+/* ---- what is behind the heap ---- */
+
+static void find_sanitizer(void) {
+  static const char *const name[] = {"malloc", "calloc", "realloc", "memalign", "free"};
+  void *found[sizeof name / sizeof *name];
+  behind = SEARCHED; /* what the search allocates is the C library's */
+  for (size_t n = 0; n < sizeof name / sizeof *name; n++)
+    found[n] = dlsym(RTLD_NEXT, name[n]);
+  memcpy(&sanitizer, found, sizeof sanitizer);
+  behind = SANITIZER;
+}
+
+/* From the first call on, before there are threads. */
+static inline bool is_sanitized(void) {
+  if (__builtin_expect(behind == UNKNOWN, 0)) {
+    behind = LIBC;
+    if (tt_heap_has_sanitizer())
+      find_sanitizer();
+  }
+  return __builtin_expect(behind == SANITIZER, 0);
+}
+
+static void *behind_malloc(size_t bytes) { return is_sanitized() ? sanitizer.malloc(bytes) : __libc_malloc(bytes); }
+
+static void *behind_calloc(size_t count, size_t bytes) {
+  return is_sanitized() ? sanitizer.calloc(count, bytes) : __libc_calloc(count, bytes);
+}
+
+static void *behind_realloc(void *memory, size_t bytes) {
+  return is_sanitized() ? sanitizer.realloc(memory, bytes) : __libc_realloc(memory, bytes);
+}
+
+static void *behind_memalign(size_t align, size_t bytes) {
+  return is_sanitized() ? sanitizer.memalign(align, bytes) : __libc_memalign(align, bytes);
+}
+
+static void behind_free(void *memory) {
+  if (is_sanitized())
+    sanitizer.free(memory);
+  else
+    __libc_free(memory);
+}
+
+/* ---- whose the names are ---- */
 
 /* What would be called by that name without the heap; NULL where that is no function of the C library. */
 static void *find_behind(const char *name) {
@@ -112,6 +168,8 @@ bool tt_heap_is_malloc(void) {
   return first && found && find_behind("malloc") && find_behind("free");
 }
 
+/* ---- the names ---- */
+
 static size_t room_of(void *memory) {
   if (tt_heap_has(memory))
     return tt_heap_room(memory);
@@ -126,24 +184,24 @@ static inline bool is_large(size_t bytes) { return bytes >= tt_heap.threshold &&
 
 static void *aligned(size_t align, size_t bytes) {
   void *memory = is_large(bytes) ? tt_heap_take(bytes, align, false) : NULL;
-  return memory ? memory : __libc_memalign(align, bytes);
+  return memory ? memory : behind_memalign(align, bytes);
 }
 
 void *malloc(size_t bytes) {
   void *memory = is_large(bytes) ? tt_heap_take(bytes, 1, false) : NULL;
-  return memory ? memory : __libc_malloc(bytes);
+  return memory ? memory : behind_malloc(bytes);
 }
 
 void *calloc(size_t count, size_t bytes) {
   size_t all;
   bool large = !__builtin_mul_overflow(count, bytes, &all) && is_large(all);
   void *memory = large ? tt_heap_take(all, 1, true) : NULL;
-  return memory ? memory : __libc_calloc(count, bytes);
+  return memory ? memory : behind_calloc(count, bytes);
 }
 
 void free(void *memory) {
   if (!tt_heap_has(memory)) {
-    __libc_free(memory);
+    behind_free(memory);
     return;
   }
   int error = errno;
@@ -165,7 +223,7 @@ void *realloc(void *memory, size_t bytes) {
     return own_malloc(bytes);
   if (!tt_heap_has(memory)) {
     bool grows = is_large(bytes) && room_of(memory) < tt_heap.threshold;
-    return grows ? move(memory, room_of(memory), bytes) : __libc_realloc(memory, bytes);
+    return grows ? move(memory, room_of(memory), bytes) : behind_realloc(memory, bytes);
   }
   if (bytes == 0) {
     own_free(memory);
@@ -190,7 +248,7 @@ int posix_memalign(void **memory, size_t align, size_t bytes) {
 }
 
 void *memalign(size_t align, size_t bytes) {
-  return is_power(align) ? aligned(align, bytes) : __libc_memalign(align, bytes);
+  return is_power(align) ? aligned(align, bytes) : behind_memalign(align, bytes);
 }
 
 void *aligned_alloc(size_t align, size_t bytes) { return own_memalign(align, bytes); }
@@ -199,7 +257,7 @@ void *valloc(size_t bytes) { return aligned((size_t)getpagesize(), bytes); }
 
 void *pvalloc(size_t bytes) {
   size_t page = (size_t)getpagesize();
-  return bytes > SIZE_MAX - page ? __libc_memalign(page, bytes) : aligned(page, (bytes + page - 1) / page * page);
+  return bytes > SIZE_MAX - page ? behind_memalign(page, bytes) : aligned(page, (bytes + page - 1) / page * page);
 }
 
 size_t malloc_usable_size(void *memory) { return memory ? room_of(memory) : 0; }
