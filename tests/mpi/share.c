@@ -125,7 +125,7 @@ static int segments(void) {
   int count = 0;
   FILE *maps = fopen("/proc/self/maps", "r");
   while (fgets(line, sizeof line, maps)) {
-    if (!strstr(line, "/memfd:tutti") || sscanf(line, "%*s %*s %*s %*s %99s", one) != 1 || strcmp(one, last) == 0)
+    if (!strstr(line, "/memfd:tutti ") || sscanf(line, "%*s %*s %*s %*s %99s", one) != 1 || strcmp(one, last) == 0)
       continue;
     strcpy(last, one);
     count++;
