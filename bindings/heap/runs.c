@@ -7,6 +7,7 @@
 
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/single_threaded.h>
 #include <unistd.h>
 
 #define KEPT_BYTES ((size_t)256 << 20)
@@ -211,16 +212,31 @@ static uint32_t take(size_t bytes, uint32_t align, bool *dirty) {
 }
 
 /* ---- the spare one: the short private block that was freed last, live still. A loop that needs one gets it back for
- * two atomic operations, where lists and their lock take longer than the C library altogether ---- */
+ * two atomic operations, of which a process of one thread needs none; lists and their lock take longer than the C
+ * library altogether ---- */
 
 enum { SPARE_MOST = 16, SPARE_FREES = 256 };
 
 static uint64_t spare_of(uint32_t first, uint32_t count) { return (uint64_t)count << 32 | first; }
 
+static bool empty_spare(uint64_t found) {
+  if (!__libc_single_threaded)
+    return atomic_compare_exchange_strong_explicit(&spare, &found, 0, memory_order_acquire, memory_order_relaxed);
+  atomic_store_explicit(&spare, 0, memory_order_relaxed); /* there is no other thread */
+  return true;
+}
+
+static uint64_t fill_spare(uint64_t with) {
+  if (!__libc_single_threaded)
+    return atomic_exchange_explicit(&spare, with, memory_order_acq_rel);
+  uint64_t before = atomic_load_explicit(&spare, memory_order_relaxed);
+  atomic_store_explicit(&spare, with, memory_order_relaxed); /* there is no other thread */
+  return before;
+}
+
 static uint32_t take_spare(size_t bytes) {
   uint64_t found = atomic_load_explicit(&spare, memory_order_relaxed);
-  if (found == 0 || found >> 32 != tt_heap_granules(bytes) ||
-      !atomic_compare_exchange_strong_explicit(&spare, &found, 0, memory_order_acquire, memory_order_relaxed))
+  if (found == 0 || found >> 32 != tt_heap_granules(bytes) || !empty_spare(found))
     return HEAP_NONE;
   of((uint32_t)found)->bytes = bytes;
   return (uint32_t)found;
@@ -233,7 +249,7 @@ static uint32_t put_spare(uint32_t first) {
   uint32_t count = of(first)->count;
   if (count > SPARE_MOST || of(first)->kind != HEAP_PRIVATE || ++frees % SPARE_FREES == 0)
     return first;
-  uint64_t before = atomic_exchange_explicit(&spare, spare_of(first, count), memory_order_acq_rel);
+  uint64_t before = fill_spare(spare_of(first, count));
   if (before == spare_of(first, count))
     die_of_free();
   return before ? (uint32_t)before : HEAP_NONE;
