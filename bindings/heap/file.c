@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define MOST_BYTES ((uint64_t)256 << 30) /* each rank maps those of all others */
@@ -117,10 +118,11 @@ void *tt_heap_place_map(void *at, uint32_t place, size_t bytes, bool shared) {
 
 /* ---- places ---- */
 
+/* Not by the C library's name, at which a thread may be cancelled, with the lock. */
 bool tt_heap_place_empty(uint32_t place, uint32_t count) {
   int mode = FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE;
   return tt_heap_file_is_ours() &&
-         fallocate(file.fd, mode, (off_t)(place * HEAP_GRANULE), (off_t)tt_heap_size(count)) == 0;
+         syscall(SYS_fallocate, file.fd, mode, (off_t)(place * HEAP_GRANULE), (off_t)tt_heap_size(count)) == 0;
 }
 
 static void cut_out(uint32_t n) {

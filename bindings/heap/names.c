@@ -3,29 +3,31 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <gnu/libc-version.h>
 #include <link.h>
 #include <string.h>
 #include <unistd.h>
 
 #define EXPORTED __attribute__((visibility("default")))
 
-/* The C library's own, by names that nobody stands in front of. */
+/* The C library's own; some that stand in front of it have these names, too. */
 void *__libc_malloc(size_t bytes);
 void *__libc_calloc(size_t count, size_t bytes);
 void *__libc_realloc(void *memory, size_t bytes);
 void *__libc_memalign(size_t align, size_t bytes);
 void __libc_free(void *memory);
 
-/* A sanitizer's, which also allocates in what it stands in front of, such as strdup. */
+/* Another malloc that is behind this one: a sanitizer's, which also allocates in what it stands in front of, such as
+ * strdup, or that of a library, which has functions of other names for the same memory. The heap is off then. */
 static struct {
   void *(*malloc)(size_t bytes);
   void *(*calloc)(size_t count, size_t bytes);
   void *(*realloc)(void *memory, size_t bytes);
   void *(*memalign)(size_t align, size_t bytes);
   void (*free)(void *memory);
-} sanitizer;
+} other;
 
-static enum { UNKNOWN, SEARCHED, LIBC, SANITIZER } behind;
+static enum { UNKNOWN, SEARCHED, LIBC, OTHER } behind;
 
 EXPORTED void *malloc(size_t bytes);
 EXPORTED void *calloc(size_t count, size_t bytes);
@@ -54,56 +56,57 @@ static size_t (*usable_size)(void *memory); /* the C library's; set before there
 
 /* ---- what is behind the heap ---- */
 
-static void find_sanitizer(void) {
+/* What would be called by that name without the heap; NULL where that is no function of the C library. */
+static void *find_behind(const char *name) {
+  Dl_info about, libc;
+  void *found = dlsym(RTLD_NEXT, name);
+  bool known = found && dladdr(found, &about) && dladdr((void *)(uintptr_t)gnu_get_libc_version, &libc);
+  return known && about.dli_fbase == libc.dli_fbase ? found : NULL;
+}
+
+static bool find_other(void) {
   static const char *const name[] = {"malloc", "calloc", "realloc", "memalign", "free"};
   void *found[sizeof name / sizeof *name];
-  behind = SEARCHED; /* what the search allocates is the C library's */
+  if (!tt_heap_has_sanitizer() && find_behind("malloc"))
+    return false;
   for (size_t n = 0; n < sizeof name / sizeof *name; n++)
-    found[n] = dlsym(RTLD_NEXT, name[n]);
-  memcpy(&sanitizer, found, sizeof sanitizer);
-  behind = SANITIZER;
+    if (!(found[n] = dlsym(RTLD_NEXT, name[n])))
+      return false;
+  memcpy(&other, found, sizeof other);
+  return true;
 }
 
 /* From the first call on, before there are threads. */
-static inline bool is_sanitized(void) {
+static inline bool is_other(void) {
   if (__builtin_expect(behind == UNKNOWN, 0)) {
-    behind = LIBC;
-    if (tt_heap_has_sanitizer())
-      find_sanitizer();
+    behind = SEARCHED; /* what the search allocates is the C library's */
+    behind = find_other() ? OTHER : LIBC;
   }
-  return __builtin_expect(behind == SANITIZER, 0);
+  return __builtin_expect(behind == OTHER, 0);
 }
 
-static void *behind_malloc(size_t bytes) { return is_sanitized() ? sanitizer.malloc(bytes) : __libc_malloc(bytes); }
+static void *behind_malloc(size_t bytes) { return is_other() ? other.malloc(bytes) : __libc_malloc(bytes); }
 
 static void *behind_calloc(size_t count, size_t bytes) {
-  return is_sanitized() ? sanitizer.calloc(count, bytes) : __libc_calloc(count, bytes);
+  return is_other() ? other.calloc(count, bytes) : __libc_calloc(count, bytes);
 }
 
 static void *behind_realloc(void *memory, size_t bytes) {
-  return is_sanitized() ? sanitizer.realloc(memory, bytes) : __libc_realloc(memory, bytes);
+  return is_other() ? other.realloc(memory, bytes) : __libc_realloc(memory, bytes);
 }
 
 static void *behind_memalign(size_t align, size_t bytes) {
-  return is_sanitized() ? sanitizer.memalign(align, bytes) : __libc_memalign(align, bytes);
+  return is_other() ? other.memalign(align, bytes) : __libc_memalign(align, bytes);
 }
 
 static void behind_free(void *memory) {
-  if (is_sanitized())
-    sanitizer.free(memory);
+  if (is_other())
+    other.free(memory);
   else
     __libc_free(memory);
 }
 
 /* ---- whose the names are ---- */
-
-/* What would be called by that name without the heap; NULL where that is no function of the C library. */
-static void *find_behind(const char *name) {
-  Dl_info about, libc;
-  void *found = dlsym(RTLD_NEXT, name);
-  bool known = found && dladdr(found, &about) && dladdr((void *)(uintptr_t)__libc_malloc, &libc);
-  return known && about.dli_fbase == libc.dli_fbase ? found : NULL;
-}
 
 /* A program that is loaded at a fixed address, and takes that of a function of a library, has a jump to it instead,
  * which is its address for all. */
@@ -219,7 +222,7 @@ static void *move(void *memory, size_t had, size_t bytes) {
 }
 
 void *realloc(void *memory, size_t bytes) {
-  if (!memory)
+  if (!memory && !is_other())
     return own_malloc(bytes);
   if (!tt_heap_has(memory)) {
     bool grows = is_large(bytes) && room_of(memory) < tt_heap.threshold;

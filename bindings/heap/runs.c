@@ -7,16 +7,19 @@
 
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/single_threaded.h>
 #include <unistd.h>
+
+#if __has_include(<sys/single_threaded.h>)
+#include <sys/single_threaded.h>
+#else
+enum { __libc_single_threaded = 0 }; /* glibc before 2.32 does not say */
+#endif
 
 #define KEPT_BYTES ((size_t)256 << 20)
 enum { KEPT_MS = 1000, LOOKS = 64 };
 
 static heap_granule *of(uint32_t number) { return tt_heap_of(number); }
-
 static uint32_t log_of(uint32_t count) { return 31u - (uint32_t)__builtin_clz(count); }
-
 static uint32_t older(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
 /* What a run is, where nothing is said: private, and never used by a call. */

@@ -68,17 +68,25 @@ done
 said='ulimit -f.*: there is no memory that others can read'
 [ "$(grep -c "$said" "$work/output")" = 1 ] || { cat "$work/output"; exit 1; }
 
-# A malloc of the program, or of a library that it is linked with: realloc is the C library's as without the heap.
+# A malloc of the program, or of a library that it is linked with: realloc is the C library's as without the heap, and what
+# the library allocates by another name it gets back.
 cat >"$work/own.c" <<'C'
 void __libc_free(void *memory);
 static char pool[8 << 20] __attribute__((aligned(64)));
 static unsigned long used;
-void *malloc(unsigned long bytes) { return pool + ((used += (bytes + 63) / 64 * 64) - (bytes + 63) / 64 * 64); }
+static void *take(unsigned long bytes) { return pool + ((used += (bytes + 63) / 64 * 64) - (bytes + 63) / 64 * 64); }
+void *malloc(unsigned long bytes) { return take(bytes); }
+void *own_malloc(unsigned long bytes) { return take(bytes); }
 void free(void *memory) { if ((unsigned long)((char *)memory - pool) >= sizeof pool) __libc_free(memory); }
 C
 cat >"$work/main.c" <<'C'
 #include <stdlib.h>
-int main(void) { free(malloc(1000000)); return realloc(realloc(NULL, 1000), 2000) == NULL; }
+void *own_malloc(size_t bytes);
+int main(void) {
+  free(malloc(1000000));
+  free(own_malloc(100));
+  return realloc(realloc(NULL, 1000), 2000) == NULL;
+}
 C
 cc -fno-builtin -shared -fPIC -o "$work/libown.so" "$work/own.c"
 cc -fno-builtin -o "$work/static" "$work/main.c" "$work/own.c"
