@@ -232,7 +232,10 @@ static int64_t within_limit(const tutti_comm *comm, const tt_waiter *waiter, int
 static int64_t sleep_for(const tutti_context *context, tt_progress *lets_go, int64_t longest_ns) {
   if (lets_go)
     return tt_progress_sleep(lets_go, longest_ns);
-  context->ops->wait(context->transport, tt_progress_shortened(tt_progress_of(context), longest_ns));
+  if (tt_progress_of(context))
+    tt_progress_keep_asleep(context->progress, longest_ns);
+  else
+    context->ops->wait(context->transport, longest_ns);
   return tt_clock_ns();
 }
 

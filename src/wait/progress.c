@@ -3,11 +3,13 @@
  * It takes the context for one look at all requests and lets go of it again; a call of the program that waits for the
  * context gets it first. It naps, and after some time sleeps, while nothing is outstanding, and while a thread of the
  * program waits for a request, since that moves all of them. While nothing moves it goes down a ladder of its own:
- * spin, yield, sleep for a part of what it has slept, up to a millisecond: a long wait takes 1 to 2 % of a core. Beside
- * programs that compute it does not yield (contention.c).
+ * spin, yield, sleep for a part of what it has slept, up to a millisecond: a long wait takes 1 to 2 % of a core, and
+ * its end is seen 3 % late.
  *
- * The rank's doorbell wakes the first that sleeps, this thread or one of the program's, for a millisecond at most where
- * both do; other threads of the program sleep until that one wakes or a request is complete. */
+ * Beside programs that compute (contention.c) it rests in the transport's wait instead, which the rank's doorbell ends.
+ * Elsewhere it does not: to be woken it interrupts all cores on which ranks compute (transport/shm/bell.c). The bell is
+ * for the first that sleeps, this thread or one of the program's; other threads of the program sleep until that one
+ * wakes or a request is complete. */
 #include "wait/wait.h"
 
 #include <assert.h>
@@ -26,11 +28,13 @@
 #define SLEEP_MOST_NS 1000000
 #define SLEEP_PART 32   /* of all that it has slept since something moved */
 #define GONE_NS 1000000 /* a core */
-#define SPIN_NS 30000   /* before it sleeps where it does not yield: another rank's part of a slice */
+#define SPIN_NS 30000   /* before it rests: another rank's part of a slice */
+#define REST_A_RANK_NS 200000
 #define NAP_NS 200000
 #define NAPS 50
 #define YIELDS_TO_CALLS 64 /* a call may last */
 #define BESIDE_NS 1000000  /* a sleep of a thread that the transport does not wake */
+#define KEEPS_NS 200000    /* of one that keeps the context meanwhile */
 
 struct tt_progress {
   tutti_context *context;
@@ -66,10 +70,18 @@ void tt_progress_unlock(tt_progress *progress) {
   pthread_mutex_unlock(&progress->lock);
 }
 
+/* A hint. */
+static bool rests(const tt_progress *progress) { return atomic_load_explicit(&progress->rests, memory_order_relaxed); }
+
 /* Who starts a call mostly waits for it soon. The thread looks by itself in a moment. Who waits moves all of them. */
 void tt_progress_post(const tutti_context *context) {
-  if (context->progress && context->progress->naps == NAPS && context->progress->waiting == 0)
+  const tt_progress *progress = context->progress;
+  if (!progress)
+    return;
+  if (progress->naps == NAPS && progress->waiting == 0)
     pthread_cond_signal(&context->progress->posted);
+  if (rests(progress))
+    context->ops->wake(context->transport, context->rank);
 }
 
 void tt_progress_call(const tutti_context *context) {
@@ -142,18 +154,13 @@ static int64_t sleep_in_transport(tt_progress *progress, int64_t longest_ns) {
   return woken;
 }
 
-/* Somebody sleeps in the transport's wait. */
-static bool is_taken(const tt_progress *progress) {
-  return progress->sleeps || atomic_load_explicit(&progress->rests, memory_order_relaxed); /* a hint */
-}
-
 int64_t tt_progress_sleep(tt_progress *progress, int64_t longest_ns) {
   const tutti_context *context = progress->context;
   int64_t woken = 0; /* as soon as it has the context again */
   tt_progress_end_wait(progress);
   if (progress->depth > 1) /* within another call, which keeps the context */
     nanosleep(&(struct timespec){.tv_nsec = longest_ns < BESIDE_NS ? longest_ns : BESIDE_NS}, NULL);
-  else if (context->machine.waits_beside && !is_taken(progress))
+  else if (context->machine.waits_beside && !progress->sleeps && !rests(progress))
     woken = sleep_in_transport(progress, longest_ns);
   else
     sleep_beside(progress, longest_ns);
@@ -161,8 +168,13 @@ int64_t tt_progress_sleep(tt_progress *progress, int64_t longest_ns) {
   return woken > 0 ? woken : tt_clock_ns();
 }
 
-int64_t tt_progress_shortened(const tt_progress *progress, int64_t longest_ns) {
-  return progress && is_taken(progress) && longest_ns > BESIDE_NS ? BESIDE_NS : longest_ns;
+/* Its bell, and what the transport delivers, may be for a thread that sleeps there without the context. */
+void tt_progress_keep_asleep(const tt_progress *progress, int64_t longest_ns) {
+  const tutti_context *context = progress->context;
+  if (progress->sleeps)
+    nanosleep(&(struct timespec){.tv_nsec = longest_ns < KEEPS_NS ? longest_ns : KEEPS_NS}, NULL);
+  else
+    context->ops->wait(context->transport, longest_ns < BESIDE_NS ? longest_ns : BESIDE_NS);
 }
 
 void tt_progress_finished(tt_progress *progress) {
@@ -187,48 +199,54 @@ static void yield(tutti_context *context, int64_t now) {
     tt_contention_late(&context->contention, back_ns);
 }
 
-/* Until something comes, where the transport can tell. Returns how much longer it was. */
-static int64_t rest(tt_progress *progress, int64_t ns, int64_t now) {
-  const tutti_context *context = progress->context;
-  if (atomic_load_explicit(&progress->rests, memory_order_relaxed))
-    context->ops->wait(context->transport, ns);
-  else
-    nanosleep(&(struct timespec){.tv_nsec = ns}, NULL);
-  atomic_store_explicit(&progress->rests, false, memory_order_relaxed); /* a hint; pairs with is_taken */
-  return tt_clock_ns() - now - ns;
-}
-
 /* What the thread does after so many looks at which nothing moved. */
-typedef enum step { SPIN, YIELD, SLEEP } step;
+typedef enum step { SPIN, YIELD, SLEEP, REST } step;
 
 static step step_after(tt_progress *progress, int64_t idle, int64_t now) {
   const tutti_context *context = progress->context;
   if (idle <= 1)
     progress->idle_ns = now;
   if (!context->machine.foreign && tt_contention_expected(&context->contention, now))
-    return now - progress->idle_ns > SPIN_NS ? SLEEP : SPIN;
+    return now - progress->idle_ns <= SPIN_NS                   ? SPIN
+           : context->machine.waits_beside && !progress->sleeps ? REST
+                                                                : SLEEP;
   if (idle > SPINS + YIELDS)
     return SLEEP;
   return idle > SPINS || (context->machine.crowded && idle > 0) ? YIELD : SPIN;
 }
 
+/* How long: a rest is longer where more ranks share the machine, so that all of them together wake as often. */
+static int64_t length_of(const tt_progress *progress, step next, int64_t slept_ns) {
+  int64_t ns = next == SLEEP || next == REST ? sleep_after(slept_ns) : 0;
+  int64_t least_ns = next == REST ? REST_A_RANK_NS * progress->context->contention.process_count : 0;
+  return ns > least_ns ? ns : least_ns;
+}
+
+static void take(tt_progress *progress, step next, int64_t ns, int64_t now) {
+  tutti_context *context = progress->context;
+  if (next == YIELD)
+    yield(context, now);
+  if (next == SLEEP)
+    nanosleep(&(struct timespec){.tv_nsec = ns}, NULL);
+  if (next == REST)
+    context->ops->wait(context->transport, ns);
+  atomic_store_explicit(&progress->rests, false, memory_order_relaxed); /* a hint */
+}
+
 /* slept_ns: how long it has slept since something moved. Others have the context meanwhile. Returns how long the job
  * was stopped. */
 static int64_t pause_for(tt_progress *progress, int64_t idle, int64_t *slept_ns) {
-  tutti_context *context = progress->context;
-  int64_t now = tt_clock_ns(), ns = sleep_after(*slept_ns), late_ns = 0;
+  int64_t now = tt_clock_ns();
   step next = step_after(progress, idle, now);
-  bool rests = next == SLEEP && context->machine.waits_beside && context->ops->wait && !progress->sleeps;
-  atomic_store_explicit(&progress->rests, rests, memory_order_relaxed);
+  int64_t ns = length_of(progress, next, *slept_ns);
+  atomic_store_explicit(&progress->rests, next == REST, memory_order_relaxed);
   pthread_mutex_unlock(&progress->lock);
-  if (next == SLEEP)
-    late_ns = rest(progress, ns, now);
-  if (next == YIELD)
-    yield(context, now);
-  *slept_ns = next == SLEEP ? *slept_ns + ns : 0;
+  take(progress, next, ns, now);
+  int64_t late_ns = ns > 0 ? tt_clock_ns() - now - ns : 0;
+  *slept_ns = ns > 0 ? *slept_ns + ns : 0;
   yield_to_calls(progress);
   pthread_mutex_lock(&progress->lock);
-  if (rests)
+  if (next == REST)
     call_those_beside(progress);
   return late_ns > TT_STOPPED_NS ? late_ns : 0;
 }
@@ -344,6 +362,8 @@ void tt_progress_stop(tutti_context *context) {
   tt_progress_lock(progress);
   progress->ends = true;
   pthread_cond_signal(&progress->posted);
+  if (rests(progress))
+    context->ops->wake(context->transport, context->rank);
   tt_progress_unlock(progress);
   pthread_join(progress->thread, NULL);
   context->progress = NULL;

@@ -75,8 +75,8 @@ void tt_progress_give_way(tt_progress *progress);
  * when it woke: in the transport's wait, before it had the context again. Elsewhere that is not known, so that a thread
  * which keeps the context for seconds is taken for a stop. */
 int64_t tt_progress_sleep(tt_progress *progress, int64_t longest_ns);
-/* How long a thread that keeps the context may sleep in the transport's wait: its bell may wake another one there. */
-int64_t tt_progress_shortened(const tt_progress *progress, int64_t longest_ns);
+/* Sleeps for a moment, by a thread that keeps the context. */
+void tt_progress_keep_asleep(const tt_progress *progress, int64_t longest_ns);
 /* A request is complete: threads that sleep look at theirs. */
 void tt_progress_finished(tt_progress *progress);
 /* Of its progress thread; NULL where it has none, or is NULL; a fork has no threads but one, and the lock as it was. */
