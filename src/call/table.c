@@ -86,6 +86,11 @@ static void fill_side(table *to, tt_buffer side) {
   }
 }
 
+static bool has_all(const table *to, tt_buffer side) {
+  return !to->call->lists->graph && tt_call_has(to->comm, to->call, side) &&
+         tt_compose_side(to->call->collective, side).unit == TT_EACH_RANK;
+}
+
 /* Scratch for all blocks, one after the other; only where all ranks know all of them. */
 static int64_t fill_mid(const int64_t *count, int64_t *offset, int64_t block_count) {
   int64_t total = 0;
@@ -114,6 +119,7 @@ tutti_status tt_table_make(const tutti_comm *comm, const tt_call *call, tt_words
   tt_block_table *made = &bound->run.blocks;
   *made = (tt_block_table){.kind = to.square ? TT_TABLE_SQUARE : TT_TABLE_LISTED,
                            .block_count = composition->block_count,
+                           .has_all = {has_all(&to, TT_IN), has_all(&to, TT_OUT)},
                            .in_offset = to.offset[TT_IN],
                            .out_offset = to.offset[TT_OUT]};
   if (to.square) {

@@ -105,6 +105,7 @@ typedef struct tt_block_table {
   int64_t each;                        /* SQUARE without counts */
   const int64_t *count;                /* LISTED */
   bool known;                          /* LISTED: every rank has all of count[], and the same in it */
+  bool has_all[2];                     /* LISTED: every block is in this rank's in, in its out */
   const int64_t *in_count, *out_count; /* SQUARE: both or none */
   /* Elements from the buffer's beginning; may be negative. Not read by SPLIT, nor by SQUARE without counts. */
   const int64_t *in_offset, *out_offset, *mid_offset;

@@ -140,11 +140,13 @@ static bool is_one(const tt_instance *instance, int space, int64_t *from, int64_
   return any;
 }
 
-/* Where the blocks for all ranks follow one another: in a gap somebody else may write. */
+/* Where the blocks of all ranks follow one another: in a gap somebody else may write. */
 static bool is_dense(const tt_instance *instance, const tt_block_table *table, int space, int64_t *from, int64_t *to) {
   bool in = space == TT_SPACE_IN, any = false;
-  const int64_t *offset = in ? table->in_offset : table->out_offset, *count = in ? table->in_count : table->out_count;
-  if (table->kind != TT_TABLE_SQUARE || !offset || !count)
+  const int64_t *offset = in ? table->in_offset : table->out_offset;
+  bool listed = table->kind == TT_TABLE_LISTED;
+  const int64_t *count = listed ? table->count : in ? table->in_count : table->out_count;
+  if (table->kind == TT_TABLE_SPLIT || (listed && !table->has_all[!in]) || !offset || !count)
     return false;
   for (int64_t b = 0; b < instance->plan->rank_count; b++) {
     if (count[b] == 0)
@@ -169,7 +171,7 @@ static const unsigned char *find_lent(const tt_instance *instance, const tt_run 
     return NULL;
   if (blocks->uniform)
     to = blocks->own[space] ? own * blocks->element_bytes : blocks->out_bytes;
-  else if (!is_one(instance, space, &from, &to) && !is_dense(instance, &run->blocks, space, &from, &to))
+  else if (!is_dense(instance, &run->blocks, space, &from, &to) && !is_one(instance, space, &from, &to))
     return NULL;
   *bytes = to - from;
   return base + from;

@@ -152,6 +152,27 @@ static void sum_statics(void) {
   sum(&of, ROUNDS + 1);
 }
 
+/* Parts of a block, one behind the other; gap: but for an element between the first two. */
+static void scatter_lists(int gap) {
+  int counts[64], offsets[64], total = 0, most = 400000 + 1000 * size;
+  CHECK(size <= 64);
+  for (int r = 0; r < size; r++) {
+    counts[r] = 400000 + 1000 * r;
+    offsets[r] = total;
+    total += counts[r] + (r == 0 ? gap : 0);
+  }
+  int *in = malloc((size_t)total * sizeof *in), *out = malloc((size_t)most * sizeof *out);
+  for (int round = 0; round < ROUNDS; round++) {
+    for (int n = 0; n < total; n++)
+      in[n] = n + round;
+    MPI_Scatterv(in, counts, offsets, MPI_INT, out, counts[rank], MPI_INT, 0, MPI_COMM_WORLD);
+    for (int n = 0; n < counts[rank]; n++)
+      CHECK(out[n] == offsets[rank] + n + round);
+  }
+  free(in);
+  free(out);
+}
+
 int main(int argc, char **argv) {
   static block blocks[BLOCKS];
   MPI_Init(&argc, &argv);
@@ -159,10 +180,12 @@ int main(int argc, char **argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   int receives = argc > 2 ? atoi(argv[2]) : 0;
   alarm(120 + 20 * (unsigned)receives);
-  bool statics = argc > 1 && strcmp(argv[1], "statics") == 0;
+  bool statics = argc > 1 && strcmp(argv[1], "statics") == 0, lists = argc > 1 && strcmp(argv[1], "lists") == 0;
   if (statics)
     sum_statics();
-  for (int round = 0; round < ROUNDS && !statics; round++) {
+  if (lists)
+    scatter_lists(receives);
+  for (int round = 0; round < ROUNDS && !statics && !lists; round++) {
     block *of = &blocks[rand_r(&seed) % BLOCKS];
     if (!of->in || rand_r(&seed) % 4 == 0)
       make(of, 20000 + (int)(rand_r(&seed) % 200000));
@@ -171,7 +194,7 @@ int main(int argc, char **argv) {
     if (argc > 1 && strcmp(argv[1], "off") != 0 && round % 5 == 4)
       fork_one(of, round);
   }
-  for (int round = 0; round < receives; round++)
+  for (int round = 0; round < receives && !lists; round++)
     fork_receiving(round);
   if (rank == 0)
     puts("all is well");

@@ -34,6 +34,16 @@ for mpi in $mpis; do
   limit=$((240 + 20 * receives)) served --shared-heap --stats -n 3 "$work/heap_calls-$mpi" lent $receives
   grep -q 'all is well' "$work/said" || { cat "$work/said"; exit 1; }
   grep -q 'by .*lent' "$work/said" || { echo "$mpi: nothing was lent"; cat "$work/said"; exit 1; }
+  for gap in 0 1; do
+    served --shared-heap --stats -n 3 "$work/heap_calls-$mpi" lists $gap
+    grep -q 'all is well' "$work/said" || { cat "$work/said"; exit 1; }
+    lent=$(grep -c 'by .*lent' "$work/said" || true)
+    if [ $gap = 0 ] && [ "$lent" = 0 ] || [ $gap = 1 ] && [ "$lent" != 0 ]; then
+      echo "$mpi: parts of an array with a gap of $gap elements were lent by $lent calls"
+      cat "$work/said"
+      exit 1
+    fi
+  done
   for how in statics on; do
     TUTTI_HEAP=$how served --stats -n 3 "$work/heap_calls-$mpi" statics
     grep -q 'all is well' "$work/said" || { cat "$work/said"; exit 1; }
