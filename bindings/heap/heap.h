@@ -88,10 +88,8 @@ void tt_heap_tell(const char *reason, const char *memory); /* where it is loud; 
 uint32_t tt_heap_now_ms(void);                             /* cheap, and coarse */
 bool tt_heap_open(uint32_t granules); /* so many of the region are memory; false: the system refuses */
 bool tt_heap_is_limited(int resource);
-bool tt_heap_has_sanitizer(void); /* of the program; known at any time */
 
 /* names.c */
-bool tt_heap_has_sanitizer(void); /* at any time */
 bool tt_heap_is_malloc(void); /* the program calls it by all of its names, and nothing but the C library is behind it */
 
 /* runs.c: NULL: no room. align: a power of two. zero: what is returned has zeroes. */

@@ -67,7 +67,7 @@ static void *find_behind(const char *name) {
 static bool find_other(void) {
   static const char *const name[] = {"malloc", "calloc", "realloc", "memalign", "free"};
   void *found[sizeof name / sizeof *name];
-  if (!tt_heap_has_sanitizer() && find_behind("malloc"))
+  if (find_behind("malloc"))
     return false;
   for (size_t n = 0; n < sizeof name / sizeof *name; n++)
     if (!(found[n] = dlsym(RTLD_NEXT, name[n])))
@@ -222,7 +222,7 @@ static void *move(void *memory, size_t had, size_t bytes) {
 }
 
 void *realloc(void *memory, size_t bytes) {
-  if (!memory && !is_other())
+  if (!memory && is_large(bytes))
     return own_malloc(bytes);
   if (!tt_heap_has(memory)) {
     bool grows = is_large(bytes) && room_of(memory) < tt_heap.threshold;

@@ -80,11 +80,9 @@ bool tt_heap_open(uint32_t granules) {
 extern char __asan_init[] __attribute__((weak)), __tsan_init[] __attribute__((weak));
 extern char __msan_init[] __attribute__((weak)), __lsan_init[] __attribute__((weak));
 
-bool tt_heap_has_sanitizer(void) { return __asan_init || __tsan_init || __msan_init || __lsan_init; }
-
 /* NULL, or why there is none. */
 static const char *make(void) {
-  if (tt_heap_has_sanitizer())
+  if (__asan_init || __tsan_init || __msan_init || __lsan_init)
     return "the program has a sanitizer";
   if (!tt_heap_is_malloc())
     return "the program has a malloc of its own";
