@@ -146,7 +146,7 @@ static bool is_dense(const tt_instance *instance, const tt_block_table *table, i
   const int64_t *offset = in ? table->in_offset : table->out_offset;
   bool listed = table->kind == TT_TABLE_LISTED;
   const int64_t *count = listed ? table->count : in ? table->in_count : table->out_count;
-  if (table->kind == TT_TABLE_SPLIT || (listed && !table->has_all[!in]) || !offset || !count)
+  if (table->kind == TT_TABLE_SPLIT || (listed && !table->has_all[space]) || !offset || !count)
     return false;
   for (int64_t b = 0; b < instance->plan->rank_count; b++) {
     if (count[b] == 0)

@@ -82,7 +82,7 @@ static void sample(tt_contention *contention, int64_t window, int64_t now) {
 }
 
 /* A core has come back late. One rank looks for all of this machine. */
-void tt_contention_late(tt_contention *contention, int64_t now) {
+static void compare_use(tt_contention *contention, int64_t now) {
   tt_contention_news *news = contention->news;
   int64_t least = contention->process_count * WINDOW_A_PROCESS_NS;
   least = least > WINDOW_NS ? least : WINDOW_NS;
@@ -96,16 +96,19 @@ void tt_contention_late(tt_contention *contention, int64_t now) {
   atomic_store_explicit(&news->taken, 0, memory_order_release);
 }
 
-void tt_contention_yield(tt_contention *contention) {
-  if (contention->yields++ % YIELDS_A_MEASURE != 0) {
-    sched_yield();
-    return;
-  }
+bool tt_contention_measure(tt_contention *contention) {
   int64_t began = tt_clock_ns();
   sched_yield();
   int64_t now = tt_clock_ns();
-  if (now - began < GONE_NS)
-    return;
-  contention->yields = 0; /* the next one is measured, too */
-  tt_contention_late(contention, now);
+  bool late = now - began >= GONE_NS;
+  if (late)
+    compare_use(contention, now);
+  return late;
+}
+
+void tt_contention_yield(tt_contention *contention) {
+  if (contention->yields++ % YIELDS_A_MEASURE != 0)
+    sched_yield();
+  else if (tt_contention_measure(contention))
+    contention->yields = 0; /* the next one is measured, too */
 }

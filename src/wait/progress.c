@@ -26,9 +26,8 @@
 #define YIELDS 4000
 #define SLEEP_NS 50000
 #define SLEEP_MOST_NS 1000000
-#define SLEEP_PART 32   /* of all that it has slept since something moved */
-#define GONE_NS 1000000 /* a core */
-#define SPIN_NS 30000   /* before it rests: another rank's part of a slice */
+#define SLEEP_PART 32 /* of all that it has slept since something moved */
+#define SPIN_NS 30000 /* before it rests: another rank's part of a slice */
 #define REST_A_RANK_NS 200000
 #define NAP_NS 200000
 #define NAPS 50
@@ -192,11 +191,11 @@ static int64_t sleep_after(int64_t slept_ns) {
   return part_ns < SLEEP_NS ? SLEEP_NS : part_ns > SLEEP_MOST_NS ? SLEEP_MOST_NS : part_ns;
 }
 
-static void yield(tutti_context *context, int64_t now) {
-  sched_yield();
-  int64_t back_ns = tt_clock_ns();
-  if (back_ns - now > GONE_NS && !context->machine.foreign)
-    tt_contention_late(&context->contention, back_ns);
+static void yield(tutti_context *context) {
+  if (context->machine.foreign)
+    sched_yield();
+  else
+    tt_contention_measure(&context->contention);
 }
 
 /* What the thread does after so many looks at which nothing moved. */
@@ -206,10 +205,11 @@ static step step_after(tt_progress *progress, int64_t idle, int64_t now) {
   const tutti_context *context = progress->context;
   if (idle <= 1)
     progress->idle_ns = now;
-  if (!context->machine.foreign && tt_contention_expected(&context->contention, now))
-    return now - progress->idle_ns <= SPIN_NS                   ? SPIN
-           : context->machine.waits_beside && !progress->sleeps ? REST
-                                                                : SLEEP;
+  if (!context->machine.foreign && tt_contention_expected(&context->contention, now)) {
+    if (now - progress->idle_ns <= SPIN_NS)
+      return SPIN;
+    return context->machine.waits_beside && !progress->sleeps ? REST : SLEEP;
+  }
   if (idle > SPINS + YIELDS)
     return SLEEP;
   return idle > SPINS || (context->machine.crowded && idle > 0) ? YIELD : SPIN;
@@ -222,10 +222,10 @@ static int64_t length_of(const tt_progress *progress, step next, int64_t slept_n
   return ns > least_ns ? ns : least_ns;
 }
 
-static void take(tt_progress *progress, step next, int64_t ns, int64_t now) {
+static void take(tt_progress *progress, step next, int64_t ns) {
   tutti_context *context = progress->context;
   if (next == YIELD)
-    yield(context, now);
+    yield(context);
   if (next == SLEEP)
     nanosleep(&(struct timespec){.tv_nsec = ns}, NULL);
   if (next == REST)
@@ -241,7 +241,7 @@ static int64_t pause_for(tt_progress *progress, int64_t idle, int64_t *slept_ns)
   int64_t ns = length_of(progress, next, *slept_ns);
   atomic_store_explicit(&progress->rests, next == REST, memory_order_relaxed);
   pthread_mutex_unlock(&progress->lock);
-  take(progress, next, ns, now);
+  take(progress, next, ns);
   int64_t late_ns = ns > 0 ? tt_clock_ns() - now - ns : 0;
   *slept_ns = ns > 0 ? *slept_ns + ns : 0;
   yield_to_calls(progress);

@@ -41,8 +41,8 @@ tutti_status tt_contention_open(tt_contention *contention, int64_t *process, int
 void tt_contention_close(tt_contention *contention);
 /* Gives the core to whoever wants it, and finds out now and then who that is. */
 void tt_contention_yield(tt_contention *contention);
-/* A core that was given away has come back late. By any thread. */
-void tt_contention_late(tt_contention *contention, int64_t now);
+/* The same each time, by any thread; whether the core came back late. */
+bool tt_contention_measure(tt_contention *contention);
 static inline bool tt_contention_expected(const tt_contention *contention, int64_t now) {
   return now < atomic_load_explicit(&contention->news->until_ns, memory_order_relaxed);
 }
