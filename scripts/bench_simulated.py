@@ -5,7 +5,7 @@
     scripts/bench_simulated.py measure [RANKS [MACHINE [COLLECTIVE]]]   adds to docs/simulated.csv what it lacks
 
 Needs libsimgrid-dev, and `make` with it. docs/simulated.md says what is compared; simulated_page.py writes its tables.
-What crashes, or takes more than LIMIT_S of real time, is in the file as "failed". A row is a call on all ranks; the
+What crashes, or takes more than LIMIT_S of the processor, is in the file as "failed". A row is a call on all ranks; the
 file gets those of a machine, a number of ranks and a collective at once, when all are done.
 """
 import csv
