@@ -5,7 +5,8 @@ A transformer of 25 million parameters trains by DistributedDataParallel, once f
 random order, for each backend a step (forward and backward) and the same step under no_sync, which does not communicate. Exposed
 time is the first less the second, of the slowest rank. The optimizer runs in between, untimed. Prints medians, the mean of the exposed times with its 95 % interval (2,000 samples of
 turns), CPU seconds of a step, and how far losses differ. --floor: also DDP with a hook that communicates nothing, whose
-exposed time is that of DDP's own copies. PYTHONPATH has the package (build/lib/python)."""
+exposed time is that of DDP's own copies, and with one that sums a single number for each bucket, which adds the time in which
+ranks wait for each other. PYTHONPATH has the package (build/lib/python)."""
 import argparse
 import datetime
 import os
@@ -52,12 +53,16 @@ def nothing(_, bucket):
     return done
 
 
+def one_number(group, bucket):
+    return dist.all_reduce(torch.ones(1), group=group, async_op=True).get_future().then(lambda _: bucket.buffer())
+
+
 class Trainer:
-    def __init__(self, group, view, floor=False):
+    def __init__(self, group, view, hook=None):
         torch.manual_seed(1)
         self.model = DistributedDataParallel(Network(), process_group=group, gradient_as_bucket_view=view)
-        if floor:
-            self.model.register_comm_hook(None, nothing)
+        if hook:
+            self.model.register_comm_hook(group, hook)
         self.optimizer = torch.optim.SGD(self.model.parameters(), lr=0.01)
         self.losses = []
 
@@ -112,10 +117,11 @@ def rank_main(rank, options, path):
     torch.set_num_threads(1)
     dist.init_process_group("gloo", init_method=f"file://{path}", rank=rank, world_size=options.ranks,
                             timeout=datetime.timedelta(seconds=120))
-    trainers = {"gloo": Trainer(dist.group.WORLD, options.view),
-                "tutti": Trainer(dist.new_group(backend="tutti"), options.view)}
+    group = dist.new_group(backend="tutti")
+    trainers = {"gloo": Trainer(dist.group.WORLD, options.view), "tutti": Trainer(group, options.view)}
     if options.floor:
-        trainers["nothing"] = Trainer(dist.group.WORLD, options.view, floor=True)
+        trainers["nothing"] = Trainer(group, options.view, nothing)
+        trainers["one number"] = Trainer(group, options.view, one_number)
     order, turns = random.Random(7), []
     for turn in range(-2, options.turns):
         of = torch.Generator().manual_seed(1000 * (turn + 2) + rank)
