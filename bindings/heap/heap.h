@@ -30,7 +30,7 @@ typedef struct heap_granule {
   uint32_t taken;          /* the same: forks until it got that place */
   uint32_t next, previous; /* first of a free run: in its list */
   uint32_t freed_ms;       /* first of a dirty run: when */
-  uint32_t run;            /* of a shared live run: its first */
+  uint32_t run;            /* of a live run that calls have used: its first; else anything */
   uint8_t state;           /* heap_state; of first and last, inside otherwise */
   uint8_t kind;            /* heap_kind; of first and last */
   bool first;              /* of a run */
@@ -92,7 +92,7 @@ bool tt_heap_is_limited(int resource);
 /* names.c */
 bool tt_heap_is_malloc(void); /* the program calls it by all of its names, and nothing but the C library is behind it */
 
-/* runs.c: NULL: no room. align: a power of two. zero: what is returned has zeroes. */
+/* blocks.c: NULL: no room. align: a power of two. zero: what is returned has zeroes. */
 void *tt_heap_take(size_t bytes, size_t align, bool zero);
 void tt_heap_give(void *memory);
 size_t tt_heap_room(const void *memory);          /* its bytes */
@@ -125,7 +125,7 @@ bool tt_heap_locate(const void *data, size_t bytes, uint64_t *offset);
 bool tt_heap_empty(uint32_t first);
 /* To where only zeros are: pages of zeros are passed over, and cost no memory there. */
 void tt_heap_copy(unsigned char *to, const unsigned char *from, size_t bytes);
-void tt_heap_set_run(uint32_t first); /* the same: `run` of the granules of a shared one */
+void tt_heap_set_run(uint32_t first); /* the same: `run` of its granules */
 
 /* hold.c */
 typedef struct heap_hold {
