@@ -23,8 +23,12 @@ static struct {
   void *(*malloc)(size_t bytes);
   void *(*calloc)(size_t count, size_t bytes);
   void *(*realloc)(void *memory, size_t bytes);
-  void *(*memalign)(size_t align, size_t bytes);
   void (*free)(void *memory);
+  int (*posix_memalign)(void **memory, size_t align, size_t bytes);
+  void *(*memalign)(size_t align, size_t bytes);
+  void *(*aligned_alloc)(size_t align, size_t bytes);
+  void *(*valloc)(size_t bytes);
+  void *(*pvalloc)(size_t bytes);
 } other;
 
 static enum { UNKNOWN, SEARCHED, LIBC, OTHER } behind;
@@ -65,7 +69,8 @@ static void *find_behind(const char *name) {
 }
 
 static bool find_other(void) {
-  static const char *const name[] = {"malloc", "calloc", "realloc", "memalign", "free"};
+  static const char *const name[] = {"malloc",   "calloc",        "realloc", "free",   "posix_memalign",
+                                     "memalign", "aligned_alloc", "valloc",  "pvalloc"};
   void *found[sizeof name / sizeof *name];
   if (find_behind("malloc"))
     return false;
@@ -93,10 +98,6 @@ static void *behind_calloc(size_t count, size_t bytes) {
 
 static void *behind_realloc(void *memory, size_t bytes) {
   return is_other() ? other.realloc(memory, bytes) : __libc_realloc(memory, bytes);
-}
-
-static void *behind_memalign(size_t align, size_t bytes) {
-  return is_other() ? other.memalign(align, bytes) : __libc_memalign(align, bytes);
 }
 
 static void behind_free(void *memory) {
@@ -187,7 +188,7 @@ static inline bool is_large(size_t bytes) { return bytes >= tt_heap.threshold &&
 
 static void *aligned(size_t align, size_t bytes) {
   void *memory = is_large(bytes) ? tt_heap_take(bytes, align, false) : NULL;
-  return memory ? memory : behind_memalign(align, bytes);
+  return memory ? memory : __libc_memalign(align, bytes);
 }
 
 void *malloc(size_t bytes) {
@@ -239,6 +240,8 @@ void *realloc(void *memory, size_t bytes) {
 static bool is_power(size_t align) { return align > 0 && (align & (align - 1)) == 0; }
 
 int posix_memalign(void **memory, size_t align, size_t bytes) {
+  if (is_other())
+    return other.posix_memalign(memory, align, bytes);
   if (align < sizeof(void *) || !is_power(align))
     return EINVAL;
   int error = errno;
@@ -250,17 +253,26 @@ int posix_memalign(void **memory, size_t align, size_t bytes) {
   return 0;
 }
 
-void *memalign(size_t align, size_t bytes) {
-  return is_power(align) ? aligned(align, bytes) : behind_memalign(align, bytes);
+/* The C library says what an alignment may be. */
+static void *aligned_by_power(size_t align, size_t bytes) {
+  return is_power(align) ? aligned(align, bytes) : __libc_memalign(align, bytes);
 }
 
-void *aligned_alloc(size_t align, size_t bytes) { return own_memalign(align, bytes); }
+void *memalign(size_t align, size_t bytes) {
+  return is_other() ? other.memalign(align, bytes) : aligned_by_power(align, bytes);
+}
 
-void *valloc(size_t bytes) { return aligned((size_t)getpagesize(), bytes); }
+void *aligned_alloc(size_t align, size_t bytes) {
+  return is_other() ? other.aligned_alloc(align, bytes) : aligned_by_power(align, bytes);
+}
+
+void *valloc(size_t bytes) { return is_other() ? other.valloc(bytes) : aligned((size_t)getpagesize(), bytes); }
 
 void *pvalloc(size_t bytes) {
   size_t page = (size_t)getpagesize();
-  return bytes > SIZE_MAX - page ? behind_memalign(page, bytes) : aligned(page, (bytes + page - 1) / page * page);
+  if (is_other())
+    return other.pvalloc(bytes);
+  return bytes > SIZE_MAX - page ? __libc_memalign(page, bytes) : aligned(page, (bytes + page - 1) / page * page);
 }
 
 size_t malloc_usable_size(void *memory) { return memory ? room_of(memory) : 0; }

@@ -157,7 +157,7 @@ __attribute__((constructor)) static void begin(int count, char **arguments, char
     return;
   tt_heap.threshold = read_bytes(value_of(environment, "TUTTI_HEAP_BYTES"));
   const char *missing = make();
-  tt_heap_tell(missing, "memory is the C library's");
+  tt_heap_tell(missing, "memory is what it would be without");
   if (missing)
     return;
   tt_heap_watch_forks();
