@@ -93,17 +93,32 @@ static bool share(uint32_t first) {
   return true;
 }
 
-/* The live run that those bytes lie in; HEAP_NONE: none. */
-static uint32_t find_run(const void *data, size_t bytes) {
-  uint32_t number = tt_heap_number(data);
+static bool is_in(uint32_t first, uint32_t number) {
+  const heap_granule *run = tt_heap_of(first);
+  return first <= number && run->first && run->state == HEAP_LIVE && number - first < run->count;
+}
+
+/* The live run that this byte lies in; HEAP_NONE: none. Granules of one that was searched for know it from then on. */
+static uint32_t find_run(const unsigned char *data) {
+  uint32_t number = tt_heap_number(data), first = number;
   if (number >= tt_heap.used)
     return HEAP_NONE;
-  while (number > 0 && !tt_heap_of(number)->first)
-    number--;
-  const heap_granule *run = tt_heap_of(number);
-  size_t at = (size_t)((const unsigned char *)data - (unsigned char *)tt_heap_at(number));
-  bool inside = run->state == HEAP_LIVE && at < run->bytes && bytes <= run->bytes - at;
-  return inside ? number : HEAP_NONE;
+  if (is_in(tt_heap_of(number)->run, number)) {
+    first = tt_heap_of(number)->run;
+  } else {
+    while (first > 0 && !tt_heap_of(first)->first)
+      first--;
+    if (!is_in(first, number))
+      return HEAP_NONE;
+    tt_heap_set_run(first);
+  }
+  size_t at = (size_t)(data - (unsigned char *)tt_heap_at(first));
+  return at < tt_heap_of(first)->bytes ? first : HEAP_NONE;
+}
+
+static bool is_first(const unsigned char *data) {
+  uint32_t number = tt_heap_number(data);
+  return number < tt_heap.used && tt_heap_of(number)->first && data == tt_heap_at(number);
 }
 
 /* Whether they are shared, by what was said when they became so. */
@@ -153,19 +168,38 @@ static void share_safely(uint32_t first, bool whole) {
   tt_heap_let_go(&held);
 }
 
+static void use_run(uint32_t first, size_t bytes) {
+  heap_granule *run = tt_heap_of(first);
+  bool whole = bytes == run->bytes;
+  if (run->kind == HEAP_SHARED || (!whole && !tt_heap.parts))
+    return;
+  run->used += bytes;
+  if (run->used < USES * run->bytes)
+    return;
+  share_safely(first, whole);
+  run->used = run->kind == HEAP_SHARED ? run->used : 0; /* not again with each call */
+}
+
+/* All of them, one behind the other. Without `parts` a call that does not begin where a block does uses no block. */
+static void use_runs(const unsigned char *data, const unsigned char *end) {
+  while (data < end && (tt_heap.parts || is_first(data))) {
+    uint32_t first = find_run(data);
+    if (first == HEAP_NONE)
+      return;
+    size_t left = tt_heap_of(first)->bytes - (size_t)(data - (unsigned char *)tt_heap_at(first));
+    size_t bytes = left < (size_t)(end - data) ? left : (size_t)(end - data);
+    use_run(first, bytes);
+    data += bytes;
+  }
+}
+
 void tt_heap_use(const void *data, size_t bytes) {
   uint32_t first;
   if (!is_ours(data, bytes))
     return;
   tt_heap_lock();
-  if (!is_shared(data, bytes, &first) && (first = find_run(data, bytes)) != HEAP_NONE) {
-    heap_granule *run = tt_heap_of(first);
-    run->used += bytes;
-    if (run->used >= USES * run->bytes) {
-      share_safely(first, bytes == run->bytes);
-      run->used = run->kind == HEAP_SHARED ? run->used : 0; /* not again with each call */
-    }
-  }
+  if (!is_shared(data, bytes, &first))
+    use_runs(data, (const unsigned char *)data + bytes);
   tt_heap_unlock();
 }
 

@@ -1,6 +1,11 @@
 /* Calls on large blocks of malloc that are kept, freed and taken anew, grown and shared with forked children in
- * between: results are right, and a child's memory is its own. argv[1]: "off": without the heap; "statics": on static
- * arrays. argv[2]: so many forks while a long receive is outstanding. */
+ * between: results are right, and a child's memory is its own.
+ *
+ *     lent N     blocks that the heap lends, and N forks while a long receive is outstanding
+ *     off        the same blocks without the heap, and no forks
+ *     statics    static arrays
+ *     lists N    parts of a block with a gap of N elements
+ *     blocks     lists of blocks that lie one behind the other */
 #include <mpi.h>
 
 #include <stdbool.h>
@@ -173,29 +178,71 @@ static void scatter_lists(int gap) {
   free(out);
 }
 
-int main(int argc, char **argv) {
+static int by_address(const void *a, const void *b) {
+  const char *const *x = a, *const *y = b;
+  return (*x > *y) - (*x < *y);
+}
+
+/* Each a block of its own, which begins where the one before ends. */
+static void scatter_blocks(void) {
+  enum { MANY = 64, COUNT = 1 << 18 };
+  int *made[MANY], counts[MANY], offsets[MANY], first = 0, *out = malloc(COUNT * sizeof *out);
+  for (int n = 0; n < MANY; n++)
+    made[n] = malloc(COUNT * sizeof **made);
+  qsort(made, MANY, sizeof *made, by_address);
+  for (int n = 1; n < MANY && n - first < size; n++)
+    first = made[n] == made[n - 1] + COUNT ? first : n;
+  CHECK(first + size <= MANY);
+  for (int r = 0; r < size; r++) {
+    counts[r] = COUNT;
+    offsets[r] = r * COUNT;
+  }
+  for (int round = 0; round < ROUNDS; round++) {
+    for (int r = 0; r < size; r++)
+      for (int n = 0; n < COUNT; n++)
+        made[first + r][n] = n + r + round;
+    MPI_Scatterv(made[first], counts, offsets, MPI_INT, out, COUNT, MPI_INT, 0, MPI_COMM_WORLD);
+    for (int n = 0; n < COUNT; n++)
+      CHECK(out[n] == n + rank + round);
+  }
+  for (int n = 0; n < MANY; n++)
+    free(made[n]);
+  free(out);
+}
+
+static void sum_blocks(bool forks) {
   static block blocks[BLOCKS];
-  MPI_Init(&argc, &argv);
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
-  int receives = argc > 2 ? atoi(argv[2]) : 0;
-  alarm(120 + 20 * (unsigned)receives);
-  bool statics = argc > 1 && strcmp(argv[1], "statics") == 0, lists = argc > 1 && strcmp(argv[1], "lists") == 0;
-  if (statics)
-    sum_statics();
-  if (lists)
-    scatter_lists(receives);
-  for (int round = 0; round < ROUNDS && !statics && !lists; round++) {
+  for (int round = 0; round < ROUNDS; round++) {
     block *of = &blocks[rand_r(&seed) % BLOCKS];
     if (!of->in || rand_r(&seed) % 4 == 0)
       make(of, 20000 + (int)(rand_r(&seed) % 200000));
     for (int n = 0; n < 3; n++)
       sum(of, round + n);
-    if (argc > 1 && strcmp(argv[1], "off") != 0 && round % 5 == 4)
+    if (forks && round % 5 == 4)
       fork_one(of, round);
   }
-  for (int round = 0; round < receives && !lists; round++)
-    fork_receiving(round);
+}
+
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  const char *what = argc > 1 ? argv[1] : "";
+  int number = argc > 2 ? atoi(argv[2]) : 0;
+  bool lent = strcmp(what, "lent") == 0;
+  alarm(120 + (lent ? 20 * (unsigned)number : 0));
+  if (strcmp(what, "statics") == 0) {
+    sum_statics();
+  } else if (strcmp(what, "lists") == 0) {
+    scatter_lists(number);
+  } else if (strcmp(what, "blocks") == 0) {
+    scatter_blocks();
+  } else {
+    CHECK(lent || strcmp(what, "off") == 0);
+    sum_blocks(lent);
+    for (int round = 0; round < number; round++)
+      fork_receiving(round);
+  }
   if (rank == 0)
     puts("all is well");
   MPI_Finalize();

@@ -23,8 +23,8 @@ typedef struct tt_heap_offer {
   bool (*file)(tt_heap_file *file);
   /* A call begins that lends memory, or has ended: nobody reads what it lent any more. */
   void (*lending)(bool begins);
-  /* The call uses these bytes: until it ends nobody else writes to them. A block of which calls have used twice its
-   * length moves into the file. */
+  /* The call uses these bytes: until it ends nobody else writes to them. Blocks that calls have used as a whole twice
+   * move into the file. */
   void (*use)(const void *data, size_t bytes);
   /* Where in the file they lie, one after the other. What is written to them is written there, until they are freed or
    * the process forks. false: not there. */
