@@ -48,6 +48,8 @@ def main():
         print("skipped: the Python package is not built here, or there is no numpy")
         sys.exit(77)
     run("tutti run", BIN / "tutti", "run", "-n", str(RANKS), *program())
+    run("jobs of one of torchrun in a launcher's", BIN / "tutti", "run", "-n", str(RANKS), PYTHON, PROGRAMS / "joined.py", "1",
+        RANK="0", WORLD_SIZE="1", MASTER_ADDR="localhost", MASTER_PORT="1", TORCHELASTIC_RUN_ID="none")
     for launcher, command in of_mpi(RANKS).items():
         run(launcher, *command, *program()[1:])
     if has("torch"):

@@ -42,8 +42,8 @@ def torchrun() -> tuple[int, int, Callable[[bytes], bytes]] | None:
     if launched or not all(os.environ.get(name) for name in _TORCHRUN):
         return None
     rank, size = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
-    if size == 1:
-        return None
+    if size == 1:  # torchrun counts before a launcher's job
+        return (0, 1, bytes) if os.environ.get("TORCHELASTIC_RUN_ID") else None
     import torch.distributed
 
     dist: Any = torch.distributed
