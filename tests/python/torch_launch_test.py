@@ -147,6 +147,14 @@ def at_second():
     os.kill(os.getpid(), signal.SIGHUP)
 asks = "import signal, sys; sys.exit(signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN)"
 assert _launch.run([sys.executable, "-c", asks], options) == 0
+def at_second():
+    pass
+reads, writes = os.pipe()
+os.close(reads)
+os.dup2(writes, 2)
+ends = "import os, signal, time; os.environ['RANK'] == '1' and os.kill(os.getpid(), signal.SIGRTMIN + 1); time.sleep(100)"
+assert _launch.run([sys.executable, "-c", ends], options) == 128 + signal.SIGRTMIN + 1
+assert started[-2].returncode == -signal.SIGTERM
 """
 INTERRUPTED = r"""
 import time
@@ -216,7 +224,8 @@ def test_a_failure_ends_all(folder):
 
 
 def test_cut_off(folder):
-    """Starting is: by a process that cannot be started, and by a signal, but not by one that is ignored."""
+    """Starting is: by a process that cannot be started, and by a signal, but not by one that is ignored. A rank that
+    fails ends the others, also where nobody reads about that."""
     own = {**os.environ, "PYTHONPATH": str(PACKAGE)}
     subprocess.run([PYTHON, "-c", STARTS_BADLY], timeout=100, check=True, env=own)
 

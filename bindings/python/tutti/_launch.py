@@ -2,10 +2,10 @@
 environment. The first that fails ends the others."""
 
 import argparse
+import contextlib
 import os
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Sequence
 
@@ -60,6 +60,15 @@ def has_terminal() -> bool:
         return False
 
 
+def how_ended(code: int) -> str:
+    if code >= 0:
+        return f"exit code {code}"
+    try:
+        return f"signal {signal.Signals(-code).name}"
+    except ValueError:  # most of the real-time ones have no name
+        return f"signal {-code}"
+
+
 def wait(processes: Sequence[Process], first_rank: int) -> int:
     """Until all have ended; the exit code of the first that failed."""
     code = 0
@@ -68,10 +77,11 @@ def wait(processes: Sequence[Process], first_rank: int) -> int:
         failed = [(rank, p.returncode) for rank, p in enumerate(processes, first_rank) if p.returncode]
         if failed and until is None:
             rank, code = failed[0]
-            how = f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
-            print(f"tutti.torch: rank {rank} ended with {how}; the others are ended", file=sys.stderr, flush=True)
             end(processes, signal.SIGTERM)
             until = time.monotonic() + PATIENCE_SECONDS
+            said = f"tutti.torch: rank {rank} ended with {how_ended(code)}; the others are ended\n"
+            with contextlib.suppress(OSError):  # the reader may be gone; sys.stderr would try again at the end
+                os.write(2, said.encode())
         if until is not None and time.monotonic() > until:
             end(processes, signal.SIGKILL)
         time.sleep(0.02)
