@@ -37,9 +37,12 @@ static tutti_status invoke_barrier(const py_call *of, tutti_request **made) {
 
 static PyObject *run(py_call *of) {
   tutti_status status;
+  const bool lone = !of->comm->of->threads; /* with a thread it is a request, too */
+  of->comm->lone += lone;
   PY_COMM_CALL_BEGIN(of->comm);
   status = of->row->invoke(of, NULL);
   PY_COMM_CALL_END(of->comm);
+  of->comm->lone -= lone;
   if (status == TUTTI_OK)
     py_view_store(&of->view[1]);
   py_call_end(of);
@@ -95,7 +98,7 @@ PyObject *py_call_make(py_comm *comm, py_graph *graph, const py_row *row, py_for
   of.type = TUTTI_BYTE;
   py_view_clear(&of.view[0]);
   py_view_clear(&of.view[1]);
-  if (!py_comm_open(of.comm) || py_call_read(&of, args, count, names) != 0)
+  if (!py_comm_ready(of.comm) || py_call_read(&of, args, count, names) != 0)
     return NULL;
   if (py_call_begin(&of) != 0) {
     py_call_end(&of);

@@ -76,6 +76,14 @@ tutti_comm *py_comm_open(const py_comm *self) {
   return self->comm;
 }
 
+tutti_comm *py_comm_ready(const py_comm *self) {
+  if (self->lone == 0 || !py_asks)
+    return py_comm_open(self);
+  PyErr_SetString(PyExc_ValueError, "a handler of a signal cannot make a call on a communicator while a blocking one "
+                                    "waits on it");
+  return NULL;
+}
+
 void py_part_add(py_part **list, py_part *part) {
   part->next = *list;
   part->at = list;
@@ -165,11 +173,13 @@ static PyObject *comm_split(py_comm *self, PyObject *args, PyObject *named) {
   long long color, key = 0;
   tutti_comm *part = NULL;
   tutti_status status;
-  if (!PyArg_ParseTupleAndKeywords(args, named, "L|L:split", names, &color, &key) || !py_comm_open(self))
+  if (!PyArg_ParseTupleAndKeywords(args, named, "L|L:split", names, &color, &key) || !py_comm_ready(self))
     return NULL;
+  self->lone++;
   PY_COMM_CALL_BEGIN(self);
   status = tutti_comm_split(self->comm, color, key, &part);
   PY_COMM_CALL_END(self);
+  self->lone--;
   if (status != TUTTI_OK)
     return py_fail(status);
   if (!part)
@@ -208,7 +218,7 @@ static PyObject *comm_set_params(py_comm *self, PyObject *args) {
   const char *collective, *text;
   char name[64];
   tutti_status status;
-  if (!PyArg_ParseTuple(args, "sz:set_params", &collective, &text) || !py_comm_open(self))
+  if (!PyArg_ParseTuple(args, "sz:set_params", &collective, &text) || !py_comm_ready(self))
     return NULL;
   name_of(collective, name);
   PY_COMM_CALL_BEGIN(self);

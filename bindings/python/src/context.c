@@ -111,6 +111,10 @@ static PyObject *context_comm(py_context *self, PyObject *unused) {
   tutti_status status;
   if (!py_context_open(self))
     return NULL;
+  if (py_asks && self->calls > 0) { /* another one of these may wait */
+    PyErr_SetString(PyExc_ValueError, "a handler of a signal cannot make a communicator while a call waits");
+    return NULL;
+  }
   self->calls++;
   PY_CALL_BEGIN;
   status = tutti_comm_create(self->context, &comm);

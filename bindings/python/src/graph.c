@@ -59,16 +59,18 @@ static py_graph *new_graph(py_comm *comm) {
 PyObject *py_graph_make(PyObject *object, PyObject *args) {
   py_comm *comm = (py_comm *)object;
   PyObject *from, *to;
-  if (!PyArg_ParseTuple(args, "OO:graph", &from, &to) || !py_comm_open(comm))
+  if (!PyArg_ParseTuple(args, "OO:graph", &from, &to) || !py_comm_ready(comm))
     return NULL;
   py_graph *made = new_graph(comm);
   int64_t *sources = made ? read_ranks(from, &made->in_count) : NULL;
   int64_t *destinations = sources ? read_ranks(to, &made->out_count) : NULL;
   tutti_status status = TUTTI_OK;
   if (destinations) {
+    comm->lone++;
     PY_COMM_CALL_BEGIN(comm);
     status = tutti_graph_create(comm->comm, made->in_count, sources, made->out_count, destinations, &made->graph);
     PY_COMM_CALL_END(comm);
+    comm->lone--;
   }
   free(sources);
   free(destinations);

@@ -133,6 +133,7 @@ typedef struct py_comm {
   py_part part;     /* of the open ones */
   int64_t rank, size;
   int64_t calls;       /* that threads are in, but for those of requests */
+  int64_t lone;        /* of these, what is no request of tutti's either: nothing may begin in the middle of it */
   py_part *requests;   /* persistent ones that are there */
   py_part *graphs;     /* that are open */
   PyObject *running;   /* a set of requests, which hold what they use until they are complete */
@@ -149,6 +150,8 @@ void py_part_add(py_part **list, py_part *part);
 void py_part_remove(py_part *part);
 /* NULL, with an exception, where it is closed. */
 tutti_comm *py_comm_open(const py_comm *self);
+/* The same, and where a handler of a signal asks in the middle of a call that nothing may begin in. */
+tutti_comm *py_comm_ready(const py_comm *self);
 
 /* ---- arrays.c: methods of a context ---- */
 

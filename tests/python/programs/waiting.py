@@ -246,25 +246,30 @@ async def told_that_another_gives_up():
     comm.barrier()
 
 
-def handlers():
-    """Of signals cannot take away what the call below them uses."""
+def handlers(has_thread):
+    """Of signals cannot take away what the call below them uses, nor use it: tutti does one call of a communicator at a time,
+    but with a thread it has them all in a queue, except those that make something."""
     part, ran = comm.split(0), []
     again = part.barrier_init()
+    starts = (part.barrier, part.barrier_start, lambda: part.split(0), lambda: part.graph([], []), lambda: part.set_params("scan", None))
 
     def handle(*_):
         fails(ValueError, "a handler of a signal cannot close", part.close)
+        fails(ValueError, "a handler of a signal cannot make a communicator", comm.context.comm)
         if len(ran) == 0:
             fails(ValueError, "a handler of a signal cannot wait", again.wait)
+        for start in starts if len(ran) >= (2 if has_thread else 1) else ():
+            fails(ValueError, "a handler of a signal cannot make a call", start)
         ran.append(True)
 
     signal.signal(signal.SIGUSR1, handle)
-    for call in (lambda: again.start().wait(), part.barrier):
+    for call in (lambda: again.start().wait(), part.barrier, lambda: part.split(0), lambda: part.graph([], [])):
         if rank == 0:
             threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGUSR1)).start()
         else:
             time.sleep(0.2)
         call()
-    assert rank > 0 or len(ran) == 2
+    assert rank > 0 or len(ran) == 4
     part.close()
 
 
@@ -290,6 +295,7 @@ def interrupted():
 
 if size > 1:
     without_a_thread()  # an await starts one
+    handlers(False)
 asyncio.run(late(0.2))
 asyncio.run(many_at_once())
 asyncio.run(cancelled())
@@ -302,7 +308,7 @@ several_wait()
 if size > 1:
     several_see_the_error()
     closed_in_a_call()
-    handlers()
+    handlers(True)
     asyncio.run(told_that_another_gives_up())
     interrupted()
 print(f"rank {rank} of {size}: all right")
