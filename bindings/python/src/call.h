@@ -10,7 +10,7 @@ typedef struct py_graph {
   py_comm *comm;
   tutti_graph *graph; /* NULL: closed */
   int64_t in_count, out_count;
-  int64_t requests; /* that use it */
+  int64_t requests; /* that use it, and blocking calls */
 } py_graph;
 
 typedef enum py_form { PY_BLOCKING, PY_START, PY_INIT } py_form;

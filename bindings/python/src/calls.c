@@ -39,10 +39,14 @@ static PyObject *run(py_call *of) {
   tutti_status status;
   const bool lone = !of->comm->of->threads; /* with a thread it is a request, too */
   of->comm->lone += lone;
+  if (of->graph)
+    of->graph->requests++;
   PY_COMM_CALL_BEGIN(of->comm);
   status = of->row->invoke(of, NULL);
   PY_COMM_CALL_END(of->comm);
   of->comm->lone -= lone;
+  if (of->graph)
+    of->graph->requests--;
   if (status == TUTTI_OK)
     py_view_store(&of->view[1]);
   py_call_end(of);

@@ -103,7 +103,8 @@ void py_graph_close_all(py_comm *comm) {
 static PyObject *graph_close(py_graph *self, PyObject *unused) {
   (void)unused;
   if (self->requests > 0)
-    return PyErr_Format(PyExc_ValueError, "the graph has %" PRId64 " requests; let go of them first", self->requests);
+    return PyErr_Format(PyExc_ValueError, "the graph has %" PRId64 " requests or calls; let go of them first",
+                        self->requests);
   close_graph(self);
   Py_RETURN_NONE;
 }
@@ -138,7 +139,8 @@ static PyMethodDef methods[] = {
             "numpy.full(comm.rank + 1, 5), [comm.rank + 1], numpy.zeros(2 - comm.rank, int), [2 - comm.rank]",
             "array([5, 5])"),
     {"close", (PyCFunction)graph_close, METH_NOARGS,
-     "close($self, /)\n--\n\nFrees the graph. Local. A ValueError where requests of it are there.\n\n"
+     "close($self, /)\n--\n\nFrees the graph. Local. A ValueError where requests of it are there, or a thread is in a "
+     "call along its edges.\n\n"
      ">>> comm.graph([], []).close()\n"},
     {NULL, NULL, 0, NULL}};
 

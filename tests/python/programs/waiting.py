@@ -250,7 +250,7 @@ def handlers(has_thread):
     """Of signals cannot take away what the call below them uses, nor use it: tutti does one call of a communicator at a time,
     but with a thread it has them all in a queue, except those that make something."""
     part, ran = comm.split(0), []
-    again = part.barrier_init()
+    again, ring = part.barrier_init(), part.graph([(rank - 1) % size], [(rank + 1) % size])
     starts = (part.barrier, part.barrier_start, lambda: part.split(0), lambda: part.graph([], []), lambda: part.set_params("scan", None))
 
     def handle(*_):
@@ -258,18 +258,21 @@ def handlers(has_thread):
         fails(ValueError, "a handler of a signal cannot make a communicator", comm.context.comm)
         if len(ran) == 0:
             fails(ValueError, "a handler of a signal cannot wait", again.wait)
-        for start in starts if len(ran) >= (2 if has_thread else 1) else ():
+        if len(ran) == 2:
+            fails(ValueError, "the graph has 1 requests or calls", ring.close)
+        for start in starts if len(ran) >= (3 if has_thread else 1) else ():
             fails(ValueError, "a handler of a signal cannot make a call", start)
         ran.append(True)
 
     signal.signal(signal.SIGUSR1, handle)
-    for call in (lambda: again.start().wait(), part.barrier, lambda: part.split(0), lambda: part.graph([], [])):
+    for call in (lambda: again.start().wait(), part.barrier, lambda: ring.neighbor_allgather(numpy.ones(1)),
+                 lambda: part.split(0), lambda: part.graph([], [])):
         if rank == 0:
             threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGUSR1)).start()
         else:
             time.sleep(0.2)
         call()
-    assert rank > 0 or len(ran) == 4
+    assert rank > 0 or len(ran) == 5
     part.close()
 
 
