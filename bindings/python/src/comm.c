@@ -117,16 +117,16 @@ static void close_comm(py_comm *self) {
   }
   py_request_sweep(self, true);
   if (PySet_Size(self->running) > 0) {
-    PY_CALL_BEGIN;
+    PY_COMM_CALL_BEGIN(self);
     tutti_comm_abort(comm, "the communicator was closed");
-    PY_CALL_END;
+    PY_COMM_CALL_END(self);
     py_request_end_all(self);
   }
   py_request_close_all(self);
   py_graph_close_all(self);
-  PY_CALL_BEGIN;
+  PY_DESTROY_BEGIN(self->of);
   tutti_comm_destroy(comm);
-  PY_CALL_END;
+  PY_DESTROY_END;
   self->of->parts--;
 }
 
@@ -159,6 +159,8 @@ static PyObject *comm_close(py_comm *self, PyObject *unused) {
 static void comm_dealloc(PyObject *object) {
   py_comm *self = (py_comm *)object;
   PyObject *type, *value, *traceback;
+  if (self->comm && py_ends_later(self->of, object))
+    return;
   PyErr_Fetch(&type, &value, &traceback); /* of a call on it, which nothing else held */
   if (self->of)
     close_comm(self);

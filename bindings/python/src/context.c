@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -119,8 +120,33 @@ static PyObject *context_comm(py_context *self, PyObject *unused) {
   PY_CALL_BEGIN;
   status = tutti_comm_create(self->context, &comm);
   PY_CALL_END;
-  self->calls--;
+  py_call_is_over(self);
   return status == TUTTI_OK ? py_comm_new(self, comm) : py_fail(status);
+}
+
+/* ---- what ends later ---- */
+
+typedef struct linked {
+  PyObject_HEAD py_part part;
+} linked;
+
+bool py_ends_later(py_context *of, PyObject *object) {
+  if (of->calls == 0 || of->threads || of->left || of->process != getpid())
+    return false;
+  py_part *part = (py_part *)((char *)object + offsetof(linked, part));
+  py_part_remove(part);
+  py_part_add(&of->late, part);
+  return true;
+}
+
+void py_call_is_over(py_context *of) {
+  of->calls--;
+  while (of->late && of->calls == 0) {
+    PyObject *object = (PyObject *)((char *)of->late - offsetof(linked, part));
+    py_part_remove(of->late);
+    destructor end = (destructor)PyType_GetSlot(Py_TYPE(object), Py_tp_dealloc);
+    end(object);
+  }
 }
 
 /* ---- memory that peers read where it lies ---- */

@@ -90,9 +90,9 @@ static void close_graph(py_graph *self) {
   self->graph = NULL;
   if (self->comm->of->left)
     return;
-  PY_CALL_BEGIN;
+  PY_DESTROY_BEGIN(self->comm->of);
   tutti_graph_destroy(graph);
-  PY_CALL_END;
+  PY_DESTROY_END;
 }
 
 void py_graph_close_all(py_comm *comm) {
@@ -111,6 +111,8 @@ static PyObject *graph_close(py_graph *self, PyObject *unused) {
 
 static void graph_dealloc(PyObject *object) {
   py_graph *self = (py_graph *)object;
+  if (self->graph && py_ends_later(self->comm->of, object))
+    return;
   close_graph(self);
   Py_XDECREF((PyObject *)self->comm);
   py_object_free(object);

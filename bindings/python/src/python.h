@@ -52,8 +52,8 @@ extern _Thread_local bool py_waits; /* this thread is between the two */
   PY_CALL_BEGIN
 #define PY_COMM_CALL_END(comm)                                                                                         \
   PY_CALL_END;                                                                                                         \
-  (comm)->of->calls--;                                                                                                 \
-  (comm)->calls--
+  (comm)->calls--;                                                                                                     \
+  py_call_is_over((comm)->of)
 /* An object of a type of this module, all zeros; and its end, once it holds nothing any more. */
 PyObject *py_object_new(PyObject *type);
 void py_object_free(PyObject *self);
@@ -110,6 +110,7 @@ typedef struct py_context {
   pid_t process;                        /* that has joined the job: its forks end without leaving it */
   bool threads;                         /* it has a thread of tutti's: any of the program's may call at any time */
   bool left;                            /* the program ends while a thread is in a call: nothing is freed any more */
+  struct py_part *late;                 /* what has no reference any more, and ends with the last call */
 } py_context;
 
 /* NULL, with an exception, where it is closed. */
@@ -122,15 +123,30 @@ typedef struct py_memory {
   Py_ssize_t bytes;
 } py_memory;
 
-/* Something of a communicator that must end before it: a link in its list. */
+/* Something of a communicator that must end before it: a link in its list. Communicators, graphs and requests have it
+ * in front. */
 typedef struct py_part {
   struct py_part *next, **at; /* at NULL: it is in no list */
 } py_part;
 
+/* For what begins so and has no reference any more. True: it ends later, since a thread is in a call, beside which
+ * nothing else may be in tutti: the garbage collector runs in any thread. */
+bool py_ends_later(py_context *of, PyObject *object);
+/* A thread has come back from a call. */
+void py_call_is_over(py_context *of);
+/* Around calls of tutti that end something, and never wait: Python's other threads run meanwhile only where they may be
+ * in tutti, too. */
+#define PY_DESTROY_BEGIN(of) PyThreadState *const py_others = (of)->threads ? PyEval_SaveThread() : NULL
+#define PY_DESTROY_END                                                                                                 \
+  do {                                                                                                                 \
+    if (py_others)                                                                                                     \
+      PyEval_RestoreThread(py_others);                                                                                 \
+  } while (0)
+
 typedef struct py_comm {
-  PyObject_HEAD py_context *of;
+  PyObject_HEAD py_part part; /* of the open ones */
+  py_context *of;
   tutti_comm *comm; /* NULL: closed */
-  py_part part;     /* of the open ones */
   int64_t rank, size;
   int64_t calls;       /* that threads are in, but for those of requests */
   int64_t lone;        /* of these, what is no request of tutti's either: nothing may begin in the middle of it */

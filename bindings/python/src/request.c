@@ -106,9 +106,9 @@ static PyObject *request_wait(py_request *self, PyObject *unused) {
   PY_CALL_BEGIN;
   status = tutti_wait(&self->request);
   PY_CALL_END;
-  self->comm->of->calls--;
   end(self, status);
   self->busy = false;
+  py_call_is_over(self->comm->of);
   return result_of(self);
 }
 
@@ -123,10 +123,10 @@ static void test(py_request *self) {
   PY_CALL_BEGIN;
   status = tutti_test(&self->request, &done);
   PY_CALL_END;
-  self->comm->of->calls--;
   if (status != TUTTI_OK || done)
     end(self, status);
   self->busy = false;
+  py_call_is_over(self->comm->of);
 }
 
 static PyObject *request_test(py_request *self, PyObject *unused) {
@@ -262,9 +262,9 @@ static void close_request(py_request *self) {
   self->request = NULL;
   if (self->comm->of->left)
     return;
-  PY_CALL_BEGIN;
+  PY_DESTROY_BEGIN(self->comm->of);
   tutti_request_destroy(request);
-  PY_CALL_END;
+  PY_DESTROY_END;
 }
 
 void py_request_close_all(py_comm *comm) {
@@ -274,7 +274,10 @@ void py_request_close_all(py_comm *comm) {
 
 static void request_dealloc(PyObject *object) {
   py_request *self = (py_request *)object;
-  if (self->persistent && self->request)
+  const bool open = self->persistent && self->request;
+  if (open && py_ends_later(self->comm->of, object))
+    return;
+  if (open)
     close_request(self);
   if (self->graph) {
     ((py_graph *)self->graph)->requests--;

@@ -232,6 +232,40 @@ def without_a_thread():
     part.close()
 
 
+def dropped_beside_a_call():
+    """Of another thread, where tutti has none: what the program has no more stays in tutti until the call is over."""
+    part, own = comm.split(0), comm.split(0)
+    kept, entered, dropped = [comm.split(0), own.barrier_init(), own.graph([], [])], threading.Event(), []
+    word = pathlib.Path(tempfile.gettempdir()) / f"tutti-dropped-{os.getppid()}"
+
+    def there():
+        """Communicators that are open, and what holds one of them."""
+        try:
+            comm.context.close()
+        except ValueError as error:
+            return str(error).split()[3], sys.getrefcount(own)
+
+    def drop():
+        entered.wait()
+        dropped.append(there())
+        kept.clear()
+        dropped.append(there())
+        word.touch()
+
+    if rank == 0:
+        usual = sys.getswitchinterval()
+        sys.setswitchinterval(1000)
+        beside(lambda: (entered.set(), part.barrier()), drop)
+        sys.setswitchinterval(usual)
+        word.unlink()
+        communicators, holders = dropped[0]
+        assert dropped[1] == dropped[0] and there() == (str(int(communicators) - 1), holders - 2), (dropped, there())
+    else:
+        while not word.exists():
+            time.sleep(0.01)
+        part.barrier()
+
+
 async def told_that_another_gives_up():
     """Nobody but the loop waits."""
     part = comm.split(0)
@@ -299,6 +333,7 @@ def interrupted():
 if size > 1:
     without_a_thread()  # an await starts one
     handlers(False)
+    dropped_beside_a_call()
 asyncio.run(late(0.2))
 asyncio.run(many_at_once())
 asyncio.run(cancelled())
