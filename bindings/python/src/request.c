@@ -180,6 +180,11 @@ static PyObject *request_watch(py_request *self, PyObject *bell) {
     Py_RETURN_FALSE;
   if (is_busy(self) || elsewhere)
     Py_RETURN_NONE;
+  if (!self->comm->of->threads && self->comm->of->calls > 0) {
+    PyErr_SetString(PyExc_ValueError, "a call of the context waits, beside which a request can be awaited only with a "
+                                      "thread of tutti's: set TUTTI_PROGRESS=thread");
+    return NULL;
+  }
   status = tutti_context_progress(self->comm->of->context); /* one thread at a time: with the GIL */
   if (status != TUTTI_OK)
     return py_fail(status);

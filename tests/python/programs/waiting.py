@@ -209,14 +209,16 @@ def closed_in_a_call():
 
 
 def without_a_thread():
-    """Of tutti's, nobody ends another thread's call: both would be in tutti."""
-    part, entered = comm.split(0), threading.Event()
+    """Of tutti's, nobody ends another thread's call, or starts that thread: both would be in tutti."""
+    part, entered, other = comm.split(0), threading.Event(), comm.split(0)
+    request = other.barrier_start() if rank == 0 else None
     refused = pathlib.Path(tempfile.gettempdir()) / f"tutti-refused-{os.getppid()}"
 
     def end():
         entered.wait()
         for ends in (part.close, lambda: part.abort("enough")):
             fails(ValueError, "set TUTTI_PROGRESS=thread", ends)
+        fails(ValueError, "awaited only with a thread of tutti's", lambda: asyncio.run(wait_for(request)))
         refused.touch()
 
     if rank == 0:
@@ -229,6 +231,7 @@ def without_a_thread():
         while not refused.exists():
             time.sleep(0.01)
         part.barrier()
+    request.wait() if rank == 0 else other.barrier()
     part.close()
 
 
