@@ -17,7 +17,7 @@ import xml.etree.ElementTree as xml
 
 ROOT = pathlib.Path(__file__).parents[1]
 ONCE = "|".join([  # long, and what they run is not compiled with sanitizers, or others run it there, too
-    "^mpi/(comm|conform|export|faster|fortran|functions|mpirun|names|programs|start|stats|traps|transport|tune|wrap)$", "^mutants/",
+    "^mpi/(comm|conform|export|faster|fortran|functions|mpirun|names|programs|start|stats|traps|transport|tune|wrap)$", "^(heap|mutants)/",
     "^system/(bench_launch|bench_mpi|digits|explain|many|media|nodes|pairs|regret|tune|verify_plan)$", "^tune/(bound|space)$", "^conformance/(bits|counts|large|twin)$",
     "^property/pairs$", "^python/(ends|jobs|joined|kills|torch.*|types)$",
 ])
