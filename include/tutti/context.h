@@ -45,7 +45,8 @@ TUTTI_API int64_t tutti_context_size(const tutti_context *context);
 
 /* From now on tutti asks `interrupted` every 10 ms or so while a call waits, for programs with something to look at:
  * signals, a user who has had enough. Other than 0: the call gives up, which breaks its communicator on all ranks with
- * TUTTI_ERR_ABORTED. It must not call tutti. NULL: nobody is asked. */
+ * TUTTI_ERR_ABORTED. It must not call tutti. Other threads may do so meanwhile where any thread may call tutti and what
+ * waits is a collective, tutti_wait or tutti_wait_for. NULL: nobody is asked. */
 TUTTI_API tutti_status tutti_context_set_interrupted(tutti_context *context, int (*interrupted)(void *user),
                                                      void *user);
 /* From now on a thread of the context moves outstanding requests on while the program does other things, as with

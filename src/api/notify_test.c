@@ -151,6 +151,48 @@ static void give_up(const threads_rank *at, tutti_context *context, void *argume
   tutti_comm_destroy(comm);
 }
 
+typedef struct errand {
+  tutti_comm *comm;
+  int times;
+} errand;
+
+static void *meet(void *comm) {
+  CHECK(tutti_barrier(comm) == TUTTI_OK);
+  return NULL;
+}
+
+/* Waits for another thread, whose call the other ranks wait in. */
+static int run_errand(void *user) {
+  errand *of = user;
+  pthread_t thread;
+  if (of->times++ > 0)
+    return 0;
+  CHECK(pthread_create(&thread, NULL, meet, of->comm) == 0 && pthread_join(thread, NULL) == 0);
+  return 0;
+}
+
+/* The other ranks come to the call that rank 1 waits in, blocking or not, only after that. */
+static void call_beside(const threads_rank *at, tutti_context *context, void *argument) {
+  (void)argument;
+  tutti_comm *comm;
+  errand of = {.times = 0};
+  CHECK(tutti_comm_create(context, &comm) == TUTTI_OK && tutti_comm_create(context, &of.comm) == TUTTI_OK);
+  CHECK(tutti_context_progress(context) == TUTTI_OK);
+  for (int starts = 0; starts < 2; starts++) {
+    tutti_request *request = NULL;
+    of.times = 0;
+    if (at->rank == 1)
+      CHECK(tutti_context_set_interrupted(context, run_errand, &of) == TUTTI_OK);
+    else
+      CHECK(tutti_barrier(of.comm) == TUTTI_OK);
+    CHECK((starts ? tutti_barrier_start(comm, &request) : tutti_barrier(comm)) == TUTTI_OK);
+    CHECK(tutti_wait(&request) == TUTTI_OK);
+  }
+  CHECK(tutti_context_set_interrupted(context, NULL, NULL) == TUTTI_OK);
+  tutti_comm_destroy(comm);
+  tutti_comm_destroy(of.comm);
+}
+
 static void run(void (*body)(const threads_rank *, tutti_context *, void *)) {
   for (int shm = 0; shm < 2; shm++)
     threads_run(&(threads_options){.count = RANKS, .shm = shm, .slot_bytes = 4096, .body = body});
@@ -187,6 +229,11 @@ static void test_who_has_enough_of_waiting_gives_up(void **state) {
   }
 }
 
+static void test_other_threads_call_while_one_is_asked(void **state) {
+  (void)state;
+  run(call_beside);
+}
+
 static void test_a_wait_has_its_own_limit(void **state) {
   (void)state;
   pthread_barrier_t after;
@@ -206,6 +253,7 @@ int main(void) {
       cmocka_unit_test(test_the_end_of_a_communicator_is_told),
       cmocka_unit_test(test_a_wait_has_its_own_limit),
       cmocka_unit_test(test_who_has_enough_of_waiting_gives_up),
+      cmocka_unit_test(test_other_threads_call_while_one_is_asked),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -85,15 +85,19 @@ static void let_idle(tutti_context *context, int64_t now) {
   context->idle.called_ns = now;
 }
 
-/* Whether the user has had enough of waiting. */
-static tutti_status ask_user(tutti_comm *comm, int64_t now) {
+/* Whether the user has had enough of waiting. What he does meanwhile may need other threads' calls. These may end the
+ * call that waits, and destroy its communicator: nobody uses either behind this before he has looked. */
+static tutti_status ask_user(tutti_comm *comm, const tt_waiter *waiter, int64_t now) {
   tutti_context *context = comm->context;
   if (!context->interrupted.call || now - context->interrupted.called_ns < INTERRUPTED_NS)
     return TUTTI_OK;
   context->interrupted.called_ns = now;
-  if (context->interrupted.call(context->interrupted.user) == 0)
+  tutti_comm *asker = tt_comm_main(comm);
+  uint64_t id = asker->id;
+  int stops = waiter->lets_go ? tt_progress_ask(waiter->lets_go) : context->interrupted.call(context->interrupted.user);
+  if (stops == 0 || (waiter->lets_go && tt_index_find(&context->made.by_number, id) != asker))
     return TUTTI_OK;
-  return tt_agree_break(tt_comm_main(comm), TUTTI_ERR_ABORTED, "rank %" PRId64 " was interrupted", comm->rank);
+  return tt_agree_break(asker, TUTTI_ERR_ABORTED, "rank %" PRId64 " was interrupted", asker->rank);
 }
 
 static bool is_member(const tutti_comm *comm, int64_t job_rank) {
@@ -260,7 +264,7 @@ static tutti_status spin(tutti_comm *comm, uint64_t number, bool far, tt_waiter 
   if (++waiter->spins % SPINS_A_LOOK == 0) {
     int64_t now = time_of(waiter);
     tutti_status status = look(comm, number, waiter, far, now);
-    return status == TUTTI_OK ? ask_user(comm, now) : status;
+    return status == TUTTI_OK ? ask_user(comm, waiter, now) : status;
   }
   if (!far)
     return TUTTI_OK;
@@ -280,28 +284,27 @@ tutti_status tt_wait_pause(tutti_comm *comm, const tt_executor *executor, uint64
     return TUTTI_OK;
   bool moves = far || !comm->context->machine.head_of;
   tutti_status status = look(comm, number, waiter, moves, now);
-  if (status == TUTTI_OK)
-    status = ask_user(comm, now);
   if (status != TUTTI_OK)
     return status;
   if (comm->context->idle.call && waited > IDLE_NS)
     let_idle(comm->context, now);
   if (longest_ns == 0)
     yield(comm, waiter);
-  return TUTTI_OK;
+  return ask_user(comm, waiter, now);
 }
 
 /* Whoever stops rings. */
 tutti_status tt_wait_settle(tutti_comm *comm, uint64_t number, tt_waiter *waiter) {
+  const tutti_context *context = comm->context;
   bool before = comm->refused.settling;
   comm->refused.settling = true; /* now an error of the wait is one */
   tutti_status status = tt_wait_look(comm, number, waiter);
   comm->refused.settling = before;
   int64_t now = tt_clock_ns();
   if (status == TUTTI_OK)
-    status = ask_user(comm, now);
-  if (status == TUTTI_OK && comm->context->ops->wait && now - waiter->began_ns > tt_options_get()->yield_ns)
-    sleep_for(comm->context, waiter->lets_go, SHORT_SLEEP_NS);
+    status = ask_user(comm, waiter, now);
+  if (status == TUTTI_OK && context->ops->wait && now - waiter->began_ns > tt_options_get()->yield_ns)
+    sleep_for(context, waiter->lets_go, SHORT_SLEEP_NS);
   else
     sched_yield();
   return status;

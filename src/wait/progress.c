@@ -167,6 +167,20 @@ int64_t tt_progress_sleep(tt_progress *progress, int64_t longest_ns) {
   return woken > 0 ? woken : tt_clock_ns();
 }
 
+int tt_progress_ask(tt_progress *progress) {
+  const tutti_context *context = progress->context;
+  int (*call)(void *user) = context->interrupted.call;
+  void *user = context->interrupted.user;
+  if (progress->depth > 1) /* as with a sleep */
+    return call(user);
+  tt_progress_end_wait(progress);
+  tt_progress_unlock(progress);
+  int answer = call(user);
+  tt_progress_lock(progress);
+  tt_progress_begin_wait(progress);
+  return answer;
+}
+
 /* Its bell, and what the transport delivers, may be for a thread that sleeps there without the context. */
 void tt_progress_keep_asleep(const tt_progress *progress, int64_t longest_ns) {
   const tutti_context *context = progress->context;

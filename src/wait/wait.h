@@ -75,6 +75,9 @@ void tt_progress_give_way(tt_progress *progress);
  * when it woke: in the transport's wait, before it had the context again. Elsewhere that is not known, so that a thread
  * which keeps the context for seconds is taken for a stop. */
 int64_t tt_progress_sleep(tt_progress *progress, int64_t longest_ns);
+/* Asks the user's `interrupted`, which there is. Meanwhile others have the context, and the progress thread moves
+ * requests. */
+int tt_progress_ask(tt_progress *progress);
 /* Sleeps for a moment, by a thread that keeps the context. */
 void tt_progress_keep_asleep(const tt_progress *progress, int64_t longest_ns);
 /* A request is complete: threads that sleep look at theirs. */

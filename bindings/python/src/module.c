@@ -106,7 +106,7 @@ int py_find_main_thread(void) {
 }
 
 /* Called without the GIL, by the thread that makes the call. The exception stays set until the call has come back. The
- * thread has the context where there is a progress thread, so no other one may wait for the context with the GIL: what
+ * thread has the context where that makes a communicator, so no other one may wait for the context with the GIL: what
  * may do so in tutti is called without it. But MPI.Finalize of mpi4py, which is the main thread's, keeps the GIL. */
 int py_interrupted(void *unused) {
   (void)unused;

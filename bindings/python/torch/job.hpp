@@ -33,7 +33,7 @@ inline std::chrono::milliseconds as_limit(std::chrono::milliseconds limit) {
   return std::min<std::chrono::milliseconds>(limit, std::chrono::hours(24 * 365 * 100));
 }
 
-// Lets go of Python's lock where this thread has it. Who waits within tutti holds a lock, and asks Python now and then
+// Lets go of Python's lock where this thread has it. Who waits within tutti may hold a lock while it asks Python
 // whether it was interrupted: so nobody may wait for tutti's lock with Python's.
 class WithoutGil {
 public:
