@@ -97,14 +97,27 @@ static void tell_in_calls(const threads_rank *at, tutti_context *context, void *
   tutti_comm_destroy(comm);
 }
 
+/* It has waited since somebody has looked for the first time, for 20 ms or longer. */
+static void look_then_wait(tutti_comm *comm) {
+  tutti_request *request;
+  int done = 0;
+  CHECK(tutti_barrier_start(comm, &request) == TUTTI_OK);
+  CHECK(tutti_test(&request, &done) == TUTTI_OK && !done);
+  for (int64_t end = tt_clock_ns() + 20000000; tt_clock_ns() < end;)
+    CHECK(tutti_test(&request, &done) == TUTTI_OK && !done);
+  CHECK(tutti_wait_for(&request, 1) == TUTTI_ERR_TIMEOUT);
+  CHECK(strstr(tutti_last_error(), " waited ") && !strstr(tutti_last_error(), " waited 0.00"));
+}
+
 /* The others do not come. */
 static void wait_in_vain(const threads_rank *at, tutti_context *context, void *argument) {
   pthread_barrier_t *after = argument;
-  tutti_comm *comm;
+  tutti_comm *comm, *other;
   tutti_request *request = NULL;
-  CHECK(tutti_comm_create(context, &comm) == TUTTI_OK);
+  CHECK(tutti_comm_create(context, &comm) == TUTTI_OK && tutti_comm_create(context, &other) == TUTTI_OK);
   CHECK(tutti_wait_for(&request, 1) == TUTTI_OK && tutti_wait_for(&request, 0) == TUTTI_ERR_ARGUMENT);
   if (at->rank == 0) {
+    look_then_wait(other);
     CHECK(tutti_barrier_start(comm, &request) == TUTTI_OK);
     CHECK(tutti_wait_for(&request, 20000000) == TUTTI_ERR_TIMEOUT && !request);
     CHECK(strstr(tutti_last_error(), "rank 1 has not come") && strstr(tutti_last_error(), "rank 2 has not come"));
@@ -112,6 +125,7 @@ static void wait_in_vain(const threads_rank *at, tutti_context *context, void *a
   }
   pthread_barrier_wait(after);
   tutti_comm_destroy(comm);
+  tutti_comm_destroy(other);
 }
 
 /* With the communicator ends what runs on it, and whoever asked is told of that end. */

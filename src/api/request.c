@@ -92,9 +92,16 @@ tutti_status tutti_test(tutti_request **request, int *done) {
   return *done ? collect(request) : TUTTI_OK;
 }
 
+/* For how long nothing of the communicator has moved, as far as somebody has looked. */
+static int64_t waited_before(const tutti_comm *comm, const tt_waiter *looks) {
+  bool since = looks->began_ns > 0 && looks->moves == comm->queue.moves;
+  return since ? tt_clock_ns() - looks->began_ns : 0;
+}
+
 tutti_status tt_request_finish(tutti_request **request, int64_t timeout_ns, tt_progress *held) {
   tutti_comm *comm = tt_request_home(*request);
-  tt_waiter waiter = {.lets_go = held, .timeout_ns = timeout_ns};
+  int64_t before_ns = waited_before(comm, &(*request)->waiter);
+  tt_waiter waiter = {.moves = comm->queue.moves, .before_ns = before_ns, .timeout_ns = timeout_ns, .lets_go = held};
   comm->queue.waiters++;
   while (is_running(*request))
     tt_request_await(comm, &waiter);

@@ -71,7 +71,7 @@ static tutti_status look_around(tutti_comm *comm, uint64_t number, tt_waiter *wa
   tt_refuse_tend_all(comm->context, now - waiter->began_ns, now);
   tutti_status status = tt_agree_check(comm, number);
   if (status == TUTTI_OK && is_over(comm, waiter, now))
-    status = tt_agree_timeout(comm, number, now - waiter->began_ns, limit_of(comm, waiter));
+    status = tt_agree_timeout(comm, number, waiter->before_ns + now - waiter->began_ns, limit_of(comm, waiter));
   return status;
 }
 

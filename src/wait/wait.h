@@ -15,6 +15,7 @@
 typedef struct tt_waiter {
   int64_t polls, spins, spins_ns, began_ns, checked_ns;
   uint64_t moves;       /* of the communicator's requests, when it was last zero */
+  int64_t before_ns;    /* that it had waited when this wait began: for people */
   int64_t timeout_ns;   /* its own time limit; 0: TUTTI_TIMEOUT */
   tt_progress *lets_go; /* of the context that other threads may have while nothing moves; NULL: they may not */
 } tt_waiter;
