@@ -53,7 +53,7 @@ void Running::drain(std::chrono::steady_clock::time_point until) {
       work = std::move(works_.front());
       works_.pop_front();
     }
-    if (work->requests.empty())
+    if (work->requests.empty() || work->waits_here()) // that wait goes on behind the handler
       continue;
     if (until == std::chrono::steady_clock::time_point::max())
       work->end();

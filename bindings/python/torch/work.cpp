@@ -239,6 +239,8 @@ void Work::told(void *) { Completer::get().tell(); }
 Work::Stage Work::try_end(tutti_status *status) {
   if (done_.load(std::memory_order_acquire))
     return ENDED;
+  if (waits_here())
+    return RUNS;
   std::unique_lock<std::mutex> guard(collecting_, std::try_to_lock);
   if (!guard)
     return RUNS;
@@ -277,12 +279,21 @@ std::exception_ptr Work::exception() const { return c10d::Work::exception(); }
 
 std::vector<at::Tensor> Work::result() { return outputs_; }
 
+tutti_status Work::wait_here(std::chrono::milliseconds limit) {
+  struct Mark {
+    std::atomic<std::thread::id> &by;
+    ~Mark() { by = std::thread::id(); }
+  } mark{waiting_};
+  mark.by = std::this_thread::get_id();
+  return wait_for(limit);
+}
+
 void Work::end_within(std::chrono::milliseconds limit) {
   if (is_done())
     return;
   std::unique_lock<std::mutex> guard(collecting_);
   if (!ended_) {
-    tutti_status status = wait_for(limit);
+    tutti_status status = wait_here(limit);
     ended_ = true;
     guard.unlock();
     complete(status);
@@ -306,6 +317,7 @@ void Work::watch(std::chrono::milliseconds limit) {
 }
 
 bool Work::wait(std::chrono::milliseconds timeout) {
+  TORCH_CHECK(!waits_here(), "tutti: a handler of a signal cannot wait for a work while another wait for it goes on");
   if (timeout > kNoTimeout)
     watch(as_limit(timeout));
   else

@@ -14,6 +14,7 @@
 #include <deque>
 #include <functional>
 #include <mutex>
+#include <thread>
 
 namespace tutti_torch {
 
@@ -44,6 +45,8 @@ public:
   void complete(tutti_status status);
 
   bool is_done() const { return done_.load(std::memory_order_acquire); }
+  // This thread waits for it, and runs a handler of a signal in the middle.
+  bool waits_here() const { return waiting_ == std::this_thread::get_id(); }
   // Threads of the process complete it, where nobody waits for it: what it has to begin when a call is complete must not
   // wait for this thread, which may be in another call. The second says that `told` is called whenever it can move on.
   void complete_in_time();
@@ -71,6 +74,7 @@ protected:
 private:
   // Waits for it no longer than that, and gives it up.
   void end_within(std::chrono::milliseconds limit);
+  tutti_status wait_here(std::chrono::milliseconds limit); // handlers of signals run meanwhile
   void watch(std::chrono::milliseconds limit);
   std::exception_ptr bring_results();
   void give_up(tutti_status status);
@@ -79,6 +83,7 @@ private:
   std::vector<at::Tensor> outputs_;
   std::chrono::milliseconds timeout_;
   std::mutex collecting_; // held by who waits for the request
+  std::atomic<std::thread::id> waiting_{std::thread::id()}; // that one; none: nobody does
   std::atomic<bool> ended_{false}, done_{false}, has_future_{false};
   std::mutex future_lock_;
   c10::intrusive_ptr<c10::ivalue::Future> future_;

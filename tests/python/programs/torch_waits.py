@@ -178,6 +178,53 @@ def test_interrupted(size, me):
         dist.send(torch.ones(2, 3), 0)
 
 
+def test_handlers(size, me):
+    """While a call waits below it, a handler of a signal may send, wait for a thread that makes a call, and destroy the
+    group. It cannot wait for that call."""
+    groups, beside = [dist.new_group(list(range(size)))], dist.new_group(list(range(size)))
+    total, got, errors = torch.ones(3), torch.zeros(1), []
+
+    def handle(*_):
+        try:
+            work.wait(datetime.timedelta(seconds=0.001))
+        except RuntimeError as error:
+            if "timed out" in str(error):  # nobody waits for it yet
+                signal.setitimer(signal.ITIMER_REAL, 0.05)
+                return
+        try:
+            fails(RuntimeError, "a handler of a signal cannot wait", work.wait)
+            assert not work.is_completed()
+            thread = threading.Thread(target=dist.barrier, args=(beside,))
+            thread.start()
+            thread.join()
+            if groups:
+                dist.destroy_process_group(groups.pop())
+            for rank in range(1, size):
+                dist.send(torch.ones(1), rank)
+        except BaseException as error:
+            errors.append(error)
+            raise
+
+    before = signal.signal(signal.SIGALRM, handle)
+    for call in (lambda: dist.all_reduce(total, group=groups[0], async_op=True), lambda: dist.irecv(got, 1, tag=8)):
+        if me == 0:
+            work = call()
+            signal.setitimer(signal.ITIMER_REAL, 0.05)
+            work.wait()
+            continue
+        dist.barrier(beside)
+        dist.recv(torch.zeros(1), 0)
+        if groups:
+            dist.all_reduce(total, group=groups[0])
+            dist.destroy_process_group(groups.pop())
+        elif me == 1:
+            dist.send(torch.ones(1), 0, tag=8)
+    signal.signal(signal.SIGALRM, before)
+    assert not errors, errors
+    check("a sum above which a handler ran", total, torch.full((3,), float(size)))
+    check("a recv above which a handler ran", got, torch.full((1,), float(me == 0)))
+
+
 def test_interrupted_in_destroy(size, me):
     """A group that goes waits for its calls; what a handler raises meanwhile is not lost."""
     groups = [dist.new_group(list(range(size)))]
