@@ -27,6 +27,7 @@ Channel::Channel(tutti_context *context, int64_t from, int64_t to) {
 Channel::~Channel() {
   WithoutGil without;
   tutti_comm_destroy(comm);
+  tutti_wait(&request_); // that is over
 }
 
 std::shared_ptr<Channels> Channels::of(Job &job) {
@@ -90,7 +91,7 @@ void Channel::deliver_kept() {
   }
 }
 
-// By messages from elsewhere, while nothing comes here.
+// By messages from elsewhere, or with their groups, while nothing comes here.
 void Channel::drop_claimed() {
   wanting_.remove_if([](const c10::intrusive_ptr<RecvWork> &work) { return work->claimed.load(); });
 }
@@ -175,6 +176,7 @@ bool Channel::step() {
 
 void Channel::advance() {
   std::lock_guard<std::mutex> held(lock);
+  drop_claimed();
   advancing = this;
   while (step())
     ;
@@ -216,6 +218,18 @@ void RecvWork::arrive_not(tutti_status with, const std::string &why) {
   status = with;
   problem = why;
   arrive();
+}
+
+// Channels hold it, and it holds the job, whose they are.
+void RecvWork::end_with_group() {
+  if (claimed.exchange(true)) { // its message is here, or comes
+    end();
+    return;
+  }
+  arrive_not(TUTTI_ERR_ABORTED, "its group was destroyed");
+  for (auto &channel : channels)
+    channel->advance();
+  look();
 }
 
 std::string RecvWork::waited() const {

@@ -80,6 +80,7 @@ public:
   int sourceRank() const override { return source.load(); }
 
   void want(); // asks for it in each channel
+  void end_with_group() override;
   // It has arrived, or ends with an error; by whoever has claimed it.
   void arrive();
   void arrive_not(tutti_status status, const std::string &problem);

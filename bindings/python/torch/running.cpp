@@ -53,11 +53,11 @@ void Running::drain(std::chrono::steady_clock::time_point until) {
       work = std::move(works_.front());
       works_.pop_front();
     }
-    if (work->requests.empty() || work->waits_here()) // that wait goes on behind the handler
+    if (work->waits_here()) // that wait goes on behind the handler
       continue;
     if (until == std::chrono::steady_clock::time_point::max())
-      work->end();
-    else
+      work->end_with_group();
+    else if (!work->requests.empty())
       work->end_by(until);
     if (!work->isSuccess()) // its error is for who waits for it
       raise_python_error_later();

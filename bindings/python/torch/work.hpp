@@ -36,6 +36,7 @@ public:
 
   // Waits until it has ended, whether with an error or without; no longer than that, and gives it up.
   void end() { end_within(timeout_); }
+  virtual void end_with_group() { end(); }
   void end_by(std::chrono::steady_clock::time_point until);
   // Completes it if its call is complete; whether it is. With a future, the Completer does so: callbacks may take long.
   bool look();
@@ -104,7 +105,7 @@ void take_done(Works *from, Works *done);
 class Running {
 public:
   void add(c10::intrusive_ptr<Work> work); // lets go of others that are complete
-  // Waits for all but messages that have not come.
+  // Waits for all but messages that have not come: these end, unless the process does.
   void drain(std::chrono::steady_clock::time_point until);
 
 private:

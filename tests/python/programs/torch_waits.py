@@ -147,6 +147,22 @@ def test_destroy(size, me):
     assert me > 0 or took < 0.1 or len(ticks) > 5, f"{len(ticks)} ticks in {took} s"
 
 
+def test_receive_in_destroy(size, me):
+    """A group that goes ends recvs for which nothing comes, and lets go of them."""
+    groups = [dist.new_group(list(range(size)))]
+    tensors = [torch.zeros(3) for _ in range(3)]
+    works = [dist.irecv(tensors[0], (me + 1) % size, groups[0], tag=9), dist.irecv(tensors[1], None, groups[0], tag=9),
+             dist.irecv(tensors[2], (me + 1) % size, groups[0], tag=9)]
+    future = works[2].get_future()
+    dist.destroy_process_group(groups.pop())
+    for wait in (works[0].wait, works[1].wait, future.wait, works[2].wait):
+        fails(RuntimeError, "its group was destroyed", wait)
+    alive = [weakref.ref(tensor) for tensor in tensors]
+    del tensors, works, future, wait
+    while any(tensor() is not None for tensor in alive):
+        time.sleep(0.01)
+
+
 def interrupt(call):
     """By a handler of a signal that comes in the middle."""
     def stop(*_):
