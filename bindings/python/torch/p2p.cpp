@@ -3,6 +3,7 @@
 
 #include <cstring>
 #include <sstream>
+#include <utility>
 
 namespace tutti_torch {
 
@@ -270,11 +271,18 @@ bool RecvWork::step(bool late, tutti_status *result) {
   return true;
 }
 
+bool RecvWork::is_late(std::chrono::milliseconds limit, Clock::time_point *looked) {
+  auto now = Clock::now(), before = std::exchange(*looked, now);
+  begun += stop_in(now - before);
+  return now - begun > limit;
+}
+
 // Who is interrupted takes no message any more, and gives up one that has begun to come.
-tutti_status RecvWork::look_until(std::chrono::steady_clock::time_point end) {
+tutti_status RecvWork::look_within(std::chrono::milliseconds limit) {
   tutti_status result = TUTTI_OK;
   bool stops = false;
-  for (int looks = 0; !step(std::chrono::steady_clock::now() > end, &result); looks++) {
+  auto looked = begun = Clock::now();
+  for (int looks = 0; !step(is_late(limit, &looked), &result); looks++) {
     pause(looks);
     stops = stops || (looks % 200 == 199 && was_interrupted());
     if (stops && !claimed.exchange(true))
@@ -290,8 +298,7 @@ tutti_status RecvWork::look_until(std::chrono::steady_clock::time_point end) {
 tutti_status RecvWork::wait_for(std::chrono::milliseconds limit) {
   for (auto &channel : channels)
     channel->lookers++;
-  begun = std::chrono::steady_clock::now();
-  tutti_status result = look_until(begun + limit);
+  tutti_status result = look_within(limit);
   for (auto &channel : channels)
     if (--channel->lookers == 0)
       channel->advance(); // others may want what has come unsaid

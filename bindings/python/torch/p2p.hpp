@@ -104,7 +104,8 @@ protected:
 private:
   std::string waited() const;
   void break_off(const std::string &why);
-  tutti_status look_until(std::chrono::steady_clock::time_point end);
+  bool is_late(std::chrono::milliseconds limit, Clock::time_point *looked);
+  tutti_status look_within(std::chrono::milliseconds limit);
 };
 
 } // namespace tutti_torch

@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <thread>
 #include <unistd.h>
+#include <utility>
 
 namespace tutti_torch {
 
@@ -72,10 +73,12 @@ private:
   // Looks at all of them now and then, too: deaths and time limits are found by looking.
   void sleep(std::unique_lock<std::mutex> &held, size_t known) {
     auto something = [&] { return told_ || works_.size() > known; };
-    if (works_.empty())
+    if (works_.empty()) {
       changed_.wait(held, something);
-    else
+      looked_ = Clock::now();
+    } else {
       changed_.wait_for(held, std::chrono::milliseconds(50), something);
+    }
   }
 
   // What may run code of Python, or take its lock. A thread that comes to it when Python ends stays here for ever.
@@ -94,8 +97,9 @@ private:
 
   // The next work whose call ends here.
   c10::intrusive_ptr<Work> watch(std::unique_lock<std::mutex> &held, tutti_status *status) {
-    for (;;) {
+    for (looked_ = Clock::now();;) {
       told_ = false;
+      auto now = Clock::now(), before = std::exchange(looked_, now);
       Works all, left;
       all.swap(works_);
       all.insert(all.end(), kept_.begin(), kept_.end());
@@ -103,7 +107,7 @@ private:
       c10::intrusive_ptr<Work> ended;
       held.unlock();
       for (auto &work : all) {
-        Work::Stage stage = ended ? Work::RUNS : work->try_end(status);
+        Work::Stage stage = ended ? Work::RUNS : work->try_end(status, stop_in(now - before));
         if (stage == Work::ENDS)
           ended = work;
         else if (stage == Work::RUNS)
@@ -145,6 +149,7 @@ private:
   std::mutex lock_;
   std::condition_variable changed_, unwatched_;
   Works works_, kept_; // those it looks at, and those it does once it is told
+  Clock::time_point looked_; // when; by who has the watch
   int spare_ = 0, in_python_ = 0; // threads that wait for the watch, and that run callbacks
   bool watched_ = false, told_ = false, stopped_ = false;
 };
@@ -236,7 +241,8 @@ void pause(int looks) {
 
 void Work::told(void *) { Completer::get().tell(); }
 
-Work::Stage Work::try_end(tutti_status *status) {
+// stopped: of the time behind the last look.
+Work::Stage Work::try_end(tutti_status *status, Clock::duration stopped) {
   if (done_.load(std::memory_order_acquire))
     return ENDED;
   if (waits_here())
@@ -246,7 +252,9 @@ Work::Stage Work::try_end(tutti_status *status) {
     return RUNS;
   if (ended_)
     return ENDED;
-  if (!step(has_limit() && std::chrono::steady_clock::now() - begun > timeout_, status))
+  auto now = Clock::now();
+  begun = std::min(begun + stopped, now); // it may have begun since
+  if (!step(has_limit() && now - begun > timeout_, status))
     return RUNS;
   ended_ = true;
   return ENDS;

@@ -20,6 +20,14 @@ namespace tutti_torch {
 
 class Callbacks;
 
+using Clock = std::chrono::steady_clock;
+
+// For how long the job was stopped (Ctrl-Z), or its machine slept, between two looks that follow one another in a moment
+// where it runs. A time limit does not count that.
+inline Clock::duration stop_in(Clock::duration between) {
+  return between > std::chrono::seconds(1) ? between : Clock::duration::zero();
+}
+
 class Work : public c10d::Work {
 public:
   Work(std::shared_ptr<Comm> comm, int rank, c10d::OpType op, const char *title, const std::vector<at::Tensor> &inputs,
@@ -42,7 +50,7 @@ public:
   bool look();
   enum Stage { RUNS, ENDS, ENDED };
   // The same in two steps. ENDS: whoever hears that calls complete. ENDED: another has heard it.
-  Stage try_end(tutti_status *status);
+  Stage try_end(tutti_status *status, Clock::duration stopped = Clock::duration::zero());
   void complete(tutti_status status);
 
   bool is_done() const { return done_.load(std::memory_order_acquire); }

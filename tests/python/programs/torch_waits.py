@@ -8,6 +8,7 @@ import contextlib
 import datetime
 import faulthandler
 import os
+import re
 import signal
 import sys
 import tempfile
@@ -280,6 +281,45 @@ def test_time_limits(size, me):
     if me == 0:
         work.wait()
         check("a late message", got, torch.ones(1))
+
+
+def test_limit_of_a_late_call(size, me):
+    """Its error says how long the call has waited, also where nobody waits for it within tutti."""
+    brief = dist.new_group(timeout=datetime.timedelta(seconds=0.5))
+    if me == 0:
+        future = dist.all_reduce(torch.ones(3), group=brief, async_op=True).get_future()
+        try:
+            future.wait()
+            raise AssertionError("the call came to its end")
+        except RuntimeError as error:
+            waited = float(re.search(r"waited ([\d.]+) s", str(error)).group(1))
+            assert waited > 0.1, error
+    dist.barrier()
+
+
+def test_stopped(size, me):
+    """A stop (Ctrl-Z) is no part of a time limit."""
+    brief, pid = dist.new_group(timeout=datetime.timedelta(seconds=5)), torch.tensor([os.getpid()])
+    total, got = torch.ones(3), torch.zeros(1)
+    dist.broadcast(pid, 0)
+    if me == 0:
+        future = dist.all_reduce(total, group=brief, async_op=True).get_future()
+        dist.recv(got, 1, brief)
+        future.wait()
+    elif me == 1:
+        time.sleep(0.2)  # rank 0 waits for both
+        os.kill(pid.item(), signal.SIGSTOP)
+        time.sleep(6.5)
+        os.kill(pid.item(), signal.SIGCONT)
+        dist.send(torch.ones(1), 0, brief)
+        for rank in range(2, size):
+            dist.send(torch.ones(1), rank)
+    else:
+        dist.recv(torch.zeros(1), 1)
+    if me > 0:
+        dist.all_reduce(total, group=brief)
+    check("a sum over a stop", total, torch.full((3,), float(size)))
+    dist.barrier()
 
 
 def test_brief_wait(size, me):
