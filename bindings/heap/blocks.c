@@ -1,6 +1,7 @@
 /* bindings/heap/blocks.c - blocks: live runs of granules, from when they are taken until they are freed. */
 #include "runs.h"
 
+#include <errno.h>
 #include <string.h>
 
 #if __has_include(<sys/single_threaded.h>)
@@ -136,9 +137,11 @@ void tt_heap_give(void *memory) {
   uint32_t first = put_spare(run_at(memory));
   if (first == HEAP_NONE)
     return;
+  int error = errno;
   tt_heap_lock();
   give(first, false);
   tt_heap_unlock();
+  errno = error;
 }
 
 size_t tt_heap_room(const void *memory) {

@@ -94,7 +94,7 @@ bool tt_heap_is_malloc(void); /* the program calls it by all of its names, and n
 
 /* blocks.c: NULL: no room. align: a power of two. zero: what is returned has zeroes. */
 void *tt_heap_take(size_t bytes, size_t align, bool zero);
-void tt_heap_give(void *memory);
+void tt_heap_give(void *memory);                  /* keeps errno */
 size_t tt_heap_room(const void *memory);          /* its bytes */
 void *tt_heap_resize(void *memory, size_t bytes); /* without a copy; NULL: it cannot */
 

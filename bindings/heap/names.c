@@ -204,13 +204,10 @@ void *calloc(size_t count, size_t bytes) {
 }
 
 void free(void *memory) {
-  if (!tt_heap_has(memory)) {
+  if (tt_heap_has(memory))
+    tt_heap_give(memory);
+  else
     behind_free(memory);
-    return;
-  }
-  int error = errno;
-  tt_heap_give(memory);
-  errno = error;
 }
 
 static void *move(void *memory, size_t had, size_t bytes) {
