@@ -68,7 +68,7 @@ TUTTI_API tutti_status tutti_context_shared(tutti_context **context);
 
 /* Allocates memory that ranks of this machine can read in place. Every call accepts any buffer; this memory may be
  * faster. 64-byte aligned. TUTTI_ERR_MEMORY: there is not as much left, without swapping. Free it with tutti_free
- * before the context is destroyed. */
+ * before the context is destroyed. Some of what was freed is kept for the next ones, up to 256 MiB. */
 TUTTI_API tutti_status tutti_alloc(tutti_context *context, size_t bytes, void **memory);
 TUTTI_API void tutti_free(tutti_context *context, void *memory);
 

@@ -1,7 +1,8 @@
 /* transport/shm/memory.c - shared memory for others: cells that a group maps, buffers that peers read in place.
  *
  * Cells are an object of the directory: a line each at least, so that no two ranks write one line. A buffer is a block
- * whose first line carries the block's own data; all of it is backed by memory before the caller gets it. */
+ * whose first line carries the block's own data; all of it is backed by memory before the caller gets it. What is freed
+ * is kept for a while (kept.c). */
 #include "transport/shm/self.h"
 
 #include <assert.h>
@@ -113,23 +114,37 @@ void tt_shm_cells_finish(tt_shm *self) {
   tt_index_finish(&self->cells);
 }
 
-tutti_status tt_shm_alloc(void *self, size_t bytes, void **memory) {
-  tt_shm_segment *segment = ((tt_shm *)self)->segment;
-  if (bytes > segment->bytes)
-    return tt_fail(TUTTI_ERR_MEMORY, "%zu bytes exceed the shared segment of %" PRIu64, bytes, segment->bytes);
-  tt_shm_block *block = NULL;
+static tutti_status make_memory(tt_shm_segment *segment, uint64_t bytes, tt_shm_block **block) {
   tutti_status status = tt_shm_lock(segment);
   if (status != TUTTI_OK)
     return status;
-  status = tt_shm_block_alloc(segment, sizeof *block + bytes, sizeof *block, &block);
+  status = tt_shm_block_alloc(segment, bytes, sizeof **block, block);
   tt_shm_unlock(segment);
   if (status != TUTTI_OK)
     return status;
-  block->kind = TT_SHM_MEMORY;
-  status = tt_shm_block_back(segment, block, sizeof *block + bytes);
-  if (status != TUTTI_OK) {
-    tt_shm_block_give_back(segment, block);
-    return status;
+  (*block)->kind = TT_SHM_MEMORY;
+  status = tt_shm_block_back(segment, *block, bytes);
+  if (status == TUTTI_OK)
+    (*block)->held = tt_shm_round(bytes, TT_SHM_PAGE);
+  else
+    tt_shm_block_give_back(segment, *block);
+  return status;
+}
+
+tutti_status tt_shm_alloc(void *self, size_t bytes, void **memory) {
+  tt_shm *shm = self;
+  tt_shm_segment *segment = shm->segment;
+  if (bytes > segment->bytes)
+    return tt_fail(TUTTI_ERR_MEMORY, "%zu bytes exceed the shared segment of %" PRIu64, bytes, segment->bytes);
+  uint64_t whole = sizeof(tt_shm_block) + bytes;
+  tt_shm_block *block = tt_shm_kept_take(shm, whole);
+  if (block == NULL) {
+    tutti_status status = make_memory(segment, whole, &block);
+    if (status == TUTTI_ERR_MEMORY && tt_shm_kept_drop(shm))
+      status = make_memory(segment, whole, &block);
+    if (status != TUTTI_OK)
+      return status;
+    tt_shm_kept_count(shm, block);
   }
   *memory = block + 1;
   return TUTTI_OK;
@@ -138,6 +153,6 @@ tutti_status tt_shm_alloc(void *self, size_t bytes, void **memory) {
 void tt_shm_free(void *self, void *memory) {
   if (memory != NULL) {
     assert(((const tt_shm_block *)memory - 1)->kind == TT_SHM_MEMORY); /* it was not freed before */
-    tt_shm_block_give_back(((tt_shm *)self)->segment, (tt_shm_block *)memory - 1);
+    tt_shm_kept_give(self, (tt_shm_block *)memory - 1);
   }
 }

@@ -18,6 +18,20 @@ typedef struct tt_shm_heap { /* of another process's memory: what it shares, to 
   uint64_t bytes, open;      /* that can be read so far */
 } tt_shm_heap;
 
+typedef struct tt_shm_old {
+  tt_shm_block *block;
+  int64_t freed_ns;
+} tt_shm_old;
+
+enum { TT_SHM_KEPT = 256 };
+
+typedef struct tt_shm_kept { /* see kept.c */
+  pthread_mutex_t lock;
+  uint64_t bytes, live, live_most;
+  int count;
+  tt_shm_old old[TT_SHM_KEPT]; /* the oldest first */
+} tt_shm_kept;
+
 #define TT_SHM_PROBE_BYTES 16384
 
 typedef struct tt_shm {
@@ -35,6 +49,7 @@ typedef struct tt_shm {
   tt_shm_heap *heap;               /* of each rank; NULL: none is used */
   const tt_heap_offer *offer;      /* this process's heap */
   bool twins;                      /* there may be other ranks in this process */
+  tt_shm_kept kept;
 } tt_shm;
 
 static inline tt_shm_rank *tt_shm_rank_of(const tt_shm *self, int64_t rank) {
@@ -74,6 +89,15 @@ void tt_shm_cells_finish(tt_shm *self); /* closes all */
 tt_shm_block *tt_shm_parent_of(const tt_shm *self, uint64_t id);
 tutti_status tt_shm_alloc(void *self, size_t bytes, void **memory);
 void tt_shm_free(void *self, void *memory);
+
+/* kept.c: threads: any */
+void tt_shm_kept_init(tt_shm *self);
+void tt_shm_kept_finish(tt_shm *self);
+/* A block that holds as much, with what was in it; NULL: there is none. */
+tt_shm_block *tt_shm_kept_take(tt_shm *self, uint64_t bytes);
+void tt_shm_kept_count(tt_shm *self, const tt_shm_block *block); /* a new one, which will be given */
+void tt_shm_kept_give(tt_shm *self, tt_shm_block *block);
+bool tt_shm_kept_drop(tt_shm *self); /* gives all back to the segment; whether there were any */
 
 /* remote.c: other processes' memory */
 /* Lets other processes of this user read this one's memory, where the system asks for that. Before any rank tries. */

@@ -86,6 +86,7 @@ static tutti_status make_self(tt_shm_segment *segment, const tt_shm_config *conf
     return tt_fail(TUTTI_ERR_MEMORY, "no memory for the shared memory transport of %" PRId64 " ranks", rank_count);
   }
   *made = (tt_shm){.segment = segment, .rank = rank, .rank_count = rank_count, .probe = probe, .bell = -1};
+  tt_shm_kept_init(made);
   tt_shm_rank_of(made, rank)->fd = -1;
   if ((config->descriptors && (made->bell = tt_shm_bell_open(tt_shm_rank_of(made, rank))) < 0) ||
       (!threads && tt_shm_life_begin(made) != TUTTI_OK)) {
@@ -102,6 +103,7 @@ static void leave(tt_shm *self) {
   while (self->streams != NULL)
     tt_shm_stream_close(self, self->streams);
   tt_shm_cells_finish(self);
+  tt_shm_kept_finish(self);
   tt_shm_life_end(self); /* rings nobody: who waits in vain looks around, and most wait for others */
 }
 

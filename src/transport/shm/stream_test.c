@@ -343,6 +343,34 @@ static void test_full_segment_is_a_memory_error(void **state) {
   ops->free(rank[0], memory[0]);
 }
 
+/* Held by no buffer. */
+static void test_freed_memory_is_kept_for_the_next(void **state) {
+  (void)state;
+  enum { BYTES = 1 << 20, COUNT = 8 };
+  char *memory[COUNT], *again = NULL;
+  assert_int_equal(ops->alloc(rank[0], BYTES, (void **)&memory[0]), TUTTI_OK);
+  memset(memory[0], 7, BYTES);
+  ops->free(rank[0], memory[0]);
+  assert_int_equal(ops->alloc(rank[0], BYTES - 5000, (void **)&again), TUTTI_OK);
+  assert_ptr_equal(again, memory[0]);
+  assert_int_equal(ops->alloc(rank[0], BYTES, (void **)&memory[1]), TUTTI_OK);
+  assert_ptr_not_equal(memory[1], again);
+  ops->free(rank[0], again);
+  assert_int_equal(ops->alloc(rank[0], BYTES / 4, (void **)&memory[2]), TUTTI_OK); /* that would be a waste */
+  assert_ptr_not_equal(memory[2], again);
+  ops->free(rank[0], memory[1]);
+  ops->free(rank[0], memory[2]);
+  blkcnt_t before = memory_used();
+  for (int n = 0; n < COUNT; n++)
+    assert_int_equal(ops->alloc(rank[1], BYTES, (void **)&memory[n]), TUTTI_OK);
+  for (int n = 0; n < COUNT; n++)
+    ops->free(rank[1], memory[n]);
+  tt_shm_kept *kept = &((tt_shm *)rank[1])->kept;
+  assert_true(kept->bytes > 0 && kept->bytes <= kept->live_most && kept->live == 0);
+  assert_true(tt_shm_kept_drop(rank[1]) && !tt_shm_kept_drop(rank[1]));
+  assert_true(kept->bytes == 0 && memory_used() - before < BYTES / 512 * 2);
+}
+
 enum { THREAD_SLOTS = 20000 };
 
 static void *write_all(void *argument) {
@@ -413,6 +441,7 @@ int main(void) {
       RANKS_TEST(test_what_one_rank_alone_has_opened_goes_with_its_group),
       RANKS_TEST(test_many_streams_take_little_memory),
       RANKS_TEST(test_full_segment_is_a_memory_error),
+      RANKS_TEST(test_freed_memory_is_kept_for_the_next),
       RANKS_TEST(test_threads_move_slots_without_races),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
