@@ -1,12 +1,12 @@
 #!/usr/bin/python3
-"""bench_ddp.py [--ranks N] [--turns N] [--tokens N] [--view] [--floor] - what communication costs a training step with gloo and with tutti.
+"""bench_ddp.py [--ranks N] [--turns N] [--tokens N] [--view] [--floor] [--share] - what communication costs a training step with gloo and with tutti.
 
 A transformer of 25 million parameters trains by DistributedDataParallel, once for each backend, in one job. A turn has, in
 random order, for each backend a step (forward and backward) and the same step under no_sync, which does not communicate. Exposed
 time is the first less the second, of the slowest rank. The optimizer runs in between, untimed. Prints medians, the mean of the exposed times with its 95 % interval (2,000 samples of
 turns), CPU seconds of a step, and how far losses differ. --floor: also DDP with a hook that communicates nothing, whose
 exposed time is that of DDP's own copies, and with one that sums a single number for each bucket, which adds the time in which
-ranks wait for each other. PYTHONPATH has the package (build/lib/python)."""
+ranks wait for each other. --share: tensors are where the ranks read each other's. PYTHONPATH has the package (build/lib/python)."""
 import argparse
 import datetime
 import os
@@ -118,6 +118,8 @@ def rank_main(rank, options, path):
     dist.init_process_group("gloo", init_method=f"file://{path}", rank=rank, world_size=options.ranks,
                             timeout=datetime.timedelta(seconds=120))
     group = dist.new_group(backend="tutti")
+    if options.share:
+        tutti.torch.share_tensors()
     trainers = {"gloo": Trainer(dist.group.WORLD, options.view), "tutti": Trainer(group, options.view)}
     if options.floor:
         trainers["nothing"] = Trainer(group, options.view, nothing)
@@ -144,6 +146,7 @@ if __name__ == "__main__":
     parser.add_argument("--turns", type=int, default=200)
     parser.add_argument("--view", action="store_true", help="gradients are views of buckets: no copies to them and back")
     parser.add_argument("--floor", action="store_true", help="also what DDP takes without communication")
+    parser.add_argument("--share", action="store_true", help="long tensors by tutti.torch.share_tensors(), for all backends")
     parser.add_argument("--tokens", type=int, default=64, help="of a step of a rank (default %(default)s)")
     with tempfile.TemporaryDirectory() as folder:
         mp.spawn(rank_main, (parser.parse_args(), os.path.join(folder, "store")),
