@@ -75,7 +75,7 @@ void tt_shm_kept_give(tt_shm *self, tt_shm_block *block) {
   tt_shm_kept *kept = &self->kept;
   int64_t now = tt_clock_ns();
   pthread_mutex_lock(&kept->lock);
-  kept->live -= block->held;
+  kept->live -= block->held < kept->live ? block->held : kept->live; /* another rank of the process may have made it */
   kept->bytes += block->held;
   kept->old[kept->count++] = (tt_shm_old){block, now};
   while (keeps_too_much(self, now))
