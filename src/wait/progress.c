@@ -3,7 +3,7 @@
  * It takes the context for one look at all requests and lets go of it again; a call of the program that waits for the
  * context gets it first. It naps, and after some time sleeps, while nothing is outstanding, and while a thread of the
  * program waits for a request, since that moves all of them. While nothing moves it goes down a ladder of its own:
- * spin, yield, sleep for a part of what it has slept, up to a millisecond: a long wait takes 1 to 2 % of a core, and
+ * spin, yield, sleep for a part of what it has slept, up to two milliseconds: a long wait takes 1 % of a core, and
  * its end is seen 3 % late.
  *
  * Beside programs that compute (contention.c) it rests in the transport's wait instead, which the rank's doorbell ends.
@@ -25,7 +25,7 @@
 #define SPINS 20
 #define YIELDS 4000
 #define SLEEP_NS 50000
-#define SLEEP_MOST_NS 1000000
+#define SLEEP_MOST_NS 2000000
 #define SLEEP_PART 32 /* of all that it has slept since something moved */
 #define SPIN_NS 30000 /* before it rests: another rank's part of a slice */
 #define REST_A_RANK_NS 200000
