@@ -1,12 +1,14 @@
 #!/usr/bin/python3
-"""bench_ddp.py [--ranks N] [--turns N] [--tokens N] [--view] [--floor] [--share] - what communication costs a training step with gloo and with tutti.
+"""bench_ddp.py [--ranks N] [--turns N] [--tokens N] [--view] [--floor] [--share] - what communication costs a training
+step with gloo and with tutti.
 
 A transformer of 25 million parameters trains by DistributedDataParallel, once for each backend, in one job. A turn has, in
-random order, for each backend a step (forward and backward) and the same step under no_sync, which does not communicate. Exposed
-time is the first less the second, of the slowest rank. The optimizer runs in between, untimed. Prints medians, the mean of the exposed times with its 95 % interval (2,000 samples of
-turns), CPU seconds of a step, and how far losses differ. --floor: also DDP with a hook that communicates nothing, whose
-exposed time is that of DDP's own copies, and with one that sums a single number for each bucket, which adds the time in which
-ranks wait for each other. --share: tensors are where the ranks read each other's. PYTHONPATH has the package (build/lib/python)."""
+random order, for each backend a step (forward and backward) and the same step under no_sync, which does not communicate.
+Exposed time is the first less the second, of the slowest rank. The optimizer runs in between, untimed. Prints medians, the
+mean of the exposed times with its 95 % interval (2,000 samples of turns), CPU seconds of a step, and how far losses differ.
+--floor: also DDP with a hook that communicates nothing, whose exposed time is that of DDP's own copies, and with one that
+sums a single number for each bucket, which adds the time in which ranks wait for each other. --share: tensors are where
+the ranks read each other's. PYTHONPATH has the package (build/lib/python)."""
 import argparse
 import datetime
 import os

@@ -5,8 +5,8 @@
  *
  * ALGORITHM is one of SMPI's for this collective; "@ompi" and "@mpich" are the selectors that take what those
  * libraries take. Prints "COLLECTIVE ALGORITHM BYTES NANOSECONDS" for each length, or "... failed" for what crashes or
- * takes more than SECONDS of the processor. Bytes are those of the whole vector, as everywhere in tutti. All ranks begin
- * at one moment; the time is that of the last one.
+ * takes more than SECONDS of the processor. Bytes are those of the whole vector, as everywhere in tutti. All ranks
+ * begin at one moment; the time is that of the last one.
  *
  * A unit of SimGrid's time is a microsecond. No payload moves: what is combined takes GAMMA ns a byte of the rank's
  * time and nothing else, and what a program cannot tell from its data, it cannot take time for. Each job runs in a

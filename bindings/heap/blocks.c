@@ -34,8 +34,8 @@ static uint32_t run_at(const void *memory) {
 static uint32_t trim(uint32_t first, uint32_t had, uint32_t count, uint32_t align, heap_state state, heap_run run) {
   uint32_t before = (uint32_t)(-((uintptr_t)tt_heap_at(first) / HEAP_GRANULE) & (align - 1));
   uint32_t end = before + count;
-  tt_heap_run_mark(first + before, count, HEAP_LIVE,
-                   tt_heap_run_rest(run, before)); /* before its neighbors look at it */
+  /* Before its neighbors look at it. */
+  tt_heap_run_mark(first + before, count, HEAP_LIVE, tt_heap_run_rest(run, before));
   if (before > 0)
     tt_heap_run_free(first, before, state, run);
   if (had > end)
